@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chromium, type Page } from 'playwright-core';
-import { type Errand, startErrand } from '../support/errand.ts';
+import type { Errand } from '../support/errand.ts';
 import { programOf } from '../support/programs.ts';
+import { shareErrand } from '../support/shared-errand.ts';
+
+const newErrand = shareErrand();
 
 const CHROMIUM = programOf('chromium', 'chromium-browser', 'google-chrome');
 const ARGS = [
@@ -46,7 +49,7 @@ async function visiting(errand: Errand, path: string, look: (visit: Visit) => Pr
 }
 
 test('the docs page works in a real browser', { skip }, async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await visiting(errand, '/docs', async ({ page, complaints, requested }) => {
     assert.match(await page.title(), /Errand/);
     const sections = [
@@ -77,7 +80,7 @@ test('the docs page works in a real browser', { skip }, async () => {
 });
 
 test('every operation of the document is shown', { skip }, async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const document = await errand.client.get('/v1/openapi.json');
   await visiting(errand, '/docs', async ({ page }) => {
     const text = (await page.locator('body').textContent()) ?? '';
@@ -87,7 +90,7 @@ test('every operation of the document is shown', { skip }, async () => {
 });
 
 test('links within the docs lead somewhere', { skip }, async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await visiting(errand, '/docs', async ({ page }) => {
     const dead = await page.evaluate(`[...document.querySelectorAll('a[href^="#"]')]
       .map((a) => a.getAttribute('href').slice(1))
@@ -104,7 +107,7 @@ test('links within the docs lead somewhere', { skip }, async () => {
 });
 
 test('the docs fit narrow and dark screens', { skip }, async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await visiting(errand, '/docs', async ({ page, complaints }) => {
     await page.setViewportSize({ width: 390, height: 844 });
     await page.emulateMedia({ colorScheme: 'dark' });
@@ -121,7 +124,7 @@ test('the docs fit narrow and dark screens', { skip }, async () => {
 });
 
 test('the front page leads to the docs', { skip }, async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await visiting(errand, '/', async ({ page, complaints, requested }) => {
     await page
       .getByRole('link', { name: /documentation/i })

@@ -6,8 +6,11 @@ import { Errors } from 'typebox/schema';
 import type { Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { shareErrand } from '../support/shared-errand.ts';
 import { createSource, ECHO_SOURCE, post } from '../support/sources/sources.ts';
 import { createWebhook, deliveries } from '../support/webhooks.ts';
+
+const newErrand = shareErrand();
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
@@ -128,7 +131,7 @@ function closed(schema: Json): Json {
 }
 
 test('the document is a valid openapi 3.1', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const document = await documentOf(errand);
   assert.match(document.openapi, /^3\.1\.\d+$/);
   assert.ok(document.info.title && document.info.version);
@@ -165,7 +168,7 @@ test('the document is a valid openapi 3.1', async () => {
 });
 
 test('what needs a key says so', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const document = await documentOf(errand);
   const schemes = Object.values<Json>(document.components.securitySchemes);
   assert.ok(schemes.some((scheme) => scheme.type === 'http' && scheme.scheme === 'bearer'));
@@ -179,7 +182,7 @@ test('what needs a key says so', async () => {
 });
 
 test('every named address is documented and answered', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const operations = operationsOf(await documentOf(errand)).map(normal);
   assert.deepEqual(
     NAMED.filter((name) => !operations.includes(name)),
@@ -243,7 +246,7 @@ test('what the service answers is in the document', async () => {
 });
 
 test('every example fits its schema', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const document = await documentOf(errand);
   let seen = 0;
   for (const [where, value] of walk(document)) {
@@ -320,7 +323,7 @@ test('real answers fit their documented schemas', async () => {
 });
 
 test('refusals fit the documented problem', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const document = await documentOf(errand);
   const answers = [
     await errand.client.request('GET', '/v1/workflows/p_nothing'),

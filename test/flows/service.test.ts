@@ -4,7 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startErrand } from '../support/errand.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { shareErrand } from '../support/shared-errand.ts';
 import { emitterWithWebhook } from '../support/webhooks.ts';
+
+const newErrand = shareErrand();
 
 test('health and readiness answer without a key', async () => {
   await using errand = await startErrand();
@@ -16,7 +19,7 @@ test('health and readiness answer without a key', async () => {
 });
 
 test('every answer carries a request id', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const ids = new Set<string>();
   const paths = ['/healthz', '/docs', '/nothing', '/v1/users/me', '/v1/nothing', '/v1/workflows/p_x', '/e/unknown'];
   for (const path of paths) {
@@ -69,7 +72,7 @@ test('metrics count what has happened', async () => {
 });
 
 test('pages for people answer in html', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow('export default () => 1;');
   const editor = new URL(workflow.editor_url);
   assert.match(editor.pathname, new RegExp(`[/-]${workflow.id}/edit$`));
@@ -86,7 +89,7 @@ test('pages for people answer in html', async () => {
 });
 
 test('problem types lead to the documentation', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const answer = await errand.client.request('GET', '/v1/workflows/p_nothing');
   assert.equal(answer.status, 404);
   assert.equal(answer.json.error, answer.json.detail);
@@ -97,7 +100,7 @@ test('problem types lead to the documentation', async () => {
 });
 
 test('there is no v1 without a key', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const tries: [string, Record<string, string>][] = [
     ['/v1/users/me', {}],
     ['/v1/workflows', { authorization: 'Bearer' }],
@@ -115,7 +118,7 @@ test('there is no v1 without a key', async () => {
 });
 
 test('the wrong method names the right ones', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   for (const [method, path] of [
     ['PATCH', '/v1/workflows'],
     ['DELETE', '/v1/ledger'],

@@ -5,9 +5,12 @@ import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { createOwner } from '../support/owners.ts';
+import { shareErrand } from '../support/shared-errand.ts';
 import { createSource, emissions, eventsOf, post } from '../support/sources/sources.ts';
 import { listen, streamPath } from '../support/stream.ts';
 import { until } from '../support/wait.ts';
+
+const newErrand = shareErrand();
 
 const HOUR_MS = 3_600_000;
 
@@ -80,7 +83,7 @@ test('when its time comes it is emitted, once', async () => {
 });
 
 test('what waits can be deleted', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, SOURCE);
   await post(source, [{ event: { n: 0 } }, ...[1, 2, 3].map((n) => ({ event: { n }, delivery_ts: inHours(1) }))]);
   const records = await waiting(errand, source, 3);
@@ -94,7 +97,7 @@ test('what waits can be deleted', async () => {
 });
 
 test('events are deleted from one to another', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, SOURCE);
   await post(
     source,
@@ -115,7 +118,7 @@ test('events are deleted from one to another', async () => {
 });
 
 test('a time that is none fails the run', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, SOURCE);
   for (const time of ['soon', true, 9e15]) await post(source, [{ event: 1 }, { event: 2, delivery_ts: time }]);
   const errors = await errand.errors(source.id, 3);

@@ -3,9 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
-import { type Errand, startErrand } from '../support/errand.ts';
+import type { Errand } from '../support/errand.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { shareErrand } from '../support/shared-errand.ts';
 import { createSource, post } from '../support/sources/sources.ts';
+
+const newErrand = shareErrand();
 
 const FAIL = `export default ({ steps }) => { throw new Error('error ' + steps.trigger.event.body.n) }`;
 const ECHO = 'export default ({ steps }) => steps.trigger.event';
@@ -34,7 +37,7 @@ async function countRuns(errand: Errand, workflow: Json): Promise<number> {
 }
 
 test('a listener gets error, event and context', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const [failing, listener] = [await errand.workflow(FAIL), await listening(errand)];
   await errand.subscribe(failing.id, listener.id, '$errors');
   await errand.send(failing, { n: 1 });
@@ -45,7 +48,7 @@ test('a listener gets error, event and context', async () => {
 });
 
 test('steps read the error from the trigger', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const code = `export default ({ steps }) => {
     const { error, original_event, original_context } = steps.trigger.event;
     return [error.code, error.msg, original_event.body.n, original_context.workflow_name];
@@ -60,7 +63,7 @@ test('steps read the error from the trigger', async () => {
 });
 
 test('a forwarded trigger is not shown as one', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const failing = await errand.workflow(FAIL);
   const listener = await errand.workflow(ECHO);
   const [subscription] = await errand.subscribe(failing.id, listener.id, '$errors');
@@ -74,7 +77,7 @@ test('a forwarded trigger is not shown as one', async () => {
 });
 
 test('every listener of an error hears it', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const failing = await errand.workflow(FAIL);
   const listeners = [await listening(errand), await listening(errand), await listening(errand)];
   for (const listener of listeners) await errand.subscribe(failing.id, listener.id, '$errors');
@@ -83,7 +86,7 @@ test('every listener of an error hears it', async () => {
 });
 
 test('a workflow keeps its own triggers too', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const failing = await errand.workflow(FAIL);
   const listener = await errand.workflow('export default ({ steps }) => Object.keys(steps.trigger.event)');
   await errand.subscribe(failing.id, listener.id, '$errors');
@@ -94,7 +97,7 @@ test('a workflow keeps its own triggers too', async () => {
 });
 
 test('a webhook gets the flat object', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const failing = await errand.workflow(FAIL);
   const hook = await webhook(errand, receiver.url);
@@ -114,7 +117,7 @@ test('a webhook gets the flat object', async () => {
 });
 
 test('one failing emitter reaches several webhooks', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using first = await startReceiver();
   await using second = await startReceiver();
   const failing = await errand.workflow(FAIL);
@@ -128,7 +131,7 @@ test('one failing emitter reaches several webhooks', async () => {
 });
 
 test('a webhook hears a source without a name', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const source = await createSource(
     errand,
@@ -148,7 +151,7 @@ test('a webhook hears a source without a name', async () => {
 });
 
 test('a name decides which emissions are heard', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const emitter = await errand.workflow(`export default async ({ steps, $ }) => {
     const { channel, n, fail } = steps.trigger.event.body;
     if (fail) throw new Error('asked for');
@@ -173,7 +176,7 @@ test('a name decides which emissions are heard', async () => {
 });
 
 test('wildcard emitters include what comes later', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { data: me } = await errand.client.get('/v1/users/me');
   const wildcards = ['p_*', '*', me.id, 'dc_*'];
   const listeners = await Promise.all(wildcards.map(() => listening(errand)));
@@ -198,7 +201,7 @@ test('wildcard emitters include what comes later', async () => {
 });
 
 test('an automatic subscription hears every error', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const listener = await listening(errand);
   await errand.client.post(`/v1/auto_subscriptions?event_name=$errors&listener_id=${listener.id}`);
   const [one, two] = [await errand.workflow(FAIL), await errand.workflow(FAIL)];
@@ -208,7 +211,7 @@ test('an automatic subscription hears every error', async () => {
 });
 
 test('two ways to one listener tell it once each', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const [failing, listener, witness] = [await errand.workflow(FAIL), await listening(errand), await listening(errand)];
   await errand.subscribe(failing.id, listener.id, '$errors');
   await errand.subscribe(failing.id, listener.id, '$errors');
@@ -219,7 +222,7 @@ test('two ways to one listener tell it once each', async () => {
 });
 
 test('who is unsubscribed hears nothing more', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const [failing, listener, witness] = [await errand.workflow(FAIL), await listening(errand), await listening(errand)];
   const hook = await webhook(errand, receiver.url);
@@ -238,7 +241,7 @@ test('who is unsubscribed hears nothing more', async () => {
 });
 
 test('an error is not led in circles', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const bad = `export default () => { throw new Error('again') }`;
   const [one, two] = [await errand.workflow(bad), await errand.workflow(bad, { triggers: [] })];
   await errand.subscribe(one.id, two.id, '$errors');

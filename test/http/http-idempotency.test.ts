@@ -6,6 +6,9 @@ import type { Json } from '../support/client.ts';
 import { startErrand } from '../support/errand.ts';
 import { startGate } from '../support/gate.ts';
 import { freePort } from '../support/port.ts';
+import { shareErrand } from '../support/shared-errand.ts';
+
+const newErrand = shareErrand();
 
 const HOUR_MS = 3_600_000;
 const COUNTING = `let count = 0;
@@ -25,7 +28,7 @@ async function call(workflow: Json, key: string, body = '1', trigger = 0): Promi
 }
 
 test('the same key runs once', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow('export default ({ steps }) => steps.trigger.event.body');
   const first = await call(workflow, 'one', '1');
   assert.match(first, /^200,/);
@@ -39,7 +42,7 @@ test('the same key runs once', async () => {
 });
 
 test('the same key repeats a custom answer', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(COUNTING, ANSWERING);
   const first = await call(workflow, 'one', '"a"');
   assert.match(first, /^201,application\/json.*,1,\{"count":1,"body":"a"\}$/);
@@ -63,7 +66,7 @@ test('an answer outlives a restart', async () => {
 });
 
 test('duplicates at the same moment run once', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using gate = await startGate();
   const workflow = await errand.workflow(
     `let count = 0;
@@ -86,7 +89,7 @@ test('duplicates at the same moment run once', async () => {
 });
 
 test('duplicates of a plain trigger agree', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow('export default () => 1');
   const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => call(workflow, n % 2 ? 'odd' : 'even')));
   assert.equal(new Set(answers).size, 2);
@@ -94,7 +97,7 @@ test('duplicates of a plain trigger agree', async () => {
 });
 
 test('keys belong to one trigger', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow('export default () => 1', { triggers: [{ type: 'http' }, { type: 'http' }] });
   const first = await call(workflow, 'one', '1', 0);
   const second = await call(workflow, 'one', '1', 1);
@@ -149,7 +152,7 @@ test('another request with the same key is refused', async () => {
 });
 
 test('another request does not wait for the first', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using gate = await startGate();
   const code = `export default async ({ $ }) => { await fetch(process.env.GATE); await $.respond({ status: 200, body: 'first' }); }`;
   const workflow = await errand.workflow(code, { ...ANSWERING, settings: { env: { GATE: gate.url } } });

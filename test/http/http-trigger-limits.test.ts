@@ -7,6 +7,9 @@ import { LIMITS } from '../../src/domain/limits.ts';
 import type { Json } from '../support/client.ts';
 import { type RawAnswer, sendRaw } from '../support/data/raw-http.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
+import { shareErrand } from '../support/shared-errand.ts';
+
+const newErrand = shareErrand();
 
 const ECHO = 'export default ({ steps }) => steps.trigger.event.body.length';
 const TOO_DEEP = `The event is nested deeper than ${LIMITS.nestingDepth} levels`;
@@ -48,7 +51,7 @@ function rawCall(workflow: Json, headers: string[], ...parts: (string | Uint8Arr
 }
 
 test('a body at the limit is taken', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(ECHO);
   assert.equal(await call(workflow, 'x'.repeat(DEFAULT_LIMIT)), 200);
   const [run] = await errand.runs(workflow.id, 1);
@@ -57,7 +60,7 @@ test('a body at the limit is taken', async () => {
 });
 
 test('a body over the limit is 413', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(ECHO);
   assert.equal(await call(workflow, 'x'.repeat(DEFAULT_LIMIT + 1)), 413);
   await assertNothingRan(errand, workflow);
@@ -72,7 +75,7 @@ test('the limit is a setting', async () => {
 });
 
 test('a chunked body is measured as it comes', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(ECHO);
   const stream = (count: number) =>
     new ReadableStream({
@@ -87,7 +90,7 @@ test('a chunked body is measured as it comes', async () => {
 });
 
 test('a bomb is stopped at the limit', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(ECHO);
   const inflated = Buffer.alloc(100 * 1024 * 1024, 'x');
   assert.equal(await call(workflow, gzipSync(inflated), { 'content-encoding': 'gzip' }), 413);
@@ -98,7 +101,7 @@ test('a bomb is stopped at the limit', async () => {
 });
 
 test('an unknown encoding is 415', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(ECHO);
   for (const encoding of ['snappy', 'gzip, snappy']) {
     assert.equal(await call(workflow, 'whatever', { 'content-encoding': encoding }), 415, encoding);
@@ -107,7 +110,7 @@ test('an unknown encoding is 415', async () => {
 });
 
 test('a broken compression is 400', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(ECHO);
   const whole = gzipSync('a body that is cut short in the middle');
   for (const body of [Buffer.from('not gzip at all'), whole.subarray(0, whole.length - 9)]) {
@@ -117,7 +120,7 @@ test('a broken compression is 400', async () => {
 });
 
 test('a body cut short is 400', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(ECHO);
   const short = await rawCall(workflow, ['Content-Length: 100'], 'only so much');
   assert.equal(short.status, 400, short.text);
@@ -131,7 +134,7 @@ test('a body cut short is 400', async () => {
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 
 test('JSON nested too deep is 400', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(ECHO);
   const type = { 'content-type': 'application/json' };
   for (const levels of [LIMITS.nestingDepth + 1, 250_000]) {
@@ -148,7 +151,7 @@ test('JSON nested too deep is 400', async () => {
 });
 
 test('events over the API are judged alike', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { client } = errand;
   const workflow = await errand.workflow('export default ({ steps }) => { if (steps.trigger.event.body) throw 1 }');
   await errand.send(workflow, true);
@@ -176,7 +179,7 @@ test('events over the API are judged alike', async () => {
 });
 
 test('a request with two lengths is 400', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(ECHO);
   const both = await rawCall(workflow, ['Content-Length: 5', 'Transfer-Encoding: chunked'], '5\r\nhello\r\n0\r\n\r\n');
   assert.equal(both.status, 400, both.text);

@@ -3,9 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
-import { type Errand, startErrand } from '../support/errand.ts';
+import type { Errand } from '../support/errand.ts';
 import { type Gate, startGate } from '../support/gate.ts';
+import { shareErrand } from '../support/shared-errand.ts';
 import { until } from '../support/wait.ts';
+
+const newErrand = shareErrand();
 
 const PATIENT = `export default async ({ steps }) => {
   const { n, last } = steps.trigger.event.body;
@@ -24,7 +27,7 @@ async function inState(errand: Errand, workflow: Json, state: string): Promise<J
 }
 
 test('no more run at once than allowed', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using gate = await startGate();
   const workflow = await patient(errand, gate, { concurrency: 2 });
   for (let n = 1; n <= 6; n++) await errand.send(workflow, { n });
@@ -40,7 +43,7 @@ test('no more run at once than allowed', async () => {
 });
 
 test('eight run at once unless told otherwise', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using gate = await startGate();
   const workflow = await patient(errand, gate);
   for (let n = 1; n <= 10; n++) await errand.send(workflow, { n });
@@ -53,7 +56,7 @@ test('eight run at once unless told otherwise', async () => {
 });
 
 test('one waiting workflow holds up no other', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using gate = await startGate();
   const slow = await patient(errand, gate);
   for (let n = 1; n <= 20; n++) await errand.send(slow, { n });
@@ -67,7 +70,7 @@ test('one waiting workflow holds up no other', async () => {
 });
 
 test('a queued run can be cancelled', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using gate = await startGate();
   const workflow = await patient(errand, gate, { concurrency: 1 });
   await errand.send(workflow, { n: 1 });
@@ -91,7 +94,7 @@ test('a queued run can be cancelled', async () => {
 });
 
 test('a running run can be cancelled', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using gate = await startGate();
   const workflow = await patient(errand, gate, { concurrency: 1 });
   await errand.send(workflow, { n: 1 });
@@ -112,7 +115,7 @@ test('a running run can be cancelled', async () => {
 });
 
 test('a cancelled run leaves its neighbours alone', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using gate = await startGate();
   const workflow = await patient(errand, gate);
   for (const n of [1, 2, 3]) await errand.send(workflow, { n });
@@ -128,7 +131,7 @@ test('a cancelled run leaves its neighbours alone', async () => {
 });
 
 test('an ended run is not cancelled', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow('export default () => 1');
   await errand.send(workflow, {});
   const [run] = await errand.runs(workflow.id, 1);
@@ -139,7 +142,7 @@ test('an ended run is not cancelled', async () => {
 });
 
 test('a waiting caller hears of the cancel', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using gate = await startGate();
   const workflow = await errand.workflow(PATIENT, {
     triggers: [{ type: 'http', custom_response: true }],
@@ -159,7 +162,7 @@ test('a waiting caller hears of the cancel', async () => {
 });
 
 test('neighbours of a crash end exactly once', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using gate = await startGate();
   const workflow = await patient(errand, gate);
   for (let n = 1; n <= 5; n++) await errand.send(workflow, { n });

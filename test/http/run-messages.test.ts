@@ -2,7 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Errand, startErrand } from '../support/errand.ts';
+import type { Errand } from '../support/errand.ts';
+import { shareErrand } from '../support/shared-errand.ts';
+
+const newErrand = shareErrand();
 
 const KIB = 1024;
 
@@ -14,7 +17,7 @@ async function errorOf(errand: Errand, code: string) {
 }
 
 test('a long message is cut, not lost', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const error = await errorOf(errand, `export default () => { throw new Error('begin ' + 'é'.repeat(50_000_000)); }`);
   assert.equal(error.code, 'Error');
   assert.match(error.msg, /^begin é/);
@@ -22,7 +25,7 @@ test('a long message is cut, not lost', async () => {
 });
 
 test('a deep stack is cut to fifty frames', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const code = `Error.stackTraceLimit = Infinity;
     const down = (n) => { if (n === 0) throw new Error('deep'); return down(n - 1) + 1; };
     export default () => down(500);`;
@@ -33,13 +36,13 @@ test('a deep stack is cut to fifty frames', async () => {
 });
 
 test('a stack overflow is an error', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const error = await errorOf(errand, 'const down = () => down() + 1; export default () => down();');
   assert.deepEqual([error.code, error.msg], ['RangeError', 'Maximum call stack size exceeded']);
 });
 
 test('frames name the lines as written', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const code = [
     'interface Order { readonly id: number }',
     '',
@@ -60,7 +63,7 @@ test('frames name the lines as written', async () => {
 });
 
 test('frames of the platform are left out', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { stack } = await errorOf(errand, `export default async () => { await null; throw new Error('x'); }`);
   const frames = stack.split('\n');
   assert.equal(frames.length, 1, stack);
@@ -68,20 +71,20 @@ test('frames of the platform are left out', async () => {
 });
 
 test('a value without stack has no frames', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { stack } = await errorOf(errand, `export default () => { throw 'text'; }`);
   assert.equal(stack, '');
 });
 
 test('an error with a cause keeps its own', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const code = `export default () => { throw new Error('outer', { cause: new Error('inner') }); }`;
   const { msg } = await errorOf(errand, code);
   assert.match(msg, /^outer/);
 });
 
 test('a rejection without a handler is an error', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const code = `export default () => new Promise(() => { Promise.reject(new RangeError('nobody awaits')); });`;
   const workflow = await errand.workflow(code, { settings: { timeout_ms: 2000 } });
   await errand.send(workflow, {});
@@ -93,7 +96,7 @@ test('a rejection without a handler is an error', async () => {
 });
 
 test('a throw in a timer is an error', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const code = `export default () => new Promise(() => { setTimeout(() => { throw new RangeError('in a timer'); }, 1); });`;
   const workflow = await errand.workflow(code, { settings: { timeout_ms: 2000 } });
   await errand.send(workflow, {});

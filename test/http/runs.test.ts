@@ -7,7 +7,10 @@ import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { startGate } from '../support/gate.ts';
+import { shareErrand } from '../support/shared-errand.ts';
 import { until } from '../support/wait.ts';
+
+const newErrand = shareErrand();
 
 async function ran(errand: Errand, workflow: Json, event: unknown = {}): Promise<Json> {
   await errand.send(workflow, event);
@@ -19,7 +22,7 @@ async function ran(errand: Errand, workflow: Json, event: unknown = {}): Promise
 const steps = (...codes: string[]) => codes.map((code, n) => ({ namespace: `step_${n + 1}`, code }));
 
 test('a run shows what its steps gave', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow('', {
     steps: steps(
       `export default ({ $ }) => { $.export('list', [1, { a: null }]); $.export('$summary', 'two things'); return 'é'; }`,
@@ -47,7 +50,7 @@ test('a run shows what its steps gave', async () => {
 });
 
 test('the times of a run are in order', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow('export default () => 1');
   for (let n = 1; n <= 20; n++) await errand.send(workflow, {});
   for (const run of await errand.runs(workflow.id, 20)) {
@@ -57,7 +60,7 @@ test('the times of a run are in order', async () => {
 });
 
 test('the trigger has event and context', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(`export default ({ steps, $ }) => ({
     event: steps.trigger.event.body, context: steps.trigger.context, own: $.context,
   })`);
@@ -73,7 +76,7 @@ test('the trigger has event and context', async () => {
 });
 
 test('an exit ends the run as succeeded', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using gate = await startGate();
   gate.open();
   const workflow = await errand.workflow('', {
@@ -105,7 +108,7 @@ test('a mail goes out when the run ends', async () => {
 
 test('steps see their own environment only', async () => {
   process.env.SECRET_OF_THE_SERVER = 'not-for-user-code';
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(`export default () => ({ ...process.env })`, {
     settings: { env: { GREETING: 'hello', PATH: '/own/path' } },
   });
@@ -123,7 +126,7 @@ test('steps see their own environment only', async () => {
 });
 
 test('one workflow cannot change another one', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const rude = await errand.workflow(`export default () => {
     Object.prototype.polluted = 'yes'; globalThis.left = 'behind'; process.env.LEFT = 'behind';
     JSON.parse = () => 'mine'; return 1;
@@ -136,7 +139,7 @@ test('one workflow cannot change another one', async () => {
 });
 
 test('console lines belong to their run', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using gate = await startGate();
   const workflow = await errand.workflow(
     `export default async ({ steps }) => {
@@ -226,7 +229,7 @@ test('user code cannot open the store', async () => {
 });
 
 test('a run can be started through the API', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(
     `export default ({ steps }) => { if (steps.trigger.event.fail) throw new Error('API'); return steps.trigger.event; }`,
     { triggers: [] },
@@ -244,7 +247,7 @@ test('a run can be started through the API', async () => {
 });
 
 test('runs are listed by state', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(
     `export default ({ steps }) => { if (steps.trigger.event.body.fail) throw new Error('x') }`,
   );

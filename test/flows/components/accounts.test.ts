@@ -5,7 +5,10 @@ import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { createOwner, withScopes } from '../../support/owners.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { createSource, emissions, eventsOf, post, trySource } from '../../support/sources/sources.ts';
+
+const newErrand = shareErrand();
 
 const TOKEN = 'xoxb-very-private-token';
 
@@ -44,7 +47,7 @@ test('an account is made, shown, changed and deleted', async () => {
 });
 
 test('accounts are listed, also of one app', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { client } = errand;
   const made: Json[] = [];
   for (const app of ['slack', 'github', 'slack']) made.push(await client.post('/v1/accounts', { app }));
@@ -62,7 +65,7 @@ test('accounts are listed, also of one app', async () => {
 });
 
 test('bad input is refused without the fields', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const tooMany = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`f${n}`, TOKEN]));
   const refused: [Json, RegExp][] = [
     [{ name: 'x', fields: { t: TOKEN } }, /app is missing/],
@@ -100,7 +103,7 @@ test('another owner sees no account', async () => {
 });
 
 test('reading needs read, changing needs write', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const account = await slackOf(errand);
   const { client: reader } = await withScopes(errand.client, ['read']);
   assert.equal((await reader.request('GET', `/v1/accounts/${account.id}`)).status, 200);
@@ -129,7 +132,7 @@ test('code gets the fields as they are now', async () => {
 });
 
 test('steps get the fields as they are now', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const account = await slackOf(errand);
   const code = `export default {
     props: { slack: { type: 'app', app: 'slack', methods: { token() { return this.$auth.oauth_access_token; } } } },
@@ -153,7 +156,7 @@ test('steps get the fields as they are now', async () => {
 });
 
 test('a run without its account names it', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const account = await slackOf(errand);
   const source = await createSource(errand, SOURCE, naming(account));
   await errand.client.delete(`/v1/accounts/${account.id}`);
@@ -169,7 +172,7 @@ test('a run without its account names it', async () => {
 });
 
 test('an account in line is never shown', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const props = { configured_props: { slack: { $auth: { oauth_access_token: TOKEN } } } };
   const source = await createSource(errand, SOURCE, props);
   await errand.client.put(`/v1/sources/${source.id}`, { configured_props: {} });
@@ -186,7 +189,7 @@ test('an account in line is never shown', async () => {
 });
 
 test('an app prop that names nothing is refused', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   for (const slack of ['apn_1', { authProvisionId: 'apn_1' }, { authProvisionId: 7 }, {}, [], { $auth: 'x' }]) {
     const answer = await trySource(errand, SOURCE, { configured_props: { slack } });
     assert.equal(answer.status, 422, `${JSON.stringify(slack)}: ${answer.text}`);
@@ -211,7 +214,7 @@ test('no field reaches the log', async () => {
 });
 
 test('an app whose code asks for no field of an account needs none', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const tools = (methods: string): string => `const tools = { type: 'app', app: 'helper_functions', methods: {
       // this.$auth contains connected account data
       authKeys() { console.log(Object.keys(this.$auth)); }, ${methods} } };
@@ -232,7 +235,7 @@ test('an app whose code asks for no field of an account needs none', async () =>
 });
 
 test('an account of another app is refused', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { client } = errand;
   const wrong = await client.post('/v1/accounts', { app: 'github', fields: { oauth_access_token: TOKEN } });
   const refused = await trySource(errand, SOURCE, naming(wrong));

@@ -5,8 +5,11 @@ import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { startErrand } from '../../support/errand.ts';
 import { createOwner } from '../../support/owners.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { createSource, emissions, eventsOf, post, trySource } from '../../support/sources/sources.ts';
 import { naming, newStore, recordPath, results, using } from './data-store-kit.ts';
+
+const newErrand = shareErrand();
 
 test('code reads and writes at once, durably', async () => {
   await using errand = await startErrand();
@@ -35,7 +38,7 @@ test('code reads and writes at once, durably', async () => {
 });
 
 test('code goes through many records, and clears them', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const store = await newStore(errand);
   const source = await createSource(
     errand,
@@ -65,7 +68,7 @@ test('code goes through many records, and clears them', async () => {
 });
 
 test('parallel runs see each other’s records', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const store = await newStore(errand);
   const code = using(`
     await data.set(event.body.id, 1);
@@ -111,7 +114,7 @@ test('code reaches no other data store', async () => {
 });
 
 test('steps have data stores, each its own', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const [one, two] = [await newStore(errand), await newStore(errand)];
   const step = (namespace: string, store: Json): Json => ({
     namespace,
@@ -133,7 +136,7 @@ test('steps have data stores, each its own', async () => {
 });
 
 test('a data store that was chosen in a form serves', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const store = await newStore(errand);
   for (const value of [store.id, { id: store.id }]) {
     const configured_props = { data: { __lv: { label: 'Visits', value } } };
@@ -146,7 +149,7 @@ test('a data store that was chosen in a form serves', async () => {
 });
 
 test('code does not choose its data store itself', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const store = await newStore(errand);
   const chosen = `{ type: 'data_store', default: '${store.id}' }`;
   const code = `export default { props: { http: '$.interface.http', data: ${chosen} }, run() {} }`;
@@ -164,7 +167,7 @@ test('code does not choose its data store itself', async () => {
 });
 
 test('a data store that is gone fails the run', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const store = await newStore(errand);
   const source = await createSource(errand, using(`await data.set('k', 1);`), naming(store));
   await errand.client.delete(`/v1/data_stores/${store.id}`);
@@ -175,7 +178,7 @@ test('a data store that is gone fails the run', async () => {
 });
 
 test('a data store prop that names none is refused', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   for (const data of [undefined, 'nonsense', 7, {}, 'ds_1']) {
     const answer = await trySource(errand, using(''), { configured_props: data === undefined ? {} : { data } });
     assert.equal(answer.status, 422, `${JSON.stringify(data)}: ${answer.text}`);

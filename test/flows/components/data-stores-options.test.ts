@@ -6,8 +6,11 @@ import { action, createStep } from '../../support/actions.ts';
 import type { Answer, Client, Json } from '../../support/client.ts';
 import { startErrand } from '../../support/errand.ts';
 import { createOwner } from '../../support/owners.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { createSource } from '../../support/sources/sources.ts';
 import { newStore, recordPath } from './data-store-kit.ts';
+
+const newErrand = shareErrand();
 
 const CODE = action(`
   props: {
@@ -34,7 +37,7 @@ function configure({ client }: { readonly client: Client }, prop_name: string, a
 }
 
 test('options offer the keys of a data store', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const data = await newStore(errand);
   for (const [key, value] of Object.entries({ b: 2, a: 1 })) await errand.client.put(recordPath(data, key), { value });
   for (const configured of [data.id, { id: data.id }, { __lv: { label: 'Seen', value: data.id } }]) {
@@ -52,7 +55,7 @@ test('options offer the keys of a data store', async () => {
 });
 
 test('what is deployed offers the keys of its data store', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const data = await newStore(errand);
   await errand.client.put(recordPath(data, 'a'), { value: 1 });
   const workflow = await createStep(errand, CODE, { data: data.id });
@@ -70,7 +73,7 @@ test('what is deployed offers the keys of its data store', async () => {
 });
 
 test('options cannot write a data store', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const data = await newStore(errand);
   for (const prop of ['written', 'late']) {
     const asked = { component_code: CODE, configured_props: { data: data.id } };
@@ -96,7 +99,7 @@ test('options reach the owner’s data stores alone', async () => {
 });
 
 test('additionalProps read a data store', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const data = await newStore(errand);
   await errand.client.put(recordPath(data, 'colour'), { value: ['red', 'blue'] });
   const code = action(`

@@ -5,7 +5,10 @@ import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { startErrand } from '../../support/errand.ts';
 import { createOwner, withScopes } from '../../support/owners.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { newStore, recordPath } from './data-store-kit.ts';
+
+const newErrand = shareErrand();
 
 test('a data store is made, shown, renamed and deleted', async () => {
   await using errand = await startErrand();
@@ -65,7 +68,7 @@ test('a record goes in and out as written', async () => {
 });
 
 test('records are listed by key, page by page', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const store = await newStore(errand);
   for (const key of ['c', 'a', 'e', 'b', 'd']) await errand.client.put(recordPath(store, key), { value: key });
   const page = async (query: string): Promise<unknown[]> => {
@@ -97,7 +100,7 @@ test('a record is gone when its time is over', async () => {
 });
 
 test('bad input is refused', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const store = await newStore(errand);
   const { client } = errand;
   const path = recordPath(store, 'k');
@@ -151,7 +154,7 @@ test('another owner sees no data store', async () => {
 });
 
 test('reading needs read, changing needs write', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const store = await newStore(errand);
   await errand.client.put(recordPath(store, 'k'), { value: 1 });
   const { client: reader } = await withScopes(errand.client, ['read']);

@@ -6,7 +6,10 @@ import { action, createStep, SHOP } from '../../support/actions.ts';
 import type { Answer } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { createOwner } from '../../support/owners.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { createSource } from '../../support/sources/sources.ts';
+
+const newErrand = shareErrand();
 
 const CODE = action(`
   props: {
@@ -35,7 +38,7 @@ async function optionsOf(errand: Errand, asked: object): Promise<unknown> {
 }
 
 test('options are told page by page', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const asked = {
     component_code: CODE,
     prop_name: 'item',
@@ -48,7 +51,7 @@ test('options are told page by page', async () => {
 });
 
 test('options of an app use the account', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const configured_props = { shop: { $auth: { token: 't' } }, country: 'no' };
   assert.deepEqual(await optionsOf(errand, { component_code: CODE, prop_name: 'city', configured_props }), {
     options: [{ label: 't in no', value: 'osl' }],
@@ -62,7 +65,7 @@ test('options of an app use the account', async () => {
 });
 
 test('a deployed component is configured further', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const configured_props = {
     shop: { $auth: { token: 't' } },
     country: 'se',
@@ -92,7 +95,7 @@ test('a deployed component is configured further', async () => {
 });
 
 test('what options throw is told', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const broken = await configure(errand, { component_code: CODE, prop_name: 'broken' });
   assert.equal(broken.status, 422, broken.text);
   assert.match(broken.json.detail, /the shop is closed/);
@@ -108,7 +111,7 @@ test('what options throw is told', async () => {
 });
 
 test('which component it is must be said', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const wrong: [object, number][] = [
     [{ prop_name: 'x' }, 400],
     [{ prop_name: 'x', component_code: CODE, source_id: 'dc_x' }, 400],
@@ -125,7 +128,7 @@ test('which component it is must be said', async () => {
 });
 
 test('props are told with those added', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const component_code = action(`
     props: { shop, kind: { type: 'string', label: 'Kind', reloadProps: true } },
     async additionalProps(previous) {

@@ -7,6 +7,9 @@ import type { Answer } from '../../support/client.ts';
 import { startErrand } from '../../support/errand.ts';
 import { createOwner } from '../../support/owners.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
+
+const newErrand = shareErrand();
 
 const ACT = action(`
   props: {
@@ -38,7 +41,7 @@ test('an action runs as a step unchanged', async () => {
 });
 
 test('what is no action is no step', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   for (const [code, message] of [
     [`export default { type: 'app', app: 'shop', methods: {} };`, /^step act is an app/],
     [
@@ -53,7 +56,7 @@ test('what is no action is no step', async () => {
 });
 
 test('a wrong prop names its step', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const wrong: [given: object | undefined, prop: string, message: RegExp][] = [
     [undefined, 'shop', /required/],
     [{ ...GIVEN, city: { id: 5 } }, 'city', /"city" is {"id":5}; a value of type string/],
@@ -75,20 +78,20 @@ test('a wrong prop names its step', async () => {
 });
 
 test('a function takes no configured props', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const code = 'export default ({ steps }) => steps.trigger.event.method;';
   assertRefused(await tryStep(errand, code, { a: 1 }), 'steps.act.configured_props.a', /no prop "a"/);
   assert.equal(await runStep(errand, await createStep(errand, code, {})), 'POST');
 });
 
 test('code that cannot be loaded refuses its props', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const answer = await tryStep(errand, 'throw new Error("at load"); export default {};', { a: 1 });
   assertRefused(answer, 'steps.act.code', /step act cannot be loaded: at load/);
 });
 
 test('changed props make a deployment, others do not', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await createStep(errand, ACT, { ...GIVEN, pass: 'k-1' });
   const path = `/v1/workflows/${workflow.id}`;
   const step = { namespace: 'act', code: ACT };
@@ -111,7 +114,7 @@ test('changed props make a deployment, others do not', async () => {
 });
 
 test('a changed code keeps what was configured', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await createStep(errand, ACT, { ...GIVEN, pass: 'k-1' });
   const path = `/v1/workflows/${workflow.id}`;
   const code = ACT.replace("'said'", "'said again'");
@@ -132,7 +135,7 @@ test('a changed code keeps what was configured', async () => {
 });
 
 test('secrets are in no answer', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await createStep(errand, ACT, { ...GIVEN, pass: 'hush-4711' });
   const path = `/v1/workflows/${workflow.id}`;
   for (const at of [path, '/v1/workflows', `${path}/deployments`]) {
@@ -145,7 +148,7 @@ test('secrets are in no answer', async () => {
 });
 
 test('steps each have props of their own', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const code = (back: string): string => action(`props: { n: 'integer' }, run({ steps }) { return ${back}; }`);
   const workflow = await errand.client.post('/v1/workflows', {
     name: 'several',
@@ -166,7 +169,7 @@ test('steps each have props of their own', async () => {
 });
 
 test('additional props of a step are kept with it', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const code = action(`
     props: { shop, headers: { type: 'string', options: ['Yes', 'No'], reloadProps: true } },
     async additionalProps(previous) {
@@ -195,7 +198,7 @@ test('additional props of a step are kept with it', async () => {
 });
 
 test('additionalProps that throws says so', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const code = action(`props: { n: 'integer' }, additionalProps() { throw new Error('no headers'); }, run() {}`);
   const answer = await tryStep(errand, code, { n: 1 });
   assertRefused(answer, 'steps.act.configured_props', /additionalProps threw: no headers/);
@@ -203,7 +206,7 @@ test('additionalProps that throws says so', async () => {
 });
 
 test('a configured request is made by the code', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const code = action(`props: { request: { type: 'http_request', default: { method: 'POST' } } },
     async run() { const response = await this.request.execute(); return [response, response.data, response.headers['x-mine']]; }`);

@@ -5,6 +5,9 @@ import { test } from 'node:test';
 import { createStep, runStep } from '../../support/actions.ts';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
+
+const newErrand = shareErrand();
 
 /** Counts its runs, and does what the body says with `db`, `$` and the event's `body`. */
 const counting = (body = ''): string => `export default {
@@ -49,7 +52,7 @@ test('a step remembers from run to run, across a restart', async () => {
 });
 
 test('each step has a db of its own', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await createWorkflow(errand, {
     one: counting(`if (body.clears) db.set('n', undefined);`),
     two: counting(),
@@ -63,7 +66,7 @@ test('each step has a db of its own', async () => {
 });
 
 test('a step that fails writes nothing, the steps before it do', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await createWorkflow(errand, {
     one: counting(),
     two: counting(`
@@ -79,7 +82,7 @@ test('a step that fails writes nothing, the steps before it do', async () => {
 });
 
 test('what a step has set is kept over a wait', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await createWorkflow(errand, {
     one: counting(`if (body.waits) $.flow.delay(1);`),
     two: counting(`if (body.waits && $.context.run.runs === 1) $.flow.rerun(1);`),
@@ -93,7 +96,7 @@ test('what a step has set is kept over a wait', async () => {
 });
 
 test('what is set when the step is over has no effect', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await createWorkflow(errand, {
     one: counting(`setTimeout(() => db.set('n', 'late'), 20);`),
     two: `export default () => new Promise((resolve) => setTimeout(resolve, 200));`,
@@ -103,7 +106,7 @@ test('what is set when the step is over has no effect', async () => {
 });
 
 test('values that are no JSON fail the step', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await createStep(errand, counting(`db.set('n', 1n);`));
   await errand.send(workflow, {});
   const [error] = await errand.errors(workflow.id, 1);

@@ -5,7 +5,10 @@ import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { createWebhook } from '../../support/webhooks.ts';
+
+const newErrand = shareErrand();
 
 const THROW = `export default ({ steps }) => { throw new Error('always'); };`;
 const MAX_HOPS = 16;
@@ -19,7 +22,7 @@ const listed = async (errand: Errand, id: string): Promise<Json[]> =>
   (await errand.client.get(`/v1/workflows/${id}/$errors/event_summaries`)).data;
 
 test('two workflows hearing each other end', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const [a, b] = [await errand.workflow(THROW, { name: 'a' }), await errand.workflow(THROW, { name: 'b' })];
   await errand.subscribe(a.id, b.id, '$errors');
   await errand.subscribe(b.id, a.id, '$errors');
@@ -40,7 +43,7 @@ test('two workflows hearing each other end', async () => {
 });
 
 test('a circle of three ends as well', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const circle: Json[] = [];
   for (const name of ['a', 'b', 'c']) circle.push(await errand.workflow(THROW, { name }));
   for (const [n, workflow] of circle.entries()) await errand.subscribe(workflow.id, circle[(n + 1) % 3].id, '$errors');
@@ -51,7 +54,7 @@ test('a circle of three ends as well', async () => {
 });
 
 test('a chain of twenty stops after sixteen hops', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const chain: Json[] = [];
   for (let n = 0; n < 20; n += 1) chain.push(await errand.workflow(THROW, { name: `link ${n}` }));
   for (const [n, workflow] of chain.slice(1).entries()) await errand.subscribe(chain[n].id, workflow.id, '$errors');
@@ -89,7 +92,7 @@ test('every error of a chain is told globally', async () => {
 });
 
 test('one trace runs through a chain', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const [a, b] = [await errand.workflow(THROW), await errand.workflow(THROW)];
   await errand.subscribe(a.id, b.id, '$errors');
   await errand.send(a, { first: true });
@@ -118,7 +121,7 @@ test('a failing global workflow never hears itself', async () => {
 });
 
 test('a workflow may not hear its own errors', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(THROW);
   const query = `emitter_id=${workflow.id}&listener_id=${workflow.id}&event_name=%24errors`;
   const answer = await errand.client.request('POST', `/v1/subscriptions?${query}`);
@@ -127,7 +130,7 @@ test('a workflow may not hear its own errors', async () => {
 });
 
 test('wildcards bring no workflow its own errors', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const workflow = await errand.workflow(THROW);
   for (const emitter of ['*', 'p_*']) await errand.subscribe(emitter, workflow.id, '$errors');
@@ -140,7 +143,7 @@ test('wildcards bring no workflow its own errors', async () => {
 });
 
 test('a wildcard listener does not hear itself forever', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const echo = `export default ({ steps, $ }) => {
     const n = steps.trigger.event.body?.n ?? steps.trigger.event.n;
     $.send.emit({ n: n + 1 });
@@ -160,7 +163,7 @@ test('a wildcard listener does not hear itself forever', async () => {
 });
 
 test('two wildcard listeners echo to an end', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const echo = `export default ({ steps, $ }) => { $.send.emit({ of: steps.trigger.context.workflow_id }); };`;
   const [a, b] = [await errand.workflow(echo), await errand.workflow(echo)];
   await errand.subscribe('p_*', a.id);
@@ -172,7 +175,7 @@ test('two wildcard listeners echo to an end', async () => {
 });
 
 test('failing webhooks hearing each other end', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   receiver.answer(410);
   const workflow = await errand.workflow(THROW);

@@ -4,8 +4,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { createSource, ECHO_SOURCE, post } from '../../support/sources/sources.ts';
 import { until } from '../../support/wait.ts';
+
+const newErrand = shareErrand();
 
 const BROKEN = `export default () => { throw new Error('not fixed yet'); };`;
 const FIXED = `export default ({ steps, $ }) => ({ raw: steps.trigger.raw, event: steps.trigger.event, context: $.context });`;
@@ -28,7 +31,7 @@ function over(errand: Errand, runId: string): Promise<{ run: Json; text: string 
 }
 
 test('replay runs the original event, fixed', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(BROKEN);
   await errand.send(workflow, HARD_BODY);
   const [record] = await errand.errors(workflow.id, 1);
@@ -70,7 +73,7 @@ test('a replay keeps the trace under new ids', async () => {
 });
 
 test('a replay that fails is an error again', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(BROKEN);
   await errand.send(workflow, HARD_BODY);
   const [first] = await errand.errors(workflow.id, 1);
@@ -91,7 +94,7 @@ test('a replay that fails is an error again', async () => {
 });
 
 test('one error can be replayed many times', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(BROKEN);
   await errand.send(workflow, { n: 1 });
   const [record] = await errand.errors(workflow.id, 1);
@@ -103,7 +106,7 @@ test('one error can be replayed many times', async () => {
 });
 
 test('an edited event replays as sent', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(BROKEN);
   await errand.send(workflow, { n: 1 });
   const [record] = await errand.errors(workflow.id, 1);
@@ -121,7 +124,7 @@ test('an edited event replays as sent', async () => {
 });
 
 test('only runs of the replayed workflow start', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, ECHO_SOURCE);
   const trigger = { triggers: [{ type: 'source', source_id: source.id }] };
   const failing = await errand.workflow(BROKEN, trigger);
@@ -140,7 +143,7 @@ test('only runs of the replayed workflow start', async () => {
 });
 
 test('unknown records and workflows are 404', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(BROKEN);
   const other = await errand.workflow(BROKEN);
   await errand.send(workflow, {});
@@ -160,7 +163,7 @@ test('unknown records and workflows are 404', async () => {
 });
 
 test('an error of a rolled back deployment replays', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(FIXED);
   const broken = await deploy(errand, workflow.id, BROKEN);
   await errand.send(broken, HARD_BODY);
@@ -177,7 +180,7 @@ test('an error of a rolled back deployment replays', async () => {
 });
 
 test('a forwarded error replays in its listener', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const failing = await errand.workflow(BROKEN, { name: 'first' });
   const listener = await errand.workflow(BROKEN, { name: 'listener' });
   await errand.subscribe(failing.id, listener.id, '$errors');
@@ -205,7 +208,7 @@ test('replay outlasts a restart of the service', async () => {
 });
 
 test('a deleted workflow replays nothing', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(BROKEN);
   await errand.send(workflow, {});
   const [record] = await errand.errors(workflow.id, 1);

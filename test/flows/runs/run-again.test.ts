@@ -5,7 +5,10 @@ import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { createOwner } from '../../support/owners.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { expectLedger, onlyRun, overRun, pass, stepped, urlsOf, waitingRun } from '../../support/waits.ts';
+
+const newErrand = shareErrand();
 
 const FIRST = `console.log('first'); $.export('a"b', { x: [1] }); return { big: 1.5, text: 'é' };`;
 const FIXED = `return { first: steps.first, context: $.context, raw: steps.trigger.raw };`;
@@ -34,7 +37,7 @@ function change(errand: Errand, workflow: Json, steps: Record<string, string>): 
 const retry = (errand: Errand, run: Json) => errand.client.request('POST', `/v1/runs/${run.id}/retry`);
 
 test('a failed run goes on from its failed step', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { workflow, run } = await failed(errand);
   const changed = await change(errand, workflow, { first: FIRST, second: FIXED });
   const answer = await retry(errand, run);
@@ -64,7 +67,7 @@ test('a failed run goes on from its failed step', async () => {
 });
 
 test('cause and effect are shown on both sides', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { workflow, run } = await failed(errand);
   await change(errand, workflow, { first: FIRST, second: FIXED });
   const { run_id: id } = (await retry(errand, run)).json.data;
@@ -75,7 +78,7 @@ test('cause and effect are shown on both sides', async () => {
 });
 
 test('a retry may fail, and be retried', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { workflow, run } = await failed(errand);
   const second = (await retry(errand, run)).json.data.run_id;
   const again = await overRun(errand, second);
@@ -87,7 +90,7 @@ test('a retry may fail, and be retried', async () => {
 });
 
 test('only failed runs are tried again', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const fine = await errand.workflow('export default () => 1');
   await errand.send(fine, {});
   const [run] = await errand.runs(fine.id, 1);
@@ -98,7 +101,7 @@ test('only failed runs are tried again', async () => {
 });
 
 test('other steps before the failed one are refused', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { workflow, run } = await failed(errand);
   const others: Record<string, string>[] = [
     { other: FIRST, second: FIXED },
@@ -116,7 +119,7 @@ test('other steps before the failed one are refused', async () => {
 });
 
 test('a deleted workflow is not tried again', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { workflow, run } = await failed(errand);
   await errand.client.delete(`/v1/workflows/${workflow.id}`);
   assert.equal((await retry(errand, run)).status, 404);
@@ -156,7 +159,7 @@ test('a run that fails behind a wait keeps its data', async () => {
 });
 
 test('a run without room is tried from its start', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(`export default () => 1`, {
     settings: { concurrency: 1, queue_limit: 1, throttle: { limit: 1, interval_ms: 60_000 } },
   });

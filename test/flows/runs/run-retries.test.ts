@@ -4,8 +4,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { startErrand } from '../../support/errand.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { until } from '../../support/wait.ts';
 import { expectLedger, onlyRun, overRun, pass, stepped, waitingRun } from '../../support/waits.ts';
+
+const newErrand = shareErrand();
 
 const HOUR_MS = 3_600_000;
 const AT_ONCE = { attempts: 3, base_ms: 0, max_ms: 0 };
@@ -42,7 +45,7 @@ test('a run that succeeds in the end has no error', async () => {
 });
 
 test('a run that always fails has one error', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await stepped(errand, { before: `console.log('once');`, flaky: succeedsIn(9) }, retrying());
   await errand.send(workflow, { n: 1 });
   const run = await onlyRun(errand, workflow);
@@ -55,7 +58,7 @@ test('a run that always fails has one error', async () => {
 });
 
 test('the first failure is told when asked for', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const always = await stepped(errand, { flaky: succeedsIn(9) }, retrying({ ...AT_ONCE, report_first: true }));
   await errand.send(always, {});
   const run = await onlyRun(errand, always);
@@ -93,7 +96,7 @@ test('what the failed step sent is sent once', async () => {
 });
 
 test('what the last failed attempt sent goes out', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const code = `$.send.emit({ attempt: $.context.attempt }); ${succeedsIn(9)}`;
   const workflow = await stepped(errand, { flaky: code }, retrying());
   await errand.send(workflow, {});
@@ -121,7 +124,7 @@ test('the wait for the next attempt is shown', async () => {
 });
 
 test('a run that waits to be tried can be cancelled', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await stepped(errand, { flaky: succeedsIn(2) }, retrying({ attempts: 2, base_ms: HOUR_MS }));
   await errand.send(workflow, {});
   const run = await waitingRun(errand, workflow, 'retry');
@@ -131,7 +134,7 @@ test('a run that waits to be tried can be cancelled', async () => {
 });
 
 test('a timeout is tried again only when named', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const slow = `if ($.context.attempt < 2) await new Promise(() => {}); return 'quick';`;
   const more = { timeout_ms: 3000 };
   const never = await stepped(errand, { slow }, retrying(AT_ONCE, more));
@@ -145,7 +148,7 @@ test('a timeout is tried again only when named', async () => {
 });
 
 test('a wait between failures keeps the count', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const steps = { first: succeedsIn(2), wait: `$.flow.delay(5);`, second: succeedsIn(3), last: `return 'end';` };
   const workflow = await stepped(errand, steps, retrying());
   await errand.send(workflow, {});
@@ -158,7 +161,7 @@ test('a wait between failures keeps the count', async () => {
 });
 
 test('a trigger of nobody fails the run for good', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const code = `$.flow.trigger('p_0000000000000000', {}); $.send.emit({ n: 1 });`;
   const workflow = await stepped(errand, { send: code }, retrying());
   await errand.send(workflow, {});

@@ -5,8 +5,11 @@ import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { createOwner } from '../../support/owners.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { until } from '../../support/wait.ts';
 import { overRun, pass, stepped, urlsOf, waitingRun } from '../../support/waits.ts';
+
+const newErrand = shareErrand();
 
 const ASK = { ask: `$.export('urls', $.flow.suspend());`, done: `return steps.ask.$resume_data;` };
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
@@ -22,7 +25,7 @@ const stateOf = async (errand: Errand, run: Json): Promise<string> =>
   (await errand.client.get(`/v1/runs/${run.id}`)).data.state;
 
 test('whoever follows the link sees a page', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { run, resume_url, cancel_url } = await asked(errand);
   const first = await fetch(resume_url, { headers: BROWSER });
   const page = await first.text();
@@ -44,14 +47,14 @@ test('whoever follows the link sees a page', async () => {
 });
 
 test('a cancelled run is told of on a page', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { cancel_url } = await asked(errand);
   const answer = await fetch(cancel_url, { headers: BROWSER });
   assert.match(await answer.text(), /The workflow has been cancelled\./);
 });
 
 test('programs that look at links change nothing', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { run, resume_url, cancel_url } = await asked(errand);
   for (const url of [resume_url, cancel_url]) {
     for (const [method, status] of [
@@ -69,7 +72,7 @@ test('programs that look at links change nothing', async () => {
 });
 
 test('a wrong address is the same 404 everywhere', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { run, resume_url } = await asked(errand);
   const other = await asked(errand);
   const token = /\.([^/]+)\/resume/.exec(resume_url)?.[1] as string;
@@ -140,7 +143,7 @@ test('a body beyond what a run may keep is refused', async () => {
 });
 
 test('each wait has addresses of its own', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const ask = `$.export('urls', $.flow.suspend());`;
   const { run, workflow, resume_url } = await asked(errand, {
     ask,
@@ -160,7 +163,7 @@ test('each wait has addresses of its own', async () => {
 });
 
 test('a request ends a delay and a rerun early', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const wait = await asked(errand, {
     ask: `$.export('urls', $.flow.delay(3_600_000));`,
     done: `return steps.ask.$resume_data;`,

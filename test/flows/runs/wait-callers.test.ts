@@ -4,8 +4,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { until } from '../../support/wait.ts';
 import { expectLedger, pass, stepped, waitingRun } from '../../support/waits.ts';
+
+const newErrand = shareErrand();
 
 /** Only ends a test whose caller would be left waiting. */
 const DEADLINE_MS = 20_000;
@@ -21,7 +24,7 @@ async function call(workflow: Json, headers: Record<string, string> = {}): Promi
 }
 
 test('an answer given before the wait goes out', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await answering(errand, {
     ask: `await $.respond({ status: 202, body: 'asked' }); $.flow.suspend();`,
     end: ANSWERED,
@@ -35,7 +38,7 @@ test('an answer given before the wait goes out', async () => {
 });
 
 test('a suspension without an answer lets callers go', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await answering(errand, { ask: `$.flow.suspend();`, end: ANSWERED });
   const headers = { 'idempotency-key': 'k' };
   const first = await call(workflow, headers);
@@ -46,7 +49,7 @@ test('a suspension without an answer lets callers go', async () => {
 });
 
 test('a caller waits over a short delay', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await answering(errand, { wait: `$.flow.delay(50);`, end: ANSWERED });
   assert.deepEqual(await call(workflow), { status: 201, text: 'late' });
 });
@@ -61,7 +64,7 @@ test('a long delay lets its caller go', async () => {
 });
 
 test('a caller waits over attempts that fail', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const flaky = `if ($.context.attempt < 3) throw new Error('no'); ${ANSWERED}`;
   const workflow = await answering(errand, { flaky }, { settings: { retry: { attempts: 3, base_ms: 10 } } });
   assert.deepEqual(await call(workflow), { status: 201, text: 'late' });
@@ -74,7 +77,7 @@ test('a caller waits over attempts that fail', async () => {
 });
 
 test('a caller hears when the waiting run is cancelled', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await answering(errand, { wait: `$.export('urls', $.flow.delay(30_000));`, end: ANSWERED });
   for (const how of ['key', 'address', 'delete']) {
     const answer = call(workflow);
@@ -87,7 +90,7 @@ test('a caller hears when the waiting run is cancelled', async () => {
 });
 
 test('a resumed run answers its caller', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await answering(errand, { wait: `$.export('urls', $.flow.delay(30_000));`, end: ANSWERED });
   const answer = call(workflow);
   const run = await waitingRun(errand, workflow);

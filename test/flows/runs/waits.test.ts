@@ -5,8 +5,11 @@ import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { startGate } from '../../support/gate.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { until } from '../../support/wait.ts';
 import { expectLedger, onlyRun, overRun, pass, stepped, urlsOf, waitingRun } from '../../support/waits.ts';
+
+const newErrand = shareErrand();
 
 const HOUR_MS = 3_600_000;
 const SUSPEND = `$.export('urls', $.flow.suspend()); return 'asked';`;
@@ -41,7 +44,7 @@ test('a mail with the link goes out while waiting', async () => {
 });
 
 test('a run that waits is shown as it is', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { run, workflow } = await asked(errand);
   assert.equal(run.state, 'waiting');
   assert.equal(run.waiting.kind, 'suspend');
@@ -61,7 +64,7 @@ test('a run that waits is shown as it is', async () => {
 });
 
 test('a POST brings data to later steps', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { run, resume_url } = await asked(errand);
   const headers = { 'content-type': 'application/json', 'x-by': 'somebody' };
   const answer = await fetch(`${resume_url}?from=mail`, { method: 'POST', headers, body: '{"approved":true,"n":1.0}' });
@@ -83,7 +86,7 @@ test('a POST brings data to later steps', async () => {
 });
 
 test('text and nothing are data as well', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   for (const [body, data] of [
     ['plain words', 'plain words'],
     ['', null],
@@ -96,7 +99,7 @@ test('text and nothing are data as well', async () => {
 });
 
 test('its cancel address ends a run', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { run, cancel_url, resume_url } = await asked(errand);
   const answer = await fetch(cancel_url, { method: 'POST' });
   assert.deepEqual([answer.status, await answer.json()], [200, { data: { run_id: run.id, state: 'cancelled' } }]);
@@ -109,7 +112,7 @@ test('its cancel address ends a run', async () => {
 });
 
 test('an API key cancels a waiting run', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { run } = await asked(errand);
   const answered = await errand.client.post(`/v1/runs/${run.id}/cancel`);
   assert.deepEqual([answered.id, answered.state], [run.id, 'cancelled']);
@@ -139,7 +142,7 @@ test('a delay goes on when its time comes', async () => {
 });
 
 test('a short delay needs no poll', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await stepped(errand, { wait: `$.flow.delay(20);`, seen: `return $.context.run;` });
   await errand.send(workflow, {});
   const run = await onlyRun(errand, workflow);
@@ -147,7 +150,7 @@ test('a short delay needs no poll', async () => {
 });
 
 test('a step is executed again until done', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const poll = `const { runs, context } = $.context.run;
     console.log('poll ' + runs);
     if (runs < 4) $.flow.rerun(5, { seen: [...(context?.seen ?? []), runs] });
@@ -191,7 +194,7 @@ test('a wait outlives a restart', async () => {
 });
 
 test('a run keeps the code that it began with', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { workflow, run, resume_url } = await asked(errand);
   const steps = [{ namespace: 'other', code: 'export default () => 2' }];
   const changed = await errand.client.put(`/v1/workflows/${workflow.id}`, { steps });
@@ -202,7 +205,7 @@ test('a run keeps the code that it began with', async () => {
 });
 
 test('an address works before its step has ended', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using gate = await startGate();
   const ask = `const urls = $.flow.suspend(); $.export('urls', urls); await (await fetch(process.env.GATE + '/' + encodeURIComponent(urls.resume_url))).text();`;
   const workflow = await stepped(errand, { ask, seen: SEEN }, { settings: { env: { GATE: gate.url } } });
@@ -222,7 +225,7 @@ test('an address works before its step has ended', async () => {
 });
 
 test('a deleted workflow takes its waiting runs along', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { workflow, resume_url } = await asked(errand);
   await errand.client.delete(`/v1/workflows/${workflow.id}`);
   assert.ok([404, 409].includes((await fetch(resume_url)).status));

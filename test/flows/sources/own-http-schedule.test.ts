@@ -4,11 +4,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startErrand } from '../../support/errand.ts';
 import { assertProblem } from '../../support/problem.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { createOwn, runNow, tryOwn } from '../../support/sources/own-sources.ts';
 import { emissions } from '../../support/sources/sources.ts';
 
+const newErrand = shareErrand();
+
 test('our own components are listed', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { data } = await errand.client.get('/v1/components');
   const keys = data.map(({ key }: { key: string }) => key);
   for (const key of ['http', 'poll-json', 'rss', 'schedule']) assert.ok(keys.includes(key), key);
@@ -28,7 +31,7 @@ test('our own components are listed', async () => {
 });
 
 test('any request is an event', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createOwn(errand, 'http');
   const answer = await fetch(`${source.endpoint_url}/a/b?c=1`, { method: 'PUT', body: '{"n": 1.0}' });
   assert.deepEqual([answer.status, await answer.text()], [200, '']);
@@ -39,7 +42,7 @@ test('any request is an event', async () => {
 });
 
 test('a request is answered as configured', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const props = { status: 202, headers: { 'x-own': 'yes' }, body: 'thanks' };
   const source = await createOwn(errand, 'http', props);
   const headers = { 'content-type': 'application/json' };

@@ -7,8 +7,11 @@ import type { Json } from '../../support/client.ts';
 import { startErrand } from '../../support/errand.ts';
 import { createOwner } from '../../support/owners.ts';
 import { assertProblem } from '../../support/problem.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { type Dovecot, noDovecot, PASSWORD, startDovecot } from '../../support/sources/dovecot.ts';
 import { createOwn, emitted, runNow, tryOwn } from '../../support/sources/own-sources.ts';
+
+const newErrand = shareErrand();
 
 const skip = noDovecot;
 let dovecot: Dovecot;
@@ -92,7 +95,7 @@ test('new messages are emitted once, and stay unread', { skip }, async () => {
 });
 
 test('a message is emitted with all that it says', { skip }, async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await dovecot.deliver('bob', WHOLE);
   const source = await createOwn(errand, 'mailbox', propsOf('bob', { content_bytes: 100 }));
   const [{ received_at: receivedAt, flags: _flags, html, ...event }] = await emitted(errand, source);
@@ -119,7 +122,7 @@ test('a message is emitted with all that it says', { skip }, async () => {
 });
 
 test('what was emitted is marked as read when asked', { skip }, async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await dovecot.deliver('cy', plain('old'));
   const source = await createOwn(errand, 'mailbox', propsOf('cy', { past: 0, mark_read: true }));
   await dovecot.deliver('cy', plain('new'));
@@ -129,7 +132,7 @@ test('what was emitted is marked as read when asked', { skip }, async () => {
 });
 
 test('a mailbox that is numbered anew repeats nothing', { skip }, async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await dovecot.as('dan', (client) => client.mailboxCreate('Orders'));
   for (const name of ['one', 'two']) await dovecot.deliver('dan', plain(name), 'Orders');
   const source = await createOwn(errand, 'mailbox', propsOf('dan', { mailbox: 'Orders', past: 1 }));
@@ -146,7 +149,7 @@ test('a mailbox that is numbered anew repeats nothing', { skip }, async () => {
 });
 
 test('more messages than fit come with the next poll', { skip }, async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createOwn(errand, 'mailbox', propsOf('eve'));
   await dovecot.as('eve', async (client) => {
     for (let n = 1; n <= 60; n++) await client.append('INBOX', plain(`m${n}`));
@@ -165,7 +168,7 @@ test('more messages than fit come with the next poll', { skip }, async () => {
 });
 
 test('TLS is checked, from the beginning or by STARTTLS', { skip }, async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await dovecot.deliver('fay', plain('safe'));
   const secured = [{ security: 'tls', port: dovecot.tlsPort }, { security: 'starttls' }];
   for (const props of secured) {
@@ -192,7 +195,7 @@ test('a server that was away costs no message', { skip }, async () => {
 });
 
 test('what cannot be read is refused at once', { skip }, async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   for (const [more, why] of [
     [{ password: 'wrong' }, /INBOX of hal at .*the user or the password is wrong/],
     [{ mailbox: 'None' }, /None of hal .*(exist|None)/],

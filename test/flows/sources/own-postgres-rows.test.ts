@@ -11,8 +11,11 @@ import { newDatabaseOn } from '../../support/postgres/fresh.ts';
 import { otherPostgres } from '../../support/postgres/other.ts';
 import { startPostgres } from '../../support/postgres/server.ts';
 import { assertProblem } from '../../support/problem.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { createOwn, emitted, runNow, tryOwn } from '../../support/sources/own-sources.ts';
 import { emissions } from '../../support/sources/sources.ts';
+
+const newErrand = shareErrand();
 
 interface Shop extends AsyncDisposable {
   readonly url: string;
@@ -55,7 +58,7 @@ test('new rows of a table are emitted once', async () => {
 
 test('a row that is committed late is not lost', async () => {
   await using shop = await newShop(`${ORDERS}; ${insert('a')}`);
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createOwn(errand, 'postgres-rows', { url: shop.url, table: 'orders', column: 'id', past: 0 });
   const slow = postgres(shop.url, { max: 1 });
   try {
@@ -74,7 +77,7 @@ test('a row that is committed late is not lost', async () => {
 
 test('without a lookback rows are read from the last on', async () => {
   await using shop = await newShop('CREATE TABLE hits (at int, name text)');
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const props = { url: shop.url, table: 'hits', column: 'at', lookback: 0 };
   const source = await createOwn(errand, 'postgres-rows', props);
   const add = async (at: number, name: string) => {
@@ -92,7 +95,7 @@ test('without a lookback rows are read from the last on', async () => {
 test('changed rows come again by their time', async () => {
   await using shop = await newShop(`CREATE TABLE users (id int PRIMARY KEY, name text, changed_at timestamptz);
     INSERT INTO users SELECT n, 'u' || n, '2026-01-01' FROM generate_series(1, 1500) n`);
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const props = { url: shop.url, table: 'users', column: 'changed_at', past: 0 };
   const source = await createOwn(errand, 'postgres-rows', props);
   const at = "'2026-01-02T03:04:05.123456Z'";
@@ -113,7 +116,7 @@ test('changed rows come again by their time', async () => {
 
 test('values of all types are JSON, whole', async () => {
   await using shop = await newShop("CREATE TYPE mood AS ENUM ('calm', 'loud')");
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const query = `SELECT 9007199254740993::bigint AS big, 7::int AS small, 1.10::numeric AS price, 'NaN'::float8 AS nan,
     0.1::float8 AS tenth, true AS yes, NULL::text AS nothing, '2026-01-02 03:04:05.123456+02'::timestamptz AS at,
     '2026-01-02 03:04:05.5'::timestamp AS local, 'infinity'::timestamptz AS ever, '2026-01-02'::date AS day,
@@ -157,7 +160,7 @@ test('names are names, and nothing is written', async () => {
   await using shop = await newShop(`CREATE SCHEMA "my shop"; CREATE SEQUENCE calls;
     CREATE TABLE "my shop"."Or""ders; --" ("the Id" int PRIMARY KEY, "$1" text);
     INSERT INTO "my shop"."Or""ders; --" VALUES (1, 'one'), (2, 'two')`);
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const table = { schema: 'my shop', table: 'Or"ders; --', column: 'the Id' };
   const source = await createOwn(errand, 'postgres-rows', { url: shop.url, ...table });
   assert.deepEqual(await emitted(errand, source), [
@@ -177,7 +180,7 @@ test('names are names, and nothing is written', async () => {
 
 test('long rows are emitted without what is too long', async () => {
   await using shop = await newShop('CREATE TABLE docs (id int PRIMARY KEY, title text, body text)');
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createOwn(errand, 'postgres-rows', { url: shop.url, table: 'docs', column: 'id' });
   await shop.run("INSERT INTO docs SELECT n, 't' || n, repeat('x', 900000) FROM generate_series(1, 6) n");
   await shop.run("INSERT INTO docs VALUES (7, 't7', repeat('x', 2000000))");
@@ -209,7 +212,7 @@ test('rows are read again when the server is back', async () => {
 
 test('what cannot be read is refused at once', async () => {
   await using shop = await newShop(ORDERS);
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { url } = shop;
   for (const [props, why] of [
     [{ url: 'nonsense', table: 'orders', column: 'id' }, /connection string/],

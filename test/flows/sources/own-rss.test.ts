@@ -5,7 +5,10 @@ import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { startErrand } from '../../support/errand.ts';
 import { assertProblem } from '../../support/problem.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { createOwn, emitted, runNow, startAsked, tryOwn } from '../../support/sources/own-sources.ts';
+
+const newErrand = shareErrand();
 
 interface Item {
   readonly guid: string;
@@ -57,7 +60,7 @@ test('items of a feed are emitted once each', async () => {
 
 test('a long feed has no repeats', async () => {
   await using feed = await startAsked('/feed');
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const many = Array.from({ length: 250 }, (_, i) => ({ guid: `n${i}` }));
   feed.says({ body: rss(many) });
   const source = await createOwn(errand, 'rss', { url: feed.url, past: 0 });
@@ -69,7 +72,7 @@ test('a long feed has no repeats', async () => {
 
 test('a feed that has not changed is not read', async () => {
   await using feed = await startAsked('/feed');
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const validators = { etag: '"1"', 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT' };
   feed.says(({ 'if-none-match': etag }) =>
     etag === '"1"' ? { status: 304 } : { headers: validators, body: rss(days(1)) },
@@ -89,7 +92,7 @@ test('a feed that has not changed is not read', async () => {
 
 test('a feed that fails comes back without loss', async () => {
   await using feed = await startAsked('/feed?key=hidden');
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   feed.says({ body: rss(days(1)) });
   const source = await createOwn(errand, 'rss', { url: feed.url });
   for (const wrong of [
@@ -114,7 +117,7 @@ test('a feed that fails comes back without loss', async () => {
 
 test('a feed that cannot be is refused at once', async () => {
   await using feed = await startAsked('/none');
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const missing = await tryOwn(errand, 'rss', { url: feed.url });
   assertProblem(missing, 422);
   assert.match(missing.json.detail, /\/none answered 404/);
@@ -131,7 +134,7 @@ test('a feed that cannot be is refused at once', async () => {
 test('another address begins anew', async () => {
   await using feed = await startAsked('/one');
   await using other = await startAsked('/two');
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   feed.says({ body: rss(days(2, 1)) });
   other.says({ body: rss(days(9, 8, 7)) });
   const source = await createOwn(errand, 'rss', { url: feed.url, past: 1 });

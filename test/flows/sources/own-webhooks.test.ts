@@ -7,8 +7,11 @@ import { call, SIGNED } from '../../support/data/signed.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { createOwner } from '../../support/owners.ts';
 import { assertProblem } from '../../support/problem.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { createOwn, tryOwn } from '../../support/sources/own-sources.ts';
 import { createSource, emissions } from '../../support/sources/sources.ts';
+
+const newErrand = shareErrand();
 
 const SECRET = 'github’s secret';
 const WHSEC = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -45,7 +48,7 @@ async function refusals(errand: Errand, source: Json): Promise<string[]> {
 }
 
 test('what GitHub signs is a verified event', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createOwn(errand, 'github-webhook', { secret: SECRET });
   assert.equal(source.configured_props.secret, undefined);
   const triggers = [{ type: 'emitter', emitter_id: source.id, event_name: 'push' }];
@@ -76,7 +79,7 @@ test('what GitHub signs is a verified event', async () => {
 });
 
 test('pings and events that nobody wants are taken', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createOwn(errand, 'github-webhook', { secret: SECRET, events: ['issues', 'release'] });
   const send = (name: string, body: string) =>
     call(source, body, SIGNED.github({ secret: SECRET, body, id: name, more: { 'x-github-event': name } }));
@@ -116,7 +119,7 @@ test('what proves nothing is refused and counted', async () => {
 });
 
 test('what Stripe signs is a verified event', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createOwn(errand, 'stripe-webhook', { secret: WHSEC, types: ['invoice.*'] });
   const workflow = await errand.workflow(TOLD, { triggers: [{ type: 'source', source_id: source.id }] });
   const sign = (body: string, atS?: number) => SIGNED.stripe({ secret: WHSEC, body, id: '' }, atS);
@@ -138,7 +141,7 @@ test('what Stripe signs is a verified event', async () => {
 });
 
 test('Standard Webhooks of several secrets are verified', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const older = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
   const source = await createOwn(errand, 'standard-webhook', { secrets: [WHSEC, older] });
   const workflow = await errand.workflow(TOLD, { triggers: [{ type: 'source', source_id: source.id }] });

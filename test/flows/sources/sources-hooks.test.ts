@@ -4,7 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startErrand } from '../../support/errand.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { createSource, emissions, eventsOf, post, trySource } from '../../support/sources/sources.ts';
+
+const newErrand = shareErrand();
 
 /** Tells a receiver which hook runs, with the label that it is configured with; fails where the label says so. */
 const TELLING = `export default {
@@ -48,7 +51,7 @@ for (const [index, hook] of ['deploy', 'activate'].entries()) {
 }
 
 test('a failing activate goes back and activates again', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const source = await createSource(errand, TELLING, { configured_props: { to: receiver.url } });
   receiver.answer((n) => (n === 3 ? 500 : 200));
@@ -71,7 +74,7 @@ test('a failing activate goes back and activates again', async () => {
 });
 
 test('a failing deactivate leaves an update undone', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const source = await createSource(errand, TELLING, { configured_props: { to: receiver.url } });
   receiver.answer(500);
@@ -83,7 +86,7 @@ test('a failing deactivate leaves an update undone', async () => {
 });
 
 test('changes at once happen one by one', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const source = await createSource(errand, TELLING, { configured_props: { to: receiver.url } });
   const path = `/v1/sources/${source.id}`;
@@ -106,7 +109,7 @@ test('changes at once happen one by one', async () => {
 });
 
 test('a change and a deletion at once do not mix', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const source = await createSource(errand, TELLING, { configured_props: { to: receiver.url } });
   const path = `/v1/sources/${source.id}`;
@@ -121,7 +124,7 @@ test('a change and a deletion at once do not mix', async () => {
 });
 
 test('a source deleted while it runs leaves no db', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const source = await createSource(
     errand,

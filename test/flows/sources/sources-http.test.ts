@@ -5,11 +5,14 @@ import { test } from 'node:test';
 import { startErrand } from '../../support/errand.ts';
 import { assertProblem } from '../../support/problem.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { createSource, ECHO_SOURCE, emissions, eventsOf, post } from '../../support/sources/sources.ts';
 import { until } from '../../support/wait.ts';
 
+const newErrand = shareErrand();
+
 test('a source with http gets an address', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, ECHO_SOURCE, { name: 'My First Source' });
   assert.match(source.id, /^dc_/);
   assert.equal(source.name, 'My First Source');
@@ -29,7 +32,7 @@ test('a source with http gets an address', async () => {
 });
 
 test('what belongs elsewhere is no source', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   for (const [code, why] of [
     ['{ type: "action", run() {} }', 'of type action, which is a step of a workflow; a source has no type'],
     ['() => 1', 'a function, which is a step of a workflow; a source is an object with props and run(event)'],
@@ -40,7 +43,7 @@ test('what belongs elsewhere is no source', async () => {
 });
 
 test('run sees request with its raw body', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(
     errand,
     `export default { props: { http: '$.interface.http' }, async run(event) { this.$emit(event); } };`,
@@ -64,7 +67,7 @@ test('run sees request with its raw body', async () => {
 });
 
 test('a body that is text stays text', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, ECHO_SOURCE);
   await post(source, 'plain words', { 'content-type': 'text/plain' });
   const [{ event }] = await emissions(errand, source.id, 1);
@@ -72,7 +75,7 @@ test('a body that is text stays text', async () => {
 });
 
 test('a source without run emits its event', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, `export default { props: { http: '$.interface.http' } };`);
   await post(source, { a: 1 });
   const [{ event }] = await emissions(errand, source.id, 1);
@@ -81,7 +84,7 @@ test('a source without run emits its event', async () => {
 });
 
 test('a component as module.exports runs unchanged', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(
     errand,
     `module.exports = {
@@ -96,7 +99,7 @@ test('a component as module.exports runs unchanged', async () => {
 });
 
 test('custom response answers the caller from run', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(
     errand,
     `export default {
@@ -120,7 +123,7 @@ test('custom response answers the caller from run', async () => {
 });
 
 test('a source that does not answer is named as one', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const http = `{ type: '$.interface.http', customResponse: true }`;
   const source = await createSource(errand, `export default { props: { http: ${http} }, run() {} };`);
   const response = await fetch(source.endpoint_url, { method: 'POST' });
@@ -130,7 +133,7 @@ test('a source that does not answer is named as one', async () => {
 });
 
 test('emissions carry id, summary, ts and name', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(
     errand,
     `export default { props: { http: '$.interface.http' }, run() {
@@ -155,7 +158,7 @@ test('emissions carry id, summary, ts and name', async () => {
 });
 
 test('event_name alone selects a named channel', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(
     errand,
     `export default { props: { http: '$.interface.http' }, run(event) {
@@ -172,7 +175,7 @@ test('event_name alone selects a named channel', async () => {
 });
 
 test('emissions with ts are sorted oldest first', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(
     errand,
     `export default { props: { http: '$.interface.http' }, run() {
@@ -184,7 +187,7 @@ test('emissions with ts are sorted oldest first', async () => {
 });
 
 test('a source triggers workflows and webhooks alike', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const source = await createSource(errand, ECHO_SOURCE);
   const workflow = await errand.workflow(
@@ -210,7 +213,7 @@ test('a source triggers workflows and webhooks alike', async () => {
 });
 
 test('a webhook hears only the channel it follows', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const source = await createSource(
     errand,
@@ -262,7 +265,7 @@ test('errors of a source reach the global workflow', async () => {
 });
 
 test('code that does not parse is refused', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const answer = await errand.client.request('POST', '/v1/sources', {
     component_code: 'export default {\n  run( {\n};',
   });

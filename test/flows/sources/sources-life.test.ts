@@ -4,8 +4,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startErrand } from '../../support/errand.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { createSource, ECHO_SOURCE, emissions, eventsOf, post, trySource } from '../../support/sources/sources.ts';
 import { until } from '../../support/wait.ts';
+
+const newErrand = shareErrand();
 
 const HOOKED = `export default {
   props: { http: '$.interface.http', db: '$.service.db', label: { type: 'string', default: 'a' } },
@@ -22,7 +25,7 @@ const HOOKED = `export default {
 };`;
 
 test('deploy runs once and then activate', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, HOOKED);
   const [{ event: past }] = await emissions(errand, source.id, 1);
   assert.equal(past.past, source.endpoint_url, 'the endpoint exists before the hooks, and hooks may emit');
@@ -32,7 +35,7 @@ test('deploy runs once and then activate', async () => {
 });
 
 test('an update keeps the id and endpoint', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, HOOKED);
   const path = `/v1/sources/${source.id}`;
   const changed = await errand.client.put(path, { name: 'renamed', configured_props: { label: 'b' } });
@@ -48,7 +51,7 @@ test('an update keeps the id and endpoint', async () => {
 });
 
 test('changed code runs at the same address', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, ECHO_SOURCE);
   await post(source, { n: 1 });
   await emissions(errand, source.id, 1);
@@ -115,7 +118,7 @@ for (const hook of ['deploy', 'activate']) {
 }
 
 test('a failing update leaves the source as before', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, ECHO_SOURCE, { name: 'as it was' });
   const path = `/v1/sources/${source.id}`;
   const answer = await errand.client.request('PUT', path, {
@@ -138,7 +141,7 @@ test('a failing update leaves the source as before', async () => {
 });
 
 test('deleting calls deactivate and removes the rest', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const source = await createSource(
     errand,
@@ -179,7 +182,7 @@ test('deletion survives and tells a failing deactivate', async () => {
 });
 
 test('sources are listed newest first, also as mine', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const ids: string[] = [];
   for (const name of ['one', 'two', 'three']) ids.unshift((await createSource(errand, ECHO_SOURCE, { name })).id);
   for (const path of ['/v1/sources', '/v1/users/me/sources']) {
@@ -200,7 +203,7 @@ test('sources are listed newest first, also as mine', async () => {
 });
 
 test('deleting events empties the listing only', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, ECHO_SOURCE);
   for (const n of [1, 2, 3]) await post(source, { n });
   await emissions(errand, source.id, 3);
@@ -215,7 +218,7 @@ test('deleting events empties the listing only', async () => {
 });
 
 test('invoking runs a source now', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(
     errand,
     `export default {
@@ -234,7 +237,7 @@ test('invoking runs a source now', async () => {
 });
 
 test('logs hold what each run printed', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(
     errand,
     `export default {

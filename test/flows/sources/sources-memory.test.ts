@@ -4,7 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Errand } from '../../support/errand.ts';
 import { startErrand } from '../../support/errand.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { createSource, emissions, eventsOf, post } from '../../support/sources/sources.ts';
+
+const newErrand = shareErrand();
 
 const emitting = (dedupe: string): string => `export default {
   ${dedupe === '' ? '' : `dedupe: '${dedupe}',`}
@@ -47,7 +50,7 @@ test('the db is synchronous and survives a restart', async () => {
 });
 
 test('setting undefined clears a db key', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(
     errand,
     `export default {
@@ -71,7 +74,7 @@ test('setting undefined clears a db key', async () => {
 });
 
 test('a failed run leaves db and dedupe alone', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(
     errand,
     `export default {
@@ -92,7 +95,7 @@ test('a failed run leaves db and dedupe alone', async () => {
 });
 
 test('two sources of one code share no db', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const code = `export default {
     props: { http: '$.interface.http', db: '$.service.db' },
     run() { const n = (this.db.get('n') ?? 0) + 1; this.db.set('n', n); this.$emit({ n }); },
@@ -116,7 +119,7 @@ test('unique drops repeated ids across a restart', async () => {
 });
 
 test('unique remembers the last hundred ids', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, emitting('unique'));
   await idsAfter(errand, source, ['first', 'second']);
   await idsAfter(
@@ -131,7 +134,7 @@ test('unique remembers the last hundred ids', async () => {
 });
 
 test('ids that are numbers and strings are alike', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, emitting('unique'));
   const ids = await idsAfter(errand, source, [1, 2, 1, 0, 0]);
   assert.deepEqual(ids, [1, 2, 0]);
@@ -147,7 +150,7 @@ test('greatest lets only larger numbers through', async () => {
 });
 
 test('last lets through what follows the last', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, emitting('last'));
   assert.deepEqual(await idsAfter(errand, source, ['a', 'b']), ['a', 'b']);
   assert.deepEqual(await idsAfter(errand, source, ['a', 'b', 'c']), ['a', 'b', 'c']);
@@ -155,7 +158,7 @@ test('last lets through what follows the last', async () => {
 });
 
 test('emissions are sorted by ts before dedupe', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, emitting('unique'));
   await post(source, [
     { id: 1, ts: 3000, was: 'emitted first' },
@@ -171,13 +174,13 @@ test('emissions are sorted by ts before dedupe', async () => {
 });
 
 test('without dedupe the same id comes twice', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, emitting(''));
   assert.deepEqual(await idsAfter(errand, source, ['a', 'a']), ['a', 'a']);
 });
 
 test('a missing id under dedupe is an error', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, emitting('unique'));
   await post(source, [{ summary: 'no id' }]);
   const [record] = await errand.errors(source.id, 1);
@@ -191,7 +194,7 @@ test('a missing id under dedupe is an error', async () => {
 });
 
 test('a suppressed duplicate shows in the log', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, emitting('unique'));
   await idsAfter(errand, source, ['a', 'a', 'a']);
   const { data } = await errand.client.get(`/v1/sources/${source.id}/logs`);
@@ -203,7 +206,7 @@ test('a suppressed duplicate shows in the log', async () => {
 });
 
 test('an unknown dedupe strategy is refused', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const answer = await errand.client.request('POST', '/v1/sources', { component_code: emitting('sometimes') });
   assert.equal(answer.status, 422, answer.text);
   assert.match(answer.text, /sometimes/);

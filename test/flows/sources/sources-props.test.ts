@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../../support/client.ts';
-import { type Errand, startErrand } from '../../support/errand.ts';
+import type { Errand } from '../../support/errand.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { createSource, emissions, post, trySource } from '../../support/sources/sources.ts';
+
+const newErrand = shareErrand();
 
 const withProps = (props: string): string => `export default {
   props: { http: '$.interface.http', ${props} },
@@ -25,14 +28,14 @@ async function assertRefused(errand: Errand, answer: Answer, prop: string): Prom
 }
 
 test('a missing required prop is refused', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   for (const props of [`value: 'string'`, `value: { type: 'integer' }`, `value: 'string[]'`]) {
     await assertRefused(errand, await trySource(errand, withProps(props)), 'value');
   }
 });
 
 test('an optional prop may be left out', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, withProps(`value: { type: 'string', optional: true }`));
   await post(source, {});
   const [{ event }] = await emissions(errand, source.id, 1);
@@ -40,7 +43,7 @@ test('an optional prop may be left out', async () => {
 });
 
 test('a default stands in for required props', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, withProps(`value: { type: 'integer', default: 7 }`));
   await post(source, {});
   const [{ event }] = await emissions(errand, source.id, 1);
@@ -48,7 +51,7 @@ test('a default stands in for required props', async () => {
 });
 
 test('configured values arrive in run unchanged', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const values: [string, unknown][] = [
     ['string', 'ünï "quoted" \u0000'],
     ['integer', -3],
@@ -67,7 +70,7 @@ test('configured values arrive in run unchanged', async () => {
 });
 
 test('a value of the wrong type is refused', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const wrong: [string, unknown][] = [
     ['string', [1]],
     ['integer', 'five'],
@@ -87,7 +90,7 @@ test('a value of the wrong type is refused', async () => {
 });
 
 test('an integer out of bounds is refused', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const code = withProps(`value: { type: 'integer', min: 1, max: 10 }`);
   for (const value of [0, 11]) {
     await assertRefused(errand, await trySource(errand, code, { configured_props: { value } }), 'value');
@@ -96,18 +99,18 @@ test('an integer out of bounds is refused', async () => {
 });
 
 test('a prop that nobody declared is refused', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const code = withProps(`value: { type: 'string', optional: true }`);
   await assertRefused(errand, await trySource(errand, code, { configured_props: { valeu: 'typo' } }), 'valeu');
 });
 
 test('a prop of an unknown type is refused', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await assertRefused(errand, await trySource(errand, withProps(`value: 'strnig'`)), 'value');
 });
 
 test('an apphook is refused with its reason', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const code = `export default { props: { hook: { type: '$.interface.apphook', appProp: 'app' } }, run() {} };`;
   const answer = await trySource(errand, code);
   await assertRefused(errand, answer, 'hook');
@@ -115,7 +118,7 @@ test('an apphook is refused with its reason', async () => {
 });
 
 test('configured props that are no object are refused', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   for (const configured_props of ['x', 5, ['a']]) {
     const answer = await trySource(errand, withProps(`value: 'string'`), { configured_props });
     assert.equal(answer.status, 400, answer.text);
@@ -125,21 +128,21 @@ test('configured props that are no object are refused', async () => {
 });
 
 test('neither code nor path is a plain refusal', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const answer = await errand.client.request('POST', '/v1/sources', { name: 'empty' });
   assert.ok([400, 422].includes(answer.status), answer.text);
   assert.match(answer.text, /component_code/);
 });
 
 test('an unknown member of the body is refused', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const answer = await trySource(errand, withProps(''), { configured_propz: {} });
   assert.equal(answer.status, 400, answer.text);
   assert.match(answer.json.error, /configured_propz/);
 });
 
 test('a changed source is validated as well', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const code = withProps(`value: 'string'`);
   const source = await createSource(errand, code, { configured_props: { value: 'good' } });
   const path = `/v1/sources/${source.id}`;
@@ -154,7 +157,7 @@ test('a changed source is validated as well', async () => {
 });
 
 test('secret values are never given back', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const secret = 'hush-hush-4711';
   const source = await createSource(errand, withProps(`value: { type: 'string', secret: true }`), {
     configured_props: { value: secret },
@@ -171,7 +174,7 @@ test('secret values are never given back', async () => {
 });
 
 test('code that does not compile is refused by place', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const answer = await errand.client.request('POST', '/v1/sources', {
     component_code: 'export default {\n  run( {\n};',
   });

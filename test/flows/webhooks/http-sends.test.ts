@@ -7,12 +7,15 @@ import { askedFor, requestsOf, SEND_BODY, wholeOf } from '../../support/data/req
 import { startErrand } from '../../support/errand.ts';
 import { createOwner, withScopes } from '../../support/owners.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { attempted } from '../../support/webhooks.ts';
+
+const newErrand = shareErrand();
 
 const SECRET = 'Bearer very-private';
 
 test('a request goes out as the code says', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const { workflow, delivery } = await askedFor(errand, {
     method: 'patch',
@@ -55,7 +58,7 @@ test('a request goes out as the code says', async () => {
 });
 
 test('bytes and headers of the code stay as they are', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const workflow = await errand.workflow(`export default ({ steps, $ }) => $.send.http({
     url: steps.trigger.event.body.url,
@@ -73,7 +76,7 @@ test('bytes and headers of the code stay as they are', async () => {
 });
 
 test('a request without data has no body', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   await askedFor(errand, { url: receiver.url });
   const [request] = await receiver.wait(1);
@@ -81,7 +84,7 @@ test('a request without data has no body', async () => {
 });
 
 test('what was asked for before an error goes out', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const workflow = await errand.workflow(
     `${SEND_BODY.slice(0, -1).replace('=> ', '=> { ')}; throw new Error('after'); };`,
@@ -94,7 +97,7 @@ test('what was asked for before an error goes out', async () => {
 });
 
 test('only keys that write see what was sent', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const asked = { method: 'POST', url: `${receiver.url}?key=1`, headers: { authorization: SECRET }, data: 'text' };
   const { workflow, delivery } = await askedFor(errand, asked);
@@ -152,7 +155,7 @@ test('another owner sees nothing of it', async () => {
 });
 
 test('lists tell requests, mails and webhooks apart', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   await askedFor(errand, { url: receiver.url });
   assert.equal((await errand.client.get('/v1/deliveries?kind=mail')).data.length, 0);
@@ -166,7 +169,7 @@ test('lists tell requests, mails and webhooks apart', async () => {
 });
 
 test('a run that waits has sent its request', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const workflow = await errand.workflow(`export default ({ steps, $ }) => {
     $.send.http({ url: steps.trigger.event.body.url, data: { resume: $.flow.suspend().resume_url } });

@@ -8,8 +8,11 @@ import { startGate } from '../../support/gate.ts';
 import { createOwner, withScopes } from '../../support/owners.ts';
 import { assertProblem } from '../../support/problem.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { until } from '../../support/wait.ts';
 import { createWebhook, deliveries, emitterWithWebhook } from '../../support/webhooks.ts';
+
+const newErrand = shareErrand();
 
 const HOUR_MS = 3_600_000;
 /** That many wait at a time because of an operation, and 8 more are on their way. */
@@ -42,7 +45,7 @@ async function delivered(errand: Errand, receiver: Receiver, count: number): Pro
 }
 
 test('what was given up is sent again, oldest first', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const { emitter, webhook } = await emitterWithWebhook(errand, receiver);
   await errand.client.put(`/v1/webhooks/${webhook.id}`, { retry: { delays_ms: [] }, max_in_flight: 1 });
@@ -154,7 +157,7 @@ test('an operation under way goes on after a restart', async () => {
 });
 
 test('a cancelled operation sends nothing more', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   await using gate = await startGate();
   const webhook = await delivered(errand, receiver, 270);
@@ -179,7 +182,7 @@ test('a cancelled operation sends nothing more', async () => {
 });
 
 test('an operation waits for its webhook, or is cancelled', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const { emitter, webhook } = await emitterWithWebhook(errand, receiver);
   for (const n of [0, 1, 2]) await errand.send(emitter, { n });

@@ -5,7 +5,10 @@ import { test } from 'node:test';
 import { startErrand } from '../../support/errand.ts';
 import { startGate } from '../../support/gate.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { attempted, createWebhook, deliveries, EMIT_BODY, newestDelivery } from '../../support/webhooks.ts';
+
+const newErrand = shareErrand();
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -45,7 +48,7 @@ test('a failing head holds up an ordered webhook', async () => {
 });
 
 test('a head that is given up lets the next go', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   receiver.answer((n) => (n === 1 ? 400 : 200));
   const emitter = await errand.workflow(
@@ -63,7 +66,7 @@ test('a head that is given up lets the next go', async () => {
 });
 
 test('no more requests begin than the rate allows', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   await using other = await startReceiver();
   const emitter = await errand.workflow(EMIT_BODY);
@@ -85,7 +88,7 @@ test('no more requests begin than the rate allows', async () => {
 });
 
 test('a short rate lets everything through in time', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const emitter = await errand.workflow(EMIT_BODY);
   const webhook = await createWebhook(errand, receiver, { rate_limit: { limit: 2, interval_ms: 50 } });
@@ -96,7 +99,7 @@ test('a short rate lets everything through in time', async () => {
 });
 
 test('a dead webhook holds up no others', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using dead = await startGate();
   await using receiver = await startReceiver();
   const emitter = await errand.workflow(EMIT_BODY);

@@ -5,10 +5,13 @@ import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { startErrand } from '../../support/errand.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { attempted, createWebhook, deliveries, emitterWithWebhook, newestDelivery } from '../../support/webhooks.ts';
 
+const newErrand = shareErrand();
+
 test('redirects are failures and never followed', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using target = await startReceiver();
   await using receiver = await startReceiver();
   for (const status of [301, 302, 303, 307, 308]) {
@@ -31,7 +34,7 @@ test('redirects are failures and never followed', async () => {
 });
 
 test('every 2xx counts as delivered', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   for (const status of [200, 201, 202, 204, 299]) {
     receiver.answer(status);
@@ -43,7 +46,7 @@ test('every 2xx counts as delivered', async () => {
 });
 
 test('every other answer is tried again', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   for (const status of [400, 401, 404, 422, 429, 500, 503]) {
     receiver.answer(status);
@@ -93,7 +96,7 @@ test('410 disables the webhook and holds what follows', async () => {
 });
 
 test('a webhook made inactive holds its deliveries', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const { emitter, webhook } = await emitterWithWebhook(errand, receiver);
   await errand.client.put(`/v1/webhooks/${webhook.id}`, { active: false });
@@ -140,7 +143,7 @@ test('a forbidden address is refused at once', async () => {
 });
 
 test('nobody listening is an outcome with detail', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const receiver = await startReceiver();
   const { url } = receiver;
   await receiver[Symbol.asyncDispose]();
@@ -153,7 +156,7 @@ test('nobody listening is an outcome with detail', async () => {
 });
 
 test('a name without address is tried again', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { emitter, webhook } = await emitterWithWebhook(errand, {
     url: 'http://no-such-name.invalid/hook',
   } as Parameters<typeof emitterWithWebhook>[1]);
@@ -163,7 +166,7 @@ test('a name without address is tried again', async () => {
 });
 
 test('a failing webhook holds up no other', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using bad = await startReceiver();
   await using good = await startReceiver();
   bad.answer(500);
@@ -178,7 +181,7 @@ test('a failing webhook holds up no other', async () => {
 });
 
 test('the first 4 KiB of an answer stay', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   for (const [status, chars] of [
     [500, 5000],

@@ -5,7 +5,10 @@ import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { attempted, createWebhook, deliveries, emitterWithWebhook, newestDelivery } from '../../support/webhooks.ts';
+
+const newErrand = shareErrand();
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -66,7 +69,7 @@ test('a pause outlives a restart and holds up nobody else', async () => {
 });
 
 test('a date is obeyed, and 24 hours at most', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const asked = new Date(Date.now() + 3 * HOUR_MS);
   for (const [value, leastMs, mostMs] of [
@@ -88,7 +91,7 @@ test('a date is obeyed, and 24 hours at most', async () => {
 });
 
 test('what cannot be read as a pause is a failure', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   for (const [status, value] of [
     [429, '0'],
@@ -108,7 +111,7 @@ test('what cannot be read as a pause is a failure', async () => {
 });
 
 test('a new address ends the pause at once', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   await using moved = await startReceiver();
   receiver.answer(429, { 'retry-after': '3600' });

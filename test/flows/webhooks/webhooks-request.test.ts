@@ -3,10 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { startErrand } from '../../support/errand.ts';
 import { type Received, startReceiver } from '../../support/receiver.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { emissionsPath } from '../../support/sources/sources.ts';
 import { createWebhook, deliveries, EMIT_BODY, emitterWithWebhook } from '../../support/webhooks.ts';
+
+const newErrand = shareErrand();
 
 function standardHeaders(received: Received): Record<string, string> {
   const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
@@ -14,7 +16,7 @@ function standardHeaders(received: Received): Record<string, string> {
 }
 
 test('each matching emission is one post', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const { emitter, webhook } = await emitterWithWebhook(errand, receiver);
   for (const n of [1, 2, 3]) await errand.send(emitter, { n });
@@ -27,7 +29,7 @@ test('each matching emission is one post', async () => {
 });
 
 test('the request carries the documented headers', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const { emitter } = await emitterWithWebhook(errand, receiver);
   await errand.send(emitter, { a: [1, 'é', null] });
@@ -52,7 +54,7 @@ test('the request carries the documented headers', async () => {
 });
 
 test('the standard webhooks package verifies the signature', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const { emitter, webhook } = await emitterWithWebhook(errand, receiver);
   const other = await createWebhook(errand, receiver);
@@ -68,7 +70,7 @@ test('the standard webhooks package verifies the signature', async () => {
 });
 
 test('the body has the listed bytes exactly', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const { emitter } = await emitterWithWebhook(errand, receiver);
   await errand.send(emitter, { deep: [{ a: 'x\u2028y' }], n: 1e21, empty: {}, zero: -0 });
@@ -78,7 +80,7 @@ test('the body has the listed bytes exactly', async () => {
 });
 
 test('errors reach a webhook as the flat object', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const webhook = await createWebhook(errand, receiver);
   const failing = await errand.workflow(`export default () => { throw new Error('for the webhook'); };`);
@@ -99,7 +101,7 @@ test('errors reach a webhook as the flat object', async () => {
 });
 
 test('errors are heard by their name alone', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const failing = await errand.workflow(`export default ({ steps, $ }) => {
     if (steps.trigger.event.body.fail) throw new Error('not for everyone');
@@ -120,7 +122,7 @@ test('errors are heard by their name alone', async () => {
 });
 
 test('several webhooks of one emitter each hear', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const emitter = await errand.workflow(EMIT_BODY);
   const secrets = new Map<string, string>();
@@ -139,7 +141,7 @@ test('several webhooks of one emitter each hear', async () => {
 });
 
 test('two matching subscriptions make one post', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const { emitter, webhook } = await emitterWithWebhook(errand, receiver);
   await errand.subscribe('p_*', webhook.id);
@@ -153,7 +155,7 @@ test('two matching subscriptions make one post', async () => {
 });
 
 test('a webhook hears a trigger itself', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const workflow = await errand.workflow('export default () => 1;');
   const webhook = await createWebhook(errand, receiver);
@@ -165,7 +167,7 @@ test('a webhook hears a trigger itself', async () => {
 });
 
 test('delivery to a webhook runs no workflow', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const { emitter } = await emitterWithWebhook(errand, receiver);
   await errand.send(emitter, { n: 1 });
@@ -176,7 +178,7 @@ test('delivery to a webhook runs no workflow', async () => {
 });
 
 test('an ended subscription is heard no more', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   await using other = await startReceiver();
   const { emitter, webhook } = await emitterWithWebhook(errand, receiver);

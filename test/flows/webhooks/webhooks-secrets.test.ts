@@ -10,7 +10,10 @@ import { startErrand } from '../../support/errand.ts';
 import { createOwner, withScopes } from '../../support/owners.ts';
 import { assertProblem } from '../../support/problem.ts';
 import { type Received, startReceiver } from '../../support/receiver.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { createWebhook, EMIT_BODY } from '../../support/webhooks.ts';
+
+const newErrand = shareErrand();
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -70,7 +73,7 @@ test('old and new secret sign during the overlap', async () => {
 });
 
 test('an overlap of nothing ends the old at once', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const emitter = await errand.workflow(EMIT_BODY);
   const webhook = await createWebhook(errand, receiver);
@@ -92,7 +95,7 @@ test('an overlap of nothing ends the old at once', async () => {
 });
 
 test('too many earlier secrets stop a rotation', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const webhook = await errand.client.post('/v1/webhooks', { url: 'https://example.com/' });
   const path = `/v1/webhooks/${webhook.id}/rotate_secret`;
   for (let n = 0; n < 9; n += 1) await errand.client.post(path);
@@ -101,7 +104,7 @@ test('too many earlier secrets stop a rotation', async () => {
 });
 
 test('v1a is verified with the public key', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const emitter = await errand.workflow(EMIT_BODY);
   const webhook = await createWebhook(errand, receiver, { signature: ['v1a'] });

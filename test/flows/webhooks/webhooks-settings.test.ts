@@ -8,7 +8,10 @@ import { startGate } from '../../support/gate.ts';
 import { createOwner, withScopes } from '../../support/owners.ts';
 import { assertProblem } from '../../support/problem.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { attempted, createWebhook, deliveries, EMIT_BODY, newestDelivery } from '../../support/webhooks.ts';
+
+const newErrand = shareErrand();
 
 const MINUTE_MS = 60_000;
 const URL_OK = 'https://example.com/hook';
@@ -62,7 +65,7 @@ test('settings stay as they were put', async () => {
 });
 
 test('headers of the webhook are sent along', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   const emitter = await errand.workflow(EMIT_BODY);
   const webhook = await createWebhook(errand, receiver, {
@@ -138,7 +141,7 @@ test('a webhook’s own schedule is kept to', async () => {
 });
 
 test('a webhook’s own timeout ends an attempt', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using gate = await startGate();
   const emitter = await errand.workflow(EMIT_BODY);
   const webhook = await createWebhook(errand, { url: gate.url }, { timeout_ms: 100, retry: { delays_ms: [] } });
@@ -150,7 +153,7 @@ test('a webhook’s own timeout ends an attempt', async () => {
 });
 
 test('no more are in flight than set', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using gate = await startGate();
   await using wide = await startGate();
   const emitter = await errand.workflow(EMIT_BODY);

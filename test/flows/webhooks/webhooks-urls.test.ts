@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Answer } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
+
+const newErrand = shareErrand();
 
 const MAX_URL_CHARS = 2048;
 
@@ -26,7 +29,7 @@ async function assertRefused(errand: Errand, url: unknown): Promise<Answer> {
 }
 
 test('a webhook needs an http url', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const missing = await errand.client.request('POST', '/v1/webhooks?name=x');
   assert.equal(missing.status, 400);
   assert.match(missing.json.error, /url/);
@@ -52,7 +55,7 @@ test('a webhook needs an http url', async () => {
 });
 
 test('urls with credentials are refused', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   for (const url of ['http://user:pass@example.com/', 'https://user@example.com/', 'http://:pass@example.com/']) {
     const answer = await assertRefused(errand, url);
     assert.match(answer.json.error, /credentials|user|password/i);
@@ -61,7 +64,7 @@ test('urls with credentials are refused', async () => {
 });
 
 test('port 0 is refused and others pass', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const answer = await assertRefused(errand, 'http://example.com:0/');
   assert.match(answer.json.error, /port/i);
   await assertRefused(errand, 'http://example.com:65536/');
@@ -69,7 +72,7 @@ test('port 0 is refused and others pass', async () => {
 });
 
 test('a url is at most 2048 characters', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const base = 'https://example.com/';
   const longest = base + 'a'.repeat(MAX_URL_CHARS - base.length);
   assert.equal((await create(errand, longest)).status, 200);

@@ -7,8 +7,11 @@ import { type Errand, startErrand } from '../../support/errand.ts';
 import { startGate } from '../../support/gate.ts';
 import { createOwner } from '../../support/owners.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { until } from '../../support/wait.ts';
 import { attempted, createWebhook, deliveries, EMIT_BODY, newestDelivery } from '../../support/webhooks.ts';
+
+const newErrand = shareErrand();
 
 /** An emitter with a webhook of these settings. */
 async function made(errand: Errand, url: string, more: Json = {}): Promise<{ emitter: Json; webhook: Json }> {
@@ -22,7 +25,7 @@ const whyOf = async (errand: Errand, id: string): Promise<string | null> =>
   (await errand.client.get(`/v1/deliveries/${id}`)).data.why;
 
 test('a crowd before a delivery is counted', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using gate = await startGate();
   const { emitter, webhook } = await made(errand, gate.url, { max_in_flight: 1, timeout_ms: 60_000 });
   const ids: string[] = [];
@@ -53,7 +56,7 @@ test('a crowd before a delivery is counted', async () => {
 });
 
 test('a schedule is told with delay and due time', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   receiver.answer(500);
   const { emitter, webhook } = await made(errand, receiver.url);
@@ -71,7 +74,7 @@ test('a schedule is told with delay and due time', async () => {
 });
 
 test('what is sent by hand says so', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   await using gate = await startGate();
   receiver.answer(500);

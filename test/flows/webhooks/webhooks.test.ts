@@ -2,14 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startErrand } from '../../support/errand.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
 import { createWebhook, EMIT_BODY, emitterWithWebhook } from '../../support/webhooks.ts';
+
+const newErrand = shareErrand();
 
 const URL_OK = 'https://example.com/hooks/one';
 
 test('a webhook is made by query alone', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const me = (await errand.client.get('/v1/users/me')).data;
   const query = new URLSearchParams({ url: URL_OK, name: 'Eins', description: 'Ä longer one' });
   const data = await errand.client.post(`/v1/webhooks?${query}`);
@@ -26,7 +28,7 @@ test('a webhook is made by query alone', async () => {
 });
 
 test('a webhook is made by body alone', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const data = await errand.client.post('/v1/webhooks', { url: URL_OK });
   assert.equal(data.url, URL_OK);
   assert.equal(data.name, null);
@@ -34,13 +36,13 @@ test('a webhook is made by body alone', async () => {
 });
 
 test('the query wins over the body', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const data = await errand.client.post('/v1/webhooks?name=query', { url: URL_OK, name: 'body' });
   assert.equal(data.name, 'query');
 });
 
 test('an empty body of type json is fine', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const headers = { 'content-type': 'application/json' };
   const path = `/v1/webhooks?url=${encodeURIComponent(URL_OK)}`;
   const answer = await errand.client.request('POST', path, undefined, headers);
@@ -48,7 +50,7 @@ test('an empty body of type json is fine', async () => {
 });
 
 test('the secret shows on creation only', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const made = await errand.client.post('/v1/webhooks', { url: URL_OK });
   const changed = await errand.client.request('PUT', `/v1/webhooks/${made.id}`, { name: 'new' });
   for (const path of [`/v1/webhooks/${made.id}`, '/v1/webhooks', '/v1/users/me/webhooks']) {
@@ -62,7 +64,7 @@ test('the secret shows on creation only', async () => {
 });
 
 test('each webhook has a secret of its own', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const [a, b] = [
     await errand.client.post('/v1/webhooks', { url: URL_OK }),
     await errand.client.post('/v1/webhooks', { url: URL_OK }),
@@ -72,7 +74,7 @@ test('each webhook has a secret of its own', async () => {
 });
 
 test('webhooks are listed newest first', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const ids: string[] = [];
   for (const name of ['a', 'b', 'c']) ids.unshift((await errand.client.post('/v1/webhooks', { url: URL_OK, name })).id);
   for (const path of ['/v1/webhooks', '/v1/users/me/webhooks']) {
@@ -92,7 +94,7 @@ test('webhooks are listed newest first', async () => {
 });
 
 test('include and exclude choose the fields', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { id } = await errand.client.post('/v1/webhooks', { url: URL_OK });
   assert.deepEqual((await errand.client.get('/v1/webhooks?include=id,url')).data, [{ id, url: URL_OK }]);
   const [rest] = (await errand.client.get('/v1/webhooks?exclude=url')).data;
@@ -101,7 +103,7 @@ test('include and exclude choose the fields', async () => {
 });
 
 test('put changes what it names alone', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const made = await errand.client.post('/v1/webhooks', { url: URL_OK, name: 'n', description: 'd' });
   const path = `/v1/webhooks/${made.id}`;
   const changed = await errand.client.put(path, { url: 'https://example.org/two', active: false });
@@ -116,7 +118,7 @@ test('put changes what it names alone', async () => {
 });
 
 test('a changed address gets the next event', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using before = await startReceiver();
   await using after = await startReceiver();
   const { emitter, webhook } = await emitterWithWebhook(errand, before);
@@ -130,7 +132,7 @@ test('a changed address gets the next event', async () => {
 });
 
 test('deleting takes its subscriptions along', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await using receiver = await startReceiver();
   await using other = await startReceiver();
   const { emitter, webhook } = await emitterWithWebhook(errand, receiver);
@@ -150,7 +152,7 @@ test('deleting takes its subscriptions along', async () => {
 });
 
 test('names and descriptions have their limits', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const tries: [object, number][] = [
     [{ name: 'n'.repeat(255) }, 200],
     [{ name: 'n'.repeat(256) }, 400],
@@ -171,7 +173,7 @@ test('names and descriptions have their limits', async () => {
 });
 
 test('unknown webhooks are 404 everywhere', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { id } = await errand.client.post('/v1/webhooks', { url: URL_OK });
   await errand.client.delete(`/v1/webhooks/${id}`);
   const paths = [id, `${id}/deliveries`, `${id}/$errors/event_summaries`, `${id}/%24errors/event_summaries`];
@@ -183,7 +185,7 @@ test('unknown webhooks are 404 everywhere', async () => {
 });
 
 test('the same subscription twice is one record', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const webhook = await errand.client.post('/v1/webhooks', { url: URL_OK });
   const emitter = await errand.workflow(EMIT_BODY);
   const [first] = await errand.subscribe(emitter.id, webhook.id);
