@@ -280,6 +280,14 @@ test('apphooks are refused with the reason', async () => {
   assertProblem(await trySource(errand, code), 422, 'hook', 'vendor');
 });
 
+test('types of the vendor alone are told from misspelt ones', async () => {
+  await using errand = await startErrand();
+  const refusedWith = async (type: string) =>
+    await tryStep(errand, `export default { type: 'action', props: { room: { type: '${type}' } }, run() {} };`);
+  assertProblem(await refusedWith('$.chat.channel[]'), 422, 'room', "only the vendor's service fills in");
+  assertProblem(await refusedWith('strng'), 422, 'room', 'which is not known');
+});
+
 test('alerts are no values', async () => {
   await using errand = await startErrand();
   const workflow = await createStep(

@@ -81,6 +81,9 @@ export function whyNotProp(prop: string, { type = 'any', disabled }: PropDefinit
     return `prop "${prop}" is an $.interface.apphook, which needs the app's vendor: it cannot run here`;
   }
   if (Object.hasOwn(SHAPES, type) || Object.hasOwn(JSON_TYPES, baseOf(type))) return null;
+  if (type.startsWith('$.')) {
+    return `prop "${prop}" has type ${type}, which only the vendor's service fills in: it cannot run here`;
+  }
   return `prop "${prop}" has type ${type}, which is not known: see docs/components.md`;
 }
 

@@ -32,7 +32,7 @@ const PROBLEM = Type.Object(
     file: text({ example: 'shop/sources/new-order.mjs' }),
     line: Type.Integer({ description: 'From 1.', examples: [3] }),
     column: Type.Integer({ description: 'From 1.', examples: [8] }),
-    text: text({ example: 'prop "hook" has type $.airtable.baseId, which is not known: see docs/components.md' }),
+    text: text({ example: 'prop "size" has type strng, which is not known: see docs/components.md' }),
   },
   { title: 'ComponentProblem' },
 );
