@@ -30,7 +30,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   ...of(`${STORE}/log/ticks.ts`, CONTRACT, {
     'schedules: a tick fires twice': ['return log.takeTick(tick) ?', 'return (log.takeTick(tick), true) ?'],
     'schedules: a tick of a busy source is emitted': ["flag(row, 'is_skipped') ? []", 'false ? []'],
-    'schedules: an earlier tick comes again': ['yield* send(sql`UPDATE', 'sql`UPDATE'],
+    'schedules: an earlier tick comes again': ['yield* send(sql`', 'void (sql`'],
     'schedules: a tick is followed by itself': ['if (nextAtMs > expectedAtMs) return;', 'return;'],
   }),
   ...of(`${STORE}/schema-version.ts`, ['test/unit/store/schema/schema-sqlite.test.ts'], {
@@ -51,7 +51,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     'runs: an unattributed run is not alone': ['isAlone ? 1 : 0', '0'],
   }),
   ...of(`${STORE}/sqlite/runs/run-queue.ts`, [...CONTRACT, 'test/unit/store/lost-runs.test.ts'], {
-    'runs: the newest goes first': ['ORDER BY run LIMIT ?', 'ORDER BY run DESC LIMIT ?'],
+    'runs: the newest goes first': ['ORDER BY run LIMIT`', 'ORDER BY run DESC LIMIT`'],
     'runs: what is claimed still waits': ['tx.runsOpened(id, -1);\n    core', 'core'],
     'runs: slots that find no run are kept': ['admission.dropRun(id);', ';'],
   }),
@@ -61,7 +61,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
       'CASE WHEN o.carried IS NULL THEN ${deployment} ELSE o.deployment_id END',
       '${deployment}',
     ],
-    'runs: what waited begins once more': ['coalesce(o.started_at_ms, ', 'coalesce('],
+    'runs: what waited begins once more': ['coalesce(o.started_at_ms, ', '('],
   }),
   ...of('src/store/log/grant-runs.ts', CONTRACT, {
     'runs: a throttle lets all begin': ['if (count >= room) {', 'if (false) {'],

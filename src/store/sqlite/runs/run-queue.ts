@@ -8,6 +8,7 @@ import type { ClaimsSoFar, RunQueue } from '../../log/port.ts';
 import { number } from '../../rows/cells.ts';
 import { CLAIMED_COLUMNS, claimedRun, OPEN_RUN, toClaimedRun } from '../../rows/run-rows.ts';
 import type { Core } from '../core.ts';
+import type { Row } from '../database.ts';
 import { readEmission } from '../log/rows.ts';
 import type { Transaction } from '../log/transaction.ts';
 
@@ -59,15 +60,21 @@ export class SqliteRunQueue implements RunQueue {
   }
 }
 
-const CLAIM = `UPDATE runs AS o SET ${claimedRun({ deployment: '?', now: '?', greatest: 'max' })}, boot = ?
-  WHERE run IN (SELECT run FROM runs WHERE state = 'queued' AND ${OPEN_RUN} AND runnable_id = ? ORDER BY run LIMIT ?)
-  RETURNING entry, ${CLAIMED_COLUMNS.join(', ')}`;
+const claim = (which: string): string =>
+  `UPDATE runs AS o SET ${claimedRun({ deployment: '?', now: '?', greatest: 'max' })}, boot = ? WHERE run ${which}
+    RETURNING entry, ${CLAIMED_COLUMNS.join(', ')}`;
+const OLDEST = `SELECT run FROM runs WHERE state = 'queued' AND ${OPEN_RUN} AND runnable_id = ? ORDER BY run LIMIT`;
+const CLAIM_ONE = claim(`= (${OLDEST} 1)`);
+const CLAIM_SOME = claim(`IN (${OLDEST} ?)`);
+
+/** So many runs are claimed one by one. A list costs SQLite 25 µs once, and 5 µs less for each run. */
+const ONE_BY_ONE = 5;
 
 /** Claims the oldest queued runs. Their slots are already taken; those without a run are given back. */
-export function claimOldest({ core, tx, admission, claims }: Claimer, runnable: Runnable, count: number): void {
-  const { id, ownerId, deploymentId } = runnable;
-  const rows = core.writer.all(CLAIM, deploymentId, tx.nowMs, core.boot, id, count);
-  rows.sort((a, b) => number(a, 'run') - number(b, 'run'));
+export function claimOldest(claimer: Claimer, runnable: Runnable, count: number): void {
+  const { core, tx, admission, claims } = claimer;
+  const { id, ownerId } = runnable;
+  const rows = claimRows(claimer, runnable, count);
   for (const row of rows) {
     tx.runsMoved(ownerId, { from: 'queued', to: 'running' });
     tx.runsOpened(id, -1);
@@ -76,4 +83,19 @@ export function claimOldest({ core, tx, admission, claims }: Claimer, runnable: 
     claims.runs.push(toClaimedRun(row, { runnable, emission, isAwaitedElsewhere: false }));
   }
   for (let unused = rows.length; unused < count; unused++) admission.dropRun(id);
+}
+
+/** Returns the claimed rows, oldest first. */
+function claimRows({ core, tx }: Claimer, { id, deploymentId }: Runnable, count: number): Row[] {
+  const values = [deploymentId, tx.nowMs, core.boot, id];
+  if (count > ONE_BY_ONE) {
+    return core.writer.all(CLAIM_SOME, ...values, count).sort((a, b) => number(a, 'run') - number(b, 'run'));
+  }
+  const rows: Row[] = [];
+  while (rows.length < count) {
+    const row = core.writer.get(CLAIM_ONE, ...values);
+    if (!row) break;
+    rows.push(row);
+  }
+  return rows;
 }
