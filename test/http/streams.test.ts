@@ -7,9 +7,12 @@ import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { createOwner } from '../support/owners.ts';
+import { shareErrand } from '../support/shared-errand.ts';
 import { createSource, ECHO_SOURCE, emissions, post } from '../support/sources/sources.ts';
 import { type Listener, listen, Parser, streamPath } from '../support/stream.ts';
 import { until } from '../support/wait.ts';
+
+const newErrand = shareErrand();
 
 /** Passes on what comes to its address, byte for byte. */
 const VERBATIM = `export default { props: { http: '$.interface.http' } };`;
@@ -29,7 +32,7 @@ async function postMany(source: Json, from: number, to: number): Promise<void> {
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i);
 
 test('a stream begins with what comes now', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, ECHO_SOURCE);
   await post(source, { n: 0 });
   await emissions(errand, source.id, 1);
@@ -51,7 +54,7 @@ test('a stream begins with what comes now', async () => {
 });
 
 test('its headers keep proxies from holding it back', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, ECHO_SOURCE);
   await using stream = await listen(errand, streamPath(source.id));
   assert.match(stream.headers.get('content-type') ?? '', /^text\/event-stream/);
@@ -62,7 +65,7 @@ test('its headers keep proxies from holding it back', async () => {
 });
 
 test('an event arrives byte for byte', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, VERBATIM);
   await using stream = await listen(errand, streamPath(source.id));
   const body = '{ "b":12345678901234567890,\n\n  "a" : 1e400,"a":-0.0,\n "z":"\\u0000é\\n" }';
@@ -73,7 +76,7 @@ test('an event arrives byte for byte', async () => {
 });
 
 test('a stream hears its channel alone', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, NAMED);
   await using plain = await listen(errand, streamPath(source.id));
   await using paid = await listen(errand, streamPath(source.id, '?event_name=paid'));
@@ -95,7 +98,7 @@ test('a stream hears its channel alone', async () => {
 });
 
 test('a workflow and a webhook are heard too', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(
     `export default ({ steps, $ }) => { $.send.emit(steps.trigger.event.body, 'out'); };`,
   );
@@ -108,7 +111,7 @@ test('a workflow and a webhook are heard too', async () => {
 });
 
 test('a stream goes on where it was broken off', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, ECHO_SOURCE);
   const heard: Json[] = [];
   let lastId: string | undefined;
@@ -150,7 +153,7 @@ test('a stop ends streams, and a restart goes on', async () => {
 });
 
 test('a reader that does not read gets it all later', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const code = `export default {
     props: { http: '$.interface.http' },
     run({ body }) { for (let n = 0; n < 5; n++) this.$emit({ n: body.n * 5 + n, large: 'x'.repeat(1_000_000) }); },
@@ -182,7 +185,7 @@ test('a reader that does not read gets it all later', async () => {
 });
 
 test('the address of sources is known as well', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, ECHO_SOURCE);
   await using stream = await listen(errand, `/sse/dc/${source.id}/emits`);
   await post(source, { n: 1 });
@@ -195,7 +198,7 @@ test('the address of sources is known as well', async () => {
 });
 
 test('bad requests for a stream say why', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, ECHO_SOURCE);
   const refused = async (path: string, headers: Record<string, string> = {}) => {
     const { status, json } = await errand.client.request('GET', path, undefined, headers);
@@ -241,7 +244,7 @@ async function openStreams(errand: Errand): Promise<number> {
 }
 
 test('many readers of one source all hear it', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const source = await createSource(errand, ECHO_SOURCE);
   const streams: Listener[] = await Promise.all(range(0, 50).map(() => listen(errand, streamPath(source.id))));
   await postMany(source, 0, 20);

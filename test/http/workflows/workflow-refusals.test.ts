@@ -5,6 +5,9 @@ import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { startErrand } from '../../support/errand.ts';
 import { assertProblem } from '../../support/problem.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
+
+const newErrand = shareErrand();
 
 const CODE = 'export default () => 1';
 const STEP = { namespace: 'step', code: CODE };
@@ -96,7 +99,7 @@ for (const [claim, cases] of Object.entries(REFUSED)) {
 }
 
 test('an impossible schedule is 422', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const cases: [Json, string, string][] = [
     [{ type: 'schedule', cron: 'every day' }, 'every day', 'cron'],
     [{ type: 'schedule', cron: '61 * * * *' }, '61 * * * *', 'cron'],
@@ -114,7 +117,7 @@ test('an impossible schedule is 422', async () => {
 });
 
 test('an unknown emitter is not triggered by', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const cases: [Json, string, string][] = [
     [{ type: 'source', source_id: 'dc_nobody1' }, 'dc_nobody1', 'source_id'],
     [{ type: 'emitter', emitter_id: 'p_nobody1' }, 'p_nobody1', 'emitter_id'],
@@ -130,14 +133,14 @@ test('an unknown emitter is not triggered by', async () => {
 });
 
 test('a workflow is no source', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const { id } = await errand.workflow(CODE);
   const answer = await errand.client.request('POST', '/v1/workflows', withTrigger({ type: 'source', source_id: id }));
   assertProblem(answer, [400, 404, 422], id);
 });
 
 test('code that does not parse is located', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const steps = [STEP, { namespace: 'broken', code: 'const a = 1;\nexport default () => {\n  return a +* 2;\n};\n' }];
   const problem = assertProblem(
     await errand.client.request('POST', '/v1/workflows', { name: 'x', steps }),
@@ -151,7 +154,7 @@ test('code that does not parse is located', async () => {
 });
 
 test('an address is no code', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const code = 'https://github.com/acme/components/blob/main/sources/new-order.mjs\n';
   const asked: [string, Json, string][] = [
     ['workflows', withStep({ namespace: 'linked', code }), 'steps.linked.code'],
@@ -165,7 +168,7 @@ test('an address is no code', async () => {
 });
 
 test('an import that does not exist is located', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const code = `import fs from 'node:fs';\nimport nothing from 'a-package-that-nobody-installed';\nexport default () => nothing(fs);\n`;
   const answer = await errand.client.request('POST', '/v1/workflows', withStep({ namespace: 'importer', code }));
   const problem = assertProblem(answer, 422, 'a-package-that-nobody-installed');
@@ -176,7 +179,7 @@ test('an import that does not exist is located', async () => {
 });
 
 test('every broken step is reported at once', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const steps = ['one', 'two'].map((namespace) => ({ namespace, code: `export default (${namespace} =>;` }));
   const problem = assertProblem(await errand.client.request('POST', '/v1/workflows', { name: 'x', steps }), 422);
   assert.deepEqual(
@@ -186,7 +189,7 @@ test('every broken step is reported at once', async () => {
 });
 
 test('a body that is no JSON is 400', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   for (const body of ['{"name":', '[]', '"text"', 'null', '7', '{"name":"x","name":"y"']) {
     assertProblem(await errand.client.request('POST', '/v1/workflows', body), 400);
   }
@@ -195,7 +198,7 @@ test('a body that is no JSON is 400', async () => {
 });
 
 test('an unknown workflow is 404 everywhere', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const calls: [string, string, Json?][] = [
     ['GET', '/v1/workflows/p_nobody1'],
     ['PUT', '/v1/workflows/p_nobody1', { name: 'x' }],

@@ -5,6 +5,9 @@ import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { assertProblem } from '../../support/problem.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
+
+const newErrand = shareErrand();
 
 const ONE = 'export default () => 1';
 const TWO = 'export default () => 2';
@@ -62,7 +65,7 @@ test('a workflow comes back as it was made', async () => {
 });
 
 test('steps run in JavaScript and in TypeScript', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.client.post('/v1/workflows', {
     name: 'languages',
     steps: [
@@ -87,7 +90,7 @@ export default async ({ steps }: { steps: Steps }): Promise<number> => {
 });
 
 test('rolling back changes what runs', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const first = await errand.workflow(ONE);
   assert.equal(await lastReturn(errand, first, 1), 1);
   const second = await errand.client.put(`/v1/workflows/${first.id}`, { steps: [{ namespace: 'step', code: TWO }] });
@@ -107,7 +110,7 @@ test('rolling back changes what runs', async () => {
 });
 
 test('a deployment of another workflow is unknown', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const [one, other] = [await errand.workflow(ONE), await errand.workflow(TWO)];
   const path = `/v1/workflows/${one.id}/deployments/${other.deployment_id}/activate`;
   assertProblem(await errand.client.request('POST', path), 404, other.deployment_id);
@@ -115,7 +118,7 @@ test('a deployment of another workflow is unknown', async () => {
 });
 
 test('step ids stay with their namespace', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const steps = [
     { namespace: 'a', code: ONE },
     { namespace: 'b', code: ONE },
@@ -141,7 +144,7 @@ test('step ids stay with their namespace', async () => {
 });
 
 test('unchanged code makes no new deployment', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const first = await errand.workflow(ONE);
   const second = await errand.client.put(`/v1/workflows/${first.id}`, {
     name: 'renamed',
@@ -153,7 +156,7 @@ test('unchanged code makes no new deployment', async () => {
 });
 
 test('an inactive workflow answers as if unknown', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(ONE);
   const off = await errand.client.put(`/v1/workflows/${workflow.id}`, { active: false });
   assert.equal(off.active, false);
@@ -164,7 +167,7 @@ test('an inactive workflow answers as if unknown', async () => {
 });
 
 test('a deleted workflow is gone', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(ONE);
   const other = await errand.workflow(ONE);
   await errand.subscribe(workflow.id, other.id, '$errors');
@@ -186,7 +189,7 @@ test('a deleted workflow is gone', async () => {
 });
 
 test('triggers are shown in the order given', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const [heard, workflow] = [await errand.workflow(ONE), await errand.workflow(ONE)];
   const address = `/v1/workflows/${workflow.id}`;
   const triggers = [
@@ -225,7 +228,7 @@ test('an update leaves what it does not name', async () => {
 });
 
 test('a refused update changes nothing', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const workflow = await errand.workflow(ONE);
   const before = await errand.client.get(`/v1/workflows/${workflow.id}`);
   const bad = { name: 'half', active: false, steps: [{ namespace: 'step', code: 'export default (' }] };
@@ -235,7 +238,7 @@ test('a refused update changes nothing', async () => {
 });
 
 test('filters choose by state and name', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const [first, second] = [await errand.workflow(ONE, { name: 'alpha' }), await errand.workflow(ONE, { name: 'beta' })];
   await errand.client.put(`/v1/workflows/${second.id}`, { active: false });
   const idsOf = async (query: string) => {
@@ -252,7 +255,7 @@ test('filters choose by state and name', async () => {
 });
 
 test('pages walk the list both ways', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   const made: string[] = [];
   for (const name of ['a', 'b', 'c', 'd', 'e']) made.unshift((await errand.workflow(ONE, { name })).id);
   const page = async (query: string) => {
@@ -277,7 +280,7 @@ test('pages walk the list both ways', async () => {
 });
 
 test('callers choose which fields come back', async () => {
-  await using errand = await startErrand();
+  await using errand = await newErrand();
   await errand.workflow(ONE);
   const only = await errand.client.get('/v1/workflows?include=id,name&limit=1');
   assert.deepEqual(Object.keys(only.data[0]).toSorted(), ['id', 'name']);
