@@ -1,11 +1,20 @@
-// The schema of the first release: what owners configure and who shares the database, and the log of what happened
-// (001-log.ts). Ids are compared byte by byte (COLLATE "C"), since lists are walked by them. Every table carries its owner,
-// or hangs on a row that does; queues, ledger and the configuration start with it.
+// The schema of the first release.
+//
+// What is open (queued, running, pending, being sent) lives in small hot tables of its own and
+// moves out when it ends: into runs and deliveries, which are only ever appended to. So claims never scan history, and dead
+// rows gather only where autovacuum is quick. Columns that change with every claim are in no index, so that most updates
+// stay on their page (HOT).
+//
+// A run that waits stays where it is. So that it costs the others nothing, what it keeps is off the page (TOAST) as soon as
+// it is large, and when it is due is set only while it waits: the index of what is due has no other rows, the one that
+// claims walk has none of these, and no column in either changes with a claim. The state does, and is in no index: a
+// predicate with it would cost every claim its place on the page.
 
-import { HOT } from './001-hot.ts';
-import { LOG } from './001-log.ts';
+import { CONFIGURATION } from '../../migrations/001-configuration.ts';
+import { ATTEMPTS, EMISSIONS, OPERATIONS } from '../../migrations/001-log.ts';
+import { HOT, schemaFor } from '../../migrations/words.ts';
 
-const CONFIGURATION = `
+const NODES = `
 -- What belongs to the whole store, by name: its tag, the key that seals its secrets.
 CREATE TABLE meta (name text PRIMARY KEY, value text NOT NULL);
 
@@ -29,262 +38,199 @@ CREATE TABLE commit_markers (connection text COLLATE "C" PRIMARY KEY, n bigint N
 
 -- Grows with every write to an owner's configuration; routing that was read at another version is read again.
 CREATE TABLE versions (owner_id text COLLATE "C" PRIMARY KEY, version bigint NOT NULL) WITH (fillfactor = 50);
-
--- Owners, who may act for them, and what they may use ---------------------------------------------------------------
-
-CREATE TABLE owners (
-  id text COLLATE "C" PRIMARY KEY,
-  name text NOT NULL,
-  email text,
-  global_error_workflow_id text COLLATE "C",
-  digest_window_ms bigint NOT NULL,
-  created_at_ms bigint NOT NULL,
-  updated_at_ms bigint NOT NULL
-);
-
-CREATE TABLE api_keys (
-  id text COLLATE "C" PRIMARY KEY,
-  owner_id text COLLATE "C" NOT NULL,
-  hash text COLLATE "C" NOT NULL UNIQUE,
-  label text NOT NULL,
-  -- JSON
-  scopes text NOT NULL,
-  created_at_ms bigint NOT NULL,
-  -- the key that made it
-  created_by text COLLATE "C",
-  expires_at_ms bigint,
-  last_used_at_ms bigint,
-  revoked_at_ms bigint
-);
-CREATE INDEX api_keys_owner ON api_keys (owner_id, id);
-
-CREATE TABLE owner_quotas (
-  owner_id text COLLATE "C" PRIMARY KEY,
-  -- each null: any number
-  processes bigint,
-  cpu_seconds_per_minute bigint,
-  requests_per_second bigint,
-  stored_bytes bigint
-);
-
--- How much each has stored, when that was last measured.
-CREATE TABLE owner_bytes (
-  owner_id text COLLATE "C" PRIMARY KEY,
-  bytes bigint NOT NULL,
-  measured_at_ms bigint NOT NULL
-);
-
-CREATE TABLE audit (
-  id text COLLATE "C" PRIMARY KEY,
-  -- in whose log it stands
-  owner_id text COLLATE "C" NOT NULL,
-  key_id text COLLATE "C",
-  key_label text NOT NULL,
-  by_owner_id text COLLATE "C",
-  operation text COLLATE "C" NOT NULL,
-  target_id text COLLATE "C",
-  method text NOT NULL,
-  path text NOT NULL,
-  client_ip text NOT NULL,
-  request_id text NOT NULL,
-  -- null until it is answered
-  status integer,
-  count bigint NOT NULL,
-  at_ms bigint NOT NULL
-);
-CREATE INDEX audit_owner ON audit (owner_id, id);
-CREATE INDEX audit_key ON audit (owner_id, key_id, id);
-CREATE INDEX audit_operation ON audit (owner_id, operation, id);
-CREATE INDEX audit_target ON audit (owner_id, target_id, id);
-
--- Workflows, sources and their code ---------------------------------------------------------------------------------
-
--- Workflows and sources share what running one needs.
-CREATE TABLE runnables (
-  id text COLLATE "C" PRIMARY KEY,
-  owner_id text COLLATE "C" NOT NULL,
-  name text NOT NULL,
-  active boolean NOT NULL,
-  deployment_id text COLLATE "C" NOT NULL,
-  -- sealed JSON
-  settings text NOT NULL,
-  created_at_ms bigint NOT NULL,
-  updated_at_ms bigint NOT NULL,
-  -- of sources, the code of the active deployment: JSON, or, when it is long, its hash in codes
-  component_code text,
-  component_code_hash text COLLATE "C",
-  -- sources only; sealed JSON
-  configured_props text,
-  dedupe text,
-  secret_props text,
-  -- sealed JSON: definitions by name; null: there are none
-  additional_props text
-);
-CREATE INDEX runnables_owner ON runnables (owner_id, id);
-
-CREATE TABLE deployments (
-  id text COLLATE "C" PRIMARY KEY,
-  owner_id text COLLATE "C" NOT NULL,
-  runnable_id text COLLATE "C" NOT NULL,
-  created_at_ms bigint NOT NULL,
-  -- JSON; what is long of their code stands in codes, and its hash here
-  steps text NOT NULL,
-  -- sealed JSON by the step's namespace; null: no step has props
-  step_props text
-);
-CREATE INDEX deployments_runnable ON deployments (runnable_id, id);
-
--- Code that deployments of one owner have in common is stored once.
-CREATE TABLE codes (
-  owner_id text COLLATE "C" NOT NULL,
-  hash text COLLATE "C" NOT NULL,
-  -- JSON
-  text text NOT NULL,
-  PRIMARY KEY (owner_id, hash)
-);
-
--- Which deployments name it.
-CREATE TABLE deployment_codes (
-  deployment_id text COLLATE "C" NOT NULL,
-  owner_id text COLLATE "C" NOT NULL,
-  hash text COLLATE "C" NOT NULL,
-  PRIMARY KEY (deployment_id, hash)
-);
-CREATE INDEX deployment_codes_hash ON deployment_codes (owner_id, hash);
-
-CREATE TABLE triggers (
-  id text COLLATE "C" PRIMARY KEY,
-  owner_id text COLLATE "C" NOT NULL,
-  runnable_id text COLLATE "C" NOT NULL,
-  kind text NOT NULL,
-  created_at_ms bigint NOT NULL,
-  key text COLLATE "C" UNIQUE,
-  custom_response boolean NOT NULL,
-  token_hash text,
-  -- JSON
-  schedule text,
-  next_at_ms bigint,
-  -- The due time that it fired last: one that comes again, since the schedule was switched off and on or the clock was set
-  -- back, is fired no second time.
-  last_due_at_ms bigint,
-  skipped_ticks integer NOT NULL DEFAULT 0
-);
-CREATE INDEX triggers_runnable ON triggers (runnable_id, id);
-CREATE INDEX triggers_due ON triggers (next_at_ms) WHERE next_at_ms IS NOT NULL;
-
--- What sources remember: their own values, and which items they have emitted.
-CREATE TABLE source_db (
-  source_id text COLLATE "C" NOT NULL,
-  name text NOT NULL,
-  value text NOT NULL
-);
--- By hash: a name may be longer than an index entry.
-CREATE UNIQUE INDEX source_db_name ON source_db (source_id, md5(name));
-
-CREATE TABLE dedupe (
-  source_id text COLLATE "C" NOT NULL,
-  item_id text COLLATE "C" NOT NULL,
-  entry bigint NOT NULL,
-  PRIMARY KEY (source_id, item_id)
-);
-CREATE INDEX dedupe_age ON dedupe (source_id, entry);
-
--- Sources that are being changed.
-CREATE TABLE source_changes (
-  source_id text COLLATE "C" PRIMARY KEY,
-  owner_id text COLLATE "C" NOT NULL,
-  kind text NOT NULL,
-  -- that changes it
-  node bigint NOT NULL,
-  -- when it began, or was last written
-  since_ms bigint NOT NULL
-);
-
--- Who hears of what -------------------------------------------------------------------------------------------------
-
-CREATE TABLE subscriptions (
-  id text COLLATE "C" PRIMARY KEY,
-  owner_id text COLLATE "C" NOT NULL,
-  emitter_id text COLLATE "C" NOT NULL,
-  listener_id text COLLATE "C" NOT NULL,
-  event_name text COLLATE "C" NOT NULL,
-  via text NOT NULL,
-  active boolean NOT NULL,
-  created_at_ms bigint NOT NULL,
-  -- The trigger's place among those of the listener, as they were given; null: it stands for no trigger.
-  position integer,
-  UNIQUE (owner_id, emitter_id, listener_id, event_name, via)
-);
-CREATE INDEX subscriptions_owner ON subscriptions (owner_id, id);
-CREATE INDEX subscriptions_listener ON subscriptions (owner_id, listener_id, id);
-
-CREATE TABLE webhooks (
-  id text COLLATE "C" PRIMARY KEY,
-  owner_id text COLLATE "C" NOT NULL,
-  url text NOT NULL,
-  name text,
-  description text,
-  active boolean NOT NULL,
-  -- sealed JSON
-  settings text NOT NULL,
-  -- of the settings, what claims go by
-  is_ordered boolean NOT NULL,
-  -- sealed JSON
-  secrets text NOT NULL,
-  created_at_ms bigint NOT NULL,
-  updated_at_ms bigint NOT NULL
-);
-CREATE INDEX webhooks_owner ON webhooks (owner_id, id);
-
--- Accounts at other services, and data stores with their records ----------------------------------------------------
-
-CREATE TABLE accounts (
-  id text COLLATE "C" PRIMARY KEY,
-  owner_id text COLLATE "C" NOT NULL,
-  app text NOT NULL,
-  name text NOT NULL,
-  -- sealed JSON
-  fields text NOT NULL,
-  created_at_ms bigint NOT NULL,
-  updated_at_ms bigint NOT NULL
-);
-CREATE INDEX accounts_owner ON accounts (owner_id, id);
-
-CREATE TABLE data_stores (
-  id text COLLATE "C" PRIMARY KEY,
-  owner_id text COLLATE "C" NOT NULL,
-  name text NOT NULL,
-  -- its records have the same; those of a lower one were cleared, and are deleted in steps
-  generation integer NOT NULL,
-  -- of this generation, also those that have expired and are still there
-  records bigint NOT NULL,
-  bytes bigint NOT NULL,
-  created_at_ms bigint NOT NULL,
-  updated_at_ms bigint NOT NULL
-) WITH (fillfactor = 70);
-CREATE INDEX data_stores_owner ON data_stores (owner_id, id);
-
-CREATE TABLE data_records (
-  store_id text COLLATE "C" NOT NULL,
-  generation integer NOT NULL,
-  key text COLLATE "C" NOT NULL,
-  -- of key and value
-  bytes integer NOT NULL,
-  expires_at_ms bigint,
-  updated_at_ms bigint NOT NULL,
-  -- JSON
-  value text NOT NULL,
-  PRIMARY KEY (store_id, generation, key)
-);
-CREATE INDEX data_records_expiry ON data_records (store_id, generation, expires_at_ms) WHERE expires_at_ms IS NOT NULL;
-CREATE INDEX data_records_expired ON data_records (expires_at_ms) WHERE expires_at_ms IS NOT NULL;
-
--- Whose records are still to be deleted: the store is gone, or was cleared.
-CREATE TABLE data_gone (
-  store_id text COLLATE "C" NOT NULL,
-  generation integer NOT NULL,
-  PRIMARY KEY (store_id, generation)
-);
 `;
 
-export const FIRST = CONFIGURATION + LOG;
+const WORK = `
+-- What has ever been accepted and where it stands, kept by the transactions that change it. Each node counts in a row of
+-- its own slot, so that nodes do not wait for each other; the sum over the slots is the figure.
+CREATE TABLE ledger (
+  owner_id text COLLATE "C" NOT NULL,
+  fact text COLLATE "C" NOT NULL,
+  slot smallint NOT NULL,
+  n bigint NOT NULL,
+  PRIMARY KEY (owner_id, fact, slot)
+) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
+
+-- What waits, for whom ----------------------------------------------------------------------------------------------
+
+-- What waits for a workflow, source or webhook and how many of it are under way, on all nodes together: the row that is
+-- locked by every claim, and by what queues or ends something for this listener.
+CREATE TABLE listener_queues (
+  owner_id text COLLATE "C" NOT NULL,
+  listener_id text COLLATE "C" NOT NULL,
+  is_run boolean NOT NULL,
+  waiting integer NOT NULL,
+  taken integer NOT NULL,
+  -- Of a webhook's queue (or that of the owner's mail) alone: the node that sends, so that its order, its rate and its requests
+  -- in flight are one node's affair while it does.
+  holder bigint,
+  -- of a webhook with a rate limit, nothing of which is on its way: until then its holder's to go on with, if that lives,
+  -- since what began there counts; null: anybody's
+  kept_until_ms bigint,
+  -- the earliest that something waiting is due; 0 for a queued run; null when nothing waits
+  ready_at_ms bigint,
+  -- of a throttled workflow: when its last runs began, and that it is ready when the next one may
+  starts text,
+  -- a webhook's health: every end of an attempt has this row locked anyway
+  failing_since_ms bigint,
+  exhausted_in_row integer NOT NULL DEFAULT 0,
+  noticed_at_ms bigint,
+  paused_until_ms bigint,
+  PRIMARY KEY (owner_id, listener_id)
+) ${HOT};
+CREATE INDEX listener_queues_ready ON listener_queues (is_run, listener_id, owner_id) WHERE ready_at_ms IS NOT NULL;
+CREATE INDEX listener_queues_throttled ON listener_queues (ready_at_ms) WHERE is_run AND ready_at_ms > 0;
+
+-- Runs --------------------------------------------------------------------------------------------------------------
+
+-- Runs that are not over.
+CREATE TABLE open_runs (
+  run bigint PRIMARY KEY,
+  owner_id text COLLATE "C" NOT NULL,
+  runnable_id text COLLATE "C" NOT NULL,
+  deployment_id text COLLATE "C" NOT NULL,
+  entry bigint NOT NULL,
+  via text NOT NULL,
+  subscription_id text COLLATE "C",
+  state text NOT NULL,
+  attempt integer NOT NULL,
+  fence integer NOT NULL,
+  -- who holds it
+  node bigint,
+  -- a lease that is over is taken back also from a node that lives: its code is stuck
+  lease_until_ms bigint,
+  alone boolean NOT NULL,
+  rescues integer NOT NULL,
+  started_at_ms bigint,
+  -- the node at which a caller waits for the answer or the end
+  awaited_by bigint,
+  cancel_asked boolean NOT NULL DEFAULT false,
+  -- how often it has waited, this time included
+  waits integer NOT NULL DEFAULT 0,
+  -- of its last wait
+  wait_kind text,
+  -- null when it does not wait
+  due_at_ms bigint,
+  -- the request that ended its last wait; JSON
+  resumed text,
+  -- an order for the wait to come, {order, request}; JSON
+  early text,
+  -- of a run that has waited, or goes on for another one: JSON text of Carried, and what is told of it
+  carried text,
+  summary_so_far text,
+  detail_so_far text
+) ${HOT};
+ALTER TABLE open_runs ALTER COLUMN resumed SET STORAGE EXTERNAL;
+ALTER TABLE open_runs ALTER COLUMN early SET STORAGE EXTERNAL;
+ALTER TABLE open_runs ALTER COLUMN carried SET STORAGE EXTERNAL;
+CREATE INDEX open_runs_runnable ON open_runs (runnable_id, run);
+CREATE INDEX open_runs_entry ON open_runs (entry);
+CREATE INDEX open_runs_cancel ON open_runs (run) WHERE cancel_asked;
+CREATE INDEX open_runs_due ON open_runs (due_at_ms, run) WHERE due_at_ms IS NOT NULL;
+-- In an order that no other index has: else a plan made while nothing waits might walk over all that waits later.
+CREATE INDEX open_runs_ready ON open_runs (runnable_id DESC, run) WHERE due_at_ms IS NULL;
+-- Whose deployment must stay. Neither column changes with a claim, which keeps its place on the page (HOT).
+CREATE INDEX open_runs_carried ON open_runs (deployment_id) WHERE carried IS NOT NULL;
+
+-- Runs that are over: appended, read, and one day deleted.
+CREATE TABLE runs (
+  run bigint PRIMARY KEY,
+  owner_id text COLLATE "C" NOT NULL,
+  runnable_id text COLLATE "C" NOT NULL,
+  deployment_id text COLLATE "C" NOT NULL,
+  entry bigint NOT NULL,
+  via text NOT NULL,
+  subscription_id text COLLATE "C",
+  state text NOT NULL,
+  attempt integer NOT NULL,
+  started_at_ms bigint,
+  ended_at_ms bigint NOT NULL,
+  summary text,
+  error_entry bigint,
+  error_code text,
+  awaited_by bigint,
+  detail text
+);
+CREATE INDEX runs_runnable ON runs (runnable_id, run);
+CREATE INDEX runs_entry ON runs (entry);
+CREATE INDEX runs_failed ON runs (runnable_id, run) WHERE state = 'failed';
+
+CREATE VIEW all_runs AS
+  SELECT run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, state, attempt, started_at_ms,
+    NULL::bigint AS ended_at_ms, summary_so_far AS summary, NULL::bigint AS error_entry, NULL::text AS error_code,
+    detail_so_far AS detail, wait_kind, due_at_ms FROM open_runs
+  UNION ALL
+  SELECT run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, state, attempt, started_at_ms,
+    ended_at_ms, summary, error_entry, error_code, detail, NULL::text, NULL::bigint FROM runs;
+
+-- Answers on their way to a caller at another node.
+CREATE TABLE answers (run bigint PRIMARY KEY, owner_id text COLLATE "C" NOT NULL, answer text NOT NULL, at_ms bigint NOT NULL) ${HOT};
+
+-- Deliveries --------------------------------------------------------------------------------------------------------
+
+-- Deliveries that are not over.
+CREATE TABLE open_deliveries (
+  delivery bigint PRIMARY KEY,
+  owner_id text COLLATE "C" NOT NULL,
+  kind text NOT NULL,
+  listener_id text COLLATE "C" NOT NULL,
+  subscription_id text COLLATE "C",
+  via text NOT NULL,
+  entry bigint NOT NULL,
+  state text NOT NULL,
+  attempts_made integer NOT NULL,
+  -- attempts that count and those that the receiver put off
+  requests_made integer NOT NULL DEFAULT 0,
+  -- delays of the schedule that were used up
+  tries integer NOT NULL,
+  due_by text NOT NULL,
+  fence integer NOT NULL,
+  node bigint,
+  lease_until_ms bigint,
+  due_at_ms bigint
+) ${HOT};
+CREATE INDEX open_deliveries_listener ON open_deliveries (owner_id, listener_id, delivery);
+CREATE INDEX open_deliveries_due ON open_deliveries (owner_id, listener_id, state, due_at_ms, delivery)
+  WHERE state IN ('pending', 'retrying');
+CREATE INDEX open_deliveries_entry ON open_deliveries (entry);
+-- What was sent again and waits: an operation looks how many there are.
+CREATE INDEX open_deliveries_resent ON open_deliveries (owner_id, listener_id, delivery)
+  WHERE due_by = 'resend' AND state = 'retrying';
+-- The list of requests that code asked for. No other delivery is in it.
+CREATE INDEX open_deliveries_http ON open_deliveries (owner_id, delivery) WHERE kind = 'http';
+
+-- Deliveries that are over.
+CREATE TABLE deliveries (
+  delivery bigint PRIMARY KEY,
+  owner_id text COLLATE "C" NOT NULL,
+  kind text NOT NULL,
+  listener_id text COLLATE "C" NOT NULL,
+  subscription_id text COLLATE "C",
+  via text NOT NULL,
+  entry bigint NOT NULL,
+  state text NOT NULL,
+  attempts_made integer NOT NULL,
+  requests_made integer NOT NULL DEFAULT 0,
+  tries integer NOT NULL,
+  due_by text NOT NULL,
+  -- the last lease's, so that a delivery that is sent again goes on behind it
+  fence integer NOT NULL,
+  ended_at_ms bigint NOT NULL
+);
+CREATE INDEX deliveries_listener ON deliveries (owner_id, listener_id, delivery);
+CREATE INDEX deliveries_entry ON deliveries (entry);
+CREATE INDEX deliveries_http ON deliveries (owner_id, delivery) WHERE kind = 'http';
+
+CREATE VIEW all_deliveries AS
+  SELECT delivery, owner_id, kind, listener_id, subscription_id, via, entry, state, attempts_made, due_at_ms,
+    NULL::bigint AS ended_at_ms, requests_made, tries, due_by FROM open_deliveries
+  UNION ALL
+  SELECT delivery, owner_id, kind, listener_id, subscription_id, via, entry, state, attempts_made, NULL::bigint,
+    ended_at_ms, requests_made, tries, due_by FROM deliveries;
+`;
+
+const shared = (text: string): string => schemaFor('postgres', text);
+
+export const FIRST = [NODES, shared(CONFIGURATION), shared(EMISSIONS), WORK, shared(ATTEMPTS), shared(OPERATIONS)].join(
+  '',
+);

@@ -1,0 +1,267 @@
+// Of the schema of the first release: what owners configure, in the words of words.ts. Every table carries its owner, or
+// hangs on a row that does.
+
+export const CONFIGURATION = `
+-- Owners, who may act for them, and what they may use ---------------------------------------------------------------
+
+CREATE TABLE owners (
+  id ID PRIMARY KEY,
+  name TEXT NOT NULL,
+  email TEXT,
+  global_error_workflow_id ID,
+  digest_window_ms BIGINT NOT NULL,
+  created_at_ms BIGINT NOT NULL,
+  updated_at_ms BIGINT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE api_keys (
+  id ID PRIMARY KEY,
+  owner_id ID NOT NULL,
+  hash ID NOT NULL UNIQUE,
+  label TEXT NOT NULL,
+  -- JSON
+  scopes TEXT NOT NULL,
+  created_at_ms BIGINT NOT NULL,
+  -- the key that made it
+  created_by ID,
+  expires_at_ms BIGINT,
+  last_used_at_ms BIGINT,
+  revoked_at_ms BIGINT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX api_keys_owner ON api_keys (owner_id, id);
+
+CREATE TABLE owner_quotas (
+  owner_id ID PRIMARY KEY,
+  -- each null: any number
+  processes BIGINT,
+  cpu_seconds_per_minute BIGINT,
+  requests_per_second BIGINT,
+  stored_bytes BIGINT
+) STRICT, WITHOUT ROWID;
+
+-- How much each has stored, when that was last measured.
+CREATE TABLE owner_bytes (
+  owner_id ID PRIMARY KEY,
+  bytes BIGINT NOT NULL,
+  measured_at_ms BIGINT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE audit (
+  id ID PRIMARY KEY,
+  -- in whose log it stands
+  owner_id ID NOT NULL,
+  key_id ID,
+  key_label TEXT NOT NULL,
+  by_owner_id ID,
+  operation ID NOT NULL,
+  target_id ID,
+  method TEXT NOT NULL,
+  path TEXT NOT NULL,
+  client_ip TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  -- null until it is answered
+  status INT,
+  count BIGINT NOT NULL,
+  at_ms BIGINT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX audit_owner ON audit (owner_id, id);
+CREATE INDEX audit_key ON audit (owner_id, key_id, id);
+CREATE INDEX audit_operation ON audit (owner_id, operation, id);
+CREATE INDEX audit_target ON audit (owner_id, target_id, id);
+
+-- Workflows, sources and their code ---------------------------------------------------------------------------------
+
+-- Workflows and sources share what running one needs.
+CREATE TABLE runnables (
+  id ID PRIMARY KEY,
+  owner_id ID NOT NULL,
+  name TEXT NOT NULL,
+  active BOOLEAN NOT NULL,
+  deployment_id ID NOT NULL,
+  -- sealed JSON
+  settings TEXT NOT NULL,
+  created_at_ms BIGINT NOT NULL,
+  updated_at_ms BIGINT NOT NULL,
+  -- of sources, the code of the active deployment: JSON, or, when it is long, its hash in codes
+  component_code TEXT,
+  component_code_hash ID,
+  -- sources only; sealed JSON
+  configured_props TEXT,
+  dedupe TEXT,
+  secret_props TEXT,
+  -- sealed JSON: definitions by name; null: there are none
+  additional_props TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX runnables_owner ON runnables (owner_id, id);
+
+CREATE TABLE deployments (
+  id ID PRIMARY KEY,
+  owner_id ID NOT NULL,
+  runnable_id ID NOT NULL,
+  created_at_ms BIGINT NOT NULL,
+  -- JSON; what is long of their code stands in codes, and its hash here
+  steps TEXT NOT NULL,
+  -- sealed JSON by the step's namespace; null: no step has props
+  step_props TEXT
+) STRICT;
+CREATE INDEX deployments_runnable ON deployments (runnable_id, id);
+
+-- Code that deployments of one owner have in common is stored once.
+CREATE TABLE codes (
+  owner_id ID NOT NULL,
+  hash ID NOT NULL,
+  -- JSON
+  text TEXT NOT NULL,
+  PRIMARY KEY (owner_id, hash)
+) STRICT;
+
+-- Which deployments name it.
+CREATE TABLE deployment_codes (
+  deployment_id ID NOT NULL,
+  owner_id ID NOT NULL,
+  hash ID NOT NULL,
+  PRIMARY KEY (deployment_id, hash)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX deployment_codes_hash ON deployment_codes (owner_id, hash);
+
+CREATE TABLE triggers (
+  id ID PRIMARY KEY,
+  owner_id ID NOT NULL,
+  runnable_id ID NOT NULL,
+  kind TEXT NOT NULL,
+  created_at_ms BIGINT NOT NULL,
+  key ID UNIQUE,
+  custom_response BOOLEAN NOT NULL,
+  token_hash TEXT,
+  -- JSON
+  schedule TEXT,
+  next_at_ms BIGINT,
+  -- The due time that it fired last: one that comes again, since the schedule was switched off and on or the clock was set
+  -- back, is fired no second time.
+  last_due_at_ms BIGINT,
+  skipped_ticks INT NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE INDEX triggers_runnable ON triggers (runnable_id, id);
+CREATE INDEX triggers_due ON triggers (next_at_ms) WHERE next_at_ms IS NOT NULL;
+
+-- What sources remember: their own values, and which items they have emitted.
+CREATE TABLE source_db (
+  source_id ID NOT NULL,
+  name TEXT NOT NULL,
+@sqlite   value TEXT NOT NULL,
+@sqlite   PRIMARY KEY (source_id, name)
+@postgres   value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+@postgres -- By hash: a name may be longer than an index entry.
+@postgres CREATE UNIQUE INDEX source_db_name ON source_db (source_id, md5(name));
+
+CREATE TABLE dedupe (
+  source_id ID NOT NULL,
+  item_id ID NOT NULL,
+  entry BIGINT NOT NULL,
+  PRIMARY KEY (source_id, item_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX dedupe_age ON dedupe (source_id, entry);
+
+-- Sources that are being changed.
+CREATE TABLE source_changes (
+  source_id ID PRIMARY KEY,
+  owner_id ID NOT NULL,
+  kind TEXT NOT NULL,
+@sqlite   -- of the process that changes it
+@sqlite   boot INTEGER NOT NULL,
+@postgres   -- that changes it
+@postgres   node BIGINT NOT NULL,
+  -- when it began, or was last written
+  since_ms BIGINT NOT NULL
+) STRICT;
+
+-- Who hears of what -------------------------------------------------------------------------------------------------
+
+CREATE TABLE subscriptions (
+  id ID PRIMARY KEY,
+  owner_id ID NOT NULL,
+  emitter_id ID NOT NULL,
+  listener_id ID NOT NULL,
+  event_name ID NOT NULL,
+  via TEXT NOT NULL,
+  active BOOLEAN NOT NULL,
+  created_at_ms BIGINT NOT NULL,
+  -- The trigger's place among those of the listener, as they were given; null: it stands for no trigger.
+  position INT,
+  UNIQUE (owner_id, emitter_id, listener_id, event_name, via)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX subscriptions_owner ON subscriptions (owner_id, id);
+CREATE INDEX subscriptions_listener ON subscriptions (owner_id, listener_id, id);
+
+CREATE TABLE webhooks (
+  id ID PRIMARY KEY,
+  owner_id ID NOT NULL,
+  url TEXT NOT NULL,
+  name TEXT,
+  description TEXT,
+  active BOOLEAN NOT NULL,
+  -- sealed JSON
+  settings TEXT NOT NULL,
+@sqlite   -- of the settings, what Postgres claims by: a store that is moved there has it
+@postgres   -- of the settings, what claims go by
+  is_ordered BOOLEAN NOT NULL,
+  -- sealed JSON
+  secrets TEXT NOT NULL,
+  created_at_ms BIGINT NOT NULL,
+  updated_at_ms BIGINT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX webhooks_owner ON webhooks (owner_id, id);
+
+-- Accounts at other services, and data stores with their records ----------------------------------------------------
+
+CREATE TABLE accounts (
+  id ID PRIMARY KEY,
+  owner_id ID NOT NULL,
+  app TEXT NOT NULL,
+  name TEXT NOT NULL,
+  -- sealed JSON
+  fields TEXT NOT NULL,
+  created_at_ms BIGINT NOT NULL,
+  updated_at_ms BIGINT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX accounts_owner ON accounts (owner_id, id);
+
+CREATE TABLE data_stores (
+  id ID PRIMARY KEY,
+  owner_id ID NOT NULL,
+  name TEXT NOT NULL,
+  -- its records have the same; those of a lower one were cleared, and are deleted in steps
+  generation INT NOT NULL,
+  -- of this generation, also those that have expired and are still there
+  records BIGINT NOT NULL,
+  bytes BIGINT NOT NULL,
+  created_at_ms BIGINT NOT NULL,
+  updated_at_ms BIGINT NOT NULL
+@sqlite ) STRICT, WITHOUT ROWID;
+@postgres ) WITH (fillfactor = 70);
+CREATE INDEX data_stores_owner ON data_stores (owner_id, id);
+
+@sqlite -- The value comes last: who asks for anything else does not read it.
+CREATE TABLE data_records (
+  store_id ID NOT NULL,
+  generation INT NOT NULL,
+  key ID NOT NULL,
+  -- of key and value
+  bytes INT NOT NULL,
+  expires_at_ms BIGINT,
+  updated_at_ms BIGINT NOT NULL,
+  -- JSON
+  value TEXT NOT NULL,
+  PRIMARY KEY (store_id, generation, key)
+) STRICT;
+CREATE INDEX data_records_expiry ON data_records (store_id, generation, expires_at_ms) WHERE expires_at_ms IS NOT NULL;
+CREATE INDEX data_records_expired ON data_records (expires_at_ms) WHERE expires_at_ms IS NOT NULL;
+
+-- Whose records are still to be deleted: the store is gone, or was cleared.
+CREATE TABLE data_gone (
+  store_id ID NOT NULL,
+  generation INT NOT NULL,
+  PRIMARY KEY (store_id, generation)
+) STRICT, WITHOUT ROWID;
+`;

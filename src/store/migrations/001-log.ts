@@ -1,0 +1,160 @@
+// Of the schema of the first release: the tables of the log that both databases have, in the words of words.ts. How runs and
+// deliveries are stored is each database's own affair.
+//
+// Hot tables have the number from the store's clock as primary key, so rows are appended at the right edge of the tree, and
+// the large column last, so that scans do not read it. JSON columns are text that the store never queries.
+
+export const EMISSIONS = `
+-- Emissions ---------------------------------------------------------------------------------------------------------
+
+@postgres -- The body is last and never compressed: it is read whole, and compressing costs more than the disk.
+CREATE TABLE emissions (
+  entry BIGINT PRIMARY KEY,
+  owner_id ID NOT NULL,
+  emitter_id ID NOT NULL,
+  name ID NOT NULL,
+  source_type TEXT NOT NULL,
+  origin_id ID NOT NULL,
+@sqlite   -- 1 verified, 2 replay, 4 test, 8 listed (its emitter has a list: p_, dc_, wh_)
+@sqlite   flags INTEGER NOT NULL,
+@postgres   verified BOOLEAN NOT NULL,
+@postgres   replay BOOLEAN NOT NULL,
+@postgres   test BOOLEAN NOT NULL,
+@postgres   -- its emitter has a list: p_, dc_, wh_
+@postgres   listed BOOLEAN NOT NULL,
+  trace_id TEXT NOT NULL,
+  -- ids, oldest first, separated by blanks
+  lineage TEXT NOT NULL,
+  hops INT NOT NULL,
+  cause_run BIGINT,
+  cause_delivery BIGINT,
+  summary TEXT,
+  item_id TEXT,
+@sqlite   item_ts INTEGER,
+@postgres   item_ts double precision,
+  code TEXT,
+  original_start INT,
+  original_length INT,
+  only_listener_id ID,
+  digest_key TEXT,
+  body BLOB NOT NULL
+) STRICT;
+@sqlite CREATE INDEX emissions_channel ON emissions (emitter_id, name, entry) WHERE flags & 8;
+@postgres ALTER TABLE emissions ALTER COLUMN body SET STORAGE EXTERNAL;
+@postgres CREATE INDEX emissions_channel ON emissions (emitter_id, name, entry) WHERE listed;
+CREATE INDEX emissions_cause_run ON emissions (cause_run) WHERE cause_run IS NOT NULL;
+CREATE INDEX emissions_cause_delivery ON emissions (cause_delivery) WHERE cause_delivery IS NOT NULL;
+
+-- Emissions of sources that are to be delivered later. They are in the log when their time has come, and not before: the
+-- log's order is that of what has happened.
+CREATE TABLE later_emissions (
+  entry BIGINT PRIMARY KEY,
+  due_at_ms BIGINT NOT NULL,
+  owner_id ID NOT NULL,
+  emitter_id ID NOT NULL,
+  -- the channel on which it will be emitted
+  name ID NOT NULL,
+  source_type TEXT NOT NULL,
+  origin_id ID NOT NULL,
+@sqlite   -- as those of emissions
+@sqlite   flags INTEGER NOT NULL,
+@postgres   verified BOOLEAN NOT NULL,
+@postgres   replay BOOLEAN NOT NULL,
+@postgres   test BOOLEAN NOT NULL,
+  trace_id TEXT NOT NULL,
+  lineage TEXT NOT NULL,
+  hops INT NOT NULL,
+  cause_run BIGINT,
+  summary TEXT,
+  item_id TEXT,
+@sqlite   item_ts INTEGER,
+@postgres   item_ts double precision,
+  body BLOB NOT NULL
+) STRICT;
+@postgres ALTER TABLE later_emissions ALTER COLUMN body SET STORAGE EXTERNAL;
+CREATE INDEX later_emissions_due ON later_emissions (due_at_ms, entry);
+CREATE INDEX later_emissions_emitter ON later_emissions (emitter_id, entry);
+
+-- Who did not get an emission that was theirs, and why.
+CREATE TABLE withheld (
+  entry BIGINT NOT NULL,
+  listener_id ID NOT NULL,
+  subscription_id ID,
+  via TEXT NOT NULL,
+  reason TEXT NOT NULL
+) STRICT;
+CREATE INDEX withheld_entry ON withheld (entry);
+
+CREATE TABLE idempotency (
+  trigger_id ID NOT NULL,
+  key ID NOT NULL,
+  -- Of the request that the key came with: another one with the same key is refused, and not answered with what the first
+@sqlite   -- one caused.
+@sqlite   request_hash TEXT NOT NULL,
+@postgres   -- one caused. Null only within the transaction that takes the key.
+@postgres   request_hash TEXT,
+  entry BIGINT NOT NULL,
+  run BIGINT,
+  expires_at_ms BIGINT NOT NULL,
+  answer TEXT,
+  PRIMARY KEY (trigger_id, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX idempotency_run ON idempotency (run) WHERE run IS NOT NULL;
+CREATE INDEX idempotency_expires ON idempotency (expires_at_ms);
+
+CREATE TABLE digests (
+  owner_id ID NOT NULL,
+  digest_key TEXT NOT NULL,
+  opened_at_ms BIGINT NOT NULL,
+  closes_at_ms BIGINT NOT NULL,
+  repeats INT NOT NULL,
+  newest_entry BIGINT NOT NULL,
+  PRIMARY KEY (owner_id, digest_key)
+@sqlite ) STRICT, WITHOUT ROWID;
+@postgres ) HOT;
+CREATE INDEX digests_closes ON digests (closes_at_ms);
+@postgres CREATE INDEX digests_newest ON digests (newest_entry);
+`;
+
+export const ATTEMPTS = `
+CREATE TABLE attempts (
+  delivery BIGINT NOT NULL,
+  n INT NOT NULL,
+  trigger TEXT NOT NULL,
+  -- JSON
+  made TEXT NOT NULL,
+  PRIMARY KEY (delivery, n)
+) STRICT;
+`;
+
+export const OPERATIONS = `
+-- Each sends many deliveries of a webhook again, step by step.
+CREATE TABLE operations (
+  id ID PRIMARY KEY,
+  owner_id ID NOT NULL,
+  kind TEXT NOT NULL,
+  webhook_id ID NOT NULL,
+  since_ms BIGINT NOT NULL,
+  until_ms BIGINT NOT NULL,
+  -- states of deliveries, separated by blanks
+  states TEXT NOT NULL,
+  state TEXT NOT NULL,
+  -- matched so far while it counts, and whether it has come to the end
+  total BIGINT NOT NULL,
+  is_counted BOOLEAN NOT NULL,
+  resent BIGINT NOT NULL,
+  -- the last delivery that was looked at, of the counting or of the sending
+  after_delivery BIGINT NOT NULL,
+  -- when it had its last step: the one with the lowest has the next
+  turn BIGINT NOT NULL,
+  reason TEXT,
+  created_at_ms BIGINT NOT NULL,
+  updated_at_ms BIGINT NOT NULL,
+  ended_at_ms BIGINT
+@sqlite ) STRICT, WITHOUT ROWID;
+@postgres ) WITH (fillfactor = 70);
+CREATE INDEX operations_owner ON operations (owner_id, id);
+CREATE INDEX operations_webhook ON operations (webhook_id, id);
+CREATE INDEX operations_running ON operations (turn, id) WHERE state = 'running';
+CREATE INDEX operations_ended ON operations (ended_at_ms) WHERE ended_at_ms IS NOT NULL;
+`;
