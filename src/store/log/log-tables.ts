@@ -27,8 +27,9 @@ export const WHOLE_EMISSION = differs({
   postgres: '*',
 });
 
-/** The table that has the open runs; in SQLite also the ended ones. */
+/** The tables that have what is open; in SQLite also what is over. */
 export const OPEN_RUNS = differs({ sqlite: 'runs', postgres: 'open_runs' });
+export const OPEN_DELIVERIES = differs({ sqlite: 'deliveries', postgres: 'open_deliveries' });
 
 const OPEN_RECORDS = differs({
   sqlite: 'runs',

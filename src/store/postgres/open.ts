@@ -6,6 +6,7 @@ import { configVerbs } from '../config/verbs.ts';
 import type { CounterStore } from '../contract/counters.ts';
 import type { Store } from '../contract/store.ts';
 import { logReads } from '../log/log-records.ts';
+import { retentionVerbs } from '../log/retention.ts';
 import { runReads } from '../log/run-records.ts';
 import { text } from '../rows/cells.ts';
 import type { Row } from '../rows/rows.ts';
@@ -28,6 +29,7 @@ import type { Core } from './core.ts';
 import { deliveryVerbs } from './deliveries/deliveries.ts';
 import { Batch, type LogCore } from './log/batch.ts';
 import { logVerbs } from './log/log.ts';
+import { forgetOld } from './log/retention.ts';
 import { Routes } from './log/routes.ts';
 import { streamVerbs } from './log/streams.ts';
 import { counterVerbs } from './maintenance/counters.ts';
@@ -148,6 +150,7 @@ function storeOf(core: LogCore, closeAll: () => Promise<void>): Omit<Store, keyo
     ...nodeVerbs(core),
     ...logReads(log),
     ...runReads(log),
+    ...retentionVerbs(database, () => forgetOld(core)),
     ...configVerbs({ ...core, database }),
     reclaimSpace: async () => false, // autovacuum makes room, and what comes next fills it
     clock: core.clock,

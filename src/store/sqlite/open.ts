@@ -6,6 +6,7 @@ import { configVerbs } from '../config/verbs.ts';
 import type { NodeStore } from '../contract/nodes.ts';
 import type { Store } from '../contract/store.ts';
 import { logReads } from '../log/log-records.ts';
+import { retentionVerbs } from '../log/retention.ts';
 import { runReads } from '../log/run-records.ts';
 import { number, text } from '../rows/cells.ts';
 import { OPEN_RUN } from '../rows/run-rows.ts';
@@ -109,6 +110,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...spaceVerbs(core, checkpointer),
     ...logReads(log),
     ...runReads(log),
+    ...retentionVerbs(opened),
     ...configVerbs({ ...core, database: opened }),
   };
   const store: Store = {

@@ -101,15 +101,22 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
       '',
     ],
   }),
-  ...of(`${STORE}/sqlite/log/retention.ts`, CONTRACT, {
+  ...of(`${STORE}/log/retention.ts`, CONTRACT, {
     'pruning: what counted digests tell of is forgotten': [
-      "core.writer.get('SELECT 1 FROM digests WHERE newest_entry = ? LIMIT 1', entry) !== undefined",
-      'false',
+      'AND NOT EXISTS (SELECT 1 FROM digests AS g WHERE g.newest_entry = p.entry) AS is_doomed',
+      'AS is_doomed',
     ],
-    'pruning: what has open deliveries goes': ['if (delivery) return true;', ''],
-    'pruning: what has open runs goes': ['if (run) return true;', ''],
-    'pruning: what is listed goes': ['if (row.listed &&', 'if (false &&'],
-    'pruning: numbers are given again': ['if (emissions > 0) keepLastNumber(core, tx);', ''],
+    'pruning: what has open deliveries goes': [
+      'AND NOT EXISTS (SELECT 1 FROM ${OPEN_DELIVERIES} AS d WHERE d.entry = p.entry AND ${IS_OPEN})',
+      '',
+    ],
+    'pruning: what has open runs goes': ["AND r.state IN ('queued', 'running', 'waiting')", "AND r.state = 'running'"],
+    'pruning: what is listed goes': ['(NOT p.is_listed OR p.entry <', '(true OR p.entry <'],
+    'pruning: numbers are given again': ['Math.max(...entries, ', 'Math.min(...entries, '],
+    'pruning: expired keys stay': [
+      'isMore = await database.write(({ nowMs }) => pruneKeys(nowMs));',
+      'isMore = false;',
+    ],
   }),
   ...of(`${STORE}/sqlite/log/transaction.ts`, CONTRACT, {
     'transactions: a rollback undoes nothing': ['for (const undo of this.#undo) undo();', ''],

@@ -63,11 +63,11 @@ export class Numbers {
  */
 export const LAST_NUMBER_SQL = `(SELECT max(value::bigint) FROM meta WHERE name LIKE 'last_number%')`;
 
-export function keepLastNumber(tx: Tx, number: number, slot: number | null = null): void {
+export function keepLastNumber(tx: Tx, number: number, slot: number): void {
   void tx.query(
     `INSERT INTO meta AS m (name, value) VALUES ($1, $2::bigint::text)
       ON CONFLICT (name) DO UPDATE SET value = greatest(m.value::bigint, excluded.value::bigint)::text`,
-    slot === null ? 'last_number' : `last_number_${slot}`,
+    `last_number_${slot}`,
     number,
   );
 }

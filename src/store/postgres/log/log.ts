@@ -14,11 +14,10 @@ import { PlannedDeliveryPort } from '../deliveries/delivery-port.ts';
 import type { LogCore } from './batch.ts';
 import { pairKey } from './batch-needs.ts';
 import { PlannedLogWriter } from './log-writer.ts';
-import { prune } from './retention.ts';
 
 type LogVerbs = Pick<LogStore, 'append'> &
   Pick<RunStore, 'finishRun' | 'claimRuns' | 'releaseRuns' | 'rescue'> &
-  Pick<TimeStore, 'fireTrigger' | 'closeDigests' | 'releaseLater' | 'prune'>;
+  Pick<TimeStore, 'fireTrigger' | 'closeDigests' | 'releaseLater'>;
 
 export function logVerbs(core: LogCore): LogVerbs {
   const { batch } = core;
@@ -90,8 +89,6 @@ export function logVerbs(core: LogCore): LogVerbs {
         },
         plan: (planner) => releaseLater(new PlannedLogWriter(planner, admission)),
       }),
-
-    prune: (beforeMs, from) => prune(core, beforeMs, from),
   };
 }
 

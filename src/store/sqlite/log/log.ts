@@ -12,11 +12,10 @@ import type { Core } from '../core.ts';
 import { SqliteDeliveryPort } from '../deliveries/delivery-port.ts';
 import { claimRuns } from '../runs/claim-runs.ts';
 import { SqliteLogWriter } from './log-writer.ts';
-import { prune } from './retention.ts';
 
 type LogVerbs = Pick<LogStore, 'append'> &
   Pick<RunStore, 'finishRun' | 'claimRuns' | 'releaseRuns' | 'rescue'> &
-  Pick<TimeStore, 'fireTrigger' | 'closeDigests' | 'releaseLater' | 'prune'>;
+  Pick<TimeStore, 'fireTrigger' | 'closeDigests' | 'releaseLater'>;
 
 export function logVerbs(core: Core): LogVerbs {
   const { batch } = core;
@@ -40,6 +39,5 @@ export function logVerbs(core: Core): LogVerbs {
     },
     closeDigests: (admission) => batch.write((tx) => closeDigests(new SqliteLogWriter(core, tx, admission))),
     releaseLater: (admission) => batch.write((tx) => releaseLater(new SqliteLogWriter(core, tx, admission))),
-    prune: (beforeMs, from) => batch.write((tx) => prune(core, tx, { beforeMs, from })),
   };
 }
