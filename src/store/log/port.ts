@@ -9,8 +9,8 @@
 import type { ClaimedDelivery, DeliveryState } from '../../domain/delivery/delivery.ts';
 import type { DigestWindow } from '../../domain/delivery/digest.ts';
 import type { Emission, NewEmission } from '../../domain/emission.ts';
-import type { Dedupe, Owner, Runnable, Via, Webhook } from '../../domain/resource.ts';
-import type { RouteTable, Withheld } from '../../domain/route.ts';
+import type { Dedupe, Owner, Runnable, Subscription, Via, Webhook } from '../../domain/resource.ts';
+import type { Withheld } from '../../domain/route.ts';
 import type { ClaimedRun, HttpAnswer, RunLease, RunState } from '../../domain/run/run.ts';
 import type { RunEnd } from '../../domain/run/run-end.ts';
 import type { Continued } from '../../domain/run/run-trace.ts';
@@ -41,7 +41,9 @@ export interface LogWriter extends KeyStore, DigestStore, LaterStore, SourceMemo
 
   owner(ownerId: string): Owner | undefined;
   runnable(ownerId: string, id: string): Runnable | undefined;
-  routeTable(made: NewEmission): RouteTable;
+  webhook(ownerId: string, id: string): Webhook | undefined;
+  /** Returns the active subscriptions to this emitter or to a wildcard that covers it; most specific first. */
+  subscriptionsTo(ownerId: string, emitterId: string): readonly Subscription[];
 
   /** Changes a figure of the owner's ledger, e.g. `emissions`. Runs and deliveries are counted by their queues. */
   count(ownerId: string, fact: string, by: number): void;

@@ -13,6 +13,7 @@ import { startOf } from '../../domain/run/run-times.ts';
 import { continuedFrom } from '../../domain/run/run-trace.ts';
 import type { AppendOptions } from '../contract/store.ts';
 import type { LogWriter, RunError } from './port.ts';
+import { routeTableOf } from './route-table.ts';
 
 export interface Written {
   readonly emission: Emission;
@@ -37,7 +38,7 @@ export function writeEmission(log: LogWriter, made: NewEmission, options: Caused
   log.insertEmission(emission);
   log.count(made.ownerId, 'emissions', 1);
   if (made.name === ERRORS) log.count(made.ownerId, 'errors', 1);
-  const { targets, withheld } = route(made, log.routeTable(made));
+  const { targets, withheld } = route(made, routeTableOf(made, log));
   let first: { readonly run: number; readonly isRefused: boolean } | null = null;
   for (const target of targets) {
     if (target.kind === 'run') {

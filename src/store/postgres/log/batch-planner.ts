@@ -1,8 +1,7 @@
 // Plans the verbs of a batch in memory, one after the other, each on the changes of the ones before it. See batch.ts. A plan
 // that misses something is dropped as a whole.
 
-import type { Owner, Runnable, Webhook } from '../../../domain/resource.ts';
-import type { RouteTable } from '../../../domain/route.ts';
+import type { Owner, Runnable, Subscription, Webhook } from '../../../domain/resource.ts';
 import type { Admission } from '../../contract/store.ts';
 import { Ledger, type WorkKind } from '../../log/ledger.ts';
 import type { ClaimsSoFar } from '../../log/port.ts';
@@ -40,14 +39,6 @@ export interface Digest {
   newestEntry: number;
   isNew: boolean;
 }
-
-const NO_ROUTES: RouteTable = {
-  subscriptions: [],
-  runnables: new Map(),
-  webhooks: new Map(),
-  globalWorkflow: null,
-  notify: true,
-};
 
 export class BatchPlanner {
   readonly core: Core;
@@ -223,25 +214,11 @@ export class BatchPlanner {
     return found ?? undefined;
   }
 
-  /** Returns the routes of an emitter. `onlyListenerId`: the only listener that may be looked up; null: all. */
-  table(ownerId: string, emitterId: string, onlyListenerId: string | null): RouteTable {
+  subscriptionsTo(ownerId: string, emitterId: string): readonly Subscription[] {
     const routes = this.#routesOf(ownerId);
-    if (!routes) return NO_ROUTES;
-    const lookups = {
-      runnables: { get: (id: string) => (isRunnable(id) ? this.runnable(ownerId, id) : undefined) },
-      webhooks: { get: (id: string) => (id.startsWith('wh_') ? this.webhook(ownerId, id) : undefined) },
-    };
-    if (onlyListenerId !== null) return { ...NO_ROUTES, ...lookups };
-    const subscriptions = routes.subscriptions.get(emitterId);
-    if (!subscriptions) this.#miss(() => this.reads.missed.routes.emitters.push([routes, emitterId]));
-    const globalId = this.owner(ownerId)?.globalErrorWorkflowId ?? null;
-    const emitter = isRunnable(emitterId) ? this.runnable(ownerId, emitterId) : undefined;
-    return {
-      ...lookups,
-      subscriptions: subscriptions ?? [],
-      globalWorkflow: globalId === null ? null : (this.runnable(ownerId, globalId) ?? null),
-      notify: emitter?.settings.notify ?? true,
-    };
+    const found = routes?.subscriptions.get(emitterId);
+    if (routes && !found) this.#miss(() => this.reads.missed.routes.emitters.push([routes, emitterId]));
+    return found ?? [];
   }
 
   /** Whether some queue counts less than its rows. */
@@ -309,7 +286,3 @@ export class BatchPlanner {
 
 const runOf = (row: Row): string => `run ${row.run}`;
 const deliveryOf = (row: Row): string => `delivery ${row.delivery}`;
-
-function isRunnable(id: string): boolean {
-  return id.startsWith('p_') || id.startsWith('dc_');
-}

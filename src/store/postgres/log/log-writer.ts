@@ -2,8 +2,8 @@
 
 import type { Emission, NewEmission } from '../../../domain/emission.ts';
 import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
-import type { Dedupe, Owner, Runnable, Webhook } from '../../../domain/resource.ts';
-import type { RouteTable, Withheld } from '../../../domain/route.ts';
+import type { Dedupe, Owner, Runnable, Subscription, Webhook } from '../../../domain/resource.ts';
+import type { Withheld } from '../../../domain/route.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
 import type { Admission, Idempotency, Tick } from '../../contract/store.ts';
 import {
@@ -70,8 +70,12 @@ export class PlannedLogWriter implements LogWriter {
     return this.planner.runnable(ownerId, id);
   }
 
-  routeTable(made: NewEmission): RouteTable {
-    return this.planner.table(made.ownerId, made.emitterId, made.onlyListenerId);
+  webhook(ownerId: string, id: string): Webhook | undefined {
+    return this.planner.webhook(ownerId, id);
+  }
+
+  subscriptionsTo(ownerId: string, emitterId: string): readonly Subscription[] {
+    return this.planner.subscriptionsTo(ownerId, emitterId);
   }
 
   count(ownerId: string, fact: string, by: number): void {

@@ -3,8 +3,8 @@
 import type { DigestWindow } from '../../../domain/delivery/digest.ts';
 import type { Emission, NewEmission } from '../../../domain/emission.ts';
 import { LIMITS } from '../../../domain/limits.ts';
-import type { Dedupe, Owner, Runnable, Webhook } from '../../../domain/resource.ts';
-import type { RouteTable, Withheld } from '../../../domain/route.ts';
+import type { Dedupe, Owner, Runnable, Subscription, Webhook } from '../../../domain/resource.ts';
+import type { Withheld } from '../../../domain/route.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
 import type { Admission, Idempotency, Tick } from '../../contract/store.ts';
 import { DIGESTS_PER_STEP } from '../../log/digests.ts';
@@ -64,12 +64,16 @@ export class SqliteLogWriter implements LogWriter {
     return this.core.routes.owner(ownerId);
   }
 
-  runnable(_ownerId: string, id: string): Runnable | undefined {
-    return this.core.routes.runnable(id);
+  runnable(ownerId: string, id: string): Runnable | undefined {
+    return ownedBy(ownerId, this.core.routes.runnable(id));
   }
 
-  routeTable(made: NewEmission): RouteTable {
-    return this.core.routes.table(made.ownerId, made.emitterId);
+  webhook(ownerId: string, id: string): Webhook | undefined {
+    return ownedBy(ownerId, this.core.routes.webhook(id));
+  }
+
+  subscriptionsTo(ownerId: string, emitterId: string): readonly Subscription[] {
+    return this.core.routes.subscriptionsTo(ownerId, emitterId);
   }
 
   count(ownerId: string, fact: string, by: number): void {
@@ -336,6 +340,10 @@ export class SqliteLogWriter implements LogWriter {
 
   /** There are no other processes. */
   wakeOthers(): void {}
+}
+
+function ownedBy<T extends { readonly ownerId: string }>(ownerId: string, found: T | undefined): T | undefined {
+  return found?.ownerId === ownerId ? found : undefined;
 }
 
 function toDigestWindow(row: Row): DigestWindow {

@@ -2,7 +2,7 @@
 // Reads use the writing connection, so that a subscription of the same batch takes effect.
 
 import type { Owner, Runnable, Subscription, Trigger, Webhook } from '../../../domain/resource.ts';
-import { coveringEmitters, type RouteTable } from '../../../domain/route.ts';
+import { coveringEmitters } from '../../../domain/route.ts';
 import { toOwner, toSubscription, toTrigger } from '../../rows/resource-rows.ts';
 import { toWorkflow } from '../../rows/runnable-rows.ts';
 import { toWebhook } from '../../rows/webhook-rows.ts';
@@ -15,7 +15,7 @@ const MAX_CACHED = 20_000;
 export class Routes {
   readonly #writer: Connection;
   readonly #seal: Seal;
-  readonly #tables = new Map<string, RouteTable>();
+  readonly #subscriptions = new Map<string, readonly Subscription[]>();
   readonly #runnables = new Map<string, Runnable | undefined>();
   readonly #webhooks = new Map<string, Webhook | undefined>();
   readonly #owners = new Map<string, Owner | undefined>();
@@ -28,7 +28,7 @@ export class Routes {
 
   /** Called after every write to owners, runnables or subscriptions, and after its rollback. */
   forget(): void {
-    this.#tables.clear();
+    this.#subscriptions.clear();
     this.#runnables.clear();
     this.#owners.clear();
     this.#triggers.clear();
@@ -39,9 +39,12 @@ export class Routes {
     this.#webhooks.delete(id);
   }
 
-  table(ownerId: string, emitterId: string): RouteTable {
+  /** See LogWriter. */
+  subscriptionsTo(ownerId: string, emitterId: string): readonly Subscription[] {
     const key = `${ownerId} ${emitterId}`;
-    return remember(this.#tables, key, () => this.#read(ownerId, emitterId)) as RouteTable;
+    return remember(this.#subscriptions, key, () =>
+      coveringEmitters(emitterId, ownerId).flatMap((covering) => this.#read(ownerId, covering)),
+    );
   }
 
   runnable(id: string): Runnable | undefined {
@@ -77,28 +80,14 @@ export class Routes {
     });
   }
 
-  #read(ownerId: string, emitterId: string): RouteTable {
-    const subscriptions: Subscription[] = [];
-    for (const covering of coveringEmitters(emitterId, ownerId)) {
-      const rows = this.#writer.all(
-        // `+id` keeps SQLite from scanning all of the owner's subscriptions in the order of their ids.
-        'SELECT * FROM subscriptions WHERE owner_id = ? AND emitter_id = ? AND active = 1 ORDER BY +id',
-        ownerId,
-        covering,
-      );
-      for (const row of rows) subscriptions.push(toSubscription(row));
-    }
-    const owned = <T extends { ownerId: string }>(found: T | undefined): T | undefined =>
-      found?.ownerId === ownerId ? found : undefined;
-    const globalId = this.owner(ownerId)?.globalErrorWorkflowId ?? null;
-    const emitter = this.runnable(emitterId);
-    return {
-      subscriptions,
-      runnables: { get: (id) => owned(this.runnable(id)) },
-      webhooks: { get: (id) => (id.startsWith('wh_') ? owned(this.webhook(id)) : undefined) },
-      globalWorkflow: globalId === null ? null : (owned(this.runnable(globalId)) ?? null),
-      notify: emitter?.settings.notify ?? true,
-    };
+  #read(ownerId: string, emitterId: string): readonly Subscription[] {
+    const rows = this.#writer.all(
+      // `+id` keeps SQLite from scanning all of the owner's subscriptions in the order of their ids.
+      'SELECT * FROM subscriptions WHERE owner_id = ? AND emitter_id = ? AND active = 1 ORDER BY +id',
+      ownerId,
+      emitterId,
+    );
+    return rows.map(toSubscription);
   }
 }
 
