@@ -13,7 +13,7 @@ import { number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
 import { toEmission, toEmissionRecord, toLedger } from '../rows/log-rows.ts';
 import { toTrigger } from '../rows/resource-rows.ts';
 import type { Row } from '../rows/rows.ts';
-import { ALL_DELIVERIES, ALL_RUNS, LISTED, type LogReader, WHOLE_EMISSION } from './log-tables.ts';
+import { ALL_DELIVERIES, ALL_RUNS, LISTED, type LogReader } from './log-tables.ts';
 
 const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts';
 /** Emissions that wait for their time and are deleted by one statement: a source may have any number of them. */
@@ -42,9 +42,7 @@ export function logReads(log: LogReader): LogReads {
     },
 
     getEmission: async (ownerId, entry) => {
-      const row = await database.get(
-        sql`SELECT ${WHOLE_EMISSION} FROM emissions WHERE entry = ${entry} AND owner_id = ${ownerId}`,
-      );
+      const row = await database.get(sql`SELECT * FROM emissions WHERE entry = ${entry} AND owner_id = ${ownerId}`);
       return row && toEmission(row, log);
     },
 

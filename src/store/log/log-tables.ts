@@ -21,11 +21,6 @@ export const ALL_DELIVERIES = sql`${differs({ sqlite: 'deliveries', postgres: 'a
 /** A condition on emissions: lists show them. */
 export const LISTED = differs({ sqlite: 'flags & 8', postgres: 'listed' });
 export const REPLAY = differs({ sqlite: '(emissions.flags & 2) <> 0 AS replay', postgres: 'emissions.replay' });
-/** All columns of `emissions`, each flag as a column. */
-export const WHOLE_EMISSION = differs({
-  sqlite: '*, (flags & 1) <> 0 AS verified, (flags & 2) <> 0 AS replay, (flags & 4) <> 0 AS test',
-  postgres: '*',
-});
 
 /** The tables that have what is open; in SQLite also what is over. */
 export const OPEN_RUNS = differs({ sqlite: 'runs', postgres: 'open_runs' });

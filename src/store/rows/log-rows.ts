@@ -9,12 +9,8 @@ import type { DeliveryRecord, EmissionRecord, Ledger, RunRecord } from '../contr
 import type { Seal } from '../seal/seal.ts';
 import { openBody } from '../seal/sealed-requests.ts';
 import { bytes, flag, number, numberOrNull, text, textOrNull } from './cells.ts';
+import { FLAG_BITS } from './emission-cells.ts';
 import type { Row } from './rows.ts';
-
-/** Returns whether lists show the emissions of an emitter. */
-export function isListed(emitterId: string): boolean {
-  return /^(p|dc|wh)_/.test(emitterId);
-}
 
 /** What reads of emissions need. */
 export interface EmissionReader {
@@ -22,9 +18,8 @@ export interface EmissionReader {
   readonly seal: Seal;
 }
 
-export type EmissionFlags = Pick<Emission, 'verified' | 'replay' | 'test'>;
-
-export function emissionOf(row: Row, { storeTag, seal }: EmissionReader, flags: EmissionFlags): Emission {
+/** Reads a row of `emissions` of either database. */
+export function toEmission(row: Row, { storeTag, seal }: EmissionReader): Emission {
   const entry = number(row, 'entry');
   const name = text(row, 'name');
   const lineage = text(row, 'lineage');
@@ -37,9 +32,9 @@ export function emissionOf(row: Row, { storeTag, seal }: EmissionReader, flags: 
     body: openBody({ entry, name, body: bytes(row, 'body') }, seal),
     sourceType: text<SourceType>(row, 'source_type'),
     originId: text(row, 'origin_id'),
-    verified: flags.verified,
-    replay: flags.replay,
-    test: flags.test,
+    verified: hasFlag(row, 'verified'),
+    replay: hasFlag(row, 'replay'),
+    test: hasFlag(row, 'test'),
     traceId: text(row, 'trace_id'),
     lineage: lineage === '' ? [] : lineage.split(' '),
     hops: number(row, 'hops'),
@@ -56,24 +51,9 @@ export function emissionOf(row: Row, { storeTag, seal }: EmissionReader, flags: 
   };
 }
 
-/** Reads a row that has the flags as columns. */
-export function toEmission(row: Row, reader: EmissionReader): Emission {
-  return emissionOf(row, reader, {
-    verified: flag(row, 'verified'),
-    replay: flag(row, 'replay'),
-    test: flag(row, 'test'),
-  });
+function hasFlag(row: Row, name: keyof typeof FLAG_BITS): boolean {
+  return row.flags === undefined ? flag(row, name) : (number(row, 'flags') & FLAG_BITS[name]) !== 0;
 }
-
-/** Columns that `later_emissions` lacks: emissions of sources never use them. */
-export const NOT_OF_SOURCES = {
-  cause_delivery: null,
-  code: null,
-  original_start: null,
-  original_length: null,
-  only_listener_id: null,
-  digest_key: null,
-} as const;
 
 export function toEmissionRecord(row: Row, { storeTag, seal }: EmissionReader): EmissionRecord {
   const entry = number(row, 'entry');

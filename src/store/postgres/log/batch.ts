@@ -25,7 +25,7 @@
 import { StoreUnavailable } from '../../contract/store.ts';
 import { FairQueue } from '../../log/fair-queue.ts';
 import { number } from '../../rows/cells.ts';
-import { isListed } from '../../rows/log-rows.ts';
+import { isListed } from '../../rows/emission-cells.ts';
 import { grantRows } from '../claims/claim.ts';
 import { keepLastNumber } from '../claims/node.ts';
 import { OutcomeUnknown, type TransactionConnection, type Tx } from '../connection/transaction-connection.ts';

@@ -21,7 +21,8 @@ import {
 } from '../../log/port.ts';
 import { parseAnswer } from '../../rows/answers.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
-import { NOT_OF_SOURCES, toEmission } from '../../rows/log-rows.ts';
+import { NOT_OF_SOURCES } from '../../rows/emission-cells.ts';
+import { toEmission } from '../../rows/log-rows.ts';
 import { asKept } from '../../seal/sealed-requests.ts';
 import type { Channel } from '../connection/notify.ts';
 import { PlannedLeasedRun } from '../runs/leased-run.ts';

@@ -1,7 +1,7 @@
 // Inserts any number of rows into a table with one statement.
 
 import type { Emission, NewEmission } from '../../../domain/emission.ts';
-import { isListed } from '../../rows/log-rows.ts';
+import { EMISSION_COLUMNS, emissionCells, LATER_COLUMNS } from '../../rows/emission-cells.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral } from '../connection/values.ts';
 
@@ -110,32 +110,6 @@ export const ANSWERS = new Inserter(
   'ON CONFLICT (run) DO NOTHING',
 );
 
-const EMISSION_COLUMNS = {
-  entry: 'bigint',
-  owner_id: 'text',
-  emitter_id: 'text',
-  name: 'text',
-  source_type: 'text',
-  origin_id: 'text',
-  verified: 'boolean',
-  replay: 'boolean',
-  test: 'boolean',
-  listed: 'boolean',
-  trace_id: 'text',
-  lineage: 'text',
-  hops: 'int',
-  cause_run: 'bigint',
-  cause_delivery: 'bigint',
-  summary: 'text',
-  item_id: 'text',
-  item_ts: 'float8',
-  code: 'text',
-  original_start: 'int',
-  original_length: 'int',
-  only_listener_id: 'text',
-  digest_key: 'text',
-} as const;
-
 /** Inserts rows with bodies. The bodies are sent as one byte string, and each is cut out of it. */
 class BodyInserter {
   readonly #names: readonly string[];
@@ -170,50 +144,12 @@ class BodyInserter {
 
 const EMISSIONS = new BodyInserter('emissions', EMISSION_COLUMNS);
 
-const {
-  listed: _listed,
-  cause_delivery: _causeDelivery,
-  code: _code,
-  original_start: _originalStart,
-  original_length: _originalLength,
-  only_listener_id: _onlyListenerId,
-  digest_key: _digestKey,
-  ...LATER_COLUMNS
-} = EMISSION_COLUMNS;
-const LATER_EMISSIONS = new BodyInserter('later_emissions', { ...LATER_COLUMNS, due_at_ms: 'bigint' });
+const LATER_EMISSIONS = new BodyInserter('later_emissions', LATER_COLUMNS);
 
 /** An emission that waits until it is due. */
 export interface LaterEmission extends NewEmission {
   readonly entry: number;
   readonly dueAtMs: number;
-}
-
-function emissionCells(e: Omit<Emission, 'emitId'>): Cells {
-  return {
-    entry: e.entry,
-    owner_id: e.ownerId,
-    emitter_id: e.emitterId,
-    name: e.name,
-    source_type: e.sourceType,
-    origin_id: e.originId,
-    verified: e.verified,
-    replay: e.replay,
-    test: e.test,
-    listed: isListed(e.emitterId),
-    trace_id: e.traceId,
-    lineage: e.lineage.join(' '),
-    hops: e.hops,
-    cause_run: e.causeRun,
-    cause_delivery: e.causeDelivery,
-    summary: e.summary,
-    item_id: e.itemId,
-    item_ts: e.itemTs,
-    code: e.code,
-    original_start: e.originalStart,
-    original_length: e.originalLength,
-    only_listener_id: e.onlyListenerId,
-    digest_key: e.digestKey,
-  };
 }
 
 export function sendEmissions(tx: Tx, emissions: readonly Emission[]): void {
@@ -227,7 +163,7 @@ export function sendLater(tx: Tx, emissions: readonly LaterEmission[]): void {
   LATER_EMISSIONS.send(
     tx,
     emissions.map((emission) => ({
-      cells: { ...emissionCells({ ...emission, traceId: emission.traceId ?? '' }), due_at_ms: emission.dueAtMs },
+      cells: { ...emissionCells(emission), due_at_ms: emission.dueAtMs },
       body: emission.body,
     })),
   );

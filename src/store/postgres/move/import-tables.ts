@@ -4,6 +4,7 @@
 import type { Cell, Cells } from '../../contract/export.ts';
 import { kept } from '../../log/source-memory.ts';
 import { jsonOrNull, number, text, textOrNull } from '../../rows/cells.ts';
+import { FLAG_BITS } from '../../rows/emission-cells.ts';
 import { OPEN_RUN } from '../../rows/run-rows.ts';
 import { keptStarts } from '../runs/throttle-starts.ts';
 
@@ -22,8 +23,10 @@ export interface Imported {
 
 const OPEN_DELIVERY = "state IN ('pending', 'sending', 'retrying', 'held')";
 
-/** Reads a bit of an emission's `flags`. */
-const flag = (bit: number) => (row: Cells) => (number(row, 'flags') & bit) !== 0;
+/** Reads the bits of an emission's `flags`. */
+const FLAGS = Object.fromEntries(
+  Object.entries(FLAG_BITS).map(([name, bit]) => [name, (row: Cells) => (number(row, 'flags') & bit) !== 0]),
+);
 const none = (): null => null;
 
 /**
@@ -64,18 +67,8 @@ export const IMPORTED: readonly Imported[] = [
   { table: 'triggers', from: 'triggers', key: ['id'] },
   { table: 'subscriptions', from: 'subscriptions', key: ['id'] },
   { table: 'webhooks', from: 'webhooks', key: ['id'] },
-  {
-    table: 'emissions',
-    from: 'emissions',
-    key: ['entry'],
-    columns: { verified: flag(1), replay: flag(2), test: flag(4), listed: flag(8) },
-  },
-  {
-    table: 'later_emissions',
-    from: 'later_emissions',
-    key: ['entry'],
-    columns: { verified: flag(1), replay: flag(2), test: flag(4) },
-  },
+  { table: 'emissions', from: 'emissions', key: ['entry'], columns: FLAGS },
+  { table: 'later_emissions', from: 'later_emissions', key: ['entry'], columns: FLAGS },
   {
     table: 'open_runs',
     from: 'runs',

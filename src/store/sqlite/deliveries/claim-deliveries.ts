@@ -9,10 +9,10 @@ import type { NextClaim } from '../../log/delivery-port.ts';
 import { type ClaimSource, grantRound, retriesOf } from '../../log/round-robin.ts';
 import { number, numberOrNull, text } from '../../rows/cells.ts';
 import { PROGRESS_COLUMNS, toClaimedDelivery } from '../../rows/delivery-rows.ts';
+import { toEmission } from '../../rows/log-rows.ts';
 import type { Core } from '../core.ts';
 import type { Connection, Row } from '../database.ts';
 import type { SqliteLogWriter } from '../log/log-writer.ts';
-import { toEmission } from '../log/rows.ts';
 import { OPEN_DELIVERY } from '../partial-index.ts';
 import { type ListenerQueue, ListenerQueues } from './listener-queues.ts';
 

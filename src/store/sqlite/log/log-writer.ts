@@ -24,7 +24,8 @@ import {
 import { takeTicks } from '../../log/ticks.ts';
 import { parseAnswer } from '../../rows/answers.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
-import { isListed, NOT_OF_SOURCES } from '../../rows/log-rows.ts';
+import { isListed, NOT_OF_SOURCES } from '../../rows/emission-cells.ts';
+import { toEmission } from '../../rows/log-rows.ts';
 import { asKept } from '../../seal/sealed-requests.ts';
 import { runSteps } from '../config/config-database.ts';
 import type { Core } from '../core.ts';
@@ -32,7 +33,7 @@ import type { Row } from '../database.ts';
 import { SqliteDeliveryQueue } from '../deliveries/delivery-queue.ts';
 import { readExpiredRuns, readLeasedRun } from '../runs/leased-run.ts';
 import { SqliteRunQueue } from '../runs/run-queue.ts';
-import { flagsOf, toEmission } from './rows.ts';
+import { insertEmission, insertLater } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 
 /** One for each verb. */
@@ -81,34 +82,8 @@ export class SqliteLogWriter implements LogWriter {
   }
 
   insertEmission(emission: Emission): void {
-    const e = asKept(emission, this.core.seal);
-    this.core.writer.run(
-      `INSERT INTO emissions (entry, owner_id, emitter_id, name, source_type, origin_id, flags, trace_id, lineage, hops,
-        cause_run, cause_delivery, summary, item_id, item_ts, code, original_start, original_length, only_listener_id,
-        digest_key, body) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-      e.entry,
-      e.ownerId,
-      e.emitterId,
-      e.name,
-      e.sourceType,
-      e.originId,
-      flagsOf(e),
-      e.traceId,
-      e.lineage.join(' '),
-      e.hops,
-      e.causeRun,
-      e.causeDelivery,
-      e.summary,
-      e.itemId,
-      e.itemTs,
-      e.code,
-      e.originalStart,
-      e.originalLength,
-      e.onlyListenerId,
-      e.digestKey,
-      e.body,
-    );
-    if (isListed(e.emitterId)) this.tx.emitted();
+    insertEmission(this.core.writer, asKept(emission, this.core.seal));
+    if (isListed(emission.emitterId)) this.tx.emitted();
   }
 
   insertWithheld(entry: number, { listenerId, subscriptionId, via, reason }: Withheld): void {
@@ -197,26 +172,7 @@ export class SqliteLogWriter implements LogWriter {
   }
 
   insertLater(made: NewEmission, dueAtMs: number): void {
-    this.core.writer.run(
-      `INSERT INTO later_emissions (entry, due_at_ms, owner_id, emitter_id, name, source_type, origin_id, flags, trace_id,
-        lineage, hops, cause_run, summary, item_id, item_ts, body) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-      this.tx.number(),
-      dueAtMs,
-      made.ownerId,
-      made.emitterId,
-      made.name,
-      made.sourceType,
-      made.originId,
-      flagsOf(made),
-      made.traceId ?? '',
-      made.lineage.join(' '),
-      made.hops,
-      made.causeRun,
-      made.summary,
-      made.itemId,
-      made.itemTs,
-      made.body,
-    );
+    insertLater(this.core.writer, { ...made, entry: this.tx.number() }, dueAtMs);
     this.tx.kept();
   }
 

@@ -1,32 +1,42 @@
-// Rows of the log to records; the flags of an emission are bits of one number.
+// Rows of emissions; the flags of an emission are bits of one number.
 
-import type { Emission } from '../../../domain/emission.ts';
-import { number } from '../../rows/cells.ts';
-import { type EmissionReader, emissionOf, isListed } from '../../rows/log-rows.ts';
+import type { Emission, NewEmission } from '../../../domain/emission.ts';
+import { EMISSION_COLUMNS, emissionCells, FLAG_BITS, LATER_COLUMNS } from '../../rows/emission-cells.ts';
+import { toEmission } from '../../rows/log-rows.ts';
 import type { Core } from '../core.ts';
-import type { Row } from '../database.ts';
+import type { Connection, Value } from '../database.ts';
 
-const VERIFIED = 1;
-const REPLAY = 2;
-const TEST = 4;
-const LISTED = 8;
+type Flag = keyof typeof FLAG_BITS;
+const FLAGS = Object.keys(FLAG_BITS) as readonly Flag[];
 
-export function flagsOf(emission: { verified: boolean; replay: boolean; test: boolean; emitterId: string }): number {
-  return (
-    (emission.verified ? VERIFIED : 0) |
-    (emission.replay ? REPLAY : 0) |
-    (emission.test ? TEST : 0) |
-    (isListed(emission.emitterId) ? LISTED : 0)
-  );
+interface Insert {
+  readonly columns: readonly string[];
+  readonly sql: string;
 }
 
-export function toEmission(row: Row, reader: EmissionReader): Emission {
-  const flags = number(row, 'flags');
-  return emissionOf(row, reader, {
-    verified: (flags & VERIFIED) !== 0,
-    replay: (flags & REPLAY) !== 0,
-    test: (flags & TEST) !== 0,
-  });
+function insertInto(table: string, of: object): Insert {
+  const columns = Object.keys(of).filter((column) => !Object.hasOwn(FLAG_BITS, column));
+  const marks = ['flags', 'body', ...columns].map(() => '?').join(', ');
+  return { columns, sql: `INSERT INTO ${table} (flags, body, ${columns.join(', ')}) VALUES (${marks})` };
+}
+
+const EMISSION = insertInto('emissions', EMISSION_COLUMNS);
+const LATER = insertInto('later_emissions', LATER_COLUMNS);
+
+type Cells = Readonly<Record<string, Value | boolean>>;
+
+export function insertEmission(writer: Connection, emission: Emission): void {
+  insert(writer, EMISSION, emissionCells(emission), emission.body);
+}
+
+export function insertLater(writer: Connection, emission: NewEmission & { entry: number }, dueAtMs: number): void {
+  insert(writer, LATER, { ...emissionCells(emission), due_at_ms: dueAtMs }, emission.body);
+}
+
+function insert(writer: Connection, { sql, columns }: Insert, cells: Cells, body: Uint8Array): void {
+  let flags = 0;
+  for (const flag of FLAGS) if (cells[flag]) flags |= FLAG_BITS[flag];
+  writer.run(sql, flags, body, ...columns.map((column) => cells[column] as Value));
 }
 
 /** Reads the emission of a row, within the transaction that writes. */
