@@ -9,6 +9,7 @@ import { all } from '../config/steps.ts';
 import type { Ledger, Receipt } from '../contract/records.ts';
 import type { LaterStore } from '../contract/resources.ts';
 import type { LogStore, TimeStore } from '../contract/store.ts';
+import type { StreamStore } from '../contract/streams.ts';
 import { number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
 import { toEmission, toEmissionRecord, toLedger } from '../rows/log-rows.ts';
 import { toTrigger } from '../rows/resource-rows.ts';
@@ -19,7 +20,10 @@ const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts';
 /** Emissions that wait for their time and are deleted by one statement: a source may have any number of them. */
 const LATER_PER_STEP = 10_000;
 
-type LogReads = Omit<LogStore, 'append'> & LaterStore & Pick<TimeStore, 'dueTriggers' | 'nextDueAtMs'>;
+type LogReads = Omit<LogStore, 'append'> &
+  LaterStore &
+  Pick<StreamStore, 'emittersAfter'> &
+  Pick<TimeStore, 'dueTriggers' | 'nextDueAtMs'>;
 
 export function logReads(log: LogReader): LogReads {
   const { database } = log;
@@ -53,6 +57,13 @@ export function logReads(log: LogReader): LogReads {
       ),
 
     ledger: (ownerId) => readLedger(log, ownerId),
+
+    emittersAfter: async ({ after, upTo }) => {
+      const rows = await database.planned(
+        sql`SELECT DISTINCT emitter_id FROM emissions WHERE entry > ${after} AND entry <= ${upTo} AND ${LISTED}`,
+      );
+      return new Set(rows.map((row) => text(row, 'emitter_id')));
+    },
 
     listLater: (ownerId, sourceId, page, withBody) =>
       readPage(database, {

@@ -8,6 +8,7 @@
 
 import { hkdfSync, randomBytes, scryptSync } from 'node:crypto';
 import { StoreUnavailable } from '../contract/store.ts';
+import type { CommandRecord } from '../rows/command-record.ts';
 import { createSeal, isSealed } from './seal.ts';
 
 /** A key of the operator. */
@@ -25,6 +26,13 @@ export interface SealKey {
   /** The line that replaces the one in the store; null: no change. */
   readonly replacement: string | null;
   readonly isBare: boolean;
+}
+
+/** An order to wrap the kept key with another one. */
+export interface Rekeying {
+  readonly keys: readonly SecretKey[];
+  readonly to: string;
+  readonly record: CommandRecord;
 }
 
 /** The operator's key is missing or wrong. The message says which. */

@@ -3,8 +3,8 @@
 
 import { StoreUnavailable } from '../../contract/store.ts';
 import { text } from '../../rows/cells.ts';
-import { type CommandRecord, insertCommandRecord } from '../../rows/command-record.ts';
-import { openSealKey, rewrapped, SEAL_KEY, type SealKey, type SecretKey } from '../../seal/seal-key.ts';
+import { insertCommandRecord } from '../../rows/command-record.ts';
+import { openSealKey, type Rekeying, rewrapped, SEAL_KEY, type SealKey, type SecretKey } from '../../seal/seal-key.ts';
 import type { Pool } from '../connection/pool.ts';
 
 /** The kept key as it was read, and opened. */
@@ -17,12 +17,6 @@ export interface CheckedKey {
 const MAX_ROUNDS = 10;
 
 const REPLACE = 'UPDATE meta SET value = $3 WHERE name = $1 AND value = $2 RETURNING name';
-
-export interface Rekeying {
-  readonly keys: readonly SecretKey[];
-  readonly to: string;
-  readonly record: CommandRecord;
-}
 
 /** Reads and opens the kept key; null: there is none yet, or not even a table. Throws `SecretKeyRefused`; writes nothing. */
 export async function checkSealKey(pool: Pool, keys: readonly SecretKey[]): Promise<CheckedKey | null> {

@@ -14,7 +14,7 @@ import { LIMITS, SECOND_MS } from '../../../domain/limits.ts';
 import type { EmissionRecord } from '../../contract/records.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import type { Channel, StreamStore, Stretch } from '../../contract/streams.ts';
-import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
+import { number, numberOrNull, textOrNull } from '../../rows/cells.ts';
 import { type EmissionReader, toEmissionRecord } from '../../rows/log-rows.ts';
 import { LAST_NUMBER_SQL } from '../claims/node.ts';
 import { NOW_SQL } from '../connection/clock.ts';
@@ -36,21 +36,11 @@ const MAX_LOOK_AGAIN_MS = 100;
 /** Longer than a transaction of this program may take (connection.ts). */
 const GIVE_UP_MS = 30 * SECOND_MS;
 
-export function streamVerbs(core: Core): StreamStore {
-  const { pool } = core;
+export function streamVerbs(core: Core): Omit<StreamStore, 'emittersAfter'> {
   const end = new LogEnd(core);
   return {
     logEnd: () => end.find(),
     emissionsAfter: (channel, stretch, withBody) => emissionsAfter(core, { channel, stretch, withBody }),
-
-    emittersAfter: async ({ after, upTo }) => {
-      const rows = await pool.planned(
-        'SELECT DISTINCT emitter_id FROM emissions WHERE entry > $1::bigint AND entry <= $2::bigint AND listed',
-        after,
-        upTo,
-      );
-      return new Set(rows.map((row) => text(row, 'emitter_id')));
-    },
   };
 }
 

@@ -2,17 +2,8 @@
 
 import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
 import { findSealed } from '../../check/check-secrets.ts';
-import {
-  checkRows,
-  type Finding,
-  findBroken,
-  type ReadRows,
-  type Report,
-  type Rule,
-  showDelivery,
-  showRun,
-} from '../../check/checks.ts';
-import { waitRules } from '../../check/wait-rules.ts';
+import { checkRows, type Finding, findBroken, type ReadRows, type Report } from '../../check/checks.ts';
+import { type Rule, showDelivery, showRun, waitRules } from '../../check/rules.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
 import { NOW_SQL } from '../connection/clock.ts';
@@ -35,7 +26,14 @@ const RULES: readonly Rule[] = [
   misplaced('open_deliveries', 'delivery', "NOT IN ('pending', 'sending', 'retrying', 'held')"),
   misplaced('deliveries', 'delivery', "NOT IN ('delivered', 'exhausted', 'cancelled')"),
   ...leases('open_runs', 'run', 'running'),
-  ...waits(),
+  ...waitRules('open_runs'),
+  {
+    check: 'run_waits_too_long',
+    detail: 'runs whose wait was due long ago',
+    broken: `open_runs WHERE due_at_ms < ${NOW_SQL} - ${OVERDUE_MS} AND ${IS_SEEN_TO}`,
+    example: 'run',
+    show: showRun,
+  },
   ...leases('open_deliveries', 'delivery', 'sending'),
 ];
 
@@ -86,19 +84,6 @@ function leases(table: string, key: string, state: string): Rule[] {
         AND ${IS_SEEN_TO}`,
       example: key,
       show: showOf(key),
-    },
-  ];
-}
-
-function waits(): Rule[] {
-  return [
-    ...waitRules('open_runs'),
-    {
-      check: 'run_waits_too_long',
-      detail: 'runs whose wait was due long ago',
-      broken: `open_runs WHERE due_at_ms < ${NOW_SQL} - ${OVERDUE_MS} AND ${IS_SEEN_TO}`,
-      example: 'run',
-      show: showRun,
     },
   ];
 }

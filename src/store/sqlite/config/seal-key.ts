@@ -1,7 +1,15 @@
 // The row of `meta` with the key that seals this store's secrets.
 
-import { type CommandRecord, insertCommandRecord } from '../../rows/command-record.ts';
-import { isWrapped, openSealKey, rewrapped, SEAL_KEY, type SealKey, type SecretKey } from '../../seal/seal-key.ts';
+import { insertCommandRecord } from '../../rows/command-record.ts';
+import {
+  isWrapped,
+  openSealKey,
+  type Rekeying,
+  rewrapped,
+  SEAL_KEY,
+  type SealKey,
+  type SecretKey,
+} from '../../seal/seal-key.ts';
 import { type Connection, openDatabase } from '../database.ts';
 import { readMeta, writeMeta } from '../meta.ts';
 
@@ -29,14 +37,8 @@ export function settleSealKey(writer: Connection, keys: OperatorKeys, checked: S
   const { secretKeys = [], makeSecretKey } = keys;
   const made = checked === null && secretKeys.length === 0 ? makeSecretKey?.() : undefined;
   const opened = checked ?? openSealKey(keptSealKey(writer), made ? [made] : secretKeys);
-  if (opened.replacement !== null) writeSealKey(writer, opened.replacement);
+  if (opened.replacement !== null) writeMeta(writer, SEAL_KEY, opened.replacement);
   return opened.key;
-}
-
-export interface Rekeying {
-  readonly keys: readonly SecretKey[];
-  readonly to: string;
-  readonly record: CommandRecord;
 }
 
 /** Wraps the kept key with `to`. Throws `StoreUnavailable` when a server runs, or none of `keys` opens it. */
@@ -46,14 +48,10 @@ export function rekeySqlite(path: string, { keys, to, record }: Rekeying): void 
     const wrapped = rewrapped(keptSealKey(writer), keys, to);
     const { sql, values } = insertCommandRecord(record, () => '?');
     writer.run('BEGIN IMMEDIATE');
-    writeSealKey(writer, wrapped);
+    writeMeta(writer, SEAL_KEY, wrapped);
     writer.run(sql, ...values);
     writer.run('COMMIT');
   } finally {
     close();
   }
-}
-
-function writeSealKey(writer: Connection, value: string): void {
-  writeMeta(writer, SEAL_KEY, value);
 }

@@ -19,15 +19,10 @@ const NAMES = `WITH RECURSIVE names (name) AS (
       FROM names WHERE names.name IS NOT NULL)
   SELECT name FROM names WHERE name IS NOT NULL AND substr(name, 1, 1) <> '$'`;
 
-export function streamVerbs(core: Core): StreamStore {
+export function streamVerbs(core: Core): Omit<StreamStore, 'emittersAfter'> {
   return {
     logEnd: async () => core.numbers.last,
     emissionsAfter: async (channel, stretch, withBody) => emissionsAfter(core, { channel, stretch }, withBody),
-
-    emittersAfter: async ({ after, upTo }) => {
-      const sql = 'SELECT DISTINCT emitter_id FROM emissions WHERE entry > ? AND entry <= ? AND flags & 8';
-      return new Set(core.reader.all(sql, after, upTo).map((row) => text(row, 'emitter_id')));
-    },
   };
 }
 

@@ -2,16 +2,8 @@
 
 import { existsSync, statSync } from 'node:fs';
 import { findSealed } from '../../check/check-secrets.ts';
-import {
-  checkRows,
-  type Finding,
-  findBroken,
-  type ReadRows,
-  type Report,
-  type Rule,
-  showRun,
-} from '../../check/checks.ts';
-import { waitRules } from '../../check/wait-rules.ts';
+import { checkRows, type Finding, findBroken, type ReadRows, type Report } from '../../check/checks.ts';
+import { type Rule, showRun, waitRules } from '../../check/rules.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import { number } from '../../rows/cells.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
