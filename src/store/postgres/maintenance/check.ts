@@ -9,6 +9,7 @@ import type { SecretKey } from '../../seal/seal-key.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import { Session } from '../connection/session.ts';
 import { MOVE_UNDER_WAY } from '../move/import-progress.ts';
+import { QUEUE_FAULTS, queuesAsRows } from './queue-rows.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 
 /** Each node looks for expired leases several times a minute, so an older one was overlooked. */
@@ -35,6 +36,12 @@ const RULES: readonly Rule[] = [
     show: showRun,
   },
   ...leases('open_deliveries', 'delivery', 'sending'),
+  ...QUEUE_FAULTS.map(({ check, detail, is }) => ({
+    check,
+    detail,
+    broken: `${queuesAsRows()} WHERE ${is}`,
+    example: 'listener',
+  })),
 ];
 
 function showOf(key: string): Rule['show'] {
@@ -88,60 +95,6 @@ function leases(table: string, key: string, state: string): Rule[] {
   ];
 }
 
-/** When the next delivery is due; for an ordered webhook that with the lowest number. */
-const READY = `CASE WHEN bool_or(w.is_ordered)
-  THEN (array_agg(due_at_ms ORDER BY delivery) FILTER (WHERE state IN ('pending', 'retrying')))[1]
-  ELSE min(due_at_ms) FILTER (WHERE state IN ('pending', 'retrying')) END`;
-
-/** Selects queues together with what the rows say of them. `listeners`: a parameter, the only listeners; null: all. */
-export function queuesAsRows(listeners: string | null = null): string {
-  const of = (column: string): string => (listeners === null ? '' : `WHERE ${column} = ANY(${listeners}::text[])`);
-  return `(SELECT coalesce(l.owner_id, r.owner_id) AS owner, coalesce(l.listener_id, r.listener_id) AS listener,
-    coalesce(l.waiting, 0) AS waiting, coalesce(l.taken, 0) AS taken, l.ready_at_ms, l.holder, l.is_run, l.starts,
-    coalesce(r.waiting, 0) AS rows_waiting, coalesce(r.taken, 0) AS rows_taken, r.holder AS rows_holder,
-    greatest(l.paused_until_ms, r.ready_at_ms) AS rows_ready_at_ms
-  FROM (SELECT * FROM listener_queues ${of('listener_id')}) AS l FULL JOIN (
-    SELECT owner_id, runnable_id AS listener_id, count(*) FILTER (WHERE state = 'queued') AS waiting,
-      count(*) FILTER (WHERE state = 'running') AS taken, NULL::bigint AS holder,
-      min(0) FILTER (WHERE state = 'queued') AS ready_at_ms
-      FROM open_runs ${of('runnable_id')} GROUP BY owner_id, runnable_id
-    UNION ALL
-    SELECT d.owner_id, d.listener_id, count(*) FILTER (WHERE state IN ('pending', 'retrying')),
-      count(*) FILTER (WHERE state = 'sending'), max(d.node) FILTER (WHERE state = 'sending'), ${READY}
-      FROM open_deliveries AS d LEFT JOIN webhooks AS w ON w.id = d.listener_id ${of('d.listener_id')}
-      GROUP BY d.owner_id, d.listener_id) AS r
-    ON l.owner_id = r.owner_id AND l.listener_id = r.listener_id) AS queue`;
-}
-
-const QUEUES = queuesAsRows();
-
-const QUEUE_RULES: readonly Rule[] = [
-  {
-    check: 'line_waiting',
-    detail: 'queues whose count of waiting rows is wrong',
-    broken: `${QUEUES} WHERE waiting <> rows_waiting`,
-    example: 'listener',
-  },
-  {
-    check: 'line_taken',
-    detail: 'queues whose count of rows under way is wrong',
-    broken: `${QUEUES} WHERE taken <> rows_taken`,
-    example: 'listener',
-  },
-  {
-    check: 'line_ready',
-    detail: 'queues with waiting rows that claims skip or look at too late, or without any that claims look at',
-    broken: `${QUEUES} WHERE (ready_at_ms IS NULL) <> (waiting = 0) OR (ready_at_ms > rows_ready_at_ms AND starts IS NULL)`,
-    example: 'listener',
-  },
-  {
-    check: 'line_holder',
-    detail: 'queues of deliveries with rows under way, but no holder',
-    broken: `${QUEUES} WHERE NOT is_run AND taken > 0 AND holder IS NULL`,
-    example: 'listener',
-  },
-];
-
 /** Checks a store. `keys`: of the operator. Throws `StoreUnavailable` when the database is out of reach or has another schema. */
 export async function checkPostgres(url: string, keys: readonly SecretKey[] = []): Promise<Report> {
   const session = await Session.open({ url, name: 'errand store check' });
@@ -150,7 +103,7 @@ export async function checkPostgres(url: string, keys: readonly SecretKey[] = []
     const read: ReadRows = (sql) => session.query(sql);
     await refuseOtherSchema(read);
     const more = async (): Promise<Finding[]> => [
-      ...(await findBroken(read, [...RULES, ...QUEUE_RULES])),
+      ...(await findBroken(read, RULES)),
       ...(await findMove(read)),
       ...(await findSealed(read, keys)),
     ];

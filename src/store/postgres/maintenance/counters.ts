@@ -16,7 +16,7 @@ import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import { ListenerQueue, QUEUE_COLUMNS, sendQueues, toQueueRow } from '../log/listener-queue.ts';
-import { queuesAsRows } from './check.ts';
+import { QUEUE_FAULTS, queuesAsRows } from './queue-rows.ts';
 
 /** The most wrong queues of one comparison; the next one finds the rest. */
 const QUEUES_PER_LOOK = 1000;
@@ -34,9 +34,8 @@ const FIGURES = `SELECT owner_id, fact, coalesce(l.n, 0)::bigint AS counted, coa
     SELECT owner_id, 'deliveries.' || state, count(*) FROM open_deliveries GROUP BY owner_id, state) AS r
   USING (owner_id, fact) WHERE coalesce(l.n, 0) <> coalesce(r.n, 0)`;
 
-const WRONG_QUEUES = `SELECT owner, listener FROM ${queuesAsRows()} WHERE waiting <> rows_waiting OR taken <> rows_taken
-  OR (ready_at_ms IS NULL) <> (waiting = 0) OR (ready_at_ms > rows_ready_at_ms AND starts IS NULL)
-  OR (NOT is_run AND taken > 0 AND holder IS NULL) ORDER BY owner, listener LIMIT ${QUEUES_PER_LOOK}`;
+const WRONG_QUEUES = `SELECT owner, listener FROM ${queuesAsRows()} WHERE ${QUEUE_FAULTS.map(({ is }) => is).join(' OR ')}
+  ORDER BY owner, listener LIMIT ${QUEUES_PER_LOOK}`;
 
 export function counterVerbs(core: Core, connection: ConnectionOptions): CounterStore {
   return {

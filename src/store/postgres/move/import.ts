@@ -9,6 +9,7 @@ import { SEAL_KEY } from '../../seal/seal-key.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import { Session } from '../connection/session.ts';
 import { TransactionConnection, type Tx } from '../connection/transaction-connection.ts';
+import { rowsByQueue } from '../maintenance/queue-rows.ts';
 import { migrate } from '../maintenance/schema.ts';
 import {
   forgetProgress,
@@ -20,7 +21,7 @@ import {
   writeProgress,
 } from './import-progress.ts';
 import { converted, Digest, grouped, insert, type Target } from './import-rows.ts';
-import { IMPORTED, type Imported, MADE_HERE, NO_NODE } from './import-tables.ts';
+import { IMPORTED, type Imported, MADE_HERE } from './import-tables.ts';
 
 /** A server without a beat for so long was killed. */
 const SURELY_GONE_MS = 60_000;
@@ -264,20 +265,9 @@ async function clear(tx: Tx): Promise<void> {
 /** Counts the copied work in its queues. Queues of unhealthy webhooks and throttled workflows exist already. */
 function makeQueues(tx: Tx): void {
   void tx.query(
-    `INSERT INTO listener_queues (owner_id, listener_id, is_run, waiting, taken, ready_at_ms)
-      SELECT owner_id, runnable_id, true, count(*) FILTER (WHERE state = 'queued'),
-        count(*) FILTER (WHERE state = 'running'), min(0) FILTER (WHERE state = 'queued')
-      FROM open_runs GROUP BY owner_id, runnable_id
-      ON CONFLICT (owner_id, listener_id) DO UPDATE SET waiting = excluded.waiting, taken = excluded.taken,
-        ready_at_ms = excluded.ready_at_ms`,
-  );
-  // A queue may be ready too early: a claim in vain corrects that.
-  void tx.query(
     `INSERT INTO listener_queues (owner_id, listener_id, is_run, waiting, taken, holder, ready_at_ms)
-      SELECT owner_id, listener_id, false, count(*) FILTER (WHERE state IN ('pending', 'retrying')),
-        count(*) FILTER (WHERE state = 'sending'), min(${NO_NODE}) FILTER (WHERE state = 'sending'),
-        min(due_at_ms) FILTER (WHERE state IN ('pending', 'retrying'))
-      FROM open_deliveries WHERE state <> 'held' GROUP BY owner_id, listener_id
+      SELECT owner_id, listener_id, is_run, waiting, taken, holder, ready_at_ms FROM (${rowsByQueue()}) AS r
+        WHERE waiting + taken > 0
       ON CONFLICT (owner_id, listener_id) DO UPDATE SET waiting = excluded.waiting, taken = excluded.taken,
         holder = excluded.holder,
         ready_at_ms = CASE WHEN excluded.waiting > 0 THEN greatest(listener_queues.paused_until_ms, excluded.ready_at_ms) END`,
