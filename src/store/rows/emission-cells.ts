@@ -1,4 +1,4 @@
-// The cells of an emission's row, but for its body. SQLite keeps the flags as bits of one column.
+// The cells of an emission's row. SQLite keeps the flags as bits of one column.
 
 import type { NewEmission } from '../../domain/emission.ts';
 
@@ -35,6 +35,7 @@ export const EMISSION_COLUMNS = {
   original_length: 'int',
   only_listener_id: 'text',
   digest_key: 'text',
+  body: 'bytea',
 } as const;
 
 /** Columns that `later_emissions` lacks: emissions of sources never use them. */
@@ -57,7 +58,7 @@ export const LATER_COLUMNS: Readonly<Record<string, string>> = {
 
 export function emissionCells(
   e: NewEmission & { readonly entry: number },
-): Record<keyof typeof EMISSION_COLUMNS, string | number | boolean | null> {
+): Record<keyof typeof EMISSION_COLUMNS, string | number | boolean | null | Uint8Array> {
   return {
     entry: e.entry,
     owner_id: e.ownerId,
@@ -82,5 +83,6 @@ export function emissionCells(
     original_length: e.originalLength,
     only_listener_id: e.onlyListenerId,
     digest_key: e.digestKey,
+    body: e.body,
   };
 }

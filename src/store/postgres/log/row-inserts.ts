@@ -6,23 +6,52 @@ import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral } from '../connection/values.ts';
 
 type Cell = string | number | boolean | null;
-export type Cells = Readonly<Record<string, Cell>>;
+export type Cells = Readonly<Record<string, Cell | Uint8Array>>;
 
-/** Inserts rows into one table. */
-class Inserter {
+/**
+ * Inserts rows into one table. Byte strings (of one column at most) are sent as one, and each is cut out of it: an array would
+ * be escaped byte by byte.
+ */
+export class Inserter {
   readonly #columns: readonly string[];
+  readonly #bytes: string | undefined;
   readonly #sql: string;
 
+  /** `columns`: names and types. */
   constructor(table: string, columns: Readonly<Record<string, string>>, conflict = '') {
-    this.#columns = Object.keys(columns);
-    const arrays = Object.values(columns).map((type, i) => `$${i + 1}::${type}[]`);
-    this.#sql = `INSERT INTO ${table} (${this.#columns.join(', ')}) SELECT * FROM unnest(${arrays.join(', ')}) ${conflict}`;
+    const plain = Object.entries(columns).filter(([, type]) => type !== 'bytea');
+    this.#columns = plain.map(([name]) => name);
+    this.#bytes = Object.keys(columns).find((name) => columns[name] === 'bytea');
+    const [names, n] = [this.#columns.join(', '), plain.length];
+    const arrays = plain.map(([, type], i) => `$${i + 1}::${type}[]`).join(', ');
+    this.#sql =
+      this.#bytes === undefined
+        ? `INSERT INTO ${table} (${names}) SELECT * FROM unnest(${arrays}) ${conflict}`
+        : `INSERT INTO ${table} (${names}, ${this.#bytes})
+            SELECT ${names}, substring($${n + 1}::bytea FROM at FOR length)
+            FROM unnest(${arrays}, $${n + 2}::int[], $${n + 3}::int[]) AS u (${names}, at, length)`;
   }
 
+  /** Sends one statement if there are rows. */
   send(tx: Tx, rows: readonly Cells[]): void {
     if (rows.length === 0) return;
-    void tx.query(this.#sql, ...this.#columns.map((column) => arrayLiteral(rows.map((row) => row[column] ?? null))));
+    const arrays = this.#columns.map((column) => arrayLiteral(rows.map((row) => (row[column] ?? null) as Cell)));
+    const bytes = this.#bytes;
+    if (bytes === undefined) return void tx.query(this.#sql, ...arrays);
+    const parts = rows.map((row) => row[bytes] as Uint8Array);
+    const lengths = parts.map(({ byteLength }) => byteLength);
+    void tx.query(this.#sql, ...arrays, Buffer.concat(parts), arrayLiteral(startsOf(lengths)), arrayLiteral(lengths));
   }
+}
+
+/** Returns where each part begins, from 1. */
+function startsOf(lengths: readonly number[]): number[] {
+  let at = 1;
+  return lengths.map((length) => {
+    const start = at;
+    at += length;
+    return start;
+  });
 }
 
 const OPEN_RUN = {
@@ -110,41 +139,8 @@ export const ANSWERS = new Inserter(
   'ON CONFLICT (run) DO NOTHING',
 );
 
-/** Inserts rows with bodies. The bodies are sent as one byte string, and each is cut out of it. */
-class BodyInserter {
-  readonly #names: readonly string[];
-  readonly #sql: string;
-
-  constructor(table: string, columns: Readonly<Record<string, string>>) {
-    this.#names = Object.keys(columns);
-    const arrays = Object.values(columns).map((type, i) => `$${i + 4}::${type}[]`);
-    this.#sql = `INSERT INTO ${table} (${this.#names.join(', ')}, body)
-      SELECT ${this.#names.join(', ')}, substring($1::bytea FROM at FOR bytes)
-      FROM unnest($2::int[], $3::int[], ${arrays.join(', ')}) AS u (at, bytes, ${this.#names.join(', ')})`;
-  }
-
-  /** Sends one statement if there are rows. */
-  send(tx: Tx, rows: readonly { readonly cells: Cells; readonly body: Uint8Array }[]): void {
-    if (rows.length === 0) return;
-    const starts: number[] = [];
-    let at = 1;
-    for (const { body } of rows) {
-      starts.push(at);
-      at += body.byteLength;
-    }
-    void tx.query(
-      this.#sql,
-      Buffer.concat(rows.map(({ body }) => body)),
-      arrayLiteral(starts),
-      arrayLiteral(rows.map(({ body }) => body.byteLength)),
-      ...this.#names.map((name) => arrayLiteral(rows.map(({ cells }) => cells[name] ?? null))),
-    );
-  }
-}
-
-const EMISSIONS = new BodyInserter('emissions', EMISSION_COLUMNS);
-
-const LATER_EMISSIONS = new BodyInserter('later_emissions', LATER_COLUMNS);
+const EMISSIONS = new Inserter('emissions', EMISSION_COLUMNS);
+const LATER_EMISSIONS = new Inserter('later_emissions', LATER_COLUMNS);
 
 /** An emission that waits until it is due. */
 export interface LaterEmission extends NewEmission {
@@ -153,18 +149,12 @@ export interface LaterEmission extends NewEmission {
 }
 
 export function sendEmissions(tx: Tx, emissions: readonly Emission[]): void {
-  EMISSIONS.send(
-    tx,
-    emissions.map((emission) => ({ cells: emissionCells(emission), body: emission.body })),
-  );
+  EMISSIONS.send(tx, emissions.map(emissionCells));
 }
 
 export function sendLater(tx: Tx, emissions: readonly LaterEmission[]): void {
   LATER_EMISSIONS.send(
     tx,
-    emissions.map((emission) => ({
-      cells: { ...emissionCells(emission), due_at_ms: emission.dueAtMs },
-      body: emission.body,
-    })),
+    emissions.map((emission) => ({ ...emissionCells(emission), due_at_ms: emission.dueAtMs })),
   );
 }

@@ -1,9 +1,7 @@
-// Groups rows, inserts them into a table, and compares what arrived.
+// Groups rows, converts them, and compares what arrived.
 
 import { createHash, type Hash } from 'node:crypto';
 import type { Cell, Cells } from '../../contract/export.ts';
-import type { Tx } from '../connection/transaction-connection.ts';
-import { arrayLiteral } from '../connection/values.ts';
 import type { Imported } from './import-tables.ts';
 
 const ROWS_AT_ONCE = 1000;
@@ -52,43 +50,6 @@ export function converted({ imported, columns }: Target, row: Cells): Cells {
     cells[name] = type === 'boolean' && typeof cell === 'number' ? cell === 1 : cell;
   }
   return cells;
-}
-
-/** Inserts rows by one statement. Byte strings are sent as one, and each is cut out of it: an array would be escaped byte by byte. */
-export function insert(tx: Tx, { imported, columns }: Target, rows: readonly Cells[]): void {
-  const bytes = columns.find(({ type }) => type === 'bytea')?.name;
-  const plain = columns.filter(({ name }) => name !== bytes);
-  const names = plain.map(({ name }) => name);
-  const arrays = plain.map(({ type }, i) => `$${i + 1}::${type}[]`);
-  const literals = names.map((name) => arrayLiteral(rows.map((row) => row[name] as Exclude<Cell, Uint8Array>)));
-  if (bytes === undefined) {
-    void tx.query(
-      `INSERT INTO ${imported.table} (${names.join(', ')}) SELECT * FROM unnest(${arrays.join(', ')})`,
-      ...literals,
-    );
-    return;
-  }
-  const parts = rows.map((row) => row[bytes] as Uint8Array);
-  const n = plain.length;
-  void tx.query(
-    `INSERT INTO ${imported.table} (${names.join(', ')}, ${bytes})
-      SELECT ${names.join(', ')}, substring($${n + 1}::bytea FROM at FOR length)
-      FROM unnest(${arrays.join(', ')}, $${n + 2}::int[], $${n + 3}::int[]) AS u (${names.join(', ')}, at, length)`,
-    ...literals,
-    Buffer.concat(parts),
-    arrayLiteral(startsOf(parts)),
-    arrayLiteral(parts.map(({ byteLength }) => byteLength)),
-  );
-}
-
-/** Returns where each part begins, from 1. */
-function startsOf(parts: readonly Uint8Array[]): number[] {
-  let at = 1;
-  return parts.map(({ byteLength }) => {
-    const start = at;
-    at += byteLength;
-    return start;
-  });
 }
 
 /** SHA-256 over rows of either database: cells as JSON, byte strings as they are. */

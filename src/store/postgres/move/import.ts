@@ -9,6 +9,7 @@ import { SEAL_KEY } from '../../seal/seal-key.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import { Session } from '../connection/session.ts';
 import { TransactionConnection, type Tx } from '../connection/transaction-connection.ts';
+import { Inserter } from '../log/row-inserts.ts';
 import { rowsByQueue } from '../maintenance/queue-rows.ts';
 import { migrate } from '../maintenance/schema.ts';
 import {
@@ -20,7 +21,7 @@ import {
   writeMeta,
   writeProgress,
 } from './import-progress.ts';
-import { converted, Digest, grouped, insert, type Target } from './import-rows.ts';
+import { converted, Digest, grouped, type Target } from './import-rows.ts';
 import { IMPORTED, type Imported, MADE_HERE } from './import-tables.ts';
 
 /** A server without a beat for so long was killed. */
@@ -146,6 +147,7 @@ export class Import {
     let { rows, after, isWhole } = await this.#connection.transact((tx) => readProgress(tx, table));
     onRows(rows);
     if (isWhole) return;
+    const inserter = new Inserter(table, Object.fromEntries(target.columns.map(({ name, type }) => [name, type])));
     for (const group of grouped(this.#options.source.rows({ table: from, order: key, after, ...whereOf(where) }))) {
       const last = group.at(-1) as Cells;
       after = key.map((column) => last[column] as Cell);
@@ -153,7 +155,7 @@ export class Import {
       const progress = { rows, after, isWhole: false };
       const made = group.map((row) => converted(target, row));
       await this.#write((tx) => {
-        insert(tx, target, made);
+        inserter.send(tx, made);
         writeProgress(tx, table, progress);
       });
       onRows(rows);

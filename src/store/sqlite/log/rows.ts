@@ -16,8 +16,8 @@ interface Insert {
 
 function insertInto(table: string, of: object): Insert {
   const columns = Object.keys(of).filter((column) => !Object.hasOwn(FLAG_BITS, column));
-  const marks = ['flags', 'body', ...columns].map(() => '?').join(', ');
-  return { columns, sql: `INSERT INTO ${table} (flags, body, ${columns.join(', ')}) VALUES (${marks})` };
+  const marks = columns.map(() => '?').join(', ');
+  return { columns, sql: `INSERT INTO ${table} (flags, ${columns.join(', ')}) VALUES (?, ${marks})` };
 }
 
 const EMISSION = insertInto('emissions', EMISSION_COLUMNS);
@@ -26,17 +26,17 @@ const LATER = insertInto('later_emissions', LATER_COLUMNS);
 type Cells = Readonly<Record<string, Value | boolean>>;
 
 export function insertEmission(writer: Connection, emission: Emission): void {
-  insert(writer, EMISSION, emissionCells(emission), emission.body);
+  insert(writer, EMISSION, emissionCells(emission));
 }
 
 export function insertLater(writer: Connection, emission: NewEmission & { entry: number }, dueAtMs: number): void {
-  insert(writer, LATER, { ...emissionCells(emission), due_at_ms: dueAtMs }, emission.body);
+  insert(writer, LATER, { ...emissionCells(emission), due_at_ms: dueAtMs });
 }
 
-function insert(writer: Connection, { sql, columns }: Insert, cells: Cells, body: Uint8Array): void {
+function insert(writer: Connection, { sql, columns }: Insert, cells: Cells): void {
   let flags = 0;
   for (const flag of FLAGS) if (cells[flag]) flags |= FLAG_BITS[flag];
-  writer.run(sql, flags, body, ...columns.map((column) => cells[column] as Value));
+  writer.run(sql, flags, ...columns.map((column) => cells[column] as Value));
 }
 
 /** Reads the emission of a row, within the transaction that writes. */
