@@ -1,5 +1,5 @@
 // Of the schema of the first release: what owners configure, in the words of words.ts. Every table carries its owner, or
-// hangs on a row that does.
+// refers to a row that does.
 
 export const CONFIGURATION = `
 -- Owners, who may act for them, and what they may use ---------------------------------------------------------------
