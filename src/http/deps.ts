@@ -3,6 +3,7 @@
 
 import type { Account, DataRecord, DataStore } from '../domain/data.ts';
 import type { NewEmission } from '../domain/emission.ts';
+import type { Urls } from '../domain/endpoint.ts';
 import type { RefusalCode } from '../domain/fault.ts';
 import type { ApiKey, KeyInput } from '../domain/keys.ts';
 import type { Operation, OperationOrder } from '../domain/operation.ts';
@@ -50,8 +51,7 @@ export interface HttpDeps {
   readonly metrics: Metrics;
   readonly streams: Streams;
   readonly quotas: OwnerQuotas;
-  /** Without a trailing slash, e.g. `http://127.0.0.1:4400`. A function: the port may be known only after listening. */
-  readonly publicUrl: () => string;
+  readonly urls: Urls;
   readonly maxBodyBytes: number;
   /** False: this process does not have the role `api`, and answers only health and metrics. */
   readonly isApi: boolean;

@@ -1,11 +1,16 @@
 // Environment → Config. One table has every setting with its default and unit; no other file reads process.env.
 
 import { join, resolve } from 'node:path';
+import type { EndpointHosts } from '../domain/endpoint.ts';
 import { KIB, LIMITS } from '../domain/limits.ts';
 import { readDatabaseUrl } from './database-url.ts';
+import { oneLine, shortened, suggestion } from './setting-messages.ts';
 import {
+  type CodeUser,
   readAddress,
   readCidrs,
+  readCodeUser,
+  readEndpointHosts,
   readHost,
   readInteger,
   readKey,
@@ -25,6 +30,8 @@ export interface Config {
   readonly port: number;
   /** Without trailing slash; null: derived from the listening address. */
   readonly publicUrl: string | null;
+  /** Null: endpoints are below the public URL. */
+  readonly endpointHosts: EndpointHosts | null;
   readonly dataDir: string;
   /** Null: SQLite in the data dir. Contains a password. */
   readonly databaseUrl: string | null;
@@ -60,7 +67,7 @@ export interface Config {
   /** Null: the runner's default. */
   readonly runnerMemoryMb: number | null;
   /** The user of code where the server is root; null: the server's. `isAsked`: the start fails where this is impossible. */
-  readonly codeUser: { readonly uid: number; readonly gid: number; readonly isAsked: boolean } | null;
+  readonly codeUser: CodeUser | null;
 }
 
 /** A wrong or unknown setting; the message names it and says what is allowed. */
@@ -78,8 +85,6 @@ interface Setting {
   readonly isSecret?: boolean;
 }
 
-/** Of a refused value in a message. */
-const SHOWN_CHARS = 100;
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
 
 export const SETTINGS: readonly Setting[] = [
@@ -90,6 +95,13 @@ export const SETTINGS: readonly Setting[] = [
     fallback: '',
     about: 'How callers reach this server; none: http://host:port',
     read: readUrl(['http:', 'https:']),
+  },
+  {
+    name: 'ERRAND_ENDPOINT_URL',
+    fallback: '',
+    about:
+      'Addresses of endpoints without a path, such as https://*.hooks.example.com; none: /e/… of ERRAND_PUBLIC_URL',
+    read: readEndpointHosts,
   },
   {
     name: 'ERRAND_DATA_DIR',
@@ -247,6 +259,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     host: of('ERRAND_HOST'),
     port: of('ERRAND_PORT'),
     publicUrl: of('ERRAND_PUBLIC_URL'),
+    endpointHosts: of('ERRAND_ENDPOINT_URL'),
     dataDir: of('ERRAND_DATA_DIR'),
     databaseUrl: of('ERRAND_DATABASE_URL'),
     roles: of('ERRAND_ROLES'),
@@ -273,12 +286,23 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     runnerMemoryMb: of('ERRAND_RUNNER_MEMORY_MB'),
     codeUser: of('ERRAND_CODE_USER'),
   };
+  checkTogether(config);
+  return config;
+}
+
+function checkTogether(config: Config): void {
   if (config.databaseUrl === null && config.roles.size < ROLES.length) {
     throw new ConfigError(
       'ERRAND_ROLES: with SQLite one process does everything: leave ERRAND_ROLES out, or set ERRAND_DATABASE_URL',
     );
   }
-  return config;
+  const { endpointHosts, publicUrl, host } = config;
+  const ofApi = (publicUrl === null ? host : new URL(publicUrl).hostname).toLowerCase().replace(/\.$/, '');
+  if (endpointHosts !== null && ofApi.endsWith(endpointHosts.suffix)) {
+    throw new ConfigError(
+      `ERRAND_ENDPOINT_URL: ${ofApi}, where the API is, would be an endpoint: choose other names, such as https://*.hooks${endpointHosts.suffix}`,
+    );
+  }
 }
 
 /** Returns how many owners a store may have; null: any number. */
@@ -308,34 +332,6 @@ function readSetting(setting: Setting, given: string | undefined): unknown {
     const shown = setting.isSecret ? 'its value' : `"${shortened(text)}"`;
     throw new ConfigError(oneLine(`${setting.name}: ${shown} is not ${(error as Error).message}`));
   }
-}
-
-function shortened(text: string): string {
-  return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text;
-}
-
-/** Escapes control characters: a value of the environment may contain any, and a terminal gets one line. */
-function oneLine(message: string): string {
-  const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
-  return message.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, escaped);
-}
-
-function suggestion(unknown: string, known: ReadonlySet<string>): string {
-  const near = [...known].find((name) => name.includes(unknown.slice(7)) || unknown.includes(name.slice(7)));
-  return near ? `; did you mean ${near}?` : `. Known: ${[...known].join(', ')}`;
-}
-
-/** The number of the overflow user. Root is not accepted as a number: `server` states that choice. */
-const OVERFLOW_ID = 65_534;
-
-function readCodeUser(value: string): Config['codeUser'] {
-  if (value === 'server') return null;
-  if (value === 'auto') return { uid: OVERFLOW_ID, gid: OVERFLOW_ID, isAsked: false };
-  const [uid, gid] = (/^([1-9]\d{0,8}):([1-9]\d{0,8})$/.exec(value) ?? []).slice(1).map(Number);
-  if (uid === undefined || gid === undefined)
-    throw new Error('uid:gid in numbers, neither of them 0, or server, or auto');
-  return { uid, gid, isAsked: true };
 }
 
 function readRoles(value: string): ReadonlySet<Role> {

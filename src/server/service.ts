@@ -1,5 +1,6 @@
 // The composition root: the only file that builds all parts, and stops them in order.
 
+import { createUrls, type Urls } from '../domain/endpoint.ts';
 import { VERSION } from '../domain/version.ts';
 import { Answers } from '../engine/accept/answers.ts';
 import { Dispatch } from '../engine/accept/dispatch.ts';
@@ -87,12 +88,12 @@ interface Surroundings {
   readonly addresses: Addresses;
   /** Judges the targets of code's connections. */
   readonly codeAddresses: Addresses;
-  readonly publicUrl: () => string;
+  readonly urls: Urls;
 }
 
 /** Builds and connects everything between the store and HTTP, without starting it. */
 function buildParts(surroundings: Surroundings) {
-  const { config, store, clock, random, ids, log, addresses, publicUrl } = surroundings;
+  const { config, store, clock, random, ids, log, addresses, urls } = surroundings;
   const limiter = new DeliveryLimiter();
   const slots = new Slots(limiter, { runs: config.roles.has('run'), deliveries: config.roles.has('deliver') });
   const wake = new WakeUps();
@@ -128,7 +129,7 @@ function buildParts(surroundings: Surroundings) {
   const counters = new Counters(shared);
   const nodes = new Nodes({ ...shared, runner });
   const propStores = propStoresOf(store);
-  const runs = new Runs({ ...shared, runner, waiters, answers, publicUrl, propStores });
+  const runs = new Runs({ ...shared, runner, waiters, answers, ...urls, propStores });
   const { post, probe } = poster;
   const deliveries = new Deliveries({ ...shared, limiter, post, probe, mail: mailer.send });
   const operations = new Operations(shared);
@@ -151,7 +152,7 @@ function buildParts(surroundings: Surroundings) {
   const sourceDeps = { store, clock, random, ids, components, runner, waiters, propStores, ...hooked };
   const acts = createActions({
     ...sourceDeps,
-    publicUrl,
+    ...urls,
     newSecret,
     newSigningKey,
     probe: (delivery) => deliveries.probe(delivery),
@@ -218,10 +219,10 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   let url = '';
   let metricsUrl: string | null = null;
   let isDraining = false;
-  const publicUrl = (): string => config.publicUrl ?? url;
+  const urls = createUrls(config, () => url);
   let parts: Parts;
   try {
-    parts = buildParts({ config, store, clock, random, ids, log, isPolling, publicUrl, ...judges });
+    parts = buildParts({ config, store, clock, random, ids, log, isPolling, urls, ...judges });
   } catch (error) {
     await store.close();
     throw error;
@@ -230,7 +231,6 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   nodes.start();
   const { maxBodyBytes, maxConnections, maxConnectionsPerAddress } = config;
   const isApi = config.roles.has('api');
-  const draining = (): boolean => isDraining;
   const canBundle = (): boolean => bundling.problem() === null;
   const base = {
     canBundle,
@@ -242,10 +242,10 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     clock,
     ids,
     log,
-    publicUrl,
+    urls,
     maxBodyBytes,
     isApi,
-    draining,
+    draining: () => isDraining,
   };
   const http = await createHttpServer(base, { maxConnections, maxConnectionsPerAddress });
 
@@ -288,7 +288,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     stopping ??= stopParts(parts, http, graceMs).then(() => removeRunning(runningFile, running));
     return stopping;
   };
-  return { url, metricsUrl, publicUrl: publicUrl(), first, drain, stop };
+  return { url, metricsUrl, publicUrl: urls.publicUrl(), first, drain, stop };
 }
 
 /** Deploys the folder before the server accepts calls, so that its workflows exist from the first request on. */

@@ -1,6 +1,7 @@
 // Readers from a setting's text to its value. Each throws what is allowed: the words behind "is not".
 
 import { isIP } from 'node:net';
+import type { EndpointHosts } from '../domain/endpoint.ts';
 import { LIMITS } from '../domain/limits.ts';
 import { parseCidr } from '../webhook/cidr.ts';
 
@@ -49,6 +50,22 @@ export function readUrl(protocols: readonly string[]): (value: string) => string
   };
 }
 
+const ENDPOINT_URL =
+  'a URL such as https://*.hooks.example.com, with the star as the first part of its host and no path';
+/** Parts of letters, digits and inner hyphens, which have no other spelling. */
+const STAR_HOST = /^\*((?:\.(?!-)[a-z0-9-]{1,63}(?<!-))+)$/;
+/** Of a name in DNS, without the label in the place of the star. */
+const SUFFIX_CHARS = 253 - 63;
+
+export function readEndpointHosts(value: string): EndpointHosts {
+  const url = URL.parse(value);
+  const suffix = STAR_HOST.exec(url?.hostname ?? '')?.[1];
+  const isPlain = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href;
+  if (/\s/.test(value) || suffix === undefined || !isPlain || suffix.length > SUFFIX_CHARS)
+    throw new Error(ENDPOINT_URL);
+  return { protocol: url.protocol, suffix, port: url.port === '' ? '' : `:${url.port}` };
+}
+
 export function readSecretKey(value: string): string {
   return readKey(LIMITS.secretKeyChars)(value);
 }
@@ -85,6 +102,25 @@ export function readOneOf(allowed: readonly string[]): (value: string) => string
     if (!allowed.includes(value)) throw new Error(`one of ${allowed.join(', ')}`);
     return value;
   };
+}
+
+/** `isAsked`: the start fails where this user is impossible. */
+export interface CodeUser {
+  readonly uid: number;
+  readonly gid: number;
+  readonly isAsked: boolean;
+}
+
+/** The number of the overflow user. Root is not accepted as a number: `server` states that choice. */
+const OVERFLOW_ID = 65_534;
+
+export function readCodeUser(value: string): CodeUser | null {
+  if (value === 'server') return null;
+  if (value === 'auto') return { uid: OVERFLOW_ID, gid: OVERFLOW_ID, isAsked: false };
+  const [uid, gid] = (/^([1-9]\d{0,8}):([1-9]\d{0,8})$/.exec(value) ?? []).slice(1).map(Number);
+  if (uid === undefined || gid === undefined)
+    throw new Error('uid:gid in numbers, neither of them 0, or server, or auto');
+  return { uid, gid, isAsked: true };
 }
 
 function isDecodable(text: string): boolean {

@@ -1,6 +1,7 @@
 // Requests of forms to a component before its deployment, or while it is changed: the options of a prop, and the current
 // props.
 
+import type { Urls } from '../../domain/endpoint.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { mergedDefinitions, type PropDefinitions, type PropValues } from '../../domain/props.ts';
@@ -17,7 +18,7 @@ const NAMESPACE = 'component';
 
 export interface ConfigureDeps extends CodeDeps, PropsDeps {
   readonly store: Store;
-  readonly publicUrl: () => string;
+  readonly endpointUrl: Urls['endpointUrl'];
 }
 
 /** A component that is being configured. */
@@ -105,7 +106,7 @@ export function createConfigure(deps: ConfigureDeps) {
   async function surroundings(ownerId: string, sourceId: string) {
     const source = await store.getSource(ownerId, sourceId);
     if (!source) return {};
-    return { endpoints: await endpointsOf(store, source, deps.publicUrl()), db: await store.readSourceDb(sourceId) };
+    return { endpoints: await endpointsOf(store, source, deps.endpointUrl), db: await store.readSourceDb(sourceId) };
   }
 
   return { propOptions, reloadProps };

@@ -1,6 +1,7 @@
 // Runs: the runner executes each one that is claimed, and its outcome is written in one transaction.
 
 import { arrivedAtMs } from '../../domain/emission.ts';
+import type { Urls } from '../../domain/endpoint.ts';
 import { contextOf } from '../../domain/failure.ts';
 import { PLATFORM_CODES } from '../../domain/fault.ts';
 import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
@@ -29,7 +30,7 @@ import type { WakeUps } from '../wake-ups.ts';
 import { answerData, dataStoresIn } from './data-requests.ts';
 import { checkTargets } from './trigger-targets.ts';
 
-export interface RunsDeps extends LoopPorts {
+export interface RunsDeps extends LoopPorts, Pick<Urls, 'publicUrl' | 'endpointUrl'> {
   readonly store: Store;
   readonly runner: Runner;
   readonly slots: Slots;
@@ -38,7 +39,6 @@ export interface RunsDeps extends LoopPorts {
   readonly answers: Pick<Answers, 'watch'>;
   readonly metrics: Metrics;
   readonly clock: StoreClock;
-  readonly publicUrl: () => string;
   readonly propStores: PropStores;
   readonly wake: WakeUps;
 }
@@ -169,7 +169,7 @@ export class Runs {
       const { deployment, resumeKey } = kept;
       const isSource = runnable.id.startsWith('dc_');
       const source = isSource
-        ? await retryStorage(() => sourceInput(this.#deps, run, this.#deps.publicUrl()), signal)
+        ? await retryStorage(() => sourceInput(this.#deps, run, this.#deps.endpointUrl), signal)
         : null;
       if (source === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
       const inputs = isSource ? null : await retryStorage(() => stepInputs(this.#deps, deployment), signal);

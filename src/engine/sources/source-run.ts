@@ -1,5 +1,6 @@
 // What a source's run needs beyond a workflow's: configuration, endpoints, db.
 
+import type { Urls } from '../../domain/endpoint.ts';
 import type { ConfiguredSource, Dedupe, Deployment } from '../../domain/resource.ts';
 import { type ClaimedRun, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts';
 import type { Clock } from '../../ports.ts';
@@ -13,7 +14,7 @@ import { hooksOf } from './hooks.ts';
 export async function sourceInput(
   deps: { store: Store; propStores: PropStores },
   run: ClaimedRun,
-  publicUrl: string,
+  endpointUrl: Urls['endpointUrl'],
 ): Promise<{ input: SourceInput; dedupe: Dedupe | null } | null> {
   const { store, propStores } = deps;
   const { ownerId, id: sourceId } = run.runnable;
@@ -22,7 +23,7 @@ export async function sourceInput(
   if (!source) return null;
   const { configuredProps: configured, additionalProps: additional, dedupe } = source;
   const [endpoints, props] = await Promise.all([
-    endpointsOf(store, source, publicUrl),
+    endpointsOf(store, source, endpointUrl),
     propsInput(propStores, ownerId, { configured, additional }),
   ]);
   const call = hooksOf(run.emission) ?? 'run';
@@ -33,13 +34,13 @@ export async function sourceInput(
 export async function endpointsOf(
   store: Store,
   source: ConfiguredSource,
-  publicUrl: string,
+  endpointUrl: Urls['endpointUrl'],
 ): Promise<Record<string, string>> {
   const endpoints: Record<string, string> = {};
   if (Object.values(source.configuredProps).every((value) => triggerIdIn(value) === undefined)) return endpoints;
   for (const trigger of await store.listTriggers(source.ownerId, source.id)) {
     if (trigger.key === null) continue;
-    for (const name of httpProps(source.configuredProps, trigger.id)) endpoints[name] = `${publicUrl}/e/${trigger.key}`;
+    for (const name of httpProps(source.configuredProps, trigger.id)) endpoints[name] = endpointUrl(trigger.key);
   }
   return endpoints;
 }

@@ -7,9 +7,10 @@ import { clientIp } from '../server/client-ip.ts';
 import { formJson } from './form.ts';
 
 export interface EventOptions {
-  /** Where the path after the key starts in the request's URL. */
+  /** Where the event's path starts in the request's URL. */
   readonly pathStart: number;
-  readonly publicUrl: string;
+  /** What the caller has put before the request's URL. */
+  readonly baseUrl: string;
   /** The token was checked: it must not reach the code or the log. */
   readonly isVerified: boolean;
   /** Adds the body's exact text, for code that checks a signature over it. */
@@ -31,13 +32,13 @@ export function eventBytes(req: IncomingMessage, body: Buffer, options: EventOpt
   return whole;
 }
 
-function headOf(req: IncomingMessage, { pathStart, publicUrl, isVerified }: EventOptions): string {
+function headOf(req: IncomingMessage, { pathStart, baseUrl, isVerified }: EventOptions): string {
   const url = req.url as string;
   const queryStart = url.indexOf('?', pathStart);
   const path = queryStart < 0 ? url.slice(pathStart) : url.slice(pathStart, queryStart);
   const query = queryStart < 0 ? '{}' : formJson(url.slice(queryStart + 1));
   const headers = isVerified ? { ...req.headers, authorization: undefined } : req.headers;
-  return `{"method":"${req.method}","path":${JSON.stringify(path || '/')},"query":${query},"client_ip":${JSON.stringify(clientIp(req))},"url":${JSON.stringify(publicUrl + url)},"headers":${JSON.stringify(headers)},"body":`;
+  return `{"method":"${req.method}","path":${JSON.stringify(path || '/')},"query":${query},"client_ip":${JSON.stringify(clientIp(req))},"url":${JSON.stringify(baseUrl + url)},"headers":${JSON.stringify(headers)},"body":`;
 }
 
 /** Returns the member `body`: the bytes themselves when they are JSON by type and content, else JSON text made of them. Throws for JSON nested too deep. */

@@ -1,4 +1,4 @@
-// `/e/{key}…`: accepts events. The hot path: bare node:http; the body's bytes are copied once into the event, and parsed
+// Accepts events. The hot path: bare node:http; the body's bytes are copied once into the event, and parsed
 // only to check that they are JSON.
 //
 // The order is: find the trigger, check the caller, read the body, accept. A request that its head alone shows to be wrong
@@ -17,51 +17,42 @@ import { readBody } from '../body/body.ts';
 import type { BodyMemory } from '../body/body-memory.ts';
 import type { Accepted, HttpDeps } from '../deps.ts';
 import { problemOf, writeProblem } from '../problem.ts';
-import type { Exchange, RequestHandler } from '../response.ts';
+import type { Exchange } from '../response.ts';
 import { writeAnswer, writeEmitId } from './answer.ts';
 import { eventBytes } from './event.ts';
 import { checkEncoding, inflate } from './inflate.ts';
-
-/** Where the key starts in `/e/{key}`. */
-const KEY_START = 3;
+import type { Place } from './place.ts';
 
 /** What the ingress needs. */
 export interface IngressDeps extends HttpDeps {
   readonly bodyMemory: BodyMemory;
 }
 
-export function createIngress(deps: IngressDeps, nextRequestId: () => string): RequestHandler {
-  return (req, res) => {
+export type Ingress = (req: IncomingMessage, res: ServerResponse, place: Place) => void;
+
+export function createIngress(deps: IngressDeps, nextRequestId: () => string): Ingress {
+  return (req, res, place) => {
     const requestId = nextRequestId();
-    take(deps, { req, res, requestId }).catch((error: unknown) => {
+    take(deps, { req, res, requestId }, place).catch((error: unknown) => {
       writeProblem(req, res, problemOf(error, requestId, deps));
     });
   };
 }
 
-async function take(deps: IngressDeps, { req, res, requestId }: Exchange): Promise<void> {
-  const pathStart = endOfKey(req.url as string);
-  const trigger = await deps.store.triggerByKey((req.url as string).slice(KEY_START, pathStart));
+async function take(deps: IngressDeps, { req, res, requestId }: Exchange, place: Place): Promise<void> {
+  const trigger = place.key === null ? undefined : await deps.store.triggerByKey(place.key);
   if (trigger === undefined || trigger.kind !== 'http') {
     throw new Refusal('not_found', 'There is no endpoint at this address, or its workflow or source is not active');
   }
   checkCaller(req, trigger);
   deps.quotas.takeRequest(trigger.ownerId);
-  const accepted = await acceptBody(deps, { req, res, trigger, pathStart });
+  const accepted = await acceptBody(deps, { req, res, trigger, place });
   if (accepted === null) return;
   const { appended } = accepted;
   if (!trigger.customResponse) return writeEmitId(res, appended.emitId, requestId);
   const answer = await answerOf(accepted, isOfSource(trigger));
   if (answer === null) writeEmitId(res, appended.emitId, requestId);
   else writeAnswer(res, answer, requestId);
-}
-
-function endOfKey(url: string): number {
-  for (let at = KEY_START; at < url.length; at++) {
-    const code = url.charCodeAt(at);
-    if (code === 0x2f || code === 0x3f) return at;
-  }
-  return url.length;
 }
 
 const NO_ANSWER_OF_SOURCE =
@@ -74,8 +65,7 @@ interface TriggerCall {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly trigger: Trigger;
-  /** Where the path after the key starts in the request's URL. */
-  readonly pathStart: number;
+  readonly place: Place;
 }
 
 /** Throws `Refusal` for what the head alone shows to be wrong. */
@@ -104,7 +94,7 @@ async function acceptBody(deps: IngressDeps, incoming: TriggerCall): Promise<Acc
 
 function accept(
   deps: HttpDeps,
-  { req, res, trigger, body, pathStart }: TriggerCall & { readonly body: Buffer },
+  { req, res, trigger, body, place }: TriggerCall & { readonly body: Buffer },
 ): Promise<Accepted> {
   const verified = trigger.tokenHash !== null;
   deps.quotas.takeStored(trigger.ownerId, body.length);
@@ -116,13 +106,12 @@ function accept(
     sourceType: 'HTTP',
     verified,
     body: eventBytes(req, body, {
-      pathStart,
-      publicUrl: deps.publicUrl(),
+      ...place,
       isVerified: verified,
       withRaw: isOfSource(trigger),
     }),
   } as const;
-  const idempotency = idempotencyOf(req, { triggerId: trigger.id, pathStart, body });
+  const idempotency = idempotencyOf(req, { triggerId: trigger.id, pathStart: place.pathStart, body });
   const gone = trigger.customResponse ? { whenGone: whenGoneOf(res) } : {};
   return deps.actions.accept(emission, { idempotency, wantsAnswer: trigger.customResponse, ...gone });
 }

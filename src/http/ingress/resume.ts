@@ -56,7 +56,7 @@ async function take(deps: IngressDeps, { req, res, requestId }: Exchange): Promi
   let state: RunState;
   try {
     const body = encoding === undefined ? read.bytes : await inflate(read.bytes, encoding, maxBytes);
-    const options = { pathStart, publicUrl: deps.publicUrl(), isVerified: false, withRaw: false };
+    const options = { pathStart, baseUrl: deps.urls.publicUrl(), isVerified: false, withRaw: false };
     state = await actions.endWait({ ...wait, request: eventBytes(req, body, options).toString() });
   } finally {
     read.release();

@@ -7,7 +7,7 @@ import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { id } from '../openapi/schema.ts';
 import { DEPLOYMENT, deploymentToWire, WORKFLOW_WHOLE, workflowWholeToWire } from '../wire/workflows.ts';
 
-export function addDeploymentRoutes(app: App, { actions, store, publicUrl }: HttpDeps): void {
+export function addDeploymentRoutes(app: App, { actions, store, urls }: HttpDeps): void {
   const list = operation({
     id: 'listDeployments',
     tag: 'workflows',
@@ -38,6 +38,6 @@ export function addDeploymentRoutes(app: App, { actions, store, publicUrl }: Htt
   const url = '/v1/workflows/:id/deployments/:deployment_id/activate';
   app.post(url, { schema: activate }, async ({ params, caller }) => {
     const whole = await actions.activateDeployment(caller.ownerId, params.id, params.deployment_id);
-    return { data: workflowWholeToWire(whole, publicUrl(), false) };
+    return { data: workflowWholeToWire(whole, urls, false) };
   });
 }

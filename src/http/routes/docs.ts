@@ -8,7 +8,7 @@ import { docsPage } from '../docs/page.ts';
 import { documentOf } from '../openapi/document.ts';
 import { operation } from '../openapi/operation.ts';
 
-export function addDocsRoutes(app: App, { publicUrl }: HttpDeps): void {
+export function addDocsRoutes(app: App, { urls }: HttpDeps): void {
   const schema = operation({
     id: 'getOpenApi',
     tag: 'service',
@@ -21,7 +21,7 @@ export function addDocsRoutes(app: App, { publicUrl }: HttpDeps): void {
   // in one packet must not build them, or hold them in memory, a thousand times.
   let made: { url: string; document: Buffer; page: Buffer } | null = null;
   const current = () => {
-    const url = publicUrl();
+    const url = urls.publicUrl();
     if (made?.url === url) return made;
     const document = documentOf(app, url);
     made = { url, document: Buffer.from(JSON.stringify(document)), page: Buffer.from(docsPage(document)) };

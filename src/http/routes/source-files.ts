@@ -4,7 +4,7 @@ import { dataOf, operation } from '../openapi/operation.ts';
 import { SOURCE_FILE_ANSWER, SOURCE_FILE_INPUT } from '../wire/source-files.ts';
 import { sourceWholeToWire } from '../wire/sources.ts';
 
-export function addSourceFileRoutes(app: App, { actions, publicUrl }: HttpDeps): void {
+export function addSourceFileRoutes(app: App, { actions, urls }: HttpDeps): void {
   const schema = operation({
     id: 'deploySourceFile',
     tag: 'sources',
@@ -25,6 +25,6 @@ export function addSourceFileRoutes(app: App, { actions, publicUrl }: HttpDeps):
     const { path, source, bundle, name } = given;
     const input = { path, source, bundle, sourceMap, name, configuredProps, fromFolder };
     const { result, whole } = await actions.deploySourceFile(caller.ownerId, input);
-    return { data: { result, ...(whole ? { source: sourceWholeToWire(whole, publicUrl(), false) } : {}) } };
+    return { data: { result, ...(whole ? { source: sourceWholeToWire(whole, urls.endpointUrl, false) } : {}) } };
   });
 }

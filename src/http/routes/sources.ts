@@ -52,7 +52,7 @@ function malformed(parameter: string, message: string): Refusal {
   return new Refusal('malformed', `${parameter} ${message}`, { errors: [{ parameter, message }] });
 }
 
-function addCreate(app: App, { actions, publicUrl }: HttpDeps): void {
+function addCreate(app: App, { actions, urls }: HttpDeps): void {
   const schema = operation({
     id: 'createSource',
     tag: 'sources',
@@ -72,11 +72,11 @@ function addCreate(app: App, { actions, publicUrl }: HttpDeps): void {
   app.post('/v1/sources', { schema }, async ({ body, caller }) => {
     const input = sourceInput(body);
     if (!WAYS.some((way) => body[way] !== undefined)) throw malformed('component_code', `is missing: ${ONE_WAY}`);
-    return { data: sourceWholeToWire(await actions.createSource(caller.ownerId, input), publicUrl(), false) };
+    return { data: sourceWholeToWire(await actions.createSource(caller.ownerId, input), urls.endpointUrl, false) };
   });
 }
 
-function addList(app: App, { store, publicUrl }: HttpDeps): void {
+function addList(app: App, { store, urls }: HttpDeps): void {
   for (const [url, id] of [
     ['/v1/sources', 'listSources'],
     ['/v1/users/me/sources', 'listMySources'],
@@ -98,12 +98,12 @@ function addList(app: App, { store, publicUrl }: HttpDeps): void {
         return { source, triggers: triggers.map((trigger) => ({ trigger })) };
       });
       const whole = { ...rest, items: await Promise.all(shown) };
-      return listAnswer(whole, (one) => sourceWholeToWire(one, publicUrl(), false), query);
+      return listAnswer(whole, (one) => sourceWholeToWire(one, urls.endpointUrl, false), query);
     });
   }
 }
 
-function addOne(app: App, { actions, publicUrl }: HttpDeps): void {
+function addOne(app: App, { actions, urls }: HttpDeps): void {
   const answer = dataOf(SOURCE_WHOLE);
   const get = operation({
     id: 'getSource',
@@ -115,7 +115,7 @@ function addOne(app: App, { actions, publicUrl }: HttpDeps): void {
     answer,
   });
   app.get('/v1/sources/:id', { schema: get }, async ({ params, caller }) => {
-    return { data: sourceWholeToWire(await actions.getSource(caller.ownerId, params.id), publicUrl(), true) };
+    return { data: sourceWholeToWire(await actions.getSource(caller.ownerId, params.id), urls.endpointUrl, true) };
   });
 
   const put = operation({
@@ -132,7 +132,7 @@ function addOne(app: App, { actions, publicUrl }: HttpDeps): void {
   });
   app.put('/v1/sources/:id', { schema: put }, async ({ params, body, caller }) => {
     const whole = await actions.updateSource(caller.ownerId, params.id, sourceInput(body));
-    return { data: sourceWholeToWire(whole, publicUrl(), false) };
+    return { data: sourceWholeToWire(whole, urls.endpointUrl, false) };
   });
 
   const remove = operation({
@@ -146,7 +146,7 @@ function addOne(app: App, { actions, publicUrl }: HttpDeps): void {
   });
   app.delete('/v1/sources/:id', { schema: remove }, async ({ params, caller }) => {
     const whole = await actions.deleteSource(caller.ownerId, params.id);
-    return { data: sourceWholeToWire(whole, publicUrl(), false) };
+    return { data: sourceWholeToWire(whole, urls.endpointUrl, false) };
   });
 }
 

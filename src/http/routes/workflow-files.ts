@@ -4,7 +4,7 @@ import { dataOf, operation } from '../openapi/operation.ts';
 import { FILE_ANSWER, FILE_INPUT } from '../wire/workflow-files.ts';
 import { workflowWholeToWire } from '../wire/workflows.ts';
 
-export function addWorkflowFileRoutes(app: App, { actions, publicUrl }: HttpDeps): void {
+export function addWorkflowFileRoutes(app: App, { actions, urls }: HttpDeps): void {
   const schema = operation({
     id: 'deployWorkflowFile',
     tag: 'workflows',
@@ -18,6 +18,6 @@ export function addWorkflowFileRoutes(app: App, { actions, publicUrl }: HttpDeps
   app.put('/v1/workflow_files', { schema }, async ({ body, caller }) => {
     const { path, source, bundle, source_map: sourceMap, env = {} } = body;
     const { result, whole } = await actions.deployFile(caller.ownerId, { path, source, bundle, sourceMap, env });
-    return { data: { result, workflow: workflowWholeToWire(whole, publicUrl(), false) } };
+    return { data: { result, workflow: workflowWholeToWire(whole, urls, false) } };
   });
 }

@@ -23,7 +23,7 @@ export function addWorkflowRoutes(app: App, deps: HttpDeps): void {
   addOne(app, deps);
 }
 
-function addCreate(app: App, { actions, publicUrl }: HttpDeps): void {
+function addCreate(app: App, { actions, urls }: HttpDeps): void {
   const schema = operation({
     id: 'createWorkflow',
     tag: 'workflows',
@@ -46,11 +46,11 @@ function addCreate(app: App, { actions, publicUrl }: HttpDeps): void {
   });
   app.post('/v1/workflows', { schema }, async ({ body, caller }) => {
     const whole = await actions.createWorkflow(caller.ownerId, workflowInput(body));
-    return { data: workflowWholeToWire(whole, publicUrl(), false) };
+    return { data: workflowWholeToWire(whole, urls, false) };
   });
 }
 
-function addList(app: App, { store, publicUrl }: HttpDeps): void {
+function addList(app: App, { store, urls }: HttpDeps): void {
   const schema = operation({
     id: 'listWorkflows',
     tag: 'workflows',
@@ -68,11 +68,11 @@ function addList(app: App, { store, publicUrl }: HttpDeps): void {
     const { active, name } = query;
     const page = pageOf(query, resourceCursor(PREFIX.workflow));
     const listed = await store.listWorkflows({ ownerId: caller.ownerId, active, name }, page);
-    return listAnswer(listed, (workflow) => workflowToWire(workflow, publicUrl()), query);
+    return listAnswer(listed, (workflow) => workflowToWire(workflow, urls.publicUrl()), query);
   });
 }
 
-function addOne(app: App, { actions, publicUrl }: HttpDeps): void {
+function addOne(app: App, { actions, urls }: HttpDeps): void {
   const get = operation({
     id: 'getWorkflow',
     tag: 'workflows',
@@ -83,7 +83,7 @@ function addOne(app: App, { actions, publicUrl }: HttpDeps): void {
     answer: dataOf(WORKFLOW_WHOLE),
   });
   app.get('/v1/workflows/:id', { schema: get }, async ({ params, caller }) => {
-    return { data: workflowWholeToWire(await actions.getWorkflow(caller.ownerId, params.id), publicUrl(), true) };
+    return { data: workflowWholeToWire(await actions.getWorkflow(caller.ownerId, params.id), urls, true) };
   });
 
   const put = operation({
@@ -100,7 +100,7 @@ function addOne(app: App, { actions, publicUrl }: HttpDeps): void {
   });
   app.put('/v1/workflows/:id', { schema: put }, async ({ params, body, caller }) => {
     const whole = await actions.updateWorkflow(caller.ownerId, params.id, workflowInput(body));
-    return { data: workflowWholeToWire(whole, publicUrl(), false) };
+    return { data: workflowWholeToWire(whole, urls, false) };
   });
 
   const remove = operation({
@@ -114,6 +114,6 @@ function addOne(app: App, { actions, publicUrl }: HttpDeps): void {
   });
   app.delete('/v1/workflows/:id', { schema: remove }, async ({ params, caller }) => {
     const whole = await actions.deleteWorkflow(caller.ownerId, params.id);
-    return { data: workflowWholeToWire(whole, publicUrl(), false) };
+    return { data: workflowWholeToWire(whole, urls, false) };
   });
 }

@@ -18,10 +18,15 @@ export function normalizeTarget(req: IncomingMessage): string {
 }
 
 /** Clients may send an absolute address, as to a proxy; servers must accept it. */
-function originForm(url: string): string {
+export function originForm(url: string): string {
   if (url.startsWith('/')) return url;
   const rest = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
   return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/** Returns the host in an absolute address, with its port if it has one; null when `url` is none. */
+export function authorityOf(url: string): string | null {
+  return /^https?:\/\/([^/?#]*)/i.exec(url)?.[1] ?? null;
 }
 
 function unescaped(url: string): string {

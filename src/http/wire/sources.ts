@@ -1,12 +1,12 @@
 // Sources: as shown, and their parameters.
 
 import { type Static, Type } from 'typebox';
+import type { Urls } from '../../domain/endpoint.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { originOf, plainCode } from '../../domain/origin.ts';
 import type { Source, Trigger } from '../../domain/resource.ts';
 import { id, SECONDS, text, toSeconds } from '../openapi/schema.ts';
 import { LOG_LINE } from './log/runs.ts';
-import { endpointUrl } from './triggers.ts';
 import { slugOf } from './workflows.ts';
 
 const CODE = `export default {
@@ -68,7 +68,9 @@ export const SOURCE_WHOLE = Type.Object(
     configured_props: PROPS,
     created_at: SECONDS,
     updated_at: SECONDS,
-    endpoint_url: Type.Optional(text({ description: 'With an HTTP interface: its address.' })),
+    endpoint_url: Type.Optional(
+      text({ description: 'With an HTTP interface: its address, without a trailing slash.' }),
+    ),
     skipped_ticks: Type.Optional(
       Type.Integer({
         description: 'With a timer: ticks that were skipped, since the run of the one before was not over.',
@@ -110,7 +112,7 @@ function shownProps({ configuredProps, secretProps }: Source): Record<string, un
 
 export function sourceWholeToWire(
   whole: ShownSource,
-  publicUrl: string,
+  endpointUrl: Urls['endpointUrl'],
   withCode: boolean,
 ): Static<typeof SOURCE_WHOLE> {
   const timers = whole.triggers.flatMap(({ trigger }) => (trigger?.kind === 'schedule' ? [trigger.skippedTicks] : []));
@@ -119,8 +121,8 @@ export function sourceWholeToWire(
   const source = plainToWire(whole.source);
   return {
     ...source,
-    configured_props: withEndpoints(source.configured_props, whole, publicUrl),
-    ...(key ? { endpoint_url: endpointUrl(publicUrl, key) } : {}),
+    configured_props: withEndpoints(source.configured_props, whole, endpointUrl),
+    ...(key ? { endpoint_url: endpointUrl(key) } : {}),
     ...(timers.length > 0 ? { skipped_ticks: timers.reduce((sum, skipped) => sum + skipped, 0) } : {}),
     ...(origin === null || origin.kind === 'file' ? {} : { [origin.kind]: origin.name }),
     ...(withCode ? { component_code: plainCode(whole.source.componentCode) } : {}),
@@ -131,12 +133,12 @@ export function sourceWholeToWire(
 function withEndpoints(
   props: Record<string, unknown>,
   { triggers }: ShownSource,
-  publicUrl: string,
+  endpointUrl: Urls['endpointUrl'],
 ): Record<string, unknown> {
   const keys = new Map(triggers.map(({ trigger }) => [trigger?.id, trigger?.key]));
   const shown = Object.entries(props).map(([prop, value]) => {
     const key = keys.get((value as { triggerId?: string } | null)?.triggerId);
-    return [prop, key ? { ...(value as object), endpoint_url: endpointUrl(publicUrl, key) } : value] as const;
+    return [prop, key ? { ...(value as object), endpoint_url: endpointUrl(key) } : value] as const;
   });
   return Object.fromEntries(shown);
 }

@@ -1,6 +1,7 @@
 // Triggers of a workflow: parameters, and as shown.
 
 import { type Static, Type } from 'typebox';
+import type { Urls } from '../../domain/endpoint.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import type { ShownTrigger, TriggerInput } from '../../domain/requests.ts';
@@ -135,18 +136,13 @@ function refuse(parameter: string, message: string): never {
   throw new Refusal('malformed', `${parameter} ${message}`, { errors: [{ parameter, message }] });
 }
 
-/** Returns the address of a trigger with this key. */
-export function endpointUrl(publicUrl: string, key: string): string {
-  return `${publicUrl}/e/${key}`;
-}
-
-export function triggerToWire(shown: ShownTrigger, publicUrl: string): Static<typeof TRIGGER> {
+export function triggerToWire(shown: ShownTrigger, endpointUrl: Urls['endpointUrl']): Static<typeof TRIGGER> {
   const { trigger, subscription } = shown;
   if (trigger?.kind === 'http') {
     return {
       id: trigger.id,
       type: 'http',
-      ...(trigger.key === null ? {} : { endpoint_url: endpointUrl(publicUrl, trigger.key) }),
+      ...(trigger.key === null ? {} : { endpoint_url: endpointUrl(trigger.key) }),
       custom_response: trigger.customResponse,
       auth: { type: trigger.tokenHash === null ? 'none' : 'bearer' },
     };

@@ -1,6 +1,7 @@
 // Workflows and their deployments as shown, and their parameters.
 
 import { type Static, Type } from 'typebox';
+import type { Urls } from '../../domain/endpoint.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { StepInput, WholeWorkflow, WorkflowInput } from '../../domain/requests.ts';
@@ -197,15 +198,15 @@ export function slugOf(name: string): string {
 
 export function workflowWholeToWire(
   whole: WholeWorkflow,
-  publicUrl: string,
+  { publicUrl, endpointUrl }: Pick<Urls, 'publicUrl' | 'endpointUrl'>,
   withCode: boolean,
 ): Static<typeof WORKFLOW_WHOLE> {
   const steps = whole.deployment.steps.map((step) => ({
     ...stepToWire(step),
     ...(withCode ? { code: step.code } : {}),
   }));
-  const triggers = whole.triggers.map((trigger) => triggerToWire(trigger, publicUrl));
-  return { ...workflowToWire(whole.workflow, publicUrl), steps, triggers };
+  const triggers = whole.triggers.map((trigger) => triggerToWire(trigger, endpointUrl));
+  return { ...workflowToWire(whole.workflow, publicUrl()), steps, triggers };
 }
 
 function stepToWire({ id, namespace, props }: Step): {

@@ -20,6 +20,7 @@ const HOSTILE: Record<string, readonly string[]> = {
   ERRAND_HOST: ['203.0.113.9', 'no host!'],
   ERRAND_PORT: ['-1', '65536'],
   ERRAND_PUBLIC_URL: ['http://user:pass@[::1]:1/%00', 'http://'],
+  ERRAND_ENDPOINT_URL: ['https://*', `https://*.${LONG}`, 'https://*.1.2.3.4', 'http://*.a\n    at x (y.ts:1:1)'],
   ERRAND_DATA_DIR: ['file', '/dev/null', LONG],
   ERRAND_API_KEY: ['"'.repeat(5000), 'short'],
   ERRAND_SECRET_KEY: ['%'.repeat(5000), 'short'],

@@ -6,6 +6,13 @@ const DOMAIN = 'src/domain';
 const UNIT = 'test/unit/domain';
 
 export const DOMAIN_MUTATIONS: readonly Mutation[] = [
+  ...of(`${DOMAIN}/endpoint.ts`, [`${UNIT}/endpoint.test.ts`], {
+    'endpoint: a key has several labels': ['count < DIGIT_BITS && bits === 0 ?', 'count < DIGIT_BITS ?'],
+    'endpoint: a label may be longer': ['count < DIGIT_BITS && bits', 'bits'],
+    'endpoint: what is no digit is one': ['if (digit < 0) return null;', ''],
+    'endpoint: the last bits of a key are lost': ['count === 0 ? label :', 'count !== 0 ? label :'],
+    'endpoint: the port is left out': ['${suffix}${port}`', '${suffix}`'],
+  }),
   ...of(`${DOMAIN}/route.ts`, [`${UNIT}/route.test.ts`, `${UNIT}/route-cases.test.ts`], {
     'route: sources are not covered by *': ["[emitterId, 'dc_*', '*', ownerId]", "[emitterId, 'dc_*', ownerId]"],
     'route: webhooks are not covered by the owner': [

@@ -94,6 +94,18 @@ export const HTTP_MUTATIONS: readonly Mutation[] = [
       'event: bytes that are no text become text': ['if (!isUtf8(body)) return base64Json(body);\n  const', 'const'],
     },
   ),
+  ...of(`${HTTP}/ingress/place.ts`, [`${UNIT}/server/endpoint-hosts.test.ts`], {
+    'place: the case of a host counts': ['host.toLowerCase().replace', 'host.replace'],
+    'place: a port belongs to the name': ['/\\.?(?::\\d*)?$/', '/\\.?$/'],
+    'place: a dot belongs to the name': ['/\\.?(?::\\d*)?$/', '/(?::\\d*)?$/'],
+    'place: an address in the request line is not read': [' ?? authorityOf(url)', ''],
+    'place: the target stays an address': ['req.url = originForm(url);', ''],
+    'place: the host of the address is ours': ['`${protocol}//${host}`', '`${protocol}//${name}`'],
+    'place: an unknown name is of the API': [
+      'if (!name.endsWith(suffix)) return null;',
+      'if (!name.endsWith(suffix) || keyOfLabel(name.slice(0, -suffix.length)) === null) return null;',
+    ],
+  }),
   ...of(`${HTTP}/ingress/resume.ts`, [`${UNIT}/resume.test.ts`, 'test/flows/runs/wait-addresses.test.ts'], {
     'resume: looking at the address resumes': [
       "if (req.method === 'HEAD' || req.method === 'OPTIONS') {",

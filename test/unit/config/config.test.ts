@@ -35,6 +35,18 @@ const WRONG: readonly [string, string][] = [
   ['ERRAND_PORT', '80x'],
   ['ERRAND_PUBLIC_URL', 'ftp://x'],
   ['ERRAND_PUBLIC_URL', 'nonsense'],
+  ...[
+    ...['*.hooks.example.com', 'https://hooks.example.com', 'ftp://*.hooks.example.com', 'https://*', 'https://*.'],
+    ...[
+      'https://*.hooks.example.com/e',
+      'https://*.hooks.example.com?',
+      'https://*.hooks.example.com#',
+      'https://*..a',
+    ],
+    ...['https://me@*.hooks.example.com', 'https://hooks-*.example.com', 'https://x.*.example.com', 'https://*.*.com'],
+    ...['https://*.127.0.0.1', 'https://*.a:99999', 'https://*.-a.com', 'https://*.a_b.com', 'https://*.a.com.'],
+    ...['https://*.hooks.\nexample.com', 'https://*.a b.com', `https://*${'.abcdefghi'.repeat(20)}`, '*', 'https://'],
+  ].map((value): [string, string] => ['ERRAND_ENDPOINT_URL', value]),
   ['ERRAND_API_KEY', 'too-short'],
   ['ERRAND_API_KEY', 'with a blank in it, long enough'],
   ['ERRAND_SECRET_KEY', 'thirty-one-characters-is-short!'],
@@ -124,6 +136,38 @@ test('code runs as nobody, a user, or the server', () => {
     ],
   );
   assert.equal(userOf('server'), null);
+});
+
+test('hosts of endpoints are a URL with a star', () => {
+  const hostsOf = (ERRAND_ENDPOINT_URL: string) => readConfig({ ERRAND_ENDPOINT_URL }).endpointHosts;
+  assert.equal(hostsOf(''), null);
+  const hooks = { protocol: 'https:', suffix: '.hooks.example.com', port: '' };
+  assert.deepEqual(hostsOf('https://*.hooks.example.com'), hooks);
+  assert.deepEqual(hostsOf('HTTPS://*.Hooks.Example.COM:443/'), hooks);
+  assert.deepEqual(hostsOf('https://*.bücher.example'), { ...hooks, suffix: '.xn--bcher-kva.example' });
+  assert.deepEqual(hostsOf('http://*.localhost:4400'), { protocol: 'http:', suffix: '.localhost', port: ':4400' });
+});
+
+test('the API has no name among the endpoints', () => {
+  const ERRAND_ENDPOINT_URL = 'https://*.example.com';
+  const refused: Record<string, string>[] = [
+    { ERRAND_PUBLIC_URL: 'https://errand.example.com' },
+    { ERRAND_PUBLIC_URL: 'http://API.EU.Example.com.:8080/errand' },
+    { ERRAND_HOST: 'errand.example.com' },
+  ];
+  for (const env of refused) {
+    assert.throws(
+      () => readConfig({ ...env, ERRAND_ENDPOINT_URL }),
+      /^ConfigError: ERRAND_ENDPOINT_URL: \S+, where the API/,
+    );
+  }
+  const right: Record<string, string>[] = [
+    { ERRAND_PUBLIC_URL: 'https://example.com' },
+    { ERRAND_PUBLIC_URL: 'https://errand-example.com' },
+    { ERRAND_PUBLIC_URL: 'https://errand.example.org', ERRAND_HOST: 'errand.example.com' },
+    { ERRAND_HOST: '0.0.0.0' },
+  ];
+  for (const env of right) assert.notEqual(readConfig({ ...env, ERRAND_ENDPOINT_URL }).endpointHosts, null);
 });
 
 test('an empty value means the default', () => {

@@ -58,6 +58,7 @@ function create({ execute, held = true, isCancelled = false, answerRun = async (
     log,
     propStores: NO_PROP_STORES,
     publicUrl: () => 'http://errand',
+    endpointUrl: (key: string) => `http://errand/e/${key}`,
     wake,
   });
   const execution = async (run: ClaimedRun): Promise<void> => {

@@ -106,7 +106,8 @@ async function open({ clock: machine = new SetClock(), outcomes = [], attempts =
     return outcomes.shift() ?? SUCCEEDED;
   };
   const propStores = propStoresOf(store);
-  const runs = new Runs({ ...shared, runner: { run } as never, answers, publicUrl: () => '', propStores });
+  const urls = { publicUrl: () => '', endpointUrl: () => '' };
+  const runs = new Runs({ ...shared, runner: { run } as never, answers, ...urls, propStores });
   const posted: ClaimedDelivery[] = [];
   const post = async (delivery: ClaimedDelivery): Promise<Attempt> => {
     posted.push(delivery);

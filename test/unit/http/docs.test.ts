@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Check } from 'typebox/value';
+import { createUrls } from '../../../src/domain/endpoint.ts';
 import { REFUSALS } from '../../../src/domain/fault.ts';
 import { buildDocument } from '../../../src/http/openapi/openapi.ts';
 import { inlined, startServer } from './harness.ts';
@@ -101,7 +102,8 @@ test('the docs show what lists and objects hold', async (t) => {
 });
 
 test('the docs escape what they show', async (t) => {
-  const { call } = await startServer(t, { publicUrl: () => 'http://x/<b>"&' });
+  const urls = createUrls({ publicUrl: 'http://x/<b>"&', endpointHosts: null }, () => '');
+  const { call } = await startServer(t, { urls });
   const { text } = await call('GET', '/docs', OPEN);
   assert.doesNotMatch(text, /<b>/);
   assert.ok(text.includes('http://x/&lt;b&gt;&quot;&amp;'));

@@ -4,6 +4,7 @@ import type { TestContext } from 'node:test';
 import type { TSchema } from 'typebox';
 import { Errors } from 'typebox/value';
 import type { NewEmission } from '../../../src/domain/emission.ts';
+import { createUrls } from '../../../src/domain/endpoint.ts';
 import type { RefusalCode } from '../../../src/domain/fault.ts';
 import { OWNER_SCOPES } from '../../../src/domain/keys.ts';
 import type { Accepted, Actions, HttpDeps } from '../../../src/http/deps.ts';
@@ -129,7 +130,7 @@ export async function startServer(t: TestContext, overrides: Overrides = {}): Pr
       show: () => Promise.reject(new Error('no fake for show')),
     },
     streams: { openStream: () => Promise.reject(new Error('no fake for openStream')) },
-    publicUrl: () => `http://127.0.0.1:${port}`,
+    urls: createUrls({ publicUrl: null, endpointHosts: null }, () => `http://127.0.0.1:${port}`),
     maxBodyBytes: 512 * 1024,
     isApi: true,
     canBundle: () => true,

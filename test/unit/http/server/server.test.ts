@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createUrls } from '../../../../src/domain/endpoint.ts';
 import type { Answered } from '../../../../src/domain/requests.ts';
 import { createHttpServer } from '../../../../src/http/server/server.ts';
 import { appended, startServer } from '../harness.ts';
 import { connect } from '../raw-connection.ts';
 import { trigger } from '../records.ts';
+
+/** Enough for a server that answers nothing. */
+const IDLE = {
+  ids: { next: () => '', secret: () => 'x' },
+  urls: createUrls({ publicUrl: null, endpointHosts: null }, () => ''),
+  draining: () => false,
+} as never;
 
 test('a draining server refuses all but health', async (t) => {
   const { seed, call, accepted, port } = await startServer(t, { draining: () => true });
@@ -72,7 +80,7 @@ test('stopping twice, or before listening, is fine', async (t) => {
   const { stop } = await startServer(t);
   await Promise.all([stop(), stop()]);
   await stop();
-  const server = await createHttpServer({ ids: { next: () => '', secret: () => 'x' }, draining: () => false } as never);
+  const server = await createHttpServer(IDLE);
   assert.equal(server.address(), null);
   await server.stop();
   await server.stop();
@@ -80,7 +88,7 @@ test('stopping twice, or before listening, is fine', async (t) => {
 
 test('a port that is taken rejects listening', async (t) => {
   const { port } = await startServer(t);
-  const server = await createHttpServer({ ids: { next: () => '', secret: () => 'x' }, draining: () => false } as never);
+  const server = await createHttpServer(IDLE);
   await assert.rejects(server.listen({ host: '127.0.0.1', port }), { code: 'EADDRINUSE' });
   await server.stop();
 });

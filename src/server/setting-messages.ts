@@ -1,0 +1,20 @@
+// How a refused setting is told: in one line, its value not longer than a line.
+
+/** Of a refused value in a message. */
+const SHOWN_CHARS = 100;
+
+export function shortened(text: string): string {
+  return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text;
+}
+
+/** Escapes control characters: a value of the environment may contain any, and a terminal gets one line. */
+export function oneLine(message: string): string {
+  const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
+  return message.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, escaped);
+}
+
+export function suggestion(unknown: string, known: ReadonlySet<string>): string {
+  const near = [...known].find((name) => name.includes(unknown.slice(7)) || unknown.includes(name.slice(7)));
+  return near ? `; did you mean ${near}?` : `. Known: ${[...known].join(', ')}`;
+}
