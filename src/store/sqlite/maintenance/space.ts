@@ -17,7 +17,10 @@ import type { Checkpointer } from '../wal/checkpointer.ts';
 const KEPT_SHARE = 0.1;
 const KEPT_PAGES = 1024;
 
-/** Of one step, whichever comes first. The event loop stands still for that and the commit. */
+/**
+ * Of one step, whichever comes first. The event loop stands still for that and the commit. A single page takes longer, the more
+ * pages are free: some 0.16 ms with 282,000 (1.1 GB), where a step frees 13 in its time. The time is looked at after each page.
+ */
 const STEP_PAGES = 256;
 const STEP_MS = 2;
 
