@@ -29,9 +29,23 @@ export type WaitingState = 'pending' | 'retrying';
 /** The state of a delivery whose webhook is disabled or deleted. */
 export type ClosedState = 'held' | 'cancelled';
 
-export function isWaiting(state: DeliveryState): state is WaitingState {
+export function isWaiting(state: DeliveryState | null): state is WaitingState {
   return state === 'pending' || state === 'retrying';
 }
+
+/** What a change of a webhook makes of its deliveries that are not under way. Those under way end by themselves. */
+export interface ListenerMove {
+  readonly from: readonly (WaitingState | 'held')[];
+  /** `waiting`: due at once, in the state of `waitingStateOf`. */
+  readonly to: ClosedState | 'waiting';
+}
+
+/** The webhook is disabled. */
+export const HOLD: ListenerMove = { from: ['pending', 'retrying'], to: 'held' };
+/** The webhook is enabled. */
+export const RELEASE: ListenerMove = { from: ['held'], to: 'waiting' };
+/** The webhook is deleted. */
+export const CANCEL: ListenerMove = { from: ['pending', 'retrying', 'held'], to: 'cancelled' };
 
 /** `webhook`: as it is now; undefined when deleted. Null: the listener takes deliveries. */
 export function closedStateOf(

@@ -1,10 +1,11 @@
 // What the configuration's verbs need of a database. Each backend implements it in `<backend>/config/config-database.ts`.
 
 import type { DeliveryState } from '../../domain/delivery/delivery.ts';
+import type { ListenerMove } from '../../domain/delivery/progress.ts';
 import type { Webhook } from '../../domain/resource.ts';
 import type { Clock } from '../../ports.ts';
 import type { MeasuredPart } from '../contract/quotas.ts';
-import type { OwnerStore, TriggerStore, WebhookStore } from '../contract/resources.ts';
+import type { OwnerStore, TriggerStore } from '../contract/resources.ts';
 import type { Row } from '../rows/rows.ts';
 import type { Seal } from '../seal/seal.ts';
 import type { Sql } from './sql.ts';
@@ -34,18 +35,11 @@ type MaybeLater<T> = T | Promise<T>;
 export interface LockedDeliveries {
   /** Makes the deliveries that are in one of the states due at once. Returns how many. */
   sendAgain(deliveries: readonly number[], states: readonly DeliveryState[]): MaybeLater<number>;
-  /** Holds the deliveries that wait until the webhook is enabled. */
-  hold(): MaybeLater<void>;
-  /** Makes held deliveries due. */
-  release(): MaybeLater<void>;
-  /** Deletes the health of a deleted webhook, and cancels its deliveries that wait or are held. */
-  cancel(): MaybeLater<void>;
+  move(move: ListenerMove): MaybeLater<void>;
   /** Resets the webhook's health. */
   forgetHealth(): void;
-  /** Ends the pause that the receiver asked for. */
-  endPause(): void;
-  /** Applies the webhook's new settings to deliveries that wait. Called last. */
-  settingsChanged(before: Webhook, after: Webhook): void;
+  /** Applies the webhook's new settings to deliveries that wait; undefined: it is deleted. Called last. */
+  settingsChanged(before: Webhook, after: Webhook | undefined): void;
 }
 
 /** A workflow, source or webhook, or another listener that deliveries go to. */
@@ -102,7 +96,6 @@ export interface ConfigDatabase {
   /** Tables of this database alone whose content counts as stored. */
   readonly moreMeasured: readonly MeasuredPart[];
   readonly openRuns: OpenRuns;
-  webhookHealth: WebhookStore['webhookHealth'];
   /** Returns until when requests to a place wait, if no row says so; null: a row does, or they do not wait. */
   pauseInMemory(listenerId: string): number | null;
 }

@@ -7,7 +7,9 @@ import { LIMITS } from '../../domain/limits.ts';
 import { RESENDABLE } from '../../domain/operation.ts';
 import type { AttemptRecord, DeliveryWhole, Standing } from '../contract/records.ts';
 import type { DeliveryStore } from '../contract/store.ts';
+import { ALL_DELIVERIES, OPEN_DELIVERIES } from '../log/log-tables.ts';
 import { flag, number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
+import { OPEN_DELIVERY } from '../rows/delivery-rows.ts';
 import { toDeliveryRecord } from '../rows/log-rows.ts';
 import type { Row } from '../rows/rows.ts';
 import { toWebhook } from '../rows/webhook-rows.ts';
@@ -17,9 +19,6 @@ import { differs, raw, type Sql, sql } from './sql.ts';
 import { get, type Steps, together, work } from './steps.ts';
 
 type DeliveryVerbs = Pick<DeliveryStore, 'listDeliveries' | 'getDelivery' | 'resendDelivery'>;
-
-/** Deliveries in all states. */
-export const DELIVERIES = differs({ sqlite: 'deliveries', postgres: 'all_deliveries' });
 
 const LISTED = 'delivery, owner_id, kind, listener_id, subscription_id, entry, state, attempts_made, due_by';
 const OPEN = differs({
@@ -46,13 +45,13 @@ const COLUMNS = raw(`d.delivery, d.kind, d.listener_id, d.subscription_id, d.ent
   d.attempts_made, d.due_at_ms, d.due_by, d.ended_at_ms`);
 
 const one = (delivery: number): Sql => sql`SELECT ${COLUMNS}, d.owner_id
-  FROM ${DELIVERIES} AS d JOIN emissions AS e ON e.entry = d.entry WHERE d.delivery = ${delivery}`;
+  FROM ${ALL_DELIVERIES} AS d JOIN emissions AS e ON e.entry = d.entry WHERE d.delivery = ${delivery}`;
 
 export function deliveryVerbs(core: ConfigCore): DeliveryVerbs {
   const { database, storeTag } = core;
   return {
     listDeliveries: ({ ownerId, listenerId, kind, state }, page) => {
-      const table = state === undefined ? DELIVERIES : TABLES[state];
+      const table = state === undefined ? ALL_DELIVERIES : TABLES[state];
       return readPage(database, {
         from: sql`${table} AS d JOIN emissions AS e ON e.entry = d.entry`,
         countFrom: sql`${table} AS d`,
@@ -99,14 +98,14 @@ const BY_HAND: readonly DeliveryState[] = [...RESENDABLE, 'pending'];
 
 /** Sends a delivery again. Returns the reason why it was not sent; null: it was, undefined: there is no such delivery. */
 function* resend(w: Writing, ownerId: string, delivery: number): Steps<NotResendable | null | undefined> {
-  const found = yield* get(sql`SELECT d.listener_id FROM emissions AS e JOIN ${DELIVERIES} AS d ON d.entry = e.entry
+  const found = yield* get(sql`SELECT d.listener_id FROM emissions AS e JOIN ${ALL_DELIVERIES} AS d ON d.entry = e.entry
     WHERE d.delivery = ${delivery} AND d.owner_id = ${ownerId} ${OF_EVENT}`);
   if (!found) return undefined;
   const listenerId = text(found, 'listener_id');
   const queue = yield* work(() => w.lockDeliveries({ ownerId, id: listenerId }));
   if (!queue) return 'gone';
   const [[now], [webhook]] = (yield* together(
-    sql`SELECT state FROM ${DELIVERIES} WHERE delivery = ${delivery}`,
+    sql`SELECT state FROM ${ALL_DELIVERIES} WHERE delivery = ${delivery}`,
     sql`SELECT active FROM webhooks WHERE id = ${listenerId} AND owner_id = ${ownerId}`,
   )) as [[Row], [Row?]];
   const state = text<DeliveryState>(now, 'state');
@@ -116,18 +115,15 @@ function* resend(w: Writing, ownerId: string, delivery: number): Steps<NotResend
 }
 
 /** Counts deliveries to the listener of `d`, up to LIMITS.countedRecords. */
-const countOf = (condition: Sql): Sql => sql`(SELECT count(*) FROM (SELECT 1 FROM ${OPEN_ROWS} AS o
+const countOf = (condition: Sql): Sql => sql`(SELECT count(*) FROM (SELECT 1 FROM ${OPEN_DELIVERIES} AS o
   WHERE ${OF_LISTENER} AND ${condition} LIMIT ${LIMITS.countedRecords}) AS counted)`;
 
-const OPEN_ROWS = differs({ sqlite: 'deliveries', postgres: 'open_deliveries' });
 const OF_LISTENER = differs({
   sqlite: 'o.listener_id = d.listener_id',
   postgres: 'o.owner_id = d.owner_id AND o.listener_id = d.listener_id',
 });
-/** The condition of SQLite's partial index of open deliveries, word for word. */
-const IS_OPEN = "o.state IN ('pending', 'retrying', 'sending', 'held')";
 const IN_STATE = (state: DeliveryState): Sql =>
-  sql`${differs({ sqlite: `o.state = '${state}' AND ${IS_OPEN}`, postgres: `o.state = '${state}'` })}`;
+  sql`${differs({ sqlite: `o.state = '${state}' AND ${OPEN_DELIVERY}`, postgres: `o.state = '${state}'` })}`;
 const IS_BEFORE = raw('(o.due_at_ms, o.delivery) < (d.due_at_ms, d.delivery)');
 
 /**
@@ -146,7 +142,7 @@ const FIRST = differs({
       SELECT * FROM (SELECT o.delivery FROM deliveries AS o WHERE o.listener_id = d.listener_id
         AND o.state IN ('pending', 'retrying') ORDER BY o.delivery LIMIT 1)
       UNION ALL SELECT min(o.delivery) FROM deliveries AS o WHERE o.listener_id = d.listener_id
-        AND o.state = 'sending' AND ${IS_OPEN}))`,
+        AND o.state = 'sending' AND ${OPEN_DELIVERY}))`,
   postgres: `(SELECT o.delivery FROM open_deliveries AS o WHERE o.owner_id = d.owner_id AND o.listener_id = d.listener_id
       AND o.state IN ('pending', 'retrying', 'sending') ORDER BY o.owner_id, o.listener_id, o.delivery LIMIT 1)`,
 });
@@ -154,7 +150,7 @@ const FIRST = differs({
 /** Selects, of the queue of the listener of `d`, how many deliveries are under way, and until when it is paused. */
 const QUEUE = differs({
   sqlite: `SELECT h.paused_until_ms, (SELECT count(*) FROM deliveries AS o WHERE o.listener_id = d.listener_id
-      AND o.state = 'sending' AND ${IS_OPEN}) AS sending
+      AND o.state = 'sending' AND ${OPEN_DELIVERY}) AS sending
     FROM d LEFT JOIN webhook_health AS h ON h.webhook_id = d.listener_id`,
   postgres: `SELECT l.paused_until_ms, coalesce(l.taken, 0) AS sending
     FROM d LEFT JOIN listener_queues AS l ON l.owner_id = d.owner_id AND l.listener_id = d.listener_id`,

@@ -8,11 +8,11 @@ import type { DeliveryState } from '../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { countNext, firstNumberOf, meant, resendNext } from '../../domain/operation.ts';
 import type { OperationStore } from '../contract/operations.ts';
+import { ALL_DELIVERIES, OPEN_DELIVERIES } from '../log/log-tables.ts';
 import { flag, number, text } from '../rows/cells.ts';
 import { cursorOf, GONE } from '../rows/operation-rows.ts';
 import type { Row } from '../rows/rows.ts';
 import type { Writing } from './config-database.ts';
-import { DELIVERIES } from './deliveries.ts';
 import { differs, raw, type Sql, sql, tableOf } from './sql.ts';
 import { all, get, type Steps, send, together, work } from './steps.ts';
 
@@ -21,11 +21,10 @@ type Stepped = Awaited<ReturnType<OperationStore['stepOperation']>>;
 const NOTHING: Stepped = { isResent: false, isMore: false };
 const MORE: Stepped = { isResent: false, isMore: true };
 
-const OPEN_ROWS = differs({ sqlite: 'deliveries', postgres: 'open_deliveries' });
 const OF_OWNER = differs({ sqlite: '', postgres: 'd.owner_id = o.owner_id AND' });
 
 /** Counts resent deliveries that wait, of `operations AS o`, up to LIMITS.resendsWaiting. */
-const WAITING = sql`(SELECT count(*) FROM (SELECT 1 FROM ${OPEN_ROWS} AS d
+const WAITING = sql`(SELECT count(*) FROM (SELECT 1 FROM ${OPEN_DELIVERIES} AS d
     WHERE ${OF_OWNER} d.listener_id = o.webhook_id AND d.state = 'retrying' AND d.due_by = 'resend'
     LIMIT ${raw(String(LIMITS.resendsWaiting))}) AS waiting)`;
 
@@ -61,7 +60,7 @@ interface Looked {
 
 /** Returns the next deliveries of the webhook, in any state. */
 function* look(row: Row): Steps<Looked[]> {
-  const rows = yield* all(sql`SELECT delivery, entry, state FROM ${DELIVERIES}
+  const rows = yield* all(sql`SELECT delivery, entry, state FROM ${ALL_DELIVERIES}
     WHERE owner_id = ${text(row, 'owner_id')} AND listener_id = ${text(row, 'webhook_id')}
       AND delivery > ${number(row, 'after_delivery')} AND delivery < ${firstNumberOf(number(row, 'until_ms'))}
     ORDER BY delivery LIMIT ${LIMITS.operationStep}`);

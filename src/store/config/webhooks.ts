@@ -1,20 +1,29 @@
 // Webhooks, and what happens to their open deliveries when they are disabled, enabled or deleted.
 
+import { CANCEL, HOLD, type ListenerMove, RELEASE } from '../../domain/delivery/progress.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Webhook } from '../../domain/resource.ts';
 import type { WebhookStore } from '../contract/resources.ts';
+import { OPEN_DELIVERIES } from '../log/log-tables.ts';
+import { text } from '../rows/cells.ts';
+import { OPEN_DELIVERY } from '../rows/delivery-rows.ts';
 import type { Row } from '../rows/rows.ts';
-import { sealedCells, toWebhook } from '../rows/webhook-rows.ts';
+import { sealedCells, toHealth, toWebhook } from '../rows/webhook-rows.ts';
 import type { Seal } from '../seal/seal.ts';
 import type { ConfigCore, Writing } from './config-database.ts';
 import { cancelOperations } from './operation-steps.ts';
 import { readPage } from './pages.ts';
-import { raw, type Sql, sql } from './sql.ts';
+import { differs, isAmong, raw, type Sql, sql } from './sql.ts';
 import { get, type Steps, send, work } from './steps.ts';
 import { removeSubscriptions } from './subscriptions.ts';
 
 const one = (ownerId: string, id: string): Sql =>
   sql`SELECT * FROM webhooks WHERE id = ${id} AND owner_id = ${ownerId}`;
+
+const HEALTH = differs({
+  sqlite: 'webhook_health AS h ON h.webhook_id = w.id',
+  postgres: 'listener_queues AS h ON h.owner_id = w.owner_id AND h.listener_id = w.id',
+});
 
 export function webhookVerbs({ database, seal }: ConfigCore): WebhookStore {
   const map = (row: Row): Webhook => toWebhook(row, seal);
@@ -41,7 +50,12 @@ export function webhookVerbs({ database, seal }: ConfigCore): WebhookStore {
       return row && map(row);
     },
 
-    webhookHealth: database.webhookHealth,
+    webhookHealth: async (ownerId, ids) => {
+      const rows = await database.all(sql`SELECT w.id, h.failing_since_ms, h.exhausted_in_row, h.noticed_at_ms,
+          h.paused_until_ms
+        FROM webhooks AS w LEFT JOIN ${HEALTH} WHERE w.owner_id = ${ownerId} AND w.id ${isAmong(ids)} ORDER BY w.id`);
+      return new Map(rows.map((row) => [text(row, 'id'), toHealth(row)]));
+    },
 
     listWebhooks: (ownerId, page) =>
       readPage(database, {
@@ -60,28 +74,37 @@ export function webhookVerbs({ database, seal }: ConfigCore): WebhookStore {
         if (!row) return undefined;
         const webhook = map(row);
         yield* removeSubscriptions(which);
-        w.webhookWritten(id);
         yield* cancelOperations(id, w.nowMs);
-        const deliveries = yield* work(() => w.lockDeliveries(which));
-        yield* work(() => deliveries?.cancel());
+        yield* changed(w, webhook, undefined);
         return webhook;
       });
     },
   };
 }
 
-function* changed(w: Writing, before: Webhook, after: Webhook): Steps<void> {
-  w.webhookWritten(after.id);
-  const deliveries = yield* work(() => w.lockDeliveries(after));
-  if (!deliveries) throw new Error(`webhook ${after.id} has no queue`);
-  const isEnabled = after.active && !before.active;
-  const isElsewhere = after.url !== before.url;
-  if (isEnabled || isElsewhere) deliveries.forgetHealth();
-  // The pause belongs to the old address.
-  if (isElsewhere) deliveries.endPause();
-  if (isEnabled) yield* work(() => deliveries.release());
-  if (before.active && !after.active) yield* work(() => deliveries.hold());
+/** `after`: undefined when the webhook is deleted. */
+function* changed(w: Writing, before: Webhook, after: Webhook | undefined): Steps<void> {
+  w.webhookWritten(before.id);
+  const deliveries = yield* work(() => w.lockDeliveries(before));
+  if (!deliveries) throw new Error(`webhook ${before.id} has no queue`);
+  const move = moveOf(before, after);
+  const isElsewhere = after !== undefined && after.url !== before.url;
+  if (move === RELEASE || isElsewhere || !after) deliveries.forgetHealth();
+  if (isElsewhere) yield* send(endPause(w, before));
+  if (move) yield* work(() => deliveries.move(move));
   yield* work(() => deliveries.settingsChanged(before, after));
+}
+
+/** Makes what waits for the end of a pause due: the pause belongs to the old address. */
+function endPause({ nowMs }: Writing, { ownerId, id }: Webhook): Sql {
+  return sql`UPDATE ${OPEN_DELIVERIES} SET due_at_ms = ${nowMs} WHERE owner_id = ${ownerId} AND listener_id = ${id}
+    AND state = 'retrying' AND due_by = 'retry_after' AND due_at_ms > ${nowMs} AND ${raw(OPEN_DELIVERY)}`;
+}
+
+function moveOf(before: Webhook, after: Webhook | undefined): ListenerMove | null {
+  if (!after) return CANCEL;
+  if (after.active === before.active) return null;
+  return after.active ? RELEASE : HOLD;
 }
 
 /** `is_ordered` has its own column, which claims read. */

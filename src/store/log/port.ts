@@ -8,6 +8,7 @@
 
 import type { ClaimedDelivery, DeliveryState } from '../../domain/delivery/delivery.ts';
 import type { DigestWindow } from '../../domain/delivery/digest.ts';
+import type { QueueState } from '../../domain/delivery/turn.ts';
 import type { Emission, NewEmission } from '../../domain/emission.ts';
 import type { Dedupe, Owner, Runnable, Subscription, Via, Webhook } from '../../domain/resource.ts';
 import type { Withheld } from '../../domain/route.ts';
@@ -243,11 +244,9 @@ export interface RunQueue {
 }
 
 /** The deliveries of one webhook, of the owner's mail, or of the requests to one place. */
-export interface DeliveryQueue {
-  /** Returns whether deliveries to this webhook are held. */
-  isHeld(webhook: Webhook): boolean;
-  /** Returns whether a new delivery may be sent at once: it overtakes none, and the listener is not paused. */
-  mayGoAtOnce(isOrdered: boolean): boolean;
+export interface DeliveryQueue extends QueueState {
+  /** Whether this process may send to the listener: no other one sends to it or counts its requests. */
+  readonly isOurs: boolean;
   /** Counts a change of a delivery's state, here and in the ledger; `from` null: the delivery is new. */
   moved(from: DeliveryState | null, to: DeliveryState): void;
   /** Wakes the claims of deliveries, if a delivery that waits may be claimed. */

@@ -67,6 +67,22 @@ export class RetryShare {
   }
 }
 
+/** Counts the listeners that consecutive claims looked at in vain, since one was served or all were looked at. */
+export class VainLooks {
+  #n = 0;
+
+  /** Called after a claim. Returns whether some of the `ready` listeners were not looked at: the next claim follows at once. */
+  leaveSome(
+    { isCut, isServed, inVain }: { isCut: boolean; isServed: boolean; inVain: number },
+    ready: number,
+  ): boolean {
+    this.#n = isServed ? inVain : this.#n + inVain;
+    const leaves = isCut && this.#n < ready;
+    if (!leaves) this.#n = 0;
+    return leaves;
+  }
+}
+
 /** The listeners of one claim. */
 export interface ClaimSource<L> {
   /** Returns listeners that may have a due delivery in that state, in the order of the round robin. */

@@ -3,6 +3,8 @@
 
 import { MAIL } from '../../domain/delivery/delivery.ts';
 import { whyCounted } from '../../domain/delivery/digest.ts';
+import { closedStateOf } from '../../domain/delivery/progress.ts';
+import { maySendAtOnce } from '../../domain/delivery/turn.ts';
 import { type Emission, ERRORS, type NewEmission } from '../../domain/emission.ts';
 import { failureOfRun, queueFull } from '../../domain/failure.ts';
 import { emitId } from '../../domain/ids.ts';
@@ -155,8 +157,8 @@ function writeDelivery(log: LogWriter, emission: Emission, target: DeliveryTarge
   const listenerId = listenerOfTarget(target);
   const isOrdered = webhook?.settings.ordered ?? false;
   const queue = log.deliveryQueue(emission.ownerId, listenerId);
-  const isHeld = webhook !== null && queue.isHeld(webhook);
-  const taken = !isHeld && queue.mayGoAtOnce(isOrdered) && log.takeDelivery(listenerId, webhook);
+  const isHeld = closedStateOf(listenerId, webhook) !== null;
+  const taken = !isHeld && queue.isOurs && maySendAtOnce(queue, isOrdered) && log.takeDelivery(listenerId, webhook);
   const state = taken ? 'sending' : isHeld ? 'held' : 'pending';
   const delivery = log.nextNumber();
   log.insertDelivery({ delivery, kind, emission, listenerId, subscriptionId, via, state });

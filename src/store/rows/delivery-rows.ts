@@ -6,6 +6,12 @@ import type { Via } from '../../domain/resource.ts';
 import { number, text, textOrNull } from './cells.ts';
 import type { Row } from './rows.ts';
 
+/** A delivery is open. Word for word the condition of SQLite's partial index, which SQLite uses for no other words. */
+export const OPEN_DELIVERY = "state IN ('pending', 'retrying', 'sending', 'held')";
+
+/** The condition of `waitingStateOf` for `pending`. */
+export const IS_UNSENT = "due_by = 'event' AND requests_made = 0";
+
 /** Columns of `toProgress`. */
 export const PROGRESS_COLUMNS = 'attempts_made, requests_made, tries, due_by';
 

@@ -1,5 +1,6 @@
 // Rows of webhooks to records and back. Settings and secrets are sealed.
 
+import { HEALTHY, type WebhookHealth } from '../../domain/delivery/health.ts';
 import {
   DEFAULT_WEBHOOK_SETTINGS,
   type SigningSecret,
@@ -8,7 +9,7 @@ import {
 } from '../../domain/resource.ts';
 import type { Seal } from '../seal/seal.ts';
 import { webhookSecretsPlace, webhookSettingsPlace } from '../seal/sealed-columns.ts';
-import { flag, number, text, textOrNull } from './cells.ts';
+import { flag, number, numberIfRead, numberOrNull, text, textOrNull } from './cells.ts';
 import type { Row } from './rows.ts';
 
 export function toWebhook(row: Row, seal: Seal): Webhook {
@@ -31,6 +32,19 @@ export function toWebhook(row: Row, seal: Seal): Webhook {
 function toWebhookSettings(row: Row, seal: Seal): WebhookSettings {
   const settings = seal.open(text(row, 'settings'), webhookSettingsPlace(text(row, 'id')));
   return { ...DEFAULT_WEBHOOK_SETTINGS, ...(JSON.parse(settings) as Partial<WebhookSettings>) };
+}
+
+/** Returns HEALTHY itself for most webhooks, so that comparing identities is enough. */
+export function toHealth(row: Row): WebhookHealth {
+  const failingSinceMs = numberIfRead(row, 'failing_since_ms');
+  const pausedUntilMs = numberIfRead(row, 'paused_until_ms');
+  if (failingSinceMs === null && pausedUntilMs === null) return HEALTHY;
+  return {
+    failingSinceMs,
+    exhaustedInRow: number(row, 'exhausted_in_row'),
+    noticedAtMs: numberOrNull(row, 'noticed_at_ms'),
+    pausedUntilMs,
+  };
 }
 
 /** Returns the sealed columns. */

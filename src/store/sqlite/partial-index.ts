@@ -3,9 +3,6 @@
 
 import { raw, type Sql, sql } from '../config/sql.ts';
 
-/** The condition of deliveries_open. */
-export const OPEN_DELIVERY = "state IN ('pending', 'retrying', 'sending', 'held')";
-
 /** Assignments for the end of a run: clear its wait, orders and checkpoint. Its `detail` stays. */
 export const NO_WAIT = 'wait_kind = NULL, due_at_ms = NULL, early = NULL, resumed = NULL, carried = NULL';
 

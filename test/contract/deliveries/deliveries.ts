@@ -81,6 +81,19 @@ export function deliveriesContract(harness: Harness): void {
       await assertLedgerAddsUp(stage);
     });
 
+    it('goes at once beside a retry not due', async () => {
+      await using stage = await withWebhooks(harness);
+      const goesAtOnce = async (): Promise<number> =>
+        (await stage.append(stage.emitterId, {}, all())).claims.deliveries.length;
+      await stage.append(stage.emitterId);
+      await stage.retrying(only(await stage.deliveries()), MINUTE_MS);
+      equal(await goesAtOnce(), 1);
+      stage.clock.advance(MINUTE_MS);
+      equal(await goesAtOnce(), 0, 'the retry is due');
+      equal((await stage.deliveries()).length, 2);
+      await assertLedgerAddsUp(stage);
+    });
+
     it('emits an error from its webhook when exhausted', async () => {
       await using stage = await withWebhooks(harness);
       const webhookId = at(stage.webhooks, 0).id;

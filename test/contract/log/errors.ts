@@ -88,6 +88,15 @@ export function errorsContract(harness: Harness): void {
       deepEqual(states, ['failed', 'queued', 'cancelled']);
     });
 
+    it('of others fills no queue but their own', async () => {
+      await using stage = await Stage.open(harness);
+      const failing = await stage.workflow({ settings: { queueLimit: 1 } });
+      for (const entry of await timesInTurn(3, () => stage.failure(failing))) {
+        equal((await receiptOf(stage, entry, stage.global.id))?.state, 'queued');
+      }
+      equal((await stage.store.ledger(stage.owner.id)).errors, 3);
+    });
+
     it('of the global error workflow comes to rest', async () => {
       await using stage = await Stage.open(harness);
       const settings = { ...stage.global.settings, queueLimit: 1 };

@@ -48,6 +48,12 @@ export const DOMAIN_MUTATIONS: readonly Mutation[] = [
     'delivery: no jitter': ['(2 * jitter - 1)', '0'],
     'delivery: requests are put off for ever': ["kind !== 'http' ||", 'true ||'],
   }),
+  ...of(`${DOMAIN}/delivery/turn.ts`, [`${UNIT}/turn.test.ts`], {
+    'turn: a paused listener gets some': ['return !isPaused && !(', 'return !('],
+    'turn: an ordered webhook gets two at a time': ['!(isOrdered && sending > 0)', 'true'],
+    'turn: what is due is overtaken': ['&& !queue.isSomeDue', ''],
+    'turn: a retry of an ordered webhook is overtaken': [' && !(isOrdered && queue.waiting > 0)', ''],
+  }),
   ...of(`${DOMAIN}/delivery/health.ts`, [`${UNIT}/health.test.ts`], {
     'health: a retry counts as exhausted': ["state === 'exhausted' ? 1 : 0", '1'],
     'health: one more in a row': ['exhaustedInRow >= LIMITS.exhaustedInRow', 'exhaustedInRow > LIMITS.exhaustedInRow'],

@@ -6,6 +6,12 @@ const ENGINE = 'src/engine';
 const UNIT = 'test/unit/engine';
 
 export const ENGINE_MUTATIONS: readonly Mutation[] = [
+  ...of(`${ENGINE}/resources/owners.ts`, ['test/http/workflows/global-error-workflow.test.ts'], {
+    'owners: the global error workflow has the queue of others': [
+      'queueLimit: LIMITS.maxQueueLimit',
+      'queueLimit: LIMITS.queueLimit',
+    ],
+  }),
   ...of('src/engine/capacity/token-bucket.ts', ['test/unit/engine/quotas.test.ts'], {
     'token bucket: no refill': ['(passedMs * this.perSecond) / SECOND_MS', '0'],
     'token bucket: a request is free': ['    this.#tokens--;\n', ''],

@@ -143,7 +143,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     'digests: a window of 0 is opened': ['if (windowMs > 0) {', 'if (windowMs >= 0) {'],
     'digests: repeats are sent': ['if (counted !== null) {', 'if (false) {'],
     'deliveries: a disabled webhook gets some': [
-      'const isHeld = webhook !== null && queue.isHeld(webhook);',
+      'const isHeld = closedStateOf(listenerId, webhook) !== null;',
       'const isHeld = false;',
     ],
     'mails: the address of no owner': ['isMail ? (log.owner(emission.ownerId)?.email ?? null) : null', 'null'],
@@ -167,6 +167,15 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
       'DELETE FROM webhooks WHERE id = ${id} AND owner_id = ${ownerId} RETURNING',
       'DELETE FROM webhooks WHERE id = ${id} AND ${ownerId} <> ${id} RETURNING',
     ],
+    'webhooks: a disabled one keeps what waits': [
+      'return after.active ? RELEASE : HOLD;',
+      'return after.active ? RELEASE : null;',
+    ],
+    'webhooks: an enabled one keeps what is held': [
+      'return after.active ? RELEASE : HOLD;',
+      'return after.active ? null : HOLD;',
+    ],
+    'webhooks: a new address inherits the pause': ['if (isElsewhere) yield* send(endPause(w, before));', ''],
     'webhooks: a deleted one keeps its subscriptions': ['yield* removeSubscriptions(which);', ''],
   }),
   ...of(`${STORE}/config/deployments.ts`, CONTRACT, {
@@ -186,6 +195,9 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
       'WHERE d.id = ${id} AND d.owner_id = ${ownerId}`',
       "WHERE d.id = ${id} AND ${ownerId} <> ''`",
     ],
+  }),
+  ...of(`${STORE}/config/operation-steps.ts`, CONTRACT, {
+    'operations: a paused one outlives its webhook': ["state IN ('running', 'paused')`", "state IN ('running')`"],
   }),
   ...of(`${STORE}/config/owners.ts`, CONTRACT, {
     'keys: one owner revokes that of another': [

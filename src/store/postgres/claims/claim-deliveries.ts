@@ -2,21 +2,19 @@
 // a paused one none. In a transaction of its own, like claims of runs.
 
 import { type ClaimedDelivery, isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
-import type { WaitingState } from '../../../domain/delivery/progress.ts';
+import { CANCEL, HOLD, type WaitingState } from '../../../domain/delivery/progress.ts';
 import type { Admission, Claims } from '../../contract/store.ts';
 import { Ledger } from '../../log/ledger.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
-import { toClaimedDelivery } from '../../rows/delivery-rows.ts';
-import { toEmission } from '../../rows/log-rows.ts';
 import { toWebhook } from '../../rows/webhook-rows.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import { OutcomeUnknown, type Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import { writeLedger } from '../log/ledger.ts';
-import { isFor, ListenerQueue, sendQueues, toQueueRow } from '../log/listener-queue.ts';
+import { headOf, isFor, ListenerQueue, sendQueues, toQueueRow } from '../log/listener-queue.ts';
 import { moveOrphanedDeliveries, type OrphanedDeliveries } from '../runs/orphaned-runs.ts';
-import { claimDeliveryRows, countByState, type DeliveryClaim } from './claim.ts';
+import { claimDeliveryRows, countByState, toClaimed } from './claim.ts';
 import { behindCursor, type ClaimCursor } from './claim-cursor.ts';
 import { type Candidate, grant, keyOf, MAX_DUE, type Taken } from './round-robin.ts';
 
@@ -64,11 +62,12 @@ export async function claimDeliveries(
     for (const drop of claimed.unused) drop();
     core.leased.add({ runs: [], deliveries: claimed.deliveries });
     const { deliveries, deliveriesWaiting, retries, inVain, ready } = claimed;
+    const looked = { isCut: inVain > 0, isServed: inVain === 0, inVain };
     const { listenerId, ownerId } = claimed.cursor ?? core.cursors.deliveries;
     core.cursors.deliveries = { listenerId, ownerId };
     core.retryShares.retries = retries;
     // It follows at once, until all listeners were looked at.
-    const nextDueAtMs = core.retryShares.leavesSome(inVain, ready) ? claimed.nowMs : claimed.nextDueAtMs;
+    const nextDueAtMs = core.retryShares.vainLooks.leaveSome(looked, ready) ? claimed.nowMs : claimed.nextDueAtMs;
     return { runs: [], deliveries, runsWaiting: false, deliveriesWaiting, nextDueAtMs };
   } catch (error) {
     dropAll(taken, admission);
@@ -117,9 +116,10 @@ async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
     `CASE WHEN w.is_ordered THEN 0 ELSE (SELECT count(*) FROM (SELECT 1 FROM open_deliveries AS d
       WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id AND d.state = '${state}' AND d.due_at_ms <= ${now}
       LIMIT ${MAX_DUE}) AS n) END AS ${state}_due`;
-  const head = `CASE WHEN w.is_ordered AND l.taken = 0 THEN (SELECT CASE WHEN d.due_at_ms <= ${now} THEN d.state END
-      FROM open_deliveries AS d WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id
-      AND d.state IN ('pending', 'retrying') ORDER BY d.owner_id, d.listener_id, d.delivery LIMIT 1) END AS head_state`;
+  const head = `CASE WHEN w.is_ordered AND l.taken = 0 THEN (${headOf(
+    `CASE WHEN d.due_at_ms <= ${now} THEN d.state END`,
+    { owner: 'l.owner_id', listener: 'l.listener_id' },
+  )}) END AS head_state`;
   const most = Math.max(CANDIDATES, limit);
   const rows = await tx.query(
     `SELECT ${now} AS now_ms, (SELECT gone_at_ms IS NULL FROM nodes WHERE node = $3) AS is_alive,
@@ -143,7 +143,7 @@ async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
   for (const row of rows.filter((r) => r.listener_id !== null)) {
     const of = listenerOf(row);
     if (!isWebhook(of.listenerId) || row.active === true) found.push({ ...toParty(core, row, of), due: dueOf(row) });
-    else orphaned.push({ ownerId: of.ownerId, id: of.listenerId, to: row.id === null ? 'cancelled' : 'held' });
+    else orphaned.push({ ownerId: of.ownerId, id: of.listenerId, move: row.id === null ? CANCEL : HOLD });
   }
   if (orphaned.length > 0) await moveOrphanedDeliveries(core, tx, { orphaned, nowMs });
   const isCut = rows.length === most;
@@ -203,8 +203,8 @@ async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
     for (let i = 0; i < surplus; i++) unused.push(() => admission.dropDelivery(candidate.listenerId));
     if (mine.length === 0) continue;
     core.retryShares.served(keyOf(candidate), countByState(mine));
-    queues.get(keyOf(candidate))?.change({ waiting: -mine.length, taken: mine.length }, core.node.id);
-    for (const { state } of mine) ledger.moved(candidate.ownerId, 'deliveries', { from: state, to: 'sending' });
+    const queue = queues.get(keyOf(candidate));
+    for (const { state } of mine) queue?.deliveriesMoved({ from: state, to: 'sending' }, ledger, core.node.id);
   }
   sendQueues(
     tx,
@@ -213,17 +213,9 @@ async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
   writeLedger(tx, ledger, core.node.slot);
   const last = [...served].at(-1);
   const cursor = last && { listenerId: last.listenerId, ownerId: last.ownerId };
-  return { deliveries: withListeners(core, claims, granted), deliveriesWaiting: isMoreWaiting, unused, cursor };
-}
-
-function withListeners(core: Core, claims: readonly DeliveryClaim[], granted: Taken['granted']): ClaimedDelivery[] {
   const candidates = new Map([...granted.keys()].map((candidate) => [keyOf(candidate), candidate]));
-  return claims.map((claimed) => {
-    const { webhook, mailTo } = candidates.get(keyOf(claimed)) as Candidate;
-    const { row, listenerId } = claimed;
-    const fence = number(row, 'fence');
-    return toClaimedDelivery(row, { fence, listenerId, emission: toEmission(row, core), webhook, mailTo });
-  });
+  const deliveries = claims.map((one) => toClaimed(one, candidates.get(keyOf(one)) as Candidate, core));
+  return { deliveries, deliveriesWaiting: isMoreWaiting, unused, cursor };
 }
 
 interface Locked {

@@ -1,7 +1,8 @@
 // Claims granted rows, oldest first: one statement for runs and one for deliveries, for any number of listeners. The queues are
 // locked, so no other process claims the same rows; the statements check the state anyway.
 
-import { isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
+import { type ClaimedDelivery, isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
+import { HOLD, type WaitingState } from '../../../domain/delivery/progress.ts';
 import { msOf } from '../../../domain/ids.ts';
 import type { Runnable, Webhook } from '../../../domain/resource.ts';
 import type { ClaimedRun } from '../../../domain/run/run.ts';
@@ -13,8 +14,10 @@ import { CLAIMED_COLUMNS, claimedRun, toClaimedRun } from '../../rows/run-rows.t
 import type { Seal } from '../../seal/seal.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
+import { moveDeliveries } from '../deliveries/move-deliveries.ts';
 import { pairKey } from '../log/batch-needs.ts';
 import type { BatchPlanner, Grant } from '../log/batch-planner.ts';
+import { headOf } from '../log/listener-queue.ts';
 import { DELIVERY_LEASE_MS, runLeaseMs } from '../log/log-writer.ts';
 
 /** Columns of the emission that differ from the row's own. */
@@ -83,18 +86,20 @@ export interface DeliveryClaim {
   readonly ownerId: string;
   readonly listenerId: string;
   /** The state before the claim. */
-  readonly state: 'pending' | 'retrying';
+  readonly state: WaitingState;
 }
 
 /** Selects due deliveries of a queue in `wanted AS w`, the longest due first. `$7`: now. */
-const dueOf = (state: 'pending' | 'retrying', place: number): string =>
+const dueOf = (state: WaitingState, place: number): string =>
   `SELECT d.delivery, d.entry, d.due_at_ms, d.state, ${place} AS place FROM open_deliveries AS d
     WHERE NOT w.ordered AND d.owner_id = w.owner AND d.listener_id = w.id AND d.state = '${state}' AND d.due_at_ms <= $7::bigint
     ORDER BY d.due_at_ms, d.delivery`;
 
-const HEAD = `SELECT * FROM (SELECT d.delivery, d.entry, d.due_at_ms, d.state, 4 AS place FROM open_deliveries AS d
-    WHERE w.ordered AND d.owner_id = w.owner AND d.listener_id = w.id AND d.state IN ('pending', 'retrying')
-    ORDER BY d.owner_id, d.listener_id, d.delivery LIMIT 1) AS head WHERE head.due_at_ms <= $7::bigint`;
+const HEAD = `SELECT * FROM (${headOf('d.delivery, d.entry, d.due_at_ms, d.state, 4 AS place', {
+  owner: 'w.owner',
+  listener: 'w.id',
+  only: 'w.ordered',
+})}) AS head WHERE head.due_at_ms <= $7::bigint`;
 
 /** Claims at most `count` due deliveries of each listener: `retries` retries, then first attempts, then other retries. */
 export async function claimDeliveryRows(
@@ -128,9 +133,19 @@ export async function claimDeliveryRows(
     row,
     ownerId: text(row, 'owner_id'),
     listenerId: text(row, 'listener_id'),
-    state: text<'pending' | 'retrying'>(row, 'was'),
+    state: text<WaitingState>(row, 'was'),
   }));
   return claims.sort(inOrder);
+}
+
+export function toClaimed(
+  { row, listenerId }: DeliveryClaim,
+  to: Pick<ClaimedDelivery, 'webhook' | 'mailTo'>,
+  by: Pick<Claiming, 'storeTag' | 'seal'>,
+): ClaimedDelivery {
+  const { webhook, mailTo } = to;
+  const emission = toEmission(row, by);
+  return toClaimedDelivery(row, { fence: number(row, 'fence'), listenerId, emission, webhook, mailTo });
 }
 
 /** Compares claims: first attempts before retries, then the longest due first. */
@@ -142,7 +157,7 @@ function inOrder(a: DeliveryClaim, b: DeliveryClaim): number {
 
 /** Claims rows for the planner's grants, and gives back slots without a row. */
 export async function grantRows(planner: BatchPlanner, tx: Tx): Promise<void> {
-  for (const queue of planner.goneWebhooks) await holdQueue(planner, tx, queue);
+  for (const queue of planner.goneWebhooks.values()) await holdQueue(planner, tx, queue);
   const { node, storeTag, seal, retryShares } = planner.core;
   const by = { node: node.id, nowMs: planner.nowMs, storeTag, seal };
   const runs = planner.grants.filter(({ runnable }) => runnable !== null);
@@ -194,7 +209,7 @@ function giveRuns(planner: BatchPlanner, grants: readonly Grant[], claimed: read
 }
 
 function giveDeliveries(planner: BatchPlanner, grants: readonly Grant[], claimed: readonly DeliveryClaim[]): void {
-  const { storeTag, seal, node, retryShares } = planner.core;
+  const { node, retryShares } = planner.core;
   const left = Map.groupBy(claimed, keyOf);
   for (const [key, claims] of left) retryShares.served(key, countByState(claims));
   for (const { queue, claimer, count } of grants) {
@@ -203,20 +218,8 @@ function giveDeliveries(planner: BatchPlanner, grants: readonly Grant[], claimed
     if (given.length === 0) continue;
     const webhook = webhookOf(planner, queue);
     const mailTo = queue.listenerId === MAIL ? (planner.owner(queue.ownerId)?.email ?? null) : null;
-    for (const { row } of given) {
-      const emission = toEmission(row, { storeTag, seal });
-      claimer.claims.deliveries.push(
-        toClaimedDelivery(row, {
-          fence: number(row, 'fence'),
-          listenerId: queue.listenerId,
-          emission,
-          webhook,
-          mailTo,
-        }),
-      );
-    }
-    queue.change({ waiting: -given.length, taken: given.length }, node.id);
-    for (const { state } of given) planner.ledger.moved(queue.ownerId, 'deliveries', { from: state, to: 'sending' });
+    claimer.claims.deliveries.push(...given.map((claim) => toClaimed(claim, { webhook, mailTo }, planner.core)));
+    for (const { state } of given) queue.deliveriesMoved({ from: state, to: 'sending' }, planner.ledger, node.id);
   }
 }
 
@@ -237,19 +240,6 @@ async function holdQueue(planner: BatchPlanner, tx: Tx, queue: Grant['queue']): 
     queue.listenerId,
     planner.nowMs,
   );
-  const moved = await tx.query(
-    `WITH waiting AS (SELECT delivery, state FROM open_deliveries
-        WHERE owner_id = $1 AND listener_id = $2 AND state IN ('pending', 'retrying')),
-      moved AS (UPDATE open_deliveries AS o SET state = 'held', due_at_ms = NULL FROM waiting
-        WHERE o.delivery = waiting.delivery AND o.delivery = ANY(ARRAY(SELECT delivery FROM waiting))
-        RETURNING waiting.state)
-      SELECT state, count(*) AS n FROM moved GROUP BY state`,
-    queue.ownerId,
-    queue.listenerId,
-  );
-  for (const row of moved) {
-    const n = number(row, 'n');
-    planner.ledger.moved(queue.ownerId, 'deliveries', { from: text(row, 'state'), to: 'held', n });
-    queue.change({ waiting: -n }, planner.core.node.id);
-  }
+  const { nowMs, ledger } = planner;
+  await moveDeliveries(tx, queue, { move: HOLD, nowMs, ledger, node: planner.core.node.id });
 }

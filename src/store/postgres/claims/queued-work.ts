@@ -3,24 +3,13 @@
 
 import { isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
 import { isRequestListener } from '../../../domain/delivery/http-request.ts';
+import type { Listener } from '../../config/config-database.ts';
 import { number } from '../../rows/cells.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import type { Row } from '../connection/values.ts';
 import { ListenerQueue, QUEUE_COLUMNS, toQueueRow } from '../log/listener-queue.ts';
 
-export interface Listener {
-  readonly ownerId: string;
-  readonly id: string;
-}
-
 const isRunQueue = (id: string): boolean => !isWebhook(id) && id !== MAIL && !isRequestListener(id);
-
-/** Inserts the deliveries in `gone` as cancelled. `at`: a parameter, when. */
-export const keepCancelled = (at: string): string =>
-  `INSERT INTO deliveries (delivery, owner_id, kind, listener_id, subscription_id, via, entry, state, attempts_made,
-      ended_at_ms, requests_made, tries, due_by, fence)
-    SELECT delivery, owner_id, kind, listener_id, subscription_id, via, entry, 'cancelled', attempts_made, ${at}::bigint,
-      requests_made, tries, due_by, fence FROM gone`;
 
 /** Rows that one statement moves: a million may wait, and statements have a time limit. */
 export const ROWS_PER_STEP = 20_000;

@@ -1,7 +1,7 @@
 // What a process remembers between its claims of deliveries: the first attempts since the last retry, of each listener and of
 // all. Each process counts for itself, since one at a time sends to a webhook.
 
-import { firstsAfter, RetryShare, retriesOf, type Served } from '../../log/round-robin.ts';
+import { firstsAfter, RetryShare, retriesOf, type Served, VainLooks } from '../../log/round-robin.ts';
 
 /** The most listeners before all counts are dropped; a retry then waits for a few more first attempts. */
 const MAX_KEPT = 20_000;
@@ -10,16 +10,7 @@ export class RetryShares {
   /** First attempts since the last retry, by listener. */
   readonly #firsts = new Map<string, number>();
   retries = new RetryShare();
-  /** Queues that consecutive claims looked at in vain. */
-  #inVain = 0;
-
-  /** Counts the queues that a claim looked at in vain. Returns whether some of the `ready` ones were not looked at yet. */
-  leavesSome(inVain: number, ready: number): boolean {
-    this.#inVain = inVain === 0 ? 0 : this.#inVain + inVain;
-    const leaves = this.#inVain < ready;
-    if (!leaves) this.#inVain = 0;
-    return leaves;
-  }
+  readonly vainLooks = new VainLooks();
 
   /** Returns how many of the next slots of a listener (by its pairKey) are for retries, if all its deliveries are due. */
   retriesOf(key: string, slots: number): number {

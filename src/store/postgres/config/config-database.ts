@@ -24,7 +24,7 @@ import { writeLedger } from '../log/ledger.ts';
 import { RecordFinder } from '../log/record-finder.ts';
 import { cancelWaiting } from '../runs/cancel.ts';
 import { type ConfigWriting, configWrite, lockOwner, queueWrite } from './config-write.ts';
-import { lockDeliveries, webhookHealth } from './webhooks.ts';
+import { lockDeliveries } from './webhooks.ts';
 
 const DIALECT: Dialect<Value> = {
   kind: 'postgres',
@@ -74,7 +74,6 @@ export function configDatabase(core: Core): ConfigDatabase {
     hotReads: hotReads(core),
     moreMeasured: WAITING_RUNS,
     openRuns: OPEN_RUNS,
-    webhookHealth: webhookHealth(core),
     pauseInMemory: () => null,
   };
 }

@@ -1,10 +1,11 @@
 // Writes of the configuration: one transaction each, in the order of the owner's version. With a new version, every node reads
 // the owner's routing again at its next emission.
 
+import type { Listener } from '../../config/config-database.ts';
 import { Ledger } from '../../log/ledger.ts';
 import { number } from '../../rows/cells.ts';
 import type { Row } from '../../rows/rows.ts';
-import { type Listener, lockQueue } from '../claims/queued-work.ts';
+import { lockQueue } from '../claims/queued-work.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import type { Core } from '../core.ts';

@@ -1,8 +1,9 @@
 // Postgres' DeliveryPort: returns what the batch has read, and plans changes.
 
 import { type AttemptTrigger, type DeliveryLease, isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
-import { HEALTHY, type WebhookHealth } from '../../../domain/delivery/health.ts';
-import { type DeliveryMove, isWaiting } from '../../../domain/delivery/progress.ts';
+import type { WebhookHealth } from '../../../domain/delivery/health.ts';
+import { closedStateOf, type DeliveryMove, isWaiting } from '../../../domain/delivery/progress.ts';
+import { maySend } from '../../../domain/delivery/turn.ts';
 import type { Webhook } from '../../../domain/resource.ts';
 import type { DeliveryPort, LeasedDelivery, NextClaim } from '../../log/delivery-port.ts';
 import { number, text } from '../../rows/cells.ts';
@@ -36,20 +37,17 @@ export class PlannedDeliveryPort implements DeliveryPort<ListenerQueue> {
   }
 
   webhook(queue: ListenerQueue): Webhook | undefined {
-    if (!isWebhook(queue.listenerId)) return undefined;
-    const webhook = this.#planner.webhook(queue.ownerId, queue.listenerId);
-    return webhook?.active && this.#planner.isGone(queue) ? { ...webhook, active: false } : webhook;
+    return isWebhook(queue.listenerId) ? this.#planner.webhook(queue.ownerId, queue.listenerId) : undefined;
   }
 
-  moveDelivery({ delivery, fence, ownerId, queue }: Leased, move: DeliveryMove): void {
+  moveDelivery({ delivery, fence, queue }: Leased, move: DeliveryMove): void {
     const planner = this.#planner;
     const { state, progress } = move;
     if (isWaiting(state) || state === 'held') planner.changes.deliveryChanges.push({ delivery, fence, ...move });
     else planner.changes.deliveryEnds.push({ delivery, state, progress });
-    planner.ledger.moved(ownerId, 'deliveries', { from: 'sending', to: state });
-    const waiting = isWaiting(state) ? 1 : 0;
-    queue.change({ taken: -1, waiting, keptUntilMs: this.#keptUntilMs(queue) }, planner.core.node.id);
-    if (waiting > 0) planner.wentBack.add(queue);
+    const moved = { from: 'sending', to: state, keptUntilMs: this.#keptUntilMs(queue) } as const;
+    queue.deliveriesMoved(moved, planner.ledger, planner.core.node.id);
+    if (isWaiting(state)) planner.wentBack.add(queue);
   }
 
   health(queue: ListenerQueue): WebhookHealth {
@@ -62,8 +60,7 @@ export class PlannedDeliveryPort implements DeliveryPort<ListenerQueue> {
 
   /** The planned rows are written by `holdQueue` (claims/claim.ts). */
   disableWebhook(queue: ListenerQueue): void {
-    this.#planner.goneWebhooks.add(queue);
-    queue.health = HEALTHY;
+    this.#planner.goneWebhooks.set(queue.listenerId, queue);
   }
 
   insertAttempt(delivery: number, { n, trigger, made }: { n: number; trigger: AttemptTrigger; made: string }): void {
@@ -74,17 +71,16 @@ export class PlannedDeliveryPort implements DeliveryPort<ListenerQueue> {
   claimNext(queue: ListenerQueue): NextClaim {
     const { log } = this;
     const planner = this.#planner;
-    if (queue.waiting <= queue.granted || planner.isGone(queue) || queue.isPaused(planner.nowMs)) return 'none';
-    if (!queue.isFor(planner.core.node.id, planner.nowMs)) return 'none';
+    if (queue.waiting <= queue.granted || !queue.isFor(planner.core.node.id, planner.nowMs)) return 'none';
     const webhook = this.webhook(queue) ?? null;
-    if (isWebhook(queue.listenerId) && !webhook?.active) return 'none';
+    if (closedStateOf(queue.listenerId, webhook) !== null) return 'none';
     // Reads the owner's address, which the claim needs.
     if (queue.listenerId === MAIL) planner.owner(queue.ownerId);
-    if (webhook?.settings.ordered) {
-      // A returned delivery is the head again, but its row is not written yet, so a claim would not find it.
-      if (planner.wentBack.has(queue)) return 'refused';
-      if (queue.taken + queue.granted > 0) return 'none';
-    }
+    const isOrdered = webhook?.settings.ordered ?? false;
+    const isPaused = queue.isPaused(planner.nowMs);
+    // A returned delivery is the head again, but its row is not written yet, so a claim would not find it.
+    if (isOrdered && !isPaused && planner.wentBack.has(queue)) return 'refused';
+    if (!maySend({ sending: queue.taken + queue.granted, isPaused }, isOrdered)) return 'none';
     if (!log.takeDelivery(queue.listenerId, webhook)) return 'refused';
     planner.grant(queue, log, null);
     return 'claimed';

@@ -47,8 +47,8 @@ export class BatchPlanner {
   readonly ledger = new Ledger();
   readonly numbers: Numbers;
   readonly grants: Grant[] = [];
-  /** Webhooks that this batch disables: what waits for them is held. */
-  readonly goneWebhooks = new Set<ListenerQueue>();
+  /** The queues of webhooks that this batch disables, by webhook: what waits for them is held. */
+  readonly goneWebhooks = new Map<string, ListenerQueue>();
   /** Queues to which a delivery was returned: they differ from the rows until the rows are written. */
   readonly wentBack = new Set<ListenerQueue>();
   readonly digests = new Map<string, Digest & { ownerId: string; digestKey: string }>();
@@ -147,10 +147,6 @@ export class BatchPlanner {
     this.grants.push({ queue, claimer, count: 1, runnable });
   }
 
-  isGone(queue: ListenerQueue): boolean {
-    return this.goneWebhooks.has(queue);
-  }
-
   /** Gives all slots back: the plan was dropped, or its transaction failed. */
   undo(): void {
     for (const drop of this.#taken.splice(0)) drop();
@@ -211,6 +207,7 @@ export class BatchPlanner {
     const routes = this.#routesOf(ownerId);
     const found = routes?.webhooks.get(id);
     if (routes && found === undefined) this.#miss(() => this.reads.missed.routes.webhooks.push([routes, id]));
+    if (found?.active && this.goneWebhooks.has(id)) return { ...found, active: false };
     return found ?? undefined;
   }
 

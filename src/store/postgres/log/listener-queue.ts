@@ -1,10 +1,14 @@
 // The queue of a listener: how many of its runs or deliveries wait and are under way, and a webhook's health. The transaction
 // that changes its row has locked it.
 
+import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { HEALTHY, type WebhookHealth } from '../../../domain/delivery/health.ts';
+import { isWaiting } from '../../../domain/delivery/progress.ts';
 import type { Throttle } from '../../../domain/resource.ts';
 import { nextStartMs, roomAt, type StartTimes } from '../../../domain/run/throttle.ts';
-import { number, numberIfRead, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
+import type { Ledger } from '../../log/ledger.ts';
+import { number, numberIfRead, text, textOrNull } from '../../rows/cells.ts';
+import { toHealth } from '../../rows/webhook-rows.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import { keptStarts, NEVER, settled, toStarts, withMore } from '../runs/throttle-starts.ts';
@@ -17,10 +21,18 @@ export interface QueueRow {
   readonly holder: number | null;
   readonly keptUntilMs: number | null;
   readonly health: WebhookHealth;
-  /** For runs; 0 also when nothing waits. */
+  /** When the next row is due; 0 also when nothing waits. */
   readonly readyAtMs: number;
   /** For a throttled workflow: when its last runs began. */
   readonly starts: StartTimes;
+}
+
+interface DeliveriesMoved {
+  readonly from: DeliveryState | null;
+  readonly to: DeliveryState;
+  readonly n?: number;
+  /** Until when the queue stays with its node, once nothing is under way. */
+  readonly keptUntilMs?: number | null;
 }
 
 const HOLDER_LIVES = 'EXISTS (SELECT 1 FROM nodes AS n WHERE n.node = l.holder AND n.gone_at_ms IS NULL)';
@@ -49,19 +61,6 @@ export function toQueueRow(row: Row): QueueRow {
   };
 }
 
-/** Returns HEALTHY itself for most webhooks, so that comparing identities is enough. */
-export function toHealth(row: Row): WebhookHealth {
-  const failingSinceMs = numberIfRead(row, 'failing_since_ms');
-  const pausedUntilMs = numberIfRead(row, 'paused_until_ms');
-  if (failingSinceMs === null && pausedUntilMs === null) return HEALTHY;
-  return {
-    failingSinceMs,
-    exhaustedInRow: number(row, 'exhausted_in_row'),
-    noticedAtMs: numberOrNull(row, 'noticed_at_ms'),
-    pausedUntilMs,
-  };
-}
-
 /** The queue of a listener with the changes of its transaction. */
 export class ListenerQueue {
   readonly ownerId: string;
@@ -77,6 +76,8 @@ export class ListenerQueue {
   isChanged = false;
   /** A count would have fallen below zero: it differs from the rows. */
   isWrong = false;
+  /** Rows were added to those that `#readyAtMs` is of. */
+  #hasMore = false;
   #readyAtMs: number;
   #starts: StartTimes;
   readonly #startsBefore: StartTimes;
@@ -115,8 +116,17 @@ export class ListenerQueue {
     }
   }
 
+  /** Counts deliveries that changed from one state to another, here and in the ledger; `from` null: they are new. */
+  deliveriesMoved({ from, to, n = 1, keptUntilMs = null }: DeliveriesMoved, ledger: Ledger, node: number): void {
+    ledger.moved(this.ownerId, 'deliveries', { from, to, n });
+    const waiting = n * (Number(isWaiting(to)) - Number(isWaiting(from)));
+    const taken = n * (Number(to === 'sending') - Number(from === 'sending'));
+    if (waiting !== 0 || taken !== 0) this.change({ waiting, taken, keptUntilMs }, node);
+  }
+
   /** Changes the counts, but not below zero: no claim would take a queue with a negative count. */
   #count(waiting: number, taken: number): void {
+    this.#hasMore ||= waiting > 0;
     this.isWrong ||= this.waiting + waiting < 0 || this.taken + taken < 0;
     this.waiting = Math.max(0, this.waiting + waiting);
     this.taken = Math.max(0, this.taken + taken);
@@ -196,16 +206,25 @@ export class ListenerQueue {
     return this.#health !== this.#healthBefore;
   }
 
+  /** Returns whether a row that waits is due; one that this transaction has added counts as due. */
+  isSomeDue(nowMs: number): boolean {
+    return this.waiting > 0 && (this.#hasMore || this.#readyAtMs <= nowMs);
+  }
+
   isPaused(nowMs: number): boolean {
     return this.#health.pausedUntilMs !== null && this.#health.pausedUntilMs > nowMs;
   }
 }
 
+/** Selects the head of a listener's queue: the lowest number that waits. `only`: a condition on the listener. */
+export const headOf = (columns: string, of: { owner: string; listener: string; only?: string }): string =>
+  `SELECT ${columns} FROM open_deliveries AS d WHERE ${of.only ? `${of.only} AND ` : ''}d.owner_id = ${of.owner}
+    AND d.listener_id = ${of.listener} AND d.state IN ('pending', 'retrying')
+    ORDER BY d.owner_id, d.listener_id, d.delivery LIMIT 1`;
+
 /** For `listener_queues AS l`: when its next delivery is due; for an ordered webhook that with the lowest number. */
 const EARLIEST_DUE = `CASE WHEN (SELECT w.is_ordered FROM webhooks AS w WHERE w.id = l.listener_id)
-  THEN (SELECT d.due_at_ms FROM open_deliveries AS d
-    WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id AND d.state IN ('pending', 'retrying')
-    ORDER BY d.owner_id, d.listener_id, d.delivery LIMIT 1)
+  THEN (${headOf('d.due_at_ms', { owner: 'l.owner_id', listener: 'l.listener_id' })})
   ELSE least(
     (SELECT min(due_at_ms) FROM open_deliveries AS d
       WHERE d.owner_id = l.owner_id AND d.listener_id = l.listener_id AND d.state = 'pending'),
@@ -265,15 +284,5 @@ function sendHealth(tx: Tx, changed: readonly ListenerQueue[]): void {
     arrayLiteral(changed.map((l) => l.health.exhaustedInRow)),
     arrayLiteral(changed.map((l) => l.health.noticedAtMs)),
     arrayLiteral(changed.map((l) => l.health.pausedUntilMs)),
-  );
-}
-
-/** Resets the health of a webhook that is deleted. Its queue is locked. */
-export function forgetHealth(tx: Tx, { ownerId, id }: { ownerId: string; id: string }): void {
-  void tx.query(
-    `UPDATE listener_queues SET failing_since_ms = NULL, exhausted_in_row = 0, noticed_at_ms = NULL, paused_until_ms = NULL
-      WHERE owner_id = $1 AND listener_id = $2`,
-    ownerId,
-    id,
   );
 }

@@ -2,7 +2,8 @@
 // all nodes.
 
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
-import { concurrencyOf, type Runnable, type Webhook } from '../../../domain/resource.ts';
+import { maySend } from '../../../domain/delivery/turn.ts';
+import { concurrencyOf, type Runnable } from '../../../domain/resource.ts';
 import type { RunState } from '../../../domain/run/run.ts';
 import type { Admission } from '../../contract/store.ts';
 import type { ClaimsSoFar, DeliveryQueue, RunQueue } from '../../log/port.ts';
@@ -64,35 +65,36 @@ export class PlannedDeliveryQueue implements DeliveryQueue {
     this.#queue = queue;
   }
 
-  isHeld(webhook: Webhook): boolean {
-    return !webhook.active || this.#log.planner.isGone(this.#queue);
+  get waiting(): number {
+    return this.#queue.waiting;
   }
 
-  mayGoAtOnce(isOrdered: boolean): boolean {
+  get sending(): number {
+    return this.#queue.taken;
+  }
+
+  get isSomeDue(): boolean {
+    return this.#queue.isSomeDue(this.#log.planner.nowMs);
+  }
+
+  get isPaused(): boolean {
+    return this.#queue.isPaused(this.#log.planner.nowMs);
+  }
+
+  get isOurs(): boolean {
     const { core, nowMs } = this.#log.planner;
-    return this.#queue.waiting === 0 && this.#queue.isFor(core.node.id, nowMs) && this.#mayGo(isOrdered);
+    return this.#queue.isFor(core.node.id, nowMs);
   }
 
   moved(from: DeliveryState | null, to: DeliveryState): void {
     const { ledger, core } = this.#log.planner;
-    ledger.moved(this.#queue.ownerId, 'deliveries', { from, to });
-    const waiting = Number(isWaiting(to)) - Number(isWaiting(from));
-    const taken = Number(to === 'sending') - Number(from === 'sending');
-    if (waiting !== 0 || taken !== 0) this.#queue.change({ waiting, taken }, core.node.id);
+    this.#queue.deliveriesMoved({ from, to }, ledger, core.node.id);
   }
 
   announceWaiting(isOrdered: boolean): void {
     // Only a claim knows until when the listener is paused.
     this.#log.claims.deliveriesWaiting = true;
-    if (this.#mayGo(isOrdered)) this.#log.planner.notified.add('deliveries');
+    // The process that sends to an ordered webhook claims the next one itself.
+    if (maySend(this, isOrdered)) this.#log.planner.notified.add('deliveries');
   }
-
-  /** An ordered webhook gets one delivery at a time; the process that sends it claims the next one itself. */
-  #mayGo(isOrdered: boolean): boolean {
-    return (this.#queue.taken === 0 || !isOrdered) && !this.#queue.isPaused(this.#log.planner.nowMs);
-  }
-}
-
-function isWaiting(state: DeliveryState | null): boolean {
-  return state === 'pending' || state === 'retrying';
 }

@@ -4,6 +4,7 @@
 import type { Cell, Cells } from '../../contract/export.ts';
 import { kept } from '../../log/source-memory.ts';
 import { jsonOrNull, number, text, textOrNull } from '../../rows/cells.ts';
+import { OPEN_DELIVERY } from '../../rows/delivery-rows.ts';
 import { FLAG_BITS } from '../../rows/emission-cells.ts';
 import { OPEN_RUN } from '../../rows/run-rows.ts';
 import { keptStarts } from '../runs/throttle-starts.ts';
@@ -20,8 +21,6 @@ export interface Imported {
   readonly order?: readonly string[];
   readonly columns?: Readonly<Record<string, (row: Cells) => Cell>>;
 }
-
-const OPEN_DELIVERY = "state IN ('pending', 'sending', 'retrying', 'held')";
 
 /** Reads the bits of an emission's `flags`. */
 const FLAGS = Object.fromEntries(

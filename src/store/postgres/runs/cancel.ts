@@ -1,7 +1,8 @@
 // Cancels waiting runs: moves them to the table of ended runs.
 
+import type { Listener } from '../../config/config-database.ts';
 import { number, text } from '../../rows/cells.ts';
-import { emptyQueue, fitting, type Listener, moveInSteps, ROWS_PER_STEP } from '../claims/queued-work.ts';
+import { emptyQueue, fitting, moveInSteps, ROWS_PER_STEP } from '../claims/queued-work.ts';
 import type { ConfigWriting } from '../config/config-write.ts';
 
 /** Inserts the runs in `gone` as cancelled at `at`, which is SQL. No run ends before it started. */

@@ -2,14 +2,17 @@
 // the other. The next claim finds and moves them. It moves at most as many as one step of a deletion, since other claims wait
 // meanwhile; if more are left, the queue stays ready.
 
+import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
+import { isWaiting, type ListenerMove } from '../../../domain/delivery/progress.ts';
+import type { Listener } from '../../config/config-database.ts';
 import { Ledger } from '../../log/ledger.ts';
-import { text } from '../../rows/cells.ts';
-import { fitting, keepCancelled, type Listener, ROWS_PER_STEP } from '../claims/queued-work.ts';
+import { number, text } from '../../rows/cells.ts';
+import { fitting, ROWS_PER_STEP } from '../claims/queued-work.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
-import type { Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
+import { moveSome } from '../deliveries/move-deliveries.ts';
 import { writeLedger } from '../log/ledger.ts';
-import { DETAIL_BYTES, keepCancelled as keepCancelledRuns } from './cancel.ts';
+import { DETAIL_BYTES, keepCancelled } from './cancel.ts';
 
 /** Cancels runs of deleted workflows and sources, as many as fit into one claim. */
 export async function cancelOrphanedRuns(
@@ -38,7 +41,7 @@ async function cancelSome(
     `WITH next AS (${fitting(`SELECT run, run AS place, ${DETAIL_BYTES} AS bytes FROM open_runs
         WHERE runnable_id = $2 AND state = 'queued' ORDER BY run LIMIT $3::int`)}),
       gone AS (DELETE FROM open_runs AS o USING next WHERE o.run = next.run RETURNING o.*)
-      ${keepCancelledRuns('$1::bigint')} RETURNING run`,
+      ${keepCancelled('$1::bigint')} RETURNING run`,
     nowMs,
     runnable.id,
     most,
@@ -49,7 +52,7 @@ async function cancelSome(
 }
 
 export interface OrphanedDeliveries extends Listener {
-  readonly to: 'held' | 'cancelled';
+  readonly move: ListenerMove;
 }
 
 /** Holds or cancels deliveries to disabled or deleted webhooks, as many as fit into one claim. */
@@ -60,44 +63,22 @@ export async function moveOrphanedDeliveries(
 ): Promise<void> {
   const ledger = new Ledger();
   let left = ROWS_PER_STEP;
-  for (const queue of orphaned) {
+  for (const { ownerId, id, move } of orphaned) {
     if (left <= 0) break;
-    if (!(await lockIdle(tx, queue))) continue;
-    const moved = await (queue.to === 'held' ? hold(tx, queue, left) : cancel(tx, queue, { nowMs, most: left }));
-    const rest = `SELECT 1 FROM open_deliveries WHERE owner_id = $1 AND listener_id = $2 AND ${WAITING}`;
-    closeQueue(tx, queue, { moved: moved.length, rest });
-    for (const row of moved) ledger.moved(queue.ownerId, 'deliveries', { from: text(row, 'state'), to: queue.to });
-    left -= moved.length;
+    if (!(await lockIdle(tx, { ownerId, id }))) continue;
+    let moved = 0;
+    let waited = 0;
+    for (const row of await moveSome(tx, { ownerId, id }, { move, after: 0, most: left, nowMs })) {
+      const [from, n] = [text<DeliveryState>(row, 'state'), number(row, 'n')];
+      ledger.moved(ownerId, 'deliveries', { from, to: text(row, 'now_state'), n });
+      moved += n;
+      if (isWaiting(from)) waited += n;
+    }
+    const rest = `SELECT 1 FROM open_deliveries WHERE owner_id = $1 AND listener_id = $2 AND state IN ('pending', 'retrying')`;
+    closeQueue(tx, { ownerId, id }, { moved: waited, rest });
+    left -= moved;
   }
   writeLedger(tx, ledger, core.node.slot);
-}
-
-const WAITING = "state IN ('pending', 'retrying')";
-
-/** `$1` and `$2`: owner and listener; `$3`: the limit. */
-const NEXT = `next AS (SELECT delivery, state FROM open_deliveries WHERE owner_id = $1 AND listener_id = $2 AND ${WAITING}
-  ORDER BY delivery LIMIT $3::int)`;
-
-function hold(tx: Tx, { ownerId, id }: Listener, most: number): Promise<Row[]> {
-  return tx.query(
-    `WITH ${NEXT} UPDATE open_deliveries AS o SET state = 'held', due_at_ms = NULL FROM next
-        WHERE o.delivery = next.delivery AND o.delivery = ANY(ARRAY(SELECT delivery FROM next)) RETURNING next.state`,
-    ownerId,
-    id,
-    most,
-  );
-}
-
-function cancel(tx: Tx, { ownerId, id }: Listener, { nowMs, most }: { nowMs: number; most: number }): Promise<Row[]> {
-  return tx.query(
-    `WITH ${NEXT}, gone AS (DELETE FROM open_deliveries AS o USING next WHERE o.delivery = next.delivery RETURNING o.*),
-      kept AS (${keepCancelled('$4')})
-      SELECT state FROM gone`,
-    ownerId,
-    id,
-    most,
-    nowMs,
-  );
 }
 
 /** Locks the queue. Returns false when another node has locked it. */

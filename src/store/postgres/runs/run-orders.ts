@@ -2,6 +2,7 @@
 // only, so of several nodes and requests that end a wait at once, one does.
 
 import type { RunState } from '../../../domain/run/run.ts';
+import type { Listener } from '../../config/config-database.ts';
 import { raw, type Sql, sql } from '../../config/sql.ts';
 import type { Steps } from '../../config/steps.ts';
 import type { RunStore } from '../../contract/store.ts';
@@ -9,7 +10,7 @@ import type { WaitStore } from '../../contract/waits.ts';
 import { Ledger } from '../../log/ledger.ts';
 import { type CHANGED, cancelRun, endWaits, type RunOrders, resumeRun, untilUnchanged } from '../../log/run-orders.ts';
 import { numberOrNull, text } from '../../rows/cells.ts';
-import { fitting, type Listener } from '../claims/queued-work.ts';
+import { fitting } from '../claims/queued-work.ts';
 import { runSteps } from '../config/config-database.ts';
 import type { Channel } from '../connection/notify.ts';
 import type { TransactionConnection, Tx } from '../connection/transaction-connection.ts';

@@ -16,7 +16,7 @@ import type { Core } from '../core.ts';
 import type { Connection, Row, Value } from '../database.ts';
 import type { Transaction } from '../log/transaction.ts';
 import { cancelRuns } from '../partial-index.ts';
-import { forgetRoute, OpenDeliveries, webhookHealth } from './webhooks.ts';
+import { forgetRoute, OpenDeliveries } from './webhooks.ts';
 
 const DIALECT: Dialect<Value> = {
   kind: 'sqlite',
@@ -79,7 +79,6 @@ export function configDatabase(core: Core): ConfigDatabase {
     },
     moreMeasured: [],
     openRuns: OPEN_RUNS,
-    webhookHealth: webhookHealth(core),
     pauseInMemory: (listenerId) => core.queues.find(listenerId)?.pausedUntilMs ?? null,
   };
 }

@@ -1,22 +1,21 @@
 // Changes of the configuration to the open deliveries of a listener.
 
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
-import { isWaiting } from '../../../domain/delivery/progress.ts';
+import { HEALTHY } from '../../../domain/delivery/health.ts';
+import {
+  type ClosedState,
+  HOLD,
+  isWaiting,
+  type ListenerMove,
+  type WaitingState,
+} from '../../../domain/delivery/progress.ts';
 import type { Webhook } from '../../../domain/resource.ts';
 import { FURTHER_ERRORS } from '../../check/checks.ts';
 import type { Listener, LockedDeliveries } from '../../config/config-database.ts';
-import type { WebhookStore } from '../../contract/resources.ts';
+import { IS_UNSENT, OPEN_DELIVERY } from '../../rows/delivery-rows.ts';
 import type { Core } from '../core.ts';
-import { forgetHealth, readHealth } from '../deliveries/health.ts';
+import { writeHealth } from '../deliveries/health.ts';
 import type { Transaction } from '../log/transaction.ts';
-import { OPEN_DELIVERY } from '../partial-index.ts';
-
-export function webhookHealth({ reader }: Core): WebhookStore['webhookHealth'] {
-  return async (ownerId, ids) => {
-    const isThere = (id: string) => reader.get('SELECT 1 FROM webhooks WHERE id = ? AND owner_id = ?', id, ownerId);
-    return new Map(ids.filter(isThere).map((id) => [id, readHealth(reader, id)]));
-  };
-}
 
 /** Drops a webhook from the cache, also after a rollback. */
 export function forgetRoute(core: Core, tx: Transaction, webhookId: string): void {
@@ -28,7 +27,7 @@ export function forgetRoute(core: Core, tx: Transaction, webhookId: string): voi
 export function disableWebhook(core: Core, tx: Transaction, webhook: Webhook): void {
   core.writer.run('UPDATE webhooks SET active = 0, updated_at_ms = ? WHERE id = ?', tx.nowMs, webhook.id);
   forgetRoute(core, tx, webhook.id);
-  new OpenDeliveries(core, tx, webhook).hold();
+  new OpenDeliveries(core, tx, webhook).move(HOLD);
 }
 
 /** There is one writer, so nothing is locked. */
@@ -66,61 +65,37 @@ export class OpenDeliveries implements LockedDeliveries {
     return total;
   }
 
-  hold(): void {
-    this.#move(['pending', 'retrying'], 'held');
-  }
-
-  release(): void {
-    this.#move(['held'], 'pending', "due_by = 'event' AND requests_made = 0");
-    this.#move(['held'], 'retrying');
-  }
-
-  cancel(): void {
-    this.forgetHealth();
-    this.#move(['pending', 'retrying', 'held'], 'cancelled');
+  move({ from, to }: ListenerMove): void {
+    for (const state of from) {
+      if (to !== 'waiting') this.#move(state, to);
+      else {
+        this.#move(state, 'pending', IS_UNSENT);
+        this.#move(state, 'retrying');
+      }
+    }
   }
 
   forgetHealth(): void {
-    forgetHealth(this.#core, this.#of.id);
-  }
-
-  endPause(): void {
-    const { queues, writer } = this.#core;
-    const { nowMs } = this.#tx;
-    const count = writer.run(
-      `UPDATE deliveries SET due_at_ms = ? WHERE listener_id = ? AND state = 'retrying' AND due_by = 'retry_after'
-        AND due_at_ms > ? AND ${OPEN_DELIVERY}`,
-      nowMs,
-      this.#of.id,
-      nowMs,
-    );
-    const queue = count > 0 && queues.find(this.#of.id);
-    if (queue) queues.knowRetry(queue, nowMs);
+    writeHealth(this.#core, this.#of.id, HEALTHY);
   }
 
   settingsChanged(): void {
-    this.#core.queues.unblock(this.#of.id);
+    this.#core.queues.settingsChanged(this.#of.id);
   }
 
   /** `only`: a condition, as SQL. */
-  #move(
-    from: readonly ('pending' | 'retrying' | 'held')[],
-    to: 'pending' | 'retrying' | 'held' | 'cancelled',
-    only = 'true',
-  ): void {
+  #move(from: WaitingState | 'held', to: WaitingState | ClosedState, only = 'true'): void {
     const { ownerId, id: listenerId } = this.#of;
     const { nowMs } = this.#tx;
-    for (const state of from) {
-      const count = this.#core.writer.run(
-        `UPDATE deliveries SET state = ?, due_at_ms = ?, ended_at_ms = ?
-          WHERE listener_id = ? AND state = ? AND ${OPEN_DELIVERY} AND ${only}`,
-        to,
-        isWaiting(to) ? nowMs : null,
-        to === 'cancelled' ? nowMs : null,
-        listenerId,
-        state,
-      );
-      this.#tx.deliveriesMoved({ ownerId, listenerId, from: state, to, dueAtMs: nowMs, count });
-    }
+    const count = this.#core.writer.run(
+      `UPDATE deliveries SET state = ?, due_at_ms = ?, ended_at_ms = ?
+        WHERE listener_id = ? AND state = ? AND ${OPEN_DELIVERY} AND ${only}`,
+      to,
+      isWaiting(to) ? nowMs : null,
+      to === 'cancelled' ? nowMs : null,
+      listenerId,
+      from,
+    );
+    this.#tx.deliveriesMoved({ ownerId, listenerId, from, to, dueAtMs: nowMs, count });
   }
 }

@@ -8,13 +8,18 @@ import type { Claims } from '../../contract/store.ts';
 import type { NextClaim } from '../../log/delivery-port.ts';
 import { type ClaimSource, grantRound, retriesOf } from '../../log/round-robin.ts';
 import { number, numberOrNull, text } from '../../rows/cells.ts';
-import { PROGRESS_COLUMNS, toClaimedDelivery } from '../../rows/delivery-rows.ts';
+import { OPEN_DELIVERY, PROGRESS_COLUMNS, toClaimedDelivery } from '../../rows/delivery-rows.ts';
 import { toEmission } from '../../rows/log-rows.ts';
 import type { Core } from '../core.ts';
 import type { Connection, Row } from '../database.ts';
 import type { SqliteLogWriter } from '../log/log-writer.ts';
-import { OPEN_DELIVERY } from '../partial-index.ts';
-import { type ListenerQueue, ListenerQueues } from './listener-queues.ts';
+import {
+  type CountedState,
+  type ListenerQueue,
+  ListenerQueues,
+  noCounts,
+  type QueueCounts,
+} from './listener-queues.ts';
 
 const ONE_FIRST = { pending: 1, retrying: 0 };
 const ONE_RETRY = { pending: 0, retrying: 1 };
@@ -38,45 +43,38 @@ export class WrongCount extends Error {
 
 /** Counts doubtful listeners again, at the beginning of a transaction that claims. */
 export function recountDoubtful({ queues, writer }: Core): void {
-  for (const listenerId of queues.doubtful) {
-    const rows = writer.all(
-      `SELECT state, count(*) AS n, min(due_at_ms) AS due_at_ms FROM deliveries
-        WHERE listener_id = ? AND ${OPEN_DELIVERY} GROUP BY state`,
-      listenerId,
-    );
-    const byState = new Map(rows.map((row) => [text(row, 'state'), row]));
-    const countOf = (state: string): number => {
-      const row = byState.get(state);
-      return row ? number(row, 'n') : 0;
-    };
-    const retry = byState.get('retrying');
-    queues.recount(listenerId, {
-      pending: countOf('pending'),
-      retrying: countOf('retrying'),
-      sending: countOf('sending'),
-      retryAtMs: (retry && numberOrNull(retry, 'due_at_ms')) ?? Number.POSITIVE_INFINITY,
-    });
-  }
+  for (const id of queues.doubtful) queues.recount(id, readCounts(writer, id).get(id) ?? noCounts());
 }
 
 /** Returns the queues of a store that was just opened. */
 export function readQueues(writer: Connection, nowMs: number): ListenerQueues {
   const queues = new ListenerQueues();
   queues.begin(nowMs);
-  const open = writer.all(
-    `SELECT listener_id, state, count(*) AS n, min(due_at_ms) AS due_at_ms FROM deliveries
-      WHERE ${OPEN_DELIVERY} GROUP BY listener_id, state`,
-  );
-  for (const row of open) {
-    const to = text<WaitingState | 'sending' | 'held'>(row, 'state');
-    if (to === 'held') continue;
-    const dueAtMs = numberOrNull(row, 'due_at_ms');
-    queues.moved(text(row, 'listener_id'), { from: null, to, dueAtMs, count: number(row, 'n') });
-  }
+  for (const [id, counts] of readCounts(writer)) queues.recount(id, counts);
   const paused = writer.all('SELECT webhook_id, paused_until_ms FROM webhook_health WHERE paused_until_ms > ?', nowMs);
   for (const row of paused) queues.pause(text(row, 'webhook_id'), number(row, 'paused_until_ms'));
   queues.committed();
   return queues;
+}
+
+/** Counts the open deliveries of a listener, or of all. */
+function readCounts(writer: Connection, listenerId?: string): Map<string, QueueCounts> {
+  const one = listenerId === undefined ? [] : [listenerId];
+  const rows = writer.all(
+    `SELECT listener_id, state, count(*) AS n, min(due_at_ms) AS due_at_ms FROM deliveries
+      WHERE ${one.length > 0 ? 'listener_id = ? AND ' : ''}${OPEN_DELIVERY} GROUP BY listener_id, state`,
+    ...one,
+  );
+  const all = new Map<string, QueueCounts>();
+  for (const row of rows) {
+    const [id, state] = [text(row, 'listener_id'), text<CountedState | 'held'>(row, 'state')];
+    if (state === 'held') continue;
+    const counts = all.get(id) ?? noCounts();
+    all.set(id, counts);
+    counts[state] = number(row, 'n');
+    if (state === 'retrying') counts.retryAtMs = numberOrNull(row, 'due_at_ms') ?? Number.POSITIVE_INFINITY;
+  }
+  return all;
 }
 
 export function claimDeliveries(
@@ -96,7 +94,8 @@ export function claimDeliveries(
   // Listeners without a free slot go to the end, so that the next claim looks at the others.
   if (isCut) for (const queue of claimer.refused) queues.toTheEnd(queue);
   w.claims.deliveriesWaiting ||= queues.readyCount > 0;
-  const leavesSome = queues.leavesSome({ isCut, isServed: claimer.served.size > 0, inVain: claimer.inVain });
+  const looked = { isCut, isServed: claimer.served.size > 0, inVain: claimer.inVain };
+  const leavesSome = queues.vainLooks.leaveSome(looked, queues.readyCount);
   const nextDueAtMs = leavesSome ? w.tx.nowMs : queues.nextAtMs((queue) => claimer.lookUp(queue));
   return { ...w.claims, nextDueAtMs };
 }

@@ -1,10 +1,10 @@
 // The queue of a listener for a new delivery, counted in memory (listener-queues.ts).
 
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
-import type { Webhook } from '../../../domain/resource.ts';
 import type { ClaimsSoFar, DeliveryQueue } from '../../log/port.ts';
 import type { Core } from '../core.ts';
 import type { Transaction } from '../log/transaction.ts';
+import type { ListenerQueue } from './listener-queues.ts';
 
 /** The verb that writes. */
 interface Verb {
@@ -14,22 +14,36 @@ interface Verb {
 }
 
 export class SqliteDeliveryQueue implements DeliveryQueue {
+  readonly isOurs = true;
   readonly #log: Verb;
   readonly #ownerId: string;
   readonly #listenerId: string;
+  /** Undefined: nothing waits or is under way. */
+  readonly #queue: ListenerQueue | undefined;
 
   constructor(log: Verb, ownerId: string, listenerId: string) {
     this.#log = log;
     this.#ownerId = ownerId;
     this.#listenerId = listenerId;
+    this.#queue = log.core.queues.find(listenerId);
   }
 
-  isHeld(webhook: Webhook): boolean {
-    return !webhook.active;
+  get waiting(): number {
+    return this.#queue ? this.#queue.pending + this.#queue.retrying : 0;
   }
 
-  mayGoAtOnce(isOrdered: boolean): boolean {
-    return this.#log.core.queues.mayGoAtOnce(this.#listenerId, isOrdered);
+  get sending(): number {
+    return this.#queue?.sending ?? 0;
+  }
+
+  /** Pending deliveries are due whatever the clock says. */
+  get isSomeDue(): boolean {
+    const queue = this.#queue;
+    return queue !== undefined && (queue.pending > 0 || this.#log.core.queues.isRetryDue(queue));
+  }
+
+  get isPaused(): boolean {
+    return this.#queue !== undefined && this.#queue.pausedUntilMs > this.#log.tx.nowMs;
   }
 
   moved(from: DeliveryState | null, to: DeliveryState): void {

@@ -9,17 +9,24 @@
 
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import type { WaitingState } from '../../../domain/delivery/progress.ts';
-import { firstsAfter, RetryShare, type Served } from '../../log/round-robin.ts';
+import { firstsAfter, RetryShare, type Served, VainLooks } from '../../log/round-robin.ts';
 import { DueHeap } from '../log/due-heap.ts';
 
-export interface ListenerQueue {
-  /** The id of the listener. */
-  readonly id: string;
-  pending: number;
-  retrying: number;
-  sending: number;
+/** States that memory counts. */
+export type CountedState = WaitingState | 'sending';
+
+export interface QueueCounts extends Record<CountedState, number> {
   /** No retry is due before then; Infinity: there is none. */
   retryAtMs: number;
+}
+
+export function noCounts(): QueueCounts {
+  return { pending: 0, retrying: 0, sending: 0, retryAtMs: Number.POSITIVE_INFINITY };
+}
+
+export interface ListenerQueue extends QueueCounts {
+  /** The id of the listener. */
+  readonly id: string;
   /** Whether a retry is due exactly then. */
   isExact: boolean;
   /** The receiver has asked for a pause until then. */
@@ -54,9 +61,8 @@ export class ListenerQueues {
   /** Listeners whose counts were found wrong; `recount` corrects them. */
   readonly doubtful = new Set<string>();
   readonly retries = new RetryShare();
+  readonly vainLooks = new VainLooks();
   #nowMs = 0;
-  /** Queues that were looked at in vain since one was served. */
-  #inVain = 0;
 
   /** Called when a transaction begins. */
   begin(nowMs: number): void {
@@ -111,10 +117,13 @@ export class ListenerQueues {
     this.#place(queue);
   }
 
-  /** Called when a listener's settings have changed. */
-  unblock(listenerId: string): void {
+  /** Called when a listener's settings have changed: another delivery may be the head, and retries may be due earlier. */
+  settingsChanged(listenerId: string): void {
     const queue = this.#queues.get(listenerId);
-    if (queue) this.block(queue, 0);
+    if (!queue) return;
+    this.#touch(listenerId);
+    if (queue.retrying > 0) Object.assign(queue, { retryAtMs: this.#nowMs, isExact: false });
+    this.block(queue, 0);
   }
 
   /** Sets the exact time of the next retry; null: there is none. */
@@ -131,19 +140,18 @@ export class ListenerQueues {
   }
 
   /** Sets the counts of the file, which a rollback keeps. */
-  recount(listenerId: string, counts: Pick<ListenerQueue, 'pending' | 'retrying' | 'sending' | 'retryAtMs'>): void {
-    const queue = this.#touch(listenerId);
-    Object.assign(queue, counts, { isExact: true, blockedUntilMs: 0 });
+  recount(listenerId: string, counts: QueueCounts): void {
+    const queue = this.correct(listenerId, counts);
     this.#before.set(queue, { ...queue });
-    this.#place(queue);
     this.doubtful.delete(listenerId);
   }
 
   /** Sets the counts of the rows, with this transaction's changes. */
-  correct(listenerId: string, counts: Pick<ListenerQueue, 'pending' | 'retrying' | 'sending' | 'retryAtMs'>): void {
+  correct(listenerId: string, counts: QueueCounts): ListenerQueue {
     const queue = this.#touch(listenerId);
     Object.assign(queue, counts, { isExact: true, blockedUntilMs: 0 });
     this.#place(queue);
+    return queue;
   }
 
   get listenerIds(): readonly string[] {
@@ -158,14 +166,6 @@ export class ListenerQueues {
   /** Returns whether a retry is due; exact only while `isExact`. */
   isRetryDue(queue: ListenerQueue): boolean {
     return queue.retrying > 0 && queue.retryAtMs <= this.#nowMs;
-  }
-
-  /** Returns whether a new delivery may be sent at once: it overtakes no other one. */
-  mayGoAtOnce(listenerId: string, isOrdered: boolean): boolean {
-    const queue = this.#queues.get(listenerId);
-    if (!queue) return true;
-    if (queue.pending > 0 || queue.pausedUntilMs > this.#nowMs) return false;
-    return isOrdered ? queue.retrying + queue.sending === 0 : !this.isRetryDue(queue);
   }
 
   /** Returns whether a delivery to the listener may be due. */
@@ -199,14 +199,6 @@ export class ListenerQueues {
   /** Moves a queue behind the others. */
   toTheEnd(queue: ListenerQueue): void {
     for (const set of [this.#ready.pending, this.#ready.retrying]) if (set.delete(queue)) set.add(queue);
-  }
-
-  /** Called after a claim. Returns whether queues are left that were not looked at since one was served, or since all were. */
-  leavesSome({ isCut, isServed, inVain }: { isCut: boolean; isServed: boolean; inVain: number }): boolean {
-    this.#inVain = isServed ? inVain : this.#inVain + inVain;
-    const leaves = isCut && this.#inVain < this.readyCount;
-    if (!leaves) this.#inVain = 0;
-    return leaves;
   }
 
   /** Returns when the next waiting delivery may be sent; null: none. `lookUp` calls `knowRetry` for a queue. */

@@ -8,16 +8,14 @@ import { LIMITS } from '../../../domain/limits.ts';
 import { OPEN_FACTS } from '../../check/checks.ts';
 import type { CounterStore, Repair } from '../../contract/counters.ts';
 import { number, numberOrNull, text } from '../../rows/cells.ts';
+import { OPEN_DELIVERY } from '../../rows/delivery-rows.ts';
 import { OPEN_RUN } from '../../rows/run-rows.ts';
 import type { Core } from '../core.ts';
 import type { Connection, Row } from '../database.ts';
+import { type CountedState, noCounts, type QueueCounts } from '../deliveries/listener-queues.ts';
 import type { Transaction } from '../log/transaction.ts';
-import { OPEN_DELIVERY } from '../partial-index.ts';
 
-/** States that memory counts. */
-const COUNTED = ['pending', 'retrying', 'sending'] as const;
-type CountedState = (typeof COUNTED)[number];
-type Counts = Record<CountedState, number> & { retryAtMs: number };
+const COUNTED: readonly CountedState[] = ['pending', 'retrying', 'sending'];
 
 export function counterVerbs(core: Core): CounterStore {
   return {
@@ -43,7 +41,7 @@ function isFew({ writer }: Core): boolean {
 function repair(core: Core, tx: Transaction): Repair[] {
   const figures = new Map<string, number>();
   const queued = new Map<string, number>();
-  const counts = new Map<string, Counts>();
+  const counts = new Map<string, QueueCounts>();
   for (const row of openRuns(core)) {
     const [state, n] = [text(row, 'state'), number(row, 'n')];
     add(figures, `${text(row, 'owner')} runs.${state}`, n);
@@ -52,7 +50,7 @@ function repair(core: Core, tx: Transaction): Repair[] {
   for (const row of openDeliveries(core)) {
     const [id, state, n] = [text(row, 'id'), text<CountedState | 'held'>(row, 'state'), number(row, 'n')];
     add(figures, `${text(row, 'owner')} deliveries.${state}`, n);
-    const known = counts.get(id) ?? NONE();
+    const known = counts.get(id) ?? noCounts();
     counts.set(id, known);
     if (state === 'held') continue;
     known[state] += n;
@@ -92,8 +90,6 @@ function ownerOf(writer: Connection, sql: string, row: Row): string {
   return text(writer.get(sql, number(row, 'one')) ?? {}, 'owner_id');
 }
 
-const NONE = (): Counts => ({ pending: 0, retrying: 0, sending: 0, retryAtMs: Number.POSITIVE_INFINITY });
-
 function add(to: Map<string, number>, key: string, n: number): void {
   to.set(key, (to.get(key) ?? 0) + n);
 }
@@ -125,13 +121,16 @@ function repairRunQueues(core: Core, tx: Transaction, queued: ReadonlyMap<string
   return repairs;
 }
 
-function repairDeliveryQueues({ queues }: Core, counts: ReadonlyMap<string, Counts>): Repair[] {
+function repairDeliveryQueues({ queues }: Core, counts: ReadonlyMap<string, QueueCounts>): Repair[] {
   const repairs: Repair[] = [];
   for (const of of new Set([...counts.keys(), ...queues.listenerIds])) {
-    const found = counts.get(of) ?? NONE();
-    const queue = queues.find(of) ?? NONE();
+    const found = counts.get(of) ?? noCounts();
+    const queue = queues.find(of) ?? noCounts();
     if (COUNTED.every((state) => queue[state] === found[state])) continue;
-    const kinds = { waiting: (c: Counts) => c.pending + c.retrying, taken: (c: Counts) => c.sending } as const;
+    const kinds = {
+      waiting: (c: QueueCounts) => c.pending + c.retrying,
+      taken: (c: QueueCounts) => c.sending,
+    } as const;
     const before = { ...queue };
     queues.correct(of, found);
     const wrong = (['waiting', 'taken'] as const).filter((kind) => kinds[kind](before) !== kinds[kind](found));

@@ -3,9 +3,9 @@
 
 import { ERRORS, HTTP } from '../../../domain/emission.ts';
 import { LIMITS } from '../../../domain/limits.ts';
+import { OPEN_DELIVERY } from '../../rows/delivery-rows.ts';
 import { OPEN_RUN } from '../../rows/run-rows.ts';
 import type { Connection } from '../database.ts';
-import { OPEN_DELIVERY } from '../partial-index.ts';
 import { type Repair, repairLedger } from './ledger.ts';
 
 interface Rule {
