@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createStep, runStep } from '../support/actions.ts';
+import { createStep, runStep, tryStep } from '../support/actions.ts';
 import type { Json } from '../support/client.ts';
 import { startErrand } from '../support/errand.ts';
+import { assertProblem } from '../support/problem.ts';
 import { type Acme, startAcme } from '../support/sources/acme.ts';
 import { until } from '../support/wait.ts';
 
@@ -238,4 +239,13 @@ test('rerun calls back as public actions do', async () => {
   const [run] = await errand.runs(workflow.id, 1);
   const { data } = await errand.client.get(`/v1/runs/${run.id}`);
   assert.deepEqual(data.steps.at(-1).return_value, { request_id: 'q1', ok: true });
+});
+
+test('an action runs with an interface that it inherited', async () => {
+  await using errand = await startErrand();
+  const members = `props: { http: '$.interface.http', timer: { type: '$.interface.timer', optional: true }, n: 'integer' },
+    run() { return [this.n, this.http.endpoint]; }`;
+  const workflow = await createStep(errand, `export default { type: 'action', ${members} };`, { n: 3 });
+  assert.deepEqual(await runStep(errand, workflow), [3, null]);
+  assertProblem(await tryStep(errand, `export default { ${members} };`, { n: 3 }), 422, 'is an interface');
 });

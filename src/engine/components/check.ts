@@ -88,9 +88,13 @@ async function foundIn(code: CheckedCode, shape: ComponentShape): Promise<Found>
   return { kind, name, key, version, accounts: accountsOf(shape), problems, warnings: warningsOf(code) };
 }
 
-/** A source needs neither a key nor `run`: what has none of both, or lies among common files, is for other files. */
+/**
+ * A source needs neither a key nor `run`: what has none of both, or lies among common files, is for other files. So is an
+ * action without both, which other actions extend.
+ */
 function kindOf({ type, key, hasRun }: ComponentShape, file: string): 'source' | 'action' | 'app' | 'module' {
-  if (type === 'app' || type === 'action') return type;
+  if (type === 'app') return type;
+  if (type === 'action') return key === null && !hasRun ? 'module' : type;
   if (type === 'function' || (key === null && (!hasRun || COMMON.test(file)))) return 'module';
   return 'source';
 }

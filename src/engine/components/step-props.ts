@@ -62,10 +62,14 @@ async function withProps(
 
 const INTERFACES = new Set(['$.interface.http', '$.interface.timer']);
 
-/** Says why a component is not a step: components are of several kinds, which the public registry mixes. */
+/**
+ * Says why a component is not a step: components are of several kinds, which the public registry mixes. What says that it is
+ * an action is one, also with an interface among its props: some public actions have inherited one that they do not use.
+ */
 export function whyNoStep({ type, hasRun, props }: ComponentShape): string | null {
   if (type === 'app') return 'is an app, which is for the props of other components: an action of it can be a step';
-  const prop = Object.keys(props).find((name) => INTERFACES.has(props[name]?.type ?? ''));
+  const isInterface = (name: string): boolean => INTERFACES.has(props[name]?.type ?? '');
+  const prop = type === 'action' ? undefined : Object.keys(props).find(isInterface);
   if (prop !== undefined) return `is a source, since its prop "${prop}" is an interface: POST /v1/sources takes it`;
   return hasRun ? null : 'is a component without run()';
 }

@@ -24,6 +24,8 @@ const FILES = {
   'components/shop/common/list.mjs': `export default ['a', 'b'];`,
   'components/shop/common/text.mjs': `export default 'text';`,
   'components/shop/common/lacking.mjs': `import one from 'gone-one'; export const two = one;`,
+  'components/shop/acting.mjs': `export default { type: 'action', props: { n: 'integer' }, methods: { twice() { return 2 * this.n; } } };`,
+  'components/shop/inherits.mjs': action(`  props: { http: '$.interface.http' },\n  run() {},`),
   'components/shop/account.mjs': action('  props: { shop },\n  run() {}', `import shop from './shop.app.mjs';\n`),
   'components/shop/hook.mjs': `import base from './common/base.mjs';\nexport default { ...base, key: 'hook', name: 'Hook' };`,
   'components/shop/typed.mjs': action(`  props: {\n    base: { type: '$.airtable.baseId' },\n  },\n  run() {},`),
@@ -51,6 +53,7 @@ const FILES = {
 /** Kind, and whether it runs. */
 const VERDICTS = {
   'shop/account.mjs': ['action', true],
+  'shop/acting.mjs': ['module', true],
   'shop/common/base.mjs': ['module', true],
   'shop/common/lacking.mjs': ['module', true],
   'shop/common/list.mjs': ['module', true],
@@ -58,6 +61,7 @@ const VERDICTS = {
   'shop/common/words.mjs': ['module', true],
   'shop/fine-source.mjs': ['source', true],
   'shop/hook.mjs': ['source', false],
+  'shop/inherits.mjs': ['action', true],
   'shop/injected.mjs': ['broken', false],
   'shop/lacks-more.ts': ['broken', false],
   'shop/lacks.mjs': ['broken', false],
@@ -248,7 +252,7 @@ test('the command line checks here and at a server', async () => {
   assert.match(table.stdout, /^source {2}runs {2}shop\/fine-source\.mjs$/m);
   assert.match(table.stdout, /^action {2}runs {2}shop\/account\.mjs +accounts: shop$/m);
   assert.match(table.stdout, /^broken {2}no {4}shop\/lacks\.mjs +packages: gone-one, gone-two@\^3$/m);
-  assert.ok(table.stdout.endsWith(`3 of 11 components would run here\n${commandFor(folder)}\n`), table.stdout);
+  assert.ok(table.stdout.endsWith(`4 of 12 components would run here\n${commandFor(folder)}\n`), table.stdout);
   const mine = await runCommand(errand, ['components', 'check', join(folder.dir, 'mine')]);
   assert.deepEqual([mine.code, mine.stderr], [0, '']);
   assert.match(mine.stdout, /^source {2}runs {2}uses\.mjs\n1 of 1 /);
