@@ -146,3 +146,11 @@ test('a rate is kept over any time, and says when', () => {
     { numRuns: 50 },
   );
 });
+
+test('a long pause saves up no more than a burst', () => {
+  const [beforeMs, afterMs] = [1_000_000_000_000, 1_000_003_600_000];
+  const rate = new RequestRate(2, beforeMs);
+  assert.equal(rate.take(beforeMs), 0);
+  const taken = Array.from({ length: 11 }, () => rate.take(afterMs));
+  assert.deepEqual(taken, [...new Array(10).fill(0), 1]);
+});
