@@ -20,6 +20,7 @@ import { WorkflowFolder } from '../engine/files/folder.ts';
 import { createFileUploads } from '../engine/files/upload.ts';
 import { Metrics } from '../engine/metrics.ts';
 import { Nodes } from '../engine/nodes.ts';
+import { ReadyRuns } from '../engine/runs/ready-runs.ts';
 import { Runs } from '../engine/runs/runs.ts';
 import { warmer } from '../engine/runs/warm.ts';
 import { Janitor } from '../engine/schedule/janitor.ts';
@@ -95,7 +96,8 @@ interface Surroundings {
 function buildParts(surroundings: Surroundings) {
   const { config, store, clock, random, ids, log, addresses, urls } = surroundings;
   const limiter = new DeliveryLimiter();
-  const slots = new Slots(limiter, { runs: config.roles.has('run'), deliveries: config.roles.has('deliver') });
+  const roles = { runs: config.roles.has('run'), deliveries: config.roles.has('deliver') };
+  const slots = new Slots(limiter, roles, (runnable) => readyRuns.ahead(runnable));
   const wake = new WakeUps();
   store.listen(wake);
   const loopPorts = { random, log, isPolling: surroundings.isPolling };
@@ -107,6 +109,7 @@ function buildParts(surroundings: Surroundings) {
   const quotas = new OwnerQuotas({ store, clock, runnerUse, ...loopPorts });
   const quotasOf = (ownerId: string): RunQuotas => quotas.forRuns(ownerId);
   const runner: ProcessRunner = runnerOf(config, { log, clock, openEgress, quotasOf });
+  const readyRuns = new ReadyRuns(runner);
   const streams = new Streams({
     store,
     frames: STREAM_FRAMES,
@@ -127,9 +130,9 @@ function buildParts(surroundings: Surroundings) {
   const shared = { store, slots, dispatch, metrics, clock, wake, ...loopPorts };
   const janitor = new Janitor(shared);
   const counters = new Counters(shared);
-  const nodes = new Nodes({ ...shared, runner });
+  const nodes = new Nodes({ ...shared, runner: readyRuns });
   const propStores = propStoresOf(store);
-  const runs = new Runs({ ...shared, runner, waiters, answers, ...urls, propStores });
+  const runs = new Runs({ ...shared, readyRuns, waiters, answers, ...urls, propStores });
   const { post, probe } = poster;
   const deliveries = new Deliveries({ ...shared, limiter, post, probe, mail: mailer.send });
   const operations = new Operations(shared);
@@ -155,6 +158,7 @@ function buildParts(surroundings: Surroundings) {
     ...urls,
     newSecret,
     newSigningKey,
+    readyRuns,
     probe: (delivery) => deliveries.probe(delivery),
     reasonAgainst: (target) => {
       const judged = addresses.judgeUrl(target);

@@ -55,6 +55,32 @@ test('eight run at once unless told otherwise', async () => {
   assert.equal(gate.most, 8);
 });
 
+test('runs that are leased ahead of their slot wait for it, and can be cancelled', async () => {
+  await using errand = await newErrand();
+  await using gate = await startGate();
+  const code = `export default async ({ steps }) => {
+    const { n } = steps.trigger.event.body;
+    if (n) await (await fetch(process.env.GATE + '/' + n)).text();
+  };`;
+  const workflow = await errand.workflow(code, { settings: { env: { GATE: gate.url }, concurrency: 2 } });
+  // Runs this short are leased ahead from now on.
+  await Promise.all(Array.from({ length: 80 }, () => errand.send(workflow, {})));
+  await errand.runs(workflow.id, 80);
+  for (let n = 1; n <= 8; n++) await errand.send(workflow, { n });
+  await gate.wait(2);
+  const open = [...(await inState(errand, workflow, 'running')), ...(await inState(errand, workflow, 'queued'))];
+  const last = open.toSorted((a, b) => a.id.localeCompare(b.id)).at(-1);
+  await errand.client.post(`/v1/runs/${last.id}/cancel`);
+  gate.open();
+  const runs = await errand.runs(workflow.id, 88);
+  assert.equal(gate.most, 2);
+  assert.deepEqual(gate.asked.toSorted(), ['/1', '/2', '/3', '/4', '/5', '/6', '/7']);
+  assert.deepEqual(
+    runs.filter(({ state }: Json) => state !== 'succeeded').map(({ id, state }: Json) => [id, state]),
+    [[last.id, 'cancelled']],
+  );
+});
+
 test('one waiting workflow holds up no other', async () => {
   await using errand = await newErrand();
   await using gate = await startGate();

@@ -49,13 +49,16 @@ export class Slots implements Admission {
   readonly #runs = new RunCounter();
   readonly #limiter: DeliveryLimiter;
   readonly #roles: NodeRoles;
+  readonly #ahead: (runnable: Runnable) => number;
   #isOpen = false;
   /** The same slots, for claims over all webhooks in turn. */
   readonly forClaims: Admission;
 
-  constructor(limiter: DeliveryLimiter, roles: NodeRoles) {
+  /** `ahead`: how many runs of a runnable may be leased while all of its slots are taken. */
+  constructor(limiter: DeliveryLimiter, roles: NodeRoles, ahead: (runnable: Runnable) => number = () => 0) {
     this.#limiter = limiter;
     this.#roles = roles;
+    this.#ahead = ahead;
     this.forClaims = {
       takeRun: (runnable, besideHooks) => this.takeRun(runnable, besideHooks),
       dropRun: (id) => this.dropRun(id),
@@ -70,7 +73,8 @@ export class Slots implements Admission {
   }
 
   takeRun(runnable: Runnable, besideHooks = false): boolean {
-    return this.#isOpen && this.#roles.runs && this.#runs.take(runnable, concurrencyOf(runnable, besideHooks));
+    if (!this.#isOpen || !this.#roles.runs) return false;
+    return this.#runs.take(runnable, concurrencyOf(runnable, besideHooks) + this.#ahead(runnable));
   }
 
   dropRun(runnableId: string): void {

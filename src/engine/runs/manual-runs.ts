@@ -4,20 +4,17 @@ import { text } from '../../domain/bytes.ts';
 import { directEmission, type Emission, ERRORS, REPLAY, type SourceType } from '../../domain/emission.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
-import { NO_OUTCOME, type RunOutcome, type RunState } from '../../domain/run/run.ts';
-import type { Runner } from '../../runner/runner.ts';
+import type { RunState } from '../../domain/run/run.ts';
 import type { Appended, Store } from '../../store/contract/store.ts';
 import type { Emit } from '../accept/emit.ts';
 import type { Waiters } from '../accept/waiters.ts';
 import { hooksOf } from '../sources/hooks.ts';
-
-/** The outcome of a run that was cancelled before it began. */
-export const CANCELLED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'cancelled' } };
+import { CANCELLED, type ReadyRuns } from './ready-runs.ts';
 
 export interface DirectDeps {
   readonly store: Store;
   readonly emit: Emit;
-  readonly runner: Runner;
+  readonly readyRuns: Pick<ReadyRuns, 'cancel'>;
   readonly waiters: Waiters;
 }
 
@@ -30,7 +27,7 @@ export async function releaseCallers(deps: Pick<DirectDeps, 'store' | 'waiters'>
 }
 
 export function createDirects(deps: DirectDeps) {
-  const { store, emit, runner } = deps;
+  const { store, emit, readyRuns } = deps;
 
   /** Of one kind: what is asked for as a workflow is no source, though both are run alike. */
   function runsOf(noun: 'workflow' | 'source') {
@@ -82,7 +79,7 @@ export function createDirects(deps: DirectDeps) {
   async function cancelRun(ownerId: string, run: number): Promise<RunState> {
     const state = await store.cancelRun(ownerId, run);
     if (state === undefined) throw new Refusal('not_found', `there is no run ${numberedId(PREFIX.run, run)}`);
-    if (state === 'running') runner.cancel(run);
+    if (state === 'running') readyRuns.cancel(run);
     else if (state === 'cancelled') deps.waiters.end(run, CANCELLED);
     return state;
   }

@@ -12,7 +12,7 @@ import { isResumeToken, resumeKeyOf, resumeToken } from '../../runner/resume-tok
 import type { Store } from '../../store/contract/store.ts';
 import type { WaitingRun } from '../../store/contract/waits.ts';
 import type { Waiters } from '../accept/waiters.ts';
-import { CANCELLED } from './manual-runs.ts';
+import { CANCELLED } from './ready-runs.ts';
 
 export interface ResumeDeps {
   readonly store: Pick<Store, 'waitingRun' | 'resumeRun' | 'getRun' | 'deriveKey'>;

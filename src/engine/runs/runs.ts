@@ -12,7 +12,7 @@ import { retryInMs } from '../../domain/run/retry.ts';
 import { type ClaimedRun, type HttpAnswer, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts';
 import { endOf, endOfAttempt, type RunEnd } from '../../domain/run/run-end.ts';
 import type { Clock, StoreClock } from '../../ports.ts';
-import type { Runner } from '../../runner/runner.ts';
+import type { RunRequest } from '../../runner/runner.ts';
 import type { Finished, Store } from '../../store/contract/store.ts';
 import type { Answers } from '../accept/answers.ts';
 import type { Dispatch } from '../accept/dispatch.ts';
@@ -28,11 +28,12 @@ import { checkDedupe, sourceInput } from '../sources/source-run.ts';
 import { retryStorage } from '../storage-retry.ts';
 import type { WakeUps } from '../wake-ups.ts';
 import { answerData, dataStoresIn } from './data-requests.ts';
+import type { ReadyRuns } from './ready-runs.ts';
 import { checkTargets } from './trigger-targets.ts';
 
 export interface RunsDeps extends LoopPorts, Pick<Urls, 'publicUrl' | 'endpointUrl'> {
   readonly store: Store;
-  readonly runner: Runner;
+  readonly readyRuns: ReadyRuns;
   readonly slots: Slots;
   readonly dispatch: Dispatch;
   readonly waiters: Waiters;
@@ -161,7 +162,7 @@ export class Runs {
 
   async #outcomeOf(run: ClaimedRun, onAnswer: (answer: HttpAnswer) => void): Promise<RunOutcome> {
     const { runnable, emission, attempt } = run;
-    const { runner } = this.#deps;
+    const { readyRuns } = this.#deps;
     try {
       const { signal } = this.#aborted;
       const kept = await retryStorage(() => this.#deployments.get(runnable), signal);
@@ -174,7 +175,7 @@ export class Runs {
       if (source === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
       const inputs = isSource ? null : await retryStorage(() => stepInputs(this.#deps, deployment), signal);
       if (inputs === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
-      const outcome = await runner.run({
+      const request: RunRequest = {
         run: run.run,
         deployment,
         timeoutMs: timeoutOf(run),
@@ -200,7 +201,8 @@ export class Runs {
           ownerId: runnable.ownerId,
           storeIds: () => dataStoresIn(source ? [source.input.configuredProps] : configuredIn(inputs?.props ?? null)),
         }),
-      });
+      };
+      const outcome = await readyRuns.run(request, isSource ? LIMITS.concurrency : runnable.settings.concurrency);
       return source?.dedupe ? checkDedupe(outcome, deployment, this.#deps.clock) : outcome;
     } catch (error) {
       this.#deps.log.error({ err: error, run: numberedId(PREFIX.run, run.run) }, 'run could not be started');

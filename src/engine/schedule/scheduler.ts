@@ -9,7 +9,7 @@ import type { Dispatch } from '../accept/dispatch.ts';
 import type { Waiters } from '../accept/waiters.ts';
 import type { Slots } from '../capacity/slots.ts';
 import { Loop, type LoopPorts } from '../loop.ts';
-import { CANCELLED } from '../runs/manual-runs.ts';
+import { CANCELLED } from '../runs/ready-runs.ts';
 import type { WakeUps } from '../wake-ups.ts';
 import { dueTick, tickEvent } from './cron.ts';
 

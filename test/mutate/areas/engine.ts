@@ -50,7 +50,7 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
   ...of(`${ENGINE}/capacity/slots.ts`, [`${UNIT}/deliveries/slots.test.ts`], {
     'slots: no cap of runs for the node': ['ofOwner >= MAX_RUNS - this.total', 'false'],
     'slots: one run more than its concurrency': ['(counter?.taken ?? 0) >= limit', '(counter?.taken ?? 0) > limit'],
-    'slots: one without the role runs': ['this.#isOpen && this.#roles.runs &&', 'this.#isOpen &&'],
+    'slots: one without the role runs': ['if (!this.#isOpen || !this.#roles.runs)', 'if (!this.#isOpen)'],
     'slots: some are taken before the start is over': ['#isOpen = false;\n  /**', '#isOpen = true;\n  /**'],
     'slots: some are taken after the stop': ['close(): void {\n    this.#isOpen = false;', 'close(): void {'],
     'slots: those of an owner are never given back': [
@@ -117,7 +117,7 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
   }),
   ...of(`${ENGINE}/accept/waiters.ts`, [`${UNIT}/waiters.test.ts`, `${UNIT}/answers.test.ts`], {
     'waiters: the last answer counts': ['waiting.answered.clear();', ''],
-    'waiters: a caller that went away is kept': ["else gone?.addEventListener('abort', onGone, { once: true });", ''],
+    'waiters: a caller that went away is kept': ["      leave();\n      resolve({ kind: 'none' });", ''],
     'waiters: a suspended run keeps its caller': ["wait.kind !== 'suspend' && wait.dueAtMs", 'wait.dueAtMs'],
   }),
   ...of(`${ENGINE}/accept/emit.ts`, [`${UNIT}/emit.test.ts`], {
@@ -126,6 +126,18 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
       'answers.watch(firstRun);\n    dispatch.take(claims);',
       'answers.watch(firstRun);',
     ],
+  }),
+  ...of(`${ENGINE}/runs/ready-runs.ts`, [`${UNIT}/ready-runs.test.ts`], {
+    'ready-runs: one more than its slots': ['pace.executing < atOnce', 'pace.executing <= atOnce'],
+    'ready-runs: nothing follows': [
+      'const next = pace.waiting.shift();',
+      'const next = undefined as Waiting | undefined;',
+    ],
+    'ready-runs: the latest goes first': ['pace.waiting.shift()', 'pace.waiting.pop()'],
+    'ready-runs: ahead of one at a time': ['if (concurrency < 2) return 0;', ''],
+    'ready-runs: ahead of what is unknown': ['pace.seen < MIN_SEEN', 'false'],
+    'ready-runs: ahead of slow runs': [', Math.floor((AHEAD_MS * concurrency) / pace.meanMs)', ''],
+    'ready-runs: what waits is not cancelled': ['waiting.splice(index, 1)[0]?.resolve(CANCELLED);', ''],
   }),
   ...of(`${ENGINE}/capacity/quotas.ts`, [`${UNIT}/quotas.test.ts`], {
     'quotas: one byte more': ['this.#bytesOf(ownerId) >= storedBytes', 'this.#bytesOf(ownerId) > storedBytes'],

@@ -7,6 +7,7 @@ import type { RunEnd } from '../../../src/domain/run/run-end.ts';
 import { Waiters } from '../../../src/engine/accept/waiters.ts';
 import { Slots } from '../../../src/engine/capacity/slots.ts';
 import { DeliveryLimiter } from '../../../src/engine/deliveries/delivery-limiter.ts';
+import { ReadyRuns } from '../../../src/engine/runs/ready-runs.ts';
 import { Runs } from '../../../src/engine/runs/runs.ts';
 import type { RunRequest } from '../../../src/runner/runner.ts';
 import { type Claims, type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
@@ -47,7 +48,7 @@ function create({ execute, held = true, isCancelled = false, answerRun = async (
   const { log, lines } = createLog();
   const runs = new Runs({
     store: store as Store,
-    runner: { run: async (request: RunRequest) => execute(request) } as never,
+    readyRuns: new ReadyRuns({ run: async (request) => execute(request), cancel: () => false }),
     slots,
     dispatch: { take: (claims: Claims) => void started.push(...claims.runs.map(({ run }) => run)) } as never,
     waiters,

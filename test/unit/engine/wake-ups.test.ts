@@ -14,6 +14,7 @@ import { propStoresOf } from '../../../src/engine/components/prop-stores.ts';
 import { Deliveries } from '../../../src/engine/deliveries/deliveries.ts';
 import { DeliveryLimiter } from '../../../src/engine/deliveries/delivery-limiter.ts';
 import { createResends } from '../../../src/engine/deliveries/resends.ts';
+import { ReadyRuns } from '../../../src/engine/runs/ready-runs.ts';
 import { createResumes } from '../../../src/engine/runs/resumes.ts';
 import { Runs } from '../../../src/engine/runs/runs.ts';
 import { Scheduler } from '../../../src/engine/schedule/scheduler.ts';
@@ -107,7 +108,8 @@ async function open({ clock: machine = new SetClock(), outcomes = [], attempts =
   };
   const propStores = propStoresOf(store);
   const urls = { publicUrl: () => '', endpointUrl: () => '' };
-  const runs = new Runs({ ...shared, runner: { run } as never, answers, ...urls, propStores });
+  const readyRuns = new ReadyRuns({ run, cancel: () => false });
+  const runs = new Runs({ ...shared, readyRuns, answers, ...urls, propStores });
   const posted: ClaimedDelivery[] = [];
   const post = async (delivery: ClaimedDelivery): Promise<Attempt> => {
     posted.push(delivery);

@@ -1,0 +1,101 @@
+// Runs that are leased ahead of their slot. With few slots, the time between two short runs is not theirs: the end of one is
+// committed and synced before the next one is claimed. So of a workflow whose runs are short, the store leases more runs than
+// it has slots, and they wait here, where each begins as soon as an earlier one has ended. At most `concurrency` are
+// executed at once, in the order of their claims.
+//
+// Only with SQLite: on Postgres the slots of all nodes together are counted in the database.
+
+import type { Runnable } from '../../domain/resource.ts';
+import { NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts';
+import type { Runner, RunRequest } from '../../runner/runner.ts';
+
+/** The outcome of a run that was cancelled before it began. */
+export const CANCELLED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'cancelled' } };
+
+/** What is leased ahead should have begun after so long. */
+const AHEAD_MS = 10;
+const AHEAD_PER_SLOT = 4;
+const MAX_AHEAD = 128;
+/** Runs of a workflow before its pace is known. */
+const MIN_SEEN = 32;
+/** The weight of the latest run in the mean of their times. */
+const NEWEST = 0.1;
+/** Workflows whose pace is remembered while none of their runs is executed. */
+const MAX_IDLE = 10_000;
+
+interface Waiting {
+  readonly request: RunRequest;
+  readonly resolve: (outcome: RunOutcome | Promise<RunOutcome>) => void;
+}
+
+interface Pace {
+  executing: number;
+  readonly waiting: Waiting[];
+  seen: number;
+  meanMs: number;
+}
+
+export class ReadyRuns {
+  readonly #runner: Pick<Runner, 'run' | 'cancel'>;
+  readonly #paces = new Map<string, Pace>();
+
+  constructor(runner: Pick<Runner, 'run' | 'cancel'>) {
+    this.#runner = runner;
+  }
+
+  /** Returns how many runs more than its slots may be leased. */
+  ahead({ id, settings: { concurrency } }: Runnable): number {
+    // One at a time means one after the other: the end of the earlier run is on disk before the next one begins.
+    if (concurrency < 2) return 0;
+    const pace = this.#paces.get(id);
+    if (pace === undefined || pace.seen < MIN_SEEN) return 0;
+    return Math.min(AHEAD_PER_SLOT * concurrency, MAX_AHEAD, Math.floor((AHEAD_MS * concurrency) / pace.meanMs));
+  }
+
+  /** Executes a run when fewer than `atOnce` of its workflow's are executed. */
+  run(request: RunRequest, atOnce: number): Promise<RunOutcome> {
+    const { runnableId } = request.deployment;
+    const pace = this.#paceOf(runnableId);
+    if (pace.executing < atOnce) return this.#begin(runnableId, pace, request);
+    return new Promise((resolve) => pace.waiting.push({ request, resolve }));
+  }
+
+  /** Ends a run. Returns false when it is not here. */
+  cancel(run: number): boolean {
+    if (this.#runner.cancel(run)) return true;
+    for (const { waiting } of this.#paces.values()) {
+      const index = waiting.findIndex(({ request }) => request.run === run);
+      if (index === -1) continue;
+      waiting.splice(index, 1)[0]?.resolve(CANCELLED);
+      return true;
+    }
+    return false;
+  }
+
+  async #begin(id: string, pace: Pace, request: RunRequest): Promise<RunOutcome> {
+    pace.executing++;
+    const before = performance.now();
+    try {
+      return await this.#runner.run(request);
+    } finally {
+      pace.executing--;
+      this.#observe(pace, performance.now() - before);
+      const next = pace.waiting.shift();
+      if (next !== undefined) next.resolve(this.#begin(id, pace, next.request));
+      else if (pace.executing === 0 && this.#paces.size > MAX_IDLE) this.#paces.delete(id);
+    }
+  }
+
+  #observe(pace: Pace, tookMs: number): void {
+    pace.seen++;
+    pace.meanMs += Math.max(NEWEST, 1 / pace.seen) * (tookMs - pace.meanMs);
+  }
+
+  #paceOf(id: string): Pace {
+    const known = this.#paces.get(id);
+    if (known) return known;
+    const made: Pace = { executing: 0, waiting: [], seen: 0, meanMs: 0 };
+    this.#paces.set(id, made);
+    return made;
+  }
+}
