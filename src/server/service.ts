@@ -15,8 +15,7 @@ import { Counters } from '../engine/counter-checks.ts';
 import { Deliveries } from '../engine/deliveries/deliveries.ts';
 import { DeliveryLimiter } from '../engine/deliveries/delivery-limiter.ts';
 import { Operations } from '../engine/deliveries/operations.ts';
-import { createFileDeployer, type FileDeployer } from '../engine/files/deploy.ts';
-import { WorkflowFolder } from '../engine/files/folder.ts';
+import { createFileDeployer } from '../engine/files/deploy.ts';
 import { createFileUploads } from '../engine/files/upload.ts';
 import { Metrics } from '../engine/metrics.ts';
 import { Nodes } from '../engine/nodes.ts';
@@ -44,7 +43,7 @@ import { createGuardedClient } from '../webhook/client.ts';
 import { createEgress } from '../webhook/egress.ts';
 import { createPoster } from '../webhook/post.ts';
 import { newSecret, newSigningKey } from '../webhook/sign.ts';
-import { type BundlingParts, createBundling } from './code-bundling.ts';
+import { createBundling } from './code-bundling.ts';
 import { runnerOf, tryIsolation } from './code-isolation.ts';
 import { type Config, ConfigError, dataPaths, maxOwnersOf } from './config.ts';
 import { ensureFirstOwner, type FirstOwner, warnOfOwners } from './first-owner.ts';
@@ -54,6 +53,7 @@ import { createJudges, type OwnPorts } from './own-services.ts';
 import { prepareMachine } from './preparation.ts';
 import { createIds } from './real-ports.ts';
 import { removeRunning, writeRunning } from './running-file.ts';
+import { buildFolder } from './workflow-folder.ts';
 
 export interface Ports extends StorePorts {
   /** As of LoopPorts. */
@@ -197,18 +197,6 @@ function buildParts(surroundings: Surroundings) {
     streams,
   };
   return { store, slots, runner, bundling, metrics, poster, mailer, ...loops, actions };
-}
-
-/** Returns null without a folder. Its files belong to the first owner. */
-function buildFolder(
-  { config, store, random, log }: Surroundings,
-  deployer: FileDeployer,
-  bundleFile: BundlingParts['bundleFile'],
-): WorkflowFolder | null {
-  const { workflowsDir: dir, packagesDir } = config;
-  if (dir === null) return null;
-  const ownerId = async (): Promise<string> => ((await store.listOwners())[0] as { id: string }).id;
-  return new WorkflowFolder({ bundleFile, deployer, dir, packagesDir, ownerId, random, log });
 }
 
 /** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir, or the database is unreachable. */

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { createStep, runStep, tryStep } from '../support/actions.ts';
 import type { Json } from '../support/client.ts';
 import { startErrand } from '../support/errand.ts';
-import { createFolder } from '../support/folder.ts';
+import { createFolder } from '../support/folders/folder.ts';
 import { assertProblem } from '../support/problem.ts';
 import { startAcme } from '../support/sources/acme.ts';
 import { createSource, emissions, post, trySource } from '../support/sources/sources.ts';

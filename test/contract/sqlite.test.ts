@@ -16,7 +16,7 @@ import {
   openSqliteIn,
   removeFolder,
   type SqliteStoreOptions,
-} from '../support/sqlite-store.ts';
+} from '../support/sqlite/store.ts';
 import { type Harness, TestClock, type Writer } from './fixtures.ts';
 import { writeUntilKilled } from './log/crash.ts';
 import { storeContract } from './store.ts';

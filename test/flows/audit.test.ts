@@ -7,7 +7,7 @@ import { createBelongings, fill, operationsOf } from '../support/belongings.ts';
 import { type Client, createClient, type Json } from '../support/client.ts';
 import { databaseFor } from '../support/database.ts';
 import { startErrand } from '../support/errand.ts';
-import { createFolder } from '../support/folder.ts';
+import { createFolder } from '../support/folders/folder.ts';
 import { createOwner, runCommand, withScopes } from '../support/owners.ts';
 import { spawnErrand } from '../support/process.ts';
 import { until } from '../support/wait.ts';

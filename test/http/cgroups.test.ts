@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createClient } from '../support/client.ts';
 import { createErrandOn } from '../support/flows.ts';
-import { createFolder } from '../support/folder.ts';
+import { createFolder } from '../support/folders/folder.ts';
 import { type ErrandProcess, spawnErrand } from '../support/process.ts';
 
 const KEY = 'a-key-that-only-this-test-knows';

@@ -6,7 +6,7 @@ import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createClient } from '../support/client.ts';
-import { createFolder } from '../support/folder.ts';
+import { createFolder } from '../support/folders/folder.ts';
 import { freePort } from '../support/port.ts';
 import { assertProblem } from '../support/problem.ts';
 import { spawnErrand } from '../support/process.ts';

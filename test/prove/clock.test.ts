@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { it } from 'node:test';
-import { createFolder } from '../support/folder.ts';
+import { createFolder } from '../support/folders/folder.ts';
 import { ShiftedClock } from './hooks/shifted-clock.ts';
 
 const HOUR_MS = 3_600_000;

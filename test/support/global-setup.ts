@@ -2,7 +2,7 @@
 // Nothing is tested by waiting for a disk: what must survive does so a killed process, and never a power cut. A TMPDIR that is
 // set is kept.
 
-import { quickFolder } from './memory.ts';
+import { quickFolder } from './folders/memory.ts';
 
 const ENOUGH_BYTES = 4 * 1024 ** 3;
 

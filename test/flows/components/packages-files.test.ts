@@ -5,8 +5,8 @@ import { rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startErrand } from '../../support/errand.ts';
+import { answering, answers, call, deploymentsOf, logged, named } from '../../support/folders/workflow-files.ts';
 import { createComponents } from '../../support/sources/components.ts';
-import { answering, answers, call, deploymentsOf, logged, named } from '../../support/workflow-files.ts';
 import { noJail } from '../../unit/runner/isolation/jail-kit.ts';
 
 const skip = await noJail();

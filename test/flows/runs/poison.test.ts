@@ -14,7 +14,7 @@ import { type Client, createClient, type Json } from '../../support/client.ts';
 import { HOSTILE_CASES, type HostileCase } from '../../support/data/hostile-cases.ts';
 import { API_KEY } from '../../support/errand.ts';
 import { createErrandOn, type ErrandActions } from '../../support/flows.ts';
-import { createFolder, type Folder } from '../../support/folder.ts';
+import { createFolder, type Folder } from '../../support/folders/folder.ts';
 import { startGate } from '../../support/gate.ts';
 import { type ErrandProcess, spawnErrand } from '../../support/process.ts';
 import { until } from '../../support/wait.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClient, type Json } from '../../support/client.ts';
 import { API_KEY } from '../../support/errand.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 import { type ErrandProcess, spawnErrand } from '../../support/process.ts';
 import { REGISTERING, type Registry, startRegistry } from '../../support/sources/registry.ts';
 import { until } from '../../support/wait.ts';

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { createConnection, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { API_KEY } from '../../support/errand.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 import { spawnErrand } from '../../support/process.ts';
 
 const CALLERS = 1000;

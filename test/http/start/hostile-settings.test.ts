@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { SETTINGS } from '../../../src/server/config.ts';
 import { BARE_ENV } from '../../support/bare-env.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 
 const ERRAND = join(import.meta.dirname, '../../../src/errand.ts');
 const STACK = /\n\s+at .*[(:]|node:internal|\bTypeError\b|\bRangeError\b|\bSyntaxError\b|unhandled/i;

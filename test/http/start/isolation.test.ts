@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startErrand } from '../../support/errand.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 import { spawnErrand } from '../../support/process.ts';
 import { noJail } from '../../unit/runner/isolation/jail-kit.ts';
 import { until } from '../../unit/runner/kit.ts';

@@ -9,7 +9,7 @@ import { startService } from '../../../src/server/service.ts';
 import { type Client, createClient, type Json } from '../../support/client.ts';
 import { call, SIGNED } from '../../support/data/signed.ts';
 import { createErrandOn, type ErrandActions } from '../../support/flows.ts';
-import { createFolder, type Folder } from '../../support/folder.ts';
+import { createFolder, type Folder } from '../../support/folders/folder.ts';
 import { assertProblem } from '../../support/problem.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { until } from '../../support/wait.ts';

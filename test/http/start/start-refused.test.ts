@@ -9,7 +9,7 @@ import { readConfig } from '../../../src/server/config.ts';
 import { clock, random } from '../../../src/server/real-ports.ts';
 import { startService } from '../../../src/server/service.ts';
 import { complaintOf } from '../../../src/server/startup-error.ts';
-import { createFolder, type Folder } from '../../support/folder.ts';
+import { createFolder, type Folder } from '../../support/folders/folder.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -10,7 +10,7 @@ import { startService } from '../../../src/server/service.ts';
 import { createClient } from '../../support/client.ts';
 import { startErrand } from '../../support/errand.ts';
 import { createErrandOn } from '../../support/flows.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 import { freePort } from '../../support/port.ts';
 import { assertProblem } from '../../support/problem.ts';
 import { type ErrandProcess, spawnErrand } from '../../support/process.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { type Client, createClient, type Json } from '../../support/client.ts';
 import { startErrand } from '../../support/errand.ts';
 import { createErrandOn, type ErrandActions } from '../../support/flows.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 import { type Gate, startGate } from '../../support/gate.ts';
 import { freePort } from '../../support/port.ts';
 import { type ErrandProcess, spawnErrand } from '../../support/process.ts';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { API_KEY, type Errand, startErrand } from '../../support/errand.ts';
+import { answering, call, createWorkflowFiles, deploymentsOf, named } from '../../support/folders/workflow-files.ts';
 import { freePort } from '../../support/port.ts';
 import { assertProblem } from '../../support/problem.ts';
-import { answering, call, createWorkflowFiles, deploymentsOf, named } from '../../support/workflow-files.ts';
 import { type Called, call as command } from '../../unit/store/command.ts';
 
 function deploy(errand: Errand, path: string): Promise<Called> {

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createClient, type Json } from '../../support/client.ts';
 import { API_KEY, type Errand, startErrand } from '../../support/errand.ts';
+import { answering, createWorkflowFiles } from '../../support/folders/workflow-files.ts';
 import { assertProblem } from '../../support/problem.ts';
 import { emissions, post } from '../../support/sources/sources.ts';
-import { answering, createWorkflowFiles } from '../../support/workflow-files.ts';
 import { type Called, call as command } from '../../unit/store/command.ts';
 
 function deploy(errand: Errand, path: string, ...more: string[]): Promise<Called> {

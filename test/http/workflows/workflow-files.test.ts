@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
-import { until } from '../../support/wait.ts';
 import {
   answering,
   answers,
@@ -18,7 +17,8 @@ import {
   logged,
   named,
   type WorkflowFiles,
-} from '../../support/workflow-files.ts';
+} from '../../support/folders/workflow-files.ts';
+import { until } from '../../support/wait.ts';
 
 interface Started extends AsyncDisposable {
   readonly errand: Errand;

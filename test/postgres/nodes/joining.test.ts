@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import { type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
 import { startErrand } from '../../support/errand.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 import { newDatabaseOn } from '../../support/postgres/fresh.ts';
 import { newDatabase, sharedPostgres } from '../../support/postgres/shared.ts';
 import { openTestStore } from '../../support/postgres/store.ts';

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { createClient, type Json } from '../../support/client.ts';
 import { API_KEY, type Errand } from '../../support/errand.ts';
 import { createErrandOn } from '../../support/flows.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 import { type Gate, startGate } from '../../support/gate.ts';
 import { newDatabase } from '../../support/postgres/shared.ts';
 import { type ErrandProcess, spawnErrand } from '../../support/process.ts';

@@ -5,7 +5,7 @@ import { chown, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { Session } from '../../../src/store/postgres/connection/session.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 import { startPostgres } from '../../support/postgres/server.ts';
 import { type Certificate, selfSigned, signedBy } from '../../unit/webhook/certificate.ts';
 

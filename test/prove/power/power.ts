@@ -17,7 +17,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { BARE_ENV } from '../../support/bare-env.ts';
 import { type Client, createClient, type Json } from '../../support/client.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 import { settle } from '../api-check.ts';
 import { type Cut, Disk } from '../disk.ts';
 import { ANSWERED_AT } from '../hooks/header.ts';

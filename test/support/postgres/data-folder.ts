@@ -4,7 +4,7 @@
 import { chown, mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { quickFolder } from '../memory.ts';
+import { quickFolder } from '../folders/memory.ts';
 import { type Binaries, madeOnce, runAs } from './binaries.ts';
 
 /**

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 
 const FILE = join(import.meta.dirname, '../../../src/server/code-user.ts');
 const ASK = `import { obstacleTo, passableTmp } from ${JSON.stringify(FILE)};

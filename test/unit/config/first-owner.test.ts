@@ -10,7 +10,7 @@ import { ensureFirstOwner, type FirstOwner } from '../../../src/server/first-own
 import { clock, createIds, random } from '../../../src/server/real-ports.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
-import { createFolder, type Folder } from '../../support/folder.ts';
+import { createFolder, type Folder } from '../../support/folders/folder.ts';
 
 const ids = createIds(clock, random);
 const GIVEN = 'a-key-that-all-the-nodes-were-given';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import { readRunning, removeRunning, writeRunning } from '../../../src/server/running-file.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 
 const FIRST = { pid: 1, url: 'http://127.0.0.1:1' };
 const SECOND = { pid: 2, url: 'http://127.0.0.1:2' };

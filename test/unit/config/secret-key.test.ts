@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { ConfigError, dataPaths, readConfig } from '../../../src/server/config.ts';
 import { random } from '../../../src/server/real-ports.ts';
 import { makeSecretKeyFile, secretKeysOf } from '../../../src/server/secret-key.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 
 const SETTING = 'correct-horse-battery-staple-and-more';
 const DATABASE = 'postgres://localhost/errand';

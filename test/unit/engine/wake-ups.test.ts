@@ -27,7 +27,7 @@ import { TestClock } from '../../contract/fixtures.ts';
 import { Stage } from '../../contract/stage.ts';
 import { startErrand } from '../../support/errand.ts';
 import { createSource } from '../../support/sources/sources.ts';
-import { MEMORY_FOLDER, openSqlite } from '../../support/sqlite-store.ts';
+import { MEMORY_FOLDER, openSqlite } from '../../support/sqlite/store.ts';
 import { until } from '../../support/wait.ts';
 import { answered, createLog, random, runnable } from './parts.ts';
 

@@ -16,7 +16,7 @@ import type { Random } from '../../../src/ports.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
 import { type Opened, TestClock } from '../../contract/fixtures.ts';
 import { Stage } from '../../contract/stage.ts';
-import { MEMORY_FOLDER, openSqlite } from '../../support/sqlite-store.ts';
+import { MEMORY_FOLDER, openSqlite } from '../../support/sqlite/store.ts';
 import { apiKey, OTHER_ID, OWNER_ID, RecordIds, sha256, T0_MS } from './records.ts';
 import { type Seed, seedOf } from './seed.ts';
 

@@ -14,7 +14,7 @@ import { ERRORS } from '../../../src/domain/emission.ts';
 import { DAY_MS } from '../../../src/domain/limits.ts';
 import { checkSqlite } from '../../../src/store/sqlite/maintenance/check.ts';
 import { all, at, defined, none } from '../../contract/fixtures.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 import { type Cast, openAt, prepare, SCENES, sceneOf, type World } from './kill-scenes.ts';
 
 const CHILD = join(import.meta.dirname, 'kill-point.ts');

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import type { Finding } from '../../../src/store/check/checks.ts';
 import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts';
 import { TestClock } from '../../contract/fixtures.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 import { queryOn } from '../../support/postgres/databases.ts';
 import { newDatabaseOn } from '../../support/postgres/fresh.ts';
 import { newDatabase, sharedPostgres } from '../../support/postgres/shared.ts';

@@ -12,7 +12,7 @@ import { SCHEMA_VERSION } from '../../../src/store/sqlite/maintenance/schema.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import { defined, failed, strongRandom, succeeded, TestClock } from '../../contract/fixtures.ts';
 import { Stage } from '../../contract/stage.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 import { call } from './command.ts';
 import { fillStore, multiply } from './full-store.ts';
 import { startWriter } from './writer.ts';

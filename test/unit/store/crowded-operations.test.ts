@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import { defined, strongRandom, TestClock, times, timesInTurn } from '../../contract/fixtures.ts';
 import { Stage } from '../../contract/stage.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 
 const MAX_CONSIDERED = 1000;
 

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import type { Store } from '../../../src/store/contract/store.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import { START_MS, strongRandom, TestClock } from '../../contract/fixtures.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 import { queryOn } from '../../support/postgres/databases.ts';
 import { newDatabase } from '../../support/postgres/shared.ts';
 import { openTestStore } from '../../support/postgres/store.ts';

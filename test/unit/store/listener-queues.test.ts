@@ -13,7 +13,7 @@ import { checkSqlite } from '../../../src/store/sqlite/maintenance/check.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import { all, at, type CountedSlots, defined, none, strongRandom, TestClock, upTo } from '../../contract/fixtures.ts';
 import { Stage } from '../../contract/stage.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 
 /** Numbers in [0, 1) that are the same for the same seed. */
 function seeded(seed: number): () => number {

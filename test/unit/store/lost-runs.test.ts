@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CountedSlots, type Harness, timesInTurn } from '../../contract/fixtures.ts';
 import { Stage } from '../../contract/stage.ts';
-import { openSqlite } from '../../support/sqlite-store.ts';
+import { openSqlite } from '../../support/sqlite/store.ts';
 
 test('slots that find no run are given back', async () => {
   await using stage = await Stage.open({ open: ({ clock }) => openSqlite({ clock }) } as Harness);

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts';
 import { checkSqlite } from '../../../src/store/sqlite/maintenance/check.ts';
 import { TestClock } from '../../contract/fixtures.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 import { queryOn } from '../../support/postgres/databases.ts';
 import { newDatabaseOn } from '../../support/postgres/fresh.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';

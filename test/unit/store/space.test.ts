@@ -16,7 +16,7 @@ import { checkSqlite } from '../../../src/store/sqlite/maintenance/check.ts';
 import { readWal } from '../../../src/store/sqlite/salvage/wal.ts';
 import { strongRandom, TestClock, timesInTurn } from '../../contract/fixtures.ts';
 import { Stage } from '../../contract/stage.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 import { until } from '../../support/wait.ts';
 import { multiply, openFull } from './full-store.ts';
 

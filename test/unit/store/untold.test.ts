@@ -3,7 +3,7 @@
 
 import { deepEqual, ok } from 'node:assert/strict';
 import { test } from 'node:test';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder } from '../../support/folders/folder.ts';
 import { queryOn } from '../../support/postgres/databases.ts';
 import { emptyDatabase } from './place.ts';
 import { onPostgres, onSqlite } from './seal/sealed.ts';

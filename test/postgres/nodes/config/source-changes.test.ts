@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient, type Json } from '../../../support/client.ts';
 import { API_KEY, type Errand } from '../../../support/errand.ts';
-import { createFolder } from '../../../support/folder.ts';
+import { createFolder } from '../../../support/folders/folder.ts';
 import { queryOn } from '../../../support/postgres/databases.ts';
 import { spawnErrand } from '../../../support/process.ts';
 import { REGISTERING, type Registry, startRegistry } from '../../../support/sources/registry.ts';

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../support/client.ts';
 import type { Errand } from '../../../support/errand.ts';
+import { answering, createWorkflowFiles, deploymentsOf, named } from '../../../support/folders/workflow-files.ts';
 import { until } from '../../../support/wait.ts';
-import { answering, createWorkflowFiles, deploymentsOf, named } from '../../../support/workflow-files.ts';
 import { startNodes } from '../nodes.ts';
 
 const NAMES = ['A', 'B', 'C', 'D'];

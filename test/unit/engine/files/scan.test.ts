@@ -3,7 +3,7 @@ import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { mayBeWorkflow, scanFolder } from '../../../../src/engine/files/scan.ts';
-import { createFolder } from '../../../support/folder.ts';
+import { createFolder } from '../../../support/folders/folder.ts';
 
 test('only code outside of hidden places may be a workflow', () => {
   for (const path of ['a.ts', 'a.js', 'a.mts', 'a.mjs', 'a.cts', 'a.cjs', 'sub/deep/a.ts', 'a.b.ts', 'contest.ts']) {

@@ -5,7 +5,7 @@ import { copyFile, cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { createFolder } from '../../../support/folder.ts';
+import { createFolder } from '../../../support/folders/folder.ts';
 import { queryOn } from '../../../support/postgres/databases.ts';
 import { type Called, call } from '../command.ts';
 import { emptyDatabase } from '../place.ts';

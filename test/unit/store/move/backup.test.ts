@@ -11,7 +11,7 @@ import { SCHEMA_VERSION } from '../../../../src/store/sqlite/maintenance/schema.
 import { TestClock } from '../../../contract/fixtures.ts';
 import { createClient } from '../../../support/client.ts';
 import { createErrandOn } from '../../../support/flows.ts';
-import { createFolder } from '../../../support/folder.ts';
+import { createFolder } from '../../../support/folders/folder.ts';
 import { spawnErrand } from '../../../support/process.ts';
 import { call } from '../command.ts';
 import { fillStore, openFull } from '../full-store.ts';

@@ -3,7 +3,7 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createFolder } from '../../../support/folder.ts';
+import { createFolder } from '../../../support/folders/folder.ts';
 import { queryOn } from '../../../support/postgres/databases.ts';
 import { openTestStore } from '../../../support/postgres/store.ts';
 import { spawnErrand } from '../../../support/process.ts';

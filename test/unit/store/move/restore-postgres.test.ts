@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { checkPostgres } from '../../../../src/store/postgres/maintenance/check.ts';
 import { createClient } from '../../../support/client.ts';
 import { createErrandOn } from '../../../support/flows.ts';
-import { createFolder } from '../../../support/folder.ts';
+import { createFolder } from '../../../support/folders/folder.ts';
 import { startPostgres } from '../../../support/postgres/server.ts';
 import { spawnErrand } from '../../../support/process.ts';
 import { call } from '../command.ts';

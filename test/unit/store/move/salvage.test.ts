@@ -15,7 +15,7 @@ import { readWal } from '../../../../src/store/sqlite/salvage/wal.ts';
 import { all, strongRandom, TestClock } from '../../../contract/fixtures.ts';
 import { Stage } from '../../../contract/stage.ts';
 import { createClient } from '../../../support/client.ts';
-import { createFolder } from '../../../support/folder.ts';
+import { createFolder } from '../../../support/folders/folder.ts';
 import { spawnErrand } from '../../../support/process.ts';
 import { call } from '../command.ts';
 import { fillStore, openFull } from '../full-store.ts';

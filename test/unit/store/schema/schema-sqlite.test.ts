@@ -14,8 +14,8 @@ import { migrationsAfter } from '../../../../src/store/schema-version.ts';
 import { MIGRATIONS, migrate, SCHEMA_VERSION } from '../../../../src/store/sqlite/maintenance/schema.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/open.ts';
 import { strongRandom, TestClock } from '../../../contract/fixtures.ts';
-import { createFolder } from '../../../support/folder.ts';
-import { catalogueOf } from '../../../support/sqlite-catalogue.ts';
+import { createFolder } from '../../../support/folders/folder.ts';
+import { catalogueOf } from '../../../support/sqlite/catalogue.ts';
 
 const HASHES = ['g8-DSvLQOjh4eW832HWRmeIrTqYZNRFyxuNQDlI7Sc8'];
 

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { checkSqlite } from '../../../../src/store/sqlite/maintenance/check.ts';
 import { http, none, succeeded, TestClock } from '../../../contract/fixtures.ts';
 import { Stage } from '../../../contract/stage.ts';
-import { createFolder } from '../../../support/folder.ts';
+import { createFolder } from '../../../support/folders/folder.ts';
 import { openFull } from '../full-store.ts';
 
 test('a request that was moved does not open', async () => {

@@ -7,7 +7,7 @@ import { openStore } from '../../../../src/server/open-store.ts';
 import { clock, random } from '../../../../src/server/real-ports.ts';
 import { startService } from '../../../../src/server/service.ts';
 import { createClient } from '../../../support/client.ts';
-import { createFolder } from '../../../support/folder.ts';
+import { createFolder } from '../../../support/folders/folder.ts';
 import { call } from '../command.ts';
 import { API_KEY, OTHER, onSqlite, SETTING } from './sealed.ts';
 

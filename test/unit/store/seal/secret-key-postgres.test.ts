@@ -6,7 +6,7 @@ import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createClient } from '../../../support/client.ts';
-import { createFolder } from '../../../support/folder.ts';
+import { createFolder } from '../../../support/folders/folder.ts';
 import { queryOn } from '../../../support/postgres/databases.ts';
 import { spawnErrand } from '../../../support/process.ts';
 import { call } from '../command.ts';

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createFolder } from '../../../support/folder.ts';
+import { createFolder } from '../../../support/folders/folder.ts';
 import { spawnErrand } from '../../../support/process.ts';
 import { call } from '../command.ts';
 import {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Connection } from '../../../../src/store/sqlite/database.ts';
 import { Checkpointer } from '../../../../src/store/sqlite/wal/checkpointer.ts';
-import { createFolder } from '../../../support/folder.ts';
+import { createFolder } from '../../../support/folders/folder.ts';
 import { until } from '../../../support/wait.ts';
 
 /** A WAL that is long, and a checkpointer whose thread finds no database: it dies at once. */

@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { openSqliteStore } from '../../../../src/store/sqlite/open.ts';
 import { strongRandom, TestClock } from '../../../contract/fixtures.ts';
 import { Stage } from '../../../contract/stage.ts';
-import { createFolder } from '../../../support/folder.ts';
+import { createFolder } from '../../../support/folders/folder.ts';
 import { until } from '../../../support/wait.ts';
 
 const MB = 1024 * 1024;

@@ -13,7 +13,7 @@ import { backupSqlite } from '../../../../src/store/sqlite/maintenance/backup.ts
 import { openSqliteStore } from '../../../../src/store/sqlite/open.ts';
 import { all, strongRandom, TestClock } from '../../../contract/fixtures.ts';
 import { Stage } from '../../../contract/stage.ts';
-import { createFolder } from '../../../support/folder.ts';
+import { createFolder } from '../../../support/folders/folder.ts';
 import { until } from '../../../support/wait.ts';
 
 /** Stands in for fdatasync. While it is held, each sync waits to be let go. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createClient, type Json } from '../../../support/client.ts';
 import { createErrandOn } from '../../../support/flows.ts';
-import { createFolder } from '../../../support/folder.ts';
+import { createFolder } from '../../../support/folders/folder.ts';
 import { startGate } from '../../../support/gate.ts';
 import { spawnErrand } from '../../../support/process.ts';
 

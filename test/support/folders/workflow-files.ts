@@ -3,9 +3,9 @@
 import { mkdir, mkdtemp, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Json } from './client.ts';
-import type { Errand } from './errand.ts';
-import { until } from './wait.ts';
+import type { Json } from '../client.ts';
+import type { Errand } from '../errand.ts';
+import { until } from '../wait.ts';
 
 export type Files = Readonly<Record<string, string>>;
 

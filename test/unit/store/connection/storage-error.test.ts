@@ -2,8 +2,8 @@
 
 import { equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
-import { StoreUnavailable } from '../../../src/store/contract/store.ts';
-import { isConnectionError, storageError } from '../../../src/store/postgres/connection/storage-error.ts';
+import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
+import { isConnectionError, storageError } from '../../../../src/store/postgres/connection/storage-error.ts';
 
 /** Idle in a transaction, a transaction too long, idle, ended by an administrator, and a connection that broke. */
 const ENDED = ['25P03', '25P04', '57P05', '57P01', '08006', 'ECONNRESET'];

@@ -5,10 +5,10 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Clock, Random } from '../../src/ports.ts';
-import type { Store } from '../../src/store/contract/store.ts';
-import { openInspectable } from '../../src/store/sqlite/open.ts';
-import { type Opened, strongRandom } from '../contract/fixtures.ts';
+import type { Clock, Random } from '../../../src/ports.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
+import { openInspectable } from '../../../src/store/sqlite/open.ts';
+import { type Opened, strongRandom } from '../../contract/fixtures.ts';
 
 export interface SqliteStoreOptions {
   readonly clock: Clock;
