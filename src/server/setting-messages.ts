@@ -1,5 +1,9 @@
 // How a refused setting is told: in one line, its value not longer than a line.
 
+import { closest, distance } from 'fastest-levenshtein';
+
+/** Letters that are wrong, missing or too many in a misspelt name. */
+const MAX_DISTANCE = 4;
 /** Of a refused value in a message. */
 const SHOWN_CHARS = 100;
 
@@ -15,6 +19,6 @@ export function oneLine(message: string): string {
 }
 
 export function suggestion(unknown: string, known: ReadonlySet<string>): string {
-  const near = [...known].find((name) => name.includes(unknown.slice(7)) || unknown.includes(name.slice(7)));
-  return near ? `; did you mean ${near}?` : `. Known: ${[...known].join(', ')}`;
+  const near = closest(unknown, [...known]);
+  return distance(unknown, near) <= MAX_DISTANCE ? `; did you mean ${near}?` : `. Known: ${[...known].join(', ')}`;
 }

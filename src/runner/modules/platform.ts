@@ -155,7 +155,9 @@ async function signed(config: AxiosConfig, signing: SignConfig): Promise<AxiosCo
 /** Returns what is signed of a request. Of bodies it is forms alone, as the specification has it. */
 export function transformConfigForOauth(config: AxiosConfig): Signed {
   const { method = 'get', data, headers } = config;
-  const url = withParams(absolute(config), config.params, config.paramsSerializer);
+  const asked = withParams(absolute(config), config.params, config.paramsSerializer);
+  // As it is sent: a signer compares the encoded address.
+  const url = URL.canParse(asked) ? new URL(asked).href : asked;
   const type = headerOf({ ...(headers as Headers) }, 'content-type');
   const isForm = /^application\/x-www-form-urlencoded/i.test(type);
   const isText = typeof data === 'string' || data instanceof URLSearchParams;

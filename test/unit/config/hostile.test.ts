@@ -104,6 +104,19 @@ for (const { name, isSecret } of SETTINGS) {
   });
 }
 
+test('a misspelt setting is told the nearest one', () => {
+  for (const [name, near] of [
+    ['ERRAND_PROT', 'ERRAND_PORT'],
+    ['ERRAND_DATADIR', 'ERRAND_DATA_DIR'],
+    ['ERRAND_PUBLIC_URI', 'ERRAND_PUBLIC_URL'],
+  ]) {
+    assert.throws(() => readConfig({ [name as string]: '1' }), { message: new RegExp(`did you mean ${near}\\?$`) });
+  }
+  assert.throws(() => readConfig({ ERRAND_SOMETHING_ELSE: '1' }), {
+    message: /is no setting of Errand\. Known: ERRAND_/,
+  });
+});
+
 test('a name that is no setting is said in one line', () => {
   for (const name of ['ERRAND_', 'ERRAND_\n    at x', `ERRAND_${'X'.repeat(10_000)}`, 'ERRAND___proto__']) {
     const complaint = (() => {

@@ -7,10 +7,10 @@
 //   exact time is then read from the database for that queue, and set with `knowRetry`.
 // - Changes apply at once, so that the verbs of one batch see each other's. A rollback restores every changed queue.
 
+import TinyQueue from 'tinyqueue';
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import type { WaitingState } from '../../../domain/delivery/progress.ts';
 import { firstsAfter, RetryShare, type Served, VainLooks } from '../../log/round-robin.ts';
-import { DueHeap } from '../log/due-heap.ts';
 
 /** States that memory counts. */
 export type CountedState = WaitingState | 'sending';
@@ -52,10 +52,18 @@ const MAX_LOOKED_UP = 32;
 /** Outdated entries are removed when there are more of them than queues, and more than this. */
 const SWEPT_FROM = 1024;
 
+interface Due {
+  readonly atMs: number;
+  readonly item: ListenerQueue;
+}
+
+const byTime = (a: Due, b: Due): number => a.atMs - b.atMs;
+
 export class ListenerQueues {
   readonly #queues = new Map<string, ListenerQueue>();
   readonly #ready: Readonly<Record<WaitingState, Set<ListenerQueue>>> = { pending: new Set(), retrying: new Set() };
-  readonly #later = new DueHeap<ListenerQueue>();
+  /** Outdated entries stay in it: what takes one compares it with its queue. */
+  #later = new TinyQueue<Due>([], byTime);
   /** Copies of the queues that this transaction has changed. */
   readonly #before = new Map<ListenerQueue, ListenerQueue>();
   /** Listeners whose counts were found wrong; `recount` corrects them. */
@@ -176,8 +184,8 @@ export class ListenerQueues {
 
   /** Makes queues ready whose time has come. */
   advance(): void {
-    for (let top = this.#later.first(); top && top.atMs <= this.#nowMs; top = this.#later.first()) {
-      this.#later.shift();
+    for (let top = this.#later.peek(); top && top.atMs <= this.#nowMs; top = this.#later.peek()) {
+      this.#later.pop();
       if (top.atMs === top.item.wakeAtMs) this.#placeAgain(top.item);
     }
   }
@@ -205,13 +213,13 @@ export class ListenerQueues {
   nextAtMs(lookUp: (queue: ListenerQueue) => void): number | null {
     let left = MAX_LOOKED_UP;
     for (;;) {
-      const top = this.#later.first();
+      const top = this.#later.peek();
       if (!top) return null;
       const queue = top.item;
       const holds = top.atMs === queue.wakeAtMs;
       if (holds && !queue.isExact && left-- > 0) lookUp(queue);
       if (holds && this.#opensAtMs(queue) === top.atMs) return top.atMs;
-      this.#later.shift();
+      this.#later.pop();
       if (holds) this.#placeAgain(queue);
     }
   }
@@ -246,8 +254,9 @@ export class ListenerQueues {
     const atMs = this.#opensAtMs(queue);
     if (atMs >= queue.wakeAtMs) return;
     queue.wakeAtMs = atMs;
-    if (this.#later.size >= SWEPT_FROM + 2 * this.#queues.size) {
-      this.#later.keep((entry) => entry.atMs === entry.item.wakeAtMs);
+    if (this.#later.length >= SWEPT_FROM + 2 * this.#queues.size) {
+      const current = this.#later.data.filter((due) => due.atMs === due.item.wakeAtMs);
+      this.#later = new TinyQueue(current, byTime);
     }
     this.#later.push({ atMs, item: queue });
   }

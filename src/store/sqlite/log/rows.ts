@@ -9,34 +9,36 @@ import type { Connection, Value } from '../database.ts';
 type Flag = keyof typeof FLAG_BITS;
 const FLAGS = Object.keys(FLAG_BITS) as readonly Flag[];
 
-interface Insert {
-  readonly columns: readonly string[];
-  readonly sql: string;
-}
-
-function insertInto(table: string, of: object): Insert {
-  const columns = Object.keys(of).filter((column) => !Object.hasOwn(FLAG_BITS, column));
-  const marks = columns.map(() => '?').join(', ');
-  return { columns, sql: `INSERT INTO ${table} (flags, ${columns.join(', ')}) VALUES (?, ${marks})` };
-}
-
-const EMISSION = insertInto('emissions', EMISSION_COLUMNS);
-const LATER = insertInto('later_emissions', LATER_COLUMNS);
-
 type Cells = Readonly<Record<string, Value | boolean>>;
 
+function insertInto(table: string, columns: readonly string[]): string {
+  return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
+}
+
+const COLUMNS = Object.keys(EMISSION_COLUMNS);
+/** The flags are next to each other. */
+const FLAGS_AT = COLUMNS.indexOf(FLAGS[0] as Flag);
+const EMISSION = insertInto('emissions', COLUMNS.toSpliced(FLAGS_AT, FLAGS.length, 'flags'));
+const PLAIN_LATER = Object.keys(LATER_COLUMNS).filter((column) => !Object.hasOwn(FLAG_BITS, column));
+const LATER = insertInto('later_emissions', ['flags', ...PLAIN_LATER]);
+
+/** The hot path: the cells are in the order of the columns. To look up each by its name took a microsecond of an event's 40. */
 export function insertEmission(writer: Connection, emission: Emission): void {
-  insert(writer, EMISSION, emissionCells(emission));
+  const cells = emissionCells(emission);
+  const values: unknown[] = Object.values(cells);
+  values.splice(FLAGS_AT, FLAGS.length, flagsOf(cells));
+  writer.run(EMISSION, ...(values as Value[]));
 }
 
 export function insertLater(writer: Connection, emission: NewEmission & { entry: number }, dueAtMs: number): void {
-  insert(writer, LATER, { ...emissionCells(emission), due_at_ms: dueAtMs });
+  const cells: Cells = { ...emissionCells(emission), due_at_ms: dueAtMs };
+  writer.run(LATER, flagsOf(cells), ...PLAIN_LATER.map((column) => cells[column] as Value));
 }
 
-function insert(writer: Connection, { sql, columns }: Insert, cells: Cells): void {
+function flagsOf(cells: Cells): number {
   let flags = 0;
   for (const flag of FLAGS) if (cells[flag]) flags |= FLAG_BITS[flag];
-  writer.run(sql, flags, ...columns.map((column) => cells[column] as Value));
+  return flags;
 }
 
 /** Reads the emission of a row, within the transaction that writes. */

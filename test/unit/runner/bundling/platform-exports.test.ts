@@ -219,6 +219,7 @@ test('what OAuth 1 signs has the fields of forms alone', () => {
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
   assert.deepEqual(signed({ params: { q: 1 } }), { method: 'get', url: 'http://x/a?q=1' });
   assert.deepEqual(signed({ method: 'post', data: { a: 1 } }), { method: 'post', url: 'http://x/a' });
+  assert.equal(signed({ url: 'http://x/a b?name=c d&list[]=1' }).url, 'http://x/a%20b?name=c%20d&list[]=1');
   assert.deepEqual(signed({ method: 'post', data: { a: 1 }, headers: form }).data, { a: 1 });
   assert.deepEqual({ ...signed({ method: 'post', data: 'a=1&a=2&b=c' }).data }, { a: ['1', '2'], b: 'c' });
   assert.deepEqual({ ...signed({ method: 'post', data: new URLSearchParams('a=1') }).data }, { a: '1' });
