@@ -218,6 +218,7 @@ test('errors stay with their own workflow', async () => {
   }
   const replay = `/v1/workflows/${other.workflow.id}/$errors/${one.ids[0]}/replay`;
   assertProblem(await errand.client.request('POST', replay), 404);
+  assertProblem(await errand.client.request('POST', `/v1/workflows/${one.workflow.id}/$errors/nonsense/replay`), 404);
   const foreign = await errand.client.request('GET', `${listOf(other.workflow)}?after=${one.ids[0]}`);
   assert.ok([200, 400].includes(foreign.status), foreign.text);
 });

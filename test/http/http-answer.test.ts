@@ -92,7 +92,7 @@ test('a run that never responds is 400', async () => {
   const errand = await newOwner();
   const answer = await call(await answering(errand, 'export default () => 7'));
   assert.equal(answer.status, 400);
-  assert.ok(answer.bytes.toString().includes(NO_RESPONSE), answer.bytes.toString());
+  assert.ok(JSON.parse(answer.bytes.toString()).error.includes(NO_RESPONSE), answer.bytes.toString());
 });
 
 test('an error before the response is 400', async () => {

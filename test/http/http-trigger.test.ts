@@ -32,6 +32,7 @@ async function arrive(errand: OwnerOn, workflow: Json, { method = 'POST', path =
   });
   const said = await answer.text();
   assert.equal(answer.status, 200, said);
+  assert.match(answer.headers.get('x-request-id') ?? '', /^req_/);
   const [run] = await errand.runs(workflow.id, before.data.length + 1);
   const { text, json } = await errand.client.request('GET', `/v1/runs/${run.id}`);
   return { said, text, event: json.data.event, data: json.data };
@@ -41,7 +42,7 @@ test('any method, path and query arrive', async () => {
   const errand = await newOwner();
   const workflow = await errand.workflow(ECHO);
   const endpoint = workflow.triggers[0].endpoint_url;
-  for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
+  for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
     const path = '/orders/7?x=1&y=2&y=3&z=';
     const { event } = await arrive(errand, workflow, { method, path, headers: { 'X-Custom': 'Value' } });
     assert.deepEqual(Object.keys(event), ['method', 'path', 'query', 'client_ip', 'url', 'headers', 'body']);
@@ -64,7 +65,7 @@ test('a query cannot hide its names', async () => {
   const errand = await newOwner();
   const workflow = await errand.workflow(ECHO);
   const { text } = await arrive(errand, workflow, { path: '?__proto__=1&constructor=2&a%20b=c+d%26' });
-  assert.match(text, /"query":\{"__proto__":"1","constructor":"2","a b":"c d&"\}/);
+  assert.match(text, /"path":"\/","query":\{"__proto__":"1","constructor":"2","a b":"c d&"\}/);
 });
 
 test('the answer is the id of the event', async () => {
@@ -190,6 +191,7 @@ test('an unchecked event is not verified', async () => {
   await fetch(workflow.triggers[0].endpoint_url, { headers: { authorization: 'Bearer whatever' } });
   const [error] = await errand.errors(workflow.id, 1);
   assert.deepEqual([error.event.original_context.verified, error.event.original_context.source_type], [false, 'HTTP']);
+  assert.equal(error.event.original_event.headers.authorization, 'Bearer whatever');
 });
 
 test('an unknown key is 404', async () => {

@@ -267,6 +267,7 @@ test('runs are listed by state', async () => {
   assert.deepEqual(await idsOf('queued'), []);
   const answer = await errand.client.request('GET', `/v1/workflows/${workflow.id}/runs?state=tired`);
   assert.equal(answer.status, 400);
+  assert.match(answer.json.error, /state must be one of "queued", "running".* but was "tired"/);
   const { data: failed } = await errand.client.get(`/v1/runs/${bad.id}`);
   assert.deepEqual([failed.error.code, failed.error.msg], ['Error', 'x']);
 });

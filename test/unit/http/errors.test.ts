@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ERRORS } from '../../../src/domain/emission.ts';
-import { Refusal } from '../../../src/domain/fault.ts';
 import { recordId } from '../../../src/domain/ids.ts';
 import { DEFAULT_SETTINGS } from '../../../src/domain/resource.ts';
 import { appended, type Harness, KEY, type Overrides, startServer } from './harness.ts';
@@ -115,11 +114,4 @@ test('an edited replay keeps its exact bytes', async (t) => {
   const body = `{ "event": 1, "ev\\u0065nt" : ${ODD} }`;
   await call('POST', `/v1/workflows/${P1}/$errors/${recordId(entries[0] as number)}/replay`, { headers, body });
   assert.equal(Buffer.from(calls[0]?.args[3] as Uint8Array).toString(), ODD);
-});
-
-test('a replay that cannot be says why', async (t) => {
-  const replay = () => Promise.reject(new Refusal('not_found', 'no such error'));
-  const { call } = await started(t, { actions: { replay } });
-  assert.equal((await call('POST', `/v1/workflows/${P1}/$errors/1-1/replay`)).status, 404);
-  assert.equal((await call('POST', `/v1/workflows/${P1}/$errors/nonsense/replay`)).status, 404);
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Refusal } from '../../../src/domain/fault.ts';
 import type { ShownTrigger, WholeWorkflow } from '../../../src/domain/requests.ts';
 import type { Deployment, Subscription, Trigger } from '../../../src/domain/resource.ts';
 import { type Call, type Harness, startServer } from './harness.ts';
@@ -183,13 +182,6 @@ test('wrong members are refused with their place', async (t) => {
   assert.deepEqual(calls, []);
 });
 
-test('one workflow comes with code, not bundles', async (t) => {
-  const { call } = await started(t);
-  const { json, text } = await call('GET', `/v1/workflows/${idOf('p_', 1)}`);
-  assert.equal(json.data.steps[0].code, STEP.code);
-  assert.doesNotMatch(text, /secret bundle/);
-});
-
 test('a change passes only what was sent', async (t) => {
   const { call, calls } = await started(t);
   const path = `/v1/workflows/${idOf('p_', 1)}`;
@@ -201,15 +193,6 @@ test('a change passes only what was sent', async (t) => {
     [{ active: false }, { name: 'x', active: true }, {}],
   );
   assert.equal((await call('PUT', path, { json: { id: 'p_x' } })).status, 400);
-});
-
-test('code that does not compile answers 422', async (t) => {
-  const errors = [{ parameter: 'steps[0].code', message: 'Unexpected "}"', file: 'charge', line: 3, column: 7 }];
-  const createWorkflow = () => Promise.reject(new Refusal('code_invalid', 'charge:3:7: Unexpected "}"', { errors }));
-  const { call } = await startServer(t, { actions: { createWorkflow } });
-  const { status, json } = await call('POST', '/v1/workflows', { json: { name: 'n', steps: [STEP] } });
-  assert.equal(status, 422);
-  assert.deepEqual(json.errors, errors);
 });
 
 test('workflows are listed by name and activity', async (t) => {

@@ -46,12 +46,6 @@ test('the event has exactly the agreed members', async (t) => {
   assert.deepEqual([emission?.sourceType, emission?.verified, emission?.name], ['HTTP', false, '']);
 });
 
-test('a bare key has the path of the root', async (t) => {
-  const harness = await started(t);
-  assert.equal((await posted(harness, '1')).event.path, '/');
-  assert.equal((await posted(harness, '1', 'application/json', '/e/key1?x=1')).event.path, '/');
-});
-
 test('valid JSON bodies go in byte for byte', async (t) => {
   const harness = await started(t);
   const odd = [
@@ -135,19 +129,6 @@ test('forms come in as objects', async (t) => {
   const form = 'b=1&a=x+y&b=%C3%A9&__proto__=p&10=t&9=n';
   const { body } = await posted(harness, form, 'application/x-www-form-urlencoded');
   assert.equal(body, '{"b":["1","é"],"a":"x y","__proto__":"p","10":"t","9":"n"}');
-});
-
-test('an empty body comes in as null', async (t) => {
-  const harness = await started(t);
-  assert.equal((await posted(harness, '')).event.body, null);
-  await harness.call('GET', '/e/key1', { key: null });
-  assert.equal(JSON.parse(lastEvent(harness)).body, null);
-});
-
-test('other bytes come in as base64', async (t) => {
-  const harness = await started(t);
-  const bytes = Buffer.from([0xff, 0x00, 0x80]);
-  assert.deepEqual((await posted(harness, bytes)).event.body, { $base64: bytes.toString('base64') });
 });
 
 test('sources also get the raw body', async (t) => {

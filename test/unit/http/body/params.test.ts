@@ -11,20 +11,6 @@ async function started(t: Parameters<typeof startServer>[0]) {
   return startServer(t, { actions: { createWebhook: () => webhook(1), deleteWebhook: () => webhook(1) } });
 }
 
-test('parameters come from the query or the body', async (t) => {
-  const { call, calls } = await started(t);
-  const input = { url: 'https://example.com/hook', name: 'n' };
-  assert.equal((await call('POST', `/v1/webhooks?${URL_PARAMETER}&name=n`)).status, 200);
-  assert.equal((await call('POST', '/v1/webhooks', { json: input })).status, 200);
-  assert.deepEqual([calls[0]?.args[1], calls[1]?.args[1]], [input, input]);
-});
-
-test('the query wins over the body', async (t) => {
-  const { call, calls } = await started(t);
-  await call('POST', '/v1/webhooks?name=query', { json: { url: 'https://example.com/hook', name: 'body' } });
-  assert.deepEqual(calls[0]?.args[1], { url: 'https://example.com/hook', name: 'query' });
-});
-
 test('unknown query parameters are ignored', async (t) => {
   const { call, calls } = await started(t);
   const { status } = await call('POST', `/v1/webhooks?${URL_PARAMETER}&nonsense=1&__proto__=x&constructor=y`);

@@ -25,12 +25,6 @@ test('storage that fails is not ready', async (t) => {
   }
 });
 
-test('a process that cannot bundle is degraded', async (t) => {
-  const { call } = await startServer(t, { canBundle: () => false });
-  const { status, json } = await call('GET', '/readyz', OPEN);
-  assert.deepEqual([status, json], [200, { status: 'degraded', bundling: 'failing' }]);
-});
-
 test('metrics need a key with the scope admin', async (t) => {
   const { call, seed } = await startServer(t);
   const proxied: Record<string, string>[] = [{}, { 'x-forwarded-for': '127.0.0.1' }, { forwarded: 'for=127.0.0.1' }];
