@@ -20,7 +20,7 @@ import { type ErrandProcess, spawnErrand } from '../../support/process.ts';
 import { until } from '../../support/wait.ts';
 
 /** Long enough for two runs to begin on a busy machine: that counts, too. */
-const TIMEOUT_MS = 2500;
+const TIMEOUT_MS = 5000;
 /** Of the server's memory at its peak over all cases, beyond the 165 MiB that it begins with; measured: 47. */
 const MOST_GROWTH_MIB = 150;
 
