@@ -122,7 +122,7 @@ interface Failed {
   readonly causeDelivery: number | null;
 }
 
-interface ErrorJson {
+export interface ErrorJson {
   readonly code: string;
   readonly msg: string;
   readonly cellId: string;
@@ -131,9 +131,24 @@ interface ErrorJson {
   readonly stack?: string;
 }
 
-/** Returns the `error` object of an `$errors` emission. `tail`: its body behind the original event and a comma; small. */
+/** What the service wrote into an `$errors` emission, beside the original event. */
+export interface ErrorDetail {
+  readonly context: { readonly deployment_id: string | null; readonly workflow_name: string | null };
+  readonly error: ErrorJson;
+}
+
+/** Returns what is behind the original event of an `$errors` emission. `tail`: its body behind that and a comma; small. */
+export function detailIn(tail: Uint8Array): ErrorDetail {
+  const { original_context: context, error } = JSON.parse(`{${text(tail)}`) as {
+    original_context: ErrorDetail['context'];
+    error: ErrorJson;
+  };
+  return { context, error };
+}
+
+/** Returns the `error` object of an `$errors` emission. `tail`: as that of `detailIn`. */
 export function errorIn(tail: Uint8Array): ErrorJson {
-  return (JSON.parse(`{${text(tail)}`) as { error: ErrorJson }).error;
+  return detailIn(tail).error;
 }
 
 function errorEmission(failed: Failed, fault: Fault): NewEmission {

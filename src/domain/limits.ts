@@ -12,6 +12,17 @@ export const LIMITS = {
   pageRecords: 100,
   countedRecords: 10_000,
 
+  // searches
+  searchedTextChars: 256,
+  /** Records that one request looks at, and bytes that it reads of them; then it answers how far it came. */
+  searchedRecords: 10_000,
+  searchedBytes: 8 * 1024 * KIB,
+  /** Records and bytes that are read in one go: SQLite's reads stop everything else meanwhile. */
+  searchStepRecords: 500,
+  searchStepBytes: 1024 * KIB,
+  /** Length of an error's message in lists. */
+  listedMessageChars: 500,
+
   // streams
   /** Open streams of one process. */
   streams: 20_000,

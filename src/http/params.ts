@@ -115,13 +115,26 @@ export function mergeParams(
   return merged;
 }
 
-/** Converts query parameters to the types of the schema; what cannot be converted stays text, and the schema refuses it. */
+/**
+ * Converts query parameters to the types of the schema; what cannot be converted stays text, and the schema refuses it. Unknown
+ * ones are dropped, or stay and are refused where the schema is closed.
+ */
 export function convertQuery(schema: TSchema, query: Record<string, unknown>): Record<string, unknown> {
+  const { additionalProperties } = schema as { additionalProperties?: unknown };
+  if (additionalProperties === false) return convertAll(propertiesOf(schema), query);
   const converted: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(propertiesOf(schema))) {
     if (Object.hasOwn(query, name)) converted[name] = fromQuery(property, query[name]);
   }
   return converted;
+}
+
+function convertAll(properties: Properties, query: Record<string, unknown>): Record<string, unknown> {
+  const converted = Object.entries(query).map(([name, value]) => [
+    name,
+    Object.hasOwn(properties, name) ? fromQuery(properties[name] as TSchema, value) : value,
+  ]);
+  return Object.fromEntries(converted);
 }
 
 function fromQuery(schema: TSchema, value: unknown): unknown {

@@ -33,6 +33,8 @@ export interface OperationDoc<P extends TProperties, Q extends TProperties, B ex
   readonly description: string;
   readonly params?: P;
   readonly query?: Q;
+  /** Unknown query parameters are refused: a misspelt filter would otherwise list everything. */
+  readonly isQueryClosed?: boolean;
   /** Members of the body, each also taken from the query string (see params.ts). */
   readonly body?: B;
   /** An example of the body, when one made from its members would mislead. */
@@ -60,13 +62,14 @@ export function operation<
   B extends TProperties = NoMembers,
 >(doc: OperationDoc<P, Q, B>): Operation<P, Q, B> {
   const bodyOptions = { additionalProperties: false, ...(doc.example ? { examples: [doc.example] } : {}) };
+  const queryOptions = doc.isQueryClosed ? { additionalProperties: false } : {};
   const schema: FastifySchema = {
     operationId: doc.id,
     tags: [doc.tag],
     summary: doc.summary,
     description: doc.description,
     ...(doc.params ? { params: Type.Object(doc.params) } : {}),
-    ...(doc.query ? { querystring: Type.Object(doc.query) } : {}),
+    ...(doc.query ? { querystring: Type.Object(doc.query, queryOptions) } : {}),
     ...(doc.body ? { body: Type.Object(doc.body, bodyOptions) } : {}),
     access: doc.access,
     answersWhile: doc.answersWhile ?? [],

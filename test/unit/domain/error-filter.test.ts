@@ -1,0 +1,53 @@
+// Which errors a filter means.
+
+import { deepEqual, equal } from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type ErrorFilter, matchOf } from '../../../src/domain/error-filter.ts';
+import type { ErrorDetail } from '../../../src/domain/failure.ts';
+import { containing } from '../../../src/domain/literal-text.ts';
+
+const HEAD = { emitterId: 'p_1', code: 'TypeError' };
+const DETAIL: ErrorDetail = {
+  context: { deployment_id: 'd_1', workflow_name: 'Orders' },
+  error: { code: 'TypeError', msg: 'No total of 100% in "a_b"', cellId: 'c_1', ts: '', namespace: 'charge' },
+};
+
+function matches(filter: ErrorFilter): boolean {
+  const { byHead, byDetail } = matchOf(filter);
+  return byHead(HEAD) && (byDetail?.(DETAIL) ?? true);
+}
+
+test('each condition of a filter excludes alone', () => {
+  const right = { emitterId: 'p_1', code: 'TypeError', step: 'charge', text: 'total', deploymentId: 'd_1' };
+  equal(matches({}), true);
+  equal(matches(right), true);
+  for (const name of Object.keys(right)) equal(matches({ ...right, [name]: 'another' }), false, name);
+});
+
+test('a text is found in any case, and never as a pattern', () => {
+  const found = ['TOTAL', '100%', '"A_B"', 'o', DETAIL.error.msg];
+  const others = ['100_', '1%0', 'a.b', '.*', 'total  ', '^No', '[a-z]', '\\w'];
+  deepEqual(
+    found.map((text) => matches({ text })),
+    found.map(() => true),
+  );
+  deepEqual(
+    others.map((text) => matches({ text })),
+    others.map(() => false),
+  );
+});
+
+test('every part of a text is found in it', () => {
+  const part = fc.tuple(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary', minLength: 1 }), fc.string());
+  fc.assert(
+    fc.property(part, ([before, wanted, behind]) => containing(wanted)(before + wanted + behind)),
+    { examples: [[['', 'ΟΔΟΣ', 'Α']], [['x', 'İ', 'x']], [['', '\u{1f600}', '']], [['a', '\0', 'b']]] },
+  );
+});
+
+test('only letters of one size differ in case', () => {
+  equal(containing('é')('CAFÉ'), true);
+  equal(containing('k')('\u212a'), false, 'the sign of Kelvin is no k');
+  equal(containing('ss')('ß'), false);
+});
