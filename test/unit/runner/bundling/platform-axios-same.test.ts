@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { type AxiosConfig, axios } from '../../../../src/runner/modules/platform.ts';
+import { type AxiosConfig, axios } from '../../../../src/runner/modules/platform-axios.ts';
 
 /** What is used of the package here; both get settings that its types do not have. */
 interface Package {

@@ -11,12 +11,12 @@ import { PassThrough, Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import {
-  type AxiosConfig,
   axios,
   getFileStream,
   getFileStreamAndMetadata,
   jsonStringify,
 } from '../../../../src/runner/modules/platform.ts';
+import type { AxiosConfig } from '../../../../src/runner/modules/platform-axios.ts';
 import { authorizationOf } from '../../../../src/runner/modules/platform-oauth.ts';
 import { selfSigned } from '../../webhook/certificate.ts';
 

@@ -11,6 +11,7 @@ import type { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import * as platform from '../../../../src/runner/modules/platform.ts';
+import type { AxiosConfig } from '../../../../src/runner/modules/platform-axios.ts';
 
 const {
   $send,
@@ -195,11 +196,11 @@ test('an instance has settings and interceptors of its own', async (t) => {
   const full = (await api.request({ url: '/f', returnFullResponse: true })) as { status: number };
   assert.equal(full.status, 200);
   const seen: string[] = [];
-  const id = api.interceptors.request.use((config: platform.AxiosConfig) => {
+  const id = api.interceptors.request.use((config: AxiosConfig) => {
     seen.push('first registered');
     return { ...config, headers: { ...config.headers, 'x-more': 'yes' } };
   });
-  api.interceptors.request.use((config: platform.AxiosConfig) => {
+  api.interceptors.request.use((config: AxiosConfig) => {
     seen.push('last registered');
     return config;
   });
@@ -215,7 +216,7 @@ test('an instance has settings and interceptors of its own', async (t) => {
 });
 
 test('what OAuth 1 signs has the fields of forms alone', () => {
-  const signed = (config: platform.AxiosConfig) => platform.transformConfigForOauth({ url: 'http://x/a', ...config });
+  const signed = (config: AxiosConfig) => platform.transformConfigForOauth({ url: 'http://x/a', ...config });
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
   assert.deepEqual(signed({ params: { q: 1 } }), { method: 'get', url: 'http://x/a?q=1' });
   assert.deepEqual(signed({ method: 'post', data: { a: 1 } }), { method: 'post', url: 'http://x/a' });
