@@ -9,6 +9,7 @@ import { encodeFrame, FrameReader } from '../child/frames.ts';
 import type { Cgroup } from '../isolation/cgroups.ts';
 import { innerOf, REPORT } from '../isolation/jail.ts';
 import { MEMORY_SAMPLE_MS, usedMemoryMb } from '../pool/memory.ts';
+import { afterAnswerTime } from '../process/answer-time.ts';
 import type { BundleRequest, BundleRequestMessage, BundleResponse, BundleResponseMessage } from './protocol.ts';
 import { CANNOT_READ } from './protocol.ts';
 
@@ -52,8 +53,9 @@ export class BundlerProcess {
   readonly #limits: ProcessLimits;
   readonly #events: ProcessEvents;
   readonly #pipe: Socket;
-  readonly #late = new Map<number, NodeJS.Timeout>();
-  readonly #starting: NodeJS.Timeout;
+  /** What ends the wait for an answer, by request. */
+  readonly #late = new Map<number, () => void>();
+  readonly #endStart: () => void;
   #looking: NodeJS.Timeout | undefined;
   #stderr = '';
   #kind: BundlerDeath['kind'] = 'exit';
@@ -79,7 +81,7 @@ export class BundlerProcess {
         this.#end('garbage');
       }
     });
-    this.#starting = setTimeout(() => this.#end('start'), START_MS);
+    this.#endStart = afterAnswerTime({ graceMs: START_MS, pid: () => child.pid }, () => this.#end('start'));
     child.on('error', (error) => this.#onDeath(null, null, error));
     child.on('close', (code, signal) => this.#onDeath(code, signal));
     this.#confine(child.pid);
@@ -95,13 +97,13 @@ export class BundlerProcess {
 
   send(id: number, request: BundleRequest): void {
     this.#pipe.write(encodeFrame([{ id, request } satisfies BundleRequestMessage], []));
-    this.#late.set(
-      id,
-      setTimeout(() => {
-        this.#lateId = id;
-        this.#end('late');
-      }, this.#limits.bundleMs),
-    );
+    // The process sleeps while esbuild, a process of its own, works: all time counts but that of a server that stands still.
+    const time = { graceMs: this.#limits.bundleMs, pid: () => undefined };
+    const stopWaiting = afterAnswerTime(time, () => {
+      this.#lateId = id;
+      this.#end('late');
+    });
+    this.#late.set(id, stopWaiting);
     this.#looking ??= setInterval(() => this.#sampleMemory(), MEMORY_SAMPLE_MS);
   }
 
@@ -112,11 +114,11 @@ export class BundlerProcess {
   #receive(messages: unknown, blobs: Buffer): void {
     for (const { id, answer, bytes } of messages as BundleResponseMessage[]) {
       if (id === 0) {
-        clearTimeout(this.#starting);
+        this.#endStart();
         this.#events.onReady();
         continue;
       }
-      clearTimeout(this.#late.get(id));
+      this.#late.get(id)?.();
       if (!this.#late.delete(id)) throw new Error('an answer to nothing');
       if (this.#late.size === 0) this.#lookNoMore();
       const [bundle = 0, map = 0] = bytes ?? [];
@@ -176,9 +178,9 @@ export class BundlerProcess {
   #onDeath(code: number | null, signal: string | null, error?: Error): void {
     if (this.#isDead) return;
     this.#isDead = true;
-    clearTimeout(this.#starting);
+    this.#endStart();
     this.#lookNoMore();
-    for (const timer of this.#late.values()) clearTimeout(timer);
+    for (const stopWaiting of this.#late.values()) stopWaiting();
     const { group } = this.#limits;
     const own = group?.isOutOfMemory() ? 'memory' : this.#kind;
     group?.remove();

@@ -58,6 +58,8 @@ export interface RunnerOptions {
   readonly idleMs?: number;
   /** How long a process may take to answer before it is killed, of the time in which it can (answer-time.ts). */
   readonly graceMs?: number;
+  /** How long the code of a component may take to load before it is refused, of the same time. */
+  readonly loadMs?: number;
   /** How long a process fails the runs of code that could not be loaded: loading the code again costs 60 ms of CPU. */
   readonly brokenMs?: number;
   /** For large messages of one owner, while other owners are active. */
@@ -129,7 +131,7 @@ class Pool implements ProcessRunner {
     const kept =
       isolation.level === 'jail' ? new Jails(isolation, openEgress) : new PlainProcesses(isolation, openEgress);
     this.#isolation = cgroups ? new LimitedByCgroups(kept, cgroups, isolation) : kept;
-    this.#inspector = new ComponentInspector(this.#workdirs, this.#isolation, options.log);
+    this.#inspector = new ComponentInspector(this.#workdirs, this.#isolation, options);
     const bounds = {
       maxProcesses,
       maxAwake: Math.min(

@@ -7,6 +7,7 @@ import { QUERY_RUN } from '../child/protocol.ts';
 import type { Isolation } from '../isolation/isolation.ts';
 import type { Workdirs } from '../isolation/workdir.ts';
 import type { ComponentQuery, ComponentQueryResult, DescribeResult, QuerySurroundings } from '../runner.ts';
+import { afterAnswerTime } from './answer-time.ts';
 import { ChildLink, type Death } from './child-link.ts';
 import { childRequestsOf } from './child-requests.ts';
 import { readBroken, readChildRequest, readQueryResult, readShape } from './inbound.ts';
@@ -14,6 +15,8 @@ import { text } from './inbound-values.ts';
 import { MessageBudget } from './message-budget.ts';
 
 const LOAD_MS = 10_000;
+/** What a process without the CPU gets at most, in times of its limit: a caller waits for it. */
+const MOST_LIMITS = 3;
 /** Deploying a hundred sources at once waits a little, instead of starting a hundred processes. */
 const DESCRIBED_AT_ONCE = 2;
 /** Queries may wait for other services, so they have their own bound and delay no deployment. */
@@ -34,26 +37,34 @@ interface Inspection<T> {
   readonly read: (message: Message, take: Take) => T | null;
 }
 
+interface InspectorOptions {
+  readonly log: Log;
+  /** How long code may take to load, of the time in which its process can (answer-time.ts). */
+  readonly loadMs?: number;
+}
+
 export class ComponentInspector {
   readonly #workdirs: Workdirs;
   readonly #isolation: Isolation;
   readonly #log: Log;
+  readonly #loadMs: number;
   readonly #describing = new Set<ChildLink>();
   readonly #querying = new Set<ChildLink>();
   #ended: (() => void)[] = [];
   #stopping = false;
 
-  constructor(workdirs: Workdirs, isolation: Isolation, log: Log) {
+  constructor(workdirs: Workdirs, isolation: Isolation, { log, loadMs = LOAD_MS }: InspectorOptions) {
     this.#workdirs = workdirs;
     this.#isolation = isolation;
     this.#log = log;
+    this.#loadMs = loadMs;
   }
 
   async describe(deployment: Deployment, env: Env): Promise<DescribeResult> {
     while (this.#describing.size >= DESCRIBED_AT_ONCE) await this.#oneEnded();
     const read = (message: Message): DescribeResult | null =>
       message.t === 'shape' ? { ok: true, shape: readShape(message.shape) } : null;
-    return await this.#inspect(this.#describing, { deployment, env, withinMs: LOAD_MS, read });
+    return await this.#inspect(this.#describing, { deployment, env, withinMs: this.#loadMs, read });
   }
 
   async query(
@@ -100,13 +111,6 @@ export class ComponentInspector {
         mode: 'describe',
         query,
       } as const;
-      const late = setTimeout(() => {
-        answer ??= refused(
-          query ? `No answer after ${withinMs} ms` : `The code had not been loaded after ${withinMs} ms`,
-          '',
-        );
-        link.kill();
-      }, withinMs);
       const link = new ChildLink(options, {
         onMessage: (message, take) => {
           if (answer !== null) return;
@@ -122,7 +126,7 @@ export class ComponentInspector {
           link.kill();
         },
         onDeath: (death, removed) => {
-          clearTimeout(late);
+          stopWaiting();
           requests.close();
           void removed.then(() => {
             links.delete(link);
@@ -130,6 +134,14 @@ export class ComponentInspector {
             resolve(answer ?? refused(whyDead(death, query !== undefined), ''));
           });
         },
+      });
+      const time = { graceMs: withinMs, pid: () => link.pid, mostGraces: MOST_LIMITS };
+      const stopWaiting = afterAnswerTime(time, () => {
+        answer ??= refused(
+          query ? `No answer after ${withinMs} ms` : `The code had not been loaded after ${withinMs} ms`,
+          '',
+        );
+        link.kill();
       });
       const requests = childRequestsOf({ run: QUERY_RUN, onChildRequest }, link, this.#log);
       links.add(link);

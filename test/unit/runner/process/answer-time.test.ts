@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AnswerTime } from '../../../../src/runner/process/answer-time.ts';
+import { AnswerTime, afterAnswerTime } from '../../../../src/runner/process/answer-time.ts';
 
 const GRACE_MS = 300;
 
@@ -64,4 +64,37 @@ test('a short grace is one interval', () => {
   const time = new AnswerTime(20, 1, null);
   assert.equal(time.intervalMs, 20);
   assert.equal(time.isOver(1, null), true);
+});
+
+test('the most that a process gets is a setting', () => {
+  const starved = { usedMs: 0, isWaiting: true, isRunnable: true };
+  const time = new AnswerTime(GRACE_MS, 1, starved, 2);
+  let count = 1;
+  while (!time.isOver(1, starved)) count++;
+  assert.equal(count, 12);
+});
+
+test('a server that stands still takes nothing from the time', async () => {
+  const over = Promise.withResolvers<void>();
+  let isOver = false;
+  afterAnswerTime({ graceMs: GRACE_MS, pid: () => undefined }, () => {
+    isOver = true;
+    over.resolve();
+  });
+  // As a machine that is paused: nothing of this process goes on.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * GRACE_MS);
+  await new Promise((resolve) => setImmediate(resolve));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(isOver, false);
+  await over.promise;
+});
+
+test('a wait that was ended calls nothing', async () => {
+  let isOver = false;
+  const end = afterAnswerTime({ graceMs: 20, pid: () => undefined }, () => {
+    isOver = true;
+  });
+  end();
+  await new Promise<void>((resolve) => void afterAnswerTime({ graceMs: 100, pid: () => undefined }, resolve));
+  assert.equal(isOver, false);
 });

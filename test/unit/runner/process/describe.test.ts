@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { until } from '../../../support/wait.ts';
 import { deploymentOf, foldersOf, kit } from '../kit.ts';
 
 test('a source says what it is', async (t) => {
@@ -86,4 +88,28 @@ test('nothing of it stays behind', async (t) => {
   const { runner, tmpDir } = kit(t);
   await runner.describe(await deploymentOf('export default {}'));
   assert.deepEqual([foldersOf(tmpDir), runner.stats()], [[], { processes: 0, inFlight: 0 }]);
+});
+
+for (const [how, code] of [
+  ['loops', 'for (;;);'],
+  ['waits', 'await new Promise(() => setInterval(() => {}, 1000));'],
+]) {
+  test(`code that ${how} while it is loaded is refused in its time`, async (t) => {
+    const described = await kit(t, { loadMs: 500 }).runner.describe(await deploymentOf(`${code} export default {}`));
+    assert.deepEqual(described, { ok: false, message: 'The code had not been loaded after 500 ms', stack: '' });
+  });
+}
+
+test('a machine that stands still takes nothing from the time of code', async (t) => {
+  const loadMs = 3000;
+  const { runner } = kit(t, { loadMs });
+  const deployment = await deploymentOf('export default { run() {} }');
+  const children = (): string => readFileSync(`/proc/self/task/${process.pid}/children`, 'latin1');
+  const before = children();
+  const describing = runner.describe(deployment);
+  // The process loads its code while the server stands still.
+  await until('a process', () => children() !== before);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, loadMs + 500);
+  const described = await describing;
+  assert.ok(described.ok, JSON.stringify(described));
 });
