@@ -2,6 +2,8 @@
 //
 //   npm run mutate                        all of them
 //   npm run mutate -- --only '^route:'    those whose name matches
+//   npm run mutate -- --range 41-80       by their place in that list, from 1; 41-: all that follow
+//   npm run mutate -- --minutes 8         begins none later, and tells the range that is left
 //
 // Each mutation is applied to a copy of the project, in a folder of it: so the copy has its packages. A mutation that all of its tests let pass lives: the exit code is 1.
 
@@ -72,32 +74,57 @@ async function passes(folder: string, tests: readonly string[]): Promise<boolean
   return code === 0;
 }
 
+/** Returns what `--range` names of a list, each with its place, counted from 1. */
+export function placesOf<T>(list: readonly T[], range: string): { readonly place: number; readonly item: T }[] {
+  const [, first = '', isOpen, last = ''] = /^(\d+)(-?)(\d*)$/.exec(range) ?? [];
+  const from = Number(first);
+  const to = last === '' ? (isOpen ? list.length : from) : Number(last);
+  if (from < 1 || to < from) throw new Error(`--range ${range}: write 41, 41-80 or 41-`);
+  return list.slice(from - 1, to).map((item, i) => ({ place: from + i, item }));
+}
+
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
-  const chosen = MUTATIONS.filter(({ name }) => new RegExp(values.only).test(name));
+  const { values } = parseArgs({
+    options: {
+      only: { type: 'string', default: '' },
+      range: { type: 'string', default: '1-' },
+      minutes: { type: 'string', default: 'Infinity' },
+    },
+  });
+  const named = MUTATIONS.filter(({ name }) => new RegExp(values.only).test(name));
+  const chosen = placesOf(named, values.range);
+  const lastMs = performance.now() + Number(values.minutes) * 60_000;
   const folder = await mkdtemp(join(ROOT, 'tmp-mutate-'));
   tmp = await mkdtemp(join(await quickFolder(ENOUGH_BYTES), 'errand-mutate-'));
   // Code runs as another user, which goes through it.
   for (const path of [folder, tmp]) await chmod(path, 0o755);
   try {
     await Promise.all(COPIED.map((name) => cp(join(ROOT, name), join(folder, name), { recursive: true })));
-    let killed = 0;
+    let [judged, killed] = [0, 0];
     const known = new Map<string, boolean>();
-    for (const mutation of chosen) {
+    for (const { place, item: mutation } of chosen) {
+      if (performance.now() >= lastMs) {
+        process.stdout.write(`the time is over: go on with --range ${place}-${chosen.at(-1)?.place}\n`);
+        break;
+      }
+      judged++;
+      const said = (verdict: string): boolean =>
+        process.stdout.write(`${String(place).padStart(3)}  ${verdict.padEnd(14)}  ${mutation.name}\n`);
       // What the tests say of the sources as they are must be known: a test that fails anyway kills everything.
       const key = mutation.tests.join(' ');
       const isApplicable = known.get(key) ?? (await passes(folder, mutation.tests));
       known.set(key, isApplicable);
       if (!isApplicable) {
-        process.stdout.write(`not applicable  ${mutation.name}: its tests fail without it\n`);
+        said('not applicable');
+        process.stdout.write(`     its tests fail without it: ${key}\n`);
         continue;
       }
       const verdict = await judge(folder, mutation);
       if (verdict === 'killed') killed++;
-      process.stdout.write(`${verdict.padEnd(14)}  ${mutation.name}\n`);
+      said(verdict);
     }
-    process.stdout.write(`${killed} of ${chosen.length} killed\n`);
-    if (killed < chosen.length) process.exitCode = 1;
+    process.stdout.write(`${killed} of ${judged} killed\n`);
+    if (killed < judged || judged < chosen.length) process.exitCode = 1;
   } finally {
     for (const path of [folder, tmp]) await rm(path, { recursive: true, force: true });
   }

@@ -84,7 +84,12 @@ export const HTTP_MUTATIONS: readonly Mutation[] = [
   ),
   ...of(
     `${HTTP}/ingress/event.ts`,
-    [`${UNIT}/body/ingress-event.test.ts`, `${UNIT}/body/ingress-raw.test.ts`, 'test/http/http-trigger.test.ts'],
+    [
+      `${UNIT}/body/ingress-event.test.ts`,
+      `${UNIT}/body/ingress-raw.test.ts`,
+      `${UNIT}/body/ingress.test.ts`,
+      'test/http/http-trigger.test.ts',
+    ],
     {
       'event: the token is shown to the code': [
         'isVerified ? { ...req.headers, authorization: undefined } : req.headers',
