@@ -21,6 +21,7 @@ import { clientErrors } from './client-error.ts';
 import { boundConnections, isClosing } from './connections.ts';
 import { headFault } from './head.ts';
 import { createMetricsServer } from './metrics-server.ts';
+import { Pauses } from './pauses.ts';
 import { normalizeTarget } from './target.ts';
 
 export interface HttpServer {
@@ -102,7 +103,17 @@ function serverWith(handler: RequestHandler, bounds: HttpBounds): Server {
     handler(req, res);
   });
   server.on('checkExpectation', handler);
+  allowPauses(server, bounds);
   return server;
+}
+
+/** Gives callers the time on top in which the server stood still. Node reads both limits with each check. */
+function allowPauses(server: Server, { headersMs, requestMs }: HttpBounds): void {
+  const pauses = new Pauses(Math.max(headersMs, requestMs));
+  server.once('listening', () => pauses.start());
+  server.once('close', () => pauses.stop());
+  const limit = (ms: number): PropertyDescriptor => ({ get: () => ms + pauses.lately(ms) });
+  Object.defineProperties(server, { headersTimeout: limit(headersMs), requestTimeout: limit(requestMs) });
 }
 
 function refuse(req: IncomingMessage, res: ServerResponse, problem: Problem): void {
