@@ -9,15 +9,6 @@ import { emitterWithWebhook } from '../support/webhooks.ts';
 
 const newErrand = shareErrand();
 
-test('health and readiness answer without a key', async () => {
-  await using errand = await startErrand();
-  for (const path of ['/healthz', '/readyz']) {
-    const response = await fetch(errand.url + path);
-    assert.equal(response.status, 200, path);
-    assert.match(response.headers.get('content-type') ?? '', /json/);
-  }
-});
-
 test('every answer carries a request id', async () => {
   await using errand = await newErrand();
   const ids = new Set<string>();

@@ -137,16 +137,6 @@ test('cursors walk the errors both ways', async () => {
   assert.deepEqual(await page(`after=${ids[0]}&before=${ids[4]}`), ids.slice(1, 4));
 });
 
-test('a bad cursor or limit is 400', async () => {
-  const errand = await newOwner();
-  const { workflow } = await failing(errand, 1);
-  const bad = ['after=x', 'after=12', 'before=12-', 'before=-1-0', 'after=1-0%20', 'limit=0', 'limit=-1', 'limit=ten'];
-  for (const query of bad) {
-    const answer = await errand.client.request('GET', `${listOf(workflow)}?${query}`);
-    assertProblem(answer, 400, query.split('=')[0] ?? '');
-  }
-});
-
 test('only the newest hundred are listed', async () => {
   const errand = await newOwner();
   const workflow = await errand.workflow(FAIL, { settings: { concurrency: 1, notify: false } });

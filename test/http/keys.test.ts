@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import { DAY_MS, MINUTE_MS } from '../../src/domain/limits.ts';
 import { createClient, type Json } from '../support/client.ts';
 import { startErrand } from '../support/errand.ts';
-import { createErrandOn } from '../support/flows.ts';
 import { createOwner, withScopes } from '../support/owners.ts';
 import { assertProblem } from '../support/problem.ts';
 import { until } from '../support/wait.ts';
@@ -91,23 +90,6 @@ test('another owner sees nothing of it', async () => {
   for (const list of ['/v1/subscriptions', '/v1/webhooks']) assert.deepEqual((await other.get(list)).data, []);
   const { data: ledger } = await other.get('/v1/ledger');
   assert.deepEqual([ledger.emissions, ledger.errors.captured], [0, 0]);
-});
-
-test('wildcards stop at the owner', async () => {
-  await using errand = await startErrand();
-  const owner = await errand.client.post('/v1/owners', { name: 'Other', email: 'other@example.com' });
-  const client = createClient(errand.url, owner.api_key);
-  const other = createErrandOn(() => client);
-  const spy = await other.workflow('export default () => 1', { triggers: [] });
-  for (const emitter of ['*', 'p_*']) await other.subscribe(emitter, spy.id, '$errors');
-  const [mine, theirs] = [await errand.workflow(FAIL), await other.workflow(FAIL)];
-  await errand.send(mine, {});
-  await errand.errors(mine.id, 1);
-  await errand.settled();
-  await other.send(theirs, {});
-  const runs = await other.runs(spy.id, 1);
-  await other.settled();
-  assert.deepEqual([...new Set(runs.map((run) => run.emitter_id))], [theirs.id]);
 });
 
 test('a key gives no more than it has', async () => {

@@ -120,15 +120,6 @@ test('a failing global workflow never hears itself', async () => {
   assert.ok(receipts.every((r) => r.kind === 'withheld' || r.listener_id !== failing.id));
 });
 
-test('a workflow may not hear its own errors', async () => {
-  await using errand = await newErrand();
-  const workflow = await errand.workflow(THROW);
-  const query = `emitter_id=${workflow.id}&listener_id=${workflow.id}&event_name=%24errors`;
-  const answer = await errand.client.request('POST', `/v1/subscriptions?${query}`);
-  assert.equal(answer.status, 422, answer.text);
-  assert.match(answer.json.error, /own/);
-});
-
 test('wildcards bring no workflow its own errors', async () => {
   await using errand = await newErrand();
   await using receiver = await startReceiver();

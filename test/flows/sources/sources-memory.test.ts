@@ -118,21 +118,6 @@ test('unique drops repeated ids across a restart', async () => {
   assert.deepEqual(await idsAfter(errand, again, ['b', 'c', 'a']), ['a', 'b', 'c']);
 });
 
-test('unique remembers the last hundred ids', async () => {
-  await using errand = await newErrand();
-  const source = await createSource(errand, emitting('unique'));
-  await idsAfter(errand, source, ['first', 'second']);
-  await idsAfter(
-    errand,
-    source,
-    Array.from({ length: 99 }, (_, n) => n),
-  );
-  await post(source, [{ id: 'second' }, { id: 'first' }]);
-  await errand.settled();
-  const { data } = await errand.client.get(`/v1/sources/${source.id}/event_summaries?expand=event&limit=1`);
-  assert.deepEqual(eventsOf(data), [{ id: 'first' }], 'the first fell out of the last 100, the second did not');
-});
-
 test('ids that are numbers and strings are alike', async () => {
   await using errand = await newErrand();
   const source = await createSource(errand, emitting('unique'));
@@ -147,14 +132,6 @@ test('greatest lets only larger numbers through', async () => {
   await errand.restart();
   const again = (await errand.client.get(`/v1/sources/${source.id}`)).data;
   assert.deepEqual(await idsAfter(errand, again, [9, 8, 10, 100, 11]), [5, 9, 10, 100]);
-});
-
-test('last lets through what follows the last', async () => {
-  await using errand = await newErrand();
-  const source = await createSource(errand, emitting('last'));
-  assert.deepEqual(await idsAfter(errand, source, ['a', 'b']), ['a', 'b']);
-  assert.deepEqual(await idsAfter(errand, source, ['a', 'b', 'c']), ['a', 'b', 'c']);
-  assert.deepEqual(await idsAfter(errand, source, ['x', 'y']), ['a', 'b', 'c', 'x', 'y']);
 });
 
 test('emissions are sorted by ts before dedupe', async () => {

@@ -41,14 +41,6 @@ test('the query wins over the body', async () => {
   assert.equal(data.name, 'query');
 });
 
-test('an empty body of type json is fine', async () => {
-  await using errand = await newErrand();
-  const headers = { 'content-type': 'application/json' };
-  const path = `/v1/webhooks?url=${encodeURIComponent(URL_OK)}`;
-  const answer = await errand.client.request('POST', path, undefined, headers);
-  assert.equal(answer.status, 200, answer.text);
-});
-
 test('the secret shows on creation only', async () => {
   await using errand = await newErrand();
   const made = await errand.client.post('/v1/webhooks', { url: URL_OK });
