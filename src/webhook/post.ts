@@ -8,6 +8,7 @@ import type { GuardedClient } from './client.ts';
 import { type Exchanged, type ExchangeOptions, exchange } from './exchange.ts';
 import { type Failure, forbidden, Unsendable, unsent } from './failure.ts';
 import { asSent, headersOf } from './headers.ts';
+import { judgedOnceASecond } from './judged-urls.ts';
 import { type Prepared, prepareRequest } from './request.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { createSigner } from './sign.ts';
@@ -45,6 +46,7 @@ const NOTHING: Exchanged = {
 export function createPoster({ client, clock, version, timeoutMs = LIMITS.attemptTimeoutMs }: PosterOptions): Poster {
   const userAgent = `errand/${version}`;
   const sign = createSigner();
+  const judge = judgedOnceASecond(client.addresses);
 
   /** Judges the URL again before connecting: it may have become forbidden since it was set. */
   function prepare(delivery: ClaimedDelivery, nowMs: number): Prepared | Failure {
@@ -53,7 +55,7 @@ export function createPoster({ client, clock, version, timeoutMs = LIMITS.attemp
     try {
       if (kind === 'http') return prepareRequest(delivery, { addresses, userAgent });
       if (!webhook) return unsent(new Unsendable('the delivery has no webhook'));
-      const judged = addresses.judgeUrl(webhook.url);
+      const judged = judge(webhook.url);
       if (!judged.ok) return forbidden(judged.reason);
       const headers = headersOf({ delivery, webhook, nowMs, userAgent, sign });
       return { method: 'POST', url: judged.url, headers, body: delivery.emission.body };

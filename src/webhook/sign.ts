@@ -2,16 +2,10 @@
 // `v1a`, ed25519. Signs the bytes `id.timestamp.body`, with the body as sent, since a re-serialised body would not verify.
 // No message here quotes a key.
 
-import {
-  createHmac,
-  createPrivateKey,
-  createPublicKey,
-  createSecretKey,
-  type KeyObject,
-  sign as signEd25519,
-} from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject, sign as signEd25519 } from 'node:crypto';
 import { SIGNATURE_SCHEMES, type SignatureScheme, type SigningSecret } from '../domain/resource.ts';
 import { Unsendable } from './failure.ts';
+import { hmacSha256 } from './hmac.ts';
 
 const SECRET_PREFIX = 'whsec_';
 const SIGNING_PREFIX = 'whsk_';
@@ -58,23 +52,24 @@ export function newSigningKey(seed: Uint8Array): { readonly secret: string; read
 
 /** Caches parsed keys: parsing an ed25519 key takes longer than signing with it. */
 export function createSigner(): Signer {
-  const keys = new Map<string, KeyObject>();
+  const keys = new Map<string, Sign>();
 
-  function keyFor(secret: string, scheme: SignatureScheme): KeyObject {
+  function signWith(secret: string, scheme: SignatureScheme): Sign {
     const known = keys.get(secret);
     if (known) return known;
-    const key = scheme === 'v1' ? createSecretKey(keyOf(secret)) : signingKeyOf(secret);
+    const made = SIGNING[scheme](secret);
     if (keys.size >= KEPT_KEYS) keys.delete(keys.keys().next().value as string);
-    keys.set(secret, key);
-    return key;
+    keys.set(secret, made);
+    return made;
   }
 
   return (signable, { secrets, schemes, nowMs }) => {
+    const head = `${signable.id}.${signable.timestampS}.`;
     const signing = secrets.filter(({ untilMs }) => untilMs === null || untilMs > nowMs);
     const signatures = SIGNATURE_SCHEMES.filter((scheme) => schemes.includes(scheme)).flatMap((scheme) =>
       signing
         .filter(({ secret }) => schemeOf(secret) === scheme)
-        .map(({ secret }) => `${scheme},${SIGN[scheme](keyFor(secret, scheme), signable)}`),
+        .map(({ secret }) => `${scheme},${signWith(secret, scheme)(head, signable.body)}`),
     );
     if (signatures.length === 0) throw new Unsendable('there is no signing secret');
     return signatures.join(' ');
@@ -88,15 +83,16 @@ function keyOf(secret: string): Buffer {
   return key;
 }
 
-/** Returns Base64 of the HMAC-SHA256 over `id.timestamp.body`. */
-function hmac(key: KeyObject, { id, timestampS, body }: Signable): string {
-  return createHmac('sha256', key).update(`${id}.${timestampS}.`).update(body).digest('base64');
-}
+/** Returns Base64 of the signature of a head and a body. */
+type Sign = (head: string, body: Uint8Array) => string;
 
-const SIGN: Record<SignatureScheme, (key: KeyObject, signable: Signable) => string> = {
-  v1: hmac,
-  v1a: (key, { id, timestampS, body }) =>
-    signEd25519(null, Buffer.concat([Buffer.from(`${id}.${timestampS}.`), body]), key).toString('base64'),
+/** By scheme: parses a secret. */
+const SIGNING: Record<SignatureScheme, (secret: string) => Sign> = {
+  v1: (secret) => hmacSha256(keyOf(secret)),
+  v1a: (secret) => {
+    const key = signingKeyOf(secret);
+    return (head, body) => signEd25519(null, Buffer.concat([Buffer.from(head), body]), key).toString('base64');
+  },
 };
 
 /** Older secrets have no prefix at all. */

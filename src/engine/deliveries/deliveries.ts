@@ -85,16 +85,17 @@ export class Deliveries {
   }
 
   #send(delivery: ClaimedDelivery): void {
-    const done = this.#attempt(delivery).catch((error) => {
+    const failed = (error: unknown): void => {
       const id = numberedId(PREFIX.delivery, delivery.delivery);
       this.#deps.log.error({ err: error, delivery: id }, 'attempt could not be recorded');
-    });
-    this.#track(done);
+    };
+    this.#track(this.#attempt(delivery), failed);
   }
 
-  #track(work: Promise<void>): void {
-    this.#underWay.add(work);
-    void work.finally(() => this.#underWay.delete(work));
+  /** `failed`: called when the work throws. */
+  #track(work: Promise<void>, failed: (error: unknown) => void = nothing): void {
+    const tracked: Promise<void> = work.catch(failed).then(() => void this.#underWay.delete(tracked));
+    this.#underWay.add(tracked);
   }
 
   async #release(deliveries: readonly ClaimedDelivery[]): Promise<void> {

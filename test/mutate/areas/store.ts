@@ -84,6 +84,12 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     'deliveries: a claim keeps the fence': ["number(row, 'fence') + 1", "number(row, 'fence')"],
     'deliveries: an ordered webhook gets two at a time': ['if (queue.sending > 0) {', 'if (false) {'],
   }),
+  ...of(`${STORE}/sqlite/deliveries/listener-queues.ts`, ['test/unit/store/waiting-rows.test.ts'], {
+    'deliveries: rows that were read ahead outlive a change': [
+      'if (from !== null && !isClaim && (isWaiting(from) || isWaiting(to))) this.rows.drop(listenerId);',
+      '',
+    ],
+  }),
   ...of(`${STORE}/sqlite/log/log-writer.ts`, CONTRACT, {
     'idempotency: a key that is over still counts': ['AND expires_at_ms > ?', 'AND expires_at_ms > 0 * ?'],
     'idempotency: a key of another trigger counts': [

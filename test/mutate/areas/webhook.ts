@@ -12,7 +12,6 @@ export const WEBHOOK_MUTATIONS: readonly Mutation[] = [
       'if (!publicBytesOf(key).equals(',
       'if (false && !publicBytesOf(key).equals(',
     ],
-    'sign: the body is not signed': [".update(body).digest('base64')", ".digest('base64')"],
   }),
   ...of(`${WEBHOOK}/sign.ts`, [`${UNIT}/sign.test.ts`, `${UNIT}/vectors.test.ts`], {
     'sign: a secret that is over signs': ['untilMs === null || untilMs > nowMs', 'true'],
@@ -20,7 +19,19 @@ export const WEBHOOK_MUTATIONS: readonly Mutation[] = [
       "if (signatures.length === 0) throw new Unsendable('there is no signing secret');",
       '',
     ],
-    'sign: seconds are not signed': ['`${id}.${timestampS}.`).update', '`${id}.`).update'],
+    'sign: seconds are not signed': ['`${signable.id}.${signable.timestampS}.`', '`${signable.id}.`'],
+  }),
+  ...of(`${WEBHOOK}/hmac.ts`, [`${UNIT}/sign.test.ts`], {
+    'hmac: a short body is not signed': [
+      'message.set(body, BLOCK_BYTES + headBytes);',
+      'message.fill(0, BLOCK_BYTES + headBytes);',
+    ],
+    'hmac: a long body is not signed': [".update(body).digest('base64')", ".digest('base64')"],
+    'hmac: a long key is cut': ["key.length > BLOCK_BYTES ? hash('sha256', key, 'buffer') : key", 'key'],
+  }),
+  ...of(`${WEBHOOK}/judged-urls.ts`, [`${UNIT}/address.test.ts`], {
+    'judged URLs: a judgement is kept for ever': ['at - since >= GOOD_FOR_MS ||', ''],
+    'judged URLs: all are kept': ['|| kept.size >= KEPT', ''],
   }),
   ...of(`${WEBHOOK}/tunnel.ts`, [`${UNIT}/tunnel.test.ts`], {
     'tunnel: a literal is not judged': ['if (!judged.ok) return Promise.reject', 'if (false) return Promise.reject'],

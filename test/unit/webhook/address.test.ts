@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createAddresses } from '../../../src/webhook/address.ts';
 import { contains, parseCidr, parseIp } from '../../../src/webhook/cidr.ts';
+import { judgedOnceASecond } from '../../../src/webhook/judged-urls.ts';
 import { FORBIDDEN } from '../../../src/webhook/ranges.ts';
 
 const closed = createAddresses({ allowTargets: [] });
@@ -217,3 +218,59 @@ function groups(value: bigint): string {
   assert.ok(parseIp(text));
   return text;
 }
+
+/** Addresses that count their judgements, and refuse everything once they are closed. */
+function counted() {
+  let nowMs = 0;
+  let judgements = 0;
+  let isClosed = false;
+  const addresses = createAddresses({ allowTargets: [] });
+  const judge = judgedOnceASecond(
+    {
+      ...addresses,
+      judgeUrl: (url) => {
+        judgements++;
+        return isClosed ? { ok: false, reason: 'closed' } : addresses.judgeUrl(url);
+      },
+    },
+    () => nowMs,
+  );
+  return {
+    judge: (url: string) => judge(url).ok,
+    judgements: () => judgements,
+    close: () => {
+      isClosed = true;
+    },
+    advance: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+}
+
+test('Each URL is judged once a second', () => {
+  const { judge, judgements, advance } = counted();
+  for (let n = 0; n < 10; n++) {
+    assert.equal(judge('https://a.example/x'), true);
+    assert.equal(judge('http://10.0.0.1/'), false);
+    advance(50);
+  }
+  assert.equal(judgements(), 2);
+});
+
+test('A URL that becomes forbidden is refused within a second', () => {
+  const { judge, close, advance } = counted();
+  assert.equal(judge('https://a.example/x'), true);
+  close();
+  advance(999);
+  assert.equal(judge('https://a.example/x'), true, 'the judgement is kept, or this test shows nothing');
+  advance(1);
+  assert.equal(judge('https://a.example/x'), false);
+});
+
+test('Ten thousand URLs are judged right, and not all kept', () => {
+  const { judge, judgements } = counted();
+  const urls = Array.from({ length: 10_000 }, (_, n) => (n % 2 ? `https://h${n}.example/` : `http://127.0.0.1/${n}`));
+  for (const [n, url] of urls.entries()) assert.equal(judge(url), n % 2 === 1);
+  for (const [n, url] of urls.entries()) assert.equal(judge(url), n % 2 === 1);
+  assert.equal(judgements(), 20_000, 'the first were forgotten when the last came');
+});

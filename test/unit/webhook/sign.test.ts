@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { createPublicKey, verify as verifyEd25519 } from 'node:crypto';
+import { createHmac, createPublicKey, verify as verifyEd25519 } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import type { SignatureScheme, SigningSecret } from '../../../src/domain/resource.ts';
+import { hmacSha256 } from '../../../src/webhook/hmac.ts';
 import { createSigner, newSecret, newSigningKey } from '../../../src/webhook/sign.ts';
 import { SIGNED } from './vectors.ts';
 
@@ -133,4 +134,37 @@ test('More keys than are kept still sign', () => {
   const before = first(fresh);
   fresh(SIGNABLE, { secrets: secretsOf(...secrets), schemes: ['v1'], nowMs: 0 });
   assert.equal(first(fresh), before);
+});
+
+function nodes(key: Buffer, head: string, body: Uint8Array): string {
+  return createHmac('sha256', key).update(head).update(body).digest('base64');
+}
+
+test("HMACs equal those of Node's createHmac", () => {
+  const bytes = (maxLength: number) => fc.uint8Array({ minLength: 1, maxLength });
+  fc.assert(
+    fc.property(bytes(150), fc.string({ unit: 'grapheme' }), bytes(300), (key, head, body) => {
+      const sign = hmacSha256(Buffer.from(key));
+      assert.equal(sign(head, body), nodes(Buffer.from(key), head, body));
+      assert.equal(sign(head, body), nodes(Buffer.from(key), head, body), 'twice with one key');
+    }),
+  );
+});
+
+test('HMACs of short and long messages agree', () => {
+  const key = Buffer.alloc(32, 7);
+  const sign = hmacSha256(key);
+  for (const length of [0, 1, 55, 56, 64, 16_319, 16_320, 16_321, 16_384, 1_000_000]) {
+    const body = Buffer.alloc(length, 'ä');
+    assert.equal(sign('', body), nodes(key, '', body), `${length} bytes`);
+    assert.equal(sign('emit1.1700000000.', body), nodes(key, 'emit1.1700000000.', body), `${length} bytes and a head`);
+  }
+});
+
+test('Two keys used in turn do not mix', () => {
+  const [a, b] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  const [signA, signB] = [hmacSha256(a), hmacSha256(b)];
+  const body = Buffer.from('{}');
+  const made = [signA('1.', body), signB('1.', body), signA('1.', body)];
+  assert.deepEqual(made, [nodes(a, '1.', body), nodes(b, '1.', body), nodes(a, '1.', body)]);
 });

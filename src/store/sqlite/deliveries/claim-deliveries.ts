@@ -29,9 +29,6 @@ const COLUMNS = `delivery, owner_id, subscription_id, via, entry, state, due_at_
 const MAX_IN_VAIN = 1024;
 /** The same for the search for a retry between first attempts. */
 const RETRIES_IN_VAIN = 256;
-/** Rows of a listener and state that the first read and later ones take. */
-const ROWS_AT_FIRST = 2;
-const ROWS_THEN = 16;
 
 /**
  * The counts of a listener in memory are wrong, which is a bug of this program. They are counted again, so that its deliveries do
@@ -107,8 +104,6 @@ export class DeliveryClaimer implements ClaimSource<ListenerQueue> {
   inVain = 0;
   readonly #core: Core;
   readonly #w: SqliteLogWriter;
-  /** Rows that were read and not yet taken. */
-  readonly #rows = { pending: new Map<ListenerQueue, Row[]>(), retrying: new Map<ListenerQueue, Row[]>() };
 
   constructor(core: Core, w: SqliteLogWriter) {
     this.#core = core;
@@ -176,7 +171,7 @@ export class DeliveryClaimer implements ClaimSource<ListenerQueue> {
     const row = head ?? this.#row(queue, state);
     this.#w.claims.deliveries.push(claimDelivery(this.#core, this.#w, { row, webhook, listenerId: queue.id }));
     queues.served(queue, state === 'pending' ? ONE_FIRST : ONE_RETRY);
-    const next = state === 'retrying' ? this.#rows.retrying.get(queue)?.[0] : undefined;
+    const next = state === 'retrying' ? queues.rows.next(queue.id, 'retrying') : undefined;
     if (next) queues.knowRetry(queue, number(next, 'due_at_ms'));
     if (isOrdered) queues.block(queue, Number.POSITIVE_INFINITY);
     this.served.add(queue);
@@ -204,15 +199,11 @@ export class DeliveryClaimer implements ClaimSource<ListenerQueue> {
   }
 
   #row(queue: ListenerQueue, state: WaitingState): Row {
-    const known = this.#rows[state].get(queue);
-    const rows = known?.length ? known : this.#read(queue, state, known ? ROWS_THEN : ROWS_AT_FIRST);
-    this.#rows[state].set(queue, rows);
-    const row = rows.shift();
-    if (!row) {
-      this.#core.queues.doubtful.add(queue.id);
-      throw new WrongCount(`the count of ${state} deliveries to ${queue.id} is wrong`);
-    }
-    return row;
+    const { queues } = this.#core;
+    const row = queues.rows.take(queue.id, state, (limit) => this.#read(queue, state, limit));
+    if (row) return row;
+    queues.doubtful.add(queue.id);
+    throw new WrongCount(`the count of ${state} deliveries to ${queue.id} is wrong`);
   }
 
   /** Reads rows of a queue. Pending rows are due whatever the clock says. */
@@ -262,7 +253,7 @@ function claimDelivery(core: Core, w: SqliteLogWriter, { row, webhook, listenerI
     core.boot,
     delivery,
   );
-  w.tx.deliveriesMoved({ ownerId, listenerId, from: text<WaitingState>(row, 'state'), to: 'sending' });
+  w.tx.deliveriesMoved({ ownerId, listenerId, from: text<WaitingState>(row, 'state'), to: 'sending', isClaim: true });
   const emission = core.writer.get('SELECT * FROM emissions WHERE entry = ?', number(row, 'entry')) as Row;
   const mailTo = listenerId === MAIL ? (core.routes.owner(ownerId)?.email ?? null) : null;
   return toClaimedDelivery(row, { fence, listenerId, emission: toEmission(emission, core), webhook, mailTo });

@@ -9,8 +9,9 @@
 
 import TinyQueue from 'tinyqueue';
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
-import type { WaitingState } from '../../../domain/delivery/progress.ts';
+import { isWaiting, type WaitingState } from '../../../domain/delivery/progress.ts';
 import { firstsAfter, RetryShare, type Served, VainLooks } from '../../log/round-robin.ts';
+import { WaitingRows } from './waiting-rows.ts';
 
 /** States that memory counts. */
 export type CountedState = WaitingState | 'sending';
@@ -45,6 +46,8 @@ export interface Moved {
   /** When deliveries that become `retrying` are due. */
   readonly dueAtMs: number | null;
   readonly count: number;
+  /** A claim has taken the row that `ListenerQueues.rows` gave it. */
+  readonly isClaim?: boolean;
 }
 
 /** The most queues that one call of `nextAtMs` looks up; the result may then be too early, never too late. */
@@ -70,11 +73,14 @@ export class ListenerQueues {
   readonly doubtful = new Set<string>();
   readonly retries = new RetryShare();
   readonly vainLooks = new VainLooks();
+  /** What this transaction has read ahead. */
+  readonly rows = new WaitingRows();
   #nowMs = 0;
 
   /** Called when a transaction begins. */
   begin(nowMs: number): void {
     this.#nowMs = nowMs;
+    this.rows.clear();
   }
 
   committed(): void {
@@ -94,8 +100,9 @@ export class ListenerQueues {
     return this.#queues.get(listenerId);
   }
 
-  moved(listenerId: string, { from, to, dueAtMs, count }: Moved): void {
+  moved(listenerId: string, { from, to, dueAtMs, count, isClaim = false }: Moved): void {
     const queue = this.#touch(listenerId);
+    if (from !== null && !isClaim && (isWaiting(from) || isWaiting(to))) this.rows.drop(listenerId);
     if (from === 'pending' || from === 'retrying' || from === 'sending') queue[from] -= count;
     if (to === 'pending' || to === 'retrying' || to === 'sending') queue[to] += count;
     if (from === 'retrying') queue.isExact = false;
@@ -130,6 +137,7 @@ export class ListenerQueues {
     const queue = this.#queues.get(listenerId);
     if (!queue) return;
     this.#touch(listenerId);
+    this.rows.drop(listenerId);
     if (queue.retrying > 0) Object.assign(queue, { retryAtMs: this.#nowMs, isExact: false });
     this.block(queue, 0);
   }
@@ -157,6 +165,7 @@ export class ListenerQueues {
   /** Sets the counts of the rows, with this transaction's changes. */
   correct(listenerId: string, counts: QueueCounts): ListenerQueue {
     const queue = this.#touch(listenerId);
+    this.rows.drop(listenerId);
     Object.assign(queue, counts, { isExact: true, blockedUntilMs: 0 });
     this.#place(queue);
     return queue;

@@ -110,10 +110,10 @@ export class Transaction {
 
   /** Counts deliveries of a listener that changed from one state to another; null: they are new. */
   deliveriesMoved(moved: DeliveriesMoved): void {
-    const { ownerId, listenerId, from, to, dueAtMs = null, count = 1 } = moved;
+    const { ownerId, listenerId, from, to, dueAtMs = null, count = 1, isClaim = false } = moved;
     if (count === 0) return;
     this.#ledger.moved(ownerId, 'deliveries', { from, to, n: count });
-    this.#shared.queues.moved(listenerId, { from, to, dueAtMs, count });
+    this.#shared.queues.moved(listenerId, { from, to, dueAtMs, count, isClaim });
   }
 
   /** Changes the number of queued runs by `by`. */
