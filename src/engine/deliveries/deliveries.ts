@@ -13,6 +13,7 @@ import type { Metrics } from '../metrics.ts';
 import { retryStorage } from '../storage-retry.ts';
 import type { WakeUps } from '../wake-ups.ts';
 import type { DeliveryLimiter } from './delivery-limiter.ts';
+import { Gathering } from './gathering.ts';
 
 /** Makes one attempt. Promise: never throws; an attempt that was aborted may say nothing of the receiver. */
 export type Attempter = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<Attempt>;
@@ -36,11 +37,14 @@ export interface DeliveriesDeps extends LoopPorts {
 
 const CLAIMED_AT_ONCE = 128;
 const POLL_MS = 1000;
+/** For how long successes are gathered while more of their listener's deliveries are queued here. */
+const GATHERED_MS = 3;
 
 export class Deliveries {
   readonly #deps: DeliveriesDeps;
   readonly #loop: Loop;
   readonly #underWay = new Set<Promise<void>>();
+  readonly #ends = new Gathering(GATHERED_MS);
   /** Ends attempts under way; their deliveries go back to the store. */
   readonly #cut = new AbortController();
   /** Deliveries are due that no slot was refused to, so another claim soon finds them. */
@@ -149,6 +153,9 @@ export class Deliveries {
     // Not at every end: a dead webhook always has deliveries waiting, and each claim costs the others time.
     if (this.#isLeft || limiter.isWanted(listenerId)) this.#loop.wake();
     if (!end) return this.#release([delivery]);
+    // While deliveries are queued here, none waits for the claim that comes with a record: more ends share a transaction.
+    if (next && end.state === 'delivered') await this.#ends.join();
+    else this.#ends.release();
     try {
       await this.#record(end);
     } finally {

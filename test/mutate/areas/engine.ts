@@ -62,6 +62,12 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
     `${ENGINE}/deliveries/deliveries.ts`,
     [`${UNIT}/deliveries/deliveries.test.ts`, `${UNIT}/deliveries/deliveries-loop.test.ts`],
     {
+      'deliveries: a failure is recorded late': ["next && end.state === 'delivered'", 'next'],
+      'deliveries: each success has a transaction': [
+        "if (next && end.state === 'delivered') await this.#ends.join();",
+        '',
+      ],
+      'deliveries: what is gathered waits though nothing is queued': ['else this.#ends.release();', ''],
       'deliveries: what our stop cut off counts': ["return aborted && made.outcome !== 'answered';", 'return false;'],
       'deliveries: an answer during the stop is dropped': [
         "return aborted && made.outcome !== 'answered';",

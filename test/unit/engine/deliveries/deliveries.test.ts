@@ -101,6 +101,56 @@ test('a webhook that the store disabled gets nothing more', async () => {
   assert.deepEqual(released, [MAX + 2, 100]);
 });
 
+test('successes are recorded together while more are queued', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { deliveries, posted, recorded } = await busy(4);
+  for (const { answer } of posted.slice(0, 2)) answer();
+  await settled();
+  assert.equal(posted.length, MAX + 2, 'the next are on their way');
+  assert.deepEqual(recorded, []);
+  t.mock.timers.tick(3);
+  await settled();
+  assert.equal(recorded.length, 2);
+  for (const { answer } of posted.slice(2, 4)) answer();
+  await settled();
+  assert.equal(recorded.length, 2);
+  posted[4]?.answer();
+  await settled();
+  assert.equal(recorded.length, 5, 'nothing is queued any more: what is due next comes with the records');
+  for (const { answer } of posted) answer();
+  await deliveries.stop(1000);
+});
+
+test('a failure is recorded at once, and what was gathered with it', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { deliveries, posted, recorded } = await busy(4);
+  posted[0]?.answer();
+  await settled();
+  assert.deepEqual(recorded, []);
+  posted[1]?.answer(answered(500));
+  await settled();
+  assert.deepEqual(recorded.map(({ state }) => state).sort(), ['delivered', 'retrying']);
+  for (let n = 2; n < MAX + 4; n++) {
+    posted[n]?.answer();
+    await settled();
+  }
+  await deliveries.stop(1000);
+  assert.equal(recorded.length, MAX + 4);
+});
+
+test('a stop records what is gathered', async () => {
+  const { deliveries, posted, recorded, slots } = await busy(4);
+  for (const { answer } of posted.slice(0, 2)) answer();
+  const stopped = deliveries.stop(1000);
+  for (let n = 2; n < MAX + 4; n++) {
+    await settled();
+    posted[n]?.answer();
+  }
+  await stopped;
+  assert.equal(recorded.length, MAX + 4);
+  assert.equal(slots.inFlight.deliveries, 0);
+});
+
 test('a webhook that was changed gets what is claimed anew', async () => {
   const { deliveries, posted, released, take, come, claim } = await busy(1);
   assert.equal(take(), true);
