@@ -72,6 +72,26 @@ test('bytes are answered as they are', async () => {
   assert.deepEqual([...answer.bytes], [0, 255, 13, 10, 128]);
 });
 
+test('bodies of every length are answered byte for byte', async () => {
+  const errand = await newOwner();
+  const workflow = await answering(
+    errand,
+    `export default async ({ steps, $ }) => {
+      const body = Buffer.alloc(Number(steps.trigger.event.query.bytes)).map((_, at) => at);
+      await $.respond({ headers: { 'x-latin': '\xe9\xff' }, body });
+    }`,
+  );
+  const url = workflow.triggers[0].endpoint_url;
+  for (const bytes of [0, 1, 256, 8191, 8192, 8193, 100_000]) {
+    const body = Buffer.from(Array.from({ length: bytes }, (_, at) => at % 256));
+    const answer = await fetch(`${url}?bytes=${bytes}`, { method: 'POST' });
+    assert.equal(Buffer.compare(Buffer.from(await answer.arrayBuffer()), body), 0, `${bytes} bytes`);
+    assert.deepEqual([answer.headers.get('x-latin'), answer.headers.get('content-length')], ['éÿ', String(bytes)]);
+    const head = await fetch(`${url}?bytes=${bytes}`, { method: 'HEAD' });
+    assert.deepEqual([head.headers.get('content-length'), await head.text()], [String(bytes), '']);
+  }
+});
+
 test('a stream is answered to its end', async () => {
   const errand = await newOwner();
   const workflow = await answering(

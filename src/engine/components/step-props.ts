@@ -108,12 +108,18 @@ export interface StepInputs {
 
 const NO_INPUTS: StepInputs = { props: null, db: null };
 
+/** Returns what the steps get where nothing has to be read for it: no step has props. Else undefined. */
+export function plainInputs({ steps }: Deployment): StepInputs | undefined {
+  return steps.every(({ props }) => props === undefined) ? NO_INPUTS : undefined;
+}
+
 export async function stepInputs(
   { propStores, store }: { readonly propStores: PropStores; readonly store: Pick<Store, 'readSourceDb'> },
   deployment: Deployment,
 ): Promise<StepInputs> {
   const { ownerId, steps, runnableId } = deployment;
-  if (steps.every(({ props }) => props === undefined)) return NO_INPUTS;
+  const plain = plainInputs(deployment);
+  if (plain) return plain;
   const [props, db] = await Promise.all([
     Promise.all(steps.map(async ({ props }) => (props ? await propsInput(propStores, ownerId, props) : null))),
     usesDb(deployment) ? store.readSourceDb(runnableId) : null,

@@ -43,14 +43,20 @@ export class Deployments {
     this.#maxCodeChars = maxCodeChars;
   }
 
-  async get(runnable: Pick<Runnable, 'id' | 'ownerId' | 'deploymentId'>): Promise<KeptDeployment> {
-    const { id, ownerId, deploymentId } = runnable;
+  /** Returns the deployment when it is in the cache. */
+  kept({ deploymentId }: Pick<Runnable, 'deploymentId'>): KeptDeployment | undefined {
     const known = this.#kept.get(deploymentId);
     if (known) {
       this.#kept.delete(deploymentId);
       this.#kept.set(deploymentId, known);
-      return known;
     }
+    return known;
+  }
+
+  async get(runnable: Pick<Runnable, 'id' | 'ownerId' | 'deploymentId'>): Promise<KeptDeployment> {
+    const { id, ownerId, deploymentId } = runnable;
+    const known = this.kept(runnable);
+    if (known) return known;
     const found = await this.#store.getDeployment(ownerId, deploymentId);
     if (!found) throw new Error(`deployment ${deploymentId} of ${id} is not in the store`);
     return this.#kept.get(deploymentId) ?? this.#keep(found);

@@ -19,7 +19,7 @@ import type { Dispatch } from '../accept/dispatch.ts';
 import type { Waiters } from '../accept/waiters.ts';
 import type { Slots } from '../capacity/slots.ts';
 import type { PropStores } from '../components/prop-stores.ts';
-import { configuredIn, stepInputs } from '../components/step-props.ts';
+import { configuredIn, plainInputs, stepInputs } from '../components/step-props.ts';
 import { Loop, type LoopPorts } from '../loop.ts';
 import type { Metrics } from '../metrics.ts';
 import { Deployments } from '../resources/deployments.ts';
@@ -29,7 +29,7 @@ import { retryStorage } from '../storage-retry.ts';
 import type { WakeUps } from '../wake-ups.ts';
 import { answerData, dataStoresIn } from './data-requests.ts';
 import type { ReadyRuns } from './ready-runs.ts';
-import { checkTargets } from './trigger-targets.ts';
+import { checkTargets, hasTargets } from './trigger-targets.ts';
 
 export interface RunsDeps extends LoopPorts, Pick<Urls, 'publicUrl' | 'endpointUrl'> {
   readonly store: Store;
@@ -123,7 +123,9 @@ export class Runs {
   /** Returns what follows from the outcome; undefined when storage, which is asked for it, stays away. */
   async #endOf(run: ClaimedRun, whole: RunOutcome): Promise<RunEnd | undefined> {
     const { clock, random } = this.#deps;
-    const checked = await retryStorage(() => checkTargets(this.#deps, run, whole), this.#aborted.signal);
+    const checked = hasTargets(whole)
+      ? await retryStorage(() => checkTargets(this.#deps, run, whole), this.#aborted.signal)
+      : { outcome: whole, isFinal: false };
     if (!checked) return undefined;
     const { outcome, isFinal } = checked;
     const { end } = outcome;
@@ -165,7 +167,9 @@ export class Runs {
     const { readyRuns } = this.#deps;
     try {
       const { signal } = this.#aborted;
-      const kept = await retryStorage(() => this.#deployments.get(runnable), signal);
+      // Most runs need nothing of the store here: they are not put off by promises, of which a retry makes three.
+      const kept =
+        this.#deployments.kept(runnable) ?? (await retryStorage(() => this.#deployments.get(runnable), signal));
       if (!kept) return { ...NO_OUTCOME, end: { kind: 'returned' } };
       const { deployment, resumeKey } = kept;
       const isSource = runnable.id.startsWith('dc_');
@@ -173,7 +177,9 @@ export class Runs {
         ? await retryStorage(() => sourceInput(this.#deps, run, this.#deps.endpointUrl), signal)
         : null;
       if (source === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
-      const inputs = isSource ? null : await retryStorage(() => stepInputs(this.#deps, deployment), signal);
+      const inputs = isSource
+        ? null
+        : (plainInputs(deployment) ?? (await retryStorage(() => stepInputs(this.#deps, deployment), signal)));
       if (inputs === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
       const request: RunRequest = {
         run: run.run,

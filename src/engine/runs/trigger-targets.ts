@@ -11,14 +11,20 @@ interface Checked {
   readonly isFinal: boolean;
 }
 
+const isTrigger = ({ kind }: Outgoing): boolean => kind === 'trigger';
+
+/** Returns whether the run triggers workflows. */
+export function hasTargets({ outgoing }: RunOutcome): boolean {
+  return outgoing.some(isTrigger);
+}
+
 /** A run that triggers what is not its owner's workflow has failed in its last step, also when it would have waited. */
 export async function checkTargets(
   { store, clock }: { readonly store: Pick<Store, 'exists'>; readonly clock: Clock },
   run: ClaimedRun,
   outcome: RunOutcome,
 ): Promise<Checked> {
-  const isTrigger = (out: Outgoing): boolean => out.kind === 'trigger';
-  if (!outcome.outgoing.some(isTrigger)) return { outcome, isFinal: false };
+  if (!hasTargets(outcome)) return { outcome, isFinal: false };
   const { ownerId } = run.runnable;
   const targets = [...new Set(outcome.outgoing.filter(isTrigger).map(({ name }) => name))];
   const known = await Promise.all(targets.map((id) => id.startsWith('p_') && store.exists(ownerId, id)));

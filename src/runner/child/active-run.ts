@@ -49,6 +49,8 @@ export interface Program {
   readonly logReports: LogReports;
   readonly lateCalls: LateCalls;
   readonly ended: (run: ActiveRun) => void;
+  /** Called with the end of a failed run when it is posted. */
+  readonly failed: (message: EndMessage) => void;
 }
 
 type End = Pick<EndMessage, 'kind' | 'exitReason' | 'fault' | 'wait'>;
@@ -266,28 +268,30 @@ export class ActiveRun {
       ...this.#progress(),
       answer: answer?.head,
       bytes: answer?.body.byteLength,
-      isTainted: (end.kind === 'failed' && this.#taints(end.fault)) || undefined,
+      isTainted: end.fault?.code === 'WorkerExit' || undefined,
       // Otherwise they are of the step that failed.
       dbWrites: end.kind === 'succeeded' || end.kind === 'waiting' ? this.#takeDbWrites() : undefined,
     };
-    this.#post(message, answer?.body ?? null);
+    const posted = this.#post(message, answer?.body ?? null);
+    if (end.kind === 'failed') this.program.failed(posted);
     this.program.ended(this);
     for (const clean of this.cleaning) clean();
   }
 
-  #post(whole: EndMessage | StepMessage | LogMessage, body: Uint8Array | null, weight = this.#weighed()): void {
-    let light: ReturnType<typeof withoutBulk> = { message: whole, texts: [] };
+  /** Returns the message that is sent. */
+  #post<M extends EndMessage | StepMessage | LogMessage>(
+    whole: M,
+    body: Uint8Array | null,
+    weight = this.#weighed(),
+  ): M {
+    let light: ReturnType<typeof withoutBulk<M>> = { message: whole, texts: [] };
     try {
       light = withoutBulk(whole, weight);
     } catch {
       // The code has broken the language. Without its texts taken out, the message still says how the run ended.
     }
     this.program.post(light.message, body === null ? light.texts : [body, ...light.texts], weight);
-  }
-
-  /** Returns whether no other run should follow in this process. */
-  #taints(fault: ChildFault | undefined): boolean {
-    return fault?.code === 'WorkerExit' || !this.program.isIntact();
+    return light.message;
   }
 
   #progress(): RunProgress {

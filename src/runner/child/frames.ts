@@ -39,14 +39,21 @@ export function encodeFrame(messages: readonly object[], blobs: readonly Uint8Ar
 export class FrameWriter {
   readonly #write: (frame: Buffer) => void;
   readonly #later: (flush: () => void) => void;
+  readonly #completeAll: () => void;
   readonly #flush = (): void => this.flush();
   #messages: object[] = [];
   #blobs: Uint8Array[] = [];
   #weight = 0;
 
-  constructor(write: (frame: Buffer) => void, later: (flush: () => void) => void) {
+  /** `completeAll`: adds to the waiting messages what is only known when they are written. Must not throw. */
+  constructor(
+    write: (frame: Buffer) => void,
+    later: (flush: () => void) => void,
+    completeAll: () => void = () => undefined,
+  ) {
     this.#write = write;
     this.#later = later;
+    this.#completeAll = completeAll;
   }
 
   /** Adds a message. `weight`: its approximate size in bytes, where it may be large. */
@@ -66,6 +73,7 @@ export class FrameWriter {
 
   flush(): void {
     if (this.#messages.length === 0) return;
+    this.#completeAll();
     const frame = encodeFrame(this.#messages, this.#blobs);
     this.#messages = [];
     this.#blobs = [];

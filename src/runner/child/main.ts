@@ -31,8 +31,9 @@ const writer = new FrameWriter(
   // Not in a microtask: steps that wait for something end one by one, and each end would be a write (24k instead of 31k
   // runs/s).
   (flush) => setImmediate(flush),
+  () => worker.completeFailed(),
 );
-const worker = new Worker(writer);
+const worker: Worker = new Worker(writer);
 const reader = new FrameReader(MAX_FRAME_BYTES, (messages, blobs) => worker.receive(messages as ToChild[], blobs));
 
 captureConsole();

@@ -168,8 +168,8 @@ export interface EndMessage extends RunProgress {
   readonly answer?: AnswerHead | undefined;
   /** The length of the answer's body. */
   readonly bytes?: number | undefined;
-  /** No other run should follow in this process. */
-  readonly isTainted?: boolean | undefined;
+  /** No other run should follow in this process. Of a failed run, set when the message is written. */
+  isTainted?: boolean | undefined;
 }
 
 /** A step has ended and another begins: what takes effect should the process die in the next one. */

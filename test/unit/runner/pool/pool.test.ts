@@ -141,6 +141,24 @@ test('no run follows one that failed and broke the language', async (t) => {
   assert.equal(await pid(), before);
 });
 
+test('one of the runs that fail together is enough to end their process', async (t) => {
+  const { evaluate } = kit(t);
+  const pid = async () => returned(await evaluate('return process.pid'));
+  const failTogether = async (...codes: string[]): Promise<void> => {
+    const failing = codes.map((code) => evaluate(`${code}; throw new Error("failed")`));
+    for (const outcome of await Promise.all(failing)) assert.equal(faultOf(outcome).msg, 'failed');
+  };
+  let before = await pid();
+  await failTogether('1', '2', '3');
+  assert.equal(await pid(), before);
+  for (const broken of [0, 1, 2]) {
+    await failTogether(...[0, 1, 2].map((index) => (index === broken ? 'Array.prototype.flat = null' : '1')));
+    const after = await pid();
+    assert.notEqual(after, before, `${broken}`);
+    before = after;
+  }
+});
+
 test('idle processes end with their folders', async (t) => {
   const { run, runner, tmpDir } = kit(t, { idleMs: 20 });
   await run(PID);
