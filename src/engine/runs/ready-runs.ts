@@ -14,7 +14,11 @@ export const CANCELLED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'cancelled' }
 
 /** What is leased ahead should have begun after so long. */
 const AHEAD_MS = 10;
-const AHEAD_PER_SLOT = 4;
+/**
+ * With 8 slots and 64 callers, 47 % of the runs began with their append at 4 for each slot, and 71 to 78 % at 16. A run that is
+ * queued first takes half as much CPU again.
+ */
+const AHEAD_PER_SLOT = 16;
 const MAX_AHEAD = 128;
 /** Runs of a workflow before its pace is known. */
 const MIN_SEEN = 32;
