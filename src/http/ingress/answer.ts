@@ -83,7 +83,7 @@ export function writeAnswer(res: ServerResponse, answer: HttpAnswer, requestId: 
 
 /** Returns the bytes as text of one character each. */
 function latin1Of({ buffer, byteOffset, byteLength }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).latin1Slice();
+  return Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
 }
 
 function checkHeader(name: string, value: string): void {
