@@ -165,19 +165,6 @@ export function deliveriesContract(harness: Harness): void {
       await assertLedgerAddsUp(stage);
     });
 
-    it('is not taken back by a lease of an earlier start', async () => {
-      await using stage = await withWebhooks(harness);
-      await stage.append(stage.emitterId);
-      const lost = only(await stage.deliveries());
-      await stage.reopen();
-      await stage.store.releaseDeliveries([lost]);
-      deepEqual(await stage.deliveries(), [], 'it waits for its rescue');
-      equal((await stage.delivered(lost)).held, false);
-      equal((await stage.store.rescue(none())).deliveries, 1);
-      equal((await stage.delivered(only(await stage.deliveries()))).held, true);
-      await assertLedgerAddsUp(stage);
-    });
-
     it('is still a retry when released', async () => {
       await using stage = await withWebhooks(harness);
       await stage.append(stage.emitterId);

@@ -54,7 +54,7 @@ export const RUNNER_MUTATIONS: readonly Mutation[] = [
   }),
   ...of(`${RUNNER}/process/answer-time.ts`, [`${UNIT}/process/answer-time.test.ts`], {
     'answer: time without the CPU counts': ['now?.isWaiting ?', 'now === undefined ?'],
-    'answer: it may take for ever': [' || this.#passedMs >= MOST_GRACES * this.#graceMs', ''],
+    'answer: it may take for ever': [' || this.#passedMs >= this.#mostMs', ''],
     'answer: a late look counts for several': [
       'Math.min(this.intervalMs, now.usedMs - this.#usedMs)',
       'now.usedMs - this.#usedMs',

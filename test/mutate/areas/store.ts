@@ -70,10 +70,6 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   }),
   ...of(`${STORE}/sqlite/deliveries/delivery-port.ts`, CONTRACT, {
     'deliveries: a result under an old fence is taken': ['fence = ? AND boot = ? AND', 'fence >= ? AND boot = ? AND'],
-    'deliveries: a lease of an earlier start is released': [
-      'AND fence = ? AND boot = ?',
-      'AND fence = ? AND boot <= ?',
-    ],
     'deliveries: a result of one that is over is taken': ["boot = ? AND state = 'sending'`", 'boot = ?`'],
     'deliveries: what this process sends is rescued': [
       "state = 'sending' AND boot < ?",
