@@ -1,11 +1,12 @@
 // Lists: newest first, exclusive cursors that are record ids, and the same frame for all of them.
 
-import { type Static, type TObject, type TSchema, Type } from 'typebox';
+import type { Static, TObject, TSchema } from 'typebox';
 import { Refusal } from '../domain/fault.ts';
 import { isResourceId, numberOf } from '../domain/ids.ts';
 import { LIMITS } from '../domain/limits.ts';
 import type { Page, PageQuery } from '../store/contract/records.ts';
 import { nullable, text } from './openapi/schema.ts';
+import { Type } from './schema/type.ts';
 
 const CURSORS = {
   after: Type.Optional(text({ description: 'Cursor: only records older than this one (its id).' })),

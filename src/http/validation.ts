@@ -1,11 +1,10 @@
-// A route's schema is its validation. TypeBox's compiled check decides; only when it fails, the value is walked again to say
+// A route's schema is its validation. Its compiled check decides; only when it fails, the value is walked again to say
 // which member is wrong, with which value, and what would be right.
 
 import type { TSchema } from 'typebox';
-import { Compile, type Validator } from 'typebox/compile';
-import { Check } from 'typebox/value';
 import { type ParameterFault, Refusal } from '../domain/fault.ts';
 import { isRecord } from './body/json.ts';
+import { checkOf } from './schema/check.ts';
 
 const SHOWN_CHARS = 80;
 const MAX_FAULTS = 20;
@@ -36,14 +35,12 @@ interface JsonSchema {
 }
 
 /**
- * Returns a check of `schema`: undefined, or the refusal that names every fault. Compiled at its first use: compiling all
- * at once would add 50 ms of CPU to a start, half of what a start takes once the code is loaded.
+ * Returns a check of `schema`: undefined, or the refusal that names every fault. Compiled at its first use: a start needs
+ * none of the routes' 180 schemas.
  */
 export function validatorOf(schema: TSchema): (value: unknown) => Refusal | undefined {
-  let check: Validator | undefined;
   return (value) => {
-    check ??= Compile(schema);
-    if (check.Check(value)) return undefined;
+    if (checkOf(schema)(value)) return undefined;
     const errors: ParameterFault[] = [];
     describe(schema, value, { path: '', errors, isSecret: false });
     const detail = errors.map(({ parameter, message }) => `${parameter} ${message}`).join('; ');
@@ -59,9 +56,9 @@ interface FaultLocation {
 
 function explain(schema: TSchema, value: unknown, place: FaultLocation): void {
   if (place.errors.length >= MAX_FAULTS) return;
-  // Much too long values are not walked: this check is slow, unlike the compiled one.
+  // Much too long values are not walked.
   if (isOversized(schema as JsonSchema, value)) fault(place, `must be ${expectation(schema)}, but was ${sized(value)}`);
-  else if (!Check(schema, value)) describe(schema, value, place);
+  else if (!checkOf(schema)(value)) describe(schema, value, place);
 }
 
 function isOversized(shape: JsonSchema, value: unknown): boolean {
@@ -99,7 +96,7 @@ function isSecret(shape: JsonSchema): boolean {
 /** Returns whether items are wrong; otherwise there are too many or too few of them. */
 function hasItemFaults({ items, minItems = 0, maxItems = Infinity }: JsonSchema, given: readonly unknown[]): boolean {
   if (items === undefined || given.length < minItems || given.length > maxItems) return false;
-  return given.some((item) => !Check(items, item));
+  return given.some((item) => !checkOf(items)(item));
 }
 
 function explainObject(shape: JsonSchema, value: Record<string, unknown>, place: FaultLocation): void {

@@ -3,12 +3,13 @@
 
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import type { FastifySchema } from 'fastify';
-import { type TProperties, type TSchema, Type } from 'typebox';
+import type { TProperties, TSchema } from 'typebox';
 import { REFUSALS } from '../../domain/fault.ts';
 import { VERSION } from '../../domain/version.ts';
 import { isRecord } from '../body/json.ts';
 import { INGRESS, RESUMING } from '../ingress/document.ts';
 import { propertiesOf } from '../params.ts';
+import { Type } from '../schema/type.ts';
 import { exampleOf } from './example.ts';
 import { TAGS } from './operation.ts';
 import { text } from './schema.ts';

@@ -1,8 +1,9 @@
 // A route's definition: its schemas (checked and typed by Fastify) and its place in the OpenAPI document.
 
 import type { FastifySchema } from 'fastify';
-import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import type { TObject, TProperties, TSchema } from 'typebox';
 import type { Access, RouteAccess } from '../access/access.ts';
+import { Type } from '../schema/type.ts';
 import { exampleOf } from './example.ts';
 
 export const TAGS = {

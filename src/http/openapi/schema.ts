@@ -1,8 +1,9 @@
 // Building blocks of the schemas. A schema is at once the validation, the TypeScript type and a piece of the OpenAPI
 // document; `examples` feed the document, `x-expected` the message of a refusal.
 
-import { type TInteger, type TNull, type TSchema, type TString, type TUnion, type TUnsafe, Type } from 'typebox';
+import type { TInteger, TNull, TSchema, TString, TUnion, TUnsafe } from 'typebox';
 import { LIMITS } from '../../domain/limits.ts';
+import { Type } from '../schema/type.ts';
 
 interface TextOptions {
   readonly description?: string;

@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { App } from '../app-type.ts';
@@ -7,6 +6,7 @@ import { found } from '../found.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { text } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 import { ACCOUNT, ACCOUNT_CREATE, ACCOUNT_UPDATE, accountInput, accountToWire } from '../wire/accounts.ts';
 
 const PARAMS = idIn(PREFIX.account, 'The account.');

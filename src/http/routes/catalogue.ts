@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { dataOf, operation } from '../openapi/operation.ts';
+import { Type } from '../schema/type.ts';
 import { COMPONENT, componentToWire } from '../wire/catalogue.ts';
 
 export function addCatalogueRoutes(app: App, { actions }: HttpDeps): void {

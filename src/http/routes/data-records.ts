@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { App } from '../app-type.ts';
@@ -7,6 +7,7 @@ import { found, notFound } from '../found.ts';
 import { LIST_QUERY, listOf, pageOf, selectFields } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { jsonOf } from '../params.ts';
+import { Type } from '../schema/type.ts';
 import {
   checkedKey,
   DATA_RECORD,

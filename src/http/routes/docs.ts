@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { PUBLIC_PAGE } from '../access/access.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
@@ -7,6 +6,7 @@ import { sendHtml } from '../docs/html.ts';
 import { docsPage } from '../docs/page.ts';
 import { documentOf } from '../openapi/document.ts';
 import { operation } from '../openapi/operation.ts';
+import { Type } from '../schema/type.ts';
 
 export function addDocsRoutes(app: App, { urls }: HttpDeps): void {
   const schema = operation({

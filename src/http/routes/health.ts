@@ -1,9 +1,9 @@
-import { Type } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { operation } from '../openapi/operation.ts';
 import { text } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 
 const STATUS = Type.Object({ status: text({ example: 'ok' }) });
 const READINESS = Type.Object({

@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { utf8 } from '../../domain/bytes.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
@@ -8,6 +7,7 @@ import type { HttpDeps } from '../deps.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { eventOf } from '../params.ts';
+import { Type } from '../schema/type.ts';
 import { STARTED, startedToWire } from '../wire/log/runs.ts';
 import { SOURCE_CREATE, SOURCE_UPDATE, SOURCE_WHOLE, sourceWholeToWire } from '../wire/sources.ts';
 import { addSourceEventRoutes } from './log/source-events.ts';

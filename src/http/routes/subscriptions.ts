@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { PREFIX } from '../../domain/ids.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
@@ -6,6 +5,7 @@ import { found } from '../found.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { oneOf, text } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 import { EVENT_NAME_INPUT, LISTENER_ID, SUBSCRIPTION, subscriptionToWire, TRIPLE } from '../wire/subscriptions.ts';
 
 const PARAMS = idIn(PREFIX.subscription, 'The subscription.');

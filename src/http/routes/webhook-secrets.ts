@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import type { Webhook } from '../../domain/resource.ts';
@@ -8,6 +7,7 @@ import type { HttpDeps } from '../deps.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, pageOfAll } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { text } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 import { ROTATE } from '../wire/webhook-input.ts';
 import { keyCursor, WEBHOOK_KEY, webhookKeysOf } from '../wire/webhook-keys.ts';
 import { NEW_WEBHOOK, newWebhookToWire } from '../wire/webhooks.ts';

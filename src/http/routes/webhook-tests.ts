@@ -1,10 +1,10 @@
-import { Type } from 'typebox';
 import { PREFIX } from '../../domain/ids.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { found } from '../found.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { eventOf } from '../params.ts';
+import { Type } from '../schema/type.ts';
 import { PROBE, probeToWire } from '../wire/probes.ts';
 
 export function addWebhookTestRoutes(app: App, { actions, store, maxBodyBytes }: HttpDeps): void {

@@ -1,10 +1,10 @@
-import { Type } from 'typebox';
 import { PREFIX } from '../../domain/ids.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { text } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 import {
   WORKFLOW,
   WORKFLOW_CREATE,

@@ -1,10 +1,11 @@
 // Accounts: as shown, and their parameters. The values of their fields are never shown, nor repeated in refusals.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import type { Account } from '../../domain/data.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { AccountInput } from '../../domain/requests.ts';
 import { id, SECONDS, text, toSeconds } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 
 const APP = text({
   description: 'The app’s name, as components spell it.',

@@ -1,9 +1,10 @@
 // Records of the audit log as shown, and the filters of their list.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import type { AuditQuery, AuditRecord } from '../../domain/audit.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { id, MILLISECONDS, nullable, text } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 import { TIME_WANTED, timeOf, wrong } from './times.ts';
 
 export const AUDIT_RECORD = Type.Object(

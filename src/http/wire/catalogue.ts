@@ -1,7 +1,8 @@
 // Errand's own components, as shown.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { text } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 
 export interface ListedComponent {
   readonly key: string;

@@ -1,10 +1,11 @@
 // Whether components would run here.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { CHECKED_KINDS, type CheckInput, type ComponentChecks } from '../../domain/requests.ts';
 import { nullable, oneOf, text } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 
 export const COMPONENT_CHECK = {
   component_code: Type.Optional(

@@ -1,11 +1,12 @@
 // Configuring a component: which component, the options of a prop, and its props.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { PropDefinitions } from '../../domain/props.ts';
 import type { ComponentInput, OptionsInput, PropOptions } from '../../domain/requests.ts';
 import { count, nullable, text } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 
 const CODE = `export default {
   props: { city: { type: 'string', options: ({ page }) => (page === 0 ? ['Oslo', 'Rome'] : []) } },

@@ -1,6 +1,6 @@
 // Data stores and their records: as shown, and their parameters. A record's value goes in and out as written.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { utf8 } from '../../domain/bytes.ts';
 import type { DataRecord, DataStore } from '../../domain/data.ts';
 import { Refusal } from '../../domain/fault.ts';
@@ -8,6 +8,7 @@ import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import type { RecordInput } from '../../domain/requests.ts';
 import { Verbatim } from '../body/json.ts';
 import { id, mostlyNull, nullable, SECONDS, text, toSeconds } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 
 const NAME = text({ minLength: 1, maxLength: LIMITS.nameChars, example: 'Seen orders' });
 

@@ -1,10 +1,11 @@
 // Owners and API keys: as shown, and their parameters.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { type ApiKey, DEFAULT_SCOPES, type KeyInput, SCOPES } from '../../domain/keys.ts';
 import { DAY_MS, LIMITS, MINUTE_MS, SECOND_MS } from '../../domain/limits.ts';
 import type { Owner } from '../../domain/resource.ts';
 import { id, mostlyNull, nullable, oneOf, SECONDS, text, toSeconds } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 
 const OWNER_FIELDS = {
   id: id('u_'),

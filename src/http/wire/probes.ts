@@ -1,10 +1,11 @@
 // A test of a webhook as shown: the request, the answer, and what would follow.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Probe } from '../../domain/requests.ts';
 import type { Webhook } from '../../domain/resource.ts';
 import { text } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 import { ATTEMPT, attemptToWire } from './log/deliveries.ts';
 import { lengthOf } from './words.ts';
 

@@ -1,9 +1,10 @@
 // Quotas of owners: as shown, and their parameters.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Quotas, QuotaUse } from '../../domain/quota.ts';
 import { id, nullable } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 
 interface Bound {
   readonly minimum: number;

@@ -1,11 +1,12 @@
 // Settings of a workflow: parameters, and as shown.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { RetrySettings, Settings, Throttle } from '../../domain/resource.ts';
 import { RETRIED_BY_NAME } from '../../domain/run/retry.ts';
 import { nullable, oneOf } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 
 const MIN_MEMORY_MB = 16;
 const ENV_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,127}$';

@@ -1,7 +1,7 @@
 // Source components as `errand deploy` sends them.
 
-import { Type } from 'typebox';
 import { oneOf } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 import { NAME, PROPS, SOURCE_WHOLE } from './sources.ts';
 import { FILE_INPUT } from './workflow-files.ts';
 

@@ -1,11 +1,12 @@
 // Sources: as shown, and their parameters.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import type { Urls } from '../../domain/endpoint.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { originOf, plainCode } from '../../domain/origin.ts';
 import type { Source, Trigger } from '../../domain/resource.ts';
 import { id, SECONDS, text, toSeconds } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 import { LOG_LINE } from './log/runs.ts';
 import { slugOf } from './workflows.ts';
 

@@ -1,9 +1,10 @@
 // Subscriptions: as shown, and their parameters.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Subscription } from '../../domain/resource.ts';
 import { EVENT_NAME, id, nullable, SECONDS, text, toSeconds } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 
 export const SUBSCRIPTION = Type.Object(
   {

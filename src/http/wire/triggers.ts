@@ -1,11 +1,12 @@
 // Triggers of a workflow: parameters, and as shown.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import type { Urls } from '../../domain/endpoint.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import type { ShownTrigger, TriggerInput } from '../../domain/requests.ts';
 import { id, nullable, text } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 import { EMITTER_ID, EVENT_NAME_INPUT } from './subscriptions.ts';
 
 const MAX_INTERVAL_S = 366 * 86_400;

@@ -1,10 +1,11 @@
 // Parameters of webhooks.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import type { WebhookInput } from '../../domain/requests.ts';
 import { nullable, text } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 import { WEBHOOK_SETTINGS_INPUT, webhookSettingsInput } from './webhook-settings.ts';
 
 const URL_WANTED = `an http or https address without credentials, at most ${LIMITS.urlChars} characters`;

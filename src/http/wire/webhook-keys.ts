@@ -1,9 +1,10 @@
 // Public keys of webhooks, with which receivers check `v1a` signatures.
 
 import { createHash } from 'node:crypto';
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import type { Webhook } from '../../domain/resource.ts';
 import { id, mostlyNull, text } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 
 const PUBLIC_KEY = text({
   description: '`whpk_` and the base64 of the 32 bytes of an ed25519 public key.',

@@ -1,6 +1,6 @@
 // Settings of a webhook: parameters, and as shown. They are members of the webhook itself.
 
-import { type Static, type TSchema, Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { faultOfHeaders } from '../../domain/delivery/webhook-headers.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
@@ -11,6 +11,7 @@ import {
   type WebhookSettings,
 } from '../../domain/resource.ts';
 import { nullable, oneOf } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 
 const MIN_TIMEOUT_MS = 100;
 /** Shown in place of header values to callers whose key may not change them. */

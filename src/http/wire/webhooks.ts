@@ -1,10 +1,11 @@
 // Webhooks as shown.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import type { WebhookHealth } from '../../domain/delivery/health.ts';
 import type { Scope } from '../../domain/keys.ts';
 import type { Webhook } from '../../domain/resource.ts';
 import { id, mostlyNull, nullable, oneOf, SECONDS, text, toSeconds } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 import { publicKeysOf, SHOWN_KEY } from './webhook-keys.ts';
 import { WEBHOOK_SETTINGS, webhookSettingsToWire } from './webhook-settings.ts';
 

@@ -1,9 +1,10 @@
 // Parameters of workflow files; and what a file declares about itself, in the form of the API's parameters. That comes from
 // a process that runs user code, so it is checked like a request.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import type { WorkflowInput } from '../../domain/requests.ts';
 import { oneOf, text } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 import { validatorOf } from '../validation.ts';
 import { SETTINGS_INPUT } from './settings.ts';
 import { WORKFLOW_CREATE, WORKFLOW_WHOLE, workflowInput } from './workflows.ts';

@@ -1,12 +1,13 @@
 // Workflows and their deployments as shown, and their parameters.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import type { Urls } from '../../domain/endpoint.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { StepInput, WholeWorkflow, WorkflowInput } from '../../domain/requests.ts';
 import type { Deployment, Step, Workflow } from '../../domain/resource.ts';
 import { id, SECONDS, text, toSeconds } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
 import { SETTINGS, SETTINGS_INPUT, settingsInput, settingsToWire } from './settings.ts';
 import { TRIGGER, TRIGGERS_INPUT, triggerInput, triggerToWire } from './triggers.ts';
 

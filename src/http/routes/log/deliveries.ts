@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { MAIL } from '../../../domain/delivery/delivery.ts';
 import { Refusal } from '../../../domain/fault.ts';
 import { numberOf, PREFIX } from '../../../domain/ids.ts';
@@ -11,6 +10,7 @@ import { found } from '../../found.ts';
 import { LIST_QUERY, type ListAnswer, type ListQuery, listAnswer, listOf, numberCursor, pageOf } from '../../list.ts';
 import { dataOf, idIn, operation } from '../../openapi/operation.ts';
 import { oneOf, text } from '../../openapi/schema.ts';
+import { Type } from '../../schema/type.ts';
 import {
   DELIVERY,
   DELIVERY_STATE,

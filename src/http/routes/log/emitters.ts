@@ -1,9 +1,9 @@
 // What the listings of errors and of events share.
 
-import { Type } from 'typebox';
 import { entryOf } from '../../../domain/ids.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { notFound } from '../../found.ts';
+import { Type } from '../../schema/type.ts';
 
 export const EXPAND = Type.Optional(
   Type.Literal('event', { description: 'Each record with its whole event.', 'x-expected': '"event"' }),

@@ -1,6 +1,5 @@
 // The errors of workflows, sources and webhooks: the list, one with its receipts, and its replay.
 
-import { Type } from 'typebox';
 import { ERRORS } from '../../../domain/emission.ts';
 import { entryOf, PREFIX } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
@@ -11,6 +10,7 @@ import { EMISSION_LIST_QUERY, listAnswer, listOf, pageOf } from '../../list.ts';
 import { dataOf, idIn, operation } from '../../openapi/operation.ts';
 import { RECORD_ID } from '../../openapi/schema.ts';
 import { eventOf } from '../../params.ts';
+import { Type } from '../../schema/type.ts';
 import { ERROR_RECORD, emissionToWire } from '../../wire/log/emissions.ts';
 import { RECEIPT, receiptToWire, STARTED, startedToWire } from '../../wire/log/runs.ts';
 import { EXPAND, entryCursor, exists } from './emitters.ts';

@@ -1,6 +1,5 @@
 // What workflows and sources emitted, in the shape of the error listing.
 
-import { Type } from 'typebox';
 import { WAITING } from '../../../domain/emission.ts';
 import { PREFIX } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
@@ -11,6 +10,7 @@ import type { HttpDeps } from '../../deps.ts';
 import { EMISSION_LIST_QUERY, listAnswer, listOf, pageOf } from '../../list.ts';
 import { idIn, operation } from '../../openapi/operation.ts';
 import { text } from '../../openapi/schema.ts';
+import { Type } from '../../schema/type.ts';
 import { EVENT_RECORD, emissionToWire, laterToWire } from '../../wire/log/emissions.ts';
 import { EXPAND, entryCursor, exists } from './emitters.ts';
 

@@ -1,9 +1,9 @@
-import { Type } from 'typebox';
 import { DELIVERY_STATES } from '../../../domain/delivery/delivery.ts';
 import { RUN_STATES } from '../../../domain/run/run.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { dataOf, operation } from '../../openapi/operation.ts';
+import { Type } from '../../schema/type.ts';
 
 const COUNT = Type.Integer({ examples: [0] });
 

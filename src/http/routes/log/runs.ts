@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { Refusal } from '../../../domain/fault.ts';
 import { numberedId, numberOf, PREFIX } from '../../../domain/ids.ts';
 import type { App } from '../../app-type.ts';
@@ -8,6 +7,7 @@ import { LIST_QUERY, listAnswer, listOf, numberCursor, pageOf } from '../../list
 import { dataOf, idIn, operation } from '../../openapi/operation.ts';
 import { id } from '../../openapi/schema.ts';
 import { eventOf } from '../../params.ts';
+import { Type } from '../../schema/type.ts';
 import { RUN, RUN_STATE, RUN_WHOLE, runToWire, runWholeToWire, STARTED, startedToWire } from '../../wire/log/runs.ts';
 import { exists } from './emitters.ts';
 

@@ -1,6 +1,5 @@
 // Deletes what a source emitted, and what it was to emit later.
 
-import { Type } from 'typebox';
 import { ERRORS, WAITING } from '../../../domain/emission.ts';
 import { Refusal } from '../../../domain/fault.ts';
 import { entryOf, PREFIX } from '../../../domain/ids.ts';
@@ -11,6 +10,7 @@ import type { HttpDeps } from '../../deps.ts';
 import { found, notFound } from '../../found.ts';
 import { dataOf, idIn, operation } from '../../openapi/operation.ts';
 import { RECORD_ID, text } from '../../openapi/schema.ts';
+import { Type } from '../../schema/type.ts';
 import { exists } from './emitters.ts';
 
 const PARAMS = idIn(PREFIX.source, 'The source.');

@@ -2,7 +2,6 @@
 
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import { Refusal } from '../../../domain/fault.ts';
 import { entryOf, PREFIX } from '../../../domain/ids.ts';
 import { isGood } from '../../../domain/keys.ts';
@@ -14,6 +13,7 @@ import type { HttpDeps } from '../../deps.ts';
 import { notFound } from '../../found.ts';
 import { idIn, operation } from '../../openapi/operation.ts';
 import { text } from '../../openapi/schema.ts';
+import { Type } from '../../schema/type.ts';
 
 const EMITTERS = /^(p|dc|wh)_/;
 /** Written in parts, so that it shows whether a reader reads. */

@@ -1,11 +1,12 @@
 // Deliveries and their attempts as shown.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { type Attempt, DELIVERY_STATES, isWebhook } from '../../../domain/delivery/delivery.ts';
 import { originOfListener, readRequest, withoutSecrets } from '../../../domain/delivery/http-request.ts';
 import { msOf, numberedId, PREFIX } from '../../../domain/ids.ts';
 import type { AttemptRecord, DeliveryRecord, DeliveryWhole } from '../../../store/contract/records.ts';
 import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, mostlyNull, nullable, oneOf, text } from '../../openapi/schema.ts';
+import { Type } from '../../schema/type.ts';
 import { nextAttemptAtMs, shortWhy, wholeWhy } from './delivery-why.ts';
 
 export const DELIVERY_STATE = oneOf(DELIVERY_STATES);

@@ -1,6 +1,5 @@
 // Emissions as the event listings show them. The body goes out as the bytes in the store.
 
-import { Type } from 'typebox';
 import { hiddenBody } from '../../../domain/delivery/http-request.ts';
 import { HTTP, WAITING } from '../../../domain/emission.ts';
 import { msOf, recordId } from '../../../domain/ids.ts';
@@ -8,6 +7,7 @@ import type { EmissionRecord } from '../../../store/contract/records.ts';
 import type { LaterRecord } from '../../../store/contract/resources.ts';
 import { Verbatim } from '../../body/json.ts';
 import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, nullable, RECORD_ID, text } from '../../openapi/schema.ts';
+import { Type } from '../../schema/type.ts';
 
 const ORIGINAL_CONTEXT = Type.Object(
   {

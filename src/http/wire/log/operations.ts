@@ -1,9 +1,10 @@
 // Operations as shown, and their parameters.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { OPERATION_STATES, type Operation, RESENDABLE, type ResendableState } from '../../../domain/operation.ts';
 import type { ResendInput } from '../../../domain/requests.ts';
 import { id, MILLISECONDS, nullable, oneOf, text } from '../../openapi/schema.ts';
+import { Type } from '../../schema/type.ts';
 import { TIME_WANTED, timeOf, wrong } from '../times.ts';
 
 const COUNT = Type.Integer({ minimum: 0, examples: [120] });

@@ -1,6 +1,6 @@
 // Runs and receipts as shown. Return values and exports are JSON text already and go in unchanged.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { utf8 } from '../../../domain/bytes.ts';
 import { originOfListener } from '../../../domain/delivery/http-request.ts';
 import { msOf, numberedId, PREFIX, prefixOf, recordId } from '../../../domain/ids.ts';
@@ -10,6 +10,7 @@ import { WAIT_KINDS } from '../../../domain/run/wait.ts';
 import type { Receipt, RunRecord, RunWhole } from '../../../store/contract/records.ts';
 import { Verbatim } from '../../body/json.ts';
 import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, nullable, oneOf, RECORD_ID, text } from '../../openapi/schema.ts';
+import { Type } from '../../schema/type.ts';
 import { ERROR } from './emissions.ts';
 
 export const RUN_STATE = oneOf(RUN_STATES);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Type } from 'typebox';
 import { nullable } from '../../../../src/http/openapi/schema.ts';
+import { Type } from '../../../../src/http/schema/type.ts';
 import { validatorOf } from '../../../../src/http/validation.ts';
 
 const SCHEMA = Type.Object({
