@@ -2,7 +2,6 @@
 // which a request passes it: its id, its key, its parameters, its answer.
 
 import type { Server } from 'node:http';
-import swagger from '@fastify/swagger';
 import { type FastifyReply, fastify } from 'fastify';
 import { LIMITS } from '../domain/limits.ts';
 import { addAccess } from './access/access.ts';
@@ -12,7 +11,7 @@ import { addBodies } from './body/api-body.ts';
 import type { BodyMemory } from './body/body-memory.ts';
 import { encodeJson } from './body/json.ts';
 import type { HttpDeps } from './deps.ts';
-import { openApiOptions } from './openapi/openapi-options.ts';
+import type { ApiDocument } from './openapi/document.ts';
 import { problemOf, sendProblem } from './problem.ts';
 import type { RequestHandler } from './response.ts';
 import { addRoutes } from './routes.ts';
@@ -24,6 +23,19 @@ export interface AppOptions {
   readonly clientErrorHandler: (error: NodeJS.ErrnoException, socket: import('node:net').Socket) => void;
   readonly nextRequestId: () => string;
   readonly bodyMemory: BodyMemory;
+  /** Returns the OpenAPI document, which says that the service is at `publicUrl`. */
+  readonly buildDocument: (publicUrl: string) => Promise<ApiDocument>;
+  /** Adds what must see all routes as they are added. */
+  readonly beforeRoutes?: (app: App) => Promise<void>;
+}
+
+/** Fastify's own compilers, 100 modules of which nothing is used, are loaded unless there are others. */
+const NO_COMPILERS = {
+  compilersFactory: { buildValidator: () => unused, buildSerializer: () => unused },
+} as const;
+
+function unused(): never {
+  throw new Error('the app has compilers of its own');
 }
 
 export async function createApp(deps: HttpDeps, options: AppOptions): Promise<App> {
@@ -37,16 +49,17 @@ export async function createApp(deps: HttpDeps, options: AppOptions): Promise<Ap
     },
     return503OnClosing: false,
     bodyLimit: LIMITS.apiBodyBytes,
+    schemaController: NO_COMPILERS,
     routerOptions: { maxParamLength: LIMITS.pathPartChars },
   });
   addRequestParts(app, deps);
   addAccess(app, deps);
   const log = addAudit(app, deps);
-  await app.register(swagger, openApiOptions());
+  await options.beforeRoutes?.(app);
   addBodies(app, options.bodyMemory, deps.maxBodyBytes);
   addAnswers(app, deps);
   addNotFound(app, deps);
-  addRoutes(app, deps, log);
+  addRoutes(app, deps, { log, buildDocument: options.buildDocument });
   return app;
 }
 

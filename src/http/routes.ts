@@ -14,7 +14,7 @@ import { addComponentRoutes } from './routes/components.ts';
 import { addDataRecordRoutes } from './routes/data-records.ts';
 import { addDataStoreRoutes } from './routes/data-stores.ts';
 import { addDeploymentRoutes } from './routes/deployments.ts';
-import { addDocsRoutes } from './routes/docs.ts';
+import { addDocsRoutes, type BuildDocument } from './routes/docs.ts';
 import { addHealthRoutes } from './routes/health.ts';
 import { addDeliveryRoutes } from './routes/log/deliveries.ts';
 import { addErrorRoutes } from './routes/log/errors.ts';
@@ -33,7 +33,12 @@ import { addWebhookRoutes } from './routes/webhooks.ts';
 import { addWorkflowFileRoutes } from './routes/workflow-files.ts';
 import { addWorkflowRoutes } from './routes/workflows.ts';
 
-export function addRoutes(app: App, deps: HttpDeps, log: AuditLog): void {
+export interface RouteParts {
+  readonly log: AuditLog;
+  readonly buildDocument: BuildDocument;
+}
+
+export function addRoutes(app: App, deps: HttpDeps, { log, buildDocument }: RouteParts): void {
   addWorkflowRoutes(app, deps);
   addWorkflowFileRoutes(app, deps);
   addDeploymentRoutes(app, deps);
@@ -61,6 +66,6 @@ export function addRoutes(app: App, deps: HttpDeps, log: AuditLog): void {
   addAuditRoutes(app, deps, log);
   addLedgerRoutes(app, deps);
   addHealthRoutes(app, deps);
-  addDocsRoutes(app, deps);
+  addDocsRoutes(app, deps, buildDocument);
   addPageRoutes(app);
 }

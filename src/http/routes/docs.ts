@@ -1,14 +1,19 @@
 import { PUBLIC_PAGE } from '../access/access.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
-import { errorsPage } from '../docs/errors-page.ts';
 import { sendHtml } from '../docs/html.ts';
-import { docsPage } from '../docs/page.ts';
-import { documentOf } from '../openapi/document.ts';
+import type { ApiDocument } from '../openapi/document.ts';
 import { operation } from '../openapi/operation.ts';
 import { Type } from '../schema/type.ts';
 
-export function addDocsRoutes(app: App, { urls }: HttpDeps): void {
+export type BuildDocument = (publicUrl: string) => Promise<ApiDocument>;
+
+interface Made {
+  readonly document: Buffer;
+  readonly page: Buffer;
+}
+
+export function addDocsRoutes(app: App, { urls }: HttpDeps, buildDocument: BuildDocument): void {
   const schema = operation({
     id: 'getOpenApi',
     tag: 'service',
@@ -17,20 +22,33 @@ export function addDocsRoutes(app: App, { urls }: HttpDeps): void {
     description: 'OpenAPI 3.1. Needs no key.',
     answer: Type.Object({ openapi: Type.String({ examples: ['3.1.0'] }) }, { additionalProperties: true }),
   });
-  // Built once per address, since they cannot change while the process runs: these routes need no key, and a thousand requests
-  // in one packet must not build them, or hold them in memory, a thousand times.
-  let made: { url: string; document: Buffer; page: Buffer } | null = null;
-  const current = () => {
+  // Built at the first request, since a start does not need them, and once per address, since they cannot change while the process
+  // runs: these routes need no key, and a thousand requests in one packet must not build them a thousand times.
+  let made: { readonly url: string; readonly parts: Promise<Made> } | null = null;
+  const current = (): Promise<Made> => {
     const url = urls.publicUrl();
-    if (made?.url === url) return made;
-    const document = documentOf(app, url);
-    made = { url, document: Buffer.from(JSON.stringify(document)), page: Buffer.from(docsPage(document)) };
-    return made;
+    if (made?.url === url) return made.parts;
+    const parts = make(url, buildDocument);
+    const making = { url, parts };
+    made = making;
+    // What failed is tried again by the next request.
+    parts.catch(() => {
+      if (made === making) made = null;
+    });
+    return parts;
   };
   app.get('/v1/openapi.json', { schema }, async (_request, reply) => {
-    return reply.type('application/json; charset=utf-8').send(current().document);
+    return reply.type('application/json; charset=utf-8').send((await current()).document);
   });
-  app.get('/docs', { schema: PUBLIC_PAGE }, async (_request, reply) => sendHtml(reply, current().page));
-  const errors = Buffer.from(errorsPage());
-  app.get('/docs/errors', { schema: PUBLIC_PAGE }, async (_request, reply) => sendHtml(reply, errors));
+  app.get('/docs', { schema: PUBLIC_PAGE }, async (_request, reply) => sendHtml(reply, (await current()).page));
+  let errors: Buffer | null = null;
+  app.get('/docs/errors', { schema: PUBLIC_PAGE }, async (_request, reply) => {
+    errors ??= Buffer.from((await import('../docs/errors-page.ts')).errorsPage());
+    return sendHtml(reply, errors);
+  });
+}
+
+async function make(url: string, buildDocument: BuildDocument): Promise<Made> {
+  const [document, { docsPage }] = await Promise.all([buildDocument(url), import('../docs/page.ts')]);
+  return { document: Buffer.from(JSON.stringify(document)), page: Buffer.from(docsPage(document)) };
 }

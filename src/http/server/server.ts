@@ -74,6 +74,8 @@ export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds
     clientErrorHandler: errors.handle,
     nextRequestId,
     bodyMemory,
+    // Loaded on demand: a start does not pay for what builds it.
+    buildDocument: async (at) => (await import('../openapi/openapi.ts')).buildDocument(at),
   });
   await app.ready();
   boundConnections(app.server, { bounds, errors, problemTo });
