@@ -51,6 +51,7 @@ export function argumentsOf(part: Part): string[] {
     '--test',
     ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
     ...['--test-reporter=./test/support/skips.ts', '--test-reporter-destination=stderr'],
+    ...['--test-reporter=./test/support/failures.ts', '--test-reporter-destination=stderr'],
     ...['--test-timeout=600000', `--test-concurrency=${part === 'slow' ? 2 : 4}`],
     `--test-global-setup=${isPostgres ? SETUP.postgres : SETUP.sqlite}`,
     // Closing what a stopped Postgres has left open, Node may wait for ever.
