@@ -34,6 +34,7 @@ import { Priorities } from './priority.ts';
 import { ProcessKeys, type ProcessSettings } from './process-keys.ts';
 import { ProcessMonitor } from './process-monitor.ts';
 import { ProcessSlots, type RunQuotas } from './process-slots.ts';
+import { Standstill, type StandstillMeter } from './standstill.ts';
 import { WarmUps } from './warm-ups.ts';
 
 export interface RunnerOptions {
@@ -64,6 +65,8 @@ export interface RunnerOptions {
   readonly brokenMs?: number;
   /** For large messages of one owner, while other owners are active. */
   readonly largeBytesPerSecond?: number;
+  /** Time that counts for no run's timeout. */
+  readonly standstill?: StandstillMeter;
 }
 
 /** At most; memory bounds the actual number. Each process takes three descriptors of the server. */
@@ -103,6 +106,7 @@ class Pool implements ProcessRunner {
   readonly #processKeys = new ProcessKeys();
   readonly #cpuUse = new CpuUse();
   readonly #priorities = new Priorities();
+  readonly #standstill: StandstillMeter;
   readonly #throttle: MessageThrottle;
   readonly #slots: ProcessSlots<RunProcess>;
   readonly #monitor: ProcessMonitor;
@@ -115,6 +119,7 @@ class Pool implements ProcessRunner {
 
   constructor(options: RunnerOptions) {
     this.#options = { graceMs: GRACE_MS, brokenMs: BROKEN_MS, ...options };
+    this.#standstill = options.standstill ?? new Standstill();
     this.#throttle = new MessageThrottle({
       nowMs: () => performance.now(),
       bytesPerSecond: options.largeBytesPerSecond,
@@ -162,6 +167,7 @@ class Pool implements ProcessRunner {
     return new Promise((resolve) => {
       const run = new RunInFlight(request, this.#options.clock.nowMs(), (outcome) => {
         this.#runs.delete(request.run);
+        if (this.#runs.size === 0) this.#standstill.rest();
         this.#processKeys.ended(run, outcome);
         resolve(outcome);
         this.#slots.ended(run);
@@ -171,7 +177,8 @@ class Pool implements ProcessRunner {
       run.key = this.#processKeys.keyOf(request);
       run.aheadMs = aheadOfMachine(this.#options.clock);
       this.#runs.set(request.run, run);
-      run.setTimer(request.timeoutMs, () => this.#stopRun(run, 'timeout'));
+      this.#standstill.watch();
+      this.#awaitTimeout(run, request.timeoutMs);
       this.#slots.start(run);
     });
   }
@@ -260,6 +267,16 @@ class Pool implements ProcessRunner {
     this.#slots.gone(process);
     if (this.#slots.all.size > 0) return;
     for (const done of this.#onEmpty.splice(0)) done();
+  }
+
+  /** Stops the run after so many ms in which this process ran. */
+  #awaitTimeout(run: RunInFlight, afterMs: number): void {
+    const beforeMs = this.#standstill.totalMs();
+    run.setTimer(afterMs, () => {
+      const stoodMs = this.#standstill.totalMs() - beforeMs;
+      if (stoodMs > 0) this.#awaitTimeout(run, stoodMs);
+      else this.#stopRun(run, 'timeout');
+    });
   }
 
   #stopRun(run: RunInFlight, why: 'timeout' | 'cancelled'): void {

@@ -19,8 +19,10 @@ import { startGate } from '../../support/gate.ts';
 import { type ErrandProcess, spawnErrand } from '../../support/process.ts';
 import { until } from '../../support/wait.ts';
 
-/** Long enough for two runs to begin on a busy machine: that counts, too. */
-const TIMEOUT_MS = 5000;
+/** A run's time, at least. */
+const LEAST_TIMEOUT_MS = 2500;
+/** Two runs begin in it, which counts, too: so many times what one takes from event to end, process started, on this machine. */
+const TIMEOUT_RUNS = 6;
 /** Of the server's memory at its peak over all cases, beyond the 165 MiB that it begins with; measured: 47. */
 const MOST_GROWTH_MIB = 150;
 
@@ -61,6 +63,8 @@ interface Stage extends ErrandActions {
   readonly folder: Folder;
   /** The workflow of runs that go on beside each case. */
   readonly beside: Json;
+  /** The longest that a run took that began with its process. */
+  slowestMs: number;
 }
 
 async function startStage(): Promise<Stage> {
@@ -69,7 +73,7 @@ async function startStage(): Promise<Stage> {
   const client = createClient(errand.url, API_KEY);
   const actions = createErrandOn(() => client);
   const beside = await actions.workflow('', { name: 'beside', steps: stepsOf('return 1') });
-  return { ...actions, client, process: errand, folder, beside };
+  return { ...actions, client, process: errand, folder, beside, slowestMs: 0 };
 }
 
 interface Played {
@@ -82,12 +86,11 @@ async function play(stage: Stage, name: string, given: HostileCase): Promise<Jso
   await using besideGate = await startGate();
   await using goodGate = await startGate();
   await using poisonGate = await startGate();
-  const workflow = await stage.workflow('', { name, steps: stepsOf(given.body), settings: settingsOf(given) });
+  const workflow = await stage.workflow('', { name, steps: stepsOf(given.body), settings: settingsOf(given, stage) });
   const beside = await stage.send(stage.beside, { gate: besideGate.url });
   await besideGate.wait(1);
   // The process is there before the clocks of those that share it begin.
-  await stage.send(workflow, {});
-  await stage.runs(workflow.id, 1);
+  await first(stage, workflow);
   // The poison first: in a process that hangs, a run whose time alone is over is taken for the one that hung.
   await stage.send(workflow, { gate: poisonGate.url, poison: true });
   const [poisonAt] = await poisonGate.wait(1);
@@ -110,10 +113,19 @@ async function play(stage: Stage, name: string, given: HostileCase): Promise<Jso
   return workflow;
 }
 
-function settingsOf({ memoryMb, timeoutMs }: HostileCase): Json {
+/** A workflow's first run, to its end. */
+async function first(stage: Stage, workflow: Json): Promise<void> {
+  const from = performance.now();
+  await stage.send(workflow, {});
+  await stage.runs(workflow.id, 1);
+  stage.slowestMs = Math.max(stage.slowestMs, performance.now() - from);
+}
+
+function settingsOf({ memoryMb, timeoutMs }: HostileCase, { slowestMs }: Stage): Json {
+  const enoughMs = Math.max(LEAST_TIMEOUT_MS, Math.ceil(TIMEOUT_RUNS * slowestMs));
   return {
     ...(memoryMb !== undefined && { memory_mb: memoryMb }),
-    ...(timeoutMs !== undefined && { timeout_ms: TIMEOUT_MS }),
+    ...(timeoutMs !== undefined && { timeout_ms: enoughMs }),
   };
 }
 
@@ -161,7 +173,7 @@ describe('poison at a whole server', { skip }, () => {
   const played: Played[] = [];
   before(async () => {
     stage = await startStage();
-    await endOf(stage, await stage.send(stage.beside, {}));
+    await first(stage, stage.beside);
     startMib = mibOf(stage.process, 'VmRSS');
   });
   after(async () => {

@@ -60,6 +60,8 @@ export function kit(t: TestContext, options: Partial<RunnerOptions> = {}): Kit {
     tmpDir,
     isolation: ISOLATION,
     graceMs: GRACE_MS,
+    // Tests set the timers themselves.
+    standstill: { watch: () => undefined, rest: () => undefined, totalMs: () => 0 },
     ...options,
   });
   t.after(async () => {
