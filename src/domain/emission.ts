@@ -1,5 +1,6 @@
 // An emission: one entry of the durable log. Its body is what arrived, in bytes that are never re-serialised.
 
+import type { CapturedFault } from './errors/fingerprint.ts';
 import { entryOfEmitId, msOf } from './ids.ts';
 
 /** Kind of trigger of an event, as the listener sees it (`original_context.source_type`). */
@@ -60,6 +61,10 @@ export interface NewEmission {
   readonly onlyListenerId: string | null;
   /** For `$email` sent by the global error workflow about an error: repeats of this key are counted, not sent. */
   readonly digestKey: string | null;
+  /** For `$errors`: the group of errors that it belongs to. Null until it is in the log. */
+  readonly groupId: string | null;
+  /** For a new `$errors`: what its group is found by. Without meaning in the log. */
+  readonly fault?: CapturedFault;
   /** Given by a source: emitted not before then. Without meaning in the log. */
   readonly deliverAtMs?: number;
 }
@@ -96,6 +101,7 @@ export const PLAIN_EMISSION = {
   originalLength: null,
   onlyListenerId: null,
   digestKey: null,
+  groupId: null,
 } as const;
 
 /** Returns an emission by the owner that is routed to one workflow or source alone. */

@@ -5,7 +5,9 @@ import { concat, text, utf8 } from './bytes.ts';
 import type { Attempt, ClaimedDelivery } from './delivery/delivery.ts';
 import { hiddenBody, readRequest, titleOf } from './delivery/http-request.ts';
 import { type Emission, ERRORS, type NewEmission, PLAIN_EMISSION, sourceTypeOf } from './emission.ts';
+import { type CapturedFault, captured } from './errors/fingerprint.ts';
 import { msOf, prefixOf } from './ids.ts';
+import { memberOf } from './json-member.ts';
 import { LIMITS } from './limits.ts';
 import type { Runnable } from './resource.ts';
 import type { Fault } from './run/run.ts';
@@ -42,7 +44,11 @@ export function failureOfRun(
 ): NewEmission {
   const { emission, runnable, run, attempt } = failed;
   const context = contextOf(emission, runnable, attempt);
-  return errorEmission({ emission, emitterId: runnable.id, context, causeRun: run, causeDelivery: null }, fault);
+  const grouped = captured(fault, runnable.deploymentId);
+  return errorEmission(
+    { emission, emitterId: runnable.id, context, causeRun: run, causeDelivery: null, grouped },
+    fault,
+  );
 }
 
 /**
@@ -77,9 +83,15 @@ export function failureOfDelivery(
     ...(webhook ? { webhook_id: webhook.id, event_name: emission.name } : {}),
   };
   const attempts = `${delivery.attempt} attempt${delivery.attempt === 1 ? '' : 's'}`;
-  const msg = failed.msg ?? `${nameOf(delivery)} not delivered after ${attempts}: ${made.detail}`;
+  const title = nameOf(delivery);
+  const msg = failed.msg ?? `${title}${idOf(delivery)} not delivered after ${attempts}: ${made.detail}`;
   const fault = ofNoStep(code, msg, made.startedAtMs + made.tookMs);
-  return errorEmission({ emission, emitterId, context, causeRun: null, causeDelivery: delivery.delivery }, fault);
+  // How often it was tried differs with the webhook's settings.
+  const grouped = captured({ code, msg: failed.msg ?? `${title} not delivered: ${made.detail}` }, null);
+  return errorEmission(
+    { emission, emitterId, context, causeRun: null, causeDelivery: delivery.delivery, grouped },
+    fault,
+  );
 }
 
 /** Returns the fault of a run that never began because the queue is full. `isThrottled`: the throttle keeps it full. */
@@ -110,8 +122,12 @@ function withHiddenBody(emission: Emission): Emission {
 }
 
 function nameOf({ kind, emission }: ClaimedDelivery): string {
-  if (kind === 'http') return `Request ${titleOf(readRequest(emission.body))} (${emission.emitId})`;
+  if (kind === 'http') return `Request ${titleOf(readRequest(emission.body))}`;
   return kind === 'mail' ? 'Mail' : 'Webhook';
+}
+
+function idOf({ kind, emission }: ClaimedDelivery): string {
+  return kind === 'http' ? ` (${emission.emitId})` : '';
 }
 
 interface Failed {
@@ -120,6 +136,7 @@ interface Failed {
   readonly context: Record<string, unknown>;
   readonly causeRun: number | null;
   readonly causeDelivery: number | null;
+  readonly grouped: CapturedFault;
 }
 
 export interface ErrorJson {
@@ -144,6 +161,12 @@ export function detailIn(tail: Uint8Array): ErrorDetail {
     error: ErrorJson;
   };
   return { context, error };
+}
+
+/** Returns the same of a whole body. */
+export function detailOf(body: Uint8Array): ErrorDetail {
+  const part = <T>(name: string): T => JSON.parse(text(memberOf(body, name) ?? utf8('null'))) as T;
+  return { context: part('original_context'), error: part('error') };
 }
 
 /** Returns the `error` object of an `$errors` emission. `tail`: as that of `detailIn`. */
@@ -178,6 +201,7 @@ function errorEmission(failed: Failed, fault: Fault): NewEmission {
     causeRun: failed.causeRun,
     causeDelivery: failed.causeDelivery,
     code: fault.code,
+    fault: failed.grouped,
     originalStart: BEFORE_EVENT.byteLength,
     originalLength: emission.body.byteLength,
   };

@@ -26,6 +26,7 @@ export const PREFIX = {
   account: 'apn_',
   dataStore: 'ds_',
   audit: 'au_',
+  errorGroup: 'eg_',
 } as const;
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -41,6 +42,13 @@ export function resourceId(prefix: string, nowMs: number, random: Uint8Array): s
   let tail = '';
   for (let i = 0; i < RANDOM_DIGITS; i++) tail += DIGITS[(random[i] as number) % 62];
   return prefix + time + tail;
+}
+
+/** Returns the resource id that a hash of at least 16 bytes makes: always the same one. It does not sort by time. */
+export function resourceIdOf(prefix: string, hash: Uint8Array): string {
+  let tail = '';
+  for (let i = 0; i < TIME_DIGITS + RANDOM_DIGITS; i++) tail += DIGITS[(hash[i] as number) % 62];
+  return prefix + tail;
 }
 
 /** Returns whether `id` has the shape of a resource id with this prefix (it need not exist). */

@@ -133,6 +133,24 @@ export const LIMITS = {
   errorHops: 16,
   lineageIds: 64,
 
+  // groups of errors
+  /** Of a message, what the rules of a workflow match. */
+  groupedMessageChars: 8 * KIB,
+  groupingRules: 50,
+  groupNameChars: 128,
+  groupingPatternChars: 512,
+  groupNoteChars: 4096,
+  maxMuteMs: 366 * DAY_MS,
+  maxMuteErrors: 1_000_000,
+  /** Hours of a group's histogram that are shown. */
+  groupHours: 168,
+  groupDeployments: 50,
+  groupSamples: 5,
+  /** Beyond the retention of its errors: how long a group without errors is kept, with its state and note. */
+  groupKeptMs: 90 * DAY_MS,
+  /** Groups that retention examines in one transaction. */
+  groupsPruned: 500,
+
   // faults
   messageBytes: 8 * KIB,
   stackFrames: 50,

@@ -1,6 +1,7 @@
 // The resources of owners: workflows, sources, webhooks, subscriptions, keys. Plain records; times in epoch milliseconds.
 
 import type { SourceType } from './emission.ts';
+import type { GroupingRule } from './errors/fingerprint.ts';
 import { LIMITS } from './limits.ts';
 import type { ComponentProps, PropDefinitions, PropValues } from './props.ts';
 
@@ -47,6 +48,8 @@ export interface Settings {
   /** False: this workflow's errors are listed and forwarded, but not sent to the global error workflow. */
   readonly notify: boolean;
   readonly env: Readonly<Record<string, string>>;
+  /** Which of its errors are one group, whatever their fingerprints. */
+  readonly grouping: readonly GroupingRule[];
   /** Of a source: true while a change of it runs its hooks. */
   readonly inHooks?: boolean;
 }
@@ -60,6 +63,7 @@ export const DEFAULT_SETTINGS: Settings = {
   retry: null,
   notify: true,
   env: {},
+  grouping: [],
 };
 
 /** What executes: a workflow or a source, as far as its runs depend on it. */

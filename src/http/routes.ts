@@ -17,6 +17,7 @@ import { addDeploymentRoutes } from './routes/deployments.ts';
 import { addDocsRoutes, type BuildDocument } from './routes/docs.ts';
 import { addHealthRoutes } from './routes/health.ts';
 import { addDeliveryRoutes } from './routes/log/deliveries.ts';
+import { addErrorGroupRoutes } from './routes/log/error-groups.ts';
 import { addErrorRoutes } from './routes/log/errors.ts';
 import { addEventRoutes } from './routes/log/events.ts';
 import { addLedgerRoutes } from './routes/log/ledger.ts';
@@ -43,6 +44,7 @@ export function addRoutes(app: App, deps: HttpDeps, { log, buildDocument }: Rout
   addWorkflowFileRoutes(app, deps);
   addDeploymentRoutes(app, deps);
   addErrorRoutes(app, deps);
+  addErrorGroupRoutes(app, deps);
   addEventRoutes(app, deps);
   addStreamRoutes(app, deps);
   addRunRoutes(app, deps);

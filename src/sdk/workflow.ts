@@ -280,6 +280,13 @@ export interface WorkflowSettings {
     readonly report_first?: boolean;
   } | null;
   readonly notify?: boolean;
+  /** Errors that match all patterns of a rule are one group; `*` in `message` stands for any characters. */
+  readonly grouping?: readonly {
+    readonly group: string;
+    readonly code?: string;
+    readonly message?: string;
+    readonly step?: string;
+  }[];
   /** Left out: values set over the API stay, so that secrets need not be in the file. */
   readonly env?: Readonly<Record<string, string>>;
 }

@@ -27,7 +27,9 @@ import { acceptingContract } from './log/accepting.ts';
 import { concurrencyContract } from './log/concurrency.ts';
 import { countersContract } from './log/counters.ts';
 import { crashContract } from './log/crash.ts';
+import { errorGroupsContract } from './log/error-groups.ts';
 import { errorsContract } from './log/errors.ts';
+import { groupStatesContract } from './log/group-states.ts';
 import { httpSendsContract } from './log/http-sends.ts';
 import { idempotencyContract } from './log/idempotency.ts';
 import { interleavingsContract } from './log/interleavings.ts';
@@ -71,6 +73,8 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   claimingContract,
   finishingContract,
   errorsContract,
+  errorGroupsContract,
+  groupStatesContract,
   sourcesContract,
   sourceChangesContract,
   accountsContract,

@@ -76,6 +76,7 @@ export async function createBelongings(errand: Errand): Promise<Belongings> {
     runs: [run.id],
     deliveries: [delivery.id],
     operations: [operation.id],
+    error_groups: [record.metadata.group_id],
     subscriptions: [subscription.id],
     accounts: [account.id],
     data_stores: [dataStore.id, 'key-of-a'],

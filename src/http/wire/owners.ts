@@ -50,7 +50,7 @@ export const NEW_KEY = Type.Object({ ...KEY_FIELDS, api_key: API_KEY_TEXT }, { t
 export const NEW_OWNER = Type.Object({ ...OWNER_FIELDS, key: KEY, api_key: API_KEY_TEXT }, { title: 'NewOwner' });
 
 const NAME = text({ minLength: 1, maxLength: LIMITS.nameChars, example: 'Ada' });
-const EMAIL = nullable(
+export const MAIL_ADDRESS = nullable(
   text({
     maxLength: LIMITS.nameChars,
     pattern: '^[^\\s@<>",;:]+@[^\\s@<>",;:]+$',
@@ -59,11 +59,11 @@ const EMAIL = nullable(
   }),
 );
 
-export const OWNER_CREATE = { name: NAME, email: Type.Optional(EMAIL) };
+export const OWNER_CREATE = { name: NAME, email: Type.Optional(MAIL_ADDRESS) };
 
 export const OWNER_UPDATE = {
   name: Type.Optional(NAME),
-  email: Type.Optional(EMAIL),
+  email: Type.Optional(MAIL_ADDRESS),
   global_error_workflow_id: Type.Optional(
     text({
       description: 'A workflow of yours that gets every error.',

@@ -7,6 +7,7 @@ import type { RetrySettings, Settings, Throttle } from '../../domain/resource.ts
 import { RETRIED_BY_NAME } from '../../domain/run/retry.ts';
 import { nullable, oneOf } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
+import { GROUPING, groupingInput, groupingToWire } from './grouping.ts';
 
 const MIN_MEMORY_MB = 16;
 const ENV_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,127}$';
@@ -105,6 +106,7 @@ const FIELDS = {
     'x-secret': true,
     examples: [{ REGION: 'eu' }],
   }),
+  grouping: GROUPING,
 };
 
 export const SETTINGS = Type.Object(FIELDS, { title: 'Settings' });
@@ -119,7 +121,7 @@ export const SETTINGS_INPUT = Type.Object(
 
 export function settingsInput(input: Static<typeof SETTINGS_INPUT>): Partial<Settings> {
   const { timeout_ms: timeoutMs, memory_mb: memoryMb, concurrency, queue_limit: queueLimit, notify, env } = input;
-  const { throttle, retry } = input;
+  const { throttle, retry, grouping } = input;
   return {
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(memoryMb === undefined ? {} : { memoryMb }),
@@ -129,6 +131,7 @@ export function settingsInput(input: Static<typeof SETTINGS_INPUT>): Partial<Set
     ...(retry === undefined ? {} : { retry: retry && retryInput(retry) }),
     ...(notify === undefined ? {} : { notify }),
     ...(env === undefined ? {} : { env }),
+    ...(grouping === undefined ? {} : { grouping: groupingInput(grouping) }),
   };
 }
 
@@ -163,6 +166,7 @@ export function settingsToWire(settings: Settings): Static<typeof SETTINGS> {
     retry: settings.retry && retryToWire(settings.retry),
     notify: settings.notify,
     env: { ...settings.env },
+    grouping: groupingToWire(settings.grouping),
   };
 }
 

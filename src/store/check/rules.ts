@@ -105,6 +105,34 @@ export const RULES: readonly Rule[] = [
     show: showRun,
   },
   {
+    check: 'error_without_group',
+    detail: `${ERRORS} whose group is lost`,
+    broken: `emissions AS e WHERE e.group_id IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM error_groups AS g WHERE g.id = e.group_id AND g.owner_id = e.owner_id)`,
+    example: 'e.entry',
+    show: recordId,
+  },
+  {
+    check: 'group_miscounted',
+    detail: 'groups of errors that count fewer than are in the log, or than came in their hours or deployments',
+    broken: `error_groups AS g
+      LEFT JOIN (SELECT group_id, count(*) AS n, max(entry) AS newest FROM emissions WHERE group_id IS NOT NULL
+        GROUP BY group_id) AS e ON e.group_id = g.id
+      LEFT JOIN (SELECT group_id, CAST(sum(n) AS bigint) AS n FROM error_group_hours GROUP BY group_id) AS h
+        ON h.group_id = g.id
+      LEFT JOIN (SELECT group_id, CAST(sum(n) AS bigint) AS n FROM error_group_deployments GROUP BY group_id) AS d
+        ON d.group_id = g.id
+      WHERE g.n < coalesce(e.n, 0) OR g.n < coalesce(h.n, 0) OR g.n < coalesce(d.n, 0) OR g.last_entry < e.newest`,
+    example: 'g.id',
+  },
+  {
+    check: 'part_without_group',
+    detail: 'hours and deployments of groups that are lost',
+    broken: `(SELECT group_id FROM error_group_hours UNION SELECT group_id FROM error_group_deployments) AS p
+      WHERE NOT EXISTS (SELECT 1 FROM error_groups AS g WHERE g.id = p.group_id)`,
+    example: 'p.group_id',
+  },
+  {
     check: 'attempt_without_delivery',
     detail: 'attempts without their delivery',
     broken: `(SELECT delivery FROM attempts GROUP BY delivery) AS a

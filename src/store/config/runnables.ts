@@ -6,6 +6,7 @@ import { type RunnableRow, runnableCells } from '../rows/runnable-rows.ts';
 import type { Seal } from '../seal/seal.ts';
 import type { Listener, Writing } from './config-database.ts';
 import { insertDeployment } from './deployments.ts';
+import { resolveGroups } from './error-groups.ts';
 import { type Sql, sql } from './sql.ts';
 import { get, type Steps, send, work } from './steps.ts';
 import { putTriggerSubscriptions, removeSubscriptions, removeTriggerSubscriptions } from './subscriptions.ts';
@@ -110,5 +111,6 @@ export function* deleteRunnable(w: Writing, which: Listener, only: Sql = sql`tru
   yield* send(sql`DELETE FROM dedupe WHERE source_id = ${id}`);
   yield* send(sql`DELETE FROM later_emissions WHERE emitter_id = ${id}`);
   yield* work(() => w.cancelRuns(which));
+  yield* resolveGroups(which, w.nowMs);
   return true;
 }

@@ -3,6 +3,7 @@
 import type { AuditStore } from '../contract/audit.ts';
 import type { AccountStore, DataStoreStore } from '../contract/data.ts';
 import type { DeploymentStore } from '../contract/deployments.ts';
+import type { ErrorGroupStore } from '../contract/error-groups.ts';
 import type { OperationStore } from '../contract/operations.ts';
 import type { QuotaStore } from '../contract/quotas.ts';
 import type {
@@ -22,6 +23,7 @@ import type { ConfigCore } from './config-database.ts';
 import { dataStoreVerbs } from './data-stores.ts';
 import { deliveryVerbs } from './deliveries.ts';
 import { deploymentVerbs } from './deployments.ts';
+import { errorGroupVerbs } from './error-groups.ts';
 import { operationVerbs } from './operations.ts';
 import { ownerVerbs } from './owners.ts';
 import { quotaVerbs } from './quotas.ts';
@@ -42,6 +44,7 @@ export type ConfigStore = OwnerStore &
   WebhookStore &
   SubscriptionStore &
   OperationStore &
+  ErrorGroupStore &
   Pick<DeliveryStore, 'listDeliveries' | 'getDelivery' | 'resendDelivery'> &
   AccountStore &
   DataStoreStore &
@@ -61,6 +64,7 @@ export function configVerbs(core: ConfigCore): ConfigStore {
     ...subscriptionVerbs(core),
     ...deliveryVerbs(core),
     ...operationVerbs(core),
+    ...errorGroupVerbs(core),
     ...accountVerbs(core),
     ...dataStoreVerbs(core),
     ...auditVerbs(core),

@@ -11,6 +11,7 @@ import type { Row } from '../rows/rows.ts';
 import { sealedCells, toHealth, toWebhook } from '../rows/webhook-rows.ts';
 import type { Seal } from '../seal/seal.ts';
 import type { ConfigCore, Writing } from './config-database.ts';
+import { resolveGroups } from './error-groups.ts';
 import { cancelOperations } from './operation-steps.ts';
 import { readPage } from './pages.ts';
 import { differs, isAmong, raw, type Sql, sql } from './sql.ts';
@@ -76,6 +77,7 @@ export function webhookVerbs({ database, seal }: ConfigCore): WebhookStore {
         yield* removeSubscriptions(which);
         yield* cancelOperations(id, w.nowMs);
         yield* changed(w, webhook, undefined);
+        yield* resolveGroups(which, w.nowMs);
         return webhook;
       });
     },

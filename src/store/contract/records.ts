@@ -27,6 +27,8 @@ export interface EmissionRecord {
   readonly itemId: string | null;
   readonly itemTs: number | null;
   readonly code: string | null;
+  /** Of an error: its group. */
+  readonly groupId: string | null;
   /** Null unless requested. */
   readonly body: Uint8Array | null;
 }

@@ -26,6 +26,7 @@ import type { RunEnd } from '../../domain/run/run-end.ts';
 import type { StoreClock } from '../../ports.ts';
 import type { AuditStore } from './audit.ts';
 import type { CounterStore } from './counters.ts';
+import type { ErrorGroupStore } from './error-groups.ts';
 import type { NodeStore } from './nodes.ts';
 import type { OperationStore } from './operations.ts';
 import type {
@@ -262,6 +263,7 @@ export interface Store
     WaitStore,
     DeliveryStore,
     OperationStore,
+    ErrorGroupStore,
     CounterStore,
     SpaceStore,
     TimeStore,

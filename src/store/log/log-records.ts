@@ -16,7 +16,8 @@ import { toTrigger } from '../rows/resource-rows.ts';
 import type { Row } from '../rows/rows.ts';
 import { ALL_DELIVERIES, ALL_RUNS, LISTED, type LogReader } from './log-tables.ts';
 
-const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts';
+const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, group_id';
+const LATER_COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, CAST(NULL AS TEXT) AS group_id';
 /** Emissions that wait for their time and are deleted by one statement: a source may have any number of them. */
 const LATER_PER_STEP = 10_000;
 
@@ -68,7 +69,7 @@ export function logReads(log: LogReader): LogReads {
     listLater: (ownerId, sourceId, page, withBody) =>
       readPage(database, {
         from: raw('later_emissions'),
-        columns: raw(`${COLUMNS}, due_at_ms, CAST(NULL AS TEXT) AS code${withBody ? ', body' : ''}`),
+        columns: raw(`${LATER_COLUMNS}, due_at_ms, CAST(NULL AS TEXT) AS code${withBody ? ', body' : ''}`),
         key: raw('entry'),
         where: [sql`emitter_id = ${sourceId}`, sql`owner_id = ${ownerId}`],
         countUpTo: LIMITS.countedRecords,

@@ -10,6 +10,8 @@ import type { ClaimedDelivery, DeliveryState } from '../../domain/delivery/deliv
 import type { DigestWindow } from '../../domain/delivery/digest.ts';
 import type { QueueState } from '../../domain/delivery/turn.ts';
 import type { Emission, NewEmission } from '../../domain/emission.ts';
+import type { Fingerprint } from '../../domain/errors/fingerprint.ts';
+import type { GroupedError } from '../../domain/errors/group.ts';
 import type { Dedupe, Owner, Runnable, Subscription, Via, Webhook } from '../../domain/resource.ts';
 import type { Withheld } from '../../domain/route.ts';
 import type { ClaimedRun, HttpAnswer, RunLease, RunState } from '../../domain/run/run.ts';
@@ -31,7 +33,7 @@ export function noClaims(): ClaimsSoFar {
 }
 
 /** One verb's view of its transaction. This verb and the later ones of the transaction see what it writes. */
-export interface LogWriter extends KeyStore, DigestStore, LaterStore, SourceMemory {
+export interface LogWriter extends KeyStore, DigestStore, LaterStore, SourceMemory, GroupStore {
   readonly nowMs: number;
   /** Begins every emit id of this store. */
   readonly storeTag: string;
@@ -89,6 +91,22 @@ export interface KeptKey {
   readonly run: number | null;
   readonly answer: HttpAnswer | null;
   readonly requestHash: string | null;
+}
+
+/** Groups of errors. */
+export interface GroupStore {
+  /** Counts an error in its group; written with all others of the transaction, before it is committed (error-groups.ts). */
+  captureError(group: NewGroup, error: GroupedError): void;
+}
+
+/** A group as its first error makes it. */
+export interface NewGroup {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly emitterId: string;
+  readonly fingerprint: Fingerprint;
+  /** The name that a rule gives the group. */
+  readonly rule: string | null;
 }
 
 /** Windows in which repeats of a notice are counted. */

@@ -5,6 +5,7 @@ import { NUMBERS_PER_MS } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { pruneAudit } from '../config/audit.ts';
 import type { ConfigDatabase } from '../config/config-database.ts';
+import { pruneGroups } from '../config/error-groups.ts';
 import { differs, isAmongNumbers, isAmongRows, raw, type Sql, sql } from '../config/sql.ts';
 import { all, get, type Steps, send, together } from '../config/steps.ts';
 import type { TimeStore } from '../contract/store.ts';
@@ -25,6 +26,10 @@ export function retentionVerbs(
       if (step.next !== null) return step;
       for (let isMore = true; isMore; ) isMore = await database.write(({ nowMs }) => pruneKeys(nowMs));
       for (let isMore = true; isMore; ) isMore = await database.write(() => pruneAudit(beforeMs));
+      for (let after: string | null = ''; after !== null; ) {
+        const from: string = after;
+        after = await database.write(({ nowMs }) => pruneGroups({ after: from, beforeMs, nowMs }));
+      }
       await database.put(sql`DELETE FROM operations WHERE ended_at_ms < ${beforeMs}`);
       await forgetMore();
       return step;

@@ -14,6 +14,7 @@ import type { Fault } from '../../domain/run/run.ts';
 import { startOf } from '../../domain/run/run-times.ts';
 import { continuedFrom } from '../../domain/run/run-trace.ts';
 import type { AppendOptions } from '../contract/store.ts';
+import { groupOf } from './error-groups.ts';
 import type { LogWriter, RunError } from './port.ts';
 import { routeTableOf } from './route-table.ts';
 
@@ -36,7 +37,7 @@ const NOTHING: Caused = {};
 export function writeEmission(log: LogWriter, made: NewEmission, options: Caused = NOTHING): Written {
   const entry = log.nextNumber();
   const id = emitId(log.storeTag, entry);
-  const emission: Emission = { ...made, entry, emitId: id, traceId: made.traceId ?? id };
+  const emission = withGroup(log, { ...made, entry, emitId: id, traceId: made.traceId ?? id });
   log.insertEmission(emission);
   log.count(made.ownerId, 'emissions', 1);
   if (made.name === ERRORS) log.count(made.ownerId, 'errors', 1);
@@ -53,6 +54,15 @@ export function writeEmission(log: LogWriter, made: NewEmission, options: Caused
   }
   for (const one of withheld) log.insertWithheld(entry, one);
   return { emission, firstRun: first?.run ?? null, firstRunRefused: first?.isRefused ?? false };
+}
+
+/** Counts a new error in its group. Rules of its workflow apply as they are now. */
+function withGroup(log: LogWriter, emission: Emission): Emission {
+  const { fault, ...written } = emission;
+  if (fault === undefined) return emission;
+  const group = groupOf(log, written, fault);
+  log.captureError(group, { entry: emission.entry, deploymentId: fault.deploymentId });
+  return { ...written, groupId: group.id };
 }
 
 interface CausedRun {

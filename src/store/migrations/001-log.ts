@@ -37,6 +37,8 @@ CREATE TABLE emissions (
   original_length INT,
   only_listener_id ID,
   digest_key TEXT,
+  -- of an error
+  group_id ID,
   body BLOB NOT NULL
 ) STRICT;
 @sqlite CREATE INDEX emissions_channel ON emissions (emitter_id, name, entry) WHERE flags & 8;
@@ -44,6 +46,7 @@ CREATE TABLE emissions (
 @postgres CREATE INDEX emissions_channel ON emissions (emitter_id, name, entry) WHERE listed;
 CREATE INDEX emissions_cause_run ON emissions (cause_run) WHERE cause_run IS NOT NULL;
 CREATE INDEX emissions_cause_delivery ON emissions (cause_delivery) WHERE cause_delivery IS NOT NULL;
+CREATE INDEX emissions_group ON emissions (group_id, entry) WHERE group_id IS NOT NULL;
 
 -- Emissions of sources that are to be delivered later. They are in the log when their time has come, and not before: the
 -- log's order is that of what has happened.
@@ -114,6 +117,61 @@ CREATE TABLE digests (
 @postgres ) HOT;
 CREATE INDEX digests_closes ON digests (closes_at_ms);
 @postgres CREATE INDEX digests_newest ON digests (newest_entry);
+`;
+
+export const ERROR_GROUPS = `
+-- Groups of errors --------------------------------------------------------------------------------------------------
+
+CREATE TABLE error_groups (
+  -- made of the owner, the emitter and the fingerprint, or the rule's name
+  id ID PRIMARY KEY,
+  owner_id ID NOT NULL,
+  emitter_id ID NOT NULL,
+  version INT NOT NULL,
+  namespace TEXT NOT NULL,
+  code ID NOT NULL,
+  template TEXT NOT NULL,
+  frame TEXT NOT NULL,
+  -- the name that a rule of the workflow gave it
+  rule TEXT,
+  -- errors captured, also those that retention has deleted
+  n BIGINT NOT NULL,
+  first_entry BIGINT NOT NULL,
+  last_entry BIGINT NOT NULL,
+  first_deployment ID,
+  last_deployment ID,
+  state TEXT NOT NULL,
+  until_ms BIGINT,
+  until_count BIGINT,
+  after_deployment ID,
+  -- JSON; null: it was never opened again
+  reopened TEXT,
+  note TEXT,
+  assignee TEXT,
+  updated_at_ms BIGINT NOT NULL
+@sqlite ) STRICT;
+@postgres ) HOT;
+CREATE INDEX error_groups_seen ON error_groups (owner_id, last_entry);
+CREATE INDEX error_groups_emitter ON error_groups (owner_id, emitter_id, last_entry);
+
+-- How many errors of a group came in each hour since 1970.
+CREATE TABLE error_group_hours (
+  group_id ID NOT NULL,
+  hour INT NOT NULL,
+  n BIGINT NOT NULL,
+  PRIMARY KEY (group_id, hour)
+@sqlite ) STRICT, WITHOUT ROWID;
+@postgres ) HOT;
+
+CREATE TABLE error_group_deployments (
+  group_id ID NOT NULL,
+  deployment_id ID NOT NULL,
+  n BIGINT NOT NULL,
+  first_entry BIGINT NOT NULL,
+  last_entry BIGINT NOT NULL,
+  PRIMARY KEY (group_id, deployment_id)
+@sqlite ) STRICT, WITHOUT ROWID;
+@postgres ) HOT;
 `;
 
 export const ATTEMPTS = `

@@ -35,6 +35,7 @@ export const EMISSION_COLUMNS = {
   original_length: 'int',
   only_listener_id: 'text',
   digest_key: 'text',
+  group_id: 'text',
   body: 'bytea',
 } as const;
 
@@ -46,6 +47,7 @@ export const NOT_OF_SOURCES = {
   original_length: null,
   only_listener_id: null,
   digest_key: null,
+  group_id: null,
 } as const;
 
 const isOfSources = (column: string): boolean => column !== 'listed' && !Object.hasOwn(NOT_OF_SOURCES, column);
@@ -83,6 +85,7 @@ export function emissionCells(
     original_length: e.originalLength,
     only_listener_id: e.onlyListenerId,
     digest_key: e.digestKey,
+    group_id: e.groupId,
     body: e.body,
   };
 }

@@ -48,6 +48,7 @@ export function toEmission(row: Row, { storeTag, seal }: EmissionReader): Emissi
     originalLength: numberOrNull(row, 'original_length'),
     onlyListenerId: textOrNull(row, 'only_listener_id'),
     digestKey: textOrNull(row, 'digest_key'),
+    groupId: textOrNull(row, 'group_id'),
   };
 }
 
@@ -68,6 +69,7 @@ export function toEmissionRecord(row: Row, { storeTag, seal }: EmissionReader): 
     itemId: textOrNull(row, 'item_id'),
     itemTs: numberOrNull(row, 'item_ts'),
     code: textOrNull(row, 'code'),
+    groupId: textOrNull(row, 'group_id'),
     body: body && openBody({ entry, name, body }, seal),
   };
 }

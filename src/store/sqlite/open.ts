@@ -5,6 +5,7 @@ import { sql } from '../config/sql.ts';
 import { configVerbs } from '../config/verbs.ts';
 import type { NodeStore } from '../contract/nodes.ts';
 import type { Store } from '../contract/store.ts';
+import { writeGroupsOf } from '../log/error-groups.ts';
 import { logReads } from '../log/log-records.ts';
 import { retentionVerbs } from '../log/retention.ts';
 import { runReads } from '../log/run-records.ts';
@@ -13,7 +14,7 @@ import { OPEN_RUN } from '../rows/run-rows.ts';
 import { createSeal } from '../seal/seal.ts';
 import type { SealKey } from '../seal/seal-key.ts';
 import { newStoreTag } from '../store-tag.ts';
-import { configDatabase } from './config/config-database.ts';
+import { configDatabase, runSteps } from './config/config-database.ts';
 import { checkSealKey, type OperatorKeys, settleSealKey } from './config/seal-key.ts';
 import type { Core } from './core.ts';
 import { type Connection, type Database, openDatabase, type Row, storageError } from './database.ts';
@@ -75,7 +76,8 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
   const throttles = new Throttles(writer);
   let wake: Wake | undefined;
   const hints = { emitted: () => wake?.notify('emissions'), kept: () => wake?.notify('schedules') };
-  const shared = { numbers, openRuns, queues, throttles, ...hints };
+  const writeGroups = (tx: Transaction): void => runSteps(core, tx, ({ nowMs }) => writeGroupsOf(tx.captures, nowMs));
+  const shared = { numbers, openRuns, queues, throttles, writeGroups, ...hints };
   const { wal, commits, checkpointer } = beginSyncing(options, database, () => batch.hold());
   const batch: Batch = new Batch(writer, () => new Transaction(writer, clock, shared), commits);
   const core: Core = {

@@ -16,6 +16,7 @@ const SETTINGS = {
   retry: { attempts: 3, baseMs: 10, maxMs: 100, also: ['Timeout'], reportFirst: true },
   notify: false,
   env: { KEY: 'välue', EMPTY: '' },
+  grouping: [{ group: 'payments', code: 'E', message: 'card *', step: 'charge' }],
 };
 
 const triggersOf = (stage: Stage, workflow: { id: string }) => stage.store.listTriggers(stage.owner.id, workflow.id);

@@ -77,7 +77,14 @@ const METADATA = {
 const RECORD = { id: RECORD_ID, indexed_at_ms: MILLISECONDS };
 
 export const ERROR_RECORD = Type.Object(
-  { ...RECORD, event: Type.Optional(ERROR_EVENT), metadata: Type.Object(METADATA) },
+  {
+    ...RECORD,
+    event: Type.Optional(ERROR_EVENT),
+    metadata: Type.Object({
+      ...METADATA,
+      group_id: Type.Optional(text({ description: 'The group of errors.', example: 'eg_0Vj3aBc9dEfGhIjK' })),
+    }),
+  },
   { title: 'ErrorRecord' },
 );
 
@@ -125,6 +132,7 @@ export function emissionToWire(record: EmissionRecord, withEvent: boolean, withS
       emitter_id: record.emitterId,
       emit_id: record.emitId,
       name: record.name,
+      ...(record.groupId === null ? {} : { group_id: record.groupId }),
       ...(record.itemId === null ? {} : { id: record.itemId }),
       ...(record.summary === null ? {} : { summary: record.summary }),
       ...(record.itemTs === null ? {} : { ts: record.itemTs }),

@@ -3,6 +3,7 @@
 
 import type { Owner, Runnable, Subscription, Webhook } from '../../../domain/resource.ts';
 import type { Admission } from '../../contract/store.ts';
+import { GroupCaptures } from '../../log/error-groups.ts';
 import { Ledger, type WorkKind } from '../../log/ledger.ts';
 import type { ClaimsSoFar } from '../../log/port.ts';
 import { flag, number } from '../../rows/cells.ts';
@@ -45,6 +46,7 @@ export class BatchPlanner {
   readonly reads: Reads;
   readonly changes = new RowChanges();
   readonly ledger = new Ledger();
+  readonly captures = new GroupCaptures();
   readonly numbers: Numbers;
   readonly grants: Grant[] = [];
   /** The queues of webhooks that this batch disables, by webhook: what waits for them is held. */

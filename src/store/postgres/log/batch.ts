@@ -15,7 +15,8 @@
 //      order of their keys.
 //   4. Grants: the slots that ends have freed claim runs and deliveries (claims/claim.ts). Beginnings of waits are written right
 //      before, since a run with an early order to resume may be claimed at once.
-//   5. Rows: one statement for each table, the queues after all others, then the ledger, with no wait before the commit.
+//   5. Rows: one statement for each table, the queues after all others, then groups of errors, then the ledger. Only a batch with
+//      errors waits for an answer before the commit: whether one of their groups is to be opened again.
 //   6. After the commit callers get their results, slots are in use, and other nodes are notified. Without a commit, all slots
 //      are given back.
 //
@@ -23,11 +24,13 @@
 // rejected with `StoreUnavailable`.
 
 import { StoreUnavailable } from '../../contract/store.ts';
+import { writeGroupsOf } from '../../log/error-groups.ts';
 import { FairQueue } from '../../log/fair-queue.ts';
 import { number } from '../../rows/cells.ts';
 import { isListed } from '../../rows/emission-cells.ts';
 import { grantRows } from '../claims/claim.ts';
 import { keepLastNumber } from '../claims/node.ts';
+import { runSteps } from '../config/config-database.ts';
 import { OutcomeUnknown, type TransactionConnection, type Tx } from '../connection/transaction-connection.ts';
 import type { Core } from '../core.ts';
 import { Needs, type QueueNeed } from './batch-needs.ts';
@@ -140,7 +143,7 @@ export class Batch {
             planner = planned.planner;
             planner.changes.sendFirst(tx);
             await grantRows(planner, tx);
-            write(planner, tx);
+            await write(planner, tx);
             return planned.values;
           });
           if (planner) committed(core, planner);
@@ -181,14 +184,17 @@ async function plan(
   throw new Error(`a transaction was not planned in ${MAX_PLANS} tries`);
 }
 
-function write(planner: BatchPlanner, tx: Tx): void {
+async function write(planner: BatchPlanner, tx: Tx): Promise<void> {
   planner.changes.send(tx, planner.nowMs);
   planner.sendMemory(tx);
   planner.sendDigests(tx);
   planner.sendQueues(tx);
+  // Sent before the ledger, and awaited behind it: only a group that is not open needs an answer.
+  const groups = planner.captures.isEmpty ? undefined : runSteps(tx, writeGroupsOf(planner.captures, planner.nowMs));
   writeLedger(tx, planner.ledger, planner.core.node.slot);
   const ahead = planner.numbers.aheadOf(planner.core.clock.nowMs());
   if (ahead !== null) keepLastNumber(tx, ahead, planner.core.node.slot);
+  await groups;
 }
 
 function committed(core: Core, planner: BatchPlanner): void {

@@ -1,6 +1,7 @@
 // Postgres' LogWriter: returns what the batch has read, and collects rows to write. See batch.ts.
 
 import type { Emission, NewEmission } from '../../../domain/emission.ts';
+import type { GroupedError } from '../../../domain/errors/group.ts';
 import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
 import type { Dedupe, Owner, Runnable, Subscription, Webhook } from '../../../domain/resource.ts';
 import type { Withheld } from '../../../domain/route.ts';
@@ -14,6 +15,7 @@ import {
   type LeasedRun,
   type LogWriter,
   type NewDelivery,
+  type NewGroup,
   type NewRun,
   noClaims,
   type OpenedDigest,
@@ -85,6 +87,10 @@ export class PlannedLogWriter implements LogWriter {
 
   insertEmission(emission: Emission): void {
     this.planner.changes.emissions.push(asKept(emission, this.planner.core.seal));
+  }
+
+  captureError(group: NewGroup, error: GroupedError): void {
+    this.planner.captures.add(group, error);
   }
 
   insertWithheld(entry: number, { listenerId, subscriptionId, via, reason }: Withheld): void {

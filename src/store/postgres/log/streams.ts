@@ -22,7 +22,7 @@ import type { Pool } from '../connection/pool.ts';
 import type { Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 
-const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code';
+const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code, group_id';
 
 /** The order matters: a transaction that is not among the writers reads the clock later. */
 const LOOK = `SELECT ${NOW_SQL} AS now_ms, ${LAST_NUMBER_SQL} AS last_number,

@@ -11,7 +11,7 @@
 // predicate with it would cost every claim its place on the page.
 
 import { CONFIGURATION } from '../../migrations/001-configuration.ts';
-import { ATTEMPTS, EMISSIONS, OPERATIONS } from '../../migrations/001-log.ts';
+import { ATTEMPTS, EMISSIONS, ERROR_GROUPS, OPERATIONS } from '../../migrations/001-log.ts';
 import { HOT, schemaFor } from '../../migrations/words.ts';
 
 const NODES = `
@@ -231,6 +231,12 @@ CREATE VIEW all_deliveries AS
 
 const shared = (text: string): string => schemaFor('postgres', text);
 
-export const FIRST = [NODES, shared(CONFIGURATION), shared(EMISSIONS), WORK, shared(ATTEMPTS), shared(OPERATIONS)].join(
-  '',
-);
+export const FIRST = [
+  NODES,
+  shared(CONFIGURATION),
+  shared(EMISSIONS),
+  shared(ERROR_GROUPS),
+  WORK,
+  shared(ATTEMPTS),
+  shared(OPERATIONS),
+].join('');

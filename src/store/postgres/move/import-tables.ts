@@ -101,6 +101,9 @@ export const IMPORTED: readonly Imported[] = [
   },
   { table: 'idempotency', from: 'idempotency', key: ['trigger_id', 'key'] },
   { table: 'digests', from: 'digests', key: ['owner_id', 'digest_key'] },
+  { table: 'error_groups', from: 'error_groups', key: ['id'] },
+  { table: 'error_group_hours', from: 'error_group_hours', key: ['group_id', 'hour'] },
+  { table: 'error_group_deployments', from: 'error_group_deployments', key: ['group_id', 'deployment_id'] },
   // The first server that starts finishes these changes.
   { table: 'source_changes', from: 'source_changes', key: ['source_id'], columns: { node: () => NO_NODE } },
   { table: 'source_db', from: 'source_db', key: ['source_id', 'name'] },

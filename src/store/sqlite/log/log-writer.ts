@@ -2,6 +2,7 @@
 
 import type { DigestWindow } from '../../../domain/delivery/digest.ts';
 import type { Emission, NewEmission } from '../../../domain/emission.ts';
+import type { GroupedError } from '../../../domain/errors/group.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Dedupe, Owner, Runnable, Subscription, Webhook } from '../../../domain/resource.ts';
 import type { Withheld } from '../../../domain/route.ts';
@@ -16,6 +17,7 @@ import {
   type LeasedRun,
   type LogWriter,
   type NewDelivery,
+  type NewGroup,
   type NewRun,
   noClaims,
   type OpenedDigest,
@@ -84,6 +86,10 @@ export class SqliteLogWriter implements LogWriter {
   insertEmission(emission: Emission): void {
     insertEmission(this.core.writer, asKept(emission, this.core.seal));
     if (isListed(emission.emitterId)) this.tx.emitted();
+  }
+
+  captureError(group: NewGroup, error: GroupedError): void {
+    this.tx.captures.add(group, error);
   }
 
   insertWithheld(entry: number, { listenerId, subscriptionId, via, reason }: Withheld): void {

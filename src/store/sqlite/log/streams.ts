@@ -9,7 +9,7 @@ import { toEmissionRecord } from '../../rows/log-rows.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 
-const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code';
+const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code, group_id';
 
 /** Jumps from name to name along the index: an emitter has few names, however much it has emitted. */
 const NAMES = `WITH RECURSIVE names (name) AS (

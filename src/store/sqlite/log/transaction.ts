@@ -3,6 +3,7 @@
 
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import type { Clock } from '../../../ports.ts';
+import { GroupCaptures } from '../../log/error-groups.ts';
 import { Ledger, type StateChange } from '../../log/ledger.ts';
 import { OwnerRoundRobin } from '../../log/owner-round-robin.ts';
 import type { Connection } from '../database.ts';
@@ -56,6 +57,8 @@ export interface Shared {
   /** Called when a later emission was written. */
   readonly kept: () => void;
   readonly throttles: Throttles;
+  /** Writes the groups of the errors that a transaction has captured. */
+  readonly writeGroups: (tx: Transaction) => void;
 }
 
 export interface DeliveriesMoved extends Omit<Moved, 'count' | 'dueAtMs'> {
@@ -71,6 +74,7 @@ export class Transaction {
   readonly nowMs: number;
   readonly #writer: Connection;
   readonly #shared: Shared;
+  readonly captures = new GroupCaptures();
   readonly #ledger = new Ledger();
   readonly #opened = new Map<string, number>();
   readonly #undo: (() => void)[] = [];
@@ -143,6 +147,7 @@ export class Transaction {
 
   beforeCommit(): void {
     this.#shared.throttles.beforeCommit(this.#writer);
+    if (!this.captures.isEmpty) this.#shared.writeGroups(this);
     for (const [ownerId, fact, by] of this.#ledger.changes()) {
       this.#writer.run(
         'INSERT INTO ledger (owner_id, fact, n) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n',

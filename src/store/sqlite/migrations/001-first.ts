@@ -2,7 +2,7 @@
 // would only cost writes.
 
 import { CONFIGURATION } from '../../migrations/001-configuration.ts';
-import { ATTEMPTS, EMISSIONS, OPERATIONS } from '../../migrations/001-log.ts';
+import { ATTEMPTS, EMISSIONS, ERROR_GROUPS, OPERATIONS } from '../../migrations/001-log.ts';
 import { schemaFor } from '../../migrations/words.ts';
 
 const META = `
@@ -116,4 +116,7 @@ CREATE TABLE webhook_health (
 ) STRICT, WITHOUT ROWID;
 `;
 
-export const FIRST = schemaFor('sqlite', [META, CONFIGURATION, EMISSIONS, WORK, ATTEMPTS, HEALTH, OPERATIONS].join(''));
+export const FIRST = schemaFor(
+  'sqlite',
+  [META, CONFIGURATION, EMISSIONS, ERROR_GROUPS, WORK, ATTEMPTS, HEALTH, OPERATIONS].join(''),
+);

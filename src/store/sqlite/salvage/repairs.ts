@@ -148,6 +148,25 @@ const CONFIGURATION: readonly Rule[] = [
 ];
 
 const LOG: readonly Rule[] = [
+  {
+    what: 'errors whose group is lost, in no group',
+    sql: `UPDATE emissions SET group_id = NULL
+      WHERE group_id IS NOT NULL AND group_id NOT IN (SELECT id FROM error_groups)`,
+  },
+  {
+    what: 'hours of groups of errors that are lost',
+    sql: 'DELETE FROM error_group_hours WHERE group_id NOT IN (SELECT id FROM error_groups)',
+  },
+  {
+    what: 'deployments of groups of errors that are lost',
+    sql: 'DELETE FROM error_group_deployments WHERE group_id NOT IN (SELECT id FROM error_groups)',
+  },
+  {
+    what: 'groups of errors, counted again',
+    sql: `UPDATE error_groups SET n = max(error_groups.n, e.n), last_entry = max(last_entry, e.newest)
+      FROM (SELECT group_id, count(*) AS n, max(entry) AS newest FROM emissions WHERE group_id IS NOT NULL
+        GROUP BY group_id) AS e WHERE e.group_id = id AND (error_groups.n < e.n OR last_entry < e.newest)`,
+  },
   { what: 'runs whose event is lost', sql: `DELETE FROM runs WHERE ${NO_EVENT('runs')}` },
   { what: 'deliveries whose event is lost', sql: `DELETE FROM deliveries WHERE ${NO_EVENT('deliveries')}` },
   {

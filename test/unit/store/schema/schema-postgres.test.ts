@@ -13,7 +13,7 @@ import { newDatabaseOn } from '../../../support/postgres/fresh.ts';
 import { sharedPostgres } from '../../../support/postgres/shared.ts';
 import { openTestStore } from '../../../support/postgres/store.ts';
 
-const HASHES = ['FJW2MQxzKnOpDit6vd1fL7zJeeaj3VSci-YqPcyYbog'];
+const HASHES = ['kAGwZEqXqdX3dA4GihrXiRm7i-sgcctekDOUG0cUMQU'];
 
 /** What the migrations themselves are kept in. */
 const VERSIONS = `CREATE TABLE errand_schema (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`;

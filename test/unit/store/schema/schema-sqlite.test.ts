@@ -17,7 +17,7 @@ import { strongRandom, TestClock } from '../../../contract/fixtures.ts';
 import { createFolder } from '../../../support/folders/folder.ts';
 import { catalogueOf } from '../../../support/sqlite/catalogue.ts';
 
-const HASHES = ['g8-DSvLQOjh4eW832HWRmeIrTqYZNRFyxuNQDlI7Sc8'];
+const HASHES = ['n9_1QSzGYoiY3sI_8JDqi5FB46awNnR0Usmd9boII9k'];
 
 const open = (path: string) => openSqliteStore({ path, clock: new TestClock(), random: strongRandom });
 

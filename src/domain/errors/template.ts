@@ -1,0 +1,206 @@
+// The template of an error's message: the message with its variable parts replaced by placeholders.
+//
+//   order 4711 has no "email"             → order {n} has no "{}"
+//   user cus_Nf7frUfN not found           → user cus_{id} not found
+//   connect ECONNREFUSED 10.0.0.7:5432    → connect ECONNREFUSED {ip}
+//
+// The scan goes over the text once, character by character, and looks only at its beginning: the message is the owner's, or a
+// stranger's whose request made it. Regular expressions are used on single words of bounded length. Which words are
+// variable is a guess; a changed guess is a new FINGERPRINT_VERSION (fingerprint.ts), since it changes groups.
+
+/** Characters of a message that are looked at, and of a template. */
+const READ_CHARS = 2048;
+export const TEMPLATE_CHARS = 256;
+/** A quotation that is longer is taken for an apostrophe. */
+const QUOTED_CHARS = 512;
+/** A longer word is variable as a whole. */
+const WORD_CHARS = 256;
+
+/** A message of more words has its end left out. */
+const WORDS = 256;
+
+const IS_CLEAN = /^(?:[\x21-\x7e]+(?: |$))*$/;
+const BLANKS = /[\s\p{Cc}\p{Cf}]+/gu;
+const WORD = /[^\s()[\]{}<>,;="'`|“”‘’«»]+/y;
+const REST_OF_URL = /[^\s()<>"'`|]*/y;
+const QUOTES: Readonly<Record<string, string>> = { '"': '"', "'": "'", '`': '`', '“': '”', '‘': '’', '«': '»' };
+/** Words before a quoted name of the code itself, e.g. `(reading 'total')`. */
+const NAMES_CODE = /(?:^|[^\p{L}])(?:reading|setting|property|module|package|import|export|method) ?$/u;
+/** Words before a number that says what happened, e.g. a status. */
+const NAMES_STATUS = /(?:^|[^\p{L}])(?:status|code|http|signal|exit|answered)[: ]*$/iu;
+const STATUS = /^\d{1,3}$/;
+
+/** Returns the text without control characters and halves of characters, with single blanks. */
+function clean(text: string): string {
+  const read = text.slice(0, READ_CHARS);
+  return IS_CLEAN.test(read) ? read : read.toWellFormed().replace(BLANKS, ' ').trim();
+}
+
+/** Returns at most `chars` characters of the text, as a text that every store takes. */
+export function shortened(text: string, chars: number): string {
+  const cleaned = clean(text);
+  return cleaned.length <= chars
+    ? cleaned
+    : `${cleaned
+        .slice(0, chars - 1)
+        .toWellFormed()
+        .replace(/\uFFFD$/, '')}…`;
+}
+
+export function templateOf(message: string): string {
+  const text = clean(message);
+  const made = new Made();
+  for (let at = 0, words = 0; at < text.length && made.text.length <= TEMPLATE_CHARS && words < WORDS; words++) {
+    const end = quotedEnd(text, at);
+    if (end !== undefined) {
+      addQuoted(made, text.slice(at, end + 1));
+      at = end + 1;
+      continue;
+    }
+    const word = wordAt(text, at);
+    if (word === '') made.literal(text[at++] as string);
+    else addWord(made, word);
+    at += word.length;
+  }
+  return shortened(made.text, TEMPLATE_CHARS);
+}
+
+/** Text that grows. Repeats of a placeholder, like those of a list, become one. */
+class Made {
+  text = '';
+  #last = '';
+  #lastEnd = 0;
+
+  literal(text: string): void {
+    this.text += text;
+  }
+
+  placeholder(name: string): void {
+    const between = this.text.slice(this.#lastEnd);
+    if (name === this.#last && between.length <= 3 && /^[-\s,.:/"'`]*$/.test(between)) {
+      this.text = this.text.slice(0, this.#lastEnd);
+      return;
+    }
+    this.text += name;
+    this.#last = name;
+    this.#lastEnd = this.text.length;
+  }
+}
+
+/** Returns the index of the quote that ends a quotation which begins here; undefined: none does. */
+function quotedEnd(text: string, at: number): number | undefined {
+  const closing = QUOTES[text[at] as string];
+  if (closing === undefined) return undefined;
+  // An apostrophe has a letter before it.
+  if (closing === "'" && at > 0 && /[\p{L}\d]/u.test(text[at - 1] as string)) return undefined;
+  for (let end = at + 1; end < text.length && end - at <= QUOTED_CHARS; end++) {
+    if (text[end] === '\\') end++;
+    else if (text[end] === closing && !(closing === "'" && /[\p{L}\d]/u.test(text[end + 1] ?? ' '))) return end;
+  }
+  return undefined;
+}
+
+const isName = (text: string): boolean => text.length <= 64 && /^[\p{L}$_#@][\p{L}\d$_\-./@]*$/u.test(text);
+
+function addQuoted(made: Made, quoted: string): void {
+  const inner = quoted.slice(1, -1);
+  const isCode = NAMES_CODE.test(made.text.slice(-16)) && isName(inner);
+  made.literal(quoted[0] as string);
+  if (isCode) made.literal(inner);
+  else made.placeholder('{}');
+  made.literal(quoted.at(-1) as string);
+}
+
+/** Returns the word that begins here; empty: none does. */
+function wordAt(text: string, at: number): string {
+  WORD.lastIndex = at;
+  const word = WORD.exec(text)?.[0] ?? '';
+  if (!word.includes('://')) return word;
+  REST_OF_URL.lastIndex = at + word.length;
+  return word + (REST_OF_URL.exec(text)?.[0] ?? '');
+}
+
+const PLAIN = /^[A-Za-z_-]+[.:!?…]*$/;
+const CALENDAR = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)$/;
+
+const WHOLE: readonly (readonly [RegExp, string])[] = [
+  [/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i, '{id}'],
+  [/^eyJ[\w-]+\.[\w-]+\.?[\w-]*$/, '{id}'],
+  [/^[\w.+%-]+@[\w-]+(?:\.[\w-]+)+$/, '{email}'],
+  [/^\d{4}-\d\d-\d\d(?:[T_]\d\d[:.]?\d\d.*)?$/, '{time}'],
+  [/^\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?$/, '{time}'],
+  [/^(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5}|\/\d{1,2})?$/, '{ip}'],
+  [/^(?=.*:.*:)(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?:%\w+)?(?:\/\d{1,3})?$/i, '{ip}'],
+];
+
+function addWord(made: Made, word: string): void {
+  if (word.length > WORD_CHARS) made.placeholder('{}');
+  else if (CALENDAR.test(word)) made.placeholder('{time}');
+  else if (word.length < 12 && PLAIN.test(word)) made.literal(word);
+  else addUnknown(made, word);
+}
+
+function addUnknown(made: Made, word: string): void {
+  // Punctuation at its end is no part of it.
+  const end = /[.:!?…]*$/.exec(word)?.index ?? word.length;
+  const core = word.slice(0, end);
+  const mayBeWhole = /[\d@:]/.test(core) || core.startsWith('eyJ');
+  const whole = mayBeWhole ? WHOLE.find(([shape]) => shape.test(core)) : undefined;
+  if (whole) made.placeholder(whole[1]);
+  else if (core.includes('://')) addUrl(made, core);
+  else addPieces(made, core);
+  made.literal(word.slice(end));
+}
+
+/** Keeps scheme, host and the fixed segments of the path; drops credentials, and what the query says. */
+function addUrl(made: Made, url: string): void {
+  const [, scheme = '', authority = '', path = ''] = /^(.*?):\/\/([^/?#]*)([^?#]*)/.exec(url) ?? [];
+  const host = authority.slice(authority.lastIndexOf('@') + 1);
+  made.literal(`${scheme}://`);
+  if (/^[\d.]+(?::\d+)?$/.test(host)) made.placeholder('{ip}');
+  else addPieces(made, host);
+  for (const segment of path.split('/').slice(1)) {
+    made.literal('/');
+    if (/\d|%|@/.test(segment) && !/^v\d{1,2}$/.test(segment)) made.placeholder('{id}');
+    else made.literal(segment);
+  }
+  if (/[?#]/.test(url)) made.literal('?…');
+}
+
+/** Runs of letters and digits, and what stands between them. */
+function addPieces(made: Made, word: string): void {
+  for (const [piece] of word.matchAll(/[A-Za-z0-9]+|[^A-Za-z0-9]+/g)) {
+    if (!/\d/.test(piece)) addLetters(made, piece);
+    else if (/^\d+$/.test(piece)) addNumber(made, piece);
+    else addMixed(made, piece);
+  }
+}
+
+function addLetters(made: Made, piece: string): void {
+  if (piece.length >= 12 && /^[0-9a-f]+$/.test(piece)) made.placeholder('{id}');
+  else made.literal(piece);
+}
+
+function addNumber(made: Made, digits: string): void {
+  if (STATUS.test(digits) && NAMES_STATUS.test(made.text.slice(-16))) {
+    made.literal(digits);
+    return;
+  }
+  // The sign belongs to the number.
+  if (/(?:^|[\s(=:,])[-+]$/.test(made.text.slice(-2))) made.text = made.text.slice(0, -1);
+  made.placeholder('{n}');
+}
+
+/** Letters and digits: a word with a number (`order12`), a number with its unit (`30ms`), or an id. */
+function addMixed(made: Made, piece: string): void {
+  const [, word] = (piece.length <= 16 && /^([A-Za-z]+)\d+$/.exec(piece)) || [];
+  const [, unit] = /^\d+([A-Za-z]{1,3})$/.exec(piece) ?? [];
+  if (word !== undefined) {
+    made.literal(word);
+    made.placeholder('{n}');
+  } else if (unit !== undefined) {
+    made.placeholder('{n}');
+    made.literal(unit);
+  } else if (piece.length >= 6) made.placeholder('{id}');
+  else made.literal(piece.replace(/\d+/g, '{n}'));
+}

@@ -1,0 +1,168 @@
+// Groups of errors: their list, one of them whole, what is said about it, and what rules would make of past errors.
+
+import { ERRORS } from '../../../domain/emission.ts';
+import { captured } from '../../../domain/errors/fingerprint.ts';
+import { GROUP_STATES } from '../../../domain/errors/group.ts';
+import { detailOf } from '../../../domain/failure.ts';
+import { Refusal } from '../../../domain/fault.ts';
+import { PREFIX } from '../../../domain/ids.ts';
+import { LIMITS } from '../../../domain/limits.ts';
+import type { App } from '../../app-type.ts';
+import type { HttpDeps } from '../../deps.ts';
+import { found } from '../../found.ts';
+import { LIST_QUERY, listAnswer, listOf, pageOf } from '../../list.ts';
+import { dataOf, idIn, operation } from '../../openapi/operation.ts';
+import { oneOf } from '../../openapi/schema.ts';
+import { Type } from '../../schema/type.ts';
+import { GROUPING, groupingInput } from '../../wire/grouping.ts';
+import { emissionToWire } from '../../wire/log/emissions.ts';
+import { rangeOf, SEARCHED_TEXT, TIME_RANGE, word } from '../../wire/log/error-filter.ts';
+import {
+  ERROR_GROUP,
+  ERROR_GROUP_WHOLE,
+  GROUP_PREVIEW,
+  GROUP_UPDATE,
+  groupChange,
+  groupCursor,
+  groupToWire,
+  groupWholeToWire,
+  placeOf,
+  previewOf,
+} from '../../wire/log/error-groups.ts';
+import { receiptToWire } from '../../wire/log/runs.ts';
+import { exists } from './emitters.ts';
+
+const PARAMS = idIn(PREFIX.errorGroup, 'The group.');
+const SORTS = ['last_seen', 'count'] as const;
+
+export function addErrorGroupRoutes(app: App, deps: HttpDeps): void {
+  addList(app, deps);
+  addOne(app, deps);
+  addUpdate(app, deps);
+  addPreview(app, deps);
+}
+
+function addList(app: App, { store }: HttpDeps): void {
+  const schema = operation({
+    id: 'listErrorGroups',
+    tag: 'errors',
+    access: 'read',
+    summary: 'List groups of errors',
+    description:
+      'Errors of one workflow, source or webhook with the same step, code, message template and frame are one group. Cursors are places in the list (`start_cursor`, `end_cursor`), not ids: a group that is seen again moves to the front.',
+    query: {
+      emitter_id: word('Only groups of this workflow, source or webhook.', 'p_0Vj3aBc9dEfGhIjK', LIMITS.nameChars),
+      state: Type.Optional(oneOf(GROUP_STATES)),
+      code: word('Only groups with this code.', 'TypeError', LIMITS.codeChars),
+      since: TIME_RANGE.since,
+      text: SEARCHED_TEXT('the code, the message template, the frame, the step or the rule’s name'),
+      sort: Type.Optional(oneOf(SORTS, 'Seen last first, or most errors first.')),
+      ...LIST_QUERY,
+    },
+    answer: listOf(ERROR_GROUP),
+  });
+  app.get('/v1/error_groups', { schema }, async ({ query, caller }) => {
+    const { emitter_id: emitterId, state, code, since, text: part, sort = 'last_seen' } = query;
+    const of = {
+      ownerId: caller.ownerId,
+      sort,
+      ...(emitterId === undefined ? {} : { emitterId }),
+      ...(state === undefined ? {} : { state }),
+      ...(code === undefined ? {} : { code }),
+      ...(part === undefined ? {} : { text: part.replaceAll('\u0000', '\ufffd').toWellFormed() }),
+      ...rangeOf(since === undefined ? {} : { since }),
+    };
+    const listed = await store.listErrorGroups(of, pageOf(query, groupCursor));
+    const { page_info: info, data } = listAnswer(listed, groupToWire, query);
+    const [first, last] = [listed.items[0], listed.items.at(-1)];
+    const cursors = {
+      start_cursor: first ? placeOf(first, sort) : null,
+      end_cursor: last ? placeOf(last, sort) : null,
+    };
+    return { page_info: { ...info, ...cursors }, data };
+  });
+}
+
+function addOne(app: App, { store }: HttpDeps): void {
+  const schema = operation({
+    id: 'getErrorGroup',
+    tag: 'errors',
+    access: 'read',
+    summary: 'Read a group of errors',
+    description:
+      'With its errors by hour and by deployment, and its newest errors, each with its receipts: who was told.',
+    params: PARAMS,
+    answer: dataOf(ERROR_GROUP_WHOLE),
+  });
+  app.get('/v1/error_groups/:id', { schema }, async ({ params, caller }) => {
+    const { ownerId } = caller;
+    const whole = found(await store.getErrorGroup(ownerId, params.id), 'group of errors', params.id);
+    const samples = await Promise.all(whole.entries.map((entry) => sampleOf(store, ownerId, entry)));
+    return { data: groupWholeToWire(whole, samples.flat()) };
+  });
+}
+
+/** An error that retention has deleted meanwhile is none. */
+async function sampleOf(store: HttpDeps['store'], ownerId: string, entry: number) {
+  const [emission, receipts] = await Promise.all([store.getEmission(ownerId, entry), store.receipts(ownerId, entry)]);
+  if (!emission) return [];
+  const { context, error } = detailOf(emission.body);
+  const { id, indexed_at_ms } = emissionToWire(emission, false);
+  const metadata = { emitter_id: emission.emitterId, emit_id: emission.emitId, name: emission.name };
+  const told = receipts.map(receiptToWire);
+  const { namespace = '', stack = '' } = error;
+  const shown = { ...error, namespace, stack };
+  return [{ id, indexed_at_ms, metadata, deployment_id: context.deployment_id, error: shown, receipts: told }];
+}
+
+function addUpdate(app: App, { store, clock }: HttpDeps): void {
+  const schema = operation({
+    id: 'updateErrorGroup',
+    tag: 'errors',
+    access: 'write',
+    summary: 'Change a group of errors',
+    description:
+      'State, note and assignee; what is left out stays. A mute always has an end, and the first of several counts. `resolved`: the next error opens the group again, with `resolved_in_next_deployment` the next error of a later deployment.',
+    params: PARAMS,
+    body: GROUP_UPDATE,
+    example: { state: 'resolved', resolved_in_next_deployment: true, assignee: 'ada@example.com' },
+    answer: dataOf(ERROR_GROUP),
+  });
+  app.put('/v1/error_groups/:id', { schema }, async ({ params, body, caller }) => {
+    const change = groupChange(body, clock.nowMs());
+    const changed = found(
+      await store.updateErrorGroup(caller.ownerId, params.id, change),
+      'group of errors',
+      params.id,
+    );
+    if (changed.refused) {
+      throw new Refusal('impossible', 'The errors of this group belong to no deployment, so there is no next one.');
+    }
+    return { data: groupToWire(changed.group) };
+  });
+}
+
+function addPreview(app: App, { store }: HttpDeps): void {
+  const schema = operation({
+    id: 'previewErrorGroups',
+    tag: 'errors',
+    access: 'read',
+    summary: 'Preview the grouping of a workflow’s errors',
+    description: `Shows the groups that rules (\`settings.grouping\`) would make of the workflow’s last ${LIMITS.listedPerEmitterAndName} errors; nothing is changed. Rules apply to errors that come after they were set.`,
+    params: idIn(PREFIX.workflow, 'The workflow.'),
+    body: { grouping: GROUPING },
+    example: { grouping: [{ group: 'cards', message: 'card * declined' }] },
+    answer: Type.Object({ data: Type.Array(GROUP_PREVIEW) }),
+  });
+  app.post('/v1/workflows/:id/error_groups/preview', { schema }, async ({ params, body, caller }) => {
+    const { ownerId } = caller;
+    await exists(store, ownerId, { id: params.id, noun: 'workflow', prefix: PREFIX.workflow });
+    const channel = { ownerId, emitterId: params.id, name: ERRORS };
+    const { items } = await store.listEmissions(channel, { limit: LIMITS.listedPerEmitterAndName }, true);
+    const errors = items.map((record) => {
+      const { context, error } = detailOf(record.body ?? new Uint8Array());
+      return { entry: record.entry, groupId: record.groupId, fault: captured(error, context.deployment_id) };
+    });
+    return { data: previewOf(errors, groupingInput(body.grouping)) };
+  });
+}

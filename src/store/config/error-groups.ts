@@ -1,0 +1,184 @@
+// Groups of errors: their lists, and what owners change of them. Who writes them otherwise: log/error-groups.ts.
+
+import { type ErrorGroup, ordered, standingAt } from '../../domain/errors/group.ts';
+import { NUMBERS_PER_MS } from '../../domain/ids.ts';
+import { HOUR_MS, LIMITS } from '../../domain/limits.ts';
+import type {
+  ErrorGroupStore,
+  GroupDeployment,
+  GroupPageQuery,
+  GroupPlace,
+  GroupQuery,
+  GroupWhole,
+} from '../contract/error-groups.ts';
+import type { PageQuery } from '../contract/records.ts';
+import { number, text, textOrNull } from '../rows/cells.ts';
+import { toErrorGroup } from '../rows/group-rows.ts';
+import type { ConfigCore, Listener } from './config-database.ts';
+import { type Listing, readPage } from './pages.ts';
+import { differs, FOR_UPDATE, isAmongRows, joined, raw, type Sql, sql } from './sql.ts';
+import { all, get, type Steps, send } from './steps.ts';
+
+/** The count and the id as one text that sorts as they do. */
+const BY_COUNT = sql`${differs({
+  sqlite: "(printf('%015d', n) || id)",
+  postgres: '((lpad(CAST(n AS text), 15, \'0\') || id) COLLATE "C")',
+})}`;
+
+export function errorGroupVerbs({ database, clock }: ConfigCore): ErrorGroupStore {
+  const one = (ownerId: string, id: string): Sql =>
+    sql`SELECT * FROM error_groups WHERE id = ${id} AND owner_id = ${ownerId}`;
+
+  return {
+    listErrorGroups: (of, page) => {
+      const nowMs = clock.nowMs();
+      const listing = {
+        from: raw('error_groups'),
+        columns: raw('*'),
+        where: conditionsOf(of, nowMs),
+        countUpTo: LIMITS.countedRecords,
+        map: (row) => standingAt(toErrorGroup(row), nowMs),
+      } satisfies Partial<Listing<ErrorGroup>>;
+      if (of.sort === 'count') {
+        const place = ({ value, id }: GroupPlace): string => String(value).padStart(15, '0') + id;
+        return readPage(database, { ...listing, key: BY_COUNT, page: pageAt(page, place) });
+      }
+      return readPage(database, { ...listing, key: raw('last_entry'), page: pageAt(page, ({ value }) => value) });
+    },
+
+    getErrorGroup: (ownerId, id) => readWhole(ownerId, id),
+
+    updateErrorGroup: (ownerId, id, change) =>
+      database.write(function* ({ nowMs }) {
+        const row = yield* get(sql`${one(ownerId, id)} ${FOR_UPDATE}`);
+        if (!row) return undefined;
+        const before = standingAt(toErrorGroup(row), nowMs);
+        const { standing: order } = change;
+        const deploymentId = order === undefined ? null : yield* newestDeployment(before);
+        const standing = order === undefined ? before : ordered(order, { count: before.count, deploymentId });
+        if (!standing) return { group: before, refused: true };
+        const { state, untilMs, untilCount, afterDeployment } = standing;
+        const { note = before.note, assignee = before.assignee } = change;
+        // Why it is open stays with it, and ends with the next state.
+        const reopened = state === 'open' ? before.reopened : null;
+        yield* send(sql`UPDATE error_groups SET state = ${state}, until_ms = ${untilMs}, until_count = ${untilCount},
+            after_deployment = ${afterDeployment}, reopened = ${reopened && JSON.stringify(reopened)}, note = ${note},
+            assignee = ${assignee}, updated_at_ms = ${nowMs} WHERE id = ${id}`);
+        const group = { ...before, state, untilMs, untilCount, afterDeployment, reopened, note, assignee };
+        return { group: { ...group, updatedAtMs: nowMs }, refused: false };
+      }),
+  };
+
+  async function readWhole(ownerId: string, id: string): Promise<GroupWhole | undefined> {
+    const nowMs = clock.nowMs();
+    const row = await database.get(one(ownerId, id));
+    if (!row) return undefined;
+    const since = Math.floor(nowMs / HOUR_MS) - LIMITS.groupHours;
+    const [hours, deployments, entries] = await Promise.all([
+      database.all(sql`SELECT hour, n FROM error_group_hours WHERE group_id = ${id} AND hour > ${since}
+        ORDER BY hour DESC LIMIT ${LIMITS.groupHours}`),
+      database.all(sql`SELECT deployment_id, n, first_entry, last_entry FROM error_group_deployments
+        WHERE group_id = ${id} ORDER BY deployment_id DESC LIMIT ${LIMITS.groupDeployments}`),
+      // As a range: Postgres would otherwise walk the primary key.
+      database.planned(sql`SELECT entry FROM emissions WHERE group_id >= ${id} AND group_id <= ${id}
+        AND owner_id = ${ownerId} ORDER BY group_id DESC, entry DESC LIMIT ${LIMITS.groupSamples}`),
+    ]);
+    return {
+      group: standingAt(toErrorGroup(row), nowMs),
+      hours: hours.map((hour) => ({ hour: number(hour, 'hour'), count: number(hour, 'n') })),
+      deployments: deployments.map(
+        (seen): GroupDeployment => ({
+          deploymentId: text(seen, 'deployment_id'),
+          count: number(seen, 'n'),
+          firstEntry: number(seen, 'first_entry'),
+          lastEntry: number(seen, 'last_entry'),
+        }),
+      ),
+      entries: entries.map((entry) => number(entry, 'entry')),
+    };
+  }
+}
+
+function pageAt<C>({ limit, after, before }: GroupPageQuery, place: (at: GroupPlace) => C): PageQuery<C> {
+  return {
+    limit,
+    ...(after === undefined ? {} : { after: place(after) }),
+    ...(before === undefined ? {} : { before: place(before) }),
+  };
+}
+
+function conditionsOf({ ownerId, emitterId, state, code, sinceMs, text: part }: GroupQuery, nowMs: number): Sql[] {
+  const isOver = sql`(state = 'muted' AND until_ms <= ${nowMs})`;
+  return [
+    sql`owner_id = ${ownerId}`,
+    ...(emitterId === undefined ? [] : [sql`emitter_id = ${emitterId}`]),
+    ...(state === undefined ? [] : [isIn(state, isOver)]),
+    ...(code === undefined ? [] : [sql`code = ${code}`]),
+    ...(sinceMs === undefined ? [] : [sql`last_entry >= ${sinceMs * NUMBERS_PER_MS}`]),
+    ...(part === undefined ? [] : [hasPart(part)]),
+  ];
+}
+
+function isIn(state: ErrorGroup['state'], isOver: Sql): Sql {
+  if (state === 'open') return sql`(state = 'open' OR ${isOver})`;
+  return state === 'muted' ? sql`(state = 'muted' AND NOT coalesce(${isOver}, false))` : sql`state = ${state}`;
+}
+
+const SEARCHED = ['code', 'template', 'frame', 'namespace', "coalesce(rule, '')"];
+
+function hasPart(part: string): Sql {
+  const pattern = `%${part.replace(/[\\%_]/g, '\\$&')}%`;
+  const each = SEARCHED.map((column) => sql`lower(${raw(column)}) LIKE lower(${pattern}) ESCAPE '\\'`);
+  return sql`(${joined(each, ' OR ')})`;
+}
+
+/** Returns the newest deployment that there is, or that had the error; null: its errors have none. */
+function* newestDeployment({ emitterId, lastDeployment }: ErrorGroup): Steps<string | null> {
+  const row = yield* get(sql`SELECT max(id) AS newest FROM deployments WHERE runnable_id = ${emitterId}`);
+  const newest = row ? textOrNull(row, 'newest') : null;
+  if (lastDeployment === null || newest === null) return lastDeployment;
+  return newest > lastDeployment ? newest : lastDeployment;
+}
+
+/** Resolves the groups of a workflow, source or webhook that is deleted: they can recur no more. Retention deletes them. */
+export function* resolveGroups({ ownerId, id }: Listener, nowMs: number): Steps<void> {
+  const theirs = sql`SELECT id FROM error_groups WHERE owner_id = ${ownerId} AND emitter_id = ${id}
+    AND state <> 'resolved' ORDER BY id ${FOR_UPDATE}`;
+  yield* send(sql`UPDATE error_groups SET state = 'resolved', until_ms = NULL, until_count = NULL,
+    after_deployment = NULL, updated_at_ms = ${nowMs} WHERE id ${isAmongRows(theirs)}`);
+}
+
+interface Pruning {
+  /** The last group of the step before. */
+  readonly after: string;
+  /** Hours and deployments that were last seen before. */
+  readonly beforeMs: number;
+  readonly nowMs: number;
+}
+
+const SKIP_LOCKED = differs({ sqlite: '', postgres: 'FOR UPDATE SKIP LOCKED' });
+
+/**
+ * Deletes groups that have had no errors for long, none of which is still in the log, unless they are muted; and of the others
+ * the old hours and deployments. Returns the last group of this step; null: there are no more.
+ */
+export function* pruneGroups({ after, beforeMs, nowMs }: Pruning): Steps<string | null> {
+  const page = sql`SELECT id FROM error_groups WHERE id > ${after} ORDER BY id LIMIT ${LIMITS.groupsPruned}`;
+  const ids = (yield* all(page)).map((row) => text(row, 'id'));
+  const last = ids.at(-1);
+  if (last === undefined) return null;
+  const within = sql`id > ${after} AND id <= ${last}`;
+  const oldest = (beforeMs - LIMITS.groupKeptMs) * NUMBERS_PER_MS;
+  const isOld = sql`last_entry < ${oldest} AND updated_at_ms < ${beforeMs - LIMITS.groupKeptMs}
+    AND (until_ms IS NULL OR until_ms <= ${nowMs})
+    AND NOT EXISTS (SELECT 1 FROM emissions WHERE group_id = error_groups.id)`;
+  const doomed = sql`SELECT id FROM error_groups WHERE ${within} AND ${isOld} ORDER BY id ${SKIP_LOCKED}`;
+  yield* send(sql`DELETE FROM error_groups WHERE id ${isAmongRows(doomed)}`);
+  const parts = sql`group_id > ${after} AND group_id <= ${last}`;
+  const isOrphan = sql`NOT EXISTS (SELECT 1 FROM error_groups AS g WHERE g.id = group_id)`;
+  const hour = Math.floor(beforeMs / HOUR_MS);
+  yield* send(sql`DELETE FROM error_group_hours WHERE ${parts} AND (hour < ${hour} OR ${isOrphan})`);
+  yield* send(sql`DELETE FROM error_group_deployments
+    WHERE ${parts} AND (last_entry < ${beforeMs * NUMBERS_PER_MS} OR ${isOrphan})`);
+  return ids.length < LIMITS.groupsPruned ? null : last;
+}

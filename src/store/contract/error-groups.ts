@@ -1,0 +1,62 @@
+// Groups of errors. Same promises as store.ts. Groups are made and counted by the verbs that capture errors, in the same
+// transaction: a group's count is the number of its errors in the log since it began, also those that retention has deleted.
+
+import type { ErrorGroup, GroupChange, GroupState } from '../../domain/errors/group.ts';
+import type { Page } from './records.ts';
+
+export interface GroupQuery {
+  readonly ownerId: string;
+  readonly emitterId?: string;
+  readonly state?: GroupState;
+  readonly code?: string;
+  /** Last seen then or later. */
+  readonly sinceMs?: number;
+  /** A part of the code, the template, the frame, the step or the rule's name; case is ignored. */
+  readonly text?: string;
+  readonly sort: 'last_seen' | 'count';
+}
+
+/** Groups seen last, or with most errors, come first. Cursors are exclusive places in that order, not records: a group moves. */
+export interface GroupPageQuery {
+  readonly limit: number;
+  readonly after?: GroupPlace;
+  readonly before?: GroupPlace;
+}
+
+export interface GroupPlace {
+  /** The last entry, or the count. */
+  readonly value: number;
+  readonly id: string;
+}
+
+export interface GroupWhole {
+  readonly group: ErrorGroup;
+  /** Of the last LIMITS.groupHours hours those that had errors, newest first. `hour`: since 1970. */
+  readonly hours: readonly { readonly hour: number; readonly count: number }[];
+  /** The newest LIMITS.groupDeployments that had errors, newest first. */
+  readonly deployments: readonly GroupDeployment[];
+  /** The newest LIMITS.groupSamples errors that are still in the log. */
+  readonly entries: readonly number[];
+}
+
+export interface GroupDeployment {
+  readonly deploymentId: string;
+  readonly count: number;
+  readonly firstEntry: number;
+  readonly lastEntry: number;
+}
+
+export interface ErrorGroupStore {
+  /** Returns groups as they stand now: a mute whose time is over has ended. */
+  listErrorGroups(of: GroupQuery, page: GroupPageQuery): Promise<Page<ErrorGroup>>;
+  getErrorGroup(ownerId: string, id: string): Promise<GroupWhole | undefined>;
+  /**
+   * Changes state, note or assignee. An error that is captured later is judged by the new state. `refused`: the group is to
+   * wait for the next deployment, and its errors have none. Undefined: no such group.
+   */
+  updateErrorGroup(
+    ownerId: string,
+    id: string,
+    change: GroupChange,
+  ): Promise<{ readonly group: ErrorGroup; readonly refused: boolean } | undefined>;
+}

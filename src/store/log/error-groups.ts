@@ -1,0 +1,183 @@
+// Groups of errors, written in the transaction that captures the errors, for both databases.
+//
+// The errors of a transaction are collected, and their groups written before it is committed: counts are added in place, so
+// that they are exact whichever process adds them, and each transaction locks the rows in the order of their ids, after all
+// others but the ledger's. What was read before decides nothing; the write itself returns the state of each group, and one that
+// is not open is opened again if domain/errors/group.ts says so.
+
+import { hash } from 'node:crypto';
+import type { Emission } from '../../domain/emission.ts';
+import { type CapturedFault, keyOf, ruleFor } from '../../domain/errors/fingerprint.ts';
+import { type GroupedError, OPEN, type Reopened, reopenedBy } from '../../domain/errors/group.ts';
+import { msOf, PREFIX, resourceIdOf } from '../../domain/ids.ts';
+import { HOUR_MS } from '../../domain/limits.ts';
+import { type Sql, sql, tableOf } from '../config/sql.ts';
+import { type Steps, send, together } from '../config/steps.ts';
+import { number, text } from '../rows/cells.ts';
+import { toStanding } from '../rows/group-rows.ts';
+import type { Row } from '../rows/rows.ts';
+import type { LogWriter, NewGroup } from './port.ts';
+
+/** Returns the group of a new error. Its id is made of what it has in common with others, so all processes agree. */
+export function groupOf(
+  log: Pick<LogWriter, 'runnable'>,
+  { ownerId, emitterId }: Pick<Emission, 'ownerId' | 'emitterId'>,
+  fault: CapturedFault,
+): NewGroup {
+  const runnable = emitterId.startsWith('wh_') ? undefined : log.runnable(ownerId, emitterId);
+  const rule = ruleFor(fault, runnable?.settings.grouping ?? []);
+  const id = groupId({ ownerId, emitterId }, keyOf(fault, rule));
+  return { id, ownerId, emitterId, fingerprint: fault.fingerprint, rule: rule?.group ?? null };
+}
+
+export function groupId({ ownerId, emitterId }: { ownerId: string; emitterId: string }, key: string): string {
+  return resourceIdOf(PREFIX.errorGroup, hash('sha256', `${ownerId} ${emitterId} ${key}`, 'buffer'));
+}
+
+interface Capture {
+  readonly group: NewGroup;
+  readonly errors: GroupedError[];
+}
+
+/** The errors that a transaction has captured so far, by group. */
+export class GroupCaptures {
+  readonly #captures = new Map<string, Capture>();
+
+  get isEmpty(): boolean {
+    return this.#captures.size === 0;
+  }
+
+  add(group: NewGroup, error: GroupedError): void {
+    const known = this.#captures.get(group.id);
+    if (known) known.errors.push(error);
+    else this.#captures.set(group.id, { group, errors: [error] });
+  }
+
+  /** Returns the errors of a group, in the order in which they were captured. */
+  errorsOf(id: string): readonly GroupedError[] {
+    return this.#captures.get(id)?.errors ?? [];
+  }
+
+  all(): readonly Capture[] {
+    return [...this.#captures.values()];
+  }
+}
+
+/** Writes the groups of captured errors, and opens those again that the errors open. */
+export function* writeGroupsOf(captures: GroupCaptures, nowMs: number): Steps<void> {
+  const all = captures.all();
+  const deployments = deploymentsOf(all);
+  const [written = []] = yield* together(
+    upsertGroups(all, nowMs),
+    upsertHours(all),
+    ...(deployments.length === 0 ? [] : [upsertDeployments(deployments)]),
+  );
+  for (const row of written) {
+    const reopened = reopenedIn(row, captures, nowMs);
+    if (reopened) yield* send(setOpen(text(row, 'id'), reopened, nowMs));
+  }
+}
+
+function reopenedIn(row: Row, captures: GroupCaptures, nowMs: number): Reopened | null {
+  const errors = captures.errorsOf(text(row, 'id'));
+  return reopenedBy(toStanding(row), errors, { countBefore: number(row, 'n') - errors.length, nowMs });
+}
+
+function setOpen(id: string, reopened: Reopened, nowMs: number): Sql {
+  return sql`UPDATE error_groups SET state = ${OPEN.state}, until_ms = NULL, until_count = NULL, after_deployment = NULL,
+    reopened = ${JSON.stringify(reopened)}, updated_at_ms = ${nowMs} WHERE id = ${id}`;
+}
+
+const NEW_GROUP = {
+  id: 'text',
+  owner_id: 'text',
+  emitter_id: 'text',
+  version: 'bigint',
+  namespace: 'text',
+  code: 'text',
+  template: 'text',
+  frame: 'text',
+  rule: 'text',
+  n: 'bigint',
+  first_entry: 'bigint',
+  last_entry: 'bigint',
+  first_deployment: 'text',
+  last_deployment: 'text',
+} as const;
+
+/** Entries of several processes come in any order. */
+function upsertGroups(captures: readonly Capture[], nowMs: number): Sql {
+  const rows = captures.map(({ group, errors }) => ({
+    id: group.id,
+    owner_id: group.ownerId,
+    emitter_id: group.emitterId,
+    ...group.fingerprint,
+    rule: group.rule,
+    n: errors.length,
+    ...firstAndLast(errors),
+    first_deployment: errors[0]?.deploymentId ?? null,
+    last_deployment: errors.at(-1)?.deploymentId ?? null,
+  }));
+  return sql`INSERT INTO error_groups (id, owner_id, emitter_id, version, namespace, code, template, frame, rule, n,
+      first_entry, last_entry, first_deployment, last_deployment, state, updated_at_ms)
+    SELECT id, owner_id, emitter_id, version, namespace, code, template, frame, rule, n,
+      first_entry, last_entry, first_deployment, last_deployment, 'open', ${nowMs} FROM ${tableOf(NEW_GROUP, rows)}
+      WHERE true ORDER BY id
+    ON CONFLICT (id) DO UPDATE SET n = error_groups.n + excluded.n,
+      first_entry = CASE WHEN excluded.first_entry < error_groups.first_entry
+        THEN excluded.first_entry ELSE error_groups.first_entry END,
+      last_entry = CASE WHEN excluded.last_entry > error_groups.last_entry
+        THEN excluded.last_entry ELSE error_groups.last_entry END,
+      last_deployment = coalesce(excluded.last_deployment, error_groups.last_deployment)
+    RETURNING id, n, state, until_ms, until_count, after_deployment`;
+}
+
+function firstAndLast(errors: readonly GroupedError[]): { first_entry: number; last_entry: number } {
+  return { first_entry: errors[0]?.entry ?? 0, last_entry: errors.at(-1)?.entry ?? 0 };
+}
+
+function upsertHours(captures: readonly Capture[]): Sql {
+  const rows = captures.flatMap(({ group, errors }) => {
+    const hours = Map.groupBy(errors, ({ entry }) => hourOf(entry));
+    return [...hours].map(([hour, { length: n }]) => ({ group_id: group.id, hour, n }));
+  });
+  return sql`INSERT INTO error_group_hours (group_id, hour, n)
+    SELECT group_id, hour, n FROM ${tableOf({ group_id: 'text', hour: 'bigint', n: 'bigint' }, rows)}
+      WHERE true ORDER BY group_id, hour
+    ON CONFLICT (group_id, hour) DO UPDATE SET n = error_group_hours.n + excluded.n`;
+}
+
+/** Returns the hour since 1970 of an error. */
+export function hourOf(entry: number): number {
+  return Math.floor(msOf(entry) / HOUR_MS);
+}
+
+const SEEN_IN = {
+  group_id: 'text',
+  deployment_id: 'text',
+  n: 'bigint',
+  first_entry: 'bigint',
+  last_entry: 'bigint',
+} as const;
+
+function deploymentsOf(captures: readonly Capture[]) {
+  return captures.flatMap(({ group, errors }) => {
+    const byDeployment = Map.groupBy(errors, ({ deploymentId }) => deploymentId);
+    return [...byDeployment].flatMap(([deploymentId, of]) =>
+      deploymentId === null
+        ? []
+        : [{ group_id: group.id, deployment_id: deploymentId, n: of.length, ...firstAndLast(of) }],
+    );
+  });
+}
+
+function upsertDeployments(rows: ReturnType<typeof deploymentsOf>): Sql {
+  return sql`INSERT INTO error_group_deployments (group_id, deployment_id, n, first_entry, last_entry)
+    SELECT group_id, deployment_id, n, first_entry, last_entry FROM ${tableOf(SEEN_IN, rows)}
+      WHERE true ORDER BY group_id, deployment_id
+    ON CONFLICT (group_id, deployment_id) DO UPDATE SET n = error_group_deployments.n + excluded.n,
+      first_entry = CASE WHEN excluded.first_entry < error_group_deployments.first_entry
+        THEN excluded.first_entry ELSE error_group_deployments.first_entry END,
+      last_entry = CASE WHEN excluded.last_entry > error_group_deployments.last_entry
+        THEN excluded.last_entry ELSE error_group_deployments.last_entry END`;
+}

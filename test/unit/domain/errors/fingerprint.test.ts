@@ -1,0 +1,147 @@
+// Which errors are one group: templates of messages, own frames, rules.
+
+import { deepEqual, equal, notEqual, ok } from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  captured,
+  explained,
+  type FaultText,
+  keyOf,
+  matches,
+  ruleFor,
+} from '../../../../src/domain/errors/fingerprint.ts';
+import { TEMPLATE_CHARS, templateOf } from '../../../../src/domain/errors/template.ts';
+
+const TEMPLATES: readonly (readonly [message: string, template: string])[] = [
+  ['order 4711 has no "email"', 'order {n} has no "{}"'],
+  ['order 12 has no `total`', 'order {n} has no `{}`'],
+  ["Cannot read properties of undefined (reading 'total')", "Cannot read properties of undefined (reading 'total')"],
+  ["Cannot find module 'left-pad'", "Cannot find module 'left-pad'"],
+  ["can't find user's file '/tmp/x_12/a.txt'", "can't find user's file '{}'"],
+  ['Unexpected token \'<\', "<!DOCTYPE "... is not valid JSON', 'Unexpected token \'{}\', "{}"... is not valid JSON'],
+  ['user cus_Nf7frUfNV2Hib not found', 'user cus_{id} not found'],
+  ['p_0Vj3aBc9dEfGhIjK is gone', 'p_{id} is gone'],
+  ['3f2504e0-4f89-11d3-9a0c-0305e82c3301 twice', '{id} twice'],
+  ['01ARZ3NDEKTSV4RRFFQ69G5FAV', '{id}'],
+  ['sha 9f86d081884c7d659a2feaa0c55ad015', 'sha {id}'],
+  ['at 0x7ffdeadbeef', 'at {id}'],
+  ['token eyJhbGciOi.eyJzdWIi.SflKxwRJ expired', 'token {id} expired'],
+  ['connect ECONNREFUSED 10.0.0.7:5432', 'connect ECONNREFUSED {ip}'],
+  ['connect ECONNREFUSED ::1:5432', 'connect ECONNREFUSED {ip}'],
+  ['connect ECONNREFUSED localhost:5432', 'connect ECONNREFUSED localhost:{n}'],
+  ['getaddrinfo ENOTFOUND api.example.com', 'getaddrinfo ENOTFOUND api.example.com'],
+  ['mail to ada.l+x@example.org bounced', 'mail to {email} bounced'],
+  ['Request failed with status code 404', 'Request failed with status code 404'],
+  ['answered 503', 'answered 503'],
+  ['timeout of 30000ms exceeded', 'timeout of {n}ms exceeded'],
+  ['-5 is less than +3.5', '{n} is less than {n}'],
+  ['balance is 1,234.56 EUR', 'balance is {n} EUR'],
+  ['missing ids [1, 2, 3]', 'missing ids [{n}]'],
+  ['missing ids [1]', 'missing ids [{n}]'],
+  ['Invalid date 2026-01-02T03:04:05.123Z', 'Invalid date {time}'],
+  ['closed at 12:30:45', 'closed at {time}'],
+  [
+    'GET https://user:secret@api.x.com/v1/orders/123/items?key=secret failed',
+    'GET https://api.x.com/v1/orders/{id}/items?… failed',
+  ],
+  ['{"a":1,"b":"x"}', '{"{}":{n},"{}"}'],
+  ['注文 123 が見つかりません', '注文 {n} が見つかりません'],
+  ['  several\n\tlines  ', 'several lines'],
+  ['a\u0000b\u202ec', 'a b c'],
+  ['half \ud800', 'half \ufffd'],
+  ['', ''],
+];
+
+for (const [message, template] of TEMPLATES) {
+  test(`the template of ${JSON.stringify(message).slice(0, 60)}`, () => equal(templateOf(message), template));
+}
+
+test('templates of ids of any shape are the same', () => {
+  const ids = ['a1b2c3d4e5f6', 'k3x9qg4w9zl7uo0', 'V1StGXR8Z5jdHi6B', '507f1f77bcf86cd799439011', 'deadbeefcafebabe'];
+  deepEqual(new Set(ids.map((id) => templateOf(`item ${id} is locked`))), new Set(['item {id} is locked']));
+});
+
+test('a template is bounded, and its time too', () => {
+  const hostile = ['"', "'a", 'a', '1', ':', '@a.', 'http://', '{n}', '{', ' ', '\u0000', '\ud83d', '9a', 'é', '0.'];
+  for (const part of hostile) {
+    const began = process.cpuUsage();
+    for (let n = 0; n < 20; n++) ok(templateOf(part.repeat(1_000_000)).length <= TEMPLATE_CHARS, part);
+    // Linear work on the message's beginning takes milliseconds for all twenty; looking at all of it, or twice at each
+    // character, takes minutes.
+    ok(process.cpuUsage(began).user < 5_000_000, part);
+  }
+});
+
+const FAULT: FaultText = {
+  namespace: 'charge',
+  code: 'TypeError',
+  msg: 'order 7 has no "total"',
+  stack: 'at Object.parse (node_modules/x/y.js:1:2)\nat async Order.total (charge.ts:14:8)\nat run (charge.ts:3:1)',
+};
+
+const keyFor = (fault: Partial<FaultText>): string => keyOf(captured({ ...FAULT, ...fault }, null), null);
+
+test('the frame is the first own one without lines', () => {
+  equal(captured(FAULT, null).fingerprint.frame, 'Order.total (charge.ts)');
+  for (const [stack, frame] of [
+    ['', ''],
+    ['at charge.ts:4:18', 'charge.ts'],
+    ['    at new Order (charge.ts:4:18)', 'Order (charge.ts)'],
+    ['at node:internal/timers:1:1\nat JSON.parse (<anonymous>)\nat f (a.ts:1:1)', 'f (a.ts)'],
+    ['at f (node_modules/x.js:1:1)', ''],
+  ] as const) {
+    equal(captured({ ...FAULT, stack }, null).fingerprint.frame, frame);
+  }
+});
+
+test('edited lines and other numbers keep the group', () => {
+  const same: Partial<FaultText>[] = [
+    { msg: 'order 8 has no "email"' },
+    { stack: FAULT.stack?.replaceAll(':14:8', ':15:9') ?? '' },
+  ];
+  for (const fault of same) equal(keyFor(fault), keyFor({}));
+});
+
+test('step, code, message and frame make another group', () => {
+  for (const fault of [{ namespace: 'x' }, { code: 'X' }, { msg: 'x' }, { stack: 'at other (charge.ts:14:8)' }]) {
+    notEqual(keyFor(fault), keyFor({}));
+  }
+});
+
+test('the first rule that matches decides', () => {
+  const rules = [
+    { group: 'a', code: 'TypeError', step: 'other' },
+    { group: 'b', message: 'order * has no *' },
+    { group: 'c', step: 'charge' },
+  ];
+  const fault = captured(FAULT, null);
+  equal(ruleFor(fault, rules)?.group, 'b');
+  equal(ruleFor(captured({ ...FAULT, msg: 'else' }, null), rules)?.group, 'c');
+  equal(ruleFor(captured({ code: 'X', msg: 'else' }, null), rules), null);
+  equal(keyOf(fault, rules[1] ?? null), keyOf(captured({ code: 'X', msg: '' }, null), rules[1] ?? null));
+});
+
+test('a pattern matches the whole text', () => {
+  for (const [pattern, text, isMatch] of [
+    ['card * declined', 'card 12 declined', true],
+    ['card * declined', 'a card 12 declined', false],
+    ['*declined*', 'a card is declined.', true],
+    ['a*a', 'a', false],
+    ['a*a', 'aa', true],
+    ['*', '', true],
+    ['', '', true],
+    ['a.c', 'abc', false],
+    ['*a*b*', 'ba', false],
+    [`${'*a'.repeat(200)}*b`, 'a'.repeat(8000), false],
+  ] as const) {
+    equal(matches(pattern, text), isMatch, `${pattern.slice(0, 20)} on ${text.slice(0, 20)}`);
+  }
+});
+
+test('a group says why in words', () => {
+  const { fingerprint } = captured(FAULT, null);
+  const why =
+    'same step `charge`, same code `TypeError`, message template `order {n} has no "{}"`, thrown from `Order.total (charge.ts)`';
+  equal(explained(fingerprint, null), why);
+  equal(explained(fingerprint, 'cards'), "put together by the workflow's rule for the group `cards`");
+});
