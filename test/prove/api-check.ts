@@ -36,6 +36,18 @@ export async function checkOverApi(client: Client, { a, b, w, global }: Arrangem
   findings.equal('runs that do not add up', sum(runs), runs.total);
   findings.equal('deliveries that do not add up', sum(deliveries), deliveries.total);
   findings.equal('errors that are not the failed runs', errors.captured, runs.failed + deliveries.exhausted);
+  // Nothing is pruned meanwhile, so groups count what the log has, no more and no less.
+  const { data: groups } = await client.get('/v1/error_groups');
+  const counted = groups.reduce((total: number, group: Json) => total + group.count, 0);
+  findings.equal('errors that their groups do not count', counted, errors.captured);
+  for (const { id, count } of groups) {
+    const { hours, deployments } = (await client.get(`/v1/error_groups/${id}`)).data;
+    for (const parts of [hours, deployments]) {
+      const sum = parts.reduce((total: number, part: Json) => total + part.count, 0);
+      // Errors of deliveries belong to no deployment.
+      if (parts.length > 0) findings.equal(`parts of group ${id}`, sum, count);
+    }
+  }
   const path = `/v1/workflows/${a}/$errors/event_summaries`;
   const { data: listed } = await client.get(path);
   for (const { id } of listed) {
