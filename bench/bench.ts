@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { deliveryParts } from './delivery-parts.ts';
 import { type FLOODS, fairness } from './fairness.ts';
 import { add, addSpread, atLeast, below, figures } from './figures.ts';
+import { growth } from './growth.ts';
 import { acceptToReceiver, footprint, listing, throwToListed } from './latency.ts';
 import { generator } from './load.ts';
 import { besideNodeRed } from './node-red-part.ts';
@@ -39,6 +40,7 @@ const { values: options } = parseArgs({
     listeners: { type: 'string', default: '5000' },
     readers: { type: 'string', default: '2000' },
     sources: { type: 'string', default: '5000' },
+    sizes: { type: 'string', default: '100000,1000000,10000000' },
   },
 });
 const ROUNDS = Number(options.rounds);
@@ -267,6 +269,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   delivered,
   listed,
   many: manyStored,
+  growth: () => growth(options.sizes.split(',').map(Number)),
   throughput,
   start,
   fairness: fair,
@@ -295,8 +298,8 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   }),
 };
 
-/** These download what they measure against, and are left out unless they are named. */
-const ON_REQUEST: readonly string[] = ['node-red'];
+/** Left out unless they are named: one downloads what it measures against, the other fills a disk with 9 GB. */
+const ON_REQUEST: readonly string[] = ['node-red', 'growth'];
 
 const wanted = options.only?.split(',') ?? Object.keys(PARTS).filter((name) => !ON_REQUEST.includes(name));
 const unknown = wanted.filter((name) => !Object.hasOwn(PARTS, name));

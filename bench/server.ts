@@ -140,3 +140,17 @@ export async function cpuSecondsOf(pid: number): Promise<number> {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
+
+/** CPU time in seconds by the name of a process's threads: the main thread's is `main`, libuv's pool syncs the store's files. */
+export async function cpuByThread(pid: number): Promise<ReadonlyMap<string, number>> {
+  const seconds = new Map<string, number>();
+  for (const tid of await readdir(`/proc/${pid}/task`)) {
+    const files = ['comm', 'schedstat'].map((name) => readFile(`/proc/${pid}/task/${tid}/${name}`, 'utf8'));
+    // Threads end meanwhile.
+    const [comm, schedstat] = await Promise.all(files).catch(() => [undefined, undefined]);
+    if (comm === undefined || schedstat === undefined) continue;
+    const name = Number(tid) === pid ? 'main' : comm.trim();
+    seconds.set(name, (seconds.get(name) ?? 0) + Number(schedstat.split(' ')[0]) / 1e9);
+  }
+  return seconds;
+}

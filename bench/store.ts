@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { clock, random } from '../src/server/real-ports.ts';
 import type { Store } from '../src/store/contract/store.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
+import { SECRET_KEY } from './server.ts';
 import { appendAndFinish, eventOf, type Flow, FREE_HANDS, failedEnd, layFlow } from './store-work.ts';
 
 export interface StoreSpeed {
@@ -48,9 +49,10 @@ const FAILING = 10;
 const AT_ONCE = 500;
 const SMALL_EVENT = Buffer.from(`{"method":"POST","path":"/","query":{},"body":{"pad":"${'x'.repeat(240)}"}}`);
 
-/** Fills a file that no server uses. */
+/** Fills a file of a server of `startBench`, while none uses it. */
 export async function prefill(path: string, flow: Flow, bounds: Bounds): Promise<Prefilled> {
-  const store = await openSqliteStore({ path, clock, random });
+  const secretKeys = [{ key: SECRET_KEY, from: 'the benchmark', isShared: true }];
+  const store = await openSqliteStore({ path, clock, random, secretKeys });
   const filled = await fill(store, flow, bounds);
   await store.close();
   return filled;

@@ -8,6 +8,7 @@ import type { IsolationSettings } from './runner/isolation/isolation.ts';
 import { isolationOf } from './server/code-isolation.ts';
 import { type Config, readConfig } from './server/config.ts';
 import { databaseLabel } from './server/database-url.ts';
+import { freeMemoryWhenIdle } from './server/idle-memory.ts';
 import { clock, random } from './server/real-ports.ts';
 import { type Service, startService } from './server/service.ts';
 import { complaintOf } from './server/startup-error.ts';
@@ -103,6 +104,7 @@ async function main(): Promise<void> {
   process.on('SIGINT', stop);
   // Last: its reader may stop this process at once.
   greet(service, config);
+  freeMemoryWhenIdle();
 }
 
 main().catch((error: unknown) => {

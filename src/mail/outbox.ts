@@ -3,7 +3,6 @@
 
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createTransport } from 'nodemailer';
 import type { Random } from '../ports.ts';
 import { asMessage, type Letter } from './letter.ts';
 
@@ -13,9 +12,10 @@ export interface Outbox {
 }
 
 export function createOutbox({ outboxDir, random }: { outboxDir: string; random: Random }): Outbox {
-  const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
-
   async function write(letter: Letter): Promise<string> {
+    // Loaded with the first mail: a start does not pay for it.
+    const { createTransport } = await import('nodemailer');
+    const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
     const { message } = await composer.sendMail(asMessage(letter));
     const name = fileNameOf(letter);
     await mkdir(outboxDir, { recursive: true, mode: 0o700 });

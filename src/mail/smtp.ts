@@ -1,6 +1,5 @@
 // Mails over SMTP. The server's address is the operator's own setting, so it is not judged here.
 
-import { createTransport } from 'nodemailer';
 import { LIMITS } from '../domain/limits.ts';
 import { asMessage, type Letter } from './letter.ts';
 
@@ -25,21 +24,39 @@ export function createSmtp({ smtpUrl, connectTimeoutMs = LIMITS.connectTimeoutMs
   if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '') {
     throw new Error('the address of the mail server is not smtp://host:port or smtps://host:port');
   }
-  const transport = createTransport({
-    url: smtpUrl,
-    pool: true,
-    maxConnections: CONNECTIONS,
-    // One repeat, for a server that had closed an idle connection; all others follow the delivery schedule.
-    maxRequeues: 1,
-    connectionTimeout: connectTimeoutMs,
-    greetingTimeout: connectTimeoutMs,
-    dnsTimeout: connectTimeoutMs,
-  });
+  let isClosed = false;
+  // Loaded with the first mail: a start does not pay for it.
+  const open = async () => {
+    const { createTransport } = await import('nodemailer');
+    const transport = createTransport({
+      url: smtpUrl,
+      pool: true,
+      maxConnections: CONNECTIONS,
+      // One repeat, for a server that had closed an idle connection; all others follow the delivery schedule.
+      maxRequeues: 1,
+      connectionTimeout: connectTimeoutMs,
+      greetingTimeout: connectTimeoutMs,
+      dnsTimeout: connectTimeoutMs,
+    });
+    if (isClosed) transport.close();
+    return transport;
+  };
+  let opened: ReturnType<typeof open> | null = null;
 
   async function send(letter: Letter, signal: AbortSignal): Promise<string> {
+    opened ??= open();
+    const transport = await opened;
     const info = await transport.sendMail({ ...asMessage(letter), signal });
     return info.response;
   }
 
-  return { send, close: () => transport.close() };
+  function close(): void {
+    isClosed = true;
+    void opened?.then(
+      (transport) => transport.close(),
+      () => {}, // who sends is told why
+    );
+  }
+
+  return { send, close };
 }

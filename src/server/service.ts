@@ -123,7 +123,8 @@ function buildParts(surroundings: Surroundings) {
     processes: () => runner.stats().processes,
     isBundlingFailing: () => bundling.problem() !== null,
   });
-  const poster = createPoster({ client: createGuardedClient({ addresses }), clock, version: VERSION });
+  const client = createGuardedClient({ addresses });
+  const poster = createPoster({ client, clock, version: VERSION });
   const { smtpUrl, mailFrom: from } = config;
   const mailer = createMailer({ smtpUrl, from, outboxDir: dataPaths(config.dataDir).outbox, clock, random, log });
 
@@ -137,8 +138,14 @@ function buildParts(surroundings: Surroundings) {
   const deliveries = new Deliveries({ ...shared, limiter, post, probe, mail: mailer.send });
   const operations = new Operations(shared);
   const scheduler = new Scheduler({ ...shared, waiters, retentionDays: config.retentionDays });
+  // What the first run leads to must not wait until the client of deliveries is loaded, while its own process starts anyway.
+  let loadsClient = roles.deliveries;
   dispatch.connect({
-    run: (run) => runs.execute(run),
+    run: (run) => {
+      runs.execute(run);
+      if (loadsClient) setImmediate(() => client.dispatcher);
+      loadsClient = false;
+    },
     delivery: (delivery) => deliveries.attempt(delivery),
   });
   const { componentsDir, packagesDir } = config;

@@ -8,13 +8,14 @@
 // Connections are kept alive and pooled per origin; a reused connection stays at its judged address.
 
 import { isIP, type Socket } from 'node:net';
-import { Agent, buildConnector, Client, type Dispatcher, Pool } from 'undici';
+import type { buildConnector, Client, Dispatcher, Pool } from 'undici';
 import { LIMITS, SECOND_MS } from '../domain/limits.ts';
 import { type Addresses, type Judgement, portOf } from './address.ts';
 import { ConnectFailed, type ConnectPhase, ConnectTimeout, ForbiddenTarget } from './failure.ts';
 import { guardedLookup } from './lookup.ts';
 import { everyAddress, type ResolveName, sharedLookup } from './names.ts';
 import { watchReads } from './reads.ts';
+import { undici } from './undici.ts';
 
 /** The state of one connection, for the sender of requests over it. */
 export interface Wire {
@@ -35,6 +36,7 @@ export interface WireAware {
 
 export interface GuardedClient {
   readonly addresses: Addresses;
+  /** Loads undici the first time that it is read, for some 50 ms. */
   readonly dispatcher: Dispatcher;
   /** Closes every connection, and fails the requests under way. May be called twice. */
   close(): Promise<void>;
@@ -56,6 +58,29 @@ const CONNECTIONS_PER_ORIGIN = 256;
 const ATTEMPT_PER_ADDRESS_MS = 2 * SECOND_MS;
 
 export function createGuardedClient(options: GuardedClientOptions): GuardedClient {
+  let opened: Dispatcher | null = null;
+  let isClosed = false;
+  const open = (): Dispatcher => {
+    const dispatcher = openDispatcher(options);
+    if (isClosed) void dispatcher.destroy();
+    return dispatcher;
+  };
+  return {
+    addresses: options.addresses,
+    // With the first request: a start does not pay for undici.
+    get dispatcher() {
+      opened ??= open();
+      return opened;
+    },
+    async close() {
+      isClosed = true;
+      await opened?.destroy();
+    },
+  };
+}
+
+function openDispatcher(options: GuardedClientOptions): Dispatcher {
+  const { Agent, Client, Pool } = undici();
   const lookup = sharedLookup(options.lookup ?? everyAddress);
   const poolOf = (origin: string | URL): Pool => {
     const connect = createConnector({ ...options, lookup, port: portOf(new URL(origin)) });
@@ -68,8 +93,7 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
     };
     return new Pool(origin, { ...CLIENT_OPTIONS, connections: CONNECTIONS_PER_ORIGIN, factory: openClient });
   };
-  const dispatcher = new Agent({ factory: poolOf });
-  return { addresses: options.addresses, dispatcher, close: () => dispatcher.destroy() };
+  return new Agent({ factory: poolOf });
 }
 
 // HTTP/1.1 only: with HTTP/2 one connection carries the requests of several deliveries, and one aborted or oversized
@@ -107,7 +131,7 @@ interface ConnectorOptions extends GuardedClientOptions {
 
 function createConnector(options: ConnectorOptions): Connect {
   const { addresses, port, connectTimeoutMs = LIMITS.connectTimeoutMs, ca } = options;
-  const open = buildConnector({
+  const open = undici().buildConnector({
     lookup: guardedLookup(options),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ATTEMPT_PER_ADDRESS_MS,

@@ -1,9 +1,9 @@
 // Why an attempt got no whole answer: undici's and Node's many errors as one outcome and one sentence.
 // The sentence names neither the URL (its query may contain a secret) nor any address.
 
-import { errors } from 'undici';
 import type { AttemptOutcome } from '../domain/delivery/delivery.ts';
 import { KIB, LIMITS } from '../domain/limits.ts';
+import { undici } from './undici.ts';
 
 export type ConnectPhase = 'dns' | 'connect' | 'tls';
 /** The progress of a request. */
@@ -108,7 +108,7 @@ export function failureOf(error: unknown, stage: Stage): Failure {
     };
   }
   // undici asserts on answers that its parser accepts, such as a status of 000.
-  if (error instanceof errors.HTTPParserError || code === 'ERR_ASSERTION') {
+  if (error instanceof undici().errors.HTTPParserError || code === 'ERR_ASSERTION') {
     return { outcome: 'reset', detail: `The answer was not valid HTTP${parserWords(error)}.` };
   }
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {

@@ -1,6 +1,6 @@
 // The options and results that all bundles of users' code have in common.
 
-import { type BuildOptions, build, type Message } from 'esbuild';
+import type { BuildOptions, build, Message } from 'esbuild';
 import { KIB } from '../../domain/limits.ts';
 import { INJECTED } from '../provided.ts';
 
@@ -49,7 +49,9 @@ export type BuildResult =
 /** Runs the bundler. Rejects only when the bundler itself cannot be run; problems in the code are in the result. */
 export async function bundleWith(options: BuildOptions): Promise<BuildResult> {
   try {
-    const result = await build({ ...COMMON, ...options, metafile: true, write: false });
+    // Loaded on demand: the server reads the problems that another process found, and bundles nothing.
+    const esbuild = await import('esbuild');
+    const result = await esbuild.build({ ...COMMON, ...options, metafile: true, write: false });
     const text = (suffix: string): string => result.outputFiles.find(({ path }) => path.endsWith(suffix))?.text ?? '';
     const { metafile, warnings } = result;
     return { ok: true, built: { bundle: findsAsNode(text('.mjs')), sourceMap: text('.mjs.map'), metafile, warnings } };

@@ -6,7 +6,6 @@
 
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
 
 /** `.ts` in the checkout, `.js` in the published package. */
 const ENTRY = fileURLToPath(new URL(`../child/main${extname(import.meta.url)}`, import.meta.url));
@@ -24,6 +23,7 @@ export function childCode(): Promise<string> {
  * server.
  */
 async function bundleChild(): Promise<string> {
+  const { buildSync } = await import('esbuild');
   const { outputFiles } = buildSync({
     entryPoints: [ENTRY],
     bundle: true,

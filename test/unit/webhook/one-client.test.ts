@@ -10,7 +10,8 @@ const SRC = join(import.meta.dirname, '../../../src');
 
 const WAYS_OUT: Record<string, RegExp> = {
   fetch: /\bfetch\s*\(|\bfetch\b(?=\s*[,;)}])|globalThis\.fetch/,
-  'another HTTP client': /from '(?:undici|axios|got|node-fetch|needle|superagent)(?:\/[^']*)?'/,
+  'another HTTP client':
+    /(?:from |import\(|require\(|resolve\()'(?:undici|axios|got|node-fetch|needle|superagent)(?:\/[^']*)?'/,
   'a request of node:http':
     /\bhttps?\.(?:request|get|Agent)\b|\{[^}]*\b(?:request|get|Agent|ClientRequest)\b[^}]*\} from 'node:https?'/,
   'node:http2': /'node:http2'/,
@@ -18,7 +19,7 @@ const WAYS_OUT: Record<string, RegExp> = {
     /\bnet\.(?:connect|createConnection|Socket)\b|\btls\.connect\b|\{[^}]*\b(?:connect|createConnection)\b[^}]*\} from 'node:(?:net|tls)'|\bnew Socket\(/,
   'a datagram': /'node:dgram'/,
   'a browser API': /\bnew (?:WebSocket|EventSource|XMLHttpRequest)\(/,
-  'a mail client': /from 'nodemailer/,
+  'a mail client': /(?:from |import\(|require\()'nodemailer/,
   'a database client': /^import (?:postgres|pg)(?:,|\s).*from '(?:postgres|pg)'/m,
 };
 
@@ -32,7 +33,11 @@ interface Exception {
 const EXCEPTIONS: readonly Exception[] = [
   { where: 'webhook/client.ts', way: 'another HTTP client', why: 'the guarded client itself' },
   { where: 'webhook/exchange.ts', way: 'another HTTP client', why: "the type of the guarded client's dispatcher" },
-  { where: 'webhook/failure.ts', way: 'another HTTP client', why: 'the classes of its errors' },
+  {
+    where: 'webhook/undici.ts',
+    way: 'another HTTP client',
+    why: 'loads it for the guarded client, and for the classes of its errors',
+  },
   { where: 'cli/api.ts', way: 'fetch', why: "the operator's own command line, to the operator's own server" },
   { where: 'webhook/tunnel.ts', way: 'a socket', why: 'to addresses that it has judged as the guarded client does' },
   {
