@@ -27,7 +27,7 @@ export function fireTrigger(log: LogWriter, tick: Tick, emission: NewEmission): 
  * read all of them.
  */
 const IS_BUSY = sql`(substr(triggers.runnable_id, 1, 3) = 'dc_' AND EXISTS (SELECT 1 FROM ${OPEN_RUNS} AS o
-  WHERE o.owner_id = triggers.owner_id AND o.runnable_id = triggers.runnable_id AND o.${raw(OPEN_RUN)}
+  WHERE o.owner_id = triggers.owner_id AND o.runnable_id = triggers.runnable_id AND ${raw(OPEN_RUN)}
     AND (SELECT e.emitter_id FROM emissions AS e WHERE e.entry = o.entry) = triggers.id))`;
 
 /**

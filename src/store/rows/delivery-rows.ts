@@ -6,8 +6,8 @@ import type { Via } from '../../domain/resource.ts';
 import { number, text, textOrNull } from './cells.ts';
 import type { Row } from './rows.ts';
 
-/** A delivery is open. Word for word the condition of SQLite's partial index, which SQLite uses for no other words. */
-export const OPEN_DELIVERY = "state IN ('pending', 'retrying', 'sending', 'held')";
+/** A delivery is open. Word for word the condition of SQLite's partial index, which SQLite uses for no other words. Not `IN`, as in `OPEN_RUN`. */
+export const OPEN_DELIVERY = "(state = 'pending' OR state = 'retrying' OR state = 'sending' OR state = 'held')";
 
 /** The condition of `waitingStateOf` for `pending`. */
 export const IS_UNSENT = "due_by = 'event' AND requests_made = 0";

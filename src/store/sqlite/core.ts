@@ -8,6 +8,7 @@ import type { Batch } from './log/batch.ts';
 import type { Routes } from './log/routes.ts';
 import type { Throttles } from './log/throttles.ts';
 import type { Numbers, OpenRuns } from './log/transaction.ts';
+import type { RowRoom } from './runs/row-room.ts';
 
 export interface Core {
   readonly writer: Connection;
@@ -18,6 +19,7 @@ export interface Core {
   readonly openRuns: OpenRuns;
   readonly queues: ListenerQueues;
   readonly throttles: Throttles;
+  readonly rowRoom: RowRoom;
   readonly seal: Seal;
   readonly clock: Clock;
   /** Begins every emit id of this store. */

@@ -30,6 +30,7 @@ import { counterVerbs } from './maintenance/counters.ts';
 import { spaceVerbs } from './maintenance/space.ts';
 import { readMeta, writeMeta } from './meta.ts';
 import { primaryCode } from './result-codes.ts';
+import { RowRoom } from './runs/row-room.ts';
 import { orderVerbs } from './runs/run-orders.ts';
 import { Checkpointer } from './wal/checkpointer.ts';
 import { CommitSync, type SyncFailed } from './wal/commit-sync.ts';
@@ -89,6 +90,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     openRuns,
     queues,
     throttles,
+    rowRoom: new RowRoom(),
     seal,
     clock,
     storeTag,

@@ -3,8 +3,8 @@
 
 import { raw, type Sql, sql } from '../config/sql.ts';
 
-/** Assignments for the end of a run: clear its wait, orders and checkpoint. Its `detail` stays. */
-export const NO_WAIT = 'wait_kind = NULL, due_at_ms = NULL, early = NULL, resumed = NULL, carried = NULL';
+/** Assignments for the end of a run: clear its wait, orders, checkpoint and room. Its `detail` stays. */
+export const NO_WAIT = 'wait_kind = NULL, due_at_ms = NULL, early = NULL, resumed = NULL, carried = NULL, room = NULL';
 
 /** Cancels the runs that meet a condition; they are open and not leased. No run ends before it started. */
 export const cancelRuns = (nowMs: number, condition: Sql): Sql =>

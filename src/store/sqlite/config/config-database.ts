@@ -31,7 +31,7 @@ const DIALECT: Dialect<Value> = {
 
 const OPEN_RUNS: OpenRuns = {
   thatGoOn: raw('runs AS o WHERE o.carried IS NOT NULL AND o.deployment_id = d.id'),
-  ofRunnable: raw(`runs AS o WHERE o.${OPEN_RUN} AND o.runnable_id = d.runnable_id`),
+  ofRunnable: raw(`runs AS o WHERE ${OPEN_RUN} AND o.runnable_id = d.runnable_id`),
 };
 
 const READS = /^\s*SELECT/i;

@@ -108,7 +108,7 @@ export class SqliteLogWriter implements LogWriter {
     const { run, emission, runnable, state, continued, error } = made;
     writer.run(
       `INSERT INTO runs (run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, state, attempt, fence,
-        boot, alone, rescues, started_at_ms, ended_at_ms) VALUES (?,?,?,?,?,?,?,?,?,?,?,0,0,?,?)`,
+        boot, alone, rescues, started_at_ms, ended_at_ms, room) VALUES (?,?,?,?,?,?,?,?,?,?,?,0,0,?,?,?)`,
       run,
       emission.ownerId,
       runnable.id,
@@ -122,6 +122,7 @@ export class SqliteLogWriter implements LogWriter {
       boot,
       made.startedAtMs,
       made.endedAtMs,
+      made.endedAtMs === null ? this.core.rowRoom.forNew(runnable.id) : null,
     );
     if (continued) {
       writer.run(

@@ -53,11 +53,13 @@ CREATE TABLE runs (
   resumed TEXT,
   -- behind what it goes on; not of a run that is over
   carried TEXT,
-  detail TEXT
+  detail TEXT,
+  -- blanks in the place of what the end will write; see runs/row-room.ts
+  room TEXT
 ) STRICT;
 CREATE INDEX runs_runnable ON runs (runnable_id, run);
 CREATE INDEX runs_entry ON runs (entry);
-CREATE INDEX runs_open ON runs (state, runnable_id, run) WHERE state IN ('queued', 'running', 'waiting');
+CREATE INDEX runs_open ON runs (state, runnable_id, run) WHERE state = 'queued' OR state = 'running' OR state = 'waiting';
 CREATE INDEX runs_failed ON runs (runnable_id, run) WHERE state = 'failed';
 CREATE INDEX runs_due ON runs (due_at_ms) WHERE state = 'waiting';
 -- Whose deployment must stay.
@@ -95,7 +97,7 @@ CREATE INDEX deliveries_listener ON deliveries (owner_id, listener_id, delivery)
 CREATE INDEX deliveries_entry ON deliveries (entry);
 -- When the next one is due is kept in memory.
 CREATE INDEX deliveries_open ON deliveries (listener_id, state, due_at_ms, delivery)
-  WHERE state IN ('pending', 'retrying', 'sending', 'held');
+  WHERE state = 'pending' OR state = 'retrying' OR state = 'sending' OR state = 'held';
 CREATE INDEX deliveries_sending ON deliveries (boot) WHERE state = 'sending';
 -- The head of an ordered webhook.
 CREATE INDEX deliveries_head ON deliveries (listener_id, delivery) WHERE state IN ('pending', 'retrying');

@@ -28,7 +28,7 @@ export function readLeasedRun(core: Core, { run, fence }: RunLease): LeasedRun |
 
 const READ_EXPIRED = `SELECT ${COLUMNS}, o.rescues, o.entry, ${abandonedHook('c.boot < ?')} AS is_abandoned
   FROM runs AS o LEFT JOIN emissions AS e ON e.entry = o.entry
-  WHERE o.state = 'running' AND o.${OPEN_RUN} AND o.boot < ?`;
+  WHERE o.state = 'running' AND ${OPEN_RUN} AND o.boot < ?`;
 
 /** Returns runs of processes that are gone. */
 export function readExpiredRuns(core: Core): LeasedRun[] {
@@ -81,6 +81,7 @@ class SqliteLeasedRun implements LeasedRun {
     if (reported === null) writer.run(END_WITHOUT_REPORT, state, attempt, endedAtMs, entry, code, this.run);
     else {
       const { summary, detail } = reported;
+      this.#core.rowRoom.ended(this.runnableId, reported);
       writer.run(END_WITH_REPORT, state, attempt, endedAtMs, entry, code, summary, detail, this.run);
     }
   }
@@ -102,7 +103,7 @@ class SqliteLeasedRun implements LeasedRun {
     const isWaiting = state === 'waiting';
     this.#core.writer.run(
       `UPDATE runs SET state = ?, attempt = ?, summary = ?, detail = ?, waits = ?, wait_kind = ?, due_at_ms = ?,
-        early = NULL, resumed = ?, carried = ? WHERE run = ?`,
+        early = NULL, resumed = ?, carried = ?, room = NULL WHERE run = ?`,
       state,
       attempt,
       reported.summary,

@@ -11,6 +11,7 @@ import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 import { readEmission } from '../log/rows.ts';
 import type { Transaction } from '../log/transaction.ts';
+import { ROOM_AFTER_CLAIM } from './row-room.ts';
 
 /** The verb that claims. */
 interface Claimer {
@@ -61,7 +62,7 @@ export class SqliteRunQueue implements RunQueue {
 }
 
 const claim = (which: string): string =>
-  `UPDATE runs AS o SET ${claimedRun({ deployment: '?', now: '?', greatest: 'max' })}, boot = ? WHERE run ${which}
+  `UPDATE runs AS o SET ${claimedRun({ deployment: '?', now: '?', greatest: 'max' })}, boot = ?, ${ROOM_AFTER_CLAIM} WHERE run ${which}
     RETURNING entry, ${CLAIMED_COLUMNS.join(', ')}`;
 const OLDEST = `SELECT run FROM runs WHERE state = 'queued' AND ${OPEN_RUN} AND runnable_id = ? ORDER BY run LIMIT`;
 const CLAIM_ONE = claim(`= (${OLDEST} 1)`);

@@ -6,6 +6,7 @@ import { LIMITS } from '../../../domain/limits.ts';
 import { OPEN_DELIVERY } from '../../rows/delivery-rows.ts';
 import { OPEN_RUN } from '../../rows/run-rows.ts';
 import type { Connection } from '../database.ts';
+import { NO_WAIT } from '../partial-index.ts';
 import { type Repair, repairLedger } from './ledger.ts';
 
 interface Rule {
@@ -180,15 +181,13 @@ const LOG: readonly Rule[] = [
   },
   {
     what: 'open runs of workflows and sources that are lost or without code, cancelled',
-    sql: `UPDATE runs SET state = 'cancelled', ended_at_ms = coalesce(started_at_ms, run / 1024), wait_kind = NULL,
-      due_at_ms = NULL, early = NULL, resumed = NULL, carried = NULL
+    sql: `UPDATE runs SET state = 'cancelled', ended_at_ms = coalesce(started_at_ms, run / 1024), ${NO_WAIT}
       WHERE ${OPEN_RUN} AND runnable_id NOT IN (SELECT r.id FROM runnables AS r JOIN deployments AS d
         ON d.id = r.deployment_id WHERE d.steps <> '[]')`,
   },
   {
     what: 'runs that were to go on with a deployment that is lost, cancelled',
-    sql: `UPDATE runs SET state = 'cancelled', ended_at_ms = coalesce(started_at_ms, run / 1024), wait_kind = NULL,
-      due_at_ms = NULL, early = NULL, resumed = NULL, carried = NULL
+    sql: `UPDATE runs SET state = 'cancelled', ended_at_ms = coalesce(started_at_ms, run / 1024), ${NO_WAIT}
       WHERE ${OPEN_RUN} AND carried IS NOT NULL AND deployment_id NOT IN (SELECT id FROM deployments)`,
   },
   {

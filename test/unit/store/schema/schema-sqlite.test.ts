@@ -17,7 +17,7 @@ import { strongRandom, TestClock } from '../../../contract/fixtures.ts';
 import { createFolder } from '../../../support/folders/folder.ts';
 import { catalogueOf } from '../../../support/sqlite/catalogue.ts';
 
-const HASHES = ['n9_1QSzGYoiY3sI_8JDqi5FB46awNnR0Usmd9boII9k'];
+const HASHES = ['QHwCcCLuEr1oVJmpm6ayLwc8OKaqacILBQ1OCPd7-mE'];
 
 const open = (path: string) => openSqliteStore({ path, clock: new TestClock(), random: strongRandom });
 
