@@ -175,6 +175,10 @@ async function manyStored(): Promise<void> {
     const url = bench.process.url;
     addSpread('6 list of 100 errors', await listing(url, path, 1000), { p99: 10 });
     addSpread('6   … with the events', await listing(url, `${path}?expand=event`, 1000), { p99: 10 });
+    addSpread('6 newest 100 of all errors', await listing(url, '/v1/errors', 300), {});
+    addSpread('6 newest 100 of all runs', await listing(url, '/v1/runs', 300), {});
+    addSpread('6 one page of a search that finds nothing', await listing(url, '/v1/errors?text=nothing', 30), {});
+    addSpread('6   … of events', await listing(url, '/v1/runs?text=nothing', 30), {});
   } finally {
     await rm(dir, { recursive: true, force: true });
   }

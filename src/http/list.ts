@@ -88,7 +88,7 @@ export function numberCursor(prefix: string): (cursor: string) => number | undef
   return (cursor) => numberOf(prefix, cursor);
 }
 
-type WireRecord = { readonly id: string };
+export type WireRecord = { readonly id: string };
 
 export interface ListAnswer {
   readonly page_info: Static<typeof PAGE_INFO>;

@@ -23,6 +23,7 @@ import { addEventRoutes } from './routes/log/events.ts';
 import { addLedgerRoutes } from './routes/log/ledger.ts';
 import { addOperationRoutes } from './routes/log/operations.ts';
 import { addRunRoutes } from './routes/log/runs.ts';
+import { addSearchRoutes } from './routes/log/searches.ts';
 import { addStreamRoutes } from './routes/log/streams.ts';
 import { addPageRoutes } from './routes/pages.ts';
 import { addSourceFileRoutes } from './routes/source-files.ts';
@@ -43,6 +44,7 @@ export function addRoutes(app: App, deps: HttpDeps, { log, buildDocument }: Rout
   addWorkflowRoutes(app, deps);
   addWorkflowFileRoutes(app, deps);
   addDeploymentRoutes(app, deps);
+  addSearchRoutes(app, deps);
   addErrorRoutes(app, deps);
   addErrorGroupRoutes(app, deps);
   addEventRoutes(app, deps);

@@ -55,6 +55,8 @@ import { waitOrdersContract } from './runs/wait-orders.ts';
 import { waitPlaysContract } from './runs/wait-plays.ts';
 import { waitsContract } from './runs/waits.ts';
 import { endedWaitsContract } from './runs/waits-ended.ts';
+import { searchesContract } from './searches/errors.ts';
+import { runSearchesContract } from './searches/runs.ts';
 
 const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   ownersContract,
@@ -95,6 +97,8 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   schedulesContract,
   ticksContract,
   pagesContract,
+  searchesContract,
+  runSearchesContract,
   ledgerContract,
   countersContract,
   pruningContract,

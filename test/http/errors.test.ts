@@ -168,7 +168,8 @@ test('one record shows who was told', async () => {
   const [heard] = await errand.runs(listener.id, 1);
   await errand.settled();
   const { data: plain } = await errand.client.get(`${listOf(workflow)}/${listed.id}`);
-  assert.deepEqual(Object.keys(plain).toSorted(), ['id', 'indexed_at_ms', 'metadata', 'receipts']);
+  assert.deepEqual(Object.keys(plain).toSorted(), ['id', 'indexed_at_ms', 'metadata', 'receipts', 'replays', 'told']);
+  assert.deepEqual([plain.told, plain.replays], ['told', []]);
   const { data: record } = await errand.client.get(`${listOf(workflow)}/${listed.id}?expand=event`);
   assert.deepEqual(record.event, listed.event);
   const { data: me } = await errand.client.get('/v1/users/me');

@@ -2,6 +2,7 @@
 
 import { text } from '../../domain/bytes.ts';
 import { directEmission, type Emission, ERRORS, REPLAY, type SourceType } from '../../domain/emission.ts';
+import { replayOf } from '../../domain/errors/replay.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
 import type { RunState } from '../../domain/run/run.ts';
@@ -64,7 +65,10 @@ export function createDirects(deps: DirectDeps) {
       verified: context.verified,
       replay: true,
       traceId: error.traceId,
-      summary: edited ? `replay of ${recordId(entry)}, edited` : `replay of ${recordId(entry)}`,
+      // By what failed, the replay is found from the error.
+      causeRun: error.causeRun,
+      causeDelivery: error.causeDelivery,
+      summary: replayOf(entry, edited !== null),
     };
     return (await emit(emission)).appended;
   }

@@ -1,6 +1,7 @@
 // Trying a failed run again by hand: a new run with the same event, which goes on from the step that failed.
 
 import { directEmission, type Emission, REPLAY } from '../../domain/emission.ts';
+import { retryOf } from '../../domain/errors/replay.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX } from '../../domain/ids.ts';
 import type { Deployment } from '../../domain/resource.ts';
@@ -66,7 +67,7 @@ function emissionOf(emission: Emission, failed: RunWhole) {
     name: REPLAY,
     replay: true,
     causeRun: failed.run,
-    summary: `retry of ${numberedId(PREFIX.run, failed.run)}`,
+    summary: retryOf(failed.run),
     ...{ sourceType, originId, verified, test, traceId, lineage, hops },
   };
 }

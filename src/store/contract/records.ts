@@ -54,7 +54,15 @@ export interface RunRecord {
   readonly waiting: Wait | null;
 }
 
-export interface RunWhole extends RunRecord {
+/** A run as lists show it. */
+export interface ListedRun extends RunRecord {
+  /** The message of its error. */
+  readonly errorMessage: string | null;
+  /** The newest run that is a retry of it, or a replay of its error. */
+  readonly retriedBy: number | null;
+}
+
+export interface RunWhole extends ListedRun {
   readonly event: Uint8Array;
   /** JSON text of RunEnd.detail; for a run that waits or goes on, of its last wait. */
   readonly detail: string | null;

@@ -34,13 +34,14 @@ import type {
   DeliveryWhole,
   EmissionRecord,
   Ledger,
+  ListedRun,
   Page,
   PageQuery,
   Receipt,
-  RunRecord,
   RunWhole,
 } from './records.ts';
 import type { ResourceStore } from './resources.ts';
+import type { SearchStore } from './search.ts';
 import type { SpaceStore } from './space.ts';
 import type { StreamStore } from './streams.ts';
 import type { WaitStore } from './waits.ts';
@@ -192,7 +193,7 @@ export interface RunStore {
   listRuns(
     of: { ownerId: string; runnableId: string; state?: RunState },
     page: PageQuery<number>,
-  ): Promise<Page<RunRecord>>;
+  ): Promise<Page<ListedRun>>;
   getRun(ownerId: string, run: number): Promise<RunWhole | undefined>;
 }
 
@@ -259,6 +260,7 @@ export interface TimeStore {
 export interface Store
   extends LogStore,
     StreamStore,
+    SearchStore,
     RunStore,
     WaitStore,
     DeliveryStore,

@@ -1,6 +1,5 @@
 // Reads of the log, for both databases: its lists, the ledger, receipts, and what is due when.
 
-import { EMAIL, HTTP } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Via } from '../../domain/resource.ts';
 import { readPage } from '../config/pages.ts';
@@ -15,6 +14,7 @@ import { toEmission, toEmissionRecord, toLedger } from '../rows/log-rows.ts';
 import { toTrigger } from '../rows/resource-rows.ts';
 import type { Row } from '../rows/rows.ts';
 import { ALL_DELIVERIES, ALL_RUNS, LISTED, type LogReader } from './log-tables.ts';
+import { SENT } from './search/error-outcomes.ts';
 
 const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, group_id';
 const LATER_COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, CAST(NULL AS TEXT) AS group_id';
@@ -112,9 +112,6 @@ const NEXT_DUE = sql`SELECT min(at) AS at FROM (
   UNION ALL SELECT min(closes_at_ms) FROM digests
   UNION ALL SELECT min(due_at_ms) FROM later_emissions
   UNION ALL SELECT min(due_at_ms) FROM ${WAITING_RUNS}) AS due`;
-
-/** Emissions of runs that nothing subscribes to: mails and requests. */
-const SENT = raw(`('${EMAIL}', '${HTTP}')`);
 
 /** Returns the receipts of the first `limit` emissions of one run. */
 export function causesOf(log: LogReader, of: { ownerId: string; run: number }, limit: number): Promise<Receipt[]> {

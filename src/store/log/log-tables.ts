@@ -1,9 +1,10 @@
 // Tables of the log in both databases. Postgres has separate tables for open runs and deliveries, and views of open and ended
 // ones together; SQLite keeps an emission's flags as bits of one number.
 
+import { REPLAY as REPLAYED } from '../../domain/emission.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import type { ConfigDatabase } from '../config/config-database.ts';
-import { differs, type Sql, sql } from '../config/sql.ts';
+import { differs, raw, type Sql, sql } from '../config/sql.ts';
 import type { EmissionReader } from '../rows/log-rows.ts';
 
 /** What reads of the log need. */
@@ -21,6 +22,15 @@ export const ALL_DELIVERIES = sql`${differs({ sqlite: 'deliveries', postgres: 'a
 /** A condition on emissions: lists show them. */
 export const LISTED = differs({ sqlite: 'flags & 8', postgres: 'listed' });
 export const REPLAY = differs({ sqlite: '(emissions.flags & 2) <> 0 AS replay', postgres: 'emissions.replay' });
+
+/** Columns of a run `runs`, its emission, and the emission of its error, `failures`, if any. */
+export const LISTED_RUN = sql`runs.run, runs.runnable_id, runs.deployment_id, runs.state, runs.attempt, runs.entry,
+  runs.started_at_ms, runs.ended_at_ms, runs.summary, runs.error_entry, runs.error_code, runs.wait_kind, runs.due_at_ms,
+  emissions.origin_id, emissions.name, ${REPLAY},
+  substr(failures.body, coalesce(failures.original_start + failures.original_length, 0) + 2) AS error_tail,
+  CASE WHEN runs.state = 'failed' THEN (SELECT max(retries.run) FROM emissions AS again
+    JOIN ${ALL_RUNS} AS retries ON retries.entry = again.entry
+    WHERE again.owner_id = runs.owner_id AND again.cause_run = runs.run AND again.name = ${raw(`'${REPLAYED}'`)}) END AS retried_by`;
 
 /** The tables that have what is open; in SQLite also what is over. */
 export const OPEN_RUNS = differs({ sqlite: 'runs', postgres: 'open_runs' });

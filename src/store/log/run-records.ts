@@ -9,13 +9,9 @@ import { raw, sql } from '../config/sql.ts';
 import type { RunStore } from '../contract/store.ts';
 import type { WaitStore } from '../contract/waits.ts';
 import { bytes, numberOrNull, text, textOrNull } from '../rows/cells.ts';
-import { toRunRecord } from '../rows/log-rows.ts';
+import { toListedRun } from '../rows/log-rows.ts';
 import { causesOf } from './log-records.ts';
-import { ALL_RUNS, type LogReader, REPLAY, RUNS_IN } from './log-tables.ts';
-
-const COLUMNS = sql`runs.run, runs.runnable_id, runs.deployment_id, runs.state, runs.attempt, runs.entry,
-  runs.started_at_ms, runs.ended_at_ms, runs.summary, runs.error_entry, runs.error_code, runs.wait_kind, runs.due_at_ms,
-  emissions.origin_id, emissions.name, ${REPLAY}`;
+import { ALL_RUNS, LISTED_RUN, type LogReader, RUNS_IN } from './log-tables.ts';
 
 /** Emissions of one run whose receipts its record has. */
 const MAX_CAUSES = 100;
@@ -26,15 +22,16 @@ export function runReads(log: LogReader): Pick<RunStore, 'listRuns' | 'getRun'> 
     listRuns: ({ ownerId, runnableId, state }, page) => {
       const { from, is } = state === undefined ? { from: sql`${ALL_RUNS} AS runs`, is: raw('true') } : RUNS_IN[state];
       return readPage(database, {
-        from: sql`${from} JOIN emissions ON emissions.entry = runs.entry`,
+        from: sql`${from} JOIN emissions ON emissions.entry = runs.entry
+          LEFT JOIN emissions AS failures ON failures.entry = runs.error_entry`,
         countFrom: from,
-        columns: COLUMNS,
+        columns: LISTED_RUN,
         key: raw('runs.run'),
         within: { column: raw('runs.runnable_id'), value: runnableId },
         where: [sql`runs.owner_id = ${ownerId}`, is],
         countUpTo: LIMITS.countedRecords,
         page,
-        map: (row) => toRunRecord(row, storeTag),
+        map: (row) => toListedRun(row, storeTag),
       });
     },
 
@@ -42,8 +39,7 @@ export function runReads(log: LogReader): Pick<RunStore, 'listRuns' | 'getRun'> 
       const [row, causes] = await Promise.all([
         // Of the error, only the part after the original event is read: it is the service's own, and small.
         database.get(
-          sql`SELECT ${COLUMNS}, runs.detail, emissions.body, emissions.cause_run, emissions.summary AS cause_summary,
-              substr(failures.body, coalesce(failures.original_start + failures.original_length, 0) + 2) AS error_tail
+          sql`SELECT ${LISTED_RUN}, runs.detail, emissions.body, emissions.cause_run, emissions.summary AS cause_summary
             FROM ${ALL_RUNS} AS runs JOIN emissions ON emissions.entry = runs.entry
               LEFT JOIN emissions AS failures ON failures.entry = runs.error_entry
             WHERE runs.run = ${run} AND runs.owner_id = ${ownerId}`,
@@ -52,7 +48,7 @@ export function runReads(log: LogReader): Pick<RunStore, 'listRuns' | 'getRun'> 
       ]);
       if (!row) return undefined;
       return {
-        ...toRunRecord(row, storeTag),
+        ...toListedRun(row, storeTag),
         event: bytes(row, 'body'),
         detail: textOrNull(row, 'detail'),
         errorBody: row.error_tail === null ? null : utf8(JSON.stringify(errorIn(bytes(row, 'error_tail')))),

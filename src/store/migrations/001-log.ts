@@ -44,6 +44,10 @@ CREATE TABLE emissions (
 @sqlite CREATE INDEX emissions_channel ON emissions (emitter_id, name, entry) WHERE flags & 8;
 @postgres ALTER TABLE emissions ALTER COLUMN body SET STORAGE EXTERNAL;
 @postgres CREATE INDEX emissions_channel ON emissions (emitter_id, name, entry) WHERE listed;
+-- The search of all errors of an owner. Nothing else is in it.
+CREATE INDEX emissions_errors ON emissions (owner_id, entry, code) WHERE name = '$errors';
+-- Of the many that a run may have emitted, those that run its event again.
+CREATE INDEX emissions_replays ON emissions (owner_id, cause_run) WHERE name = '$replay';
 CREATE INDEX emissions_cause_run ON emissions (cause_run) WHERE cause_run IS NOT NULL;
 CREATE INDEX emissions_cause_delivery ON emissions (cause_delivery) WHERE cause_delivery IS NOT NULL;
 CREATE INDEX emissions_group ON emissions (group_id, entry) WHERE group_id IS NOT NULL;

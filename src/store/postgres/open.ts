@@ -8,6 +8,8 @@ import type { Store } from '../contract/store.ts';
 import { logReads } from '../log/log-records.ts';
 import { retentionVerbs } from '../log/retention.ts';
 import { runReads } from '../log/run-records.ts';
+import { errorSearches } from '../log/search/error-search.ts';
+import { runSearches } from '../log/search/run-search.ts';
 import { text } from '../rows/cells.ts';
 import type { Row } from '../rows/rows.ts';
 import { createSeal } from '../seal/seal.ts';
@@ -150,6 +152,8 @@ function storeOf(core: LogCore, closeAll: () => Promise<void>): Omit<Store, keyo
     ...nodeVerbs(core),
     ...logReads(log),
     ...runReads(log),
+    ...errorSearches(log),
+    ...runSearches(log),
     ...retentionVerbs(database, () => forgetOld(core)),
     ...configVerbs({ ...core, database }),
     reclaimSpace: async () => false, // autovacuum makes room, and what comes next fills it

@@ -2,10 +2,11 @@
 
 import { DELIVERY_STATES, type DeliveryKind, type DeliveryState, type DueBy } from '../../domain/delivery/delivery.ts';
 import type { Emission, SourceType } from '../../domain/emission.ts';
+import { errorIn } from '../../domain/failure.ts';
 import { emitId } from '../../domain/ids.ts';
 import { RUN_STATES, type RunState } from '../../domain/run/run.ts';
 import type { Wait, WaitKind } from '../../domain/run/wait.ts';
-import type { DeliveryRecord, EmissionRecord, Ledger, RunRecord } from '../contract/records.ts';
+import type { DeliveryRecord, EmissionRecord, Ledger, ListedRun, RunRecord } from '../contract/records.ts';
 import type { Seal } from '../seal/seal.ts';
 import { openBody } from '../seal/sealed-requests.ts';
 import { bytes, flag, number, numberOrNull, text, textOrNull } from './cells.ts';
@@ -79,7 +80,7 @@ export function toWait(row: Row): Wait | null {
   return row.wait_kind === null ? null : { kind: text<WaitKind>(row, 'wait_kind'), dueAtMs: number(row, 'due_at_ms') };
 }
 
-export function toRunRecord(row: Row, storeTag: string): RunRecord {
+function toRunRecord(row: Row, storeTag: string): RunRecord {
   return {
     run: number(row, 'run'),
     runnableId: text(row, 'runnable_id'),
@@ -97,6 +98,15 @@ export function toRunRecord(row: Row, storeTag: string): RunRecord {
     errorEntry: numberOrNull(row, 'error_entry'),
     errorCode: textOrNull(row, 'error_code'),
     waiting: toWait(row),
+  };
+}
+
+/** `error_tail`: the part of the error's body behind the original event. */
+export function toListedRun(row: Row, storeTag: string): ListedRun {
+  return {
+    ...toRunRecord(row, storeTag),
+    errorMessage: row.error_tail === null ? null : errorIn(bytes(row, 'error_tail')).msg,
+    retriedBy: numberOrNull(row, 'retried_by'),
   };
 }
 

@@ -9,6 +9,8 @@ import { writeGroupsOf } from '../log/error-groups.ts';
 import { logReads } from '../log/log-records.ts';
 import { retentionVerbs } from '../log/retention.ts';
 import { runReads } from '../log/run-records.ts';
+import { errorSearches } from '../log/search/error-search.ts';
+import { runSearches } from '../log/search/run-search.ts';
 import { number, text } from '../rows/cells.ts';
 import { OPEN_RUN } from '../rows/run-rows.ts';
 import { createSeal } from '../seal/seal.ts';
@@ -114,6 +116,8 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...spaceVerbs(core, checkpointer),
     ...logReads(log),
     ...runReads(log),
+    ...errorSearches(log),
+    ...runSearches(log),
     ...retentionVerbs(opened),
     ...configVerbs({ ...core, database: opened }),
   };

@@ -72,6 +72,8 @@ export function finishingContract(harness: Harness): void {
         errorEntry: null,
         errorCode: null,
         waiting: null,
+        errorMessage: null,
+        retriedBy: null,
         errorBody: null,
         causedByRun: null,
         causeSummary: null,

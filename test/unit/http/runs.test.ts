@@ -35,8 +35,10 @@ test('a run shows what the wire agrees', async (t) => {
     summary: null,
     created_at_ms: T0_MS,
     started_at_ms: T0_MS,
+    retried_by: null,
   });
-  const failure = { error_id: recordId(errorEntry ?? 0), error: { code: 'TypeError' } };
+  const error = { code: 'TypeError', msg: 'it went wrong: TypeError' };
+  const failure = { error_id: recordId(errorEntry ?? 0), error };
   assert.deepEqual(json.data, [
     { ...shown(failing), state: 'failed', ended_at_ms: T0_MS + 5, ...failure },
     { ...shown(run), state: 'succeeded', ended_at_ms: T0_MS, error_id: null },

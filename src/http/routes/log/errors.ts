@@ -12,6 +12,7 @@ import { RECORD_ID } from '../../openapi/schema.ts';
 import { eventOf } from '../../params.ts';
 import { Type } from '../../schema/type.ts';
 import { ERROR_RECORD, emissionToWire } from '../../wire/log/emissions.ts';
+import { REPLAY, replayToWire, TOLD_STATE } from '../../wire/log/found-errors.ts';
 import { RECEIPT, receiptToWire, STARTED, startedToWire } from '../../wire/log/runs.ts';
 import { EXPAND, entryCursor, exists } from './emitters.ts';
 
@@ -53,7 +54,12 @@ function addList(app: App, { store }: HttpDeps, { noun, name, path, prefix }: No
 }
 
 const ERROR_RECORD_WHOLE = Type.Object(
-  { ...ERROR_RECORD.properties, receipts: Type.Array(RECEIPT) },
+  {
+    ...ERROR_RECORD.properties,
+    receipts: Type.Array(RECEIPT),
+    told: TOLD_STATE,
+    replays: Type.Array(REPLAY, { description: 'Replays of it and retries of its run, newest first; at most 100.' }),
+  },
   { title: 'ErrorRecordWhole' },
 );
 
@@ -63,7 +69,8 @@ function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Nou
     tag: 'errors',
     access: 'read',
     summary: `Read one error of a ${noun}`,
-    description: 'With its receipts: every run, delivery and mail that it caused, and what was withheld and why.',
+    description:
+      'With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and its replays.',
     params: { ...idIn(prefix, `The ${noun}.`), record_id: RECORD_ID },
     query: { expand: EXPAND },
     answer: dataOf(ERROR_RECORD_WHOLE),
@@ -73,9 +80,12 @@ function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Nou
     const entry = found(entryOf(params.record_id), 'error', params.record_id);
     const emission = found(await store.getEmission(caller.ownerId, entry), 'error', params.record_id);
     if (emission.emitterId !== params.id || emission.name !== ERRORS) throw notFound('error', params.record_id);
-    const receipts = await store.receipts(caller.ownerId, entry);
+    const [receipts, { told, replays }] = await Promise.all([
+      store.receipts(caller.ownerId, entry),
+      store.outcomeOfError(caller.ownerId, entry),
+    ]);
     const record = emissionToWire(emission, query.expand === 'event');
-    return { data: { ...record, receipts: receipts.map(receiptToWire) } };
+    return { data: { ...record, receipts: receipts.map(receiptToWire), told, replays: replays.map(replayToWire) } };
   });
 }
 

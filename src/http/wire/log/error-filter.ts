@@ -1,9 +1,10 @@
 // The filter of errors as query parameters: of the search, and of whatever else takes the same ones.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import type { ErrorFilter } from '../../../domain/error-filter.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { text } from '../../openapi/schema.ts';
+import { Type } from '../../schema/type.ts';
 import { TIME_WANTED, timeOf, wrong } from '../times.ts';
 
 /** No database keeps the character NUL in a text, and nothing that is searched for has others of these. */

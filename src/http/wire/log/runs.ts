@@ -5,9 +5,10 @@ import { utf8 } from '../../../domain/bytes.ts';
 import { originOfListener } from '../../../domain/delivery/http-request.ts';
 import { msOf, numberedId, PREFIX, prefixOf, recordId } from '../../../domain/ids.ts';
 import { memberOf } from '../../../domain/json-member.ts';
+import { LIMITS } from '../../../domain/limits.ts';
 import { RUN_STATES } from '../../../domain/run/run.ts';
 import { WAIT_KINDS } from '../../../domain/run/wait.ts';
-import type { Receipt, RunRecord, RunWhole } from '../../../store/contract/records.ts';
+import type { ListedRun, Receipt, RunWhole } from '../../../store/contract/records.ts';
 import { Verbatim } from '../../body/json.ts';
 import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, nullable, oneOf, RECORD_ID, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
@@ -77,12 +78,24 @@ const RUN_FIELDS = {
   started_at_ms: nullable(MILLISECONDS),
   ended_at_ms: nullable(MILLISECONDS),
   error_id: nullable(RECORD_ID),
+  retried_by: nullable(id('r_', 'The newest run that is a retry of this one, or a replay of its error.')),
 };
 
 export const RUN = Type.Object(
   {
     ...RUN_FIELDS,
-    error: Type.Optional(Type.Object({ code: text({ example: 'TypeError' }) }, { description: 'Of a failed run.' })),
+    error: Type.Optional(
+      Type.Object(
+        {
+          code: text({ example: 'TypeError' }),
+          msg: text({
+            description: `At most ${LIMITS.listedMessageChars} characters.`,
+            example: "Cannot read properties of undefined (reading 'total')",
+          }),
+        },
+        { description: 'Of a failed run.' },
+      ),
+    ),
   },
   { title: 'Run' },
 );
@@ -161,7 +174,13 @@ export function runIdOf(run: number | null): string | null {
   return run === null ? null : numberedId(PREFIX.run, run);
 }
 
-export function runToWire(run: RunRecord): Static<typeof RUN> {
+/** Returns a message as lists show it. */
+export function listedMessage(message: string): string {
+  if (message.length <= LIMITS.listedMessageChars) return message;
+  return `${message.slice(0, LIMITS.listedMessageChars - 1).toWellFormed()}…`;
+}
+
+export function runToWire(run: ListedRun): Static<typeof RUN> {
   const isSource = prefixOf(run.runnableId) === PREFIX.source;
   return {
     id: numberedId(PREFIX.run, run.run),
@@ -179,7 +198,8 @@ export function runToWire(run: RunRecord): Static<typeof RUN> {
     started_at_ms: run.startedAtMs,
     ended_at_ms: run.endedAtMs,
     error_id: run.errorEntry === null ? null : recordId(run.errorEntry),
-    ...(run.errorCode === null ? {} : { error: { code: run.errorCode } }),
+    retried_by: runIdOf(run.retriedBy),
+    ...(run.errorCode === null ? {} : { error: { code: run.errorCode, msg: listedMessage(run.errorMessage ?? '') } }),
   };
 }
 

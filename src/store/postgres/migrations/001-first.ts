@@ -124,6 +124,7 @@ ALTER TABLE open_runs ALTER COLUMN resumed SET STORAGE EXTERNAL;
 ALTER TABLE open_runs ALTER COLUMN early SET STORAGE EXTERNAL;
 ALTER TABLE open_runs ALTER COLUMN carried SET STORAGE EXTERNAL;
 CREATE INDEX open_runs_runnable ON open_runs (runnable_id, run);
+CREATE INDEX open_runs_owner ON open_runs (owner_id, run);
 CREATE INDEX open_runs_entry ON open_runs (entry);
 CREATE INDEX open_runs_cancel ON open_runs (run) WHERE cancel_asked;
 CREATE INDEX open_runs_due ON open_runs (due_at_ms, run) WHERE due_at_ms IS NOT NULL;
@@ -154,6 +155,9 @@ CREATE TABLE runs (
 CREATE INDEX runs_runnable ON runs (runnable_id, run);
 CREATE INDEX runs_entry ON runs (entry);
 CREATE INDEX runs_failed ON runs (runnable_id, run) WHERE state = 'failed';
+-- The search of all runs of an owner.
+CREATE INDEX runs_owner ON runs (owner_id, run);
+CREATE INDEX runs_owner_failed ON runs (owner_id, run) WHERE state = 'failed';
 
 CREATE VIEW all_runs AS
   SELECT run, owner_id, runnable_id, deployment_id, entry, via, subscription_id, state, attempt, started_at_ms,

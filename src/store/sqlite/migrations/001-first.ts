@@ -61,6 +61,9 @@ CREATE INDEX runs_runnable ON runs (runnable_id, run);
 CREATE INDEX runs_entry ON runs (entry);
 CREATE INDEX runs_open ON runs (state, runnable_id, run) WHERE state = 'queued' OR state = 'running' OR state = 'waiting';
 CREATE INDEX runs_failed ON runs (runnable_id, run) WHERE state = 'failed';
+-- The search of all runs of an owner.
+CREATE INDEX runs_owner ON runs (owner_id, run);
+CREATE INDEX runs_owner_failed ON runs (owner_id, run) WHERE state = 'failed';
 CREATE INDEX runs_due ON runs (due_at_ms) WHERE state = 'waiting';
 -- Whose deployment must stay.
 CREATE INDEX runs_carried ON runs (deployment_id) WHERE carried IS NOT NULL;

@@ -9,15 +9,23 @@ type Verbs = Record<string, (...given: any[]) => Promise<unknown>>;
 
 /** Returns the verbs so that reads wait for earlier commits. Verbs that write wait for their own, in the batch. */
 export function showingWhatIsSynced<T extends Verbs>(verbs: T, to: { batch: Batch; commits: CommitSync }): T {
-  const shown = Object.entries(verbs).map(([name, verb]) => [name, showing(verb, to)]);
+  const shown = Object.entries(verbs).map(([name, verb]) => [name, showing([name, verb], to)]);
   return Object.fromEntries(shown) as T;
 }
 
-function showing(verb: Verbs[string], { batch, commits }: { batch: Batch; commits: CommitSync }): Verbs[string] {
+/** Reads that let others go first while they read: what they show is on disk when the commits are that were made by their end. */
+const READ_IN_STEPS: ReadonlySet<string> = new Set(['searchErrors', 'searchRuns', 'outcomeOfError']);
+
+function showing(
+  [name, verb]: [string, Verbs[string]],
+  { batch, commits }: { batch: Batch; commits: CommitSync },
+): Verbs[string] {
+  const isInSteps = READ_IN_STEPS.has(name);
   return (...given) => {
     const before = batch.called;
     const answer = verb(...given);
-    // A verb that only reads has read by now: it never waits before.
+    if (isInSteps) return answer.then((value) => Promise.resolve(commits.synced()).then(() => value));
+    // Any other verb that only reads has read by now: it never waits before.
     const synced = batch.called === before ? commits.synced() : null;
     return synced === null ? answer : Promise.all([answer, synced]).then(([value]) => value);
   };

@@ -149,10 +149,13 @@ test('what is read waits until it is on disk', async () => {
   await committed(place, 1);
   const listed = watch(list());
   const again = watch(store.ledger(stage.owner.id));
+  // It waits for what was committed by its end: it reads in several steps.
+  const found = watch(store.searchRuns({ ownerId: stage.owner.id }, { limit: 10 }));
   await turns();
-  deepEqual([listed.isOver, again.isOver], [false, false]);
+  deepEqual([listed.isOver, again.isOver, found.isOver], [false, false, false]);
   await disk.letGo();
   equal((await listed.promise).length, 1);
+  equal((await found.promise).items.length, 1);
   await again.promise;
   const begun = disk.begun;
   await list();

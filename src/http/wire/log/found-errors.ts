@@ -1,0 +1,78 @@
+// Errors as the search of all errors shows them: with what became of each.
+
+import type { Static } from 'typebox';
+import type { Replay } from '../../../domain/errors/replay.ts';
+import { TOLD } from '../../../domain/errors/told.ts';
+import { numberedId, PREFIX } from '../../../domain/ids.ts';
+import { LIMITS } from '../../../domain/limits.ts';
+import { RUN_STATES } from '../../../domain/run/run.ts';
+import type { FoundError } from '../../../store/contract/search.ts';
+import { id, nullable, oneOf, text } from '../../openapi/schema.ts';
+import { Type } from '../../schema/type.ts';
+import { type EmissionWire, ERROR_RECORD, emissionToWire } from './emissions.ts';
+import { listedMessage, runIdOf } from './runs.ts';
+
+export const TOLD_STATE = oneOf(
+  TOLD,
+  '`told`: a listener’s run succeeded, or a mail, webhook or request went out. `under_way`: one of them is not over. `counted`: its mail was withheld, and a digest counts it. `failed`: all failed or were given up. `withheld`: every listener was left out. `no_listener`: there was none.',
+);
+
+export const REPLAY = Type.Object(
+  {
+    kind: oneOf(['replay', 'retry'], 'Of the error, or of the run that failed.'),
+    run_id: id('r_'),
+    state: oneOf(RUN_STATES),
+    edited: Type.Boolean({ description: 'With another event than the original one.', examples: [false] }),
+  },
+  { title: 'Replay', description: 'Another run for the same event, and its state.' },
+);
+
+export const FOUND_ERROR = Type.Object(
+  {
+    ...ERROR_RECORD.properties,
+    error: Type.Object(
+      {
+        code: nullable(text({ example: 'TypeError' })),
+        msg: text({
+          description: `At most ${LIMITS.listedMessageChars} characters.`,
+          example: "Cannot read properties of undefined (reading 'total')",
+        }),
+        cellId: text({ description: 'The step in which it arose.', example: 'c_0Vj3aBc9dEfGhIjK' }),
+        ts: text({ example: '2026-06-21T00:00:00.141Z' }),
+        namespace: text({ description: 'The name of that step.', example: 'charge' }),
+      },
+      { title: 'ErrorSummary' },
+    ),
+    workflow_name: nullable(text({ description: 'The name of what failed, at that time.', example: 'Orders' })),
+    deployment_id: nullable(id('d_')),
+    run_id: nullable(id('r_', 'The run that failed; null for a delivery.')),
+    delivery_id: Type.Union([Type.String(), Type.Null()], {
+      description: 'The delivery that was given up (`dl_…`); null for a run.',
+      examples: [null],
+    }),
+    told: TOLD_STATE,
+    replay: Type.Union([REPLAY, Type.Null()], {
+      description: 'The newest replay of it, or retry of its run; null when there is none.',
+    }),
+  },
+  { title: 'FoundError' },
+);
+
+export function replayToWire({ kind, run, state, isEdited }: Replay): Static<typeof REPLAY> {
+  return { kind, run_id: numberedId(PREFIX.run, run), state, edited: isEdited };
+}
+
+export function foundErrorToWire(found: FoundError, withEvent: boolean): EmissionWire {
+  const { emission, error, causeRun, causeDelivery, replay } = found;
+  const { cellId, ts, namespace } = error;
+  const shown = {
+    error: { code: emission.code, msg: listedMessage(error.msg), cellId, ts, namespace },
+    workflow_name: found.workflowName,
+    deployment_id: found.deploymentId,
+    run_id: runIdOf(causeRun),
+    delivery_id: causeDelivery === null ? null : numberedId(PREFIX.delivery, causeDelivery),
+    told: found.told,
+    replay: replay && replayToWire(replay),
+  };
+  return { ...emissionToWire(emission, withEvent), ...shown };
+}

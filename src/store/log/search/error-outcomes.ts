@@ -1,0 +1,91 @@
+// What became of errors: who was told, and the replays of them.
+
+import { EMAIL, HTTP, REPLAY } from '../../../domain/emission.ts';
+import { kindOfReplay, type Replay } from '../../../domain/errors/replay.ts';
+import { type Telling, type Told, toldBy } from '../../../domain/errors/told.ts';
+import type { RunState } from '../../../domain/run/run.ts';
+import { isAmongNumbers, raw, sql } from '../../config/sql.ts';
+import { number, numberOrNull, text } from '../../rows/cells.ts';
+import { ALL_DELIVERIES, ALL_RUNS, type LogReader } from '../log-tables.ts';
+
+/** Emissions of runs that nothing subscribes to: mails and requests. */
+export const SENT = raw(`('${EMAIL}', '${HTTP}')`);
+const REPLAYS = raw(`'${REPLAY}'`);
+const NONE = raw('CAST (NULL AS BIGINT)');
+
+/** The numbers of an error that say what it is of. */
+export interface ErrorNumbers {
+  readonly ownerId: string;
+  readonly entry: number;
+  readonly causeRun: number | null;
+  readonly causeDelivery: number | null;
+}
+
+/** Returns, by entry, whether a listener was told. One statement, so that no run is missed that moves between two tables. */
+export async function toldOf({ database }: LogReader, entries: readonly number[]): Promise<(entry: number) => Told> {
+  const tellings = Map.groupBy(entries.length === 0 ? [] : await readTellings(), ({ root }) => root);
+  return (entry) => toldBy(tellings.get(entry) ?? []);
+
+  async function readTellings(): Promise<(Telling & { root: number })[]> {
+    const roots = isAmongNumbers(entries);
+    const rows = await database.all(sql`SELECT entry AS root, run, ${NONE} AS sent_by, state
+        FROM ${ALL_RUNS} AS runs WHERE entry ${roots}
+      UNION ALL SELECT entry, ${NONE}, ${NONE}, state FROM ${ALL_DELIVERIES} AS deliveries WHERE entry ${roots}
+      UNION ALL SELECT entry, ${NONE}, ${NONE}, 'withheld' FROM withheld WHERE entry ${roots}
+      UNION ALL SELECT runs.entry, ${NONE}, runs.run, deliveries.state FROM ${ALL_RUNS} AS runs
+        JOIN emissions ON emissions.cause_run = runs.run AND emissions.name IN ${SENT}
+        JOIN ${ALL_DELIVERIES} AS deliveries ON deliveries.entry = emissions.entry WHERE runs.entry ${roots}
+      UNION ALL SELECT runs.entry, ${NONE}, runs.run, 'withheld' FROM ${ALL_RUNS} AS runs
+        JOIN emissions ON emissions.cause_run = runs.run AND emissions.name IN ${SENT}
+        JOIN withheld ON withheld.entry = emissions.entry WHERE runs.entry ${roots}`);
+    return rows.map((row) => ({
+      root: number(row, 'root'),
+      run: numberOrNull(row, 'run'),
+      sentBy: numberOrNull(row, 'sent_by'),
+      state: text<Telling['state']>(row, 'state'),
+    }));
+  }
+}
+
+/** Returns the replays of errors of one owner, newest first; of those that are alike the newest alone, unless `limit` says how many. */
+export async function replaysOf(
+  { database }: LogReader,
+  errors: readonly ErrorNumbers[],
+  limit?: number,
+): Promise<(error: ErrorNumbers) => readonly Replay[]> {
+  const made = await readReplays();
+  return ({ entry, causeRun, causeDelivery }) =>
+    made.flatMap(({ ofRun, ofDelivery, summary, run, state }) => {
+      const isOurs = ofRun === null ? ofDelivery === causeDelivery : ofRun === causeRun;
+      const kind = isOurs ? kindOfReplay({ name: REPLAY, summary }, { entry, run: causeRun }) : null;
+      return kind ? [{ ...kind, run, state }] : [];
+    });
+
+  async function readReplays() {
+    const causes = [
+      { column: raw('cause_run'), numbers: errors.flatMap(({ causeRun }) => causeRun ?? []) },
+      { column: raw('cause_delivery'), numbers: errors.flatMap(({ causeDelivery }) => causeDelivery ?? []) },
+    ];
+    const parts = causes.flatMap(({ column, numbers }) => {
+      if (numbers.length === 0) return [];
+      const of = sql`FROM emissions WHERE owner_id = ${errors[0]?.ownerId ?? ''} AND ${column} ${isAmongNumbers(numbers)} AND name = ${REPLAYS}`;
+      return limit === undefined
+        ? sql`SELECT max(entry) AS entry ${of} GROUP BY ${column}, summary`
+        : sql`SELECT entry ${of} ORDER BY entry DESC LIMIT ${limit}`;
+    });
+    const found = await Promise.all(
+      parts.map((part) =>
+        database.all(sql`SELECT emissions.cause_run, emissions.cause_delivery, emissions.summary, runs.run, runs.state
+          FROM (${part}) AS newest JOIN emissions ON emissions.entry = newest.entry
+            JOIN ${ALL_RUNS} AS runs ON runs.entry = newest.entry ORDER BY runs.run DESC`),
+      ),
+    );
+    return found.flat().map((row) => ({
+      ofRun: numberOrNull(row, 'cause_run'),
+      ofDelivery: numberOrNull(row, 'cause_delivery'),
+      summary: text(row, 'summary'),
+      run: number(row, 'run'),
+      state: text<RunState>(row, 'state'),
+    }));
+  }
+}

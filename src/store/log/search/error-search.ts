@@ -1,0 +1,188 @@
+// The search of an owner's errors, for both databases.
+
+import { ERRORS } from '../../../domain/emission.ts';
+import { matchOf } from '../../../domain/error-filter.ts';
+import type { Replay } from '../../../domain/errors/replay.ts';
+import type { Told } from '../../../domain/errors/told.ts';
+import { detailIn, type ErrorDetail } from '../../../domain/failure.ts';
+import { LIMITS } from '../../../domain/limits.ts';
+import { isAmongNumbers, joined, raw, type Sql, sql } from '../../config/sql.ts';
+import type { PageQuery } from '../../contract/records.ts';
+import type { ErrorSearch, FoundError, SearchStore } from '../../contract/search.ts';
+import { bytes, number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
+import { toEmissionRecord } from '../../rows/log-rows.ts';
+import type { Row } from '../../rows/rows.ts';
+import { LISTED, type LogReader } from '../log-tables.ts';
+import { searchWithin } from './bounded-search.ts';
+import { type ErrorNumbers, replaysOf, toldOf } from './error-outcomes.ts';
+import { inRange, type NumberIndex, ordered, rangeOfTimes } from './number-ranges.ts';
+
+/** Replays that one error shows by itself. */
+const SHOWN_REPLAYS = 100;
+
+interface ErrorRow extends ErrorNumbers {
+  readonly emitterId: string;
+  readonly code: string | null;
+  readonly bytes: number;
+}
+
+/** An error that the filter means, and what of it was read to know that. */
+interface Meant {
+  readonly head: ErrorRow;
+  readonly detail: ErrorDetail;
+  readonly told: Told;
+  readonly replays: readonly Replay[];
+}
+
+export function errorSearches(log: LogReader): Pick<SearchStore, 'searchErrors' | 'outcomeOfError'> {
+  const { database } = log;
+  return {
+    searchErrors: (search, page, withBody) => new Searching(log, search, withBody).read(page),
+
+    outcomeOfError: async (ownerId, entry) => {
+      const row = await database.get(
+        sql`SELECT entry, cause_run, cause_delivery FROM emissions WHERE entry = ${entry} AND owner_id = ${ownerId}`,
+      );
+      if (!row) return { replays: [], told: 'no_listener' };
+      const error = toNumbers(row, ownerId);
+      const [told, replays] = await Promise.all([toldOf(log, [entry]), replaysOf(log, [error], SHOWN_REPLAYS)]);
+      return { replays: replays(error), told: told(entry) };
+    },
+  };
+}
+
+class Searching {
+  readonly #log: LogReader;
+  readonly #search: ErrorSearch;
+  readonly #withBody: boolean;
+
+  constructor(log: LogReader, search: ErrorSearch, withBody: boolean) {
+    this.#log = log;
+    this.#search = search;
+    this.#withBody = withBody;
+  }
+
+  async read(page: PageQuery<number>): Promise<Awaited<ReturnType<SearchStore['searchErrors']>>> {
+    const { told, replayed } = this.#search;
+    const match = matchOf(this.#search);
+    const index = indexOf(this.#search);
+    const range = rangeOfTimes(this.#search);
+    const isByHead = match.byDetail === null && told === undefined && replayed === undefined;
+    const [found, totalCount] = await Promise.all([
+      searchWithin<ErrorRow, FoundError>({
+        page,
+        range,
+        isFiltered: !isByHead || this.#search.code !== undefined,
+        read: (within, order) => this.#heads(index, within, order),
+        numberOf: ({ entry }) => entry,
+        fits: match.byHead,
+        bytesOf: (head) => head.bytes,
+        judge: (heads) => this.#judge(heads, match.byDetail),
+      }),
+      isByHead ? this.#count(index) : null,
+    ]);
+    return { ...found, totalCount };
+  }
+
+  async #heads(
+    index: NumberIndex,
+    within: { from: number; to: number },
+    { isDescending, limit }: { isDescending: boolean; limit: number },
+  ): Promise<readonly ErrorRow[]> {
+    const where = joined([...index.where, ...inRange(index, within)], ' AND ');
+    const rows = await this.#log.database.planned(
+      sql`SELECT entry, emitter_id, code, cause_run, cause_delivery, octet_length(body) AS bytes
+        FROM emissions WHERE ${where} ORDER BY ${ordered(index, isDescending)} LIMIT ${limit}`,
+    );
+    return rows.map((row) => ({
+      ...toNumbers(row, this.#search.ownerId),
+      emitterId: text(row, 'emitter_id'),
+      code: textOrNull(row, 'code'),
+      bytes: number(row, 'bytes'),
+    }));
+  }
+
+  async #count(index: NumberIndex): Promise<number> {
+    const { code } = this.#search;
+    const where = joined([...index.where, ...inRange(index, rangeOfTimes(this.#search))], ' AND ');
+    const [row] = await this.#log.database.planned(sql`SELECT count(*) AS total FROM (SELECT code FROM emissions
+        WHERE ${where} ORDER BY ${ordered(index, true)} LIMIT ${LIMITS.countedRecords}) AS counted
+      ${code === undefined ? raw('') : sql`WHERE code = ${code}`}`);
+    return row ? number(row, 'total') : 0;
+  }
+
+  async #judge(
+    heads: readonly ErrorRow[],
+    byDetail: ((detail: ErrorDetail) => boolean) | null,
+  ): Promise<{ number: number; item: FoundError }[]> {
+    const details = await this.#details(heads);
+    const ofDetail = heads.flatMap((head) => {
+      const detail = details.get(head.entry);
+      return detail && (byDetail?.(detail) ?? true) ? [{ head, detail }] : [];
+    });
+    if (ofDetail.length === 0) return [];
+    const errors = ofDetail.map(({ head }) => head);
+    const entries = errors.map(({ entry }) => entry);
+    const [told, replays] = await Promise.all([toldOf(this.#log, entries), replaysOf(this.#log, errors)]);
+    const meant = ofDetail
+      .map(({ head, detail }) => ({ head, detail, told: told(head.entry), replays: replays(head) }))
+      .filter((error) => this.#isMeant(error));
+    return this.#whole(meant);
+  }
+
+  /** Of each error only what the service wrote behind the original event. */
+  async #details(heads: readonly ErrorRow[]): Promise<ReadonlyMap<number, ErrorDetail>> {
+    const rows = await this.#log.database.all(
+      sql`SELECT entry, substr(body, coalesce(original_start + original_length, 0) + 2) AS tail FROM emissions
+        WHERE entry ${isAmongNumbers(heads.map(({ entry }) => entry))} AND owner_id = ${this.#search.ownerId}`,
+    );
+    return new Map(rows.map((row) => [number(row, 'entry'), detailIn(bytes(row, 'tail'))]));
+  }
+
+  #isMeant({ told, replays }: Meant): boolean {
+    const { told: wanted, replayed } = this.#search;
+    if (replayed !== undefined && replays.length > 0 !== replayed) return false;
+    return wanted === undefined || (typeof wanted === 'boolean' ? (told === 'told') === wanted : told === wanted);
+  }
+
+  async #whole(meant: readonly Meant[]): Promise<{ number: number; item: FoundError }[]> {
+    const rows = await this.#log.database.all(
+      sql`SELECT entry, emitter_id, name, summary, item_id, item_ts, code, group_id${raw(this.#withBody ? ', body' : '')}
+        FROM emissions WHERE entry ${isAmongNumbers(meant.map(({ head }) => head.entry))}`,
+    );
+    const records = new Map(rows.map((row) => [number(row, 'entry'), toEmissionRecord(row, this.#log)]));
+    return meant.flatMap(({ head, detail, told, replays }) => {
+      const { entry, causeRun, causeDelivery } = head;
+      const emission = records.get(entry);
+      // Retention has deleted it meanwhile.
+      if (!emission) return [];
+      const { msg, cellId, namespace = '', ts } = detail.error;
+      const { workflow_name: workflowName, deployment_id: deploymentId } = detail.context;
+      const error = { msg, cellId, namespace, ts };
+      const replay = replays[0] ?? null;
+      return {
+        number: entry,
+        item: { emission, causeRun, causeDelivery, error, workflowName, deploymentId, told, replay },
+      };
+    });
+  }
+}
+
+function toNumbers(row: Row, ownerId: string): ErrorNumbers {
+  return {
+    ownerId,
+    entry: number(row, 'entry'),
+    causeRun: numberOrNull(row, 'cause_run'),
+    causeDelivery: numberOrNull(row, 'cause_delivery'),
+  };
+}
+
+/** The errors of an owner, or of one emitter of that owner. */
+function indexOf({ ownerId, emitterId }: ErrorSearch): NumberIndex {
+  const isError: Sql = raw(`name = '${ERRORS}'`);
+  if (emitterId === undefined) {
+    return { column: raw('owner_id'), value: ownerId, number: raw('entry'), where: [isError] };
+  }
+  const where = [sql`emitter_id = ${emitterId}`, sql`${LISTED}`, sql`owner_id = ${ownerId}`];
+  return { column: raw('name'), value: ERRORS, number: raw('entry'), where };
+}
