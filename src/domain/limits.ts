@@ -29,6 +29,8 @@ export const LIMITS = {
   /** Records read at once, for one reader or for all readers at the same position. */
   streamRecords: 100,
   streamBytes: 256 * KIB,
+  /** Exports under way, of one owner at one process. */
+  exportsPerOwner: 4,
 
   // resources
   nameChars: 255,

@@ -1,12 +1,17 @@
-// A stream: what one emitter emits, sent to one reader as it is emitted. The interface between HTTP and the engine.
+// A stream: what one emitter emits, or all errors of an owner, sent to one reader as it is emitted. The interface between HTTP
+// and the engine.
 
+import type { ErrorFilter } from './error-filter.ts';
 import { NUMBERS_PER_MS } from './ids.ts';
 
 export interface StreamChannel {
   readonly ownerId: string;
+  /** The owner's own id: all of the owner's emitters, on the channel `$errors`. */
   readonly emitterId: string;
   /** The channel, as in a subscription. */
   readonly name: string;
+  /** On the channel `$errors`: which ones are sent. */
+  readonly filter?: ErrorFilter;
 }
 
 export interface StreamAsked {

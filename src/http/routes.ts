@@ -17,7 +17,9 @@ import { addDeploymentRoutes } from './routes/deployments.ts';
 import { addDocsRoutes, type BuildDocument } from './routes/docs.ts';
 import { addHealthRoutes } from './routes/health.ts';
 import { addDeliveryRoutes } from './routes/log/deliveries.ts';
+import { addErrorExportRoutes } from './routes/log/error-export.ts';
 import { addErrorGroupRoutes } from './routes/log/error-groups.ts';
+import { addErrorStreamRoute } from './routes/log/error-stream.ts';
 import { addErrorRoutes } from './routes/log/errors.ts';
 import { addEventRoutes } from './routes/log/events.ts';
 import { addLedgerRoutes } from './routes/log/ledger.ts';
@@ -47,6 +49,8 @@ export function addRoutes(app: App, deps: HttpDeps, { log, buildDocument }: Rout
   addSearchRoutes(app, deps);
   addErrorRoutes(app, deps);
   addErrorGroupRoutes(app, deps);
+  addErrorStreamRoute(app, deps);
+  addErrorExportRoutes(app, deps);
   addEventRoutes(app, deps);
   addStreamRoutes(app, deps);
   addRunRoutes(app, deps);

@@ -105,6 +105,8 @@ export class Reader implements OpenStream {
 
   #write(bytes: Uint8Array): void {
     const sink = this.#sink as StreamSink;
+    // Of what was read, a filter may have left nothing.
+    if (bytes.byteLength === 0) return;
     if (sink.write(bytes) || this.#isClosed) return;
     this.#isFull = true;
     this.#rounds = 0;

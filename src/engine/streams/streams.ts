@@ -6,6 +6,7 @@
 //   and the last id that a reader was given tells all that it has.
 // - Nothing waits in memory for a slow reader, and an idle one costs neither a timer nor a question (reader.ts).
 
+import { errorJudge } from '../../domain/errors/error-judge.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { NUMBERS_PER_MS } from '../../domain/ids.ts';
 import { DAY_MS, LIMITS, MINUTE_MS, SECOND_MS } from '../../domain/limits.ts';
@@ -209,12 +210,14 @@ export class Streams {
       // A store that answers without waiting would keep all other work waiting while many read much.
       await new Promise((resolve) => setImmediate(resolve));
       const last = records.at(-1);
-      return last ? { bytes: this.#deps.frames.of(records), last: last.entry } : null;
+      if (!last) return null;
+      const shown = channel.filter ? records.filter(errorJudge(channel.filter)) : records;
+      return { bytes: this.#deps.frames.of(shown), last: last.entry };
     });
 }
 
-function keyOf({ ownerId, emitterId, name }: StreamChannel): string {
-  return `${ownerId} ${emitterId} ${name}`;
+function keyOf({ ownerId, emitterId, name, filter }: StreamChannel): string {
+  return JSON.stringify([ownerId, emitterId, name, filter]);
 }
 
 function neverGiven(): Refusal {

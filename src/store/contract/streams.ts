@@ -2,9 +2,10 @@
 
 import type { EmissionRecord } from './records.ts';
 
-/** The emissions of one emitter that lists show. */
+/** The emissions of one emitter, or all errors of an owner, that lists show. */
 export interface Channel {
   readonly ownerId: string;
+  /** The owner's own id: all emitters of the owner, and `name` is `$errors`. */
   readonly emitterId: string;
   /** As in a subscription: empty for the default channel, `*` for all names that do not begin with `$`. */
   readonly name: string;
@@ -14,6 +15,16 @@ export interface Channel {
 export interface Stretch {
   readonly after: number;
   readonly upTo: number;
+}
+
+/** An emission, and where the original event of an error stands in its body. */
+export interface LoggedRecord extends EmissionRecord {
+  readonly original: { readonly start: number; readonly length: number } | null;
+}
+
+/** Returns whether a channel has the errors of all emitters of its owner. */
+export function isOfOwner({ ownerId, emitterId }: Channel): boolean {
+  return emitterId === ownerId;
 }
 
 export interface StreamStore {
@@ -27,7 +38,7 @@ export interface StreamStore {
    * Returns the next emissions that lists show, oldest first: at most LIMITS.streamRecords, and none after
    * LIMITS.streamBytes of bodies. None: the whole stretch has none.
    */
-  emissionsAfter(channel: Channel, stretch: Stretch, withBody: boolean): Promise<readonly EmissionRecord[]>;
-  /** Returns the emitters of the emissions that lists show. */
+  emissionsAfter(channel: Channel, stretch: Stretch, withBody: boolean): Promise<readonly LoggedRecord[]>;
+  /** Returns the emitters of the emissions that lists show, and the owners whose errors are among them. */
   emittersAfter(stretch: Stretch): Promise<ReadonlySet<string>>;
 }

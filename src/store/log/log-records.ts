@@ -1,5 +1,6 @@
 // Reads of the log, for both databases: its lists, the ledger, receipts, and what is due when.
 
+import { ERRORS } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Via } from '../../domain/resource.ts';
 import { readPage } from '../config/pages.ts';
@@ -61,9 +62,11 @@ export function logReads(log: LogReader): LogReads {
 
     emittersAfter: async ({ after, upTo }) => {
       const rows = await database.planned(
-        sql`SELECT DISTINCT emitter_id FROM emissions WHERE entry > ${after} AND entry <= ${upTo} AND ${LISTED}`,
+        sql`SELECT DISTINCT emitter_id, CASE WHEN name = ${ERRORS} THEN owner_id END AS failed_owner_id
+          FROM emissions WHERE entry > ${after} AND entry <= ${upTo} AND ${LISTED}`,
       );
-      return new Set(rows.map((row) => text(row, 'emitter_id')));
+      const ids = rows.flatMap((row) => [text(row, 'emitter_id'), textOrNull(row, 'failed_owner_id')]);
+      return new Set(ids.filter((id) => id !== null));
     },
 
     listLater: (ownerId, sourceId, page, withBody) =>

@@ -7,6 +7,7 @@ import { emitId } from '../../domain/ids.ts';
 import { RUN_STATES, type RunState } from '../../domain/run/run.ts';
 import type { Wait, WaitKind } from '../../domain/run/wait.ts';
 import type { DeliveryRecord, EmissionRecord, Ledger, ListedRun, RunRecord } from '../contract/records.ts';
+import type { LoggedRecord } from '../contract/streams.ts';
 import type { Seal } from '../seal/seal.ts';
 import { openBody } from '../seal/sealed-requests.ts';
 import { bytes, flag, number, numberOrNull, text, textOrNull } from './cells.ts';
@@ -72,6 +73,16 @@ export function toEmissionRecord(row: Row, { storeTag, seal }: EmissionReader): 
     code: textOrNull(row, 'code'),
     groupId: textOrNull(row, 'group_id'),
     body: body && openBody({ entry, name, body }, seal),
+  };
+}
+
+/** Reads a row with the place of the original event. */
+export function toLoggedRecord(row: Row, reader: EmissionReader): LoggedRecord {
+  const start = numberOrNull(row, 'original_start');
+  const length = numberOrNull(row, 'original_length');
+  return {
+    ...toEmissionRecord(row, reader),
+    original: start === null || length === null ? null : { start, length },
   };
 }
 

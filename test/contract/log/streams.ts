@@ -6,7 +6,8 @@ import { ERRORS } from '../../../src/domain/emission.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import type { EmissionRecord } from '../../../src/store/contract/records.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
-import { all, at, emit, type Harness, json, only, parsed, shareOf, succeeded, times } from '../fixtures.ts';
+import type { LoggedRecord } from '../../../src/store/contract/streams.ts';
+import { all, at, defined, emit, type Harness, json, only, parsed, shareOf, succeeded, times } from '../fixtures.ts';
 import { numbered, STUBBORN, Stage } from '../stage.ts';
 
 /** The end, when what was emitted so far lies before it. */
@@ -21,10 +22,10 @@ interface From {
   readonly after: number;
 }
 
-async function readAll(stage: Stage, { emitterId, name = '', after }: From, upTo?: number): Promise<EmissionRecord[]> {
+async function readAll(stage: Stage, { emitterId, name = '', after }: From, upTo?: number): Promise<LoggedRecord[]> {
   const channel = { ownerId: stage.owner.id, emitterId, name };
   const end = upTo ?? (await endOf(stage));
-  const records: EmissionRecord[] = [];
+  const records: LoggedRecord[] = [];
   for (;;) {
     const step = await stage.store.emissionsAfter(channel, { after: records.at(-1)?.entry ?? after, upTo: end }, true);
     if (step.length === 0) return records;
@@ -154,6 +155,40 @@ export function streamsContract(harness: Harness): void {
         deepEqual(await stage.store.emissionsAfter(channel, { after, upTo }, true), []);
         equal((await readAll(stage, { emitterId, name, after }, upTo)).length, 1);
       }
+    });
+
+    it('has the errors of all emitters of an owner', async () => {
+      await using stage = await Stage.open(harness);
+      const [source, workflow] = [await stage.source(), await stage.workflow()];
+      const other = await stage.neighbour();
+      const theirs = await other.source();
+      const after = await endOf(stage);
+      const first = await stage.failure(source);
+      await stage.append(source.id);
+      await other.failure(theirs);
+      const second = await stage.failure(workflow);
+      const upTo = await endOf(stage);
+      const from = { emitterId: stage.owner.id, name: ERRORS };
+      const records = await readAll(stage, { ...from, after }, upTo);
+      deepEqual(entriesOf(records), [first, second]);
+      deepEqual(entriesOf(await readAll(stage, { ...from, after: first }, upTo)), [second]);
+      for (const { body, original } of records) {
+        const { start, length } = defined(original);
+        const event = Buffer.from(body as Uint8Array).subarray(start, start + length);
+        const whole = parsed(body) as { original_event: unknown };
+        deepEqual(parsed(event), whole.original_event);
+      }
+      const emitters = await stage.store.emittersAfter({ after, upTo });
+      deepEqual([emitters.has(stage.owner.id), emitters.has(other.owner.id)], [true, true]);
+    });
+
+    it('names no owner whose emitters emit without errors', async () => {
+      await using stage = await Stage.open(harness);
+      const { id: emitterId } = await stage.source();
+      const after = await endOf(stage);
+      await stage.append(emitterId);
+      const emitters = await stage.store.emittersAfter({ after, upTo: await endOf(stage) });
+      deepEqual([emitters.has(emitterId), emitters.has(stage.owner.id)], [true, false]);
     });
 
     it('names who has emitted', async () => {

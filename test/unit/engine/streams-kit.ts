@@ -8,6 +8,7 @@ import { Streams } from '../../../src/engine/streams/streams.ts';
 import { WakeUps } from '../../../src/engine/wake-ups.ts';
 import type { EmissionRecord } from '../../../src/store/contract/records.ts';
 import { type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
+import type { LoggedRecord } from '../../../src/store/contract/streams.ts';
 
 export const NOW_MS = 1_782_000_000_000;
 export const FIRST = NOW_MS * NUMBERS_PER_MS;
@@ -15,7 +16,7 @@ export const FIRST = NOW_MS * NUMBERS_PER_MS;
 export const ROUND = 15;
 
 export class Log {
-  readonly records: EmissionRecord[] = [];
+  readonly records: LoggedRecord[] = [];
   end = FIRST;
   reads = 0;
   isAway = false;
@@ -23,7 +24,7 @@ export class Log {
   emit(n: number, emitterId = 'dc_1'): void {
     this.end++;
     const rest = { name: '', summary: null, itemId: null, itemTs: null, code: null, groupId: null };
-    this.records.push({ entry: this.end, emitId: `e${n}`, emitterId, ...rest, body: utf8(String(n)) });
+    this.records.push({ entry: this.end, emitId: `e${n}`, emitterId, ...rest, body: utf8(String(n)), original: null });
   }
 
   get store(): Store {

@@ -9,20 +9,20 @@
 // Transactions of other programs in this database count, too: which ones write here is unknown.
 
 import { setTimeout as pause } from 'node:timers/promises';
+import { ERRORS } from '../../../domain/emission.ts';
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import { LIMITS, SECOND_MS } from '../../../domain/limits.ts';
-import type { EmissionRecord } from '../../contract/records.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
-import type { Channel, StreamStore, Stretch } from '../../contract/streams.ts';
+import { type Channel, isOfOwner, type LoggedRecord, type StreamStore, type Stretch } from '../../contract/streams.ts';
 import { number, numberOrNull, textOrNull } from '../../rows/cells.ts';
-import { type EmissionReader, toEmissionRecord } from '../../rows/log-rows.ts';
+import { type EmissionReader, toLoggedRecord } from '../../rows/log-rows.ts';
 import { LAST_NUMBER_SQL } from '../claims/node.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import type { Pool } from '../connection/pool.ts';
 import type { Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 
-const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code, group_id';
+const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code, group_id, original_start, original_length';
 
 /** The order matters: a transaction that is not among the writers reads the clock later. */
 const LOOK = `SELECT ${NOW_SQL} AS now_ms, ${LAST_NUMBER_SQL} AS last_number,
@@ -115,6 +115,10 @@ interface Wanted {
 const ONE_NAME = `SELECT * FROM emissions WHERE emitter_id = $1 AND name >= $2 AND name <= $2 AND listed
   AND entry > $3::bigint AND entry <= $4::bigint AND owner_id = $5 ORDER BY name, entry LIMIT ${LIMITS.streamRecords}`;
 
+/** The name stands in the statement as in the condition of the index. */
+const ERRORS_OF_OWNER = `SELECT * FROM emissions WHERE owner_id >= $1 AND owner_id <= $1 AND name = '${ERRORS}' AND listed
+  AND entry > $2::bigint AND entry <= $3::bigint ORDER BY owner_id, entry LIMIT ${LIMITS.streamRecords}`;
+
 /** Jumps from name to name along the index: an emitter has few names, however much it has emitted. */
 const ALL_NAMES = `WITH RECURSIVE names (name) AS (
     (SELECT name FROM emissions WHERE emitter_id = $1 AND name >= $2 AND listed ORDER BY name LIMIT 1)
@@ -132,17 +136,17 @@ const WITHIN_BYTES = (step: string): string => `SELECT ${COLUMNS}, body FROM (
     SELECT *, sum(octet_length(body)) OVER (ORDER BY entry) AS bytes FROM (${step}) AS step) AS sized
   WHERE bytes - octet_length(body) < ${LIMITS.streamBytes} ORDER BY entry`;
 
-async function emissionsAfter(core: EmissionReader & { readonly pool: Pool }, wanted: Wanted) {
-  const { channel, stretch, withBody } = wanted;
-  const isAll = channel.name === '*';
-  const step = isAll ? ALL_NAMES : ONE_NAME;
-  const rows = await core.pool.planned(
-    withBody ? WITHIN_BYTES(step) : `SELECT ${COLUMNS} FROM (${step}) AS step ORDER BY entry`,
-    channel.emitterId,
-    isAll ? '' : channel.name,
-    stretch.after,
-    stretch.upTo,
-    channel.ownerId,
-  );
-  return rows.map((row): EmissionRecord => toEmissionRecord(row, core));
+async function emissionsAfter(core: EmissionReader & { readonly pool: Pool }, { channel, stretch, withBody }: Wanted) {
+  const { ownerId, emitterId, name } = channel;
+  const { after, upTo } = stretch;
+  const isAll = name === '*';
+  const read = (step: string, ...values: (string | number)[]) =>
+    core.pool.planned(
+      withBody ? WITHIN_BYTES(step) : `SELECT ${COLUMNS} FROM (${step}) AS step ORDER BY entry`,
+      ...values,
+    );
+  const rows = isOfOwner(channel)
+    ? await read(ERRORS_OF_OWNER, ownerId, after, upTo)
+    : await read(isAll ? ALL_NAMES : ONE_NAME, emitterId, isAll ? '' : name, after, upTo, ownerId);
+  return rows.map((row): LoggedRecord => toLoggedRecord(row, core));
 }

@@ -1,15 +1,18 @@
 // Reads of the log forwards. One process writes, and completes a batch within one tick of its event loop, so every number that
 // was given is visible.
 
+import { ERRORS } from '../../../domain/emission.ts';
 import { LIMITS } from '../../../domain/limits.ts';
-import type { EmissionRecord } from '../../contract/records.ts';
-import type { Channel, StreamStore, Stretch } from '../../contract/streams.ts';
+import { type Channel, isOfOwner, type LoggedRecord, type StreamStore, type Stretch } from '../../contract/streams.ts';
 import { number, text } from '../../rows/cells.ts';
-import { toEmissionRecord } from '../../rows/log-rows.ts';
+import { toLoggedRecord } from '../../rows/log-rows.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 
-const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code, group_id';
+const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code, group_id, original_start, original_length';
+/** The length of a body is known without reading it. */
+const SELECT = `SELECT ${COLUMNS}, length(body) AS bytes FROM emissions`;
+const NEXT = `AND flags & 8 AND entry > ? AND entry <= ? ORDER BY entry LIMIT ${LIMITS.streamRecords}`;
 
 /** Jumps from name to name along the index: an emitter has few names, however much it has emitted. */
 const NAMES = `WITH RECURSIVE names (name) AS (
@@ -31,37 +34,34 @@ interface Wanted {
   readonly stretch: Stretch;
 }
 
-function emissionsAfter(core: Core, { channel, stretch }: Wanted, withBody: boolean): EmissionRecord[] {
-  const { reader } = core;
-  const names =
-    channel.name === '*' ? reader.all(NAMES, channel.emitterId).map((row) => text(row, 'name')) : [channel.name];
-  const rows = names.flatMap((name) =>
-    reader.all(
-      // The length of a body is known without reading it.
-      `SELECT ${COLUMNS}, length(body) AS bytes FROM emissions
-        WHERE emitter_id = ? AND name = ? AND flags & 8 AND entry > ? AND entry <= ? AND owner_id = ?
-        ORDER BY entry LIMIT ${LIMITS.streamRecords}`,
-      channel.emitterId,
-      name,
-      stretch.after,
-      stretch.upTo,
-      channel.ownerId,
-    ),
-  );
-  if (names.length > 1) rows.sort((a, b) => number(a, 'entry') - number(b, 'entry'));
-  const step = rows.slice(0, LIMITS.streamRecords);
-  if (!withBody) return step.map((row) => toEmissionRecord(row, core));
-  return withBodies(core, step);
+function emissionsAfter(core: Core, { channel, stretch }: Wanted, withBody: boolean): LoggedRecord[] {
+  const rows = isOfOwner(channel) ? errorsAfter(core, channel.ownerId, stretch) : ofEmitter(core, { channel, stretch });
+  if (!withBody) return rows.map((row) => toLoggedRecord(row, core));
+  return withBodies(core, rows);
 }
 
-function withBodies(core: Core, rows: readonly Row[]): EmissionRecord[] {
-  const records: EmissionRecord[] = [];
+/** The name stands in the statement as in the condition of the index. */
+function errorsAfter({ reader }: Core, ownerId: string, { after, upTo }: Stretch): Row[] {
+  return reader.all(`${SELECT} WHERE owner_id = ? AND name = '${ERRORS}' ${NEXT}`, ownerId, after, upTo);
+}
+
+function ofEmitter({ reader }: Core, { channel, stretch: { after, upTo } }: Wanted): Row[] {
+  const { emitterId, ownerId } = channel;
+  const names = channel.name === '*' ? reader.all(NAMES, emitterId).map((row) => text(row, 'name')) : [channel.name];
+  const where = `${SELECT} WHERE emitter_id = ? AND name = ? AND owner_id = ? ${NEXT}`;
+  const rows = names.flatMap((name) => reader.all(where, emitterId, name, ownerId, after, upTo));
+  if (names.length > 1) rows.sort((a, b) => number(a, 'entry') - number(b, 'entry'));
+  return rows.slice(0, LIMITS.streamRecords);
+}
+
+function withBodies(core: Core, rows: readonly Row[]): LoggedRecord[] {
+  const records: LoggedRecord[] = [];
   let bytes = 0;
   for (const row of rows) {
     if (bytes >= LIMITS.streamBytes) break;
     bytes += number(row, 'bytes');
     const whole = core.reader.get('SELECT body FROM emissions WHERE entry = ?', number(row, 'entry'));
-    records.push(toEmissionRecord({ ...row, ...whole }, core));
+    records.push(toLoggedRecord({ ...row, ...whole }, core));
   }
   return records;
 }
