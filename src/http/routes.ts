@@ -18,6 +18,7 @@ import { addDocsRoutes, type BuildDocument } from './routes/docs.ts';
 import { addHealthRoutes } from './routes/health.ts';
 import { addDeliveryRoutes } from './routes/log/deliveries.ts';
 import { addErrorExportRoutes } from './routes/log/error-export.ts';
+import { addErrorFixtureRoute } from './routes/log/error-fixture.ts';
 import { addErrorGroupRoutes } from './routes/log/error-groups.ts';
 import { addErrorStreamRoute } from './routes/log/error-stream.ts';
 import { addErrorRoutes } from './routes/log/errors.ts';
@@ -51,6 +52,7 @@ export function addRoutes(app: App, deps: HttpDeps, { log, buildDocument }: Rout
   addErrorGroupRoutes(app, deps);
   addErrorStreamRoute(app, deps);
   addErrorExportRoutes(app, deps);
+  addErrorFixtureRoute(app, deps);
   addEventRoutes(app, deps);
   addStreamRoutes(app, deps);
   addRunRoutes(app, deps);

@@ -44,6 +44,7 @@ const NAMED = [
   'GET /v1/emitters/{}/events',
   'GET /v1/errors/stream',
   'GET /v1/errors/export',
+  'GET /v1/errors/{}/fixture',
   'GET /v1/workflows/{}/$errors/export',
   'GET /sse/dc/{}/emits',
   'GET /v1/sources/{}/$errors/event_summaries',

@@ -121,6 +121,16 @@ test('Plain JavaScript verifies what the installed server delivers', async () =>
   assert.deepEqual(await installed.program(program, given), [true, false]);
 });
 
+test('Plain JavaScript runs code with the fixture of an error', async () => {
+  const program = `
+    import { runFixture } from 'errand/testing';
+    const run = await runFixture(({ event }) => event.total.toFixed(2), JSON.parse(process.argv[2]));
+    console.log(JSON.stringify([run.step, run.error.code]));`;
+  const step = { namespace: 'charge', id: 'c_0Vj3aBc9dEfGhIjK' };
+  const fixture = { fixture: 1, step, original_context: {}, original_event_text: '{}' };
+  assert.deepEqual(await installed.program(program, JSON.stringify(fixture)), ['charge', 'TypeError']);
+});
+
 test('The installed server deploys a folder of files', async () => {
   const dir = join(installed.dir, 'flows');
   await mkdir(dir);

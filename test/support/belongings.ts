@@ -72,6 +72,7 @@ export async function createBelongings(errand: Errand): Promise<Belongings> {
     workflows: [workflow.id, record.id],
     sources: [source.id, record.id],
     emitters: [source.id],
+    errors: [record.id],
     webhooks: [webhook.id, webhookRecord.id],
     runs: [run.id],
     deliveries: [delivery.id],

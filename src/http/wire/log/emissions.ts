@@ -9,7 +9,7 @@ import { Verbatim } from '../../body/json.ts';
 import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, nullable, RECORD_ID, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 
-const ORIGINAL_CONTEXT = Type.Object(
+export const ORIGINAL_CONTEXT = Type.Object(
   {
     id: text({ description: 'The original event: its emit id.', example: 'k3x9qg4w9zl7uo0' }),
     ts: text({ example: '2026-06-21T00:00:00.123Z' }),
