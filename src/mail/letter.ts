@@ -8,6 +8,7 @@ export interface Letter {
   readonly from: string;
   /** Null: no recipient; the letter goes only into the outbox. */
   readonly to: string | null;
+  readonly ownerId: string;
   readonly subject: string;
   readonly text: string;
   readonly html: string | null;
@@ -25,17 +26,18 @@ export function letterOf({ emission, mailTo }: ClaimedDelivery, from: string): L
   if (typeof text !== 'string') return 'The mail has no text (a string).';
   if (html !== null && typeof html !== 'string') return 'The html of the mail is not a string.';
   if (mailTo !== null && !isAddress(mailTo)) return 'The recipient is not one mail address.';
-  const { emitId, entry } = emission;
+  const { emitId, entry, ownerId } = emission;
   const messageId = `<${emitId}@${domainOf(from)}>`;
-  return { from, to: mailTo, subject: oneLine(subject), text, html, messageId, date: new Date(msOf(entry)), emitId };
+  const date = new Date(msOf(entry));
+  return { from, to: mailTo, ownerId, subject: oneLine(subject), text, html, messageId, date, emitId };
 }
 
 /** Returns message options for nodemailer, which never treats the content as a path or URL. */
-export function asMessage({ from, to, subject, text, html, messageId, date, emitId }: Letter) {
+export function asMessage({ from, to, ownerId, subject, text, html, messageId, date, emitId }: Letter) {
   return {
     from,
     // As an object: nodemailer would read text as a list of recipients.
-    ...(to === null ? {} : { to: { name: '', address: to } }),
+    to: to === null ? noAddress(ownerId) : { name: '', address: to },
     subject,
     text,
     ...(html === null ? {} : { html }),
@@ -47,6 +49,11 @@ export function asMessage({ from, to, subject, text, html, messageId, date, emit
     disableFileAccess: true,
     disableUrlAccess: true,
   };
+}
+
+/** Names the owner in a file of the outbox, by an address that no mail server delivers to (RFC 2606). */
+function noAddress(ownerId: string): { name: string; address: string } {
+  return { name: 'Owner without an address', address: `${ownerId}@no-address.invalid` };
 }
 
 function parse(body: Uint8Array): { subject?: unknown; text?: unknown; html?: unknown } | null {

@@ -27,6 +27,10 @@ export function digestBody(window: DigestWindow, newest: Uint8Array): Uint8Array
   const since = new Date(window.openedAtMs).toISOString().slice(11, 16);
   const more = `+${window.repeats} more since ${since} UTC`;
   const lead = `${more} (${new Date(window.openedAtMs).toISOString()} to ${new Date(window.closesAtMs).toISOString()}). The newest of them:`;
-  const digest: MailBody = { subject: `${mail.subject} (${more})`, text: `${lead}\n\n${mail.text ?? ''}` };
+  const digest: MailBody = {
+    subject: `${mail.subject} (${more})`,
+    text: `${lead}\n\n${mail.text ?? ''}`,
+    ...(typeof mail.html === 'string' ? { html: `<p>${lead}</p>\n${mail.html}` } : {}),
+  };
   return utf8(JSON.stringify(digest));
 }

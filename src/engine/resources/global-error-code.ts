@@ -22,10 +22,14 @@ export default {
       "Code:      " + error.code,
       "Message:   " + error.msg,
       "When:      " + error.ts,
+      "Server:    " + public_url,
       noun + "  " + name + " (" + failing + ")",
       "Step:      " + (error.namespace || "-") + (error.cellId ? " (" + error.cellId + ")" : ""),
       "Event:     " + context.id + ", attempt " + context.attempt + (context.replay ? ", a replay" : ""),
       frames ? "\\n" + frames : "",
+      "",
+      "The event begins:",
+      firstLines(event),
       "",
       "The error with its original event:",
       list + "/" + record_id + "?expand=event",
@@ -35,7 +39,8 @@ export default {
     if (kind !== "webhooks" && !isHook) {
       text.push("", "Run that event again, once the code is corrected:", "POST " + list.replace("/event_summaries", "") + "/" + record_id + "/replay");
     }
-    await $.send.email({ subject: "[Errand] " + name + ": " + error.code + " " + firstLine(error.msg), text: text.join("\\n") });
+    const subject = "[Errand] " + name + ": " + error.code + " " + firstLine(error.msg);
+    await $.send.email({ subject, text: text.join("\\n"), html: htmlOf(text.join("\\n")) });
     $.export("$summary", "Told about " + error.code + " of " + name);
   },
 };
@@ -43,5 +48,19 @@ export default {
 function firstLine(message) {
   const line = String(message).split("\\n", 1)[0];
   return line.length > 120 ? line.slice(0, 117) + "..." : line;
+}
+
+// Of an HTTP request the body alone: its headers may have credentials, and mail is read by many.
+function firstLines(event) {
+  const shown = event && event.method && event.headers ? event.body : event;
+  const lines = (JSON.stringify(shown, null, 2) || "nothing").split("\\n");
+  const first = lines.slice(0, 12).map((line) => (line.length > 160 ? line.slice(0, 157) + "..." : line));
+  return first.concat(lines.length > 12 ? ["..."] : []).join("\\n");
+}
+
+function htmlOf(text) {
+  const escaped = text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  const linked = escaped.replace(/^https?:\\/\\/[^\\s"]+$/gm, '<a href="$&">$&</a>');
+  return '<!doctype html><pre style="font: 14px/1.5 ui-monospace, monospace; white-space: pre-wrap">' + linked + "</pre>";
 }
 `;

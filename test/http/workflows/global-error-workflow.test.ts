@@ -90,6 +90,26 @@ test('its mail says all that helps', async () => {
   );
 });
 
+test('its mail shows the event, and no header of a request', async () => {
+  await using errand = await startErrand();
+  const workflow = await errand.workflow(FAIL);
+  const path = new URL(workflow.triggers[0].endpoint_url).pathname;
+  const body = { n: 7, note: '<img src=x onerror=alert(1)> & more', lines: Array.from({ length: 40 }, (_, n) => n) };
+  await errand.client.request('POST', path, body, { 'x-token': 'secret-of-a-sender' });
+  const [file = ''] = await until('a mail', async () => {
+    const files = await errand.outbox();
+    return files.length > 0 && files;
+  });
+  const { text = '', html = '' } = await PostalMime.parse(file);
+  assert.match(text, /^The event begins:\n\{\n {2}"n": 7,\n {2}"note": "<img src=x/m);
+  assert.match(text, /^\.\.\.$/m);
+  assert.ok(text.includes(`Server:    ${errand.url}\n`), text);
+  assert.ok(!text.includes('"lines": 39') && !file.includes('secret-of-a-sender'));
+  assert.ok(html.includes('&lt;img src=x onerror=alert(1)&gt; &amp; more') && !html.includes('<img'), html);
+  const [record] = await errand.errors(workflow.id, 1);
+  assert.ok(html.includes(`${record.id}?expand=event</a>`), html);
+});
+
 test('its mail of a source tells how to replay', async () => {
   await using errand = await startErrand();
   const code = `export default { props: { http: '$.interface.http' }, run() { throw new Error('no such feed'); } };`;

@@ -53,11 +53,12 @@ test('Different mails become different files', async () => {
   );
 });
 
-test('Without a recipient the file has none', async () => {
+test('Without a recipient the file names the owner', async () => {
   await using server = await mailServer();
   await using mailer = mailerFor({ smtpUrl: server.url });
   assert.equal((await mailer.send(mail({ mailTo: null }))).status, 250);
-  assert.equal((await PostalMime.parse(await written(mailer))).to, undefined);
+  const { to } = await PostalMime.parse(await written(mailer));
+  assert.match(to?.[0]?.address ?? '', /^u_\w+@no-address\.invalid$/);
   assert.equal(server.connections(), 0);
 });
 
