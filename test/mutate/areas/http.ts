@@ -6,17 +6,30 @@ const HTTP = 'src/http';
 const UNIT = 'test/unit/http';
 
 export const HTTP_MUTATIONS: readonly Mutation[] = [
-  ...of(`${HTTP}/routes/log/streams.ts`, ['test/http/streams.test.ts', `${UNIT}/access/stream-keys.test.ts`], {
+  ...of(`${HTTP}/routes/log/send-stream.ts`, ['test/http/streams.test.ts', `${UNIT}/access/stream-keys.test.ts`], {
     'streams: that of a revoked key goes on': [
       'key !== undefined && isGood(key, store.clock.nowMs()) &&',
       'key !== undefined &&',
     ],
-    'streams: that of a deleted emitter goes on': [' && (await store.exists(ownerId, id))', ''],
-    "streams: another owner's emitter is heard": [
-      'if (!EMITTERS.test(id) || !(await store.exists(ownerId, id)))',
-      'if (!EMITTERS.test(id))',
-    ],
+    'streams: that of a deleted emitter goes on': [' && (await isThere())', ''],
     'streams: a reader that went away is kept': ["raw.on('close', () => open.close());", ''],
+  }),
+  ...of(`${HTTP}/routes/log/streams.ts`, ['test/http/streams.test.ts'], {
+    "streams: another owner's emitter is heard": [
+      'if (!EMITTERS.test(emitterId) || !(await isThere()))',
+      'if (!EMITTERS.test(emitterId))',
+    ],
+  }),
+  ...of(`${HTTP}/routes/log/error-stream.ts`, ['test/http/error-stream.test.ts'], {
+    'errors: a stream of an emitter that is not there is silent': [
+      "if (!(await isThere())) throw notFound('emitter', emitterId ?? '');",
+      '',
+    ],
+  }),
+  ...of(`${HTTP}/routes/log/export-errors.ts`, ['test/http/error-export.test.ts', `${UNIT}/export-errors.test.ts`], {
+    'errors: an export does not end when it must': ['if (!(await mayGoOn()))', 'if (false as boolean)'],
+    'errors: an export skips a page': ['at = page.at(-1)?.entry ?? end;', 'at = end;'],
+    'errors: an export has all, whatever is asked for': ['page.filter(isMeant)', 'page.filter(() => true)'],
   }),
   ...of(
     `${HTTP}/access/access.ts`,
