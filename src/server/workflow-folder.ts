@@ -1,6 +1,7 @@
 // The folder of workflow files that the settings name.
 
 import type { FileDeployer } from '../engine/files/deploy.ts';
+import type { TellBroken } from '../engine/files/file-errors.ts';
 import { WorkflowFolder } from '../engine/files/folder.ts';
 import type { Log, Random } from '../ports.ts';
 import type { Store } from '../store/contract/store.ts';
@@ -18,10 +19,10 @@ interface FolderParts {
 export function buildFolder(
   { config, store, random, log }: FolderParts,
   deployer: FileDeployer,
-  bundleFile: BundlingParts['bundleFile'],
+  { bundleFile, tellBroken }: Pick<BundlingParts, 'bundleFile'> & { readonly tellBroken: TellBroken },
 ): WorkflowFolder | null {
   const { workflowsDir: dir, packagesDir } = config;
   if (dir === null) return null;
   const ownerId = async (): Promise<string> => ((await store.listOwners())[0] as { id: string }).id;
-  return new WorkflowFolder({ bundleFile, deployer, dir, packagesDir, ownerId, random, log });
+  return new WorkflowFolder({ bundleFile, deployer, dir, packagesDir, ownerId, tellBroken, random, log });
 }

@@ -18,6 +18,8 @@ export function errorJudge(filter: ErrorFilter): (record: JudgedError) => boolea
     if (!byHead(record)) return false;
     const { body, original } = record;
     if (!byDetail) return true;
-    return body !== null && original !== null && byDetail(detailIn(body.subarray(original.start + original.length + 1)));
+    return (
+      body !== null && original !== null && byDetail(detailIn(body.subarray(original.start + original.length + 1)))
+    );
   };
 }

@@ -2,7 +2,7 @@
 //
 // The scan decides: it stamps every file, and a workflow is bundled again when a stamp of its inputs has changed. The
 // watcher only triggers the next scan early, and may miss changes. A file that does not compile, or throws when it is
-// loaded, is logged once for each problem, and its last good deployment stays active. A file counts as removed when it is
+// loaded, is told once for each problem (file-errors.ts), and its last good deployment stays active. A file counts as removed when it is
 // missing twice, since editors move a file away before they write it again.
 
 import { type FSWatcher, watch } from 'node:fs';
@@ -15,6 +15,7 @@ import { formatProblem } from '../../runner/bundling/bundle-options.ts';
 import { StoreUnavailable } from '../../store/contract/store.ts';
 import { Loop } from '../loop.ts';
 import type { FileDeployer } from './deploy.ts';
+import type { BrokenFile, TellBroken } from './file-errors.ts';
 import { mayBeWorkflow, type Scan, scanFolder, stampOf } from './scan.ts';
 import { isUploaded } from './upload.ts';
 
@@ -25,6 +26,8 @@ export interface FolderDeps {
   /** Packages that files may import besides those of the folder; null: none. */
   readonly packagesDir: string | null;
   readonly ownerId: () => Promise<string>;
+  /** Tells the owner of a file that cannot be deployed. */
+  readonly tellBroken: TellBroken;
   readonly random: Random;
   readonly log: Log;
 }
@@ -99,7 +102,7 @@ export class WorkflowFolder {
     const left = due.filter((path) => path !== null);
     const take = async (): Promise<void> => {
       for (let path = left.shift(); path !== undefined && !this.#stopped; path = left.shift()) {
-        await this.#deploy({ ownerId, path, scan, env }).catch((error: unknown) => this.#fail(path, error));
+        await this.#deploy({ ownerId, path, scan, env }).catch((error: unknown) => this.#fail(ownerId, path, error));
       }
     };
     const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, take));
@@ -147,19 +150,20 @@ export class WorkflowFolder {
     const know = async (inputs: readonly string[] | null): Promise<void> => {
       this.#known.set(path, { inputs, stamp: await this.#stamp(inputs, scan) });
     };
+    const refuse = (problems: readonly string[]) => this.#refuse({ ownerId, key: path, source, problems });
     if (bundled.kind === 'broken') {
-      this.#refuse(path, bundled.problems.map(formatProblem));
+      await refuse(bundled.problems.map(formatProblem));
       return know(null);
     }
     if (bundled.kind === 'module') {
-      if (this.#standing?.has(path)) this.#refuse(path, [`${path}:1:1: it no longer has a default export`]);
+      if (this.#standing?.has(path)) await refuse([`${path}:1:1: it no longer has a default export`]);
       return know(bundled.inputs);
     }
     const { bundle, sourceMap, inputs } = bundled;
     const deployed = await deployer.deployFile(ownerId, { key: path, source, bundle, sourceMap, env });
     if (this.#stopped) return;
     if (deployed.kind === 'refused') {
-      this.#refuse(path, [deployed.problem].map(formatProblem));
+      await refuse([deployed.problem].map(formatProblem));
       return know(null);
     }
     await know(inputs);
@@ -199,24 +203,35 @@ export class WorkflowFolder {
   }
 
   /** Reports an error. Only a failure of storage is retried. */
-  async #fail(path: string, error: unknown): Promise<void> {
+  async #fail(ownerId: string, path: string, error: unknown): Promise<void> {
     if (error instanceof StoreUnavailable) throw error;
-    this.#refuse(path, [`${path}:1:1: ${String(error)}`]);
+    await this.#refuse({ ownerId, key: path, source: '', problems: [`${path}:1:1: ${String(error)}`] });
     const scan = await this.#scan();
     if (scan !== null) this.#known.set(path, { inputs: null, stamp: await this.#stamp(null, scan) });
   }
 
-  #refuse(path: string, problems: readonly string[]): void {
-    this.#report(path, problems.join('\n'), () => {
+  async #refuse(broken: BrokenFile): Promise<void> {
+    const { key: path, problems } = broken;
+    const isNew = this.#report(path, problems.join('\n'), () => {
       const stays = this.#standing?.has(path) ? ': its last good deployment stays' : '';
       this.#deps.log.error({ file: path, problems }, `workflow file refused${stays}`);
     });
+    if (!isNew) return;
+    try {
+      await this.#deps.tellBroken(broken);
+    } catch (error) {
+      // To be told with the next scan.
+      this.#reported.delete(path);
+      throw error;
+    }
   }
 
-  #report(about: string, problem: string, say: (problem: string) => void): void {
-    if (this.#stopped || this.#reported.get(about) === problem) return;
+  /** Returns whether it was not reported yet. */
+  #report(about: string, problem: string, say: (problem: string) => void): boolean {
+    if (this.#stopped || this.#reported.get(about) === problem) return false;
     this.#reported.set(about, problem);
     say(problem);
+    return true;
   }
 
   /** Reads `.env` at the top of the folder, the environment of all files, so that code need not contain secrets. */

@@ -31,12 +31,14 @@ export default {
       "The event begins:",
       firstLines(event),
       "",
-      "The error with its original event:",
-      list + "/" + record_id + "?expand=event",
     ];
+    // A workflow file that could not be deployed: its workflow may not exist, and nothing ran.
+    const isFile = event && event.sha256 && event.file && !context.deployment_id;
+    if (isFile) text.push("The file is deployed again when it is changed. What is deployed already stays.");
+    else text.push("The error with its original event:", list + "/" + record_id + "?expand=event");
     // Hooks run again when their source is changed, and webhooks have deliveries to send again.
     const isHook = kind === "sources" && Array.isArray(event && event.hooks);
-    if (kind !== "webhooks" && !isHook) {
+    if (kind !== "webhooks" && !isHook && !isFile) {
       text.push("", "Run that event again, once the code is corrected:", "POST " + list.replace("/event_summaries", "") + "/" + record_id + "/replay");
     }
     const subject = "[Errand] " + name + ": " + error.code + " " + firstLine(error.msg);

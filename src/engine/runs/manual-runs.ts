@@ -53,6 +53,7 @@ export function createDirects(deps: DirectDeps) {
     if (!(await store.exists(ownerId, listenerId))) {
       throw new Refusal('not_found', `there is no ${nounOf(listenerId)} ${listenerId}`);
     }
+    if (error.causeRun === null && error.causeDelivery === null) throw nothingRan(entry);
     await mustBeNoHook(error);
     const end = error.originalStart + (error.originalLength ?? 0);
     const original = error.body.subarray(error.originalStart, end);
@@ -89,6 +90,12 @@ export function createDirects(deps: DirectDeps) {
   }
 
   return { runWorkflow: runsOf('workflow'), invokeSource: runsOf('source'), replay, cancelRun };
+}
+
+function nothingRan(entry: number): Refusal {
+  const why =
+    'was of a file that could not be deployed: no run failed, and there is no event to replay. Correct the file';
+  return new Refusal('impossible', `error ${recordId(entry)} ${why}`);
 }
 
 function nounOf(listenerId: string): string {

@@ -1,7 +1,9 @@
 // Accepts emissions, once for each idempotency key.
 
 import type { NewEmission } from '../../domain/emission.ts';
+import { ERRORS } from '../../domain/emission.ts';
 import { emitId } from '../../domain/ids.ts';
+import { FURTHER_ERRORS } from '../check/checks.ts';
 import type { Appended, AppendOptions } from '../contract/store.ts';
 import type { LogWriter } from './port.ts';
 import { type Written, writeEmission } from './write-emission.ts';
@@ -10,7 +12,7 @@ const NOTHING: AppendOptions = {};
 
 export function append(log: LogWriter, made: NewEmission, options: AppendOptions = NOTHING): Appended {
   const { idempotency } = options;
-  if (idempotency === undefined) return appendedOf(log, writeEmission(log, made, options));
+  if (idempotency === undefined) return appendedOf(log, write(log, made, options));
   const first = log.findKey(idempotency);
   if (first) {
     const { entry, run: firstRun, answer, requestHash } = first;
@@ -24,9 +26,15 @@ export function append(log: LogWriter, made: NewEmission, options: AppendOptions
       repeated,
     };
   }
-  const written = writeEmission(log, made, options);
+  const written = write(log, made, options);
   log.keepKey(idempotency, { entry: written.emission.entry, run: written.firstRun });
   return appendedOf(log, written);
+}
+
+function write(log: LogWriter, made: NewEmission, options: AppendOptions): Written {
+  // Neither a run nor a delivery has failed: a workflow file could not be deployed.
+  if (made.name === ERRORS) log.count(made.ownerId, FURTHER_ERRORS, 1);
+  return writeEmission(log, made, options);
 }
 
 export function appendedOf(log: LogWriter, { emission, firstRun, firstRunRefused }: Written): Appended {
