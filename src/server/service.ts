@@ -16,7 +16,6 @@ import { Deliveries } from '../engine/deliveries/deliveries.ts';
 import { DeliveryLimiter } from '../engine/deliveries/delivery-limiter.ts';
 import { Operations } from '../engine/deliveries/operations.ts';
 import { createFileDeployer } from '../engine/files/deploy.ts';
-import { createFileErrors } from '../engine/files/file-errors.ts';
 import { createFileUploads } from '../engine/files/upload.ts';
 import { Metrics } from '../engine/metrics.ts';
 import { Nodes } from '../engine/nodes.ts';
@@ -181,9 +180,7 @@ function buildParts(surroundings: Surroundings) {
     ? new SourceRepairs({ ...sourceDeps, wake, ...loopPorts, cancelRun: acts.cancelRun })
     : null;
   const deployer = createFileDeployer({ store, clock, ids, runner, workflows: acts, readFile: fileInput });
-  const { bundleFile } = bundling;
-  const tellBroken = createFileErrors({ store, emit, clock });
-  const files = buildFolder(surroundings, deployer, { bundleFile, tellBroken });
+  const files = buildFolder({ ...surroundings, emit, clock }, deployer, bundling.bundleFile);
   const { listComponents, getComponent } = components;
   const actions = {
     ...acts,

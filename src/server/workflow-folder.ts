@@ -1,9 +1,10 @@
 // The folder of workflow files that the settings name.
 
+import type { Emit } from '../engine/accept/emit.ts';
 import type { FileDeployer } from '../engine/files/deploy.ts';
-import type { TellBroken } from '../engine/files/file-errors.ts';
+import { createFileErrors } from '../engine/files/file-errors.ts';
 import { WorkflowFolder } from '../engine/files/folder.ts';
-import type { Log, Random } from '../ports.ts';
+import type { Clock, Log, Random } from '../ports.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { BundlingParts } from './code-bundling.ts';
 import type { Config } from './config.ts';
@@ -13,16 +14,19 @@ interface FolderParts {
   readonly store: Store;
   readonly random: Random;
   readonly log: Log;
+  readonly clock: Clock;
+  readonly emit: Emit;
 }
 
 /** Returns null without a folder. Its files belong to the first owner. */
 export function buildFolder(
-  { config, store, random, log }: FolderParts,
+  { config, store, random, log, clock, emit }: FolderParts,
   deployer: FileDeployer,
-  { bundleFile, tellBroken }: Pick<BundlingParts, 'bundleFile'> & { readonly tellBroken: TellBroken },
+  bundleFile: BundlingParts['bundleFile'],
 ): WorkflowFolder | null {
   const { workflowsDir: dir, packagesDir } = config;
   if (dir === null) return null;
   const ownerId = async (): Promise<string> => ((await store.listOwners())[0] as { id: string }).id;
+  const tellBroken = createFileErrors({ store, emit, clock });
   return new WorkflowFolder({ bundleFile, deployer, dir, packagesDir, ownerId, tellBroken, random, log });
 }

@@ -3,18 +3,16 @@
 
 import { isUtf8 } from 'node:buffer';
 import { type ErrorParts, errorPartsOf } from '../../../domain/errors/error-parts.ts';
-import { msOf, recordId } from '../../../domain/ids.ts';
 import type { LoggedRecord } from '../../../store/contract/streams.ts';
 import { encodeJson, Verbatim } from '../../body/json.ts';
+import { emissionToWire } from './emissions.ts';
 
 /** `record` has its body. */
 export function errorLine(record: LoggedRecord): Buffer {
-  const { entry, emitterId, emitId, name, body, original } = record;
+  const { body, original } = record;
   const { originalEvent, originalContext, error } = errorPartsOf(body ?? new Uint8Array(), original);
   const line = {
-    id: recordId(entry),
-    indexed_at_ms: msOf(entry),
-    metadata: { emitter_id: emitterId, emit_id: emitId, name },
+    ...emissionToWire(record, false),
     error: new Verbatim(error),
     original_context: new Verbatim(originalContext),
     ...originalText(originalEvent),
