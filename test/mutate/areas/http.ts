@@ -26,7 +26,7 @@ export const HTTP_MUTATIONS: readonly Mutation[] = [
       '',
     ],
   }),
-  ...of(`${HTTP}/routes/log/export-errors.ts`, ['test/http/error-export.test.ts', `${UNIT}/export-errors.test.ts`], {
+  ...of(`${HTTP}/routes/log/export-errors.ts`, ['test/flows/error-export.test.ts', `${UNIT}/export-errors.test.ts`], {
     'errors: an export does not end when it must': ['if (!(await mayGoOn()))', 'if (false as boolean)'],
     'errors: an export skips a page': ['at = page.at(-1)?.entry ?? end;', 'at = end;'],
     'errors: an export has all, whatever is asked for': ['page.filter(isMeant)', 'page.filter(() => true)'],
