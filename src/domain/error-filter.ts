@@ -8,6 +8,8 @@ export interface ErrorFilter {
   /** The workflow, source or webhook that failed. */
   readonly emitterId?: string;
   readonly code?: string;
+  /** The group that counts it. */
+  readonly groupId?: string;
   /** The name of the step. */
   readonly step?: string;
   /** A part of the message, as it is written, in upper or lower case. */
@@ -22,6 +24,7 @@ export interface ErrorFilter {
 export interface ErrorHead {
   readonly emitterId: string;
   readonly code: string | null;
+  readonly groupId: string | null;
 }
 
 /** A filter's two halves. Time is not among them: it is a range of record numbers. */
@@ -31,11 +34,13 @@ export interface ErrorMatch {
   readonly byDetail: ((detail: ErrorDetail) => boolean) | null;
 }
 
-export function matchOf({ emitterId, code, step, text, deploymentId }: ErrorFilter): ErrorMatch {
+export function matchOf({ emitterId, code, groupId, step, text, deploymentId }: ErrorFilter): ErrorMatch {
   const hasText = text === undefined ? () => true : containing(text);
   return {
     byHead: (head) =>
-      (emitterId === undefined || head.emitterId === emitterId) && (code === undefined || head.code === code),
+      (emitterId === undefined || head.emitterId === emitterId) &&
+      (code === undefined || head.code === code) &&
+      (groupId === undefined || head.groupId === groupId),
     byDetail:
       step === undefined && text === undefined && deploymentId === undefined
         ? null

@@ -55,6 +55,7 @@ import { waitOrdersContract } from './runs/wait-orders.ts';
 import { waitPlaysContract } from './runs/wait-plays.ts';
 import { waitsContract } from './runs/waits.ts';
 import { endedWaitsContract } from './runs/waits-ended.ts';
+import { groupSearchesContract } from './searches/error-groups.ts';
 import { searchesContract } from './searches/errors.ts';
 import { runSearchesContract } from './searches/runs.ts';
 
@@ -113,6 +114,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   interleavingsContract,
   auditContract,
   runTimesContract,
+  groupSearchesContract,
 ];
 
 /** `part`: every second one, for a backend on which all of them take long in one process. */

@@ -75,6 +75,20 @@ test('an original event is exported byte for byte', async () => {
   assert.ok(lines[0].original_event_text.includes(`"body":${body}`), lines[0].original_event_text);
 });
 
+test('an export of a group has its errors alone', async () => {
+  await using errand = await newErrand();
+  const { workflow, records } = await failing(errand, ['One', 'Two', 'One']);
+  const other = await failing(errand, ['One']);
+  const { group_id: group } = records[0].metadata;
+  const idsOf = ({ lines }: Exported): string[] => lines.map(({ id }) => id);
+  const own = [records[0].id, records[2].id];
+  assert.deepEqual(idsOf(await exported(errand, `?group_id=${group}`)), own);
+  const path = (id: string): string => `/v1/workflows/${id}/$errors/export`;
+  assert.deepEqual(idsOf(await exported(errand, `?group_id=${group}`, path(workflow.id))), own);
+  assert.deepEqual(idsOf(await exported(errand, `?group_id=${group}`, path(other.workflow.id))), []);
+  assert.deepEqual(idsOf(await exported(errand, '?group_id=eg_0000000000000000')), []);
+});
+
 test('an export goes on behind a line, and behind its end', async () => {
   await using errand = await newErrand();
   const { workflow } = await failing(errand, ['One', 'Two', 'Three']);

@@ -61,6 +61,8 @@ test('an error names its group wherever it is shown', async () => {
   const [record] = (await errand.client.get(path)).data;
   equal(record.metadata.group_id, group.id);
   equal((await errand.client.get(`${path}/${record.id}`)).data.metadata.group_id, group.id);
+  deepEqual((await one(errand, group.id)).samples[0].metadata, record.metadata);
+  deepEqual((await errand.client.get(`/v1/errors?group_id=${group.id}`)).data[0].metadata, record.metadata);
   deepEqual([group.first_error_id, group.last_error_id], [record.id, record.id]);
 });
 

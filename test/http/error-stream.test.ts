@@ -82,6 +82,29 @@ test('filters choose errors by emitter, code and step', async () => {
   assert.equal(none.heard.length, 0);
 });
 
+test('a stream of a group has its errors alone', async () => {
+  await using errand = await newErrand();
+  const [a, b] = [await errand.workflow(THROWS), await errand.workflow(THROWS)];
+  await errand.send(a, { code: 'One' });
+  const [{ metadata }] = await errand.errors(a.id, 1);
+  await using ofGroup = await listen(errand, `${PATH}?group_id=${metadata.group_id}`);
+  await using ofNone = await listen(errand, `${PATH}?group_id=${metadata.group_id}&emitter_id=${b.id}`);
+  await using every = await listen(errand, PATH);
+  const sent = [
+    [b, 'One'],
+    [a, 'Two'],
+    [a, 'One'],
+  ] as const;
+  for (const [n, [workflow, code]] of sent.entries()) {
+    await errand.send(workflow, { code });
+    await every.count(n + 1);
+  }
+  const [own] = await ofGroup.count(1);
+  assert.deepEqual([own.event.error.code, own.metadata.group_id], ['One', metadata.group_id]);
+  assert.equal(own.metadata.emitter_id, a.id);
+  assert.deepEqual([ofGroup.heard.length, ofNone.heard.length], [1, 0]);
+});
+
 test('a stream of errors goes on after a restart', async () => {
   await using errand = await startErrand();
   const workflow = await errand.workflow(THROWS);
@@ -113,6 +136,10 @@ test('each owner hears its own errors alone', async () => {
   assert.deepEqual([stream.heard.length, another.heard.length], [2, 1]);
   const foreign = await other.client.request('GET', `${PATH}?emitter_id=${mine.id}`);
   assert.equal(foreign.status, 404);
+  const [{ metadata }] = await errand.errors(mine.id, 2);
+  const { status, text } = await other.client.request('GET', `${PATH}?group_id=${metadata.group_id}`);
+  assert.equal(status, 404);
+  assert.match(text, new RegExp(metadata.group_id));
 });
 
 test('bad requests for a stream of errors say why', async () => {
@@ -124,7 +151,8 @@ test('bad requests for a stream of errors say why', async () => {
   for (const id of ['x', 'hi_0Vj3aBc9dEfGhIjK', '*', 'p_0000000000000000']) {
     assert.equal((await refused(`emitter_id=${id}`))[0], 404, id);
   }
-  for (const query of ['since=1', 'kode=TypeError', 'code=', 'step=%00']) {
+  assert.equal((await refused('group_id=eg_0000000000000000'))[0], 404);
+  for (const query of ['group_id=', 'group_id=eg_%00', 'since=1', 'kode=TypeError', 'code=', 'step=%00']) {
     assert.equal((await refused(query))[0], 400, query);
   }
   assert.equal((await refused('last_event_id=yesterday'))[0], 400);

@@ -83,7 +83,14 @@ test('errors are picked by every filter', async () => {
   await until('another millisecond', async () => Date.now() > Date.parse(since));
   const second = await fail(errand, other, { code: 'B', msg: 'über alles' });
   await until('the mail', async () => (await errorsOf(errand, { told: 'told' })).data.length === 1);
+  const [{ id: group }] = (await errand.client.get(`/v1/error_groups?emitter_id=${one.id}`)).data;
   const cases: [Record<string, string>, string[]][] = [
+    [{ group_id: group }, [first]],
+    [{ group_id: group, emitter_id: one.id, code: 'A', text: '100%', until: since }, [first]],
+    [{ group_id: group, emitter_id: other.id }, []],
+    [{ group_id: group, since }, []],
+    [{ group_id: 'eg_nobody' }, []],
+    [{ group_id: group.toLowerCase() === group ? group.toUpperCase() : group.toLowerCase() }, []],
     [{ emitter_id: one.id }, [first]],
     [{ emitter_id: 'p_nobody' }, []],
     [{ code: 'B' }, [second]],
@@ -230,6 +237,9 @@ test('what is not understood is refused', async () => {
       ['code', 'a'.repeat(129)],
       ['step', '\n'],
       ['emitter_id', 'p_\u007f'],
+      ['group_id', ''],
+      ['group_id', 'eg_\0'],
+      ['group_id', 'a'.repeat(256)],
       ['deployment_id', 'a'.repeat(256)],
       ['told', 'perhaps'],
       ['replayed', 'yes'],
@@ -260,9 +270,12 @@ test('another owner sees nothing, and reading is enough', async () => {
   const [errand, other] = [await newOwner(), await newOwner()];
   const workflow = await errand.workflow(FAIL, QUIET);
   await fail(errand, workflow, { code: 'A', msg: 'no' });
-  const ofErrors: Record<string, string>[] = [{}, { emitter_id: workflow.id }, { text: 'no' }, { step: 'step' }];
+  const group_id = (await errorsOf(errand)).data[0].metadata.group_id;
+  const emitter_id = workflow.id;
+  const ofErrors: Record<string, string>[] = [{}, { emitter_id }, { group_id }, { text: 'no' }, { step: 'step' }];
   for (const params of ofErrors) {
-    assert.deepEqual((await errorsOf(other, params)).data, []);
+    const { page_info: info, data } = await errorsOf(other, params);
+    assert.deepEqual([data, info.looked_at], [[], 0]);
   }
   const ofRuns: Record<string, string>[] = [{}, { workflow_id: workflow.id }, { error_code: 'A' }];
   for (const params of ofRuns) {
@@ -287,13 +300,14 @@ test('everything is found again after a restart', async () => {
   const id = await fail(owner, workflow, { code: 'A', msg: 'no total' });
   await owner.client.request('DELETE', `/v1/workflows/${workflow.id}`);
   await until('the mail', async () => (await errorsOf(owner, { told: 'told' })).data.length === 1);
+  const { group_id } = (await errorsOf(owner)).data[0].metadata;
   const read = async () => {
     const client = { client: Object.assign(Object.create(owner.client), { url: errand.url }) };
-    const asked: Record<string, string>[] = [{}, { text: 'TOTAL' }, { told: 'told', code: 'A' }];
+    const asked: Record<string, string>[] = [{}, { text: 'TOTAL' }, { told: 'told', code: 'A' }, { group_id }];
     return [...(await Promise.all(asked.map((params) => errorsOf(client, params)))), await runsOf(client)];
   };
   const before = await read();
-  assert.deepEqual(before.slice(0, 3).map(idsOf), [[id], [id], [id]]);
+  assert.deepEqual(before.slice(0, 4).map(idsOf), [[id], [id], [id], [id]]);
   await errand.restart({ ERRAND_PORT: new URL(errand.url).port });
   assert.deepEqual(await read(), before);
 });

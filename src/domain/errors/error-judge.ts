@@ -7,6 +7,7 @@ import type { OriginalPlace } from './error-parts.ts';
 interface JudgedError {
   readonly emitterId: string;
   readonly code: string | null;
+  readonly groupId: string | null;
   readonly body: Uint8Array | null;
   readonly original: OriginalPlace | null;
 }

@@ -50,7 +50,7 @@ export async function copyRow(
 ): Promise<void> {
   const shared =
     table === 'emissions'
-      ? 'owner_id, emitter_id, name, source_type, origin_id, trace_id, lineage, hops, cause_run, code, original_start, original_length, body'
+      ? 'owner_id, emitter_id, name, source_type, origin_id, trace_id, lineage, hops, cause_run, code, group_id, original_start, original_length, body'
       : 'owner_id, runnable_id, deployment_id, entry, via, state, attempt, started_at_ms, ended_at_ms, error_entry, error_code';
   const key = table === 'emissions' ? 'entry' : 'run';
   const copy = (own: string | null) => {

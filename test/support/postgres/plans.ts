@@ -32,10 +32,7 @@ export async function wholeReads(url: string, statements: Iterable<string>): Pro
   try {
     for (const text of statements) {
       if (!/^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)/i.test(text)) continue;
-      const [row] = await connection.query(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`, [], false);
-      const explained = row?.['QUERY PLAN'] as unknown as [{ Plan: Plan }] | undefined;
-      if (!explained) throw new Error(`no plan of ${text}`);
-      for (const { 'Node Type': type, 'Relation Name': table } of scansIn(explained[0].Plan)) {
+      for (const { 'Node Type': type, 'Relation Name': table } of scansIn(await planOf(connection, text))) {
         found.push(`${type} of ${table}: ${text.replace(/\s+/g, ' ')}`);
       }
     }
@@ -43,6 +40,31 @@ export async function wholeReads(url: string, statements: Iterable<string>): Pro
     await connection.close();
   }
   return found;
+}
+
+/** The indexes by which a statement reads; a table that it reads without a key shows as that. */
+export async function indexesRead(url: string, statement: string): Promise<string[]> {
+  const connection = await Connection.open({ url, name: 'plans', isByKey: true });
+  try {
+    return [...readsIn(await planOf(connection, statement))];
+  } finally {
+    await connection.close();
+  }
+}
+
+async function planOf(connection: Connection, statement: string): Promise<Plan> {
+  const [row] = await connection.query(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${statement}`, [], false);
+  const explained = row?.['QUERY PLAN'] as unknown as [{ Plan: Plan }] | undefined;
+  if (!explained) throw new Error(`no plan of ${statement}`);
+  return explained[0].Plan;
+}
+
+function* readsIn(plan: Plan): Generator<string> {
+  const table = plan['Relation Name'];
+  const isByKey = plan['Index Cond'] !== undefined || plan['Recheck Cond'] !== undefined;
+  if (plan['Index Name'] !== undefined && isByKey) yield plan['Index Name'];
+  else if (table !== undefined && !isByKey) yield `${plan['Node Type']} of ${table}`;
+  for (const child of plan.Plans ?? []) yield* readsIn(child);
 }
 
 function* scansIn(plan: Plan): Generator<Plan> {

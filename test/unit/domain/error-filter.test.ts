@@ -7,7 +7,7 @@ import { type ErrorFilter, matchOf } from '../../../src/domain/error-filter.ts';
 import type { ErrorDetail } from '../../../src/domain/failure.ts';
 import { containing } from '../../../src/domain/literal-text.ts';
 
-const HEAD = { emitterId: 'p_1', code: 'TypeError' };
+const HEAD = { emitterId: 'p_1', code: 'TypeError', groupId: 'eg_1' };
 const DETAIL: ErrorDetail = {
   context: { deployment_id: 'd_1', workflow_name: 'Orders' },
   error: { code: 'TypeError', msg: 'No total of 100% in "a_b"', cellId: 'c_1', ts: '', namespace: 'charge' },
@@ -19,7 +19,14 @@ function matches(filter: ErrorFilter): boolean {
 }
 
 test('each condition of a filter excludes alone', () => {
-  const right = { emitterId: 'p_1', code: 'TypeError', step: 'charge', text: 'total', deploymentId: 'd_1' };
+  const right = {
+    emitterId: 'p_1',
+    code: 'TypeError',
+    groupId: 'eg_1',
+    step: 'charge',
+    text: 'total',
+    deploymentId: 'd_1',
+  };
   equal(matches({}), true);
   equal(matches(right), true);
   for (const name of Object.keys(right)) equal(matches({ ...right, [name]: 'another' }), false, name);

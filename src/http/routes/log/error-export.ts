@@ -37,7 +37,7 @@ const QUERY = Type.Object({ ...ERROR_FILTER, ...AFTER });
 const DESCRIPTION =
   'Everything that is kept, oldest first: one JSON object a line, with the original event as a string that holds its text exactly as it arrived (`original_event_text`; should the bytes be no UTF-8, `original_event_base64`). The last line is `{"end": {"complete", "cursor", "count"}}`. Without it the answer was cut off; with `"complete": false` the server stopped. Both go on with `after`: the `id` of the last line, or that cursor, which also exports later what came since.';
 
-const EXAMPLE = `{"id":"1782000000123-0","indexed_at_ms":1782000000123,"metadata":{"emitter_id":"p_0Vj3aBc9dEfGhIjK","emit_id":"k3x9qg4w9zl7un4","name":"$errors"},"error":{"code":"TypeError"},"original_context":{"id":"k3x9qg4w9zl7uo0"},"original_event_text":"{\\"order\\":12345}"}
+const EXAMPLE = `{"id":"1782000000123-0","indexed_at_ms":1782000000123,"metadata":{"emitter_id":"p_0Vj3aBc9dEfGhIjK","emit_id":"k3x9qg4w9zl7un4","name":"$errors","group_id":"eg_0Vj3aBc9dEfGhIjK"},"error":{"code":"TypeError"},"original_context":{"id":"k3x9qg4w9zl7uo0"},"original_event_text":"{\\"order\\":12345}"}
 {"end":{"complete":true,"cursor":"1782000000123-0","count":1}}
 `;
 

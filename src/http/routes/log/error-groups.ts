@@ -90,7 +90,7 @@ function addOne(app: App, { store }: HttpDeps): void {
     access: 'read',
     summary: 'Read a group of errors',
     description:
-      'With its errors by hour and by deployment, and its newest errors, each with its receipts: who was told.',
+      'With its errors by hour and by deployment, and its newest errors, each with its receipts: who was told. `GET /v1/errors?group_id=…` has all of its errors that are kept.',
     params: PARAMS,
     answer: dataOf(ERROR_GROUP_WHOLE),
   });
@@ -108,7 +108,9 @@ async function sampleOf(store: HttpDeps['store'], ownerId: string, entry: number
   if (!emission) return [];
   const { context, error } = detailOf(emission.body);
   const { id, indexed_at_ms } = emissionToWire(emission, false);
-  const metadata = { emitter_id: emission.emitterId, emit_id: emission.emitId, name: emission.name };
+  const { emitterId, emitId, name, groupId } = emission;
+  const inGroup = groupId === null ? {} : { group_id: groupId };
+  const metadata = { emitter_id: emitterId, emit_id: emitId, name, ...inGroup };
   const told = receipts.map(receiptToWire);
   const { namespace = '', stack = '' } = error;
   const shown = { ...error, namespace, stack };

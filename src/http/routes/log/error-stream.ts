@@ -3,7 +3,7 @@
 import { ERRORS } from '../../../domain/emission.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
-import { notFound } from '../../found.ts';
+import { found, notFound } from '../../found.ts';
 import { operation } from '../../openapi/operation.ts';
 import { Type } from '../../schema/type.ts';
 import { ERROR_FILTER, errorFilterOf } from '../../wire/log/error-filter.ts';
@@ -14,7 +14,7 @@ const { since: _since, until: _until, ...FILTER } = ERROR_FILTER;
 
 const EXAMPLE = `id: 1782000000123-0
 event: $errors
-data: {"id":"1782000000123-0","indexed_at_ms":1782000000123,"event":{"original_event":{"order":12345},"original_context":{},"error":{"code":"TypeError"}},"metadata":{"emitter_id":"p_0Vj3aBc9dEfGhIjK","emit_id":"k3x9qg4w9zl7un4","name":"$errors"}}
+data: {"id":"1782000000123-0","indexed_at_ms":1782000000123,"event":{"original_event":{"order":12345},"original_context":{},"error":{"code":"TypeError"}},"metadata":{"emitter_id":"p_0Vj3aBc9dEfGhIjK","emit_id":"k3x9qg4w9zl7un4","name":"$errors","group_id":"eg_0Vj3aBc9dEfGhIjK"}}
 
 `;
 
@@ -38,6 +38,8 @@ export function addErrorStreamRoute(app: App, deps: HttpDeps): void {
     const isThere = async (): Promise<boolean> => emitterId === undefined || deps.store.exists(ownerId, emitterId);
     // A stream of nothing would be silent for ever.
     if (!(await isThere())) throw notFound('emitter', emitterId ?? '');
+    const { groupId } = filter;
+    if (groupId !== undefined) found(await deps.store.getErrorGroup(ownerId, groupId), 'group of errors', groupId);
     const channel = { ownerId, emitterId: emitterId ?? ownerId, name: ERRORS, filter };
     await sendStream(deps, { request, reply, channel, after, isThere });
     return reply;

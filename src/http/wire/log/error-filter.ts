@@ -45,6 +45,7 @@ export const SEARCHED_TEXT = (where: string) =>
 export const ERROR_FILTER = {
   emitter_id: word('Only errors of this workflow, source or webhook.', 'p_0Vj3aBc9dEfGhIjK', LIMITS.nameChars),
   code: word('Only errors with this code, in its own upper and lower case.', 'TypeError', LIMITS.codeChars),
+  group_id: word('Only errors of this group (`GET /v1/error_groups`).', 'eg_0Vj3aBc9dEfGhIjK', LIMITS.nameChars),
   step: word('Only errors of steps with this name (`namespace`).', 'charge', LIMITS.namespaceChars),
   text: SEARCHED_TEXT('the message'),
   deployment_id: word('Only errors of runs with this deployment.', 'd_0Vj3aBc9dEfGhIjK', LIMITS.nameChars),
@@ -56,10 +57,11 @@ const RANGE_OBJECT = Type.Object(TIME_RANGE);
 
 /** Refuses invalid times, and a range that is empty. */
 export function errorFilterOf(query: Static<typeof FILTER_OBJECT>): ErrorFilter {
-  const { emitter_id: emitterId, code, step, text: part, deployment_id: deploymentId } = query;
+  const { emitter_id: emitterId, code, group_id: groupId, step, text: part, deployment_id: deploymentId } = query;
   return {
     ...(emitterId === undefined ? {} : { emitterId }),
     ...(code === undefined ? {} : { code }),
+    ...(groupId === undefined ? {} : { groupId }),
     ...(step === undefined ? {} : { step }),
     ...(part === undefined ? {} : { text: part }),
     ...(deploymentId === undefined ? {} : { deploymentId }),

@@ -23,6 +23,7 @@ const SHOWN_REPLAYS = 100;
 interface ErrorRow extends ErrorNumbers {
   readonly emitterId: string;
   readonly code: string | null;
+  readonly groupId: string | null;
   readonly bytes: number;
 }
 
@@ -63,7 +64,11 @@ class Searching {
   }
 
   async read(page: PageQuery<number>): Promise<Awaited<ReturnType<SearchStore['searchErrors']>>> {
-    const { told, replayed } = this.#search;
+    const { ownerId, emitterId, code, groupId, told, replayed } = this.#search;
+    // A group of another owner may be large, and whether it is there is not this owner's to learn from `lookedAt`.
+    if (groupId !== undefined && !(await hasGroup(this.#log, ownerId, groupId))) {
+      return { items: [], next: null, lookedAt: 0, totalCount: 0 };
+    }
     const match = matchOf(this.#search);
     const index = indexOf(this.#search);
     const range = rangeOfTimes(this.#search);
@@ -72,7 +77,7 @@ class Searching {
       searchWithin<ErrorRow, FoundError>({
         page,
         range,
-        isFiltered: !isByHead || this.#search.code !== undefined,
+        isFiltered: !isByHead || code !== undefined || (groupId !== undefined && emitterId !== undefined),
         read: (within, order) => this.#heads(index, within, order),
         numberOf: ({ entry }) => entry,
         fits: match.byHead,
@@ -91,23 +96,29 @@ class Searching {
   ): Promise<readonly ErrorRow[]> {
     const where = joined([...index.where, ...inRange(index, within)], ' AND ');
     const rows = await this.#log.database.planned(
-      sql`SELECT entry, emitter_id, code, cause_run, cause_delivery, octet_length(body) AS bytes
+      sql`SELECT entry, emitter_id, code, group_id, cause_run, cause_delivery, octet_length(body) AS bytes
         FROM emissions WHERE ${where} ORDER BY ${ordered(index, isDescending)} LIMIT ${limit}`,
     );
     return rows.map((row) => ({
       ...toNumbers(row, this.#search.ownerId),
       emitterId: text(row, 'emitter_id'),
       code: textOrNull(row, 'code'),
+      groupId: textOrNull(row, 'group_id'),
       bytes: number(row, 'bytes'),
     }));
   }
 
   async #count(index: NumberIndex): Promise<number> {
-    const { code } = this.#search;
+    const { emitterId, code, groupId } = this.#search;
+    const matches = [
+      ...(emitterId === undefined || groupId === undefined ? [] : [sql`emitter_id = ${emitterId}`]),
+      ...(code === undefined ? [] : [sql`code = ${code}`]),
+    ];
     const where = joined([...index.where, ...inRange(index, rangeOfTimes(this.#search))], ' AND ');
-    const [row] = await this.#log.database.planned(sql`SELECT count(*) AS total FROM (SELECT code FROM emissions
+    const [row] =
+      await this.#log.database.planned(sql`SELECT count(*) AS total FROM (SELECT emitter_id, code FROM emissions
         WHERE ${where} ORDER BY ${ordered(index, true)} LIMIT ${LIMITS.countedRecords}) AS counted
-      ${code === undefined ? raw('') : sql`WHERE code = ${code}`}`);
+      ${matches.length === 0 ? raw('') : sql`WHERE ${joined(matches, ' AND ')}`}`);
     return row ? number(row, 'total') : 0;
   }
 
@@ -177,8 +188,17 @@ function toNumbers(row: Row, ownerId: string): ErrorNumbers {
   };
 }
 
-/** The errors of an owner, or of one emitter of that owner. */
-function indexOf({ ownerId, emitterId }: ErrorSearch): NumberIndex {
+async function hasGroup({ database }: LogReader, ownerId: string, id: string): Promise<boolean> {
+  const row = await database.get(sql`SELECT id FROM error_groups WHERE id = ${id} AND owner_id = ${ownerId}`);
+  return row !== undefined;
+}
+
+/** The errors of a group, of one emitter, or of the owner: whichever are fewest. */
+function indexOf({ ownerId, emitterId, groupId }: ErrorSearch): NumberIndex {
+  if (groupId !== undefined) {
+    const where = [raw('group_id IS NOT NULL'), sql`owner_id = ${ownerId}`];
+    return { column: raw('group_id'), value: groupId, number: raw('entry'), where };
+  }
   const isError: Sql = raw(`name = '${ERRORS}'`);
   if (emitterId === undefined) {
     return { column: raw('owner_id'), value: ownerId, number: raw('entry'), where: [isError] };
