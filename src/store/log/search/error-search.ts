@@ -197,12 +197,12 @@ async function hasGroup({ database }: LogReader, ownerId: string, id: string): P
 function indexOf({ ownerId, emitterId, groupId }: ErrorSearch): NumberIndex {
   if (groupId !== undefined) {
     const where = [raw('group_id IS NOT NULL'), sql`owner_id = ${ownerId}`];
-    return { column: raw('group_id'), value: groupId, number: raw('entry'), where };
+    return { column: 'group_id', value: groupId, number: 'entry', where };
   }
   const isError: Sql = raw(`name = '${ERRORS}'`);
   if (emitterId === undefined) {
-    return { column: raw('owner_id'), value: ownerId, number: raw('entry'), where: [isError] };
+    return { column: 'owner_id', value: ownerId, number: 'entry', where: [isError] };
   }
   const where = [sql`emitter_id = ${emitterId}`, sql`${LISTED}`, sql`owner_id = ${ownerId}`];
-  return { column: raw('name'), value: ERRORS, number: raw('entry'), where };
+  return { column: 'name', value: ERRORS, number: 'entry', where };
 }

@@ -1,7 +1,7 @@
 // Ranges of record numbers, as conditions that an index answers.
 
 import { firstNumberOf } from '../../../domain/operation.ts';
-import { raw, type Sql, sql } from '../../config/sql.ts';
+import { differs, raw, type Sql, sql } from '../../config/sql.ts';
 import type { NumberRange } from './bounded-search.ts';
 
 /** The range of a search: from `sinceMs` on, and before `untilMs`. */
@@ -14,20 +14,28 @@ export function rangeOfTimes({ sinceMs = 0, untilMs }: { sinceMs?: number; until
 
 /** An index that begins with a column of one value and goes on with the number. */
 export interface NumberIndex {
-  readonly column: Sql;
+  readonly column: string;
   readonly value: string;
-  readonly number: Sql;
+  readonly number: string;
   /** Of a partial index, word for word, or of columns before `column`. */
   readonly where: readonly Sql[];
 }
 
-/** As pairs, which make Postgres use that index: see `Listing.within`. */
-export function inRange({ column, value, number }: NumberIndex, { from, to }: NumberRange): Sql[] {
-  const pair = sql`(${column}, ${number})`;
-  return [sql`${pair} >= (${value}, ${from})`, sql`${pair} < (${value}, ${to})`];
+export function inRange(index: NumberIndex, { from, to }: NumberRange): Sql[] {
+  return [bound(index, '>=', from), bound(index, '<', to)];
+}
+
+/**
+ * As pairs, which make Postgres use that index: see `Listing.within`. Of a pair with the row's own number, SQLite looks up the
+ * first half alone, and steps over all that lies beyond the second: 150 ms for half a million records, and 5 µs with equality.
+ */
+function bound({ column, value, number }: NumberIndex, sign: '>=' | '<', than: number): Sql {
+  const head = differs({ sqlite: `${column} = `, postgres: `(${column}, ${number}) ${sign} (` });
+  const middle = differs({ sqlite: ` AND ${number} ${sign} `, postgres: ', ' });
+  return sql`${head}${value}${middle}${than}${differs({ sqlite: '', postgres: ')' })}`;
 }
 
 export function ordered({ column, number }: NumberIndex, isDescending: boolean): Sql {
   const direction = raw(isDescending ? 'DESC' : 'ASC');
-  return sql`${column} ${direction}, ${number} ${direction}`;
+  return sql`${raw(column)} ${direction}, ${raw(number)} ${direction}`;
 }

@@ -4,7 +4,7 @@ import { text as utf8Text } from '../../../domain/bytes.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { containing } from '../../../domain/literal-text.ts';
 import type { RunState } from '../../../domain/run/run.ts';
-import { isAmongNumbers, joined, raw, type Sql, sql } from '../../config/sql.ts';
+import { differs, isAmongNumbers, joined, raw, type Sql, sql } from '../../config/sql.ts';
 import type { ListedRun, PageQuery } from '../../contract/records.ts';
 import type { RunSearch, SearchPage, SearchStore } from '../../contract/search.ts';
 import { bytes, number, text, textOrNull } from '../../rows/cells.ts';
@@ -12,6 +12,9 @@ import { toListedRun } from '../../rows/log-rows.ts';
 import { ALL_RUNS, LISTED_RUN, type LogReader, RUNS_IN } from '../log-tables.ts';
 import { searchWithin } from './bounded-search.ts';
 import { inRange, type NumberIndex, ordered, rangeOfTimes } from './number-ranges.ts';
+
+/** Keeps SQLite from reading all runs of the owner instead. */
+const NO_KEY = differs({ sqlite: '+', postgres: '' });
 
 interface RunRow {
   readonly run: number;
@@ -43,14 +46,14 @@ class Searching {
     this.#state = state;
     this.#hasText = search.text === undefined ? null : containing(search.text);
     this.#from = state === undefined ? sql`${ALL_RUNS} AS runs` : RUNS_IN[state].from;
-    const ofOwner = { column: raw('runs.owner_id'), value: ownerId, where: [] };
+    const ofOwner = { column: 'runs.owner_id', value: ownerId, where: [] };
     const within =
       runnableId === undefined
         ? ofOwner
-        : { column: raw('runs.runnable_id'), value: runnableId, where: [sql`runs.owner_id = ${ownerId}`] };
+        : { column: 'runs.runnable_id', value: runnableId, where: [sql`${NO_KEY}runs.owner_id = ${ownerId}`] };
     // Only failed runs have an index of their own. By any other state, a statement might read far to find a few.
     const where = state === 'failed' ? [...within.where, RUNS_IN.failed.is] : within.where;
-    this.#index = { ...within, where, number: raw('runs.run') };
+    this.#index = { ...within, where, number: 'runs.run' };
   }
 
   async read(page: PageQuery<number>): Promise<SearchPage<ListedRun>> {
