@@ -104,7 +104,7 @@ test('the README’s limits are the limits', async () => {
 });
 
 test('the workflow settings have the documented defaults', async () => {
-  const { timeoutMs: _, notify, env, memoryMb, concurrency, queueLimit, throttle, retry } = DEFAULT_SETTINGS;
+  const { timeoutMs: _, notify, env, memoryMb, concurrency, queueLimit, throttle, retry, grouping } = DEFAULT_SETTINGS;
   const real = {
     timeout_ms: `${LIMITS.timeoutMs}; ${LIMITS.scheduleTimeoutMs} when scheduled`,
     memory_mb: String(memoryMb),
@@ -113,6 +113,7 @@ test('the workflow settings have the documented defaults', async () => {
     throttle: String(throttle),
     retry: String(retry),
     notify: String(notify),
+    grouping: JSON.stringify(grouping),
     env: JSON.stringify(env),
   };
   const rows = tableOf(await readDocument('docs/workflows.md'), 'Setting');

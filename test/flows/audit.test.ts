@@ -45,7 +45,9 @@ test('every operation that is no GET leaves a record', async () => {
     asked.set(answer.headers.get('x-request-id') as string, { id, method, own, key: key.id, status: answer.status });
   }
   const { client: reader, key } = await withScopes(errand.client, ['read']);
-  for (const { id, method, path, example } of operations) {
+  // A question that needs a body is answered to a key that reads.
+  const refused = operations.filter(({ id }) => id !== 'previewErrorGroups');
+  for (const { id, method, path, example } of refused) {
     const answer = await reader.request(method, fill(path, ['x', 'x']), example ?? {});
     assert.equal(answer.status, 403);
     if (asked.size < operations.length + 20) {
@@ -67,7 +69,7 @@ test('every operation that is no GET leaves a record', async () => {
   const counting = records.filter(({ count }) => count > 1);
   assert.deepEqual(
     counting.map((one) => [one.key_id, one.count, one.status]),
-    [[key.id, operations.length - 20, 403]],
+    [[key.id, refused.length - 20, 403]],
   );
   const text = JSON.stringify(records);
   for (const secret of [HIDDEN, 'secret-of-a', errand.client.key]) assert.ok(!text.includes(secret), secret);

@@ -55,7 +55,9 @@ test('an export has every error, oldest first', async () => {
   const [first] = a.records;
   const { event, ...rest } = first;
   const { original_event_text: original, error, original_context: context, ...line } = lines[0];
-  assert.deepEqual(line, rest);
+  const { group_id, ...metadata } = line.metadata;
+  assert.deepEqual({ ...line, metadata }, rest);
+  assert.match(group_id, /^eg_/);
   assert.deepEqual([error, context], [event.error, event.original_context]);
   assert.deepEqual(JSON.parse(original), event.original_event);
   const ofOne = await exported(errand, '', `/v1/workflows/${b.workflow.id}/$errors/export`);

@@ -40,7 +40,9 @@ test('errors of all emitters come in one stream', async () => {
   );
   assert.ok(stream.heard.every(({ event, id }, n) => event === '$errors' && id === records[n].id));
   const [listed] = await errand.errors(before.id, 1);
-  assert.deepEqual(records[0], listed);
+  const { group_id, ...metadata } = records[0].metadata;
+  assert.deepEqual({ ...records[0], metadata }, listed);
+  assert.match(group_id, /^eg_/);
 });
 
 test('filters choose errors by emitter, code and step', async () => {

@@ -38,7 +38,7 @@ test('a record has its documented members', async () => {
   assert.deepEqual(Object.keys(record).toSorted(), ['event', 'id', 'indexed_at_ms', 'metadata']);
   assert.match(record.id, /^\d+-\d+$/);
   assert.ok(Number.isInteger(record.indexed_at_ms) && Math.abs(record.indexed_at_ms - Date.now()) < 60_000);
-  assert.deepEqual(Object.keys(record.metadata).toSorted(), ['emit_id', 'emitter_id', 'group_id', 'name']);
+  assert.deepEqual(Object.keys(record.metadata).toSorted(), ['emit_id', 'emitter_id', 'name']);
   assert.deepEqual([record.metadata.emitter_id, record.metadata.name], [workflow.id, '$errors']);
   assert.deepEqual(Object.keys(record.event).toSorted(), ['error', 'original_context', 'original_event']);
 });

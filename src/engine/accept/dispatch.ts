@@ -1,4 +1,8 @@
 // Starts what the store has leased to this node. Every verb that writes emissions returns claims, which all pass through here.
+//
+// The verbs of one transaction are answered in one turn of the event loop, but each caller has its own number of promises
+// before it comes here: what an end had granted came behind what a later claim had taken. So the runs of a turn begin at its
+// end, the older one first, and none overtakes another of its workflow.
 
 import type { Wake } from '../../ports.ts';
 import type { Claims } from '../../store/contract/store.ts';
@@ -12,6 +16,7 @@ export interface Starters {
 export class Dispatch {
   readonly #wake: Wake;
   #starters: Starters | undefined;
+  #runs: Claims['runs'][number][] = [];
 
   constructor(wake: Wake) {
     this.#wake = wake;
@@ -24,9 +29,21 @@ export class Dispatch {
   take(claims: Claims): void {
     const starters = this.#starters;
     if (!starters) throw new Error('dispatch used before it was connected');
-    for (const run of claims.runs) starters.run(run);
+    if (claims.runs.length > 0) {
+      // Behind all promises that are settled now.
+      if (this.#runs.length === 0) process.nextTick(() => this.startRuns());
+      this.#runs.push(...claims.runs);
+    }
     for (const delivery of claims.deliveries) starters.delivery(delivery);
     if (claims.runsWaiting) this.#wake.notify('runs');
     if (claims.deliveriesWaiting) this.#wake.notify('deliveries');
+  }
+
+  /** Starts the runs that were taken in this turn. */
+  startRuns(): void {
+    const runs = this.#runs;
+    this.#runs = [];
+    runs.sort((a, b) => a.run - b.run);
+    for (const run of runs) this.#starters?.run(run);
   }
 }

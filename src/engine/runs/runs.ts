@@ -83,7 +83,11 @@ export class Runs {
   async stop(graceMs: number): Promise<void> {
     await this.#loop.stop();
     const timer = setTimeout(() => this.#aborted.abort(), graceMs);
-    while (this.#underWay.size > 0) await Promise.allSettled([...this.#underWay]);
+    for (;;) {
+      this.#deps.dispatch.startRuns();
+      if (this.#underWay.size === 0) break;
+      await Promise.allSettled([...this.#underWay]);
+    }
     clearTimeout(timer);
   }
 

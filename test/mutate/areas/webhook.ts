@@ -75,7 +75,7 @@ export const WEBHOOK_MUTATIONS: readonly Mutation[] = [
         'if (this.isDone) {\n      controller.abort(DROPPED);\n      return;\n    }',
         '',
       ],
-      'exchange: our stop is not heard': ["else signal?.addEventListener('abort', this.#stop);", ''],
+      'exchange: our stop is not heard': ['else this.#stoppable?.add(this);', ''],
     },
   ),
   ...of(`${WEBHOOK}/retry-after.ts`, [`${UNIT}/retry-after.test.ts`], {

@@ -50,7 +50,10 @@ function create({ execute, held = true, isCancelled = false, answerRun = async (
     store: store as Store,
     readyRuns: new ReadyRuns({ run: async (request) => execute(request), cancel: () => false }),
     slots,
-    dispatch: { take: (claims: Claims) => void started.push(...claims.runs.map(({ run }) => run)) } as never,
+    dispatch: {
+      take: (claims: Claims) => void started.push(...claims.runs.map(({ run }) => run)),
+      startRuns: () => undefined,
+    } as never,
     waiters,
     answers: { watch: (run) => void watched.push(run) },
     metrics: { runs: inc, runSeconds: inc, errors: inc } as never,

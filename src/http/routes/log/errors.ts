@@ -11,7 +11,7 @@ import { dataOf, idIn, operation } from '../../openapi/operation.ts';
 import { RECORD_ID } from '../../openapi/schema.ts';
 import { eventOf } from '../../params.ts';
 import { Type } from '../../schema/type.ts';
-import { ERROR_RECORD, emissionToWire } from '../../wire/log/emissions.ts';
+import { ERROR_RECORD, emissionToWire, GROUPED_METADATA, groupedToWire } from '../../wire/log/emissions.ts';
 import { REPLAY, replayToWire, TOLD_STATE } from '../../wire/log/found-errors.ts';
 import { RECEIPT, receiptToWire, STARTED, startedToWire } from '../../wire/log/runs.ts';
 import { EXPAND, entryCursor, exists } from './emitters.ts';
@@ -56,6 +56,7 @@ function addList(app: App, { store }: HttpDeps, { noun, name, path, prefix }: No
 const ERROR_RECORD_WHOLE = Type.Object(
   {
     ...ERROR_RECORD.properties,
+    metadata: GROUPED_METADATA,
     receipts: Type.Array(RECEIPT),
     told: TOLD_STATE,
     replays: Type.Array(REPLAY, { description: 'Replays of it and retries of its run, newest first; at most 100.' }),
@@ -84,7 +85,7 @@ function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Nou
       store.receipts(caller.ownerId, entry),
       store.outcomeOfError(caller.ownerId, entry),
     ]);
-    const record = emissionToWire(emission, query.expand === 'event');
+    const record = groupedToWire(emission, query.expand === 'event');
     return { data: { ...record, receipts: receipts.map(receiptToWire), told, replays: replays.map(replayToWire) } };
   });
 }

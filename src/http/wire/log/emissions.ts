@@ -80,13 +80,16 @@ export const ERROR_RECORD = Type.Object(
   {
     ...RECORD,
     event: Type.Optional(ERROR_EVENT),
-    metadata: Type.Object({
-      ...METADATA,
-      group_id: Type.Optional(text({ description: 'The group of errors.', example: 'eg_0Vj3aBc9dEfGhIjK' })),
-    }),
+    metadata: Type.Object(METADATA),
   },
   { title: 'ErrorRecord' },
 );
+
+/** Of an error wherever it is shown but in the list of a workflow's newest, whose members the interface fixes. */
+export const GROUPED_METADATA = Type.Object({
+  ...METADATA,
+  group_id: Type.Optional(text({ description: 'The group of errors.', example: 'eg_0Vj3aBc9dEfGhIjK' })),
+});
 
 export const EVENT_RECORD = Type.Object(
   {
@@ -132,12 +135,17 @@ export function emissionToWire(record: EmissionRecord, withEvent: boolean, withS
       emitter_id: record.emitterId,
       emit_id: record.emitId,
       name: record.name,
-      ...(record.groupId === null ? {} : { group_id: record.groupId }),
       ...(record.itemId === null ? {} : { id: record.itemId }),
       ...(record.summary === null ? {} : { summary: record.summary }),
       ...(record.itemTs === null ? {} : { ts: record.itemTs }),
     },
   };
+}
+
+/** The same with the group of an error. */
+export function groupedToWire(record: EmissionRecord, withEvent: boolean): EmissionWire {
+  const wire = emissionToWire(record, withEvent);
+  return record.groupId === null ? wire : { ...wire, metadata: { ...wire.metadata, group_id: record.groupId } };
 }
 
 function shownBody(name: string, body: Uint8Array, withSecrets: boolean): Uint8Array {

@@ -16,7 +16,7 @@ import { id, MILLISECONDS, mostlyNull, nullable, oneOf, RECORD_ID, text } from '
 import { Type } from '../../schema/type.ts';
 import { MAIL_ADDRESS } from '../owners.ts';
 import { TIME_WANTED, timeOf, wrong } from '../times.ts';
-import { ERROR, ERROR_RECORD } from './emissions.ts';
+import { ERROR, GROUPED_METADATA } from './emissions.ts';
 import { RECEIPT } from './runs.ts';
 
 const COUNT = Type.Integer({ minimum: 0, examples: [42] });
@@ -86,7 +86,7 @@ const SAMPLE = Type.Object(
   {
     id: RECORD_ID,
     indexed_at_ms: MILLISECONDS,
-    metadata: ERROR_RECORD.properties.metadata,
+    metadata: GROUPED_METADATA,
     deployment_id: nullable(id('d_')),
     error: ERROR,
     receipts: Type.Array(RECEIPT, { description: 'Who was told.' }),

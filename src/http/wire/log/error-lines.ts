@@ -5,14 +5,14 @@ import { isUtf8 } from 'node:buffer';
 import { type ErrorParts, errorPartsOf } from '../../../domain/errors/error-parts.ts';
 import type { LoggedRecord } from '../../../store/contract/streams.ts';
 import { encodeJson, Verbatim } from '../../body/json.ts';
-import { emissionToWire } from './emissions.ts';
+import { groupedToWire } from './emissions.ts';
 
 /** `record` has its body. */
 export function errorLine(record: LoggedRecord): Buffer {
   const { body, original } = record;
   const { originalEvent, originalContext, error } = errorPartsOf(body ?? new Uint8Array(), original);
   const line = {
-    ...emissionToWire(record, false),
+    ...groupedToWire(record, false),
     error: new Verbatim(error),
     original_context: new Verbatim(originalContext),
     ...originalText(originalEvent),

@@ -9,7 +9,7 @@ import { RUN_STATES } from '../../../domain/run/run.ts';
 import type { FoundError } from '../../../store/contract/search.ts';
 import { id, nullable, oneOf, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
-import { type EmissionWire, ERROR_RECORD, emissionToWire } from './emissions.ts';
+import { type EmissionWire, ERROR_RECORD, GROUPED_METADATA, groupedToWire } from './emissions.ts';
 import { listedMessage, runIdOf } from './runs.ts';
 
 export const TOLD_STATE = oneOf(
@@ -30,6 +30,7 @@ export const REPLAY = Type.Object(
 export const FOUND_ERROR = Type.Object(
   {
     ...ERROR_RECORD.properties,
+    metadata: GROUPED_METADATA,
     error: Type.Object(
       {
         code: nullable(text({ example: 'TypeError' })),
@@ -74,5 +75,5 @@ export function foundErrorToWire(found: FoundError, withEvent: boolean): Emissio
     told: found.told,
     replay: replay && replayToWire(replay),
   };
-  return { ...emissionToWire(emission, withEvent), ...shown };
+  return { ...groupedToWire(emission, withEvent), ...shown };
 }

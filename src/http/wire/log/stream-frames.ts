@@ -5,7 +5,7 @@ import { recordId } from '../../../domain/ids.ts';
 import { SECOND_MS } from '../../../domain/limits.ts';
 import type { EmissionRecord } from '../../../store/contract/records.ts';
 import { encodeJson } from '../../body/json.ts';
-import { emissionToWire } from './emissions.ts';
+import { groupedToWire } from './emissions.ts';
 
 /** How long a reader waits before it connects again. */
 const RETRY_MS = 2 * SECOND_MS;
@@ -28,7 +28,7 @@ function gapFrame(after: number): string {
 }
 
 function frame(record: EmissionRecord): string {
-  const json = encodeJson(emissionToWire(record, true)).toString();
+  const json = encodeJson(groupedToWire(record, true)).toString();
   return `id: ${recordId(record.entry)}\n${eventLine(record.name)}${dataLines(json)}\n`;
 }
 
