@@ -15,7 +15,7 @@ import { dataOf, idIn, operation } from '../../openapi/operation.ts';
 import { oneOf } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { GROUPING, groupingInput } from '../../wire/grouping.ts';
-import { emissionToWire } from '../../wire/log/emissions.ts';
+import { groupedToWire } from '../../wire/log/emissions.ts';
 import { rangeOf, SEARCHED_TEXT, TIME_RANGE, word } from '../../wire/log/error-filter.ts';
 import {
   ERROR_GROUP,
@@ -107,10 +107,7 @@ async function sampleOf(store: HttpDeps['store'], ownerId: string, entry: number
   const [emission, receipts] = await Promise.all([store.getEmission(ownerId, entry), store.receipts(ownerId, entry)]);
   if (!emission) return [];
   const { context, error } = detailOf(emission.body);
-  const { id, indexed_at_ms } = emissionToWire(emission, false);
-  const { emitterId, emitId, name, groupId } = emission;
-  const inGroup = groupId === null ? {} : { group_id: groupId };
-  const metadata = { emitter_id: emitterId, emit_id: emitId, name, ...inGroup };
+  const { id, indexed_at_ms, metadata } = groupedToWire(emission, false);
   const told = receipts.map(receiptToWire);
   const { namespace = '', stack = '' } = error;
   const shown = { ...error, namespace, stack };

@@ -122,7 +122,14 @@ export interface EmissionWire {
   readonly id: string;
   readonly indexed_at_ms: number;
   readonly event?: Verbatim;
-  readonly metadata: object;
+  readonly metadata: {
+    readonly emitter_id: string;
+    readonly emit_id: string;
+    readonly name: string;
+    readonly group_id?: string;
+    readonly event_name?: string;
+    readonly delivery_ts?: number;
+  };
 }
 
 /** `withEvent`: show the record's body, which is set; `withSecrets`: also possible credentials in requests. */

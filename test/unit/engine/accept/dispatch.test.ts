@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Dispatch } from '../../../src/engine/accept/dispatch.ts';
-import type { Claims } from '../../../src/store/contract/store.ts';
+import { Dispatch } from '../../../../src/engine/accept/dispatch.ts';
+import type { Claims } from '../../../../src/store/contract/store.ts';
 
 function connected() {
   const started: number[] = [];
