@@ -19,6 +19,16 @@ test('a route that does not say who may call it stops the start', async () => {
   await app.close();
 });
 
+test('a route that was added before needs a key, too', async () => {
+  const app = fastify() as unknown as App;
+  app.get('/early', async () => 'secret');
+  addAccess(app, { isApi: true, draining: () => false } as unknown as HttpDeps);
+  const { statusCode, body } = await app.inject('/early');
+  assert.notEqual(statusCode, 200);
+  assert.doesNotMatch(body, /secret/);
+  await app.close();
+});
+
 test('no route is open but those that are meant to be', async () => {
   const { paths } = await buildDocument();
   const open = Object.entries(paths).flatMap(([path, item]) =>
