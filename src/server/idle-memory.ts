@@ -1,7 +1,7 @@
 // Gives memory back once the server has started and has nothing to do: V8 lets the young part of its heap grow to 16 MB while the
 // program is loaded, and by itself keeps it, and what the start left behind, until it collects the whole heap under load.
 //
-// One collection, for 50 to 100 ms on a quiet machine, 19 MB less. Rejected: a young part that stays small
+// One collection, which stopped the loop for 235 to 266 ms on a busy machine, 19 MB less. Rejected: a young part that stays small
 // (--max-semi-space-size=1 saves 16 MB), since under load what requests in flight hold would then count as old; collecting in
 // steps, which keeps the young part as large as it is.
 

@@ -77,7 +77,7 @@ export async function createBelongings(errand: Errand): Promise<Belongings> {
     runs: [run.id],
     deliveries: [delivery.id],
     operations: [operation.id],
-    error_groups: [record.metadata.group_id],
+    error_groups: [(await errand.client.get('/v1/error_groups')).data[0].id],
     subscriptions: [subscription.id],
     accounts: [account.id],
     data_stores: [dataStore.id, 'key-of-a'],
