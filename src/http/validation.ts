@@ -4,32 +4,16 @@
 import type { TSchema } from 'typebox';
 import { type ParameterFault, Refusal } from '../domain/fault.ts';
 import { isRecord } from './body/json.ts';
-import { checkOf } from './schema/check.ts';
+import { checkOf, type Keywords } from './schema/check.ts';
 
 const SHOWN_CHARS = 80;
 const MAX_FAULTS = 20;
 
 /**
- * The JSON Schema keywords that the routes' schemas use. `x-expected` describes what a pattern or union accepts; the value of
- * an `x-secret` member is not repeated, since answers end up in logs.
+ * `x-expected` describes what a pattern or union accepts; the value of an `x-secret` member is not repeated, since answers end
+ * up in logs.
  */
-interface JsonSchema {
-  readonly type?: string;
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly anyOf?: readonly TSchema[];
-  readonly properties?: Readonly<Record<string, TSchema>>;
-  readonly patternProperties?: Readonly<Record<string, TSchema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: unknown;
-  readonly items?: TSchema;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly maxProperties?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minimum?: number;
-  readonly maximum?: number;
+interface JsonSchema extends Keywords {
   readonly 'x-expected'?: string;
   readonly 'x-secret'?: boolean;
 }

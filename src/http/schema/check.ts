@@ -8,7 +8,7 @@ import { isRecord } from '../body/json.ts';
 export type Check = (value: unknown) => boolean;
 
 /** The keywords that the routes' schemas use. Any other is refused: a value would not be checked against it. */
-interface Keywords {
+export interface Keywords {
   readonly type?: string;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
