@@ -54,6 +54,8 @@ export type WakeTopic =
   | 'operations'
   /** A delivery that was sent again has come to an end, or to its next retry. */
   | 'resends'
+  /** A replay has come to an end. */
+  | 'replays'
   /** Records of data stores are to be deleted. */
   | 'deletions'
   /** Work of nodes that are gone was taken over; they may have had more under way than runs and deliveries. */

@@ -274,6 +274,18 @@ export const LIMITS = {
   /** Deliveries of one webhook that operations let wait at a time. */
   resendsWaiting: 256,
 
+  // replaying many
+  /** Replays of one operation that are under way at a time. */
+  replaysUnderWay: 128,
+  /** Bytes of errors that one step of an operation reads; a single one may be larger. */
+  replayStepBytes: 4 * 1024 * KIB,
+  /** Errors that a request may name, and that go ahead of the others. */
+  replayedIds: 1000,
+  replayCanary: 1000,
+  replaysPerSecond: 1000,
+  /** Errors that a dry run shows. */
+  replaySample: 5,
+
   // changes of a source
   /** How long a change waits for the previous one. */
   sourceChangeMs: 30 * SECOND_MS,

@@ -1,6 +1,7 @@
-// Operations: background work on many deliveries of a webhook, which are resent.
+// Operations: background work on many records. One kind resends deliveries of a webhook, one replays errors.
 
 import type { DeliveryState } from './delivery/delivery.ts';
+import type { Replaying, ReplayOrder } from './errors/replaying.ts';
 import { NUMBERS_PER_MS } from './ids.ts';
 import { LIMITS } from './limits.ts';
 
@@ -18,6 +19,11 @@ export const RESENDABLE = [
 
 export type ResendableState = (typeof RESENDABLE)[number];
 
+export type OperationKind = 'resend' | 'replay';
+
+export const OPERATION_KINDS: readonly OperationKind[] = ['resend', 'replay'];
+
+/** A new operation that resends. */
 export interface NewOperation {
   /** `op_…`. */
   readonly id: string;
@@ -33,13 +39,28 @@ export interface NewOperation {
   readonly createdAtMs: number;
 }
 
+/** A new operation that replays errors: those of its selection that there are when it is created. */
+export interface NewReplay {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly kind: 'replay';
+  readonly order: ReplayOrder;
+  readonly createdAtMs: number;
+}
+
 /**
- * An operation first counts, then resends, oldest first; each delivery is passed once, whatever its result. At most
- * LIMITS.resendsWaiting deliveries of a webhook wait at a time, so that pausing and cancelling take effect.
+ * An operation first counts, then resends or replays, oldest first; each delivery or error is passed once, whatever its result.
+ * At most LIMITS.resendsWaiting deliveries of a webhook wait at a time, and LIMITS.replaysUnderWay replays of an operation are
+ * under way, so that pausing and cancelling take effect.
  */
-export interface Operation extends NewOperation {
+export interface Operation extends Omit<NewOperation, 'kind' | 'webhookId'> {
+  readonly kind: OperationKind;
+  /** Null: it replays errors. So is what it says about deliveries: none, of no time. */
+  readonly webhookId: string | null;
+  /** Null: it resends deliveries. */
+  readonly replaying: Replaying | null;
   readonly state: OperationState;
-  /** Number of matching deliveries; null: counting is not finished. */
+  /** Number of matching deliveries or errors; null: counting is not finished. */
   readonly total: number | null;
   /** Number of deliveries resent so far. */
   readonly resent: number;
@@ -72,7 +93,7 @@ export function cursorAt(sinceMs: number): number {
 }
 
 /** The position of an operation. */
-export interface OperationCursor extends Pick<NewOperation, 'sinceMs' | 'states'> {
+export interface OperationCursor extends Pick<Operation, 'sinceMs' | 'states'> {
   /** The last delivery examined. */
   readonly after: number;
 }

@@ -12,6 +12,7 @@ import { createSubscriptions } from './resources/subscriptions.ts';
 import { createWebhooks, type WebhookDeps } from './resources/webhooks.ts';
 import { createWorkflows, type WorkflowDeps } from './resources/workflows.ts';
 import { createDirects, type DirectDeps } from './runs/manual-runs.ts';
+import { createReplays, type ReplayActionDeps } from './runs/replays.ts';
 import { createResumes, type ResumeDeps } from './runs/resumes.ts';
 import { createRunRetries } from './runs/run-retries.ts';
 import { createSources, type SourceDeps } from './sources/sources.ts';
@@ -26,6 +27,7 @@ export type ActionDeps = WorkflowDeps &
   ResendDeps &
   ResumeDeps &
   OperationActionDeps &
+  ReplayActionDeps &
   AccountDeps &
   DataStoreDeps &
   OwnerDeps;
@@ -38,6 +40,7 @@ export function createActions(deps: ActionDeps) {
     ...createWorkflows(deps),
     ...createDirects(deps),
     ...createRunRetries(deps),
+    ...createReplays(deps),
     ...createResumes(deps),
     ...createSources(deps),
     ...createConfigure(deps),

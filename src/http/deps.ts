@@ -4,6 +4,7 @@
 import type { Account, DataRecord, DataStore } from '../domain/data.ts';
 import type { NewEmission } from '../domain/emission.ts';
 import type { Urls } from '../domain/endpoint.ts';
+import type { ReplayOrder } from '../domain/errors/replaying.ts';
 import type { RefusalCode } from '../domain/fault.ts';
 import type { ApiKey, KeyInput } from '../domain/keys.ts';
 import type { Operation, OperationOrder } from '../domain/operation.ts';
@@ -38,6 +39,7 @@ import type { RunState } from '../domain/run/run.ts';
 import type { OpenStream, StreamAsked } from '../domain/stream.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { DataPlace } from '../store/contract/data.ts';
+import type { DryRun } from '../store/contract/operations.ts';
 import type { DeliveryRecord } from '../store/contract/records.ts';
 import type { Appended, Idempotency, Store } from '../store/contract/store.ts';
 import type { ListedComponent } from './wire/catalogue.ts';
@@ -161,6 +163,10 @@ export interface Actions {
   /** `conflict` while an attempt is in progress or the webhook is inactive; `impossible` when the webhook is deleted. */
   resendDelivery(ownerId: string, delivery: number): Promise<DeliveryRecord>;
   resendWebhook(ownerId: string, id: string, input: ResendInput): Promise<Operation>;
+  /** `not_found` for the group, workflow or deployment; `impossible` for a deployment of another workflow. */
+  replayMany(ownerId: string, order: ReplayOrder): Promise<Operation>;
+  /** The same, and creates nothing. */
+  previewReplays(ownerId: string, order: ReplayOrder): Promise<DryRun>;
   /** `conflict` when the operation is over. */
   orderOperation(ownerId: string, id: string, order: OperationOrder): Promise<Operation>;
 

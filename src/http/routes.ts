@@ -25,6 +25,7 @@ import { addErrorRoutes } from './routes/log/errors.ts';
 import { addEventRoutes } from './routes/log/events.ts';
 import { addLedgerRoutes } from './routes/log/ledger.ts';
 import { addOperationRoutes } from './routes/log/operations.ts';
+import { addReplayRoutes } from './routes/log/replays.ts';
 import { addRunRoutes } from './routes/log/runs.ts';
 import { addSearchRoutes } from './routes/log/searches.ts';
 import { addStreamRoutes } from './routes/log/streams.ts';
@@ -68,6 +69,7 @@ export function addRoutes(app: App, deps: HttpDeps, { log, buildDocument }: Rout
   addWebhookTestRoutes(app, deps);
   addDeliveryRoutes(app, deps);
   addOperationRoutes(app, deps);
+  addReplayRoutes(app, deps);
   addSubscriptionRoutes(app, deps);
   addUserRoutes(app, deps);
   addKeyRoutes(app, deps);

@@ -43,6 +43,8 @@ import { routingContract } from './log/routing.ts';
 import { schedulesContract } from './log/schedules.ts';
 import { streamsContract } from './log/streams.ts';
 import { ticksContract } from './log/ticks.ts';
+import { replayOrdersContract } from './replays/replay-orders.ts';
+import { replaysContract } from './replays/replays.ts';
 import { claimingContract } from './runs/claiming.ts';
 import { fairnessContract } from './runs/fairness.ts';
 import { finishingContract } from './runs/finishing.ts';
@@ -115,6 +117,8 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   auditContract,
   runTimesContract,
   groupSearchesContract,
+  replaysContract,
+  replayOrdersContract,
 ];
 
 /** `part`: every second one, for a backend on which all of them take long in one process. */

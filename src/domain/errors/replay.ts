@@ -1,6 +1,7 @@
 // A replay of an error, or a retry of the run that failed: another run for the same event.
 
-import { type NewEmission, REPLAY } from '../emission.ts';
+import { text } from '../bytes.ts';
+import { directEmission, type Emission, ERRORS, type NewEmission, REPLAY, type SourceType } from '../emission.ts';
 import { numberedId, PREFIX, recordId } from '../ids.ts';
 import type { RunState } from '../run/run.ts';
 
@@ -32,4 +33,49 @@ export function kindOfReplay(
   if (of.entry === null) return null;
   const isEdited = summary.endsWith(EDITED);
   return summary === replayOf(of.entry, isEdited) ? { kind: 'replay', isEdited } : null;
+}
+
+/** Whether nothing is left to be replayed of an error because of this replay: what it fails with is an error of its own. */
+export function standsFor({ isEdited, state }: Replay): boolean {
+  return !isEdited && state !== 'cancelled';
+}
+
+/** Returns why the event of an error can never be replayed; null: it can, if there is still something to run it. */
+export function whyNeverReplayed({ emitterId, name, originalStart, causeRun }: Emission): string | null {
+  if (name !== ERRORS || originalStart === null) return 'it is no error with an original event';
+  if (emitterId.startsWith(PREFIX.webhook))
+    return 'it is of a webhook: its deliveries are sent again, and not replayed';
+  if (causeRun === null) return 'it is of a mail or a request: deliveries are sent again, and not replayed';
+  return null;
+}
+
+/** Returns the emission that runs the original event of an error again, byte for byte. `edited`: another event instead. */
+export function emissionOfReplay(error: Emission, edited: Uint8Array | null): NewEmission {
+  const start = error.originalStart ?? 0;
+  const end = start + (error.originalLength ?? 0);
+  const context = contextBehind(error.body.subarray(end));
+  return {
+    ...directEmission(error.ownerId, error.emitterId, edited ?? error.body.subarray(start, end)),
+    name: REPLAY,
+    sourceType: context.source_type,
+    originId: context.emitter_id,
+    verified: context.verified,
+    replay: true,
+    traceId: error.traceId,
+    // By what failed, the replay is found from the error.
+    causeRun: error.causeRun,
+    causeDelivery: error.causeDelivery,
+    summary: replayOf(error.entry, edited !== null),
+  };
+}
+
+interface OriginalContext {
+  readonly source_type: SourceType;
+  readonly emitter_id: string;
+  readonly verified: boolean;
+}
+
+/** `,"original_context":{…},"error":{…}}`: the part of an error's body that we wrote. */
+function contextBehind(rest: Uint8Array): OriginalContext {
+  return (JSON.parse(`{${text(rest).slice(1)}`) as { original_context: OriginalContext }).original_context;
 }

@@ -1,5 +1,5 @@
-// Operations: many deliveries of a webhook are sent again, in bounded steps in the background. The store knows how far each
-// operation has come, so that none is lost with the process.
+// Operations: many deliveries of a webhook are sent again, or many errors replayed, in bounded steps in the background. The store
+// knows how far each operation has come, so that none is lost with the process.
 
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
@@ -9,17 +9,19 @@ import type { Clock, Ids, Wake } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { Loop, type LoopPorts } from '../loop.ts';
 import { checkUrl, noWebhook, type WebhookDeps } from '../resources/webhooks.ts';
+import { type ReplayStepDeps, stepReplays } from '../runs/replays.ts';
 import type { WakeUps } from '../wake-ups.ts';
 
 export interface OperationsDeps extends LoopPorts {
-  readonly store: Pick<Store, 'stepOperation'>;
+  readonly store: ReplayStepDeps['store'] & Pick<Store, 'stepOperation'>;
+  readonly clock: Clock;
   readonly wake: WakeUps;
 }
 
 const POLL_MS = 2000;
 /** Between two steps, so that they never hold up the work that users wait for. */
 const STEP_PAUSE_MS = 10;
-/** After the end of a delivery: one step replaces all that end within this time. */
+/** After the end of a delivery or a replay: one step replaces all that end within this time. */
 const REFILL_MS = 50;
 
 export class Operations {
@@ -31,6 +33,7 @@ export class Operations {
     this.#loop = new Loop({ name: 'operations', tick: () => this.tick(), maxWaitMs: POLL_MS }, deps);
     deps.wake.subscribe('operations', () => this.#loop.wake());
     deps.wake.subscribe('resends', () => this.#loop.wake(REFILL_MS));
+    deps.wake.subscribe('replays', () => this.#loop.wake(REFILL_MS));
   }
 
   start(): void {
@@ -42,11 +45,15 @@ export class Operations {
     await this.#loop.stop();
   }
 
-  /** One bounded step. */
+  /** One bounded step of each kind. */
   async tick(): Promise<number> {
-    const { isResent, isMore } = await this.#deps.store.stepOperation();
-    if (isResent) this.#deps.wake.notify('deliveries');
-    return isMore ? STEP_PAUSE_MS : Number.POSITIVE_INFINITY;
+    const { store, wake, clock } = this.#deps;
+    const { isResent, isMore } = await store.stepOperation();
+    if (isResent) wake.notify('deliveries');
+    const { claims, dueAtMs } = await stepReplays(this.#deps);
+    if (claims?.runsWaiting) wake.notify('runs');
+    if (isMore || claims) return STEP_PAUSE_MS;
+    return dueAtMs === null ? Number.POSITIVE_INFINITY : Math.max(STEP_PAUSE_MS, dueAtMs - clock.nowMs());
   }
 }
 
@@ -80,7 +87,15 @@ export function createOperationActions(deps: OperationActionDeps) {
     };
     if (!(await store.createOperation(operation))) throw noWebhook(webhookId);
     wake.notify('operations');
-    const begun = { state: 'running', total: null, resent: 0, passedOver: 0, endedAtMs: null, reason: null } as const;
+    const begun = {
+      state: 'running',
+      total: null,
+      resent: 0,
+      passedOver: 0,
+      endedAtMs: null,
+      replaying: null,
+      reason: null,
+    } as const;
     return { ...operation, ...begun, updatedAtMs: nowMs };
   }
 

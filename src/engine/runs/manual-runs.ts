@@ -1,8 +1,7 @@
 // Runs started by a request: of a workflow with an event, of a source, a replay of an error, a hook.
 
-import { text } from '../../domain/bytes.ts';
-import { directEmission, type Emission, ERRORS, REPLAY, type SourceType } from '../../domain/emission.ts';
-import { replayOf } from '../../domain/errors/replay.ts';
+import { directEmission, type Emission, ERRORS } from '../../domain/emission.ts';
+import { emissionOfReplay } from '../../domain/errors/replay.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
 import type { RunState } from '../../domain/run/run.ts';
@@ -55,23 +54,7 @@ export function createDirects(deps: DirectDeps) {
     }
     if (error.causeRun === null && error.causeDelivery === null) throw nothingRan(entry);
     await mustBeNoHook(error);
-    const end = error.originalStart + (error.originalLength ?? 0);
-    const original = error.body.subarray(error.originalStart, end);
-    const context = contextBehind(error.body.subarray(end));
-    const emission = {
-      ...directEmission(ownerId, listenerId, edited ?? original),
-      name: REPLAY,
-      sourceType: context.source_type,
-      originId: context.emitter_id,
-      verified: context.verified,
-      replay: true,
-      traceId: error.traceId,
-      // By what failed, the replay is found from the error.
-      causeRun: error.causeRun,
-      causeDelivery: error.causeDelivery,
-      summary: replayOf(entry, edited !== null),
-    };
-    return (await emit(emission)).appended;
+    return (await emit(emissionOfReplay(error, edited))).appended;
   }
 
   async function mustBeNoHook({ ownerId, causeRun, entry }: Emission): Promise<void> {
@@ -100,15 +83,4 @@ function nothingRan(entry: number): Refusal {
 
 function nounOf(listenerId: string): string {
   return listenerId.startsWith(PREFIX.source) ? 'source' : 'workflow';
-}
-
-interface OriginalContext {
-  readonly source_type: SourceType;
-  readonly emitter_id: string;
-  readonly verified: boolean;
-}
-
-/** `,"original_context":{…},"error":{…}}`: the part of an error's body that we wrote. */
-function contextBehind(rest: Uint8Array): OriginalContext {
-  return (JSON.parse(`{${text(rest).slice(1)}`) as { original_context: OriginalContext }).original_context;
 }

@@ -1,6 +1,6 @@
 // Runs: the runner executes each one that is claimed, and its outcome is written in one transaction.
 
-import { arrivedAtMs } from '../../domain/emission.ts';
+import { arrivedAtMs, REPLAY } from '../../domain/emission.ts';
 import type { Urls } from '../../domain/endpoint.ts';
 import { contextOf } from '../../domain/failure.ts';
 import { PLATFORM_CODES } from '../../domain/fault.ts';
@@ -104,7 +104,7 @@ export class Runs {
   }
 
   async #execute(run: ClaimedRun): Promise<void> {
-    const { slots, store, dispatch, waiters } = this.#deps;
+    const { slots, store, dispatch, waiters, wake } = this.#deps;
     waiters.place(run.run, 'here');
     let given: HttpAnswer | null = null;
     const outcome = await this.#outcomeOf(run, (answer) => {
@@ -122,6 +122,8 @@ export class Runs {
     // Before what was claimed is started: a run whose wait is over already may be among it.
     this.#answerCallers(end, whole, finished);
     dispatch.take(finished.claims);
+    // An operation may wait for it.
+    if (run.emission.name === REPLAY) wake.notify('replays');
   }
 
   /** Returns what follows from the outcome; undefined when storage, which is asked for it, stays away. */

@@ -18,7 +18,7 @@ export const TAGS = {
   data_stores: 'Keys and values that code shares, and that outlive its runs.',
   webhooks: 'Endpoints of yours to which events are delivered, signed.',
   deliveries: 'One event on its way to one webhook, or one mail on its way to you, with every attempt.',
-  operations: 'Sending many deliveries of a webhook again, in the background.',
+  operations: 'Sending many deliveries of a webhook again, or replaying many errors, in the background.',
   subscriptions: 'Links an emitter to a listener, for events of one name.',
   account: 'You, your API keys, and the counts of everything that was accepted.',
   service: 'Health, metrics and this document.',

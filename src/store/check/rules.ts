@@ -227,8 +227,21 @@ export const RULES: readonly Rule[] = [
   {
     check: 'operation_without_webhook',
     detail: 'open operations of webhooks that were deleted',
-    broken: `operations AS o WHERE o.state IN ('running', 'paused')
+    broken: `operations AS o WHERE o.kind = 'resend' AND o.state IN ('running', 'paused')
       AND NOT EXISTS (SELECT 1 FROM webhooks AS w WHERE w.id = o.webhook_id)`,
     example: 'o.id',
+  },
+  {
+    check: 'operation_results',
+    detail: 'operations that count other replays under way than their results',
+    broken: `operations AS o WHERE o.kind = 'replay' AND o.under_way <> (SELECT count(*) FROM operation_results AS r
+      WHERE r.operation_id = o.id AND r.outcome = 'under_way')`,
+    example: 'o.id',
+  },
+  {
+    check: 'result_without_operation',
+    detail: 'results of operations that were deleted',
+    broken: `operation_results AS r WHERE NOT EXISTS (SELECT 1 FROM operations AS o WHERE o.id = r.operation_id)`,
+    example: 'r.operation_id',
   },
 ];

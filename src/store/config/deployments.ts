@@ -68,6 +68,7 @@ export function* insertDeployment(deployment: Deployment, seal: Seal): Steps<voi
 function isSpare({ thatGoOn, ofRunnable }: OpenRuns, settledMs: number): Sql {
   const kept = LIMITS.deploymentsKept;
   return sql`(NOT EXISTS (SELECT 1 FROM ${thatGoOn})
+    AND NOT EXISTS (SELECT 1 FROM operations AS u WHERE u.deployment_id = d.id AND u.state IN ('running', 'paused'))
     AND CASE WHEN EXISTS (SELECT 1 FROM runnables AS r WHERE r.id = d.runnable_id)
       THEN (SELECT count(*) FROM (SELECT 1 FROM deployments AS n WHERE n.runnable_id = d.runnable_id AND n.id > d.id
           ORDER BY n.runnable_id, n.id LIMIT ${kept}) AS newer) = ${kept}

@@ -1,4 +1,4 @@
-// The steps of operations, which resend a webhook's deliveries. A step is one transaction: it locks one operation that no
+// The steps of operations, which resend a webhook's deliveries or replay errors (replay-steps.ts). A step is one transaction: it locks one operation that no
 // other process steps, reads the next deliveries behind its cursor, and writes their changes together with the new cursor.
 // So processes share the work, and none of it is done twice or lost when a process is killed.
 //
@@ -13,6 +13,7 @@ import { flag, number, text } from '../rows/cells.ts';
 import { cursorOf, GONE } from '../rows/operation-rows.ts';
 import type { Row } from '../rows/rows.ts';
 import type { Writing } from './config-database.ts';
+import { REPLAY_HAS_STEP, stepReplay } from './replay-steps.ts';
 import { differs, raw, type Sql, sql, tableOf } from './sql.ts';
 import { all, get, type Steps, send, together, work } from './steps.ts';
 
@@ -31,14 +32,19 @@ const WAITING = sql`(SELECT count(*) FROM (SELECT 1 FROM ${OPEN_DELIVERIES} AS d
 /** Selects the operation that was stepped longest ago, among those that can go on now. */
 const NEXT = sql`SELECT o.*, w.id IS NOT NULL AS has_webhook
   FROM operations AS o LEFT JOIN webhooks AS w ON w.id = o.webhook_id
-  WHERE o.state = 'running' AND (NOT o.is_counted OR w.id IS NULL
-    OR (w.active AND ${WAITING} < ${raw(String(LIMITS.resendsWaiting))}))
+  WHERE (o.state = 'running' OR o.under_way > 0) AND (o.kind = 'replay' AND ${REPLAY_HAS_STEP}
+    OR o.kind = 'resend' AND (NOT o.is_counted OR w.id IS NULL
+      OR (w.active AND ${WAITING} < ${raw(String(LIMITS.resendsWaiting))})))
   ORDER BY o.turn, o.id LIMIT 1 ${differs({ sqlite: '', postgres: 'FOR UPDATE OF o SKIP LOCKED' })}`;
 
 /** See OperationStore. */
 export function* stepOperation(w: Writing): Steps<Stepped> {
   const row = yield* get(NEXT);
   if (!row) return NOTHING;
+  if (text(row, 'kind') === 'replay') {
+    yield* stepReplay(w, row);
+    return MORE;
+  }
   if (!flag(row, 'has_webhook')) {
     yield* cancelOperations(text(row, 'webhook_id'), w.nowMs);
     return MORE;
@@ -62,7 +68,7 @@ interface Looked {
 function* look(row: Row): Steps<Looked[]> {
   const rows = yield* all(sql`SELECT delivery, entry, state FROM ${ALL_DELIVERIES}
     WHERE owner_id = ${text(row, 'owner_id')} AND listener_id = ${text(row, 'webhook_id')}
-      AND delivery > ${number(row, 'after_delivery')} AND delivery < ${firstNumberOf(number(row, 'until_ms'))}
+      AND delivery > ${number(row, 'after_number')} AND delivery < ${firstNumberOf(number(row, 'until_ms'))}
     ORDER BY delivery LIMIT ${LIMITS.operationStep}`);
   return rows.map((one) => ({
     delivery: number(one, 'delivery'),
@@ -73,7 +79,7 @@ function* look(row: Row): Steps<Looked[]> {
 
 function* countStep(w: Writing, row: Row): Steps<Stepped> {
   const { matched, isCounted, after } = countNext(cursorOf(row), yield* look(row));
-  yield* send(sql`UPDATE operations SET total = total + ${matched}, is_counted = ${isCounted}, after_delivery = ${after},
+  yield* send(sql`UPDATE operations SET total = total + ${matched}, is_counted = ${isCounted}, after_number = ${after},
       updated_at_ms = ${w.nowMs}, turn = ${w.nextTurn()} WHERE id = ${text(row, 'id')}`);
   return MORE;
 }
@@ -94,7 +100,7 @@ function* sendStep(w: Writing, row: Row): Steps<Stepped> {
   const deliveries = next.chosen.map(({ delivery }) => delivery);
   const resent = deliveries.length === 0 ? 0 : yield* work(() => queue.sendAgain(deliveries, cursor.states));
   const [state, endedAtMs] = next.isDone ? ['done', w.nowMs] : ['running', null];
-  yield* send(sql`UPDATE operations SET resent = resent + ${resent}, after_delivery = ${next.after}, state = ${state},
+  yield* send(sql`UPDATE operations SET resent = resent + ${resent}, after_number = ${next.after}, state = ${state},
       ended_at_ms = ${endedAtMs}, updated_at_ms = ${w.nowMs}, turn = ${w.nextTurn()} WHERE id = ${id}`);
   return { isResent: resent > 0, isMore: true };
 }

@@ -3,7 +3,8 @@
 import { LIMITS } from '../../domain/limits.ts';
 import { cursorAt, ordered } from '../../domain/operation.ts';
 import type { OperationStore } from '../contract/operations.ts';
-import { toOperation } from '../rows/operation-rows.ts';
+import { number, textOrNull } from '../rows/cells.ts';
+import { toOperation, toReplayResult } from '../rows/operation-rows.ts';
 import type { ConfigCore } from './config-database.ts';
 import { stepOperation } from './operation-steps.ts';
 import { readPage } from './pages.ts';
@@ -16,7 +17,9 @@ const COLUMNS = raw('o.*, (SELECT w.active FROM webhooks AS w WHERE w.id = o.web
 const one = (ownerId: string, id: string): Sql =>
   sql`SELECT ${COLUMNS} FROM ${FROM} WHERE o.id = ${id} AND o.owner_id = ${ownerId}`;
 
-export function operationVerbs({ database }: ConfigCore): OperationStore {
+type OperationVerbs = Omit<OperationStore, 'previewReplay' | 'nextReplays'>;
+
+export function operationVerbs({ database }: ConfigCore): OperationVerbs {
   return {
     stepOperation: () => database.write(stepOperation),
 
@@ -28,11 +31,28 @@ export function operationVerbs({ database }: ConfigCore): OperationStore {
           ${FOR_KEY_SHARE}`);
         if (!webhook) return false;
         yield* send(sql`INSERT INTO operations (id, owner_id, kind, webhook_id, since_ms, until_ms, states, state, total,
-            is_counted, resent, after_delivery, turn, created_at_ms, updated_at_ms)
+            is_counted, resent, after_number, turn, created_at_ms, updated_at_ms)
           VALUES (${made.id}, ${ownerId}, ${made.kind}, ${webhookId}, ${made.sinceMs}, ${made.untilMs},
             ${made.states.join(' ')}, 'running', 0, false, 0, ${cursorAt(made.sinceMs)}, ${w.nextTurn()}, ${createdAtMs},
             ${createdAtMs})`);
         return true;
+      }),
+
+    createReplay: ({ id, ownerId, kind, order, createdAtMs }) =>
+      database.write(function* (w) {
+        const { selection, deploymentId, canary, stopOnFailures } = order;
+        const newest = yield* get(sql`SELECT entry FROM emissions WHERE owner_id = ${ownerId} AND name = '$errors'
+          ORDER BY owner_id DESC, entry DESC LIMIT 1`);
+        const lastEntry = selection.entries?.at(-1) ?? (newest ? number(newest, 'entry') : 0);
+        yield* send(sql`INSERT INTO operations (id, owner_id, kind, since_ms, until_ms, states, state, total, is_counted,
+            resent, after_number, turn, created_at_ms, updated_at_ms, replay, deployment_id, last_entry, is_canary_over,
+            stop_at)
+          VALUES (${id}, ${ownerId}, ${kind}, ${selection.sinceMs ?? 0}, ${selection.untilMs ?? createdAtMs}, '', 'running',
+            0, false, 0, -1, ${w.nextTurn()}, ${createdAtMs}, ${createdAtMs}, ${JSON.stringify(order)}, ${deploymentId},
+            ${lastEntry}, ${canary === 0}, ${stopOnFailures})`);
+        const row = yield* get(one(ownerId, id));
+        if (!row) throw new Error(`operation ${id} is not there after its insertion`);
+        return toOperation(row);
       }),
 
     getOperation: async (ownerId, id) => {
@@ -40,14 +60,33 @@ export function operationVerbs({ database }: ConfigCore): OperationStore {
       return row && toOperation(row);
     },
 
-    listOperations: ({ ownerId, webhookId }, page) =>
+    listOperations: ({ ownerId, webhookId, kind }, page) =>
       readPage(database, {
         from: FROM,
         columns: COLUMNS,
-        where: [sql`owner_id = ${ownerId}`, ...(webhookId === undefined ? [] : [sql`webhook_id = ${webhookId}`])],
+        where: [
+          sql`owner_id = ${ownerId}`,
+          ...(webhookId === undefined ? [] : [sql`webhook_id = ${webhookId}`]),
+          ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
+        ],
         countUpTo: LIMITS.countedRecords,
         page,
         map: toOperation,
+      }),
+
+    listReplayResults: ({ ownerId, operationId, outcome }, page) =>
+      readPage(database, {
+        from: raw('operation_results'),
+        columns: raw('*'),
+        key: raw('entry'),
+        within: { column: raw('operation_id'), value: operationId },
+        where: [
+          sql`EXISTS (SELECT 1 FROM operations AS o WHERE o.id = ${operationId} AND o.owner_id = ${ownerId})`,
+          ...(outcome === undefined ? [] : [sql`outcome = ${outcome}`]),
+        ],
+        countUpTo: LIMITS.countedRecords,
+        page,
+        map: toReplayResult,
       }),
 
     orderOperation: (ownerId, id, order) =>
@@ -60,9 +99,11 @@ export function operationVerbs({ database }: ConfigCore): OperationStore {
         if (state === undefined) return { operation, refused: true };
         if (state === operation.state) return { operation, refused: false };
         const endedAtMs = state === 'cancelled' ? nowMs : null;
-        yield* send(sql`UPDATE operations SET state = ${state}, updated_at_ms = ${nowMs}, ended_at_ms = ${endedAtMs}
-          WHERE id = ${id}`);
-        const after = { ...row, state, updated_at_ms: nowMs, ended_at_ms: endedAtMs };
+        // Why it paused does not hold any more; a cancelled one keeps it.
+        const reason = state === 'running' ? null : textOrNull(row, 'reason');
+        yield* send(sql`UPDATE operations SET state = ${state}, reason = ${reason}, updated_at_ms = ${nowMs},
+          ended_at_ms = ${endedAtMs} WHERE id = ${id}`);
+        const after = { ...row, state, reason, updated_at_ms: nowMs, ended_at_ms: endedAtMs };
         return { operation: toOperation(after), refused: false };
       }),
   };

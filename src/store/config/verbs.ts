@@ -43,7 +43,7 @@ export type ConfigStore = OwnerStore &
   TriggerStore &
   WebhookStore &
   SubscriptionStore &
-  OperationStore &
+  Omit<OperationStore, 'previewReplay' | 'nextReplays'> &
   ErrorGroupStore &
   Pick<DeliveryStore, 'listDeliveries' | 'getDelivery' | 'resendDelivery'> &
   AccountStore &

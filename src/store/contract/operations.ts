@@ -1,13 +1,105 @@
-// Operations that take many steps: resending a webhook's deliveries. Same promises as store.ts.
+// Operations that take many steps: resending a webhook's deliveries, replaying errors. Same promises as store.ts.
 
-import type { NewOperation, Operation, OperationOrder } from '../../domain/operation.ts';
+import type { Emission, NewEmission } from '../../domain/emission.ts';
+import type { Replay } from '../../domain/errors/replay.ts';
+import type { ErrorSelection, LeftOutcome, Outcome } from '../../domain/errors/replaying.ts';
+import type { NewOperation, NewReplay, Operation, OperationKind, OperationOrder } from '../../domain/operation.ts';
 import type { Page, PageQuery } from './records.ts';
+
+export interface OperationQuery {
+  readonly ownerId: string;
+  readonly webhookId?: string;
+  readonly kind?: OperationKind;
+}
+
+/** What became of one error of a replay operation. */
+export interface ReplayResult {
+  readonly entry: number;
+  /** What failed; null: there is no such error. */
+  readonly emitterId: string | null;
+  /** The replay's run; of an error that was replayed before, the run of that replay. */
+  readonly run: number | null;
+  readonly outcome: Outcome;
+  /** Why it was not replayed; null otherwise. */
+  readonly reason: string | null;
+  /** The error that the replay ended in. */
+  readonly errorEntry: number | null;
+}
+
+export interface ReplayResultQuery {
+  readonly ownerId: string;
+  readonly operationId: string;
+  readonly outcome?: Outcome;
+}
+
+/** The selection of a replay operation, as it is now. */
+export interface ReplayPreview {
+  /** Errors found, up to LIMITS.countedRecords. */
+  readonly count: number;
+  /** There are more than were counted. */
+  readonly isAtLeast: boolean;
+  /** Of those, by workflow, source or webhook; errors that are not there have none. */
+  readonly byEmitter: ReadonlyMap<string, number>;
+  /** The first LIMITS.replaySample. */
+  readonly sample: readonly ReplayCandidate[];
+}
+
+/** An error that an operation has come to. */
+export interface ReplayCandidate {
+  readonly entry: number;
+  /** Null: there is no such error of the owner; retention may have deleted it. */
+  readonly error: Emission | null;
+  /** The newest replay of it, or retry of its run, that was not cancelled. */
+  readonly before: Replay | null;
+}
+
+/** What a dry run tells. */
+export interface DryRun extends Omit<ReplayPreview, 'sample'> {
+  readonly sample: readonly (ReplayCandidate & {
+    /** Why it would not be replayed; null: it would. */
+    readonly reason: string | null;
+  })[];
+}
+
+/** The errors that come next in an operation. */
+export interface ReplayWork {
+  readonly operation: Operation;
+  /** Its cursor when they were read. */
+  readonly after: number;
+  /** The last error that was looked at; not all are meant. */
+  readonly through: number;
+  readonly candidates: readonly ReplayCandidate[];
+  /** None is left behind them. */
+  readonly isLast: boolean;
+}
+
+/** What is to become of one error. */
+export type ReplayChoice = { readonly entry: number; readonly emitterId: string | null } & (
+  | { readonly emission: NewEmission; readonly groupId: string | null }
+  | { readonly left: LeftOutcome; readonly reason: string; readonly run: number | null }
+);
+
+export interface ReplayStep {
+  readonly operationId: string;
+  readonly ownerId: string;
+  /** The cursor behind which these errors come. */
+  readonly after: number;
+  /** The cursor behind all of them. */
+  readonly through: number;
+  /** In the order of their entries. */
+  readonly choices: readonly ReplayChoice[];
+  readonly isLast: boolean;
+}
 
 export interface OperationStore {
   /** Returns false when the webhook is gone. */
   createOperation(operation: NewOperation): Promise<boolean>;
+  /** Creates an operation for the errors that there are now; what fails later is not among them. */
+  createReplay(replay: NewReplay): Promise<Operation>;
   getOperation(ownerId: string, id: string): Promise<Operation | undefined>;
-  listOperations(of: { ownerId: string; webhookId?: string }, page: PageQuery): Promise<Page<Operation>>;
+  listOperations(of: OperationQuery, page: PageQuery): Promise<Page<Operation>>;
+  /** Returns what became of the errors of a replay operation. */
+  listReplayResults(of: ReplayResultQuery, page: PageQuery<number>): Promise<Page<ReplayResult>>;
   /** Pauses, resumes or cancels. `refused`: the operation is over. Repeating an order is no error. Undefined: no such operation. */
   orderOperation(
     ownerId: string,
@@ -15,9 +107,13 @@ export interface OperationStore {
     order: OperationOrder,
   ): Promise<{ readonly operation: Operation; readonly refused: boolean } | undefined>;
   /**
-   * Takes one step of one running operation, round robin over all of them: counts, or makes due, at most LIMITS.operationStep
-   * deliveries, and writes its progress in the same transaction. `isResent`: deliveries are due. `isMore`: another step may
-   * follow at once; else all operations wait for deliveries under way or for a webhook to be enabled, or are over.
+   * Takes one step of one operation, round robin over all of them: counts, makes due, or notes the ends of replays, at most
+   * LIMITS.operationStep at a time, and writes its progress in the same transaction. `isResent`: deliveries are due. `isMore`:
+   * another step may follow at once; else all operations wait for deliveries or runs under way or for a webhook to be enabled,
+   * or are over. Ends of replays are noted also when the operation is paused or cancelled.
    */
   stepOperation(): Promise<{ readonly isResent: boolean; readonly isMore: boolean }>;
+  previewReplay(ownerId: string, selection: ErrorSelection): Promise<ReplayPreview>;
+  /** Returns the errors that come next in an operation that may make replays now; else when the first one may; null: none knows. */
+  nextReplays(): Promise<ReplayWork | { readonly dueAtMs: number | null }>;
 }

@@ -28,7 +28,7 @@ import type { AuditStore } from './audit.ts';
 import type { CounterStore } from './counters.ts';
 import type { ErrorGroupStore } from './error-groups.ts';
 import type { NodeStore } from './nodes.ts';
-import type { OperationStore } from './operations.ts';
+import type { OperationStore, ReplayStep } from './operations.ts';
 import type {
   DeliveryRecord,
   DeliveryWhole,
@@ -150,6 +150,12 @@ export interface LogStore {
    * trigger and key within LIMITS.idempotencyMs; of several calls at the same time one writes, and the others are `repeated`.
    */
   append(emission: NewEmission, admission: Admission, options?: AppendOptions): Promise<Appended>;
+  /**
+   * Replays errors, as many as the operation may have under way, and moves its cursor behind them in the same transaction: each
+   * error is passed once, whatever becomes of processes. Writes nothing when the operation does not run, or its cursor has
+   * moved: another process was faster. The runs are queued: they overtake none of their workflow. `made`: how many.
+   */
+  replayErrors(step: ReplayStep): Promise<{ readonly made: number; readonly claims: Claims }>;
   /** Lists emissions of an emitter on one channel: at most the newest LIMITS.listedPerEmitterAndName. */
   listEmissions(
     channel: { ownerId: string; emitterId: string; name: string },

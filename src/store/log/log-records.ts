@@ -22,7 +22,7 @@ const LATER_COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, CAST(
 /** Emissions that wait for their time and are deleted by one statement: a source may have any number of them. */
 const LATER_PER_STEP = 10_000;
 
-type LogReads = Omit<LogStore, 'append'> &
+type LogReads = Omit<LogStore, 'append' | 'replayErrors'> &
   LaterStore &
   Pick<StreamStore, 'emittersAfter'> &
   Pick<TimeStore, 'dueTriggers' | 'nextDueAtMs'>;

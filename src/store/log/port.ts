@@ -12,12 +12,14 @@ import type { QueueState } from '../../domain/delivery/turn.ts';
 import type { Emission, NewEmission } from '../../domain/emission.ts';
 import type { Fingerprint } from '../../domain/errors/fingerprint.ts';
 import type { GroupedError } from '../../domain/errors/group.ts';
+import type { Replaying } from '../../domain/errors/replaying.ts';
 import type { Dedupe, Owner, Runnable, Subscription, Via, Webhook } from '../../domain/resource.ts';
 import type { Withheld } from '../../domain/route.ts';
 import type { ClaimedRun, HttpAnswer, RunLease, RunState } from '../../domain/run/run.ts';
 import type { RunEnd } from '../../domain/run/run-end.ts';
 import type { Continued } from '../../domain/run/run-trace.ts';
 import type { EarlyOrder, WaitStart } from '../../domain/run/wait.ts';
+import type { ReplayResult } from '../contract/operations.ts';
 import type { Claims, Idempotency, Tick } from '../contract/store.ts';
 
 /** What a verb has claimed for this process; filled until the transaction is committed. */
@@ -33,7 +35,7 @@ export function noClaims(): ClaimsSoFar {
 }
 
 /** One verb's view of its transaction. This verb and the later ones of the transaction see what it writes. */
-export interface LogWriter extends KeyStore, DigestStore, LaterStore, SourceMemory, GroupStore {
+export interface LogWriter extends KeyStore, DigestStore, LaterStore, SourceMemory, GroupStore, ReplayStore {
   readonly nowMs: number;
   /** Begins every emit id of this store. */
   readonly storeTag: string;
@@ -91,6 +93,30 @@ export interface KeptKey {
   readonly run: number | null;
   readonly answer: HttpAnswer | null;
   readonly requestHash: string | null;
+}
+
+/** Operations that replay errors. */
+export interface ReplayStore {
+  /** Locks and returns an operation that may make replays; undefined: it does not run. A verb writes what it gets, once. */
+  takeReplay(operationId: string): LockedReplay | undefined;
+  writeReplays(made: ReplaysMade): void;
+}
+
+/** A replay operation whose row is locked. */
+export interface LockedReplay {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly after: number;
+  readonly lastEntry: number;
+  readonly replaying: Replaying;
+}
+
+/** What a step has written. */
+export interface ReplaysMade extends LockedReplay {
+  readonly results: readonly (ReplayResult & { readonly groupId: string | null })[];
+  /** The operation's place behind those that had no step since. */
+  readonly turn: number;
+  readonly nowMs: number;
 }
 
 /** Groups of errors. */

@@ -9,7 +9,7 @@ import { pruneGroups } from '../config/error-groups.ts';
 import { differs, isAmongNumbers, isAmongRows, raw, type Sql, sql } from '../config/sql.ts';
 import { all, get, type Steps, send, together } from '../config/steps.ts';
 import type { TimeStore } from '../contract/store.ts';
-import { flag, number, numberOrNull } from '../rows/cells.ts';
+import { flag, number, numberOrNull, text } from '../rows/cells.ts';
 import { LISTED, OPEN_DELIVERIES, OPEN_RUNS } from './log-tables.ts';
 
 const EMISSIONS_PER_STEP = 500;
@@ -30,11 +30,27 @@ export function retentionVerbs(
         const from: string = after;
         after = await database.write(({ nowMs }) => pruneGroups({ after: from, beforeMs, nowMs }));
       }
-      await database.put(sql`DELETE FROM operations WHERE ended_at_ms < ${beforeMs}`);
+      await database.put(sql`DELETE FROM operations WHERE ended_at_ms < ${beforeMs} AND kind = 'resend'`);
+      for (let isMore = true; isMore; ) isMore = await database.write(() => pruneReplays(beforeMs));
       await forgetMore();
       return step;
     },
   };
+}
+
+const RESULTS_PER_STEP = 5000;
+
+/** Deletes results of one replay operation that is over, and the operation with the last. Returns false when there is none. */
+function* pruneReplays(beforeMs: number): Steps<boolean> {
+  const row = yield* get(sql`SELECT id FROM operations WHERE ended_at_ms < ${beforeMs} AND under_way = 0
+    ORDER BY ended_at_ms LIMIT 1`);
+  if (!row) return false;
+  const id = text(row, 'id');
+  const doomed = sql`SELECT entry FROM operation_results WHERE operation_id = ${id} ORDER BY entry LIMIT ${RESULTS_PER_STEP}`;
+  yield* send(sql`DELETE FROM operation_results WHERE operation_id = ${id} AND entry ${isAmongRows(doomed)}`);
+  yield* send(sql`DELETE FROM operations WHERE id = ${id}
+    AND NOT EXISTS (SELECT 1 FROM operation_results WHERE operation_id = ${id})`);
+  return true;
 }
 
 interface Step {

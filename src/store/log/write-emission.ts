@@ -27,7 +27,10 @@ export interface Written {
 }
 
 /** About the runs that an emission causes. */
-type Caused = Pick<AppendOptions, 'continuation' | 'isAwaited'>;
+interface Caused extends Pick<AppendOptions, 'continuation' | 'isAwaited'> {
+  /** With a continuation: the deployment that the run has until it ends, instead of the active one. */
+  readonly deploymentId?: string;
+}
 type RunTarget = Extract<RouteTarget, { kind: 'run' }>;
 type DeliveryTarget = Exclude<RouteTarget, RunTarget>;
 
@@ -46,7 +49,9 @@ export function writeEmission(log: LogWriter, made: NewEmission, options: Caused
   for (const target of targets) {
     if (target.kind === 'run') {
       const isAwaited = first === null && options.isAwaited === true;
-      const run = writeRun(log, { emission, target, isAwaited, continuation: options.continuation });
+      const { continuation, deploymentId } = options;
+      const pinned = deploymentId === undefined ? target : withDeployment(target, deploymentId);
+      const run = writeRun(log, { emission, target: pinned, isAwaited, continuation });
       first ??= run;
     } else {
       writeDelivery(log, emission, target);
@@ -54,6 +59,10 @@ export function writeEmission(log: LogWriter, made: NewEmission, options: Caused
   }
   for (const one of withheld) log.insertWithheld(entry, one);
   return { emission, firstRun: first?.run ?? null, firstRunRefused: first?.isRefused ?? false };
+}
+
+function withDeployment(target: RunTarget, deploymentId: string): RunTarget {
+  return { ...target, runnable: { ...target.runnable, deploymentId } };
 }
 
 /** Counts a new error in its group. Rules of its workflow apply as they are now. */

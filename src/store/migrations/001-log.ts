@@ -190,33 +190,74 @@ CREATE TABLE attempts (
 `;
 
 export const OPERATIONS = `
--- Each sends many deliveries of a webhook again, step by step.
+-- Each sends many deliveries of a webhook again, or replays many errors, step by step.
 CREATE TABLE operations (
   id ID PRIMARY KEY,
   owner_id ID NOT NULL,
+  -- resend, replay
   kind TEXT NOT NULL,
-  webhook_id ID NOT NULL,
+  -- of a resend: its webhook, the time of its deliveries, and their states, separated by blanks
+  webhook_id ID,
   since_ms BIGINT NOT NULL,
   until_ms BIGINT NOT NULL,
-  -- states of deliveries, separated by blanks
   states TEXT NOT NULL,
   state TEXT NOT NULL,
   -- matched so far while it counts, and whether it has come to the end
   total BIGINT NOT NULL,
   is_counted BOOLEAN NOT NULL,
   resent BIGINT NOT NULL,
-  -- the last delivery that was looked at, of the counting or of the sending
-  after_delivery BIGINT NOT NULL,
+  -- the last delivery or error that was looked at, of the counting or of what follows
+  after_number BIGINT NOT NULL,
   -- when it had its last step: the one with the lowest has the next
   turn BIGINT NOT NULL,
   reason TEXT,
   created_at_ms BIGINT NOT NULL,
   updated_at_ms BIGINT NOT NULL,
-  ended_at_ms BIGINT
+  ended_at_ms BIGINT,
+  -- of a replay, JSON: what it was asked for
+  replay TEXT,
+  -- the deployment that it was asked for: it is kept while the operation is open
+  deployment_id ID,
+  -- the last error that it is about
+  last_entry BIGINT NOT NULL DEFAULT 0,
+  is_through BOOLEAN NOT NULL DEFAULT false,
+  is_canary_over BOOLEAN NOT NULL DEFAULT false,
+  stop_at BIGINT,
+  -- how many replays may begin now, and by its rate not before when
+  room BIGINT NOT NULL DEFAULT 0,
+  due_at_ms BIGINT NOT NULL DEFAULT 0,
+  -- how many errors have come to which outcome
+  under_way BIGINT NOT NULL DEFAULT 0,
+  fixed BIGINT NOT NULL DEFAULT 0,
+  failed_same BIGINT NOT NULL DEFAULT 0,
+  failed_differently BIGINT NOT NULL DEFAULT 0,
+  cancelled BIGINT NOT NULL DEFAULT 0,
+  unknown BIGINT NOT NULL DEFAULT 0,
+  not_replayed BIGINT NOT NULL DEFAULT 0,
+  replayed_before BIGINT NOT NULL DEFAULT 0
 @sqlite ) STRICT, WITHOUT ROWID;
 @postgres ) WITH (fillfactor = 70);
 CREATE INDEX operations_owner ON operations (owner_id, id);
 CREATE INDEX operations_webhook ON operations (webhook_id, id);
-CREATE INDEX operations_running ON operations (turn, id) WHERE state = 'running';
+CREATE INDEX operations_open ON operations (turn, id) WHERE (state = 'running' OR under_way > 0);
+CREATE INDEX operations_deployment ON operations (deployment_id) WHERE deployment_id IS NOT NULL;
 CREATE INDEX operations_ended ON operations (ended_at_ms) WHERE ended_at_ms IS NOT NULL;
+
+-- What became of each error that an operation has looked at.
+CREATE TABLE operation_results (
+  operation_id ID NOT NULL,
+  entry BIGINT NOT NULL,
+  -- what failed; null: the error is not there
+  emitter_id ID,
+  -- the group of the error
+  group_id ID,
+  run BIGINT,
+  outcome TEXT NOT NULL,
+  reason TEXT,
+  -- the error that the replay ended in
+  error_entry BIGINT,
+  PRIMARY KEY (operation_id, entry)
+@sqlite ) STRICT, WITHOUT ROWID;
+@postgres ) HOT;
+CREATE INDEX operation_results_open ON operation_results (operation_id, entry) WHERE outcome = 'under_way';
 `;

@@ -6,6 +6,7 @@ import { configVerbs } from '../config/verbs.ts';
 import type { CounterStore } from '../contract/counters.ts';
 import type { Store } from '../contract/store.ts';
 import { logReads } from '../log/log-records.ts';
+import { replayReads } from '../log/replay-records.ts';
 import { retentionVerbs } from '../log/retention.ts';
 import { runReads } from '../log/run-records.ts';
 import { errorSearches } from '../log/search/error-search.ts';
@@ -154,6 +155,7 @@ function storeOf(core: LogCore, closeAll: () => Promise<void>): Omit<Store, keyo
     ...runReads(log),
     ...errorSearches(log),
     ...runSearches(log),
+    ...replayReads(log),
     ...retentionVerbs(database, () => forgetOld(core)),
     ...configVerbs({ ...core, database }),
     reclaimSpace: async () => false, // autovacuum makes room, and what comes next fills it

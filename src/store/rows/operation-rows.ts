@@ -1,6 +1,20 @@
 // Rows of operations, for both backends.
 
-import type { Operation, OperationCursor, OperationState, ResendableState } from '../../domain/operation.ts';
+import {
+  OUTCOMES,
+  type Outcome,
+  type OutcomeCounts,
+  type Replaying,
+  type ReplayOrder,
+} from '../../domain/errors/replaying.ts';
+import type {
+  Operation,
+  OperationCursor,
+  OperationKind,
+  OperationState,
+  ResendableState,
+} from '../../domain/operation.ts';
+import type { ReplayResult } from '../contract/operations.ts';
 import { flag, number, numberOrNull, text, textOrNull } from './cells.ts';
 import type { Row } from './rows.ts';
 
@@ -15,17 +29,20 @@ export function toOperation(row: Row): Operation {
   return {
     id: text(row, 'id'),
     ownerId: text(row, 'owner_id'),
-    kind: text<'resend'>(row, 'kind'),
-    webhookId: text(row, 'webhook_id'),
+    kind: text<OperationKind>(row, 'kind'),
+    webhookId: textOrNull(row, 'webhook_id'),
     sinceMs: number(row, 'since_ms'),
     untilMs: number(row, 'until_ms'),
-    states: text(row, 'states').split(' ') as ResendableState[],
+    states: text(row, 'states')
+      .split(' ')
+      .filter((one) => one !== '') as ResendableState[],
+    replaying: row.replay === null ? null : toReplaying(row),
     createdAtMs: number(row, 'created_at_ms'),
     state,
     total,
     resent,
     // Deliveries may have come into one of the states since they were counted.
-    passedOver: state === 'done' && total !== null ? Math.max(0, total - resent) : 0,
+    passedOver: row.replay === null && state === 'done' && total !== null ? Math.max(0, total - resent) : 0,
     updatedAtMs: number(row, 'updated_at_ms'),
     endedAtMs: numberOrNull(row, 'ended_at_ms'),
     reason: state === 'running' && isInactive(row) ? INACTIVE : textOrNull(row, 'reason'),
@@ -38,5 +55,28 @@ function isInactive({ is_active: isActive }: Row): boolean {
 
 export function cursorOf(row: Row): OperationCursor {
   const { sinceMs, states } = toOperation(row);
-  return { sinceMs, states, after: number(row, 'after_delivery') };
+  return { sinceMs, states, after: number(row, 'after_number') };
+}
+
+/** Of a row of the kind `replay`. */
+export function toReplaying(row: Row): Replaying {
+  return {
+    order: JSON.parse(text(row, 'replay')) as ReplayOrder,
+    counts: Object.fromEntries(OUTCOMES.map((outcome) => [outcome, number(row, outcome)])) as OutcomeCounts,
+    isCanaryOver: flag(row, 'is_canary_over'),
+    stopAt: numberOrNull(row, 'stop_at'),
+    dueAtMs: number(row, 'due_at_ms'),
+    isThrough: flag(row, 'is_through'),
+  };
+}
+
+export function toReplayResult(row: Row): ReplayResult {
+  return {
+    entry: number(row, 'entry'),
+    emitterId: textOrNull(row, 'emitter_id'),
+    run: numberOrNull(row, 'run'),
+    outcome: text<Outcome>(row, 'outcome'),
+    reason: textOrNull(row, 'reason'),
+    errorEntry: numberOrNull(row, 'error_entry'),
+  };
 }

@@ -7,6 +7,7 @@ import type { NodeStore } from '../contract/nodes.ts';
 import type { Store } from '../contract/store.ts';
 import { writeGroupsOf } from '../log/error-groups.ts';
 import { logReads } from '../log/log-records.ts';
+import { replayReads } from '../log/replay-records.ts';
 import { retentionVerbs } from '../log/retention.ts';
 import { runReads } from '../log/run-records.ts';
 import { errorSearches } from '../log/search/error-search.ts';
@@ -118,6 +119,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...runReads(log),
     ...errorSearches(log),
     ...runSearches(log),
+    ...replayReads(log),
     ...retentionVerbs(opened),
     ...configVerbs({ ...core, database: opened }),
   };

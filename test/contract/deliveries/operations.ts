@@ -26,6 +26,7 @@ export function operationsContract(harness: Harness): void {
       const operation = await start(stage, { sinceMs: 5, untilMs: 9, states: ['delivered', 'retrying'] });
       const expected: Operation = {
         ...operation,
+        replaying: null,
         state: 'running',
         total: null,
         resent: 0,

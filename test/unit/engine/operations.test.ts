@@ -12,7 +12,10 @@ import { createLog, createWake, random, webhook } from './parts.ts';
 const DELIVERY = 1_900_000_000_000 * 1024;
 const NOW_MS = 10_000;
 
-function createLoop(steps: readonly { isResent: boolean; isMore: boolean }[]) {
+type Next = Awaited<ReturnType<Store['nextReplays']>>;
+
+function createLoop(steps: readonly { isResent: boolean; isMore: boolean }[], replays: Next[] = []) {
+  const replayed: unknown[] = [];
   let taken = 0;
   const { wake, woken } = createWake();
   const reached = Promise.withResolvers<void>();
@@ -23,12 +26,19 @@ function createLoop(steps: readonly { isResent: boolean; isMore: boolean }[]) {
         if (taken >= steps.length) setImmediate(reached.resolve);
         return step;
       },
+      nextReplays: async () => replays.shift() ?? { dueAtMs: null },
+      replayErrors: async (step) => {
+        replayed.push(step);
+        return { made: 1, claims: { runs: [], deliveries: [], runsWaiting: true, deliveriesWaiting: false } };
+      },
+      getRun: async () => undefined,
     },
+    clock: { nowMs: () => NOW_MS },
     wake,
     random,
     log: createLog().log,
   });
-  return { operations, wake, reached: reached.promise, taken: () => taken, woken };
+  return { operations, wake, reached: reached.promise, taken: () => taken, woken, replayed };
 }
 
 test('steps follow each other while there are more', async () => {
@@ -104,7 +114,15 @@ test('an operation ends where it was asked for', async () => {
     createdAtMs: NOW_MS,
   };
   assert.deepEqual(made, [asked]);
-  const begun = { state: 'running', total: null, resent: 0, passedOver: 0, endedAtMs: null, reason: null };
+  const begun = {
+    state: 'running',
+    total: null,
+    resent: 0,
+    passedOver: 0,
+    endedAtMs: null,
+    replaying: null,
+    reason: null,
+  };
   assert.deepEqual(operation, { ...asked, ...begun, updatedAtMs: NOW_MS });
   assert.deepEqual(woken, ['operations']);
   assert.equal((await resendWebhook('u_1', 'wh_1', { ...INPUT, untilMs: 5000 })).untilMs, 5000);

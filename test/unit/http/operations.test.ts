@@ -23,6 +23,7 @@ test('an operation shows what the wire agrees', () => {
       total: 8,
       resent: 2,
       passed_over: 1,
+      replay: null,
       progress: 0.375,
       reason: 'Waits.',
       created_at_ms: T0_MS,

@@ -107,7 +107,9 @@ export function webhook(n: number, more: Partial<Webhook> = {}): Webhook {
   };
 }
 
-export function operation(n: number, more: Partial<Operation> = {}): Operation {
+type Resend = Operation & { readonly kind: 'resend'; readonly webhookId: string };
+
+export function operation(n: number, more: Partial<Resend> = {}): Resend {
   return {
     id: idOf('op_', n),
     ownerId: OWNER_ID,
@@ -116,6 +118,7 @@ export function operation(n: number, more: Partial<Operation> = {}): Operation {
     sinceMs: T0_MS - 5000,
     untilMs: T0_MS,
     states: ['exhausted'],
+    replaying: null,
     state: 'running',
     total: 8,
     resent: 2,

@@ -153,7 +153,7 @@ const DAMAGES: readonly Damage[] = [
   {
     what: 'an operation of a webhook that is gone',
     sql: `INSERT INTO operations (id, owner_id, kind, webhook_id, since_ms, until_ms, states, state, total, is_counted, resent,
-      after_delivery, turn, created_at_ms, updated_at_ms)
+      after_number, turn, created_at_ms, updated_at_ms)
       SELECT 'op_1', min(id), 'resend', 'wh_gone', 0, 1, 'exhausted', 'paused', 0, 0, 0, 0, 0, 0, 0 FROM owners`,
     found: [['operation_without_webhook', 1]],
   },

@@ -21,7 +21,7 @@ const KEYS = `INSERT INTO idempotency (trigger_id, key, request_hash, entry, exp
   SELECT 'hi_1', CAST(i AS TEXT), 'hash', i, ${NOW_MS} + CASE WHEN i <= ${EXPIRED} THEN -1000000 + i ELSE 1000000 END FROM n`;
 const LEFT = 'SELECT key FROM idempotency ORDER BY entry';
 const OPERATIONS = `INSERT INTO operations (id, owner_id, kind, webhook_id, since_ms, until_ms, states, state, total, is_counted,
-    resent, after_delivery, turn, created_at_ms, updated_at_ms, ended_at_ms)
+    resent, after_number, turn, created_at_ms, updated_at_ms, ended_at_ms)
   SELECT 'op_' || at, 'u_1', 'resend', 'wh_1', 0, 0, 'exhausted', 'done', 0, IS_COUNTED, 0, 0, 0, 0, 0, at
     FROM (SELECT ${NOW_MS} AS at UNION ALL SELECT ${NOW_MS} - 2) AS ended`;
 

@@ -1,11 +1,11 @@
 import { PREFIX } from '../../../domain/ids.ts';
-import type { OperationOrder } from '../../../domain/operation.ts';
+import { OPERATION_KINDS, type OperationOrder } from '../../../domain/operation.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { found } from '../../found.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../../list.ts';
 import { dataOf, idIn, operation } from '../../openapi/operation.ts';
-import { text } from '../../openapi/schema.ts';
+import { oneOf, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { OPERATION, operationToWire, RESEND, resendInput } from '../../wire/log/operations.ts';
 
@@ -15,12 +15,12 @@ const ORDERS: Readonly<Record<OperationOrder, { readonly summary: string; readon
   pause: {
     summary: 'Pause an operation',
     description:
-      'Nothing more is sent again until it is resumed. Deliveries already due, a few hundred at most, are still sent.',
+      'Nothing more is sent again or replayed until it is resumed. Deliveries already due, and replays under way, a few hundred at most, go on.',
   },
   resume: { summary: 'Let an operation go on', description: 'From where it was.' },
   cancel: {
     summary: 'Cancel an operation',
-    description: 'Ends the operation. Deliveries already due, a few hundred at most, are still sent.',
+    description: 'Ends the operation. Deliveries already due, and replays under way, a few hundred at most, go on.',
   },
 };
 
@@ -56,6 +56,7 @@ function addReads(app: App, { store }: HttpDeps): void {
     summary: 'List operations',
     description: 'Newest first.',
     query: {
+      kind: Type.Optional(oneOf(OPERATION_KINDS, 'Only those of this kind.')),
       webhook_id: Type.Optional(text({ description: 'Only those of this webhook.', example: 'wh_0Vj3aBc9dEfGhIjK' })),
       ...LIST_QUERY,
     },
@@ -63,8 +64,12 @@ function addReads(app: App, { store }: HttpDeps): void {
   });
   app.get('/v1/operations', { schema: list }, async ({ query, caller }) => {
     const page = pageOf(query, resourceCursor(PREFIX.operation));
-    const { webhook_id: webhookId } = query;
-    const of = { ownerId: caller.ownerId, ...(webhookId === undefined ? {} : { webhookId }) };
+    const { webhook_id: webhookId, kind } = query;
+    const of = {
+      ownerId: caller.ownerId,
+      ...(webhookId === undefined ? {} : { webhookId }),
+      ...(kind === undefined ? {} : { kind }),
+    };
     return listAnswer(await store.listOperations(of, page), operationToWire, query);
   });
 

@@ -1,21 +1,29 @@
 // Operations as shown, and their parameters.
 
 import type { Static } from 'typebox';
-import { OPERATION_STATES, type Operation, RESENDABLE, type ResendableState } from '../../../domain/operation.ts';
+import { overIn } from '../../../domain/errors/replaying.ts';
+import {
+  OPERATION_KINDS,
+  OPERATION_STATES,
+  type Operation,
+  RESENDABLE,
+  type ResendableState,
+} from '../../../domain/operation.ts';
 import type { ResendInput } from '../../../domain/requests.ts';
 import { id, MILLISECONDS, nullable, oneOf, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { TIME_WANTED, timeOf, wrong } from '../times.ts';
+import { REPLAY_PROGRESS, replayingToWire } from './replays.ts';
 
 const COUNT = Type.Integer({ minimum: 0, examples: [120] });
 
 export const OPERATION = Type.Object(
   {
     id: id('op_'),
-    kind: oneOf(['resend']),
-    webhook_id: id('wh_'),
+    kind: oneOf(OPERATION_KINDS),
+    webhook_id: nullable(id('wh_', 'Of a resend.')),
     state: oneOf(OPERATION_STATES),
-    states: Type.Array(oneOf(RESENDABLE), { description: 'Of the deliveries that are sent again.' }),
+    states: Type.Array(oneOf(RESENDABLE), { description: 'Of the deliveries that are sent again; none for a replay.' }),
     since_ms: MILLISECONDS,
     until_ms: MILLISECONDS,
     total: nullable(
@@ -31,6 +39,7 @@ export const OPERATION = Type.Object(
       description: 'How many were in another state when it was their turn. Set when the operation is done.',
       examples: [0],
     }),
+    replay: nullable(REPLAY_PROGRESS),
     progress: nullable(
       Type.Number({ description: 'From 0 to 1; null while they are still being counted.', examples: [1] }),
     ),
@@ -54,6 +63,7 @@ export function operationToWire(operation: Operation): Static<typeof OPERATION> 
     total: operation.total,
     resent: operation.resent,
     passed_over: operation.passedOver,
+    replay: operation.replaying && replayingToWire(operation.replaying),
     progress: progressOf(operation),
     reason: operation.reason,
     created_at_ms: operation.createdAtMs,
@@ -62,10 +72,11 @@ export function operationToWire(operation: Operation): Static<typeof OPERATION> 
   };
 }
 
-function progressOf({ state, total, resent, passedOver }: Operation): number | null {
+function progressOf({ state, total, resent, passedOver, replaying }: Operation): number | null {
   if (state === 'done') return 1;
   if (total === null) return null;
-  return total === 0 ? 0 : Math.min(1, (resent + passedOver) / total);
+  const over = replaying ? overIn(replaying.counts) : resent + passedOver;
+  return total === 0 ? 0 : Math.min(1, over / total);
 }
 
 const STATES_WANTED = `one or more of ${RESENDABLE.join(', ')}`;

@@ -21,6 +21,8 @@ export class Needs {
   readonly ticks: Tick[] = [];
   /** Of sources and workflows. */
   readonly memories = new Set<string>();
+  /** Operations that replay errors. */
+  readonly replays = new Set<string>();
   overDigests = false;
   dueLater = false;
   expired = false;

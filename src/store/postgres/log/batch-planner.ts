@@ -5,7 +5,7 @@ import type { Owner, Runnable, Subscription, Webhook } from '../../../domain/res
 import type { Admission } from '../../contract/store.ts';
 import { GroupCaptures } from '../../log/error-groups.ts';
 import { Ledger, type WorkKind } from '../../log/ledger.ts';
-import type { ClaimsSoFar } from '../../log/port.ts';
+import type { ClaimsSoFar, LockedReplay, ReplaysMade } from '../../log/port.ts';
 import { flag, number } from '../../rows/cells.ts';
 import type { Numbers } from '../claims/node.ts';
 import type { Channel } from '../connection/notify.ts';
@@ -48,6 +48,7 @@ export class BatchPlanner {
   readonly ledger = new Ledger();
   readonly captures = new GroupCaptures();
   readonly numbers: Numbers;
+  readonly replaysMade: ReplaysMade[] = [];
   readonly grants: Grant[] = [];
   /** The queues of webhooks that this batch disables, by webhook: what waits for them is held. */
   readonly goneWebhooks = new Map<string, ListenerQueue>();
@@ -102,6 +103,14 @@ export class BatchPlanner {
     if (!this.reads.firedTicks.has(tick) || this.#dealtWith.has(tick)) return false;
     this.#dealtWith.add(tick);
     return true;
+  }
+
+  /** Returns an operation that may make replays; once. */
+  takeReplay(operationId: string): LockedReplay | undefined {
+    const key = `replay ${operationId}`;
+    const locked = this.#dealtWith.has(key) ? undefined : this.reads.replays.get(operationId);
+    this.#dealtWith.add(key);
+    return locked;
   }
 
   /** Returns the row of a lease that this node still has; once. */

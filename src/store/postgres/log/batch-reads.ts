@@ -1,6 +1,6 @@
 // What a batch reads before it is planned, with one statement for each kind of row. See batch.ts.
 //
-// Locks are taken in this order, so that nodes do not wait for each other: idempotency keys, runs and deliveries that end,
+// Locks are taken in this order, so that nodes do not wait for each other: operations, idempotency keys, runs and deliveries that end,
 // digests, queues; by key within each. Postgres detects remaining deadlocks, and the transaction is tried again.
 
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
@@ -9,6 +9,8 @@ import type { Dedupe } from '../../../domain/resource.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
 import type { Idempotency, Tick } from '../../contract/store.ts';
 import { DIGESTS_PER_STEP } from '../../log/digests.ts';
+import type { LockedReplay } from '../../log/port.ts';
+import { lockReplays } from '../../log/replay-errors.ts';
 import { takeTicks } from '../../log/ticks.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { readExpired } from '../claims/expired-leases.ts';
@@ -38,6 +40,8 @@ export class Reads {
   readonly keys = new Map<string, Row>();
   /** Ticks that are to be emitted, by tickKey. */
   readonly firedTicks = new Set<string>();
+  /** Locked operations that may make replays, by id. */
+  readonly replays = new Map<string, LockedReplay>();
   readonly strategies = new Map<string, Dedupe | null>();
   readonly itemIds = new Map<string, string[]>();
   readonly queues = new Map<string, QueueRow>();
@@ -68,6 +72,7 @@ export class Reads {
   async first(needs: Needs): Promise<void> {
     await Promise.all([
       this.#readStand(needs.owners),
+      needs.replays.size > 0 && this.#readReplays(needs.replays),
       this.#readKeys(needs.keys),
       this.#readEndings(needs.endings),
       this.#readReturns(needs.returns),
@@ -191,6 +196,10 @@ export class Reads {
     if (ticks.length === 0) return;
     const fired = await runSteps(this.#tx, takeTicks(ticks));
     for (const { triggerId, expectedAtMs } of fired) this.firedTicks.add(tickKey(triggerId, expectedAtMs));
+  }
+
+  async #readReplays(ids: ReadonlySet<string>): Promise<void> {
+    for (const locked of await runSteps(this.#tx, lockReplays([...ids]))) this.replays.set(locked.id, locked);
   }
 
   /** Reads what sources remember. A source runs once at a time, so no other transaction changes which ids it has seen. */

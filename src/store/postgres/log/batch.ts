@@ -26,6 +26,7 @@
 import { StoreUnavailable } from '../../contract/store.ts';
 import { writeGroupsOf } from '../../log/error-groups.ts';
 import { FairQueue } from '../../log/fair-queue.ts';
+import { writeReplays } from '../../log/replay-errors.ts';
 import { number } from '../../rows/cells.ts';
 import { isListed } from '../../rows/emission-cells.ts';
 import { grantRows } from '../claims/claim.ts';
@@ -188,13 +189,14 @@ async function write(planner: BatchPlanner, tx: Tx): Promise<void> {
   planner.changes.send(tx, planner.nowMs);
   planner.sendMemory(tx);
   planner.sendDigests(tx);
+  const replays = runSteps(tx, writeReplays(planner.replaysMade));
   planner.sendQueues(tx);
   // Sent before the ledger, and awaited behind it: only a group that is not open needs an answer.
   const groups = planner.captures.isEmpty ? undefined : runSteps(tx, writeGroupsOf(planner.captures, planner.nowMs));
   writeLedger(tx, planner.ledger, planner.core.node.slot);
   const ahead = planner.numbers.aheadOf(planner.core.clock.nowMs());
   if (ahead !== null) keepLastNumber(tx, ahead, planner.core.node.slot);
-  await groups;
+  await Promise.all([replays, groups]);
 }
 
 function committed(core: Core, planner: BatchPlanner): void {

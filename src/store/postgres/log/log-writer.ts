@@ -13,12 +13,14 @@ import {
   type DeliveryQueue,
   type KeptKey,
   type LeasedRun,
+  type LockedReplay,
   type LogWriter,
   type NewDelivery,
   type NewGroup,
   type NewRun,
   noClaims,
   type OpenedDigest,
+  type ReplaysMade,
   type RunQueue,
 } from '../../log/port.ts';
 import { parseAnswer } from '../../rows/answers.ts';
@@ -91,6 +93,14 @@ export class PlannedLogWriter implements LogWriter {
 
   captureError(group: NewGroup, error: GroupedError): void {
     this.planner.captures.add(group, error);
+  }
+
+  takeReplay(operationId: string): LockedReplay | undefined {
+    return this.planner.takeReplay(operationId);
+  }
+
+  writeReplays(made: ReplaysMade): void {
+    this.planner.replaysMade.push(made);
   }
 
   insertWithheld(entry: number, { listenerId, subscriptionId, via, reason }: Withheld): void {

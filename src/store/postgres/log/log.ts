@@ -7,6 +7,7 @@ import { append } from '../../log/append.ts';
 import { closeDigests } from '../../log/digests.ts';
 import { finishRun, NO_SLOTS, releaseRuns } from '../../log/finish-run.ts';
 import { releaseLater } from '../../log/later-emissions.ts';
+import { replayErrors } from '../../log/replay-errors.ts';
 import { rescue } from '../../log/rescue-runs.ts';
 import { checkTick, fireTrigger } from '../../log/ticks.ts';
 import { claimRuns } from '../claims/claim-runs.ts';
@@ -15,7 +16,7 @@ import type { LogCore } from './batch.ts';
 import { pairKey } from './batch-needs.ts';
 import { PlannedLogWriter } from './log-writer.ts';
 
-type LogVerbs = Pick<LogStore, 'append'> &
+type LogVerbs = Pick<LogStore, 'append' | 'replayErrors'> &
   Pick<RunStore, 'finishRun' | 'claimRuns' | 'releaseRuns' | 'rescue'> &
   Pick<TimeStore, 'fireTrigger' | 'closeDigests' | 'releaseLater'>;
 
@@ -89,6 +90,18 @@ export function logVerbs(core: LogCore): LogVerbs {
         },
         plan: (planner) => releaseLater(new PlannedLogWriter(planner, admission)),
       }),
+
+    replayErrors: (step) =>
+      batch.write(
+        {
+          needs: (needs) => {
+            needs.owners.add(step.ownerId);
+            needs.replays.add(step.operationId);
+          },
+          plan: (planner) => replayErrors(new PlannedLogWriter(planner, NO_SLOTS), step),
+        },
+        step.operationId,
+      ),
   };
 }
 

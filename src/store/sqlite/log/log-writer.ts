@@ -15,14 +15,17 @@ import {
   type DeliveryQueue,
   type KeptKey,
   type LeasedRun,
+  type LockedReplay,
   type LogWriter,
   type NewDelivery,
   type NewGroup,
   type NewRun,
   noClaims,
   type OpenedDigest,
+  type ReplaysMade,
   type RunQueue,
 } from '../../log/port.ts';
+import { lockReplays, writeReplays } from '../../log/replay-errors.ts';
 import { takeTicks } from '../../log/ticks.ts';
 import { parseAnswer } from '../../rows/answers.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
@@ -90,6 +93,14 @@ export class SqliteLogWriter implements LogWriter {
 
   captureError(group: NewGroup, error: GroupedError): void {
     this.tx.captures.add(group, error);
+  }
+
+  takeReplay(operationId: string): LockedReplay | undefined {
+    return runSteps(this.core, this.tx, () => lockReplays([operationId]))[0];
+  }
+
+  writeReplays(made: ReplaysMade): void {
+    runSteps(this.core, this.tx, () => writeReplays([made]));
   }
 
   insertWithheld(entry: number, { listenerId, subscriptionId, via, reason }: Withheld): void {

@@ -6,6 +6,7 @@ import { append } from '../../log/append.ts';
 import { closeDigests } from '../../log/digests.ts';
 import { finishRun, NO_SLOTS, releaseRuns } from '../../log/finish-run.ts';
 import { releaseLater } from '../../log/later-emissions.ts';
+import { replayErrors } from '../../log/replay-errors.ts';
 import { rescue } from '../../log/rescue-runs.ts';
 import { checkTick, fireTrigger } from '../../log/ticks.ts';
 import type { Core } from '../core.ts';
@@ -13,7 +14,7 @@ import { SqliteDeliveryPort } from '../deliveries/delivery-port.ts';
 import { claimRuns } from '../runs/claim-runs.ts';
 import { SqliteLogWriter } from './log-writer.ts';
 
-type LogVerbs = Pick<LogStore, 'append'> &
+type LogVerbs = Pick<LogStore, 'append' | 'replayErrors'> &
   Pick<RunStore, 'finishRun' | 'claimRuns' | 'releaseRuns' | 'rescue'> &
   Pick<TimeStore, 'fireTrigger' | 'closeDigests' | 'releaseLater'>;
 
@@ -39,5 +40,7 @@ export function logVerbs(core: Core): LogVerbs {
     },
     closeDigests: (admission) => batch.write((tx) => closeDigests(new SqliteLogWriter(core, tx, admission))),
     releaseLater: (admission) => batch.write((tx) => releaseLater(new SqliteLogWriter(core, tx, admission))),
+    replayErrors: (step) =>
+      batch.write((tx) => replayErrors(new SqliteLogWriter(core, tx, NO_SLOTS), step), step.operationId),
   };
 }

@@ -131,7 +131,18 @@ const CONFIGURATION: readonly Rule[] = [
   },
   {
     what: 'operations of webhooks that are lost',
-    sql: `DELETE FROM operations WHERE state IN ('running', 'paused') AND webhook_id NOT IN (SELECT id FROM webhooks)`,
+    sql: `DELETE FROM operations WHERE kind = 'resend' AND state IN ('running', 'paused')
+      AND webhook_id NOT IN (SELECT id FROM webhooks)`,
+  },
+  {
+    what: 'results of operations that are lost',
+    sql: 'DELETE FROM operation_results WHERE operation_id NOT IN (SELECT id FROM operations)',
+  },
+  {
+    what: 'operations, their replays under way counted again',
+    sql: `UPDATE operations SET under_way = r.n FROM (SELECT o.id, count(u.entry) AS n FROM operations AS o
+        LEFT JOIN operation_results AS u ON u.operation_id = o.id AND u.outcome = 'under_way' GROUP BY o.id) AS r
+      WHERE r.id = operations.id AND under_way <> r.n`,
   },
   {
     what: 'records of data stores that are lost',

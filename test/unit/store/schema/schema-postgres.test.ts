@@ -13,7 +13,7 @@ import { newDatabaseOn } from '../../../support/postgres/fresh.ts';
 import { sharedPostgres } from '../../../support/postgres/shared.ts';
 import { openTestStore } from '../../../support/postgres/store.ts';
 
-const HASHES = ['7hLedfF5kwWVsBhX8OGtVV6hY-76iLequaeSUzDi8Nc'];
+const HASHES = ['0j284LZ3uTCpvyc0sQOpWMHMhmL4nocDPpDw5GMKy6A'];
 
 /** What the migrations themselves are kept in. */
 const VERSIONS = `CREATE TABLE errand_schema (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`;

@@ -17,7 +17,7 @@ import { strongRandom, TestClock } from '../../../contract/fixtures.ts';
 import { createFolder } from '../../../support/folders/folder.ts';
 import { catalogueOf } from '../../../support/sqlite/catalogue.ts';
 
-const HASHES = ['4TohawM9EBjjXGg4rbkfskJLt4slt4CJYiC09NdpObs'];
+const HASHES = ['ZmcPAHPWi0GTy_C6xWsXayawPtM5EuD5musureZ3q3c'];
 
 const open = (path: string) => openSqliteStore({ path, clock: new TestClock(), random: strongRandom });
 

@@ -1,0 +1,171 @@
+// Replaying many errors: what an operation of the kind `replay` was asked for, how many it may make now, what became of each
+// error, and what follows from that. Pure.
+
+import { LIMITS } from '../limits.ts';
+import type { RunState } from '../run/run.ts';
+
+/** Which errors are meant: those of a group or of a workflow, or the ones that are named. All that are given apply. */
+export interface ErrorSelection {
+  readonly groupId: string | null;
+  readonly workflowId: string | null;
+  readonly code: string | null;
+  readonly sinceMs: number | null;
+  readonly untilMs: number | null;
+  /** Ascending, each once; null: not named. */
+  readonly entries: readonly number[] | null;
+}
+
+/** What an operation was asked for. It does not change. */
+export interface ReplayOrder {
+  readonly selection: ErrorSelection;
+  /** Null: the one that is active when the run begins. */
+  readonly deploymentId: string | null;
+  /** At most so many a second; null: as many as may be under way. */
+  readonly rate: number | null;
+  /** So many go first; the others wait until all of them have ended well. */
+  readonly canary: number;
+  /** After so many failures the operation pauses; null: it does not. */
+  readonly stopOnFailures: number | null;
+  /** One at a time, in the order of the errors. */
+  readonly isOrdered: boolean;
+  /** Also errors of which there is a replay already. */
+  readonly isAgain: boolean;
+}
+
+/** What became of an error that is over. */
+export const ENDED_OUTCOMES = ['fixed', 'failed_same', 'failed_differently', 'cancelled', 'unknown'] as const;
+export type EndedOutcome = (typeof ENDED_OUTCOMES)[number];
+/** What became of an error that was not replayed. */
+export const LEFT_OUTCOMES = ['not_replayed', 'replayed_before'] as const;
+export type LeftOutcome = (typeof LEFT_OUTCOMES)[number];
+export const OUTCOMES = ['under_way', ...ENDED_OUTCOMES, ...LEFT_OUTCOMES] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** How many errors of an operation have come to which outcome so far. */
+export type OutcomeCounts = Readonly<Record<Outcome, number>>;
+
+export const NO_OUTCOMES: OutcomeCounts = {
+  under_way: 0,
+  fixed: 0,
+  failed_same: 0,
+  failed_differently: 0,
+  cancelled: 0,
+  unknown: 0,
+  not_replayed: 0,
+  replayed_before: 0,
+};
+
+/** Where an operation stands. */
+export interface Replaying {
+  readonly order: ReplayOrder;
+  readonly counts: OutcomeCounts;
+  /** The first replays have ended well, or the owner has let the operation go on; also without such. */
+  readonly isCanaryOver: boolean;
+  /** The operation pauses when so many have failed; null: never. */
+  readonly stopAt: number | null;
+  /** By `rate`, the next one comes not before then. */
+  readonly dueAtMs: number;
+  /** No error is left that was not looked at. */
+  readonly isThrough: boolean;
+}
+
+/** Returns how many replays were made. */
+export function replayedIn(counts: OutcomeCounts): number {
+  return ENDED_OUTCOMES.reduce((sum, outcome) => sum + counts[outcome], counts.under_way);
+}
+
+/** Returns how many errors are over: replayed, or left. */
+export function overIn(counts: OutcomeCounts): number {
+  return OUTCOMES.reduce((sum, outcome) => (outcome === 'under_way' ? sum : sum + counts[outcome]), 0);
+}
+
+export function failuresIn({ failed_same: same, failed_differently: differently }: OutcomeCounts): number {
+  return same + differently;
+}
+
+/** The most replays of an operation that are under way at a time. */
+export function mostUnderWay({ isOrdered }: Pick<ReplayOrder, 'isOrdered'>): number {
+  return isOrdered ? 1 : LIMITS.replaysUnderWay;
+}
+
+/** How long a rate that was not used up may be caught up with: ticks are not on time. */
+const CAUGHT_UP_MS = 100;
+
+/** Returns how many replays may begin, whatever the rate. */
+export function roomOf({ order, counts, isCanaryOver }: Replaying): number {
+  const beside = mostUnderWay(order) - counts.under_way;
+  return Math.max(0, isCanaryOver ? beside : Math.min(beside, order.canary - replayedIn(counts)));
+}
+
+/** Returns how many replays may begin now. */
+export function pacedRoomOf(replaying: Replaying, nowMs: number): number {
+  const { order, dueAtMs } = replaying;
+  const room = roomOf(replaying);
+  if (nowMs < dueAtMs) return 0;
+  if (order.rate === null) return room;
+  return Math.min(room, 1 + Math.floor(((nowMs - Math.max(dueAtMs, nowMs - CAUGHT_UP_MS)) * order.rate) / 1000));
+}
+
+/** Returns when the next replay may be made, `made` replays having been made now. */
+export function dueAfter({ order, dueAtMs }: Replaying, made: number, nowMs: number): number {
+  if (order.rate === null || made === 0) return dueAtMs;
+  return Math.max(dueAtMs, nowMs - CAUGHT_UP_MS) + Math.ceil((made * 1000) / order.rate);
+}
+
+/**
+ * Returns what became of an error whose replay has this state. `group`: of the error; `failedGroup`: of the error that the
+ * replay ended in. Undefined state: retention has deleted the run.
+ */
+export function outcomeOf(
+  state: RunState | undefined,
+  { group, failedGroup }: { readonly group: string | null; readonly failedGroup: string | null },
+): EndedOutcome | null {
+  if (state === undefined) return 'unknown';
+  if (state === 'succeeded') return 'fixed';
+  if (state === 'cancelled') return 'cancelled';
+  if (state !== 'failed') return null;
+  return group !== null && group === failedGroup ? 'failed_same' : 'failed_differently';
+}
+
+export function counted(counts: OutcomeCounts, ended: readonly Outcome[], from: 'under_way' | null): OutcomeCounts {
+  const next = { ...counts };
+  for (const outcome of ended) {
+    next[outcome]++;
+    if (from !== null) next[from]--;
+  }
+  return next;
+}
+
+export interface Judged {
+  readonly state: 'running' | 'paused' | 'done';
+  readonly reason: string | null;
+  readonly isCanaryOver: boolean;
+  readonly stopAt: number | null;
+}
+
+/**
+ * Returns what follows from the outcomes of an operation that runs. What is resumed goes on behind the canary, and until as
+ * many have failed again.
+ */
+export function judged(replaying: Replaying): Judged {
+  const { order, counts, isCanaryOver, stopAt, isThrough } = replaying;
+  const failed = failuresIn(counts);
+  const next = { state: 'running', reason: null, isCanaryOver, stopAt } as const;
+  if (isThrough && counts.under_way === 0) return { ...next, state: 'done' };
+  if (stopAt !== null && failed >= stopAt) {
+    const reason = `${failed} replays have failed: resume the operation to go on, or cancel it.`;
+    return { ...next, state: 'paused', reason, stopAt: failed + (order.stopOnFailures ?? 1) };
+  }
+  if (isCanaryOver) return next;
+  const bad = failed + counts.cancelled + counts.unknown;
+  if (bad > 0) {
+    const reason = `Of the first ${order.canary}, which go ahead of the others, ${bad} did not end well: resume the operation to go on, or cancel it.`;
+    return { ...next, state: 'paused', reason, isCanaryOver: true };
+  }
+  return { ...next, isCanaryOver: counts.fixed >= order.canary };
+}
+
+/** Whether all errors of an operation that is done are fixed: what was replayed before counts by the errors of those replays. */
+export function isAllFixed(counts: OutcomeCounts): boolean {
+  return OUTCOMES.every((one) => (one === 'fixed' ? counts[one] > 0 : one === 'replayed_before' || counts[one] === 0));
+}

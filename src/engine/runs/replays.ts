@@ -1,0 +1,154 @@
+// Replaying many errors: what an owner may ask for, and the steps that replay them. The store knows how far each operation has
+// come; here it is decided which errors can be replayed.
+
+import { emissionOfReplay, whyNeverReplayed } from '../../domain/errors/replay.ts';
+import type { ErrorSelection, ReplayOrder } from '../../domain/errors/replaying.ts';
+import { Refusal } from '../../domain/fault.ts';
+import { numberedId, PREFIX } from '../../domain/ids.ts';
+import type { NewReplay, Operation } from '../../domain/operation.ts';
+import type { Clock, Ids, Wake } from '../../ports.ts';
+import type { DryRun, ReplayCandidate, ReplayChoice } from '../../store/contract/operations.ts';
+import type { Claims, Store } from '../../store/contract/store.ts';
+import { hooksOf } from '../sources/hooks.ts';
+
+export interface ReplayStepDeps {
+  readonly store: Pick<Store, 'nextReplays' | 'replayErrors' | 'getRun'>;
+}
+
+/** Makes the next replays of one operation. `claims` null: there were none to make; `dueAtMs`: when there may be, if that is known. */
+export async function stepReplays({
+  store,
+}: ReplayStepDeps): Promise<{ readonly claims: Claims | null; readonly dueAtMs: number | null }> {
+  const work = await store.nextReplays();
+  if (!('operation' in work)) return { claims: null, dueAtMs: work.dueAtMs };
+  const { operation, after, through, candidates, isLast } = work;
+  const { id: operationId, ownerId, replaying } = operation;
+  const choices: ReplayChoice[] = [];
+  for (const candidate of candidates) {
+    choices.push(await choiceOf(store, candidate, { ownerId, order: replaying?.order }));
+  }
+  const step = { operationId, ownerId, after, through, choices, isLast };
+  const { claims } = await store.replayErrors(step);
+  return { claims, dueAtMs: null };
+}
+
+interface Choosing {
+  readonly ownerId: string;
+  readonly order: Pick<ReplayOrder, 'isAgain' | 'deploymentId'> | undefined;
+}
+
+/** Which deployments a workflow has is not judged here: a run with one of another workflow could not begin. */
+async function choiceOf(
+  store: Pick<Store, 'getRun'>,
+  { entry, error, before }: ReplayCandidate,
+  { ownerId, order }: Choosing,
+): Promise<ReplayChoice> {
+  const emitterId = error?.emitterId ?? null;
+  const left = (reason: string): ReplayChoice => ({ entry, emitterId, left: 'not_replayed', reason, run: null });
+  if (error === null) return left('there is no such error, or its event is no longer stored');
+  const why = whyNeverReplayed(error) ?? (await whyHook(store, ownerId, error));
+  if (why !== null) return left(why);
+  if (before && order?.isAgain !== true) {
+    const run = numberedId(PREFIX.run, before.run);
+    const reason = `its event was run again by ${run} (${before.state})`;
+    return { entry, emitterId, left: 'replayed_before', reason, run: before.run };
+  }
+  return { entry, emitterId: error.emitterId, emission: emissionOfReplay(error, null), groupId: error.groupId };
+}
+
+/** Only a source's runs are of hooks. */
+async function whyHook(
+  store: Pick<Store, 'getRun'>,
+  ownerId: string,
+  { emitterId, causeRun }: { readonly emitterId: string; readonly causeRun: number | null },
+): Promise<string | null> {
+  if (!emitterId.startsWith(PREFIX.source) || causeRun === null) return null;
+  const failed = await store.getRun(ownerId, causeRun);
+  if (!failed || hooksOf({ name: failed.eventName, body: failed.event }) === null) return null;
+  return 'it is of a hook, which runs again when the source is changed';
+}
+
+export interface ReplayActionDeps {
+  readonly store: Pick<
+    Store,
+    'createReplay' | 'previewReplay' | 'getErrorGroup' | 'exists' | 'getDeployment' | 'getRun'
+  >;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly wake: Wake;
+}
+
+export function createReplays({ store, clock, ids, wake }: ReplayActionDeps) {
+  async function replayMany(ownerId: string, order: ReplayOrder): Promise<Operation> {
+    await check(ownerId, order);
+    const replay: NewReplay = {
+      id: ids.next(PREFIX.operation),
+      ownerId,
+      kind: 'replay',
+      order,
+      createdAtMs: clock.nowMs(),
+    };
+    const operation = await store.createReplay(replay);
+    wake.notify('operations');
+    return operation;
+  }
+
+  async function previewReplays(ownerId: string, order: ReplayOrder): Promise<DryRun> {
+    await check(ownerId, order);
+    const preview = await store.previewReplay(ownerId, order.selection);
+    const sample = [];
+    for (const candidate of preview.sample) {
+      const choice = await choiceOf(store, candidate, { ownerId, order });
+      sample.push({
+        ...candidate,
+        reason: 'left' in choice ? choice.reason : await whyGone(ownerId, choice.emitterId),
+      });
+    }
+    return { ...preview, sample };
+  }
+
+  async function whyGone(ownerId: string, emitterId: string | null): Promise<string | null> {
+    return (await store.exists(ownerId, emitterId ?? '')) ? null : `there is no ${emitterId} any more`;
+  }
+
+  async function check(ownerId: string, { selection, deploymentId }: ReplayOrder): Promise<void> {
+    const emitterId = await emitterOf(ownerId, selection);
+    if (deploymentId === null) return;
+    const deployment = await store.getDeployment(ownerId, deploymentId);
+    if (!deployment) throw new Refusal('not_found', `there is no deployment ${deploymentId}`);
+    const { runnableId } = deployment;
+    const others = emitterId === null ? await othersThan(ownerId, selection, runnableId) : [emitterId];
+    const other = others.find((one) => one !== runnableId);
+    if (other === undefined) return;
+    throw new Refusal(
+      'impossible',
+      `${deploymentId} is a deployment of ${runnableId}, and errors of ${other} are meant`,
+    );
+  }
+
+  /** Named errors may be of several workflows. */
+  async function othersThan(ownerId: string, selection: ErrorSelection, id: string): Promise<readonly string[]> {
+    const { byEmitter } = await store.previewReplay(ownerId, selection);
+    return [...byEmitter.keys()].filter((emitterId) => emitterId !== id);
+  }
+
+  /** Returns what all errors are of; null: that is not known yet. */
+  async function emitterOf(ownerId: string, selection: ErrorSelection): Promise<string | null> {
+    const { groupId, workflowId } = selection;
+    if (groupId !== null) {
+      const found = await store.getErrorGroup(ownerId, groupId);
+      if (!found) throw new Refusal('not_found', `there is no error group ${groupId}`);
+      return found.group.emitterId;
+    }
+    if (workflowId === null) return null;
+    if (workflowId.startsWith(PREFIX.workflow)) {
+      if (await store.exists(ownerId, workflowId)) return workflowId;
+      // Of a deleted one, errors are left: they are listed with the reason why they are not replayed.
+      const every = { ...selection, code: null, sinceMs: null, untilMs: null };
+      if ((await store.previewReplay(ownerId, every)).count > 0) return workflowId;
+    }
+    throw new Refusal('not_found', `there is no workflow ${workflowId}`);
+  }
+
+  return { replayMany, previewReplays };
+}

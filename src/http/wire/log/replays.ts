@@ -1,0 +1,269 @@
+// Replays of many errors as shown, and their parameters.
+
+import type { Static } from 'typebox';
+import {
+  type ErrorSelection,
+  OUTCOMES,
+  type OutcomeCounts,
+  type Replaying,
+  type ReplayOrder,
+  replayedIn,
+} from '../../../domain/errors/replaying.ts';
+import { detailOf } from '../../../domain/failure.ts';
+import { entryOf, isResourceId, numberedId, PREFIX, recordId } from '../../../domain/ids.ts';
+import { LIMITS } from '../../../domain/limits.ts';
+import type { DryRun, ReplayResult } from '../../../store/contract/operations.ts';
+import { count, id, mostlyNull, nullable, oneOf, RECORD_ID, text } from '../../openapi/schema.ts';
+import { Type } from '../../schema/type.ts';
+import { TIME_WANTED, timeOf, wrong } from '../times.ts';
+import { listedMessage } from './runs.ts';
+
+const HOW_MANY = Type.Integer({ minimum: 0, examples: [42] });
+
+export const OUTCOME = oneOf(
+  OUTCOMES,
+  '`under_way`: the replay’s run is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. `unknown`: the run ended, and is no longer kept. `not_replayed`: it cannot be, see `reason`. `replayed_before`: there was a replay already, see `reason`.',
+);
+
+const COUNTS = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, HOW_MANY])) as Record<
+  keyof OutcomeCounts,
+  typeof HOW_MANY
+>;
+
+export const REPLAY_PROGRESS = Type.Object(
+  {
+    group_id: nullable(id('eg_', 'The errors are of this group.')),
+    workflow_id: nullable(id('p_', 'The errors are of this workflow.')),
+    code: nullable(text({ description: 'Only errors with this code.', example: 'TypeError' })),
+    since_ms: mostlyNull('Only errors from then on.'),
+    until_ms: mostlyNull('Only errors before then.'),
+    error_ids: mostlyNull('How many errors were named; null: none.'),
+    deployment: text({ description: 'The deployment that runs; `current`: the active one.', example: 'current' }),
+    rate: nullable(Type.Number({ description: 'At most so many a second.', examples: [10] })),
+    canary: Type.Integer({ description: 'So many go first.', examples: [1] }),
+    canary_over: Type.Boolean({ description: 'The others go on, too.', examples: [true] }),
+    stop_on_failures: mostlyNull('Pauses after so many failures.'),
+    ordered: Type.Boolean({ examples: [false] }),
+    again: Type.Boolean({ examples: [false] }),
+    replayed: HOW_MANY,
+    ...COUNTS,
+  },
+  {
+    title: 'ReplayProgress',
+    description: 'Of a replay: what it was asked for, and how many errors have come to which outcome.',
+  },
+);
+
+export function replayingToWire({ order, counts, isCanaryOver }: Replaying): Static<typeof REPLAY_PROGRESS> {
+  const { selection } = order;
+  return {
+    group_id: selection.groupId,
+    workflow_id: selection.workflowId,
+    code: selection.code,
+    since_ms: selection.sinceMs,
+    until_ms: selection.untilMs,
+    error_ids: selection.entries?.length ?? null,
+    deployment: order.deploymentId ?? 'current',
+    rate: order.rate,
+    canary: order.canary,
+    canary_over: isCanaryOver,
+    stop_on_failures: order.stopOnFailures,
+    ordered: order.isOrdered,
+    again: order.isAgain,
+    replayed: replayedIn(counts),
+    ...counts,
+  };
+}
+
+const time = (description: string, example: string) =>
+  Type.Optional(
+    Type.Union([Type.Integer(), Type.String()], {
+      description: `${description}: ${TIME_WANTED}.`,
+      'x-expected': TIME_WANTED,
+      examples: [example],
+    }),
+  );
+
+const IDS_WANTED = `1 to ${LIMITS.replayedIds} ids of errors, by commas or as an array`;
+
+/** Which errors: one of the first three. */
+export const REPLAY_INPUT = {
+  group_id: Type.Optional(text({ description: 'The errors of this group.', example: 'eg_0Vj3aBc9dEfGhIjK' })),
+  workflow_id: Type.Optional(text({ description: 'The errors of this workflow.', example: 'p_0Vj3aBc9dEfGhIjK' })),
+  error_ids: Type.Optional(
+    Type.Union([Type.String(), Type.Array(Type.String())], {
+      description: `These errors, of any workflows: ${IDS_WANTED}.`,
+      'x-expected': IDS_WANTED,
+      examples: ['1782000000123-0'],
+    }),
+  ),
+  since: time('With a group or workflow: only errors from then on', '2026-01-31T12:00:00Z'),
+  until: time('And before then', '2026-02-01T00:00:00Z'),
+  code: Type.Optional(
+    text({
+      description: 'With a group or workflow: only errors with this code.',
+      example: 'TypeError',
+      minLength: 1,
+      maxLength: LIMITS.codeChars,
+    }),
+  ),
+  deployment: Type.Optional(
+    text({
+      description: '`current`: the deployment that is active when a replay begins; or the id of one of the workflow.',
+      example: 'current',
+    }),
+  ),
+  rate: Type.Optional(
+    Type.Number({
+      exclusiveMinimum: 0,
+      maximum: LIMITS.replaysPerSecond,
+      description: 'At most so many replays a second; as many as may be under way when not given.',
+      examples: [10],
+    }),
+  ),
+  canary: Type.Optional(
+    count(
+      0,
+      LIMITS.replayCanary,
+      'So many errors go first; the others wait until all of these are fixed, else the operation pauses. 1 when not given.',
+    ),
+  ),
+  stop_on_failures: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Pauses after so many failures, and again after as many more.' }),
+  ),
+  ordered: Type.Optional(
+    Type.Boolean({ description: 'One at a time, in the order in which the errors came.', examples: [true] }),
+  ),
+  again: Type.Optional(
+    Type.Boolean({
+      description:
+        'Also errors of which there is a replay or a retry already; they are left and counted when not given.',
+      examples: [false],
+    }),
+  ),
+  dry_run: Type.Optional(
+    Type.Boolean({ description: 'Only tells how many errors there are, and shows a few.', examples: [false] }),
+  ),
+};
+
+const INPUT_OBJECT = Type.Object(REPLAY_INPUT);
+
+/** Refuses what contradicts itself. */
+export function replayOrder(input: Static<typeof INPUT_OBJECT>): ReplayOrder {
+  const { deployment = 'current' } = input;
+  if (deployment !== 'current' && !isResourceId(deployment, PREFIX.deployment)) {
+    throw wrong('deployment', 'must be "current" or the id of a deployment', deployment);
+  }
+  return {
+    selection: selectionOf(input),
+    deploymentId: deployment === 'current' ? null : deployment,
+    rate: input.rate ?? null,
+    canary: input.canary ?? 1,
+    stopOnFailures: input.stop_on_failures ?? null,
+    isOrdered: input.ordered ?? false,
+    isAgain: input.again ?? false,
+  };
+}
+
+function selectionOf(input: Static<typeof INPUT_OBJECT>): ErrorSelection {
+  const { group_id: groupId, workflow_id: workflowId, error_ids: errorIds, since, until, code } = input;
+  const given = [groupId, workflowId, errorIds].filter((one) => one !== undefined);
+  if (given.length !== 1)
+    throw wrong('group_id', 'workflow_id and error_ids: exactly one of them must be given', given);
+  if (errorIds !== undefined) {
+    for (const [name, value] of Object.entries({ since, until, code })) {
+      if (value !== undefined) throw wrong(name, 'must not be given with error_ids', value);
+    }
+  }
+  const sinceMs = since === undefined ? null : timeOf('since', since);
+  const untilMs = until === undefined ? null : timeOf('until', until);
+  if (sinceMs !== null && untilMs !== null && untilMs <= sinceMs)
+    throw wrong('until', 'must be later than since', until);
+  return {
+    groupId: groupId ?? null,
+    workflowId: workflowId ?? null,
+    code: code ?? null,
+    sinceMs,
+    untilMs,
+    entries: errorIds === undefined ? null : entriesOf(errorIds),
+  };
+}
+
+function entriesOf(given: string | readonly string[]): readonly number[] {
+  const ids = (typeof given === 'string' ? given.split(',') : given).map((one) => one.trim());
+  if (ids.length === 0 || ids.length > LIMITS.replayedIds)
+    throw wrong('error_ids', `must be ${IDS_WANTED}`, ids.length);
+  const entries = ids.map((one) => {
+    const entry = entryOf(one);
+    if (entry === undefined) throw wrong('error_ids', 'must be ids of errors such as "1782000000123-0"', one);
+    return entry;
+  });
+  return [...new Set(entries)].sort((a, b) => a - b);
+}
+
+export const REPLAY_RESULT = Type.Object(
+  {
+    id: RECORD_ID,
+    emitter_id: nullable(id('p_', 'The workflow or source that failed; null: there is no such error.')),
+    outcome: OUTCOME,
+    run_id: nullable(id('r_', 'The replay; of `replayed_before`, the one that there was.')),
+    reason: nullable(
+      text({ description: 'Why it was not replayed.', example: 'there is no p_0Vj3aBc9dEfGhIjK any more' }),
+    ),
+    error_id: nullable(text({ description: 'The error that the replay ended in.', example: '1782000000456-0' })),
+  },
+  { title: 'ReplayResult', description: '`id`: of the error.' },
+);
+
+export function replayResultToWire(result: ReplayResult): Static<typeof REPLAY_RESULT> {
+  const { entry, emitterId, run, outcome, reason, errorEntry } = result;
+  return {
+    id: recordId(entry),
+    emitter_id: emitterId,
+    outcome,
+    run_id: run === null ? null : numberedId(PREFIX.run, run),
+    reason,
+    error_id: errorEntry === null ? null : recordId(errorEntry),
+  };
+}
+
+export const DRY_RUN = Type.Object(
+  {
+    dry_run: Type.Literal(true),
+    count: Type.Integer({ minimum: 0, description: 'Errors found.', examples: [42] }),
+    at_least: Type.Boolean({ description: 'There are more than were counted.', examples: [false] }),
+    by_workflow: Type.Array(
+      Type.Object({
+        id: text({ description: 'The workflow, source or webhook that failed.', example: 'p_0Vj3aBc9dEfGhIjK' }),
+        count: HOW_MANY,
+      }),
+    ),
+    sample: Type.Array(
+      Type.Object({
+        id: RECORD_ID,
+        emitter_id: nullable(text({ example: 'p_0Vj3aBc9dEfGhIjK' })),
+        code: nullable(text({ example: 'TypeError' })),
+        msg: nullable(text({ example: 'order 7 is lost' })),
+        reason: nullable(text({ description: 'Why it would not be replayed; null: it would.' })),
+      }),
+      { description: `The oldest ${LIMITS.replaySample}, which would go first.` },
+    ),
+  },
+  { title: 'ReplayDryRun' },
+);
+
+export function dryRunToWire({ count: found, isAtLeast, byEmitter, sample }: DryRun): Static<typeof DRY_RUN> {
+  return {
+    dry_run: true,
+    count: found,
+    at_least: isAtLeast,
+    by_workflow: [...byEmitter].map(([emitterId, of]) => ({ id: emitterId, count: of })),
+    sample: sample.map(({ entry, error, reason }) => ({
+      id: recordId(entry),
+      emitter_id: error?.emitterId ?? null,
+      code: error?.code ?? null,
+      msg: error && listedMessage(detailOf(error.body).error.msg),
+      reason,
+    })),
+  };
+}

@@ -1,0 +1,110 @@
+// The steps of operations that replay errors, beside the replays themselves (log/replay-errors.ts): counting, and noting how
+// replays have ended. The operation's row is locked.
+
+import {
+  counted,
+  type EndedOutcome,
+  isAllFixed,
+  judged,
+  type Outcome,
+  outcomeOf,
+  type Replaying,
+  roomOf,
+} from '../../domain/errors/replaying.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { RunState } from '../../domain/run/run.ts';
+import { ALL_RUNS, OPEN_RUNS } from '../log/log-tables.ts';
+import { selectedErrors, toSelected } from '../log/replay-records.ts';
+import { flag, number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
+import { toReplaying } from '../rows/operation-rows.ts';
+import type { Row } from '../rows/rows.ts';
+import { OPEN_RUN } from '../rows/run-rows.ts';
+import type { Writing } from './config-database.ts';
+import { raw, sql, tableOf } from './sql.ts';
+import { all, type Steps, send } from './steps.ts';
+
+/** A condition on `operations AS o` of the kind `replay`: a step can be made. */
+export const REPLAY_HAS_STEP = sql`(o.state = 'running' AND (NOT o.is_counted OR (o.is_through AND o.under_way = 0))
+  OR o.under_way > 0 AND EXISTS (SELECT 1 FROM operation_results AS r
+    WHERE r.operation_id = o.id AND r.outcome = 'under_way'
+      AND NOT EXISTS (SELECT 1 FROM ${OPEN_RUNS} AS open WHERE open.run = r.run AND ${raw(OPEN_RUN)})))`;
+
+/** Makes one step. */
+export function* stepReplay(w: Writing, row: Row): Steps<void> {
+  if (text(row, 'state') === 'running' && !flag(row, 'is_counted')) yield* countStep(w, row);
+  else yield* settleStep(w, row);
+}
+
+function* countStep(w: Writing, row: Row): Steps<void> {
+  const replaying = toReplaying(row);
+  const { selection } = replaying.order;
+  const [after, lastEntry] = [number(row, 'after_number'), number(row, 'last_entry')];
+  const range = { ownerId: text(row, 'owner_id'), selection, after, lastEntry, limit: LIMITS.operationStep };
+  const errors = toSelected(yield* all(selectedErrors(range)), range);
+  const isCounted = errors.length < LIMITS.operationStep;
+  const matched = errors.filter(({ isMeant }) => isMeant).length;
+  const next = isCounted ? -1 : (errors.at(-1)?.entry ?? after);
+  yield* send(sql`UPDATE operations SET total = total + ${matched}, is_counted = ${isCounted}, after_number = ${next},
+      room = ${roomOf(replaying)}, updated_at_ms = ${w.nowMs}, turn = ${w.nextTurn()} WHERE id = ${text(row, 'id')}`);
+}
+
+interface Ended {
+  readonly entry: number;
+  readonly outcome: EndedOutcome;
+  readonly errorEntry: number | null;
+}
+
+/** Notes the ends of replays, and what follows from them. */
+function* settleStep(w: Writing, row: Row): Steps<void> {
+  const id = text(row, 'id');
+  const ended = yield* readEnded(id);
+  if (ended.length > 0) {
+    const rows = ended.map(({ entry, outcome, errorEntry }) => ({ entry, outcome, error_entry: errorEntry }));
+    const given = tableOf({ entry: 'bigint', outcome: 'text', error_entry: 'bigint' }, rows);
+    yield* send(sql`UPDATE operation_results SET outcome = given.outcome, error_entry = given.error_entry FROM ${given}
+      WHERE operation_id = ${id} AND operation_results.entry = given.entry`);
+  }
+  const before = toReplaying(row);
+  const outcomes = ended.map(({ outcome }): Outcome => outcome);
+  const replaying: Replaying = { ...before, counts: counted(before.counts, outcomes, 'under_way') };
+  const was = text(row, 'state');
+  const kept = { state: was, reason: textOrNull(row, 'reason'), ...standingOf(replaying) };
+  const next = was === 'running' ? judged(replaying) : kept;
+  const endedAtMs = next.state === 'done' ? w.nowMs : numberOrNull(row, 'ended_at_ms');
+  const { counts } = replaying;
+  yield* send(sql`UPDATE operations SET state = ${next.state}, reason = ${next.reason}, ended_at_ms = ${endedAtMs},
+      is_canary_over = ${next.isCanaryOver}, stop_at = ${next.stopAt}, room = ${roomOf({ ...replaying, ...standingOf(next) })},
+      under_way = ${counts.under_way}, fixed = ${counts.fixed}, failed_same = ${counts.failed_same},
+      failed_differently = ${counts.failed_differently}, cancelled = ${counts.cancelled}, unknown = ${counts.unknown},
+      updated_at_ms = ${w.nowMs}, turn = ${w.nextTurn()} WHERE id = ${id}`);
+  if (next.state === 'done' && isAllFixed(counts)) yield* resolveGroup(w, row, replaying);
+}
+
+function standingOf({ isCanaryOver, stopAt }: Pick<Replaying, 'isCanaryOver' | 'stopAt'>) {
+  return { isCanaryOver, stopAt };
+}
+
+function* readEnded(id: string): Steps<readonly Ended[]> {
+  const rows =
+    yield* all(sql`SELECT r.entry, r.group_id, runs.state, runs.error_entry, failures.group_id AS failed_group
+    FROM operation_results AS r LEFT JOIN ${ALL_RUNS} AS runs ON runs.run = r.run
+      LEFT JOIN emissions AS failures ON failures.entry = runs.error_entry
+    WHERE r.operation_id = ${id} AND r.outcome = 'under_way' ORDER BY r.entry`);
+  return rows.flatMap((row) => {
+    const groups = { group: textOrNull(row, 'group_id'), failedGroup: textOrNull(row, 'failed_group') };
+    const outcome = outcomeOf(textOrNull<RunState>(row, 'state') ?? undefined, groups);
+    return outcome === null
+      ? []
+      : [{ entry: number(row, 'entry'), outcome, errorEntry: numberOrNull(row, 'error_entry') }];
+  });
+}
+
+/** Resolves the group whose errors were all replayed, and are fixed, unless it has new ones since. */
+function* resolveGroup(w: Writing, row: Row, { order: { selection } }: Replaying): Steps<void> {
+  const { groupId, code, sinceMs, untilMs } = selection;
+  if (groupId === null || code !== null || sinceMs !== null || untilMs !== null) return;
+  yield* send(sql`UPDATE error_groups SET state = 'resolved', until_ms = NULL, until_count = NULL, after_deployment = NULL,
+      reopened = NULL, updated_at_ms = ${w.nowMs}
+    WHERE id = ${groupId} AND owner_id = ${text(row, 'owner_id')} AND state = 'open'
+      AND last_entry <= ${number(row, 'last_entry')}`);
+}

@@ -1,0 +1,137 @@
+// Replays of many errors, for an operation: its cursor moves in the transaction that makes them. So each error is passed once,
+// whatever becomes of processes, and of several processes with the same errors one succeeds.
+
+import { counted, dueAfter, type Outcome, pacedRoomOf, type Replaying, roomOf } from '../../domain/errors/replaying.ts';
+import { SECOND_MS } from '../../domain/limits.ts';
+import { checkpointFrom } from '../../domain/run/checkpoint.ts';
+import { FOR_UPDATE, isAmong, sql, tableOf } from '../config/sql.ts';
+import { all, type Steps, send } from '../config/steps.ts';
+import type { ReplayChoice, ReplayStep } from '../contract/operations.ts';
+import type { LogStore } from '../contract/store.ts';
+import { number, text } from '../rows/cells.ts';
+import { toReplaying } from '../rows/operation-rows.ts';
+import type { Row } from '../rows/rows.ts';
+import type { LockedReplay, LogWriter, ReplaysMade } from './port.ts';
+import { writeEmission } from './write-emission.ts';
+
+/** When a queue is full, the operation waits so long. */
+const FULL_MS = SECOND_MS;
+
+/** See LogStore. */
+export function replayErrors(log: LogWriter, step: ReplayStep): Awaited<ReturnType<LogStore['replayErrors']>> {
+  const operation = log.takeReplay(step.operationId);
+  if (operation?.ownerId !== step.ownerId || operation.after !== step.after) return { made: 0, claims: log.claims };
+  const { replaying } = operation;
+  const room = pacedRoomOf(replaying, log.nowMs);
+  const results: ReplaysMade['results'][number][] = [];
+  let made = 0;
+  let stop: 'room' | 'full' | null = null;
+  for (const choice of step.choices) {
+    const result = resultOf(log, choice, { step, replaying, mayReplay: made < room });
+    if (typeof result === 'string') {
+      stop = result;
+      break;
+    }
+    results.push(result);
+    if (result.outcome === 'under_way') made++;
+  }
+  const outcomes = results.map(({ outcome }): Outcome => outcome);
+  const counts = counted(replaying.counts, outcomes, null);
+  const dueAtMs = stop === 'full' ? log.nowMs + FULL_MS : dueAfter(replaying, made, log.nowMs);
+  const isThrough = step.isLast && stop === null;
+  // What was looked at and not meant is behind the cursor, too.
+  const reached = stop === null ? step.through : (results.at(-1)?.entry ?? operation.after);
+  log.writeReplays({
+    ...operation,
+    after: reached,
+    replaying: { ...replaying, counts, dueAtMs, isThrough },
+    results,
+    turn: log.nextNumber(),
+    nowMs: log.nowMs,
+  });
+  return { made, claims: log.claims };
+}
+
+interface Deciding {
+  readonly step: ReplayStep;
+  readonly replaying: Replaying;
+  readonly mayReplay: boolean;
+}
+
+function resultOf(
+  log: LogWriter,
+  choice: ReplayChoice,
+  { step: { ownerId }, replaying, mayReplay }: Deciding,
+): ReplaysMade['results'][number] | 'room' | 'full' {
+  const { entry, emitterId } = choice;
+  const none = { entry, emitterId, groupId: null, run: null, errorEntry: null };
+  if ('left' in choice) return { ...none, run: choice.run, outcome: choice.left, reason: choice.reason };
+  const { groupId, emission } = choice;
+  const runnable = log.runnable(ownerId, emission.onlyListenerId ?? '');
+  if (!runnable) return { ...none, groupId, outcome: 'not_replayed', reason: `there is no ${emitterId} any more` };
+  if (!mayReplay) return 'room';
+  // A run without room in its queue would fail, and the replay with it.
+  if (log.runQueue(ownerId, runnable.id).waiting >= runnable.settings.queueLimit) return 'full';
+  const { deploymentId } = replaying.order;
+  // A run with a checkpoint keeps its deployment until it begins: this one is empty.
+  const pinned = deploymentId === null ? {} : { deploymentId, continuation: PINNED };
+  const { firstRun } = writeEmission(log, emission, pinned);
+  return { ...none, groupId, run: firstRun, outcome: 'under_way', reason: null };
+}
+
+const PINNED = { checkpoint: checkpointFrom([]), attempt: 1 };
+
+/** Locks and reads operations that run. */
+export function* lockReplays(ids: readonly string[]): Steps<readonly LockedReplay[]> {
+  const rows =
+    yield* all(sql`SELECT * FROM operations WHERE id ${isAmong(ids)} AND kind = 'replay' AND state = 'running'
+    AND is_counted AND NOT is_through ORDER BY id ${FOR_UPDATE}`);
+  return rows.map(toLocked);
+}
+
+function toLocked(row: Row): LockedReplay {
+  return {
+    id: text(row, 'id'),
+    ownerId: text(row, 'owner_id'),
+    after: number(row, 'after_number'),
+    lastEntry: number(row, 'last_entry'),
+    replaying: toReplaying(row),
+  };
+}
+
+const RESULT = {
+  operation_id: 'text',
+  entry: 'bigint',
+  emitter_id: 'text',
+  group_id: 'text',
+  run: 'bigint',
+  outcome: 'text',
+  reason: 'text',
+} as const;
+
+/** Writes what steps have made. Operations are locked. */
+export function* writeReplays(steps: readonly ReplaysMade[]): Steps<void> {
+  const rows = steps.flatMap(({ id, results }) =>
+    results.map((one) => ({
+      operation_id: id,
+      entry: one.entry,
+      emitter_id: one.emitterId,
+      group_id: one.groupId,
+      run: one.run,
+      outcome: one.outcome,
+      reason: one.reason,
+    })),
+  );
+  if (rows.length > 0) {
+    yield* send(sql`INSERT INTO operation_results (operation_id, entry, emitter_id, group_id, run, outcome, reason)
+      SELECT operation_id, entry, emitter_id, group_id, run, outcome, reason FROM ${tableOf(RESULT, rows)} WHERE true`);
+  }
+  for (const { id, after, replaying, turn, nowMs } of steps) {
+    const { counts, dueAtMs, isThrough } = replaying;
+    yield* send(sql`UPDATE operations SET after_number = ${after}, is_through = ${isThrough}, due_at_ms = ${dueAtMs},
+        room = ${roomOf(replaying)}, under_way = ${counts.under_way}, not_replayed = ${counts.not_replayed},
+        replayed_before = ${counts.replayed_before}, turn = ${turn},
+        updated_at_ms = ${nowMs}
+      WHERE id ${isAmong([id])}`);
+  }
+}

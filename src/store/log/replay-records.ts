@@ -1,0 +1,181 @@
+// Reads of what replay operations are about, for both databases: the errors of a selection, in order, step by step.
+
+import { ERRORS } from '../../domain/emission.ts';
+import { type Replay, standsFor } from '../../domain/errors/replay.ts';
+import type { ErrorSelection } from '../../domain/errors/replaying.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import { firstNumberOf } from '../../domain/operation.ts';
+import { isAmongNumbers, joined, raw, type Sql, sql } from '../config/sql.ts';
+import type { OperationStore, ReplayCandidate } from '../contract/operations.ts';
+import { number, numberOrNull, textOrNull } from '../rows/cells.ts';
+import { toEmission } from '../rows/log-rows.ts';
+import { toOperation } from '../rows/operation-rows.ts';
+import type { Row } from '../rows/rows.ts';
+import { LISTED, type LogReader } from './log-tables.ts';
+import { replaysOf } from './search/error-outcomes.ts';
+import { inRange, type NumberIndex, ordered } from './search/number-ranges.ts';
+
+/** Errors of an owner, behind one entry and up to another one. */
+export interface SelectedRange {
+  readonly ownerId: string;
+  readonly selection: ErrorSelection;
+  readonly after: number;
+  readonly lastEntry: number;
+  readonly limit: number;
+}
+
+export interface SelectedError {
+  readonly entry: number;
+  readonly emitterId: string | null;
+  readonly bytes: number;
+  /** Its code is not the one that is wanted: it is looked at, and not meant. */
+  readonly isMeant: boolean;
+}
+
+/** Returns the next errors, oldest first, as SQL. Named ones that are not there are not among the rows. */
+export function selectedErrors({ ownerId, selection, after, lastEntry, limit }: SelectedRange): Sql {
+  const columns = raw('entry, emitter_id, code, octet_length(body) AS bytes');
+  const { entries } = selection;
+  if (entries !== null) {
+    const named = entriesIn(entries, { after, lastEntry, limit });
+    return sql`SELECT ${columns} FROM emissions WHERE entry ${isAmongNumbers(named)} AND owner_id = ${ownerId}
+      AND name = ${ERRORS} ORDER BY entry`;
+  }
+  const index = indexOf(ownerId, selection);
+  const from = Math.max(after + 1, firstNumberOf(selection.sinceMs ?? 0));
+  const to = Math.min(lastEntry + 1, selection.untilMs === null ? Infinity : firstNumberOf(selection.untilMs));
+  const where = joined([...index.where, ...inRange(index, { from, to })], ' AND ');
+  return sql`SELECT ${columns} FROM emissions WHERE ${where} ORDER BY ${ordered(index, false)} LIMIT ${limit}`;
+}
+
+function entriesIn(
+  entries: readonly number[],
+  { after, lastEntry, limit }: Pick<SelectedRange, 'after' | 'lastEntry' | 'limit'>,
+): readonly number[] {
+  return entries.filter((entry) => entry > after && entry <= lastEntry).slice(0, limit);
+}
+
+/** Returns the errors of these rows, and of the named ones also those that are not there. */
+export function toSelected(rows: readonly Row[], range: SelectedRange): readonly SelectedError[] {
+  const { entries, code } = range.selection;
+  const found = rows.map((row) => ({
+    entry: number(row, 'entry'),
+    emitterId: textOrNull(row, 'emitter_id'),
+    bytes: number(row, 'bytes'),
+    isMeant: code === null || textOrNull(row, 'code') === code,
+  }));
+  if (entries === null) return found;
+  const byEntry = new Map(found.map((one) => [one.entry, one]));
+  const gone = { emitterId: null, bytes: 0, isMeant: true };
+  return entriesIn(entries, range).map((entry) => byEntry.get(entry) ?? { entry, ...gone });
+}
+
+function indexOf(ownerId: string, { groupId, workflowId }: ErrorSelection): NumberIndex {
+  const isOwners = sql`owner_id = ${ownerId}`;
+  if (groupId !== null) {
+    const where = [raw('group_id IS NOT NULL'), isOwners];
+    return { column: 'group_id', value: groupId, number: 'entry', where };
+  }
+  const where = [sql`emitter_id = ${workflowId}`, sql`${LISTED}`, isOwners];
+  return { column: 'name', value: ERRORS, number: 'entry', where };
+}
+
+export function replayReads(log: LogReader): Pick<OperationStore, 'previewReplay' | 'nextReplays'> {
+  const { database } = log;
+
+  async function read(range: SelectedRange): Promise<readonly SelectedError[]> {
+    return toSelected(await database.planned(selectedErrors(range)), range);
+  }
+
+  /** With the events, which are read together: the caller bounds them. */
+  async function candidatesOf(ownerId: string, errors: readonly SelectedError[]): Promise<readonly ReplayCandidate[]> {
+    const rows = await database.all(
+      sql`SELECT * FROM emissions WHERE entry ${isAmongNumbers(errors.map(({ entry }) => entry))}
+        AND owner_id = ${ownerId} AND name = ${ERRORS}`,
+    );
+    const found = new Map(rows.map((row) => [number(row, 'entry'), toEmission(row, log)]));
+    const replays = await replaysOf(log, [...found.values()]);
+    const before = (entry: number): Replay | null => {
+      const error = found.get(entry);
+      return (error && replays(error).find(standsFor)) ?? null;
+    };
+    return errors.map(({ entry }) => ({ entry, error: found.get(entry) ?? null, before: before(entry) }));
+  }
+
+  return {
+    previewReplay: async (ownerId, selection) => {
+      const byEmitter = new Map<string, number>();
+      const sampled: SelectedError[] = [];
+      let [count, looked, after, isAtLeast] = [0, 0, -1, false];
+      for (let isMore = true; isMore; ) {
+        const range = {
+          ownerId,
+          selection,
+          after,
+          lastEntry: Number.MAX_SAFE_INTEGER - 1,
+          limit: LIMITS.operationStep,
+        };
+        const errors = await read(range);
+        for (const error of errors.filter(({ isMeant }) => isMeant)) {
+          if (sampled.length < LIMITS.replaySample) sampled.push(error);
+          if (error.emitterId !== null) byEmitter.set(error.emitterId, (byEmitter.get(error.emitterId) ?? 0) + 1);
+          count++;
+        }
+        looked += errors.length;
+        after = errors.at(-1)?.entry ?? after;
+        isMore = errors.length === LIMITS.operationStep;
+        if (isMore && looked >= LIMITS.countedRecords) [isAtLeast, isMore] = [true, false];
+        // SQLite's reads are in the server's own thread: whatever came meanwhile goes first.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      return { count, isAtLeast, byEmitter, sample: await candidatesOf(ownerId, sampled) };
+    },
+
+    nextReplays: async () => {
+      const mayGoOn = raw("(state = 'running' OR under_way > 0) AND state = 'running' AND room > 0 AND NOT is_through");
+      const isDue = sql`due_at_ms <= ${log.now()}`;
+      const row = await database.get(
+        sql`SELECT * FROM operations WHERE ${mayGoOn} AND is_counted AND ${isDue} ORDER BY turn, id LIMIT 1`,
+      );
+      if (!row) {
+        const first = await database.get(
+          sql`SELECT min(due_at_ms) AS due FROM operations WHERE ${mayGoOn} AND is_counted`,
+        );
+        return { dueAtMs: first ? numberOrNull(first, 'due') : null };
+      }
+      const operation = toOperation(row);
+      const { ownerId, replaying } = operation;
+      if (!replaying) throw new Error(`operation ${operation.id} has room for replays, and makes none`);
+      const after = number(row, 'after_number');
+      const { selection } = replaying.order;
+      const range = { ownerId, selection, after, lastEntry: number(row, 'last_entry'), limit: LIMITS.operationStep };
+      const errors = await read(range);
+      const { taken, isAll } = withinBytes(errors, number(row, 'room') + BESIDE_ROOM);
+      const candidates = await candidatesOf(
+        ownerId,
+        taken.filter(({ isMeant }) => isMeant),
+      );
+      const isLast = isAll && errors.length < LIMITS.operationStep;
+      return { operation, after, through: taken.at(-1)?.entry ?? after, candidates, isLast };
+    },
+  };
+}
+
+/** Errors that are read beside those that may be replayed: some are only noted. */
+const BESIDE_ROOM = 16;
+
+/** Returns errors until so many are meant, or their events are large. One alone may be larger. */
+function withinBytes(
+  errors: readonly SelectedError[],
+  most: number,
+): { taken: readonly SelectedError[]; isAll: boolean } {
+  let [bytes, meant] = [0, 0];
+  for (const [i, error] of errors.entries()) {
+    if (!error.isMeant) continue;
+    bytes += error.bytes;
+    if (meant > 0 && (meant === most || bytes > LIMITS.replayStepBytes))
+      return { taken: errors.slice(0, i), isAll: false };
+    meant++;
+  }
+  return { taken: errors, isAll: true };
+}

@@ -1,0 +1,151 @@
+// What bounds, stops and orders a replay of many: its canary, failures, rate, its owner.
+
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { DAY_MS, SECOND_MS } from '../../../src/domain/limits.ts';
+import { at, defined, type Harness, only } from '../fixtures.ts';
+import { redeployed } from '../log/grouping.ts';
+import {
+  carryOut,
+  counts,
+  endAll,
+  failedOnes,
+  groupState,
+  LOST,
+  next,
+  order,
+  results,
+  shown,
+  start,
+  stepOn,
+} from './replaying.ts';
+
+export function replayOrdersContract(harness: Harness): void {
+  describe('a replay of many under way', () => {
+    it('sends a canary first, and goes on when it is fixed', async () => {
+      await using stage = await failedOnes(harness, 5);
+      const operation = await start(stage, { groupId: stage.groupId }, { canary: 2 });
+      equal(await stepOn(stage), 2);
+      deepEqual(await endAll(stage), [0, 1]);
+      equal(await stepOn(stage), 3);
+      await carryOut(stage);
+      deepEqual([(await shown(stage, operation)).state, await counts(stage, operation)], ['done', { fixed: 5 }]);
+    });
+
+    it('pauses when its canary fails, and goes on when resumed', async () => {
+      await using stage = await failedOnes(harness, 3);
+      const operation = await start(stage, { groupId: stage.groupId }, { canary: 1 });
+      await stepOn(stage);
+      await endAll(stage, LOST);
+      equal(await stepOn(stage), 0);
+      const paused = await shown(stage, operation);
+      equal(paused.state, 'paused');
+      match(paused.reason ?? '', /did not end well/);
+      const resumed = await order(stage, operation, 'resume');
+      deepEqual([resumed.state, resumed.reason], ['running', null]);
+      await carryOut(stage);
+      deepEqual(
+        [(await shown(stage, operation)).state, await counts(stage, operation)],
+        ['done', { fixed: 2, failed_same: 1 }],
+      );
+      equal(await groupState(stage), 'open');
+    });
+
+    it('pauses after so many failures, and again', async () => {
+      await using stage = await failedOnes(harness, 6);
+      const operation = await start(stage, { groupId: stage.groupId }, { stopOnFailures: 2, isOrdered: true });
+      const ends = async (): Promise<number> => (await carryOut(stage, LOST)).length;
+      equal(await ends(), 2);
+      equal((await shown(stage, operation)).state, 'paused');
+      await order(stage, operation, 'resume');
+      equal(await ends(), 2);
+      equal((await shown(stage, operation)).state, 'paused');
+      await order(stage, operation, 'resume');
+      equal(await ends(), 2);
+      deepEqual([(await shown(stage, operation)).state, await counts(stage, operation)], ['done', { failed_same: 6 }]);
+    });
+
+    it('keeps the order of the errors when asked', async () => {
+      await using stage = await failedOnes(harness, 3);
+      await start(stage, { groupId: stage.groupId }, { isOrdered: true });
+      for (const n of [0, 1, 2]) {
+        equal(await stepOn(stage), 1);
+        deepEqual(await endAll(stage), [n]);
+      }
+    });
+
+    it('makes no more a second than its rate', async () => {
+      await using stage = await failedOnes(harness, 4);
+      await start(stage, { groupId: stage.groupId }, { rate: 0.5 });
+      equal(await stepOn(stage), 1);
+      equal(await stepOn(stage), 0);
+      const waits = await stage.store.nextReplays();
+      ok('dueAtMs' in waits);
+      ok(defined(waits.dueAtMs) > stage.clock.nowMs() + SECOND_MS);
+      stage.clock.advance(2 * SECOND_MS);
+      equal(await stepOn(stage), 1);
+      stage.clock.advance(DAY_MS);
+      equal(await stepOn(stage), 1, 'what was missed is not caught up with');
+    });
+
+    it('replays with the deployment that was asked for', async () => {
+      await using stage = await failedOnes(harness, 2);
+      const { deploymentId } = stage.flow;
+      const newer = await redeployed(stage, stage.flow);
+      await start(stage, { entries: [at(stage.entries, 0)] }, { deploymentId });
+      await stepOn(stage);
+      const old = only(await stage.claim());
+      deepEqual([old.runnable.deploymentId, old.attempt], [deploymentId, 1]);
+      await stage.end(old);
+      await start(stage, { entries: [at(stage.entries, 1)] });
+      await stepOn(stage);
+      equal(only(await stage.claim()).runnable.deploymentId, newer.deploymentId);
+    });
+
+    it('is paused, and makes none until it is resumed', async () => {
+      await using stage = await failedOnes(harness, 3);
+      const operation = await start(stage, { groupId: stage.groupId }, { isOrdered: true });
+      await stepOn(stage);
+      const step = await next(stage);
+      equal(step, null, 'one is under way');
+      await order(stage, operation, 'pause');
+      await endAll(stage);
+      equal(await stepOn(stage), 0);
+      deepEqual(await counts(stage, operation), { fixed: 1 }, 'the end of what was under way is noted');
+      await order(stage, operation, 'resume');
+      equal(await stepOn(stage), 1);
+    });
+
+    it('refuses a step that was read before it was paused', async () => {
+      await using stage = await failedOnes(harness, 2);
+      const operation = await start(stage, { groupId: stage.groupId });
+      await stage.store.stepOperation();
+      const step = defined(await next(stage));
+      await order(stage, operation, 'pause');
+      equal((await stage.store.replayErrors(step)).made, 0);
+      await order(stage, operation, 'resume');
+      equal((await stage.store.replayErrors(step)).made, 2);
+    });
+
+    it('notes how replays end after it was cancelled', async () => {
+      await using stage = await failedOnes(harness, 2);
+      const operation = await start(stage, { groupId: stage.groupId }, { isOrdered: true });
+      await stepOn(stage);
+      await order(stage, operation, 'cancel');
+      await endAll(stage);
+      equal(await stepOn(stage), 0);
+      deepEqual([(await shown(stage, operation)).state, await counts(stage, operation)], ['cancelled', { fixed: 1 }]);
+      equal(await groupState(stage), 'open');
+    });
+
+    it('notes a replay that is cancelled', async () => {
+      await using stage = await failedOnes(harness, 1);
+      const operation = await start(stage, { groupId: stage.groupId });
+      await stepOn(stage);
+      const { run } = only(await results(stage, operation));
+      equal(await stage.store.cancelRun(stage.owner.id, defined(run)), 'cancelled');
+      await stepOn(stage);
+      deepEqual([(await shown(stage, operation)).state, await counts(stage, operation)], ['done', { cancelled: 1 }]);
+    });
+  });
+}
