@@ -283,6 +283,7 @@ export const LIMITS = {
   replayedIds: 1000,
   replayCanary: 1000,
   replaysPerSecond: 1000,
+  replaysPerSecondMin: 0.001,
   /** Errors that a dry run shows. */
   replaySample: 5,
 

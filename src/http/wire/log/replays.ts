@@ -115,7 +115,7 @@ export const REPLAY_INPUT = {
   ),
   rate: Type.Optional(
     Type.Number({
-      exclusiveMinimum: 0,
+      minimum: LIMITS.replaysPerSecondMin,
       maximum: LIMITS.replaysPerSecond,
       description: 'At most so many replays a second; as many as may be under way when not given.',
       examples: [10],
