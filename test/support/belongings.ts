@@ -4,6 +4,7 @@ import type { Client, Json } from './client.ts';
 import type { Errand } from './errand.ts';
 import { startReceiver } from './receiver.ts';
 import { createSource, ECHO_SOURCE, post } from './sources/sources.ts';
+import { until } from './wait.ts';
 import { createWebhook, deliveries } from './webhooks.ts';
 
 const THROW = `export default () => { throw new Error('secret-of-a'); };`;
@@ -65,6 +66,11 @@ export async function createBelongings(errand: Errand): Promise<Belongings> {
   const account = await client.post('/v1/accounts', { app: 'secret-of-a', fields: { token: 'secret-of-a' } });
   const dataStore = await client.post('/v1/data_stores', { name: 'secret-of-a' });
   await client.put(`/v1/data_stores/${dataStore.id}/records/key-of-a`, { value: 'secret-of-a' });
+  const replay = await client.post('/v1/replays', { error_ids: [record.id] });
+  await until('the replay to be over', async () => {
+    const { data } = await client.get(`/v1/operations/${replay.id}`);
+    return data.state !== 'running' && data.replay.under_way === 0;
+  });
   // What goes on by itself would look like a change that somebody else made.
   await client.post(`/v1/operations/${operation.id}/cancel`);
   await errand.settled();
@@ -85,8 +91,9 @@ export async function createBelongings(errand: Errand): Promise<Belongings> {
     owners: [me.id],
   };
   return {
-    all: [...Object.values(holes).flat(), 'secret-of-a', workflow.deployment_id],
+    all: [...Object.values(holes).flat(), replay.id, 'secret-of-a', workflow.deployment_id],
     holesOf: (path) => {
+      if (path.endsWith('/results')) return [replay.id];
       const [first = '', second = ''] = holes[path.split('/')[2] ?? ''] ?? [];
       return [first, path.includes('{deployment_id}') ? workflow.deployment_id : second];
     },

@@ -48,7 +48,7 @@ const NONE: ErrorSelection = {
 
 export const selection = (of: Partial<ErrorSelection>): ErrorSelection => ({ ...NONE, ...of });
 
-const ORDER: Omit<ReplayOrder, 'selection'> = {
+export const PLAIN_ORDER: Omit<ReplayOrder, 'selection'> = {
   deploymentId: null,
   rate: null,
   canary: 0,
@@ -62,14 +62,14 @@ export function start(
   of: Partial<ErrorSelection>,
   changes: Partial<ReplayOrder> = {},
 ): Promise<Operation> {
-  const order = { ...ORDER, ...changes, selection: selection(of) };
+  const order = { ...PLAIN_ORDER, ...changes, selection: selection(of) };
   const { ids, clock, owner, store } = stage;
   const id = ids.next(PREFIX.operation);
   return store.createReplay({ id, ownerId: owner.id, kind: 'replay', order, createdAtMs: clock.nowMs() });
 }
 
 /** The errors that come next, as they would be replayed. */
-export async function next(stage: Stage): Promise<ReplayStep | null> {
+export async function next(stage: Pick<Stage, 'store'>): Promise<ReplayStep | null> {
   const work = await stage.store.nextReplays();
   return 'operation' in work ? stepOf(work) : null;
 }

@@ -65,6 +65,7 @@ async function portraitOf({ store, ownerId, globalId, emitterId, mainId, besideI
   ];
   const emissions = await Promise.all(channels.map((channel) => store.listEmissions(channel, ALL, true)));
   const entries = emissions.flatMap((page) => page.items.map((item) => item.entry));
+  const operations = await store.listOperations({ ownerId }, ALL);
   return {
     ledger: await store.ledger(ownerId),
     wholes,
@@ -72,7 +73,10 @@ async function portraitOf({ store, ownerId, globalId, emitterId, mainId, besideI
     receipts: await Promise.all(entries.map((entry) => store.receipts(ownerId, entry))),
     runs: await store.listRuns({ ownerId, runnableId: globalId }, ALL),
     webhooks: await Promise.all(webhookIds.map((id) => store.getWebhook(ownerId, id))),
-    operations: await store.listOperations({ ownerId }, ALL),
+    operations,
+    results: await Promise.all(
+      operations.items.map(({ id }) => store.listReplayResults({ ownerId, operationId: id }, ALL)),
+    ),
     health: [...(await store.webhookHealth(ownerId, webhookIds))],
   };
 }

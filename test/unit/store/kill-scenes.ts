@@ -4,6 +4,8 @@
 import { equal } from 'node:assert/strict';
 import { PREFIX } from '../../../src/domain/ids.ts';
 import { DAY_MS } from '../../../src/domain/limits.ts';
+import { endOf } from '../../../src/domain/run/run-end.ts';
+import type { ReplayStep } from '../../../src/store/contract/operations.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import { exhaustAll, FAILED, pendingFor, putOff, record } from '../../contract/deliveries/sending.ts';
@@ -12,12 +14,15 @@ import {
   at,
   CountingIds,
   defined,
+  none,
   START_MS,
   strongRandom,
+  succeeded,
   TestClock,
   timesInTurn,
 } from '../../contract/fixtures.ts';
 import { Maker, type WebhookChanges } from '../../contract/maker.ts';
+import { fail, next, PLAIN_ORDER, selection } from '../../contract/replays/replaying.ts';
 import { Stage } from '../../contract/stage.ts';
 
 /** Who is who in a prepared store. */
@@ -106,6 +111,24 @@ export const SCENES: Record<string, Scene> = {
       return () => store.stepOperation();
     },
   },
+  'replays of errors': {
+    prepare: async (stage) => void (await fail(stage, stage.global, 3)),
+    take: async (world) => {
+      const step = await replayStep(world);
+      return () => world.store.replayErrors(step);
+    },
+  },
+  'the ends of replays': {
+    prepare: async (stage) => void (await fail(stage, stage.global, 3)),
+    take: async (world) => {
+      const { store, clock } = world;
+      await store.replayErrors(await replayStep(world));
+      const { runs } = await store.claimRuns(100, all());
+      equal(runs.length, 3);
+      for (const run of runs) await store.finishRun(endOf(run, succeeded(), clock.nowMs()), none());
+      return () => store.stepOperation();
+    },
+  },
   'a step that gives free pages back': {
     prepare: async (stage) => {
       const [gone] = await fillStores(stage);
@@ -119,6 +142,15 @@ export const SCENES: Record<string, Scene> = {
         equal(await store.reclaimSpace(), true),
   },
 };
+
+/** The first step of an operation that is counted. */
+async function replayStep({ store, clock, ownerId, globalId }: World): Promise<ReplayStep> {
+  const id = new CountingIds().next(PREFIX.operation);
+  const order = { ...PLAIN_ORDER, selection: selection({ workflowId: globalId }) };
+  await store.createReplay({ id, ownerId, kind: 'replay', order, createdAtMs: clock.nowMs() });
+  while ((await store.getOperation(ownerId, id))?.total === null) await store.stepOperation();
+  return defined((await next({ store })) ?? undefined);
+}
 
 /** 8 MB each; the second one lies behind the first in the file. */
 async function fillStores({ store, ids, owner, clock }: Stage): Promise<string[]> {
