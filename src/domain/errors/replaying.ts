@@ -154,7 +154,8 @@ export function judged(replaying: Replaying): Judged {
   if (isThrough && counts.under_way === 0) return { ...next, state: 'done' };
   if (stopAt !== null && failed >= stopAt) {
     const reason = `${failed} replays have failed: resume the operation to go on, or cancel it.`;
-    return { ...next, state: 'paused', reason, stopAt: failed + (order.stopOnFailures ?? 1) };
+    // A canary among them has failed: who resumes lets the others go on.
+    return { state: 'paused', reason, isCanaryOver: true, stopAt: failed + (order.stopOnFailures ?? 1) };
   }
   if (isCanaryOver) return next;
   const bad = failed + counts.cancelled + counts.unknown;
