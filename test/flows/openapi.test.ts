@@ -290,19 +290,17 @@ test('real answers fit their documented schemas', async () => {
   const [held] = await deliveries(errand, webhook.id, 'held');
   const [run] = await errand.runs(failing.id, 1);
   const operation = await errand.client.post(`/v1/webhooks/${webhook.id}/resend`, { since: 0 });
-  const replay = await errand.client.post('/v1/replays', { error_ids: [record.id, webhookRecord.id] });
-  const account = await errand.client.post('/v1/accounts', { app: 'slack', fields: { token: 't' } });
   const dataStore = await errand.client.post('/v1/data_stores', { name: 'seen' });
   await errand.client.put(`/v1/data_stores/${dataStore.id}/records/rss`, { value: { n: 1 }, ttl: 60 });
   const ids: Record<string, string[]> = {
     '/v1/data_stores/{id}': [dataStore.id],
-    '/v1/accounts/{id}': [account.id],
+    '/v1/accounts/{id}': [(await errand.client.post('/v1/accounts', { app: 'slack', fields: { t: 't' } })).id],
     '/v1/workflows/{id}': [failing.id, record.id],
     '/v1/sources/{id}': [source.id, sourceRecord.id],
     '/v1/webhooks/{id}': [webhook.id, webhookRecord.id],
     '/v1/runs/{id}': [run.id],
     '/v1/deliveries/{id}': [held.id],
-    '/v1/operations/{id}/results': [replay.id],
+    '/v1/operations/{id}/results': [(await errand.client.post('/v1/replays', { error_ids: record.id })).id],
     '/v1/operations/{id}': [operation.id],
     '/v1/errors/{id}': [record.id],
     '/v1/error_groups/{id}': [(await errand.client.get('/v1/errors')).data[0].metadata.group_id],
