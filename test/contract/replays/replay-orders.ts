@@ -127,6 +127,18 @@ export function replayOrdersContract(harness: Harness): void {
       equal((await stage.store.replayErrors(step)).made, 2);
     });
 
+    it('refuses a step that was read before another one was made', async () => {
+      await using stage = await failedOnes(harness, 3);
+      const operation = await start(stage, { groupId: stage.groupId }, { rate: 1 });
+      await stage.store.stepOperation();
+      const [one, other] = [defined(await next(stage)), defined(await next(stage))];
+      equal((await stage.store.replayErrors(one)).made, 1);
+      stage.clock.advance(2 * SECOND_MS);
+      equal((await stage.store.replayErrors(other)).made, 0);
+      equal(await stepOn(stage), 1);
+      deepEqual(await counts(stage, operation), { under_way: 2 });
+    });
+
     it('notes how replays end after it was cancelled', async () => {
       await using stage = await failedOnes(harness, 2);
       const operation = await start(stage, { groupId: stage.groupId }, { isOrdered: true });
