@@ -2,12 +2,12 @@
 
 import { deepEqual, match } from 'node:assert/strict';
 import { test } from 'node:test';
-import { utf8 } from '../../../src/domain/bytes.ts';
-import { type Emission, ERRORS, PLAIN_EMISSION } from '../../../src/domain/emission.ts';
-import type { Operation } from '../../../src/domain/operation.ts';
-import { stepReplays } from '../../../src/engine/runs/replays.ts';
-import type { ReplayCandidate, ReplayChoice } from '../../../src/store/contract/operations.ts';
-import type { RunWhole } from '../../../src/store/contract/records.ts';
+import { utf8 } from '../../../../src/domain/bytes.ts';
+import { type Emission, ERRORS, PLAIN_EMISSION } from '../../../../src/domain/emission.ts';
+import type { Operation } from '../../../../src/domain/operation.ts';
+import { stepReplays } from '../../../../src/engine/runs/replays.ts';
+import type { ReplayCandidate, ReplayChoice } from '../../../../src/store/contract/operations.ts';
+import type { RunWhole } from '../../../../src/store/contract/records.ts';
 
 const BEFORE = '{"original_event":';
 const EVENT = '{"n": 12345678901234567890}';
