@@ -22,7 +22,8 @@ async function failed(errand: On, count: number): Promise<{ workflow: Json; grou
   const workflow = await errand.workflow(FAIL, { settings: { notify: false } });
   for (let n = 0; n < count; n++) await errand.send(workflow, `{"n":${n}, "big": 12345678901234567890}`);
   const errors = await errand.errors(workflow.id, count);
-  return { workflow, groupId: errors[0]?.metadata.group_id, ids: errors.map(({ id }) => id).reverse() };
+  const { data: found } = await errand.client.get(`/v1/errors?emitter_id=${workflow.id}&limit=1`);
+  return { workflow, groupId: found[0]?.metadata.group_id, ids: errors.map(({ id }) => id).reverse() };
 }
 
 const deploy = (errand: On, { id }: Json, code = FIXED): Promise<Json> =>

@@ -3,6 +3,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Client, createClient, type Json } from '../../support/client.ts';
+import { databaseFor } from '../../support/database.ts';
 import { createErrandOn } from '../../support/flows.ts';
 import { createFolder } from '../../support/folders/folder.ts';
 import { spawnErrand } from '../../support/process.ts';
@@ -25,6 +26,8 @@ async function results(client: Client, id: string): Promise<Json[]> {
 
 test('a thousand replays outlive kills, each once', { timeout: 120_000 }, async () => {
   await using folder = await createFolder();
+  // Kept from one process to the next.
+  await using _database = await databaseFor({}, folder.path);
   const env = { ERRAND_DATA_DIR: folder.path, ERRAND_API_KEY: KEY, ERRAND_CODE_USER: 'server' };
   let id = '';
   for (const killedAt of KILLED_AT) {

@@ -86,7 +86,9 @@ const time = (description: string, example: string) =>
 
 const IDS_WANTED = `1 to ${LIMITS.replayedIds} ids of errors, by commas or as an array`;
 
-/** Which errors: one of the first three. */
+const SELECTORS = ['group_id', 'workflow_id', 'error_ids'] as const;
+
+/** Which errors: one of the selectors. */
 export const REPLAY_INPUT = {
   group_id: Type.Optional(text({ description: 'The errors of this group.', example: 'eg_0Vj3aBc9dEfGhIjK' })),
   workflow_id: Type.Optional(text({ description: 'The errors of this workflow.', example: 'p_0Vj3aBc9dEfGhIjK' })),
@@ -167,9 +169,10 @@ export function replayOrder(input: Static<typeof INPUT_OBJECT>): ReplayOrder {
 
 function selectionOf(input: Static<typeof INPUT_OBJECT>): ErrorSelection {
   const { group_id: groupId, workflow_id: workflowId, error_ids: errorIds, since, until, code } = input;
-  const given = [groupId, workflowId, errorIds].filter((one) => one !== undefined);
-  if (given.length !== 1)
-    throw wrong('group_id', 'workflow_id and error_ids: exactly one of them must be given', given);
+  const given = SELECTORS.filter((name) => input[name] !== undefined);
+  if (given.length !== 1) {
+    throw wrong('group_id', 'must be given, or workflow_id or error_ids: exactly one of the three', given);
+  }
   if (errorIds !== undefined) {
     for (const [name, value] of Object.entries({ since, until, code })) {
       if (value !== undefined) throw wrong(name, 'must not be given with error_ids', value);
