@@ -13,6 +13,7 @@ import { encodeJson } from './body/json.ts';
 import type { HttpDeps } from './deps.ts';
 import type { ApiDocument } from './openapi/document.ts';
 import { problemOf, sendProblem } from './problem.ts';
+import { addQueryCheck } from './query.ts';
 import type { RequestHandler } from './response.ts';
 import { addRoutes } from './routes.ts';
 import { addNotFound } from './server/allow.ts';
@@ -54,6 +55,7 @@ export async function createApp(deps: HttpDeps, options: AppOptions): Promise<Ap
   });
   addRequestParts(app, deps);
   addAccess(app, deps);
+  addQueryCheck(app);
   const log = addAudit(app, deps);
   await options.beforeRoutes?.(app);
   addBodies(app, options.bodyMemory, deps.maxBodyBytes);

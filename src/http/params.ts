@@ -1,5 +1,5 @@
 // Parameters of POST, PUT and DELETE come from the query string or from a JSON object in the body; the query wins. Unknown
-// query parameters are ignored, unknown members of the body are refused by name.
+// ones are refused by name: those of the query in query.ts, before the body is read.
 //
 // Names are looked up in the schema with hasOwn, so that `__proto__` is an unknown name like any other.
 
@@ -11,6 +11,7 @@ import { LIMITS } from '../domain/limits.ts';
 import { isRecord } from './body/json.ts';
 import { hasMoreValues } from './body/json-count.ts';
 import { checkDepth, depthOf } from './body/nesting.ts';
+import { knownNames } from './suggestion.ts';
 
 /** Nesting limit of members; `event` has its own (see `eventOf`). */
 const MAX_NESTING = 100;
@@ -101,11 +102,11 @@ export function mergeParams(
   const names = Object.keys(properties);
   const unknown = Object.keys(body).filter((name) => !Object.hasOwn(properties, name));
   if (unknown.length > 0) {
-    const known = names.length > 0 ? `known are ${names.join(', ')}` : 'this request takes none';
     const errors = unknown
       .slice(0, 20)
-      .map((name) => ({ parameter: name, message: `is not a known member; ${known}` }));
-    throw new Refusal('malformed', `Unknown member ${JSON.stringify(unknown[0])}: ${known}`, { errors });
+      .map((name) => ({ parameter: name, message: `is not a known member; ${knownNames(name, names)}` }));
+    const first = unknown[0] as string;
+    throw new Refusal('malformed', `Unknown member ${JSON.stringify(first)}: ${knownNames(first, names)}`, { errors });
   }
   const merged: Record<string, unknown> = {};
   for (const name of names) {
@@ -115,26 +116,13 @@ export function mergeParams(
   return merged;
 }
 
-/**
- * Converts query parameters to the types of the schema; what cannot be converted stays text, and the schema refuses it. Unknown
- * ones are dropped, or stay and are refused where the schema is closed.
- */
+/** Converts known query parameters to the types of the schema; what cannot be converted stays text, and the schema refuses it. */
 export function convertQuery(schema: TSchema, query: Record<string, unknown>): Record<string, unknown> {
-  const { additionalProperties } = schema as { additionalProperties?: unknown };
-  if (additionalProperties === false) return convertAll(propertiesOf(schema), query);
   const converted: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(propertiesOf(schema))) {
     if (Object.hasOwn(query, name)) converted[name] = fromQuery(property, query[name]);
   }
   return converted;
-}
-
-function convertAll(properties: Properties, query: Record<string, unknown>): Record<string, unknown> {
-  const converted = Object.entries(query).map(([name, value]) => [
-    name,
-    Object.hasOwn(properties, name) ? fromQuery(properties[name] as TSchema, value) : value,
-  ]);
-  return Object.fromEntries(converted);
 }
 
 function fromQuery(schema: TSchema, value: unknown): unknown {

@@ -16,7 +16,7 @@ import { text } from './schema.ts';
 
 const DESCRIPTION = `Workflows, event sources, webhooks, and every error of theirs.
 
-Send \`Authorization: Bearer <API key>\` with everything under \`/v1\`. Parameters of POST, PUT and DELETE may come in the query string or as a JSON object; the query wins. Lists are newest first, with \`limit\`, \`after\` and \`before\`. Every answer carries \`x-request-id\`.`;
+Send \`Authorization: Bearer <API key>\` with everything under \`/v1\`. Parameters of POST, PUT and DELETE may come in the query string or as a JSON object; the query wins; a name that the request does not have is refused with 400, which says the nearest one. Lists are newest first, with \`limit\`, \`after\` and \`before\`. Every answer carries \`x-request-id\`.`;
 
 const WHY_NOT = 'The refusal (RFC 9457). The codes are at /docs/errors.';
 

@@ -34,8 +34,6 @@ export interface OperationDoc<P extends TProperties, Q extends TProperties, B ex
   readonly description: string;
   readonly params?: P;
   readonly query?: Q;
-  /** Unknown query parameters are refused: a misspelt filter would otherwise list everything. */
-  readonly isQueryClosed?: boolean;
   /** Members of the body, each also taken from the query string (see params.ts). */
   readonly body?: B;
   /** An example of the body, when one made from its members would mislead. */
@@ -63,14 +61,13 @@ export function operation<
   B extends TProperties = NoMembers,
 >(doc: OperationDoc<P, Q, B>): Operation<P, Q, B> {
   const bodyOptions = { additionalProperties: false, ...(doc.example ? { examples: [doc.example] } : {}) };
-  const queryOptions = doc.isQueryClosed ? { additionalProperties: false } : {};
   const schema: FastifySchema = {
     operationId: doc.id,
     tags: [doc.tag],
     summary: doc.summary,
     description: doc.description,
     ...(doc.params ? { params: Type.Object(doc.params) } : {}),
-    ...(doc.query ? { querystring: Type.Object(doc.query, queryOptions) } : {}),
+    ...(doc.query ? { querystring: Type.Object(doc.query) } : {}),
     ...(doc.body ? { body: Type.Object(doc.body, bodyOptions) } : {}),
     access: doc.access,
     answersWhile: doc.answersWhile ?? [],

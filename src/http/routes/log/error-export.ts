@@ -45,7 +45,6 @@ const ANSWER = {
   tag: 'errors',
   access: 'read',
   description: DESCRIPTION,
-  isQueryClosed: true,
   mediaType: 'application/x-ndjson',
   answer: Type.String({ examples: [EXAMPLE] }),
 } as const;

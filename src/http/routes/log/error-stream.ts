@@ -27,7 +27,6 @@ export function addErrorStreamRoute(app: App, deps: HttpDeps): void {
     description:
       'Server-sent events, as those of one emitter (`GET /v1/emitters/{id}/events`): every error of all workflows, sources and webhooks from now on, also of those that are created later; each as the listings show it with `expand=event`. `Last-Event-ID` goes on behind that error. Parameters that are given must all match.',
     query: { ...FILTER, ...STREAM_QUERY },
-    isQueryClosed: true,
     mediaType: 'text/event-stream',
     answer: Type.String({ examples: [EXAMPLE] }),
   });

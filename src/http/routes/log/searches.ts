@@ -15,7 +15,7 @@ import { FOUND_ERROR, foundErrorToWire } from '../../wire/log/found-errors.ts';
 import { RUN, RUN_STATE, runToWire } from '../../wire/log/runs.ts';
 import { EXPAND, entryCursor } from './emitters.ts';
 
-const BOUNDS = `One request looks at no more than ${LIMITS.searchedRecords.toLocaleString('en')} records, and reads no more than ${LIMITS.searchedBytes / 2 ** 20} MiB of them: a page may be short, or empty, although more matches. Then \`next_cursor\` says where to go on, and \`searched_until_ms\` how far it came. Unknown parameters are refused.`;
+const BOUNDS = `One request looks at no more than ${LIMITS.searchedRecords.toLocaleString('en')} records, and reads no more than ${LIMITS.searchedBytes / 2 ** 20} MiB of them: a page may be short, or empty, although more matches. Then \`next_cursor\` says where to go on, and \`searched_until_ms\` how far it came.`;
 
 const TOLD_WORDS = ['true', 'false', ...TOLD] as const;
 
@@ -50,7 +50,6 @@ function addErrors(app: App, { store }: HttpDeps): void {
       expand: EXPAND,
       ...LIST_QUERY,
     },
-    isQueryClosed: true,
     answer: searchOf(FOUND_ERROR),
   });
   app.get('/v1/errors', { schema }, async ({ query, caller }) => {
@@ -88,7 +87,6 @@ function addRuns(app: App, { store }: HttpDeps): void {
       ...TIME_RANGE,
       ...LIST_QUERY,
     },
-    isQueryClosed: true,
     answer: searchOf(RUN),
   });
   app.get('/v1/runs', { schema }, async ({ query, caller }) => {

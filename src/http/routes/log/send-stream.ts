@@ -19,6 +19,7 @@ export const STREAM_QUERY = {
   last_event_id: Type.Optional(
     text({ description: 'As the header `Last-Event-ID`, for clients that cannot set one; the header wins.' }),
   ),
+  lastEventId: Type.Optional(text({ description: 'The same, as common replacements of `EventSource` send it.' })),
 };
 
 interface StreamRequest {
@@ -55,9 +56,14 @@ export async function sendStream({ store, streams }: HttpDeps, asked: StreamRequ
   open.begin(sinkOf(raw));
 }
 
+interface StreamCursor {
+  readonly last_event_id?: string;
+  readonly lastEventId?: string;
+}
+
 /** Returns the entry that `Last-Event-ID`, or the query in its place, names. */
-export function streamCursor(request: FastifyRequest, query: { readonly last_event_id?: string }): number | null {
-  const given = request.headers['last-event-id'] ?? query.last_event_id;
+export function streamCursor(request: FastifyRequest, query: StreamCursor): number | null {
+  const given = request.headers['last-event-id'] ?? query.last_event_id ?? query.lastEventId;
   if (given === undefined || given === '') return null;
   const entry = typeof given === 'string' ? entryOf(given) : undefined;
   if (entry !== undefined) return entry;

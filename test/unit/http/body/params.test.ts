@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KEY, startServer } from '../harness.ts';
+import { addReadKey, KEY, startServer } from '../harness.ts';
 import { connect } from '../raw-connection.ts';
 import { webhook } from '../records.ts';
 
@@ -11,11 +11,73 @@ async function started(t: Parameters<typeof startServer>[0]) {
   return startServer(t, { actions: { createWebhook: () => webhook(1), deleteWebhook: () => webhook(1) } });
 }
 
-test('unknown query parameters are ignored', async (t) => {
+test('unknown query parameters are refused by name', async (t) => {
+  const { call, calls, logged } = await started(t);
+  for (const name of [
+    'nmae',
+    '__proto__',
+    'constructor',
+    'hasOwnProperty',
+    'toString',
+    '',
+    'url[]',
+    'URL ',
+    'x'.repeat(5000),
+  ]) {
+    const query = `${URL_PARAMETER}&${encodeURIComponent(name)}=1`;
+    const { status, json } = await call('POST', `/v1/webhooks?${query}`);
+    assert.equal(status, 400, name);
+    assert.deepEqual(
+      json.errors.map((error: { parameter: string }) => error.parameter),
+      [name],
+    );
+    assert.match(json.errors[0].message, /is not a parameter of this request; .*known are url, name, description/);
+  }
+  for (const method of ['GET', 'HEAD', 'DELETE']) {
+    assert.equal((await call(method, `/v1/webhooks/${webhook(1).id}?name=x`)).status, 400, method);
+  }
+  assert.deepEqual([calls, logged], [[], []]);
+});
+
+test('the parameter that was meant is suggested', async (t) => {
+  const { call } = await started(t);
+  for (const [given, meant] of [
+    ['stat', 'state'],
+    ['sate', 'state'],
+    ['State', 'state'],
+    ['limt', 'limit'],
+    ['webhookId', 'webhook_id'],
+    ['webhook-id', 'webhook_id'],
+    ['limit[]', 'limit'],
+    ['offset', null],
+    ['q', null],
+    ['状態', null],
+  ] as const) {
+    const { status, json } = await call('GET', `/v1/deliveries?${encodeURIComponent(given)}=1`);
+    assert.equal(status, 400, given);
+    assert.equal(/did you mean (\w+)\?/.exec(json.detail)?.[1] ?? null, meant, json.detail);
+  }
+  const member = await call('POST', '/v1/webhooks', { json: { url: 'https://example.com/hook', desciption: 'x' } });
+  assert.match(member.json.detail, /"desciption": did you mean description\? known are url,/);
+});
+
+test('nobody learns parameters without a key that may use the route', async (t) => {
+  const { call, ...server } = await started(t);
+  assert.equal((await call('GET', '/v1/deliveries?stat=1', { key: null })).status, 401);
+  const { status, text } = await call('POST', '/v1/webhooks?stat=1', { key: await addReadKey(server) });
+  assert.equal(status, 403);
+  assert.doesNotMatch(text, /"stat"|description/);
+});
+
+test('a body behind an unknown parameter is not read', async (t) => {
   const { call, calls } = await started(t);
-  const { status } = await call('POST', `/v1/webhooks?${URL_PARAMETER}&nonsense=1&__proto__=x&constructor=y`);
-  assert.equal(status, 200);
-  assert.deepEqual(Object.keys(calls[0]?.args[1] as object), ['url']);
+  const body = JSON.stringify({ url: 'x'.repeat(400_000) });
+  for (let n = 0; n < 200; n++) {
+    const { status } = await call('POST', '/v1/webhooks?nmae=x', { headers: JSON_TYPE, body });
+    assert.equal(status, 400);
+  }
+  assert.equal((await call('POST', `/v1/webhooks?${URL_PARAMETER}`)).status, 200);
+  assert.equal(calls.length, 1);
 });
 
 test('unknown body members are refused by name', async (t) => {

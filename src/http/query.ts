@@ -1,0 +1,44 @@
+// Refuses query parameters that a route does not have: a misspelt filter would list everything, and a misspelt condition act
+// on everything. A route's own schemas say what it has, so that this holds for every route that is added.
+//
+// Public routes take any: load balancers, browsers and monitors add parameters of their own to addresses of pages and checks.
+// What the ingress answers (`/e/…`, `/r/…`) does not come here: there the query belongs to the event.
+
+import type { FastifyRequest } from 'fastify';
+import type { TSchema } from 'typebox';
+import { type ParameterFault, Refusal } from '../domain/fault.ts';
+import type { App } from './app-type.ts';
+import { propertiesOf } from './params.ts';
+import { knownNames } from './suggestion.ts';
+
+/** Clients of the hosted service send with every request which workspace they mean; here the key says it. */
+const IGNORED: ReadonlySet<string> = new Set(['org_id']);
+const MAX_FAULTS = 20;
+
+/** Must be called after every hook that refuses callers: names of parameters are told to those alone who may use the route. */
+export function addQueryCheck(app: App): void {
+  app.addHook('onRequest', async (request) => {
+    if (request.is404 || request.routeOptions.config.access?.access === 'public') return;
+    const given = Object.keys(request.query as Record<string, unknown>);
+    if (given.length > 0) refuseUnknown(given, namesOf(request));
+  });
+}
+
+/** Returns what the route takes in its query: its members of a body, too, but where there is no body. */
+function namesOf({ method, routeOptions: { schema } }: FastifyRequest): string[] {
+  const query = Object.keys(propertiesOf(schema?.querystring as TSchema | undefined));
+  if (method === 'GET' || method === 'HEAD') return query;
+  return [...query, ...Object.keys(propertiesOf(schema?.body as TSchema | undefined))];
+}
+
+function refuseUnknown(given: readonly string[], known: readonly string[]): void {
+  const unknown = given.filter((name) => !known.includes(name) && !IGNORED.has(name));
+  const first = unknown[0];
+  if (first === undefined) return;
+  const errors: ParameterFault[] = unknown.slice(0, MAX_FAULTS).map((name) => {
+    return { parameter: name, message: `is not a parameter of this request; ${knownNames(name, known)}` };
+  });
+  throw new Refusal('malformed', `Unknown query parameter ${JSON.stringify(first)}: ${knownNames(first, known)}`, {
+    errors,
+  });
+}

@@ -1,0 +1,88 @@
+// Query parameters that a route does not have, over every route of the OpenAPI document.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { operationsOf } from '../../support/belongings.ts';
+import type { Json } from '../../support/client.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
+
+const newOwner = shareErrand();
+const UNKNOWN = /is not a parameter of this request/;
+
+function pathOf(path: string): string {
+  return path.replace(/\{[^}]+\}/g, 'x_1');
+}
+
+test('every route refuses an unknown query parameter', async () => {
+  const { client } = await newOwner();
+  const operations = await operationsOf(client, /^\/(v1|sse)\/|^\/metrics$/);
+  const closed = operations.filter(({ scope }) => scope !== null && scope !== 'admin');
+  assert.ok(closed.length > 90, `${closed.length} operations`);
+  for (const { method, path } of closed) {
+    const answer = await client.request(method, `${pathOf(path)}?zzqq=1`);
+    assert.equal(answer.status, 400, `${method} ${path}: ${answer.text}`);
+    assert.equal(answer.json.errors[0].parameter, 'zzqq');
+    assert.match(answer.json.errors[0].message, UNKNOWN);
+  }
+});
+
+test('every documented query parameter is known', async () => {
+  const { client } = await newOwner();
+  const document = await client.get('/v1/openapi.json');
+  let seen = 0;
+  for (const { method, path, scope } of await operationsOf(client, /^\/(v1|sse)\//)) {
+    if (scope === null || scope === 'admin') continue;
+    const parameters: Json[] = document.paths[path][method.toLowerCase()].parameters ?? [];
+    const names = parameters.filter((one) => one.in === 'query').map(({ name }) => name);
+    // Refused for the last one alone, before anything is done.
+    const query = [...names, 'zzqq'].map((name) => `${name}=1`).join('&');
+    const answer = await client.request(method, `${pathOf(path)}?${query}`);
+    const refused = answer.json.errors.map((error: Json) => error.parameter);
+    assert.deepEqual(refused, ['zzqq'], `${method} ${path}`);
+    seen += names.length;
+  }
+  assert.ok(seen > 200, `${seen} parameters`);
+});
+
+test('public routes take any query', async () => {
+  const { client, url } = await newOwner();
+  const document = await client.get('/v1/openapi.json');
+  const open = Object.keys(document.paths).filter((path) => document.paths[path].get?.security?.length === 0);
+  const paths = [...open.filter((path) => !path.includes('{')), '/', '/docs', '/docs/errors'];
+  assert.ok(paths.includes('/healthz') && paths.includes('/v1/openapi.json'));
+  for (const path of paths) assert.equal((await fetch(`${url + path}?_=1&utm_source=x`)).status, 200, path);
+});
+
+test('an event takes any query, and carries it', async () => {
+  const errand = await newOwner();
+  const workflow = await errand.workflow('export default ({ steps }) => steps.trigger.event.query;');
+  const [{ endpoint_url: endpoint }] = workflow.triggers;
+  assert.equal((await fetch(`${endpoint}?stat=failed&sentry_key=1`)).status, 200);
+  const [run] = await errand.runs(workflow.id, 1);
+  const { event } = (await errand.client.get(`/v1/runs/${run.id}`)).data;
+  assert.deepEqual(event.query, { stat: 'failed', sentry_key: '1' });
+});
+
+test('a misspelt condition changes nothing', async () => {
+  const errand = await newOwner();
+  const workflow = await errand.workflow('export default () => { throw new Error("x"); };');
+  await errand.send(workflow, {});
+  await errand.errors(workflow.id, 1);
+  const before = await errand.client.get('/v1/ledger');
+  const answer = await errand.client.request('DELETE', `/v1/workflows/${workflow.id}?cascad=false`);
+  assert.equal(answer.status, 400, answer.text);
+  const list = await errand.client.request('GET', `/v1/workflows/${workflow.id}/runs?stat=failed`);
+  assert.equal(list.status, 400);
+  assert.match(list.json.detail, /"stat": did you mean state\? known are state, /);
+  assert.equal((await errand.client.request('GET', `/v1/workflows/${workflow.id}`)).status, 200);
+  assert.deepEqual((await errand.client.get('/v1/ledger')).data.runs, before.data.runs);
+});
+
+test('clients of the hosted service may name their workspace', async () => {
+  const { client } = await newOwner();
+  const made = await client.request('POST', '/v1/webhooks?url=https%3A%2F%2Fexample.com%2Fhook&org_id=o_1');
+  assert.equal(made.status, 200, made.text);
+  for (const path of ['/v1/users/me', '/v1/webhooks', '/v1/subscriptions', `/v1/webhooks/${made.json.data.id}`]) {
+    assert.equal((await client.request('GET', `${path}?org_id=o_1`)).status, 200, path);
+  }
+});
