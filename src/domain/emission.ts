@@ -8,6 +8,8 @@ export type SourceType = 'HTTP' | 'TIMER' | 'SOURCE' | 'WORKFLOW' | 'ERROR' | 'W
 
 /** Channel names of the service. Names that begin with `$` are matched only by name; user code cannot emit on them. */
 export const ERRORS = '$errors';
+/** The end of what a watch has told of. */
+export const RECOVERED = '$recovered';
 export const EMAIL = '$email';
 /** The channel of a source's emissions that wait for their time. Nothing is emitted on it. */
 export const WAITING = '$in';
@@ -19,11 +21,11 @@ export const REPLAY = '$replay';
 /** Requested hooks of a source, in the order of its life. */
 export const HOOK_NAMES = ['$deploy', '$activate', '$deactivate'] as const;
 /** Channels of the service that a subscription may name. */
-export const HEARD_BY_NAME: readonly string[] = [ERRORS, '$logs', EMAIL, HTTP];
+export const HEARD_BY_NAME: readonly string[] = [ERRORS, RECOVERED, '$logs', EMAIL, HTTP];
 
 export interface NewEmission {
   readonly ownerId: string;
-  /** The emitter: `hi_ ti_ dc_ p_ wh_`, or the owner `u_` for an API run or a replay. */
+  /** The emitter: `hi_ ti_ dc_ p_ wh_ hb_`, or the owner `u_` for an API run or a replay. */
   readonly emitterId: string;
   /** The channel; empty for the default one. */
   readonly name: string;

@@ -51,7 +51,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Codes that only the platform gives to a failed run or delivery; a thrown error cannot use them. */
+/** Codes that only the platform gives to a failed run or delivery, or to a watch; a thrown error cannot use them. */
 export const PLATFORM_CODES = [
   'Timeout',
   'OutOfMemory',
@@ -67,6 +67,9 @@ export const PLATFORM_CODES = [
   'WebhookGone',
   'WebhookFailing',
   'WebhookDisabled',
+  'Silent',
+  'Unhealthy',
+  'HeartbeatFailed',
   'Internal',
 ] as const;
 

@@ -27,6 +27,7 @@ export const PREFIX = {
   dataStore: 'ds_',
   audit: 'au_',
   errorGroup: 'eg_',
+  heartbeat: 'hb_',
 } as const;
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

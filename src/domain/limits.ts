@@ -317,6 +317,20 @@ export const LIMITS = {
   /** Pause between two steps of a measurement. */
   measuringPauseMs: 20,
 
+  // watches
+  minWatchMs: MINUTE_MS,
+  maxWatchMs: 366 * DAY_MS,
+  /** Window in which errors are counted. */
+  maxRatioWindowMs: 7 * DAY_MS,
+  /** How often it is kept that a server was there to look, and how long none may have been before watches are excused for it. */
+  watchKeptMs: 15 * SECOND_MS,
+  watchGapMs: 45 * SECOND_MS,
+  heartbeatsPerOwner: 1000,
+  minHeartbeatMs: 10 * SECOND_MS,
+  heartbeatGraceMs: 5 * MINUTE_MS,
+  /** Of what a job has written, what is kept of it. */
+  heartbeatLogBytes: 100_000,
+
   // notices
   digestWindowMs: DAY_MS,
 } as const;

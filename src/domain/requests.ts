@@ -42,6 +42,14 @@ export interface WaitOrder extends WaitAddress {
   readonly request: string;
 }
 
+/** A heartbeat as the caller sent it; absent members stay as they are. */
+export interface HeartbeatInput {
+  readonly name?: string;
+  readonly active?: boolean;
+  readonly schedule?: Schedule;
+  readonly graceMs?: number;
+}
+
 /** A trigger as the caller sent it. */
 export type TriggerInput =
   | { readonly type: 'http'; readonly customResponse: boolean; readonly token: string | null }

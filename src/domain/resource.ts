@@ -35,6 +35,22 @@ export interface RetrySettings {
   readonly reportFirst: boolean;
 }
 
+/** Too many of a workflow's runs fail. */
+export interface ErrorRatio {
+  /** From 0 to 0.99: more failed runs than this part of those that ended. */
+  readonly over: number;
+  /** Fewer runs in the window say nothing. */
+  readonly ofAtLeast: number;
+  readonly windowMs: number;
+}
+
+/** What a workflow is watched for (domain/watch/). Each null: not watched for. */
+export interface WatchSettings {
+  readonly silentAfterMs: number | null;
+  readonly succeededWithinMs: number | null;
+  readonly errorRatio: ErrorRatio | null;
+}
+
 export interface Settings {
   /** Null: 30 s, or 60 s for a run that a schedule started. */
   readonly timeoutMs: number | null;
@@ -50,6 +66,8 @@ export interface Settings {
   readonly env: Readonly<Record<string, string>>;
   /** Which of its errors are one group, whatever their fingerprints. */
   readonly grouping: readonly GroupingRule[];
+  /** Of a workflow: what emits an error although no run fails; null: nothing. */
+  readonly watch: WatchSettings | null;
   /** Of a source: true while a change of it runs its hooks. */
   readonly inHooks?: boolean;
 }
@@ -64,6 +82,7 @@ export const DEFAULT_SETTINGS: Settings = {
   notify: true,
   env: {},
   grouping: [],
+  watch: null,
 };
 
 /** What executes: a workflow or a source, as far as its runs depend on it. */

@@ -48,13 +48,13 @@ export interface Routed {
 
 /**
  * Returns the subscription emitters that cover an emitter, most specific first. Wildcards (and the owner's own id, which
- * means the same as `*`) cover workflows, sources and webhooks. Triggers (`hi_`, `ti_`) are inputs, covered only by their
+ * means the same as `*`) cover workflows, sources, webhooks and heartbeats. Triggers (`hi_`, `ti_`) are inputs, covered only by their
  * own id.
  */
 export function coveringEmitters(emitterId: string, ownerId: string): readonly string[] {
   if (emitterId.startsWith('p_')) return [emitterId, 'p_*', '*', ownerId];
   if (emitterId.startsWith('dc_')) return [emitterId, 'dc_*', '*', ownerId];
-  if (emitterId.startsWith('wh_')) return [emitterId, '*', ownerId];
+  if (/^(wh|hb)_/.test(emitterId)) return [emitterId, '*', ownerId];
   return [emitterId];
 }
 

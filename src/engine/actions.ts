@@ -7,6 +7,7 @@ import { createResends, type ResendDeps } from './deliveries/resends.ts';
 import { createWebhookTests, type WebhookTestDeps } from './deliveries/webhook-tests.ts';
 import { type AccountDeps, createAccounts } from './resources/accounts.ts';
 import { createDataStores, type DataStoreDeps } from './resources/data-stores.ts';
+import { createHeartbeats, type HeartbeatDeps } from './resources/heartbeats.ts';
 import { createOwners, type OwnerDeps } from './resources/owners.ts';
 import { createSubscriptions } from './resources/subscriptions.ts';
 import { createWebhooks, type WebhookDeps } from './resources/webhooks.ts';
@@ -30,6 +31,7 @@ export type ActionDeps = WorkflowDeps &
   ReplayActionDeps &
   AccountDeps &
   DataStoreDeps &
+  HeartbeatDeps &
   OwnerDeps;
 
 export type Actions = ReturnType<typeof createActions>;
@@ -53,5 +55,6 @@ export function createActions(deps: ActionDeps) {
     ...createOwners(deps),
     ...createAccounts(deps),
     ...createDataStores(deps),
+    ...createHeartbeats(deps),
   };
 }

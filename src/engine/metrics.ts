@@ -2,6 +2,7 @@
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { REFUSALS, type RefusalCode } from '../domain/fault.ts';
+import { HEARTBEAT_FAILED, SILENT, UNHEALTHY } from '../domain/watch/watch.ts';
 import { REPAIR_KINDS } from '../store/contract/counters.ts';
 import type { Slots } from './capacity/slots.ts';
 import type { Streams } from './streams/streams.ts';
@@ -20,6 +21,8 @@ export class Metrics {
   readonly attempts: Counter<'kind' | 'outcome'>;
   readonly attemptSeconds: Histogram;
   readonly repairs: Counter<'kind'>;
+  readonly pings: Counter<'kind'>;
+  readonly watchErrors: Counter<'code'>;
   readonly #refusals: Counter<'code'>;
 
   constructor(slots: Slots, streams: Pick<Streams, 'open' | 'cut'>, counted: Counted) {
@@ -67,6 +70,18 @@ export class Metrics {
       labelNames: ['kind'],
       registers,
     });
+    this.pings = new Counter({
+      name: 'errand_heartbeat_pings_total',
+      help: 'Pings of heartbeats, by kind',
+      labelNames: ['kind'],
+      registers,
+    });
+    this.watchErrors = new Counter({
+      name: 'errand_watch_errors_total',
+      help: 'Errors that watches and heartbeats told of, by code',
+      labelNames: ['code'],
+      registers,
+    });
     this.#refusals = new Counter({
       name: 'errand_http_refusals_total',
       help: 'Requests that were refused, by the code of the refusal; answers of workflows do not count',
@@ -75,6 +90,8 @@ export class Metrics {
     });
     // Shown from the start: an alert looks for what was added.
     for (const kind of REPAIR_KINDS) this.repairs.inc({ kind }, 0);
+    for (const kind of ['success', 'start', 'fail']) this.pings.inc({ kind }, 0);
+    for (const code of [SILENT, UNHEALTHY, HEARTBEAT_FAILED]) this.watchErrors.inc({ code }, 0);
     for (const code of Object.keys(REFUSALS)) this.#refusals.inc({ code }, 0);
     const gauge = (name: string, help: string, read: () => number): void => {
       new Gauge({

@@ -24,6 +24,7 @@ import { Runs } from '../engine/runs/runs.ts';
 import { warmer } from '../engine/runs/warm.ts';
 import { Janitor } from '../engine/schedule/janitor.ts';
 import { Scheduler } from '../engine/schedule/scheduler.ts';
+import { createWatches } from '../engine/schedule/watches.ts';
 import { SourceChanges } from '../engine/sources/source-changes.ts';
 import { createSourceFiles } from '../engine/sources/source-files.ts';
 import { SourceRepairs } from '../engine/sources/source-repairs.ts';
@@ -134,10 +135,10 @@ function buildParts(surroundings: Surroundings) {
   const nodes = new Nodes({ ...shared, runner: readyRuns });
   const propStores = propStoresOf(store);
   const runs = new Runs({ ...shared, readyRuns, waiters, answers, ...urls, propStores });
-  const { post, probe } = poster;
-  const deliveries = new Deliveries({ ...shared, limiter, post, probe, mail: mailer.send });
+  const deliveries = new Deliveries({ ...shared, limiter, ...poster, mail: mailer.send });
   const operations = new Operations(shared);
-  const scheduler = new Scheduler({ ...shared, waiters, retentionDays: config.retentionDays });
+  const watches = createWatches(shared);
+  const scheduler = new Scheduler({ ...shared, waiters, watches, retentionDays: config.retentionDays });
   // What the first run leads to must not wait until the client of deliveries is loaded, while its own process starts anyway.
   let loadsClient = roles.deliveries;
   dispatch.connect({
@@ -158,8 +159,7 @@ function buildParts(surroundings: Surroundings) {
   const emit = createEmit({ store, slots, dispatch, waiters, answers, metrics });
   const changes = new SourceChanges({ store, wake });
   const warm = warmer(runner, { runsHere: config.roles.has('run') });
-  const hooked = { emit, changes, warm, wake };
-  const sourceDeps = { store, clock, random, ids, components, runner, waiters, propStores, ...hooked };
+  const sourceDeps = { store, clock, random, ids, components, runner, waiters, propStores, emit, changes, warm, wake };
   const acts = createActions({
     ...sourceDeps,
     ...urls,
@@ -186,6 +186,7 @@ function buildParts(surroundings: Surroundings) {
     ...acts,
     listComponents,
     getComponent,
+    ...watches,
     ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow }),
     ...createSourceFiles({ store, runner, sources: acts }),
   };

@@ -60,6 +60,8 @@ import { endedWaitsContract } from './runs/waits-ended.ts';
 import { groupSearchesContract } from './searches/error-groups.ts';
 import { searchesContract } from './searches/errors.ts';
 import { runSearchesContract } from './searches/runs.ts';
+import { heartbeatsContract } from './watches/heartbeats.ts';
+import { watchesContract } from './watches/watches.ts';
 
 const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   ownersContract,
@@ -119,6 +121,8 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   groupSearchesContract,
   replaysContract,
   replayOrdersContract,
+  watchesContract,
+  heartbeatsContract,
 ];
 
 /** `part`: every second one, for a backend on which all of them take long in one process. */

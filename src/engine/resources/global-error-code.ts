@@ -1,6 +1,6 @@
 // The code that every owner's global error workflow begins with: one step, meant to be read and changed by its owner.
 
-export const GLOBAL_ERROR_CODE = `// Runs for every error of your workflows, sources and webhooks. Change it as you like: send to a chat tool, file a
+export const GLOBAL_ERROR_CODE = `// Runs for every error of your workflows, sources, webhooks and heartbeats. Change it as you like: send to a chat tool, file a
 // ticket, store the event. steps.trigger.event has the error, the original event and its context.
 //
 // However many errors arrive, $.send.email here mails at most once per workflow and error code in each window
@@ -10,9 +10,9 @@ export default {
   async run({ steps, $ }) {
     const { error, original_event: event, original_context: context } = steps.trigger.event;
     const { public_url, record_id, emitter_id: failing } = steps.trigger.context;
-    const kind = failing.startsWith("wh_") ? "webhooks" : failing.startsWith("dc_") ? "sources" : "workflows";
-    const noun = { webhooks: "Webhook: ", sources: "Source:  ", workflows: "Workflow:" }[kind];
-    const name = context.workflow_name || failing;
+    const kind = failing.startsWith("wh_") ? "webhooks" : failing.startsWith("hb_") ? "heartbeats" : failing.startsWith("dc_") ? "sources" : "workflows";
+    const noun = { webhooks: "Webhook: ", heartbeats: "Heartbeat:", sources: "Source:  ", workflows: "Workflow:" }[kind];
+    const name = context.workflow_name || context.heartbeat_name || failing;
     const list = public_url + "/v1/" + kind + "/" + failing + "/$errors/event_summaries";
     const frames = (error.stack || "").split("\\n").slice(0, 5).join("\\n");
 
@@ -38,7 +38,9 @@ export default {
     else text.push("The error with its original event:", list + "/" + record_id + "?expand=event");
     // Hooks run again when their source is changed, and webhooks have deliveries to send again.
     const isHook = kind === "sources" && Array.isArray(event && event.hooks);
-    if (kind !== "webhooks" && !isHook && !isFile) {
+    // No run failed: one was missed, or too many failed before.
+    const isWatch = event && event.watch && event.why && !isFile;
+    if (kind !== "webhooks" && !isHook && !isFile && !isWatch) {
       text.push("", "Run that event again, once the code is corrected:", "POST " + list.replace("/event_summaries", "") + "/" + record_id + "/replay");
     }
     const subject = "[Errand] " + name + ": " + error.code + " " + firstLine(error.msg);

@@ -14,7 +14,7 @@ export interface Triple {
   readonly eventName: string;
 }
 
-const EMITTERS = ['p_', 'dc_', 'wh_', 'hi_', 'ti_', 'u_'];
+const EMITTERS = ['p_', 'dc_', 'wh_', 'hb_', 'hi_', 'ti_', 'u_'];
 const LISTENERS = ['p_', 'dc_', 'wh_'];
 const WILDCARDS = ['*', 'p_*', 'dc_*'];
 

@@ -52,7 +52,7 @@ export function createDirects(deps: DirectDeps) {
     if (!(await store.exists(ownerId, listenerId))) {
       throw new Refusal('not_found', `there is no ${nounOf(listenerId)} ${listenerId}`);
     }
-    if (error.causeRun === null && error.causeDelivery === null) throw nothingRan(entry);
+    if (error.causeRun === null && error.causeDelivery === null) throw nothingRan(error);
     await mustBeNoHook(error);
     return (await emit(emissionOfReplay(error, edited))).appended;
   }
@@ -75,9 +75,11 @@ export function createDirects(deps: DirectDeps) {
   return { runWorkflow: runsOf('workflow'), invokeSource: runsOf('source'), replay, cancelRun };
 }
 
-function nothingRan(entry: number): Refusal {
+function nothingRan({ entry, code }: Emission): Refusal {
   const why =
-    'was of a file that could not be deployed: no run failed, and there is no event to replay. Correct the file';
+    code === 'StartFailed'
+      ? 'was of a file that could not be deployed: no run failed, and there is no event to replay. Correct the file'
+      : 'was of a watch: no run failed, and there is no event to replay. Run the workflow';
   return new Refusal('impossible', `error ${recordId(entry)} ${why}`);
 }
 

@@ -8,13 +8,14 @@ import type { Schedule } from '../../domain/resource.ts';
 
 /**
  * Throws `Refusal` for an invalid schedule: a wrong cron expression, an unknown timezone, or no next tick. `parameter`: its
- * path in the request.
+ * path in the request, empty for the body itself.
  */
 export function checkSchedule(schedule: Schedule, { nowMs, parameter }: { nowMs: number; parameter: string }): void {
   if (schedule.cron === null) return;
   const { cron, timezone } = schedule;
   const refuse = (name: string, message: string): never => {
-    throw new Refusal('impossible', message, { errors: [{ parameter: `${parameter}.${name}`, message }] });
+    const path = parameter === '' ? name : `${parameter}.${name}`;
+    throw new Refusal('impossible', message, { errors: [{ parameter: path, message }] });
   };
   if (!isTimezone(timezone)) {
     refuse('timezone', `timezone ${JSON.stringify(timezone)} is not known: use a name like "Europe/Berlin", or "UTC"`);

@@ -1,4 +1,4 @@
-// Work at a time: schedule ticks, closing digests and the ends of waits as soon as they are due, retention once an hour.
+// Work at a time: schedule ticks, closing digests, watches and the ends of waits as soon as they are due, retention once an hour.
 
 import { PLAIN_EMISSION } from '../../domain/emission.ts';
 import { DAY_MS, HOUR_MS } from '../../domain/limits.ts';
@@ -12,6 +12,7 @@ import { Loop, type LoopPorts } from '../loop.ts';
 import { CANCELLED } from '../runs/ready-runs.ts';
 import type { WakeUps } from '../wake-ups.ts';
 import { dueTick, tickEvent } from './cron.ts';
+import type { Watches } from './watches.ts';
 
 export interface SchedulerDeps extends LoopPorts {
   readonly store: Store;
@@ -20,6 +21,7 @@ export interface SchedulerDeps extends LoopPorts {
   readonly waiters: Pick<Waiters, 'end'>;
   readonly wake: WakeUps;
   readonly clock: Clock;
+  readonly watches: Pick<Watches, 'tickWatches'>;
   readonly retentionDays: number;
 }
 
@@ -58,7 +60,8 @@ export class Scheduler {
     dispatch.take(await store.closeDigests(slots));
     const released = await store.releaseLater(slots);
     dispatch.take(released.claims);
-    const isMore = await this.#endWaits();
+    const hasMoreWaits = await this.#endWaits();
+    const isMore = (await this.#deps.watches.tickWatches()) || hasMoreWaits;
     if (due.length === TRIGGERS_AT_ONCE || released.isMore || isMore) return 0;
     const next = await store.nextDueAtMs();
     return next === null ? Number.POSITIVE_INFINITY : next - clock.nowMs();

@@ -8,7 +8,7 @@ import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
  * The oldest event that nothing protects from retention. Retention deletes by age, so it has not deleted anything younger: a
  * younger event that is missing was lost. Without such an event, nothing can be said.
  */
-const NEVER_PRUNED_FROM = `coalesce((SELECT e.entry FROM emissions AS e WHERE substr(e.emitter_id, 1, 2) NOT IN ('p_', 'dc', 'wh')
+const NEVER_PRUNED_FROM = `coalesce((SELECT e.entry FROM emissions AS e WHERE substr(e.emitter_id, 1, 2) NOT IN ('p_', 'dc', 'wh', 'hb')
   AND NOT EXISTS (SELECT 1 FROM all_runs AS r WHERE r.entry = e.entry AND r.state IN ('queued', 'running', 'waiting'))
   AND NOT EXISTS (SELECT 1 FROM all_deliveries AS d WHERE d.entry = e.entry
     AND d.state IN ('pending', 'sending', 'retrying', 'held'))
@@ -217,6 +217,20 @@ export const RULES: readonly Rule[] = [
     broken: `later_emissions AS l WHERE NOT EXISTS (SELECT 1 FROM runnables AS r WHERE r.id = l.emitter_id)`,
     example: 'l.entry',
     show: recordId,
+  },
+  {
+    check: 'watch_without_subject',
+    detail: 'watches of workflows and heartbeats that were deleted',
+    broken: `(SELECT id FROM watches UNION SELECT id FROM watch_counts) AS w
+      WHERE NOT EXISTS (SELECT 1 FROM runnables AS r WHERE r.id = w.id)
+        AND NOT EXISTS (SELECT 1 FROM heartbeats AS h WHERE h.id = w.id)`,
+    example: 'w.id',
+  },
+  {
+    check: 'heartbeat_without_watch',
+    detail: 'heartbeats that are not watched',
+    broken: `heartbeats AS h WHERE NOT EXISTS (SELECT 1 FROM watches AS w WHERE w.id = h.id AND w.kind = 'heartbeat')`,
+    example: 'h.id',
   },
   {
     check: 'change_without_source',

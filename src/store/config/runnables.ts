@@ -11,6 +11,7 @@ import { type Sql, sql } from './sql.ts';
 import { get, type Steps, send, work } from './steps.ts';
 import { putTriggerSubscriptions, removeSubscriptions, removeTriggerSubscriptions } from './subscriptions.ts';
 import { putTriggers, removeTriggers } from './triggers.ts';
+import { unwatch, watchRunnable } from './watches.ts';
 
 export interface RunnableWrite {
   readonly record: RunnableRow;
@@ -92,6 +93,7 @@ function* writeParts({ record, deployment, triggers, subscriptions, seal }: Runn
   if (deployment) yield* insertDeployment(deployment, seal);
   yield* putTriggerSubscriptions(record, subscriptions);
   yield* putTriggers(triggers);
+  yield* watchRunnable(record);
 }
 
 /**
@@ -106,6 +108,7 @@ export function* deleteRunnable(w: Writing, which: Listener, only: Sql = sql`tru
   if (!gone) return false;
   yield* send(sql`DELETE FROM source_changes WHERE source_id = ${id}`);
   yield* removeTriggers(which, []);
+  yield* unwatch(which);
   yield* removeSubscriptions(which);
   yield* send(sql`DELETE FROM source_db WHERE source_id = ${id}`);
   yield* send(sql`DELETE FROM dedupe WHERE source_id = ${id}`);

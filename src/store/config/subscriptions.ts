@@ -73,6 +73,7 @@ const TABLES: Readonly<Record<string, string>> = {
   p_: 'runnables',
   dc_: 'runnables',
   wh_: 'webhooks',
+  hb_: 'heartbeats',
   hi_: 'triggers',
   ti_: 'triggers',
 };

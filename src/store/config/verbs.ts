@@ -17,6 +17,7 @@ import type {
 } from '../contract/resources.ts';
 import type { SourceChangeStore } from '../contract/source-changes.ts';
 import type { DeliveryStore } from '../contract/store.ts';
+import type { WatchStore } from '../contract/watches.ts';
 import { accountVerbs } from './accounts.ts';
 import { auditVerbs } from './audit.ts';
 import type { ConfigCore } from './config-database.ts';
@@ -24,6 +25,7 @@ import { dataStoreVerbs } from './data-stores.ts';
 import { deliveryVerbs } from './deliveries.ts';
 import { deploymentVerbs } from './deployments.ts';
 import { errorGroupVerbs } from './error-groups.ts';
+import { heartbeatVerbs } from './heartbeats.ts';
 import { operationVerbs } from './operations.ts';
 import { ownerVerbs } from './owners.ts';
 import { quotaVerbs } from './quotas.ts';
@@ -31,6 +33,7 @@ import { sourceChangeVerbs } from './source-changes.ts';
 import { sourceVerbs } from './sources.ts';
 import { subscriptionVerbs } from './subscriptions.ts';
 import { triggerVerbs } from './triggers.ts';
+import { watchVerbs } from './watches.ts';
 import { webhookVerbs } from './webhooks.ts';
 import { workflowVerbs } from './workflows.ts';
 
@@ -49,6 +52,7 @@ export type ConfigStore = OwnerStore &
   AccountStore &
   DataStoreStore &
   AuditStore &
+  WatchStore &
   Pick<ResourceStore, 'exists'>;
 
 export function configVerbs(core: ConfigCore): ConfigStore {
@@ -68,5 +72,7 @@ export function configVerbs(core: ConfigCore): ConfigStore {
     ...accountVerbs(core),
     ...dataStoreVerbs(core),
     ...auditVerbs(core),
+    ...watchVerbs(core),
+    ...heartbeatVerbs(core),
   };
 }

@@ -45,6 +45,7 @@ import type { SearchStore } from './search.ts';
 import type { SpaceStore } from './space.ts';
 import type { StreamStore } from './streams.ts';
 import type { WaitStore } from './waits.ts';
+import type { WatchDecision, WatchStore } from './watches.ts';
 
 /**
  * Storage is out of reach or refuses to write (disk full, connection lost). Answered as 503 with Retry-After. Also thrown when
@@ -246,7 +247,7 @@ export interface TimeStore {
    * only the next due time is written (null). Throws when the next tick is not later.
    */
   fireTrigger(tick: Tick, emission: NewEmission, admission: Admission): Promise<Appended | null>;
-  /** Returns when the next schedule tick, digest, later emission or end of a run's wait is due; null: none. */
+  /** Returns when the next schedule tick, digest, later emission, end of a run's wait or watch is due; null: none. */
   nextDueAtMs(): Promise<number | null>;
   /** Closes digest windows that are over: sends one mail of the repeats and opens the next window, or deletes an empty one. */
   closeDigests(admission: Admission): Promise<Claims>;
@@ -255,6 +256,11 @@ export interface TimeStore {
    * most LIMITS.laterStep; `isMore`: there may be more.
    */
   releaseLater(admission: Admission): Promise<{ readonly claims: Claims; readonly isMore: boolean }>;
+  /**
+   * Replaces a watch by what was decided, with the emissions that tell of it, in one transaction. Null: the watch has changed
+   * since it was read, and nothing was written. Of several nodes that judge the same watch one succeeds.
+   */
+  decideWatch(decision: WatchDecision, admission: Admission): Promise<Claims | null>;
   /**
    * Deletes emissions before `beforeMs` with their runs, deliveries and attempts, but none with open work and none of the newest
    * LIMITS.listedPerEmitterAndName that a list shows. The ledger does not change. Works in bounded steps: call again with `next`
@@ -275,6 +281,7 @@ export interface Store
     CounterStore,
     SpaceStore,
     TimeStore,
+    WatchStore,
     NodeStore,
     ResourceStore,
     AuditStore {

@@ -11,7 +11,7 @@ import { type CapturedFault, keyOf, ruleFor } from '../../domain/errors/fingerpr
 import { type GroupedError, OPEN, type Reopened, reopenedBy } from '../../domain/errors/group.ts';
 import { msOf, PREFIX, resourceIdOf } from '../../domain/ids.ts';
 import { HOUR_MS } from '../../domain/limits.ts';
-import { type Sql, sql, tableOf } from '../config/sql.ts';
+import { isAmong, type Sql, sql, tableOf } from '../config/sql.ts';
 import { type Steps, send, together } from '../config/steps.ts';
 import { number, text } from '../rows/cells.ts';
 import { toStanding } from '../rows/group-rows.ts';
@@ -24,7 +24,7 @@ export function groupOf(
   { ownerId, emitterId }: Pick<Emission, 'ownerId' | 'emitterId'>,
   fault: CapturedFault,
 ): NewGroup {
-  const runnable = emitterId.startsWith('wh_') ? undefined : log.runnable(ownerId, emitterId);
+  const runnable = /^(p|dc)_/.test(emitterId) ? log.runnable(ownerId, emitterId) : undefined;
   const rule = ruleFor(fault, runnable?.settings.grouping ?? []);
   const id = groupId({ ownerId, emitterId }, keyOf(fault, rule));
   return { id, ownerId, emitterId, fingerprint: fault.fingerprint, rule: rule?.group ?? null };
@@ -42,9 +42,19 @@ interface Capture {
 /** The errors that a transaction has captured so far, by group. */
 export class GroupCaptures {
   readonly #captures = new Map<string, Capture>();
+  readonly #over = new Set<string>();
 
   get isEmpty(): boolean {
-    return this.#captures.size === 0;
+    return this.#captures.size + this.#over.size === 0;
+  }
+
+  resolve(id: string): void {
+    this.#over.add(id);
+  }
+
+  /** Groups to be resolved. */
+  over(): readonly string[] {
+    return [...this.#over].filter((id) => !this.#captures.has(id));
   }
 
   add(group: NewGroup, error: GroupedError): void {
@@ -65,7 +75,10 @@ export class GroupCaptures {
 
 /** Writes the groups of captured errors, and opens those again that the errors open. */
 export function* writeGroupsOf(captures: GroupCaptures, nowMs: number): Steps<void> {
+  const over = captures.over();
+  if (over.length > 0) yield* send(setResolved(over, nowMs));
   const all = captures.all();
+  if (all.length === 0) return;
   const deployments = deploymentsOf(all);
   const [written = []] = yield* together(
     upsertGroups(all, nowMs),
@@ -81,6 +94,12 @@ export function* writeGroupsOf(captures: GroupCaptures, nowMs: number): Steps<vo
 function reopenedIn(row: Row, captures: GroupCaptures, nowMs: number): Reopened | null {
   const errors = captures.errorsOf(text(row, 'id'));
   return reopenedBy(toStanding(row), errors, { countBefore: number(row, 'n') - errors.length, nowMs });
+}
+
+/** One that its owner has muted stays so. */
+function setResolved(ids: readonly string[], nowMs: number): Sql {
+  return sql`UPDATE error_groups SET state = 'resolved', until_ms = NULL, until_count = NULL, after_deployment = NULL,
+    reopened = NULL, updated_at_ms = ${nowMs} WHERE id ${isAmong(ids)} AND state = 'open'`;
 }
 
 function setOpen(id: string, reopened: Reopened, nowMs: number): Sql {

@@ -11,6 +11,7 @@ import { emitOrKeep } from './later-emissions.ts';
 import type { LeasedRun, LogWriter, RunQueue } from './port.ts';
 import { HANDED_OVER } from './round-robin.ts';
 import { applyMemory } from './source-memory.ts';
+import { noteRun } from './watch-notes.ts';
 
 /** Offers no slots: for verbs that only release. */
 export const NO_SLOTS: Admission = {
@@ -31,6 +32,7 @@ export function finishRun(log: LogWriter, end: RunEnd): Finished {
   const queue = log.runQueue(run.ownerId, run.runnableId);
   queue.moved('running', end.state);
   const { entries, suppressed } = takeEffect(log, run, end);
+  if (end.state !== 'cancelled') noteRun(log, run, end.state);
   const { fault } = end;
   const errorEntry = fault === null ? null : (entries.at(-1) ?? null);
   run.end({
@@ -70,6 +72,7 @@ function suspend(log: LogWriter, run: LeasedRun, end: RunEnd): Finished {
   const queue = log.runQueue(run.ownerId, run.runnableId);
   queue.moved('running', state);
   const { entries } = takeEffect(log, run, end);
+  noteRun(log, run, 'ran');
   const errors = end.emissions.filter(({ name }) => name === ERRORS).length;
   if (errors > 0) log.count(run.ownerId, FURTHER_ERRORS, errors);
   if (state === 'cancelled') {

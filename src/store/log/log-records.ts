@@ -112,6 +112,7 @@ const WAITING_RUNS = differs({
 
 const NEXT_DUE = sql`SELECT min(at) AS at FROM (
   SELECT min(next_at_ms) AS at FROM triggers WHERE next_at_ms IS NOT NULL
+  UNION ALL SELECT min(due_at_ms) FROM watches WHERE due_at_ms IS NOT NULL
   UNION ALL SELECT min(closes_at_ms) FROM digests
   UNION ALL SELECT min(due_at_ms) FROM later_emissions
   UNION ALL SELECT min(due_at_ms) FROM ${WAITING_RUNS}) AS due`;

@@ -20,7 +20,9 @@ import type { RunEnd } from '../../domain/run/run-end.ts';
 import type { Continued } from '../../domain/run/run-trace.ts';
 import type { EarlyOrder, WaitStart } from '../../domain/run/wait.ts';
 import type { ReplayResult } from '../contract/operations.ts';
+import type { WatchKind } from '../../domain/watch/watch.ts';
 import type { Claims, Idempotency, Tick } from '../contract/store.ts';
+import type { WatchDecision } from '../contract/watches.ts';
 
 /** What a verb has claimed for this process; filled until the transaction is committed. */
 export interface ClaimsSoFar extends Claims {
@@ -71,6 +73,10 @@ export interface LogWriter extends KeyStore, DigestStore, LaterStore, SourceMemo
    * emitted for its time. A source's tick is counted as skipped while the run of the tick before is not over.
    */
   takeTick(tick: Tick): boolean;
+  /** Writes a decision; returns false when the watch has changed since it was read. */
+  takeDecision(decision: WatchDecision): boolean;
+  /** Notes the end of a run for the watches of its workflow; written before the transaction is committed (watch-notes.ts). */
+  noteForWatches(runnableId: string, note: RunNote, where: NotedIn): void;
 
   /** Takes a slot of this process for a run; returns false when none is free. Without a commit the slot is given back. */
   takeRun(runnable: Runnable, besideHooks?: boolean): boolean;
@@ -79,6 +85,16 @@ export interface LogWriter extends KeyStore, DigestStore, LaterStore, SourceMemo
 
   /** Wakes the other processes that share the store, after the commit. */
   wakeOthers(topic: 'runs' | 'deliveries' | 'answers'): void;
+}
+
+/** How a run ended. `ran`: up to a wait. `refused`: it failed before it began. */
+export type RunNote = 'succeeded' | 'failed' | 'ran' | 'refused';
+
+/** What a note is for. */
+export interface NotedIn {
+  readonly kinds: readonly WatchKind[];
+  /** Of the window in which errors are counted; null: they are not. */
+  readonly part: number | null;
 }
 
 /** Idempotency keys. */
@@ -123,6 +139,8 @@ export interface ReplaysMade extends LockedReplay {
 export interface GroupStore {
   /** Counts an error in its group; written with all others of the transaction, before it is committed (error-groups.ts). */
   captureError(group: NewGroup, error: GroupedError): void;
+  /** Resolves a group if it is open: what its errors told of is over. */
+  resolveGroup(id: string): void;
 }
 
 /** A group as its first error makes it. */

@@ -9,6 +9,7 @@ import { rescueDeliveries } from './deliveries.ts';
 import type { DeliveryPort } from './delivery-port.ts';
 import { announce, cancelUnfinished } from './finish-run.ts';
 import type { LeasedRun, LogWriter } from './port.ts';
+import { noteRun } from './watch-notes.ts';
 import { writeFailure } from './write-emission.ts';
 
 /** See RunStore. */
@@ -41,6 +42,7 @@ function rescueRun(log: LogWriter, run: LeasedRun): void {
     return;
   }
   queue.moved('running', 'failed');
+  noteRun(log, run, 'failed');
   const failed = { emission: run.readEmission(), runnable, run: run.run, attempt };
   const error = writeFailure(log, failed, workerLost(log.nowMs));
   run.end({ state: 'failed', attempt, endedAtMs: endOf(startedAtMs, log.nowMs), error, reported: null });

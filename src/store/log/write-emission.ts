@@ -17,6 +17,7 @@ import type { AppendOptions } from '../contract/store.ts';
 import { groupOf } from './error-groups.ts';
 import type { LogWriter, RunError } from './port.ts';
 import { routeTableOf } from './route-table.ts';
+import { noteRun } from './watch-notes.ts';
 
 export interface Written {
   readonly emission: Emission;
@@ -100,6 +101,7 @@ function writeRun(log: LogWriter, caused: CausedRun): { run: number; isRefused: 
   const state = taken ? 'running' : isFull ? 'failed' : 'queued';
   const attempt = continuation?.attempt ?? 1;
   queue.moved(null, state);
+  if (isFull) noteRun(log, { ownerId: emission.ownerId, runnableId: runnable.id }, 'refused');
   const fault = isFull ? queueFull(runnable, room === 0, log.nowMs) : null;
   log.insertRun({
     run,

@@ -176,6 +176,64 @@ CREATE TABLE source_changes (
   since_ms BIGINT NOT NULL
 ) STRICT;
 
+-- What is expected to happen in time -----------------------------------------------------------------------------------
+
+-- Jobs that run elsewhere and call an address.
+CREATE TABLE heartbeats (
+  id ID PRIMARY KEY,
+  owner_id ID NOT NULL,
+  name TEXT NOT NULL,
+  active BOOLEAN NOT NULL,
+  key ID NOT NULL UNIQUE,
+  -- JSON
+  schedule TEXT NOT NULL,
+  grace_ms BIGINT NOT NULL,
+  created_at_ms BIGINT NOT NULL,
+  updated_at_ms BIGINT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX heartbeats_owner ON heartbeats (owner_id, id);
+
+-- One for each heartbeat, and for each thing that a workflow is watched for.
+CREATE TABLE watches (
+  id ID NOT NULL,
+  kind ID NOT NULL,
+  owner_id ID NOT NULL,
+  -- grows with each change
+  version BIGINT NOT NULL,
+  -- JSON
+  rule TEXT NOT NULL,
+  watched_at_ms BIGINT NOT NULL,
+  last_at_ms BIGINT,
+  -- since then, without a server
+  excused_ms BIGINT NOT NULL,
+  expected_at_ms BIGINT,
+  -- null: it is not looked at until something is noted
+  due_at_ms BIGINT,
+  -- the errors that it has told of and that are not over; JSON, null: none
+  open TEXT,
+  -- JSON
+  counts TEXT NOT NULL,
+  PRIMARY KEY (id, kind)
+@sqlite ) STRICT, WITHOUT ROWID;
+@postgres ) WITH (fillfactor = 70);
+CREATE INDEX watches_due ON watches (due_at_ms) WHERE due_at_ms IS NOT NULL;
+
+-- How many runs of a workflow ended in each part of the window in which their errors are counted.
+CREATE TABLE watch_counts (
+  id ID NOT NULL,
+  part BIGINT NOT NULL,
+  succeeded BIGINT NOT NULL,
+  failed BIGINT NOT NULL,
+  PRIMARY KEY (id, part)
+@sqlite ) STRICT, WITHOUT ROWID;
+@postgres ) WITH (fillfactor = 70);
+
+-- Up to when some server has looked at them: one row.
+CREATE TABLE watch_clock (
+  name ID PRIMARY KEY,
+  at_ms BIGINT NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- Who hears of what -------------------------------------------------------------------------------------------------
 
 CREATE TABLE subscriptions (

@@ -15,12 +15,12 @@ CREATE TABLE emissions (
   name ID NOT NULL,
   source_type TEXT NOT NULL,
   origin_id ID NOT NULL,
-@sqlite   -- 1 verified, 2 replay, 4 test, 8 listed (its emitter has a list: p_, dc_, wh_)
+@sqlite   -- 1 verified, 2 replay, 4 test, 8 listed (its emitter has a list: p_, dc_, wh_, hb_)
 @sqlite   flags INTEGER NOT NULL,
 @postgres   verified BOOLEAN NOT NULL,
 @postgres   replay BOOLEAN NOT NULL,
 @postgres   test BOOLEAN NOT NULL,
-@postgres   -- its emitter has a list: p_, dc_, wh_
+@postgres   -- its emitter has a list: p_, dc_, wh_, hb_
 @postgres   listed BOOLEAN NOT NULL,
   trace_id TEXT NOT NULL,
   -- ids, oldest first, separated by blanks

@@ -4,7 +4,7 @@ import type { NewEmission } from '../../domain/emission.ts';
 
 /** Returns whether lists show the emissions of an emitter. */
 export function isListed(emitterId: string): boolean {
-  return /^(p|dc|wh)_/.test(emitterId);
+  return /^(p|dc|wh|hb)_/.test(emitterId);
 }
 
 /** The bit of each flag in SQLite's column `flags`. */

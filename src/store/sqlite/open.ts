@@ -12,6 +12,7 @@ import { retentionVerbs } from '../log/retention.ts';
 import { runReads } from '../log/run-records.ts';
 import { errorSearches } from '../log/search/error-search.ts';
 import { runSearches } from '../log/search/run-search.ts';
+import { writeNotes as writeNotesOf } from '../log/watch-notes.ts';
 import { number, text } from '../rows/cells.ts';
 import { OPEN_RUN } from '../rows/run-rows.ts';
 import { createSeal } from '../seal/seal.ts';
@@ -81,7 +82,8 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
   let wake: Wake | undefined;
   const hints = { emitted: () => wake?.notify('emissions'), kept: () => wake?.notify('schedules') };
   const writeGroups = (tx: Transaction): void => runSteps(core, tx, ({ nowMs }) => writeGroupsOf(tx.captures, nowMs));
-  const shared = { numbers, openRuns, queues, throttles, writeGroups, ...hints };
+  const writeNotes = (tx: Transaction): void => runSteps(core, tx, ({ nowMs }) => writeNotesOf(tx.watchNotes, nowMs));
+  const shared = { numbers, openRuns, queues, throttles, writeGroups, writeNotes, ...hints };
   const { wal, commits, checkpointer } = beginSyncing(options, database, () => batch.hold());
   const batch: Batch = new Batch(writer, () => new Transaction(writer, clock, shared), commits);
   const core: Core = {
@@ -127,6 +129,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...showingWhatIsSynced(verbs, { batch, commits }),
     // Waits for no sync: no caller knows the address of a trigger that is not on disk yet, and each call leads to a write.
     triggerByKey: verbs.triggerByKey,
+    heartbeatByKey: verbs.heartbeatByKey,
     ...ALONE,
     listen: (heard) => {
       wake = heard;

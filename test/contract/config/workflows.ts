@@ -17,6 +17,7 @@ const SETTINGS = {
   notify: false,
   env: { KEY: 'välue', EMPTY: '' },
   grouping: [{ group: 'payments', code: 'E', message: 'card *', step: 'charge' }],
+  watch: { silentAfterMs: 60_000, succeededWithinMs: null, errorRatio: { over: 0.2, ofAtLeast: 5, windowMs: 60_000 } },
 };
 
 const triggersOf = (stage: Stage, workflow: { id: string }) => stage.store.listTriggers(stage.owner.id, workflow.id);

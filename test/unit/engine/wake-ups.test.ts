@@ -18,6 +18,7 @@ import { ReadyRuns } from '../../../src/engine/runs/ready-runs.ts';
 import { createResumes } from '../../../src/engine/runs/resumes.ts';
 import { Runs } from '../../../src/engine/runs/runs.ts';
 import { Scheduler } from '../../../src/engine/schedule/scheduler.ts';
+import { createWatches } from '../../../src/engine/schedule/watches.ts';
 import { WakeUps } from '../../../src/engine/wake-ups.ts';
 import type { Clock } from '../../../src/ports.ts';
 import { resumeKeyOf, resumeToken } from '../../../src/runner/resume-token.ts';
@@ -117,7 +118,7 @@ async function open({ clock: machine = new SetClock(), outcomes = [], attempts =
   };
   const probe = () => Promise.reject(new Error('no tests here'));
   const deliveries = new Deliveries({ ...shared, limiter, post, mail: post, probe });
-  const times = new Scheduler({ ...shared, retentionDays: 30 });
+  const times = new Scheduler({ ...shared, watches: createWatches(shared), retentionDays: 30 });
   dispatch.connect({
     run: (claimed: ClaimedRun) => runs.execute(claimed),
     delivery: (claimed) => deliveries.attempt(claimed),

@@ -3,6 +3,7 @@
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
 import type { Idempotency, Tick } from '../../contract/store.ts';
+import type { WatchDecision } from '../../contract/watches.ts';
 import { Missed } from './routes.ts';
 
 export const pairKey = (a: string, b: string): string => `${a} ${b}`;
@@ -19,6 +20,8 @@ export class Needs {
   readonly #leases = new Set<string>();
   readonly keys = new Map<string, Idempotency>();
   readonly ticks: Tick[] = [];
+  /** By watch: of several about the same one, the first one counts. */
+  readonly decisions = new Map<string, WatchDecision>();
   /** Of sources and workflows. */
   readonly memories = new Set<string>();
   /** Operations that replay errors. */
@@ -38,6 +41,11 @@ export class Needs {
 
   attempt(lease: DeliveryLease): void {
     if (this.#isFirst('delivery', leaseKey(lease.delivery, lease.fence))) this.attempts.push(lease);
+  }
+
+  decide(decision: WatchDecision): void {
+    const watch = pairKey(decision.next.id, decision.next.kind);
+    if (!this.decisions.has(watch)) this.decisions.set(watch, decision);
   }
 
   #isFirst(kind: string, lease: string): boolean {

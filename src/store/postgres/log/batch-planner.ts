@@ -6,6 +6,7 @@ import type { Admission } from '../../contract/store.ts';
 import { GroupCaptures } from '../../log/error-groups.ts';
 import { Ledger, type WorkKind } from '../../log/ledger.ts';
 import type { ClaimsSoFar, LockedReplay, ReplaysMade } from '../../log/port.ts';
+import { WatchNotes } from '../../log/watch-notes.ts';
 import { flag, number } from '../../rows/cells.ts';
 import type { Numbers } from '../claims/node.ts';
 import type { Channel } from '../connection/notify.ts';
@@ -47,6 +48,7 @@ export class BatchPlanner {
   readonly changes = new RowChanges();
   readonly ledger = new Ledger();
   readonly captures = new GroupCaptures();
+  readonly watchNotes = new WatchNotes();
   readonly numbers: Numbers;
   readonly replaysMade: ReplaysMade[] = [];
   readonly grants: Grant[] = [];
@@ -111,6 +113,13 @@ export class BatchPlanner {
     const locked = this.#dealtWith.has(key) ? undefined : this.reads.replays.get(operationId);
     this.#dealtWith.add(key);
     return locked;
+  }
+
+  /** Returns whether this decision about a watch counted; true once. */
+  decides(decision: string): boolean {
+    if (!this.reads.decisions.has(decision) || this.#dealtWith.has(decision)) return false;
+    this.#dealtWith.add(decision);
+    return true;
   }
 
   /** Returns the row of a lease that this node still has; once. */

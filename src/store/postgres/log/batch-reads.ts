@@ -8,10 +8,12 @@ import { LIMITS } from '../../../domain/limits.ts';
 import type { Dedupe } from '../../../domain/resource.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
 import type { Idempotency, Tick } from '../../contract/store.ts';
+import type { WatchDecision } from '../../contract/watches.ts';
 import { DIGESTS_PER_STEP } from '../../log/digests.ts';
 import type { LockedReplay } from '../../log/port.ts';
 import { lockReplays } from '../../log/replay-errors.ts';
 import { takeTicks } from '../../log/ticks.ts';
+import { takeDecisions } from '../../log/watch-decisions.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { readExpired } from '../claims/expired-leases.ts';
 import { LAST_NUMBER_SQL } from '../claims/node.ts';
@@ -42,6 +44,8 @@ export class Reads {
   readonly firedTicks = new Set<string>();
   /** Locked operations that may make replays, by id. */
   readonly replays = new Map<string, LockedReplay>();
+  /** Decisions about watches that count, by decisionKey. */
+  readonly decisions = new Set<string>();
   readonly strategies = new Map<string, Dedupe | null>();
   readonly itemIds = new Map<string, string[]>();
   readonly queues = new Map<string, QueueRow>();
@@ -78,6 +82,7 @@ export class Reads {
       this.#readReturns(needs.returns),
       this.#readAttempts(needs.attempts),
       this.#fire(needs.ticks),
+      this.#decide([...needs.decisions.values()]),
       this.#readMemories(needs.memories),
       needs.overDigests && this.#readOverDigests(),
       needs.dueLater && this.#readDueLater(),
@@ -200,6 +205,11 @@ export class Reads {
 
   async #readReplays(ids: ReadonlySet<string>): Promise<void> {
     for (const locked of await runSteps(this.#tx, lockReplays([...ids]))) this.replays.set(locked.id, locked);
+  }
+
+  async #decide(decisions: readonly WatchDecision[]): Promise<void> {
+    if (decisions.length === 0) return;
+    for (const key of await runSteps(this.#tx, takeDecisions(decisions))) this.decisions.add(key);
   }
 
   /** Reads what sources remember. A source runs once at a time, so no other transaction changes which ids it has seen. */

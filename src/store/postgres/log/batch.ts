@@ -15,7 +15,7 @@
 //      order of their keys.
 //   4. Grants: the slots that ends have freed claim runs and deliveries (claims/claim.ts). Beginnings of waits are written right
 //      before, since a run with an early order to resume may be claimed at once.
-//   5. Rows: one statement for each table, the queues after all others, then groups of errors, then the ledger. Only a batch with
+//   5. Rows: one statement for each table, the queues after all others, then notes for watches, then groups of errors, then the ledger. Only a batch with
 //      errors waits for an answer before the commit: whether one of their groups is to be opened again.
 //   6. After the commit callers get their results, slots are in use, and other nodes are notified. Without a commit, all slots
 //      are given back.
@@ -27,6 +27,7 @@ import { StoreUnavailable } from '../../contract/store.ts';
 import { writeGroupsOf } from '../../log/error-groups.ts';
 import { FairQueue } from '../../log/fair-queue.ts';
 import { writeReplays } from '../../log/replay-errors.ts';
+import { writeNotes } from '../../log/watch-notes.ts';
 import { number } from '../../rows/cells.ts';
 import { isListed } from '../../rows/emission-cells.ts';
 import { grantRows } from '../claims/claim.ts';
@@ -191,12 +192,14 @@ async function write(planner: BatchPlanner, tx: Tx): Promise<void> {
   planner.sendDigests(tx);
   const replays = runSteps(tx, writeReplays(planner.replaysMade));
   planner.sendQueues(tx);
+  const { nowMs, captures, watchNotes } = planner;
+  const notes = watchNotes.isEmpty ? undefined : runSteps(tx, writeNotes(watchNotes, nowMs));
   // Sent before the ledger, and awaited behind it: only a group that is not open needs an answer.
-  const groups = planner.captures.isEmpty ? undefined : runSteps(tx, writeGroupsOf(planner.captures, planner.nowMs));
+  const groups = captures.isEmpty ? undefined : runSteps(tx, writeGroupsOf(captures, nowMs));
   writeLedger(tx, planner.ledger, planner.core.node.slot);
   const ahead = planner.numbers.aheadOf(planner.core.clock.nowMs());
   if (ahead !== null) keepLastNumber(tx, ahead, planner.core.node.slot);
-  await Promise.all([replays, groups]);
+  await Promise.all([replays, notes, groups]);
 }
 
 function committed(core: Core, planner: BatchPlanner): void {

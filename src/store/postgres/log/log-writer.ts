@@ -7,6 +7,7 @@ import type { Dedupe, Owner, Runnable, Subscription, Webhook } from '../../../do
 import type { Withheld } from '../../../domain/route.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
 import type { Admission, Idempotency, Tick } from '../../contract/store.ts';
+import type { WatchDecision } from '../../contract/watches.ts';
 import {
   type ClaimsSoFar,
   type ClosedDigest,
@@ -18,11 +19,14 @@ import {
   type NewDelivery,
   type NewGroup,
   type NewRun,
+  type NotedIn,
   noClaims,
   type OpenedDigest,
   type ReplaysMade,
+  type RunNote,
   type RunQueue,
 } from '../../log/port.ts';
+import { decisionKey } from '../../log/watch-decisions.ts';
 import { parseAnswer } from '../../rows/answers.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { NOT_OF_SOURCES } from '../../rows/emission-cells.ts';
@@ -101,6 +105,14 @@ export class PlannedLogWriter implements LogWriter {
 
   writeReplays(made: ReplaysMade): void {
     this.planner.replaysMade.push(made);
+  }
+
+  resolveGroup(id: string): void {
+    this.planner.captures.resolve(id);
+  }
+
+  noteForWatches(runnableId: string, note: RunNote, where: NotedIn): void {
+    this.planner.watchNotes.add(runnableId, note, where);
   }
 
   insertWithheld(entry: number, { listenerId, subscriptionId, via, reason }: Withheld): void {
@@ -198,6 +210,10 @@ export class PlannedLogWriter implements LogWriter {
 
   takeTick({ triggerId, expectedAtMs }: Tick): boolean {
     return this.planner.fires(tickKey(triggerId, expectedAtMs));
+  }
+
+  takeDecision(decision: WatchDecision): boolean {
+    return this.planner.decides(decisionKey(decision));
   }
 
   insertLater(made: NewEmission, dueAtMs: number): void {

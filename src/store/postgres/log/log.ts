@@ -10,6 +10,7 @@ import { releaseLater } from '../../log/later-emissions.ts';
 import { replayErrors } from '../../log/replay-errors.ts';
 import { rescue } from '../../log/rescue-runs.ts';
 import { checkTick, fireTrigger } from '../../log/ticks.ts';
+import { decideWatch } from '../../log/watch-decisions.ts';
 import { claimRuns } from '../claims/claim-runs.ts';
 import { PlannedDeliveryPort } from '../deliveries/delivery-port.ts';
 import type { LogCore } from './batch.ts';
@@ -18,7 +19,7 @@ import { PlannedLogWriter } from './log-writer.ts';
 
 type LogVerbs = Pick<LogStore, 'append' | 'replayErrors'> &
   Pick<RunStore, 'finishRun' | 'claimRuns' | 'releaseRuns' | 'rescue'> &
-  Pick<TimeStore, 'fireTrigger' | 'closeDigests' | 'releaseLater'>;
+  Pick<TimeStore, 'fireTrigger' | 'decideWatch' | 'closeDigests' | 'releaseLater'>;
 
 export function logVerbs(core: LogCore): LogVerbs {
   const { batch } = core;
@@ -82,6 +83,18 @@ export function logVerbs(core: LogCore): LogVerbs {
         },
         plan: (planner) => closeDigests(new PlannedLogWriter(planner, admission)),
       }),
+
+    decideWatch: (decision, admission) =>
+      batch.write(
+        {
+          needs: (needs) => {
+            needs.owners.add(decision.next.ownerId);
+            needs.decide(decision);
+          },
+          plan: (planner) => decideWatch(new PlannedLogWriter(planner, admission), decision),
+        },
+        decision.next.id,
+      ),
 
     releaseLater: (admission) =>
       batch.write({

@@ -8,6 +8,7 @@ import type { Dedupe, Owner, Runnable, Subscription, Webhook } from '../../../do
 import type { Withheld } from '../../../domain/route.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
 import type { Admission, Idempotency, Tick } from '../../contract/store.ts';
+import type { WatchDecision } from '../../contract/watches.ts';
 import { DIGESTS_PER_STEP } from '../../log/digests.ts';
 import {
   type ClaimsSoFar,
@@ -20,13 +21,16 @@ import {
   type NewDelivery,
   type NewGroup,
   type NewRun,
+  type NotedIn,
   noClaims,
   type OpenedDigest,
   type ReplaysMade,
+  type RunNote,
   type RunQueue,
 } from '../../log/port.ts';
 import { lockReplays, writeReplays } from '../../log/replay-errors.ts';
 import { takeTicks } from '../../log/ticks.ts';
+import { takeDecisions } from '../../log/watch-decisions.ts';
 import { parseAnswer } from '../../rows/answers.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { isListed, NOT_OF_SOURCES } from '../../rows/emission-cells.ts';
@@ -101,6 +105,14 @@ export class SqliteLogWriter implements LogWriter {
 
   writeReplays(made: ReplaysMade): void {
     runSteps(this.core, this.tx, () => writeReplays([made]));
+  }
+
+  resolveGroup(id: string): void {
+    this.tx.captures.resolve(id);
+  }
+
+  noteForWatches(runnableId: string, note: RunNote, where: NotedIn): void {
+    this.tx.watchNotes.add(runnableId, note, where);
   }
 
   insertWithheld(entry: number, { listenerId, subscriptionId, via, reason }: Withheld): void {
@@ -187,6 +199,10 @@ export class SqliteLogWriter implements LogWriter {
 
   takeTick(tick: Tick): boolean {
     return runSteps(this.core, this.tx, () => takeTicks([tick])).length === 1;
+  }
+
+  takeDecision(decision: WatchDecision): boolean {
+    return runSteps(this.core, this.tx, () => takeDecisions([decision])).length === 1;
   }
 
   insertLater(made: NewEmission, dueAtMs: number): void {

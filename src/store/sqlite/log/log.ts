@@ -9,6 +9,7 @@ import { releaseLater } from '../../log/later-emissions.ts';
 import { replayErrors } from '../../log/replay-errors.ts';
 import { rescue } from '../../log/rescue-runs.ts';
 import { checkTick, fireTrigger } from '../../log/ticks.ts';
+import { decideWatch } from '../../log/watch-decisions.ts';
 import type { Core } from '../core.ts';
 import { SqliteDeliveryPort } from '../deliveries/delivery-port.ts';
 import { claimRuns } from '../runs/claim-runs.ts';
@@ -16,7 +17,7 @@ import { SqliteLogWriter } from './log-writer.ts';
 
 type LogVerbs = Pick<LogStore, 'append' | 'replayErrors'> &
   Pick<RunStore, 'finishRun' | 'claimRuns' | 'releaseRuns' | 'rescue'> &
-  Pick<TimeStore, 'fireTrigger' | 'closeDigests' | 'releaseLater'>;
+  Pick<TimeStore, 'fireTrigger' | 'decideWatch' | 'closeDigests' | 'releaseLater'>;
 
 export function logVerbs(core: Core): LogVerbs {
   const { batch } = core;
@@ -39,6 +40,8 @@ export function logVerbs(core: Core): LogVerbs {
       return batch.write((tx) => fireTrigger(new SqliteLogWriter(core, tx, admission), tick, emission));
     },
     closeDigests: (admission) => batch.write((tx) => closeDigests(new SqliteLogWriter(core, tx, admission))),
+    decideWatch: (decision, admission) =>
+      batch.write((tx) => decideWatch(new SqliteLogWriter(core, tx, admission), decision)),
     releaseLater: (admission) => batch.write((tx) => releaseLater(new SqliteLogWriter(core, tx, admission))),
     replayErrors: (step) =>
       batch.write((tx) => replayErrors(new SqliteLogWriter(core, tx, NO_SLOTS), step), step.operationId),

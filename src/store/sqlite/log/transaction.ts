@@ -6,6 +6,7 @@ import type { Clock } from '../../../ports.ts';
 import { GroupCaptures } from '../../log/error-groups.ts';
 import { Ledger, type StateChange } from '../../log/ledger.ts';
 import { OwnerRoundRobin } from '../../log/owner-round-robin.ts';
+import { WatchNotes } from '../../log/watch-notes.ts';
 import type { Connection } from '../database.ts';
 import type { ListenerQueues, Moved } from '../deliveries/listener-queues.ts';
 import type { Throttles } from './throttles.ts';
@@ -59,6 +60,8 @@ export interface Shared {
   readonly throttles: Throttles;
   /** Writes the groups of the errors that a transaction has captured. */
   readonly writeGroups: (tx: Transaction) => void;
+  /** Writes what a transaction has noted for watches. */
+  readonly writeNotes: (tx: Transaction) => void;
 }
 
 export interface DeliveriesMoved extends Omit<Moved, 'count' | 'dueAtMs'> {
@@ -75,6 +78,7 @@ export class Transaction {
   readonly #writer: Connection;
   readonly #shared: Shared;
   readonly captures = new GroupCaptures();
+  readonly watchNotes = new WatchNotes();
   readonly #ledger = new Ledger();
   readonly #opened = new Map<string, number>();
   readonly #undo: (() => void)[] = [];
@@ -147,6 +151,7 @@ export class Transaction {
 
   beforeCommit(): void {
     this.#shared.throttles.beforeCommit(this.#writer);
+    if (!this.watchNotes.isEmpty) this.#shared.writeNotes(this);
     if (!this.captures.isEmpty) this.#shared.writeGroups(this);
     for (const [ownerId, fact, by] of this.#ledger.changes()) {
       this.#writer.run(

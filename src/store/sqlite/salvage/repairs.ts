@@ -130,6 +130,22 @@ const CONFIGURATION: readonly Rule[] = [
     sql: 'DELETE FROM source_changes WHERE source_id NOT IN (SELECT id FROM runnables)',
   },
   {
+    what: 'watches of workflows and heartbeats that are lost',
+    sql: `DELETE FROM watches WHERE id NOT IN (SELECT id FROM runnables) AND id NOT IN (SELECT id FROM heartbeats)`,
+  },
+  {
+    what: null,
+    sql: `DELETE FROM watch_counts WHERE id NOT IN (SELECT id FROM runnables)`,
+  },
+  {
+    // Watched from the next ping on.
+    what: 'heartbeats whose state is lost, without it',
+    sql: `INSERT INTO watches (id, kind, owner_id, version, rule, watched_at_ms, excused_ms, counts)
+      SELECT id, 'heartbeat', owner_id, 1, json_object('schedule', json(schedule), 'graceMs', grace_ms), updated_at_ms, 0,
+        '{"pings":0,"failures":0,"startedAtMs":null,"durationMs":null}'
+        FROM heartbeats WHERE id NOT IN (SELECT id FROM watches)`,
+  },
+  {
     what: 'operations of webhooks that are lost',
     sql: `DELETE FROM operations WHERE kind = 'resend' AND state IN ('running', 'paused')
       AND webhook_id NOT IN (SELECT id FROM webhooks)`,

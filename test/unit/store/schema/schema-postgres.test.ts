@@ -13,7 +13,7 @@ import { newDatabaseOn } from '../../../support/postgres/fresh.ts';
 import { sharedPostgres } from '../../../support/postgres/shared.ts';
 import { openTestStore } from '../../../support/postgres/store.ts';
 
-const HASHES = ['0j284LZ3uTCpvyc0sQOpWMHMhmL4nocDPpDw5GMKy6A'];
+const HASHES = ['EmoRvtBFH-GOUijYHjuQKM4U0ZlexHmqj69GGwAZovI'];
 
 /** What the migrations themselves are kept in. */
 const VERSIONS = `CREATE TABLE errand_schema (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`;

@@ -17,7 +17,7 @@ import { strongRandom, TestClock } from '../../../contract/fixtures.ts';
 import { createFolder } from '../../../support/folders/folder.ts';
 import { catalogueOf } from '../../../support/sqlite/catalogue.ts';
 
-const HASHES = ['ZmcPAHPWi0GTy_C6xWsXayawPtM5EuD5musureZ3q3c'];
+const HASHES = ['mpsayFCtZm3IcMPGuyjobyTV7hLv0IcvGn1TmgkbZtk'];
 
 const open = (path: string) => openSqliteStore({ path, clock: new TestClock(), random: strongRandom });
 
