@@ -18,6 +18,7 @@ import type {
   ComponentInput,
   DeployedSourceFile,
   DeployedWorkflowFile,
+  HeartbeatInput,
   OptionsInput,
   Probe,
   PropOptions,
@@ -34,9 +35,10 @@ import type {
   WorkflowFileInput,
   WorkflowInput,
 } from '../domain/requests.ts';
-import type { Owner, Subscription, Webhook } from '../domain/resource.ts';
+import type { Owner, Schedule, Subscription, Webhook } from '../domain/resource.ts';
 import type { RunState } from '../domain/run/run.ts';
 import type { OpenStream, StreamAsked } from '../domain/stream.ts';
+import type { Ping, WatchedHeartbeat } from '../domain/watch/heartbeat.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { DataPlace } from '../store/contract/data.ts';
 import type { DryRun } from '../store/contract/operations.ts';
@@ -151,6 +153,13 @@ export interface Actions {
   setRecord(place: DataPlace, input: RecordInput): Promise<DataRecord>;
   deleteRecord(place: DataPlace, key: string): Promise<DataRecord>;
   clearRecords(place: DataPlace): Promise<void>;
+
+  createHeartbeat(ownerId: string, input: HeartbeatInput & { schedule: Schedule }): Promise<WatchedHeartbeat>;
+  updateHeartbeat(ownerId: string, id: string, input: HeartbeatInput): Promise<WatchedHeartbeat>;
+  deleteHeartbeat(ownerId: string, id: string): Promise<WatchedHeartbeat>;
+  /** Not bound to an owner: the key of the address permits it. */
+  findHeartbeat(key: string): Promise<WatchedHeartbeat>;
+  ping(key: string, ping: Ping): Promise<void>;
 
   /** Returns the new webhook with its secret. */
   createWebhook(ownerId: string, input: WebhookInput & { url: string }): Promise<Webhook>;

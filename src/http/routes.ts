@@ -16,6 +16,7 @@ import { addDataStoreRoutes } from './routes/data-stores.ts';
 import { addDeploymentRoutes } from './routes/deployments.ts';
 import { addDocsRoutes, type BuildDocument } from './routes/docs.ts';
 import { addHealthRoutes } from './routes/health.ts';
+import { addHeartbeatRoutes } from './routes/heartbeats.ts';
 import { addDeliveryRoutes } from './routes/log/deliveries.ts';
 import { addErrorExportRoutes } from './routes/log/error-export.ts';
 import { addErrorFixtureRoute } from './routes/log/error-fixture.ts';
@@ -67,6 +68,7 @@ export function addRoutes(app: App, deps: HttpDeps, { log, buildDocument }: Rout
   addWebhookRoutes(app, deps);
   addWebhookSecretRoutes(app, deps);
   addWebhookTestRoutes(app, deps);
+  addHeartbeatRoutes(app, deps);
   addDeliveryRoutes(app, deps);
   addOperationRoutes(app, deps);
   addReplayRoutes(app, deps);

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { Errors } from 'typebox/schema';
 import type { Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
+import { failedHeartbeat } from '../support/heartbeats.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { shareErrand } from '../support/shared-errand.ts';
 import { createSource, ECHO_SOURCE, post } from '../support/sources/sources.ts';
@@ -293,6 +294,7 @@ test('real answers fit their documented schemas', async () => {
   const dataStore = await errand.client.post('/v1/data_stores', { name: 'seen' });
   await errand.client.put(`/v1/data_stores/${dataStore.id}/records/rss`, { value: { n: 1 }, ttl: 60 });
   const ids: Record<string, string[]> = {
+    '/v1/heartbeats/{id}': await failedHeartbeat(errand.client),
     '/v1/data_stores/{id}': [dataStore.id],
     '/v1/accounts/{id}': [(await errand.client.post('/v1/accounts', { app: 'slack', fields: { t: 't' } })).id],
     '/v1/workflows/{id}': [failing.id, record.id],

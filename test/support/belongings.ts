@@ -2,6 +2,7 @@
 
 import type { Client, Json } from './client.ts';
 import type { Errand } from './errand.ts';
+import { failedHeartbeat } from './heartbeats.ts';
 import { startReceiver } from './receiver.ts';
 import { createSource, ECHO_SOURCE, post } from './sources/sources.ts';
 import { until } from './wait.ts';
@@ -71,6 +72,7 @@ export async function createBelongings(errand: Errand): Promise<Belongings> {
     const { data } = await client.get(`/v1/operations/${replay.id}`);
     return data.state !== 'running' && data.replay.under_way === 0;
   });
+  const heartbeats = await failedHeartbeat(client, 'secret-of-a');
   // What goes on by itself would look like a change that somebody else made.
   await client.post(`/v1/operations/${operation.id}/cancel`);
   await errand.settled();
@@ -87,6 +89,7 @@ export async function createBelongings(errand: Errand): Promise<Belongings> {
     subscriptions: [subscription.id],
     accounts: [account.id],
     data_stores: [dataStore.id, 'key-of-a'],
+    heartbeats,
     keys: [key.id],
     owners: [me.id],
   };

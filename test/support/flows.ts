@@ -3,6 +3,8 @@
 import type { Client, Json } from './client.ts';
 import { until } from './wait.ts';
 
+const KINDS: Readonly<Record<string, string>> = { dc: 'sources', wh: 'webhooks', hb: 'heartbeats' };
+
 export interface ErrandActions {
   /** A workflow with one step and an HTTP trigger, unless told otherwise. */
   workflow(code: string, more?: Json): Promise<Json>;
@@ -42,7 +44,7 @@ export function createErrandOn(client: () => Client): ErrandActions {
     },
     errors: (id, count) =>
       until(`${count} errors of ${id}`, async () => {
-        const kind = id.startsWith('dc_') ? 'sources' : id.startsWith('wh_') ? 'webhooks' : 'workflows';
+        const kind = KINDS[id.slice(0, id.indexOf('_'))] ?? 'workflows';
         const page = await client().get(`/v1/${kind}/${id}/$errors/event_summaries?expand=event`);
         return page.data.length >= count && page.data;
       }),

@@ -120,3 +120,60 @@ export const RESUMING: NonNullable<Paths[string]>['post'] = {
     },
   },
 };
+
+const KEY = {
+  name: 'key',
+  in: 'path',
+  required: true,
+  description: 'The secret part of the address.',
+  schema: { type: 'string' },
+  example: 'Xk3vJ8nZ5tX1bL7cR0sW2y',
+} as const;
+
+const PONG = {
+  200: {
+    description: 'The ping is on disk.',
+    content: { 'text/plain': { schema: { type: 'string' }, example: 'OK\n' } },
+  },
+  default: {
+    description: 'The refusal (RFC 9457). The codes are at /docs/errors.',
+    content: { 'application/problem+json': { schema: { type: 'object' } } },
+  },
+} as const;
+
+const WRITTEN = {
+  required: false,
+  content: { 'text/plain': { schema: { type: 'string' }, example: 'rsync: connection refused' } },
+} as const;
+
+export const PING: NonNullable<Paths[string]>['post'] = {
+  operationId: 'ping',
+  tags: ['heartbeats'],
+  summary: 'Tell that a job ran',
+  description: 'The `ping_url` of a heartbeat, with GET, HEAD or POST.',
+  security: [],
+  parameters: [KEY],
+  requestBody: WRITTEN,
+  responses: PONG,
+};
+
+export const PING_STATUS: NonNullable<Paths[string]>['post'] = {
+  operationId: 'pingStatus',
+  tags: ['heartbeats'],
+  summary: 'Tell that a job began or failed',
+  description: `The \`ping_url\` of a heartbeat and \`/start\`, \`/fail\`, or the exit code of the job: 0 is a success, any other one a failure. Of the body of a failure the first ${LIMITS.heartbeatLogBytes} bytes are kept in its error.`,
+  security: [],
+  parameters: [
+    KEY,
+    {
+      name: 'status',
+      in: 'path',
+      required: true,
+      description: '`start`, `fail`, or 0 to 255.',
+      schema: { type: 'string' },
+      example: 'fail',
+    },
+  ],
+  requestBody: WRITTEN,
+  responses: PONG,
+};

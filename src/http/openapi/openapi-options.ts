@@ -7,7 +7,7 @@ import type { TProperties, TSchema } from 'typebox';
 import { REFUSALS } from '../../domain/fault.ts';
 import { VERSION } from '../../domain/version.ts';
 import { isRecord } from '../body/json.ts';
-import { INGRESS, RESUMING } from '../ingress/document.ts';
+import { INGRESS, PING, PING_STATUS, RESUMING } from '../ingress/document.ts';
 import { propertiesOf } from '../params.ts';
 import { Type } from '../schema/type.ts';
 import { exampleOf } from './example.ts';
@@ -67,7 +67,12 @@ export function openApiOptions(): FastifyDynamicSwaggerOptions {
         securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key.' } },
       },
       security: [{ key: [] }],
-      paths: { '/e/{key}': { post: INGRESS }, '/r/{run}/{token}/{order}': { post: RESUMING } },
+      paths: {
+        '/e/{key}': { post: INGRESS },
+        '/r/{run}/{token}/{order}': { post: RESUMING },
+        '/h/{key}': { post: PING },
+        '/h/{key}/{status}': { post: PING_STATUS },
+      },
     },
     transform: ({ schema, url }) => ({ schema: isShown(schema) ? documented(schema) : { hide: true }, url }),
   };

@@ -17,6 +17,7 @@ export const TAGS = {
   accounts: 'What code needs to call apps in your name: tokens and keys, kept sealed.',
   data_stores: 'Keys and values that code shares, and that outlive its runs.',
   webhooks: 'Endpoints of yours to which events are delivered, signed.',
+  heartbeats: 'Jobs that run elsewhere and tell of it, and what workflows are watched for: silence is an error, too.',
   deliveries: 'One event on its way to one webhook, or one mail on its way to you, with every attempt.',
   operations: 'Sending many deliveries of a webhook again, or replaying many errors, in the background.',
   subscriptions: 'Links an emitter to a listener, for events of one name.',

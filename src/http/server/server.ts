@@ -1,4 +1,4 @@
-// One node:http server, two ways through it: `/e/…`, `/r/…` and hosts of endpoints go to the ingress on the bare request,
+// One node:http server, two ways through it: `/e/…`, `/r/…`, `/h/…` and hosts of endpoints go to the ingress on the bare request,
 // everything else to Fastify. The ingress is the hot path and needs the raw bytes; on two cores, bare node:http answers 66k POST/s of 1 KB,
 // Fastify with an empty handler 38k.
 
@@ -12,6 +12,7 @@ import { awaitContinue } from '../body/body.ts';
 import { createBodyMemory } from '../body/body-memory.ts';
 import type { HttpDeps } from '../deps.ts';
 import { createIngress } from '../ingress/ingress.ts';
+import { createPinging } from '../ingress/ping.ts';
 import { placeByHost, placeByPath } from '../ingress/place.ts';
 import { createResuming } from '../ingress/resume.ts';
 import { type Problem, refused, writeProblem } from '../problem.ts';
@@ -48,6 +49,7 @@ export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds
   const bodyMemory = createBodyMemory({ maxBytes, maxOwnerBytes });
   const ingress = createIngress({ ...deps, bodyMemory }, nextRequestId);
   const resuming = createResuming({ ...deps, bodyMemory }, nextRequestId);
+  const pinging = createPinging({ ...deps, bodyMemory }, nextRequestId);
   const { endpointHosts, publicUrl } = deps.urls;
   const unlessOut = (req: IncomingMessage, res: ServerResponse, handle: () => void): void => {
     const outage = outageOf(deps, {});
@@ -66,6 +68,7 @@ export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds
       const url = normalizeTarget(req);
       if (url.startsWith('/e/')) unlessOut(req, res, () => ingress(req, res, placeByPath(url, publicUrl())));
       else if (url.startsWith('/r/')) unlessOut(req, res, () => resuming(req, res));
+      else if (url.startsWith('/h/')) unlessOut(req, res, () => pinging(req, res));
       else toFastify(req, res);
     };
   };

@@ -8,6 +8,7 @@ import { RETRIED_BY_NAME } from '../../domain/run/retry.ts';
 import { nullable, oneOf } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 import { GROUPING, groupingInput, groupingToWire } from './grouping.ts';
+import { WATCH, WATCH_INPUT, watchInput, watchToWire } from './watches.ts';
 
 const MIN_MEMORY_MB = 16;
 const ENV_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,127}$';
@@ -107,6 +108,7 @@ const FIELDS = {
     examples: [{ REGION: 'eu' }],
   }),
   grouping: GROUPING,
+  watch: nullable(WATCH),
 };
 
 export const SETTINGS = Type.Object(FIELDS, { title: 'Settings' });
@@ -115,13 +117,14 @@ export const SETTINGS_INPUT = Type.Object(
   {
     ...Type.Partial(Type.Object(FIELDS)).properties,
     retry: Type.Optional(nullable(RETRY_INPUT)),
+    watch: Type.Optional(nullable(WATCH_INPUT)),
   },
   { additionalProperties: false, examples: [{ timeout_ms: 10_000, concurrency: 4 }] },
 );
 
 export function settingsInput(input: Static<typeof SETTINGS_INPUT>): Partial<Settings> {
   const { timeout_ms: timeoutMs, memory_mb: memoryMb, concurrency, queue_limit: queueLimit, notify, env } = input;
-  const { throttle, retry, grouping } = input;
+  const { throttle, retry, grouping, watch } = input;
   return {
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(memoryMb === undefined ? {} : { memoryMb }),
@@ -132,6 +135,7 @@ export function settingsInput(input: Static<typeof SETTINGS_INPUT>): Partial<Set
     ...(notify === undefined ? {} : { notify }),
     ...(env === undefined ? {} : { env }),
     ...(grouping === undefined ? {} : { grouping: groupingInput(grouping) }),
+    ...(watch === undefined ? {} : { watch: watch && watchInput(watch) }),
   };
 }
 
@@ -167,6 +171,7 @@ export function settingsToWire(settings: Settings): Static<typeof SETTINGS> {
     notify: settings.notify,
     env: { ...settings.env },
     grouping: groupingToWire(settings.grouping),
+    watch: settings.watch && watchToWire(settings.watch),
   };
 }
 

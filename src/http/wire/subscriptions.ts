@@ -20,9 +20,9 @@ export const SUBSCRIPTION = Type.Object(
 
 export const EMITTER_ID = text({
   description:
-    'Who emits: a workflow `p_…`, source `dc_…`, webhook `wh_…`, trigger `hi_…` or `ti_…`; or `p_*`, `dc_*`, `*` (or your own `u_…`) for everything of that kind, also what is made later.',
-  pattern: '^(?:(?:p|dc|wh|hi|ti|u)_[0-9A-Za-z]{1,64}|\\*|p_\\*|dc_\\*)$',
-  expected: 'the id of an emitter (p_…, dc_…, wh_…, hi_…, ti_…, u_…) or one of *, p_*, dc_*',
+    'Who emits: a workflow `p_…`, source `dc_…`, webhook `wh_…`, heartbeat `hb_…`, trigger `hi_…` or `ti_…`; or `p_*`, `dc_*`, `*` (or your own `u_…`) for everything of that kind, also what is made later.',
+  pattern: '^(?:(?:p|dc|wh|hb|hi|ti|u)_[0-9A-Za-z]{1,64}|\\*|p_\\*|dc_\\*)$',
+  expected: 'the id of an emitter (p_…, dc_…, wh_…, hb_…, hi_…, ti_…, u_…) or one of *, p_*, dc_*',
   example: 'p_0Vj3aBc9dEfGhIjK',
 });
 

@@ -1,4 +1,4 @@
-// The errors of workflows, sources and webhooks: the list, one with its receipts, and its replay.
+// The errors of workflows, sources, webhooks and heartbeats: the list, one with its receipts, and its replay.
 
 import { ERRORS } from '../../../domain/emission.ts';
 import { entryOf, PREFIX } from '../../../domain/ids.ts';
@@ -20,6 +20,7 @@ const NOUNS = [
   { noun: 'workflow', name: 'Workflow', path: 'workflows', prefix: PREFIX.workflow, replay: 'replayError' },
   { noun: 'source', name: 'Source', path: 'sources', prefix: PREFIX.source, replay: 'replaySourceError' },
   { noun: 'webhook', name: 'Webhook', path: 'webhooks', prefix: PREFIX.webhook, replay: null },
+  { noun: 'heartbeat', name: 'Heartbeat', path: 'heartbeats', prefix: PREFIX.heartbeat, replay: null },
 ] as const;
 
 type Noun = (typeof NOUNS)[number];

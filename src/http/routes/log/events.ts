@@ -1,4 +1,4 @@
-// What workflows and sources emitted, in the shape of the error listing.
+// What workflows, sources and heartbeats emitted, in the shape of the error listing.
 
 import { WAITING } from '../../../domain/emission.ts';
 import { PREFIX } from '../../../domain/ids.ts';
@@ -15,17 +15,18 @@ import { EVENT_RECORD, emissionToWire, laterToWire } from '../../wire/log/emissi
 import { EXPAND, entryCursor, exists } from './emitters.ts';
 
 const NOUNS = [
-  { noun: 'workflow', path: 'workflows', prefix: PREFIX.workflow },
-  { noun: 'source', path: 'sources', prefix: PREFIX.source },
+  { noun: 'workflow', name: 'Workflow', path: 'workflows', prefix: PREFIX.workflow },
+  { noun: 'source', name: 'Source', path: 'sources', prefix: PREFIX.source },
+  { noun: 'heartbeat', name: 'Heartbeat', path: 'heartbeats', prefix: PREFIX.heartbeat },
 ] as const;
 
 const IN_WAITING =
   ' `event_name=$in` lists what was emitted for a later time (`delivery_ts`) and waits: all of it, with its channel (`metadata.event_name`) and time.';
 
 export function addEventRoutes(app: App, { store }: HttpDeps): void {
-  for (const { noun, path, prefix } of NOUNS) {
+  for (const { noun, name, path, prefix } of NOUNS) {
     const schema = operation({
-      id: `list${noun === 'workflow' ? 'Workflow' : 'Source'}Events`,
+      id: `list${name}Events`,
       tag: path,
       access: 'read',
       summary: `List what a ${noun} emitted`,

@@ -33,6 +33,8 @@ export const ORIGINAL_CONTEXT = Type.Object(
     test: Type.Boolean({ examples: [false] }),
     source_id: Type.Optional(text({ description: 'Of a run of a source.', example: 'dc_0Vj3aBc9dEfGhIjK' })),
     webhook_id: Type.Optional(text({ description: 'Of a delivery to a webhook.', example: 'wh_0Vj3aBc9dEfGhIjK' })),
+    heartbeat_id: Type.Optional(text({ description: 'Of a heartbeat.', example: 'hb_0Vj3aBc9dEfGhIjK' })),
+    heartbeat_name: Type.Optional(text({ description: 'Of a heartbeat.', example: 'Nightly backup' })),
     event_name: Type.Optional(text({ description: 'Of such a delivery: the channel of its event.', example: 'paid' })),
   },
   { title: 'OriginalContext' },

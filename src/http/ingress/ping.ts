@@ -1,0 +1,82 @@
+// `/h/{key}`, `/h/{key}/start`, `/h/{key}/fail` and `/h/{key}/{exit code}`: a job that runs elsewhere tells that it began or ended.
+// GET, HEAD and POST; what the job wrote may come as the body, of which the beginning is kept when it failed. The answer does
+// not say what the heartbeat's state is: the caller is a script.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Refusal } from '../../domain/fault.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import type { Ping } from '../../domain/watch/heartbeat.ts';
+import { readBody } from '../body/body.ts';
+import { problemOf, writeProblem } from '../problem.ts';
+import type { Exchange, RequestHandler } from '../response.ts';
+import { checkEncoding, inflate } from './inflate.ts';
+import type { IngressDeps } from './ingress.ts';
+
+const ADDRESS = /^\/h\/([A-Za-z0-9_-]{1,64})(?:\/(start|fail|\d{1,3}))?\/?(?:\?|$)/;
+const METHODS = 'GET, HEAD, POST';
+const MAX_EXIT_CODE = 255;
+const ANSWER = 'OK\n';
+
+export function createPinging(deps: IngressDeps, nextRequestId: () => string): RequestHandler {
+  return (req, res) => {
+    const requestId = nextRequestId();
+    take(deps, { req, res, requestId }).catch((error: unknown) => {
+      const problem = problemOf(error, requestId, deps);
+      const isMethod = error instanceof Refusal && error.code === 'method_not_allowed';
+      writeProblem(req, res, isMethod ? { ...problem, headers: { ...problem.headers, allow: METHODS } } : problem);
+    });
+  };
+}
+
+async function take(deps: IngressDeps, { req, res, requestId }: Exchange): Promise<void> {
+  const address = addressOf(req.url as string);
+  if (!address) throw new Refusal('not_found', 'There is no heartbeat at this address');
+  if (!METHODS.split(', ').includes(req.method ?? '')) {
+    throw new Refusal('method_not_allowed', `${req.method} is not allowed here; allowed: ${METHODS}`);
+  }
+  const { key, ping } = address;
+  const { heartbeat } = await deps.actions.findHeartbeat(key);
+  deps.quotas.takeRequest(heartbeat.ownerId);
+  const log = await logOf(deps, req, heartbeat.ownerId);
+  if (log === null) return;
+  const isKept = ping.kind === 'fail';
+  if (isKept) deps.quotas.takeStored(heartbeat.ownerId, log.length);
+  await deps.actions.ping(key, { ...ping, log: isKept ? log : '' });
+  answer(res, requestId);
+}
+
+function addressOf(url: string): { key: string; ping: Ping } | null {
+  const [, key, what] = ADDRESS.exec(url) ?? [];
+  if (key === undefined) return null;
+  if (what === undefined) return { key, ping: { kind: 'success', exitCode: null, log: '' } };
+  if (what === 'start' || what === 'fail') return { key, ping: { kind: what, exitCode: null, log: '' } };
+  const exitCode = Number(what);
+  if (exitCode > MAX_EXIT_CODE) return null;
+  return { key, ping: { kind: exitCode === 0 ? 'success' : 'fail', exitCode, log: '' } };
+}
+
+/** Returns the beginning of the body as text; null when the caller disconnected before its end. */
+async function logOf(deps: IngressDeps, req: IncomingMessage, ownerId: string): Promise<string | null> {
+  const { maxBodyBytes: maxBytes, bodyMemory: memory } = deps;
+  const encoding = req.headers['content-encoding'];
+  checkEncoding(encoding);
+  const read = await readBody(req, { maxBytes, memory, ownerId });
+  if (read === null) return null;
+  try {
+    const body = encoding === undefined ? read.bytes : await inflate(read.bytes, encoding, maxBytes);
+    return body.subarray(0, LIMITS.heartbeatLogBytes).toString();
+  } finally {
+    read.release();
+  }
+}
+
+function answer(res: ServerResponse, requestId: string): void {
+  if (res.destroyed) return;
+  res.writeHead(200, {
+    'content-type': 'text/plain; charset=utf-8',
+    'cache-control': 'no-store',
+    'content-length': String(ANSWER.length),
+    'x-request-id': requestId,
+  });
+  res.end(ANSWER);
+}

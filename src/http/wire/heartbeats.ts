@@ -1,0 +1,148 @@
+// Heartbeats: parameters, and as shown.
+
+import type { Static } from 'typebox';
+import { Refusal } from '../../domain/fault.ts';
+import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
+import type { HeartbeatInput } from '../../domain/requests.ts';
+import type { Schedule } from '../../domain/resource.ts';
+import type { WatchedHeartbeat } from '../../domain/watch/heartbeat.ts';
+import { SILENT } from '../../domain/watch/watch.ts';
+import { id, mostlyNull, nullable, oneOf, SECONDS, text, toSeconds } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
+
+const MIN_S = LIMITS.minHeartbeatMs / SECOND_MS;
+const MAX_S = LIMITS.maxWatchMs / SECOND_MS;
+
+const NAME = text({ minLength: 1, maxLength: LIMITS.nameChars, example: 'Nightly backup' });
+const CRON = text({
+  description: 'When the job runs, instead of `interval_seconds`.',
+  minLength: 1,
+  maxLength: 255,
+  example: '0 3 * * *',
+});
+const INTERVAL = Type.Integer({
+  description: 'The longest time between two pings, instead of `cron`.',
+  minimum: MIN_S,
+  maximum: MAX_S,
+  examples: [86_400],
+});
+const TIMEZONE = text({
+  description: 'Of `cron`: IANA name; UTC when not given.',
+  minLength: 1,
+  maxLength: 64,
+  example: 'Europe/Berlin',
+});
+const GRACE = Type.Integer({
+  description: `How late a ping may be, and how long a run may take that said when it began; ${LIMITS.heartbeatGraceMs / SECOND_MS} when not given.`,
+  minimum: MIN_S,
+  maximum: MAX_S,
+  examples: [1800],
+});
+const ACTIVE = Type.Boolean({ description: 'False: pings are counted, and none is missed.', examples: [true] });
+
+export const HEARTBEAT_INPUT = {
+  name: Type.Optional(NAME),
+  cron: Type.Optional(CRON),
+  interval_seconds: Type.Optional(INTERVAL),
+  timezone: Type.Optional(TIMEZONE),
+  grace_seconds: Type.Optional(GRACE),
+  active: Type.Optional(ACTIVE),
+};
+
+const INPUT = Type.Object(HEARTBEAT_INPUT);
+
+export const HEARTBEAT = Type.Object(
+  {
+    id: id('hb_'),
+    name: NAME,
+    active: ACTIVE,
+    ping_url: text({
+      description: 'A secret: a caller who has it can ping.',
+      example: 'http://127.0.0.1:4400/h/Xk3vJ8nZ5tX1bL7cR0sW2y',
+    }),
+    cron: Type.Optional(CRON),
+    interval_seconds: Type.Optional(INTERVAL),
+    timezone: TIMEZONE,
+    grace_seconds: GRACE,
+    status: oneOf(
+      ['up', 'new', 'down', 'paused'],
+      '`new`: it was never pinged, and is not missed yet. `down`: it is silent, or its job failed last. `paused`: it is not active.',
+    ),
+    codes: Type.Array(text({ example: SILENT }), {
+      description: 'What is wrong with it: `Silent`, `HeartbeatFailed`.',
+    }),
+    down_since_ms: mostlyNull('Since when it is down.'),
+    last_ping_at_ms: nullable(
+      Type.Integer({ description: 'The last ping but `/start`.', examples: [1_782_000_000_123] }),
+    ),
+    started_at_ms: mostlyNull('When the run began that has not ended.'),
+    last_duration_ms: nullable(Type.Integer({ description: 'From `/start` to the end.', examples: [74_000] })),
+    next_expected_at_ms: nullable(
+      Type.Integer({
+        description: 'When the next ping is expected, without the grace.',
+        examples: [1_782_086_400_000],
+      }),
+    ),
+    pings: Type.Integer({ description: 'All of them, `/start` too.', examples: [31] }),
+    failures: Type.Integer({ examples: [0] }),
+    created_at: SECONDS,
+    updated_at: SECONDS,
+  },
+  { title: 'Heartbeat' },
+);
+
+/** `before`: null for a new one, which needs a schedule. */
+export function heartbeatInput(input: Static<typeof INPUT>, before: Schedule | null): HeartbeatInput {
+  const { name, active, grace_seconds: graceS } = input;
+  const schedule = scheduleOf(input, before);
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(active === undefined ? {} : { active }),
+    ...(graceS === undefined ? {} : { graceMs: graceS * SECOND_MS }),
+    ...(schedule === null ? {} : { schedule }),
+  };
+}
+
+function scheduleOf(input: Static<typeof INPUT>, before: Schedule | null): Schedule | null {
+  const { cron, interval_seconds: intervalS, timezone } = input;
+  if (cron !== undefined && intervalS !== undefined) throw refused('cron', 'goes without interval_seconds');
+  if (cron !== undefined) return { cron, intervalMs: null, timezone: timezone ?? before?.timezone ?? 'UTC' };
+  if (intervalS !== undefined) {
+    return { cron: null, intervalMs: intervalS * SECOND_MS, timezone: timezone ?? before?.timezone ?? 'UTC' };
+  }
+  if (before === null) throw refused('cron', 'is missing, and so is interval_seconds: one of them is needed');
+  return timezone === undefined ? null : { ...before, timezone };
+}
+
+function refused(parameter: string, message: string): Refusal {
+  return new Refusal('malformed', `${parameter} ${message}`, { errors: [{ parameter, message }] });
+}
+
+export function heartbeatToWire(
+  { heartbeat, watch }: WatchedHeartbeat,
+  pingUrl: (key: string) => string,
+): Static<typeof HEARTBEAT> {
+  const { cron, intervalMs, timezone } = heartbeat.schedule;
+  const { counts, open, lastAtMs } = watch;
+  const standing = open.length > 0 ? 'down' : lastAtMs === null && watch.dueAtMs === null ? 'new' : 'up';
+  return {
+    id: heartbeat.id,
+    name: heartbeat.name,
+    active: heartbeat.active,
+    ping_url: pingUrl(heartbeat.key),
+    ...(cron === null ? { interval_seconds: (intervalMs ?? 0) / SECOND_MS } : { cron }),
+    timezone,
+    grace_seconds: heartbeat.graceMs / SECOND_MS,
+    status: heartbeat.active ? standing : 'paused',
+    codes: open.map(({ code }) => code),
+    down_since_ms: open.length === 0 ? null : Math.min(...open.map(({ sinceMs }) => sinceMs)),
+    last_ping_at_ms: lastAtMs,
+    started_at_ms: counts.startedAtMs,
+    last_duration_ms: counts.durationMs,
+    next_expected_at_ms: watch.expectedAtMs,
+    pings: counts.pings,
+    failures: counts.failures,
+    created_at: toSeconds(heartbeat.createdAtMs),
+    updated_at: toSeconds(heartbeat.updatedAtMs),
+  };
+}
