@@ -18,6 +18,7 @@ const TYPED = [
   'waiting',
   'code-first',
   'error-handling',
+  'watches',
   'sources',
   'components',
   'streams',
@@ -104,7 +105,18 @@ test('the README’s limits are the limits', async () => {
 });
 
 test('the workflow settings have the documented defaults', async () => {
-  const { timeoutMs: _, notify, env, memoryMb, concurrency, queueLimit, throttle, retry, grouping } = DEFAULT_SETTINGS;
+  const {
+    timeoutMs: _,
+    notify,
+    env,
+    memoryMb,
+    concurrency,
+    queueLimit,
+    throttle,
+    retry,
+    grouping,
+    watch,
+  } = DEFAULT_SETTINGS;
   const real = {
     timeout_ms: `${LIMITS.timeoutMs}; ${LIMITS.scheduleTimeoutMs} when scheduled`,
     memory_mb: String(memoryMb),
@@ -114,6 +126,7 @@ test('the workflow settings have the documented defaults', async () => {
     retry: String(retry),
     notify: String(notify),
     grouping: JSON.stringify(grouping),
+    watch: String(watch),
     env: JSON.stringify(env),
   };
   const rows = tableOf(await readDocument('docs/workflows.md'), 'Setting');
