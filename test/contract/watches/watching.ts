@@ -12,15 +12,14 @@ import { defined, none, parsed } from '../fixtures.ts';
 import type { Stage } from '../stage.ts';
 
 /** How far the clock goes between two looks of a server that is there. */
-const LOOK_MS = 30_000;
+const LOOK_MS = 40_000;
 
 export const NOTHING: WatchSettings = { silentAfterMs: null, succeededWithinMs: null, errorRatio: null };
 
 const counter = { inc: () => undefined };
 
 /** A node's judge. */
-export function judgeOf(stage: Stage): ReturnType<typeof createWatches> {
-  const { store, clock } = stage;
+export function judgeOf({ store, clock }: Pick<Stage, 'store' | 'clock'>): ReturnType<typeof createWatches> {
   return createWatches({
     store,
     clock,
