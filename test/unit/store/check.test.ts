@@ -55,6 +55,16 @@ const DAMAGES: readonly Damage[] = [
     found: [['source_without_code', 1]],
   },
   {
+    what: 'watches of a heartbeat that is gone',
+    sql: 'DELETE FROM heartbeats',
+    found: [['watch_without_subject', 1]],
+  },
+  {
+    what: 'a heartbeat that is not watched',
+    sql: "DELETE FROM watches WHERE kind = 'heartbeat'",
+    found: [['heartbeat_without_watch', 1]],
+  },
+  {
     what: 'code that nobody names',
     sql: `INSERT INTO codes VALUES ('u_1', 'a', '""')`,
     found: [['code_without_deployment', 1]],

@@ -27,6 +27,7 @@ import {
 } from '../../contract/fixtures.ts';
 import { aSecret } from '../../contract/maker.ts';
 import { numbered, STUBBORN, Stage } from '../../contract/stage.ts';
+import { heartbeat, ping } from '../../contract/watches/watching.ts';
 
 export interface Full {
   readonly stages: readonly Stage[];
@@ -71,6 +72,8 @@ export async function fillStore(path: string, clock: TestClock): Promise<Full> {
   await fillRuns(other, 10);
   await fillDeliveries(other);
   for (const each of [stage, other]) await fillAudit(each);
+  await ping(stage, await heartbeat(stage, { name: ODD }));
+  await store.keepWatch(({ watch }) => watch);
   const { id } = stage.make.key();
   await store.createKey({ ...stage.make.key({ label: ODD }), id }, `revoked-${id}`);
   await store.setQuotas(stage.owner.id, { ...NO_QUOTAS, processes: 3, storedBytes: 2 ** 40 });
@@ -103,7 +106,12 @@ async function fillRuns(stage: Stage, largeBytes: number): Promise<string[]> {
   const { workflow, trigger } = await stage.hooked({ name: ODD, settings: { env: { KEY: ODD } } });
   const timed = stage.make.workflow();
   await stage.write({ workflow: timed, triggers: [stage.make.timer(timed.id, clock.nowMs() + HOUR_MS)] });
-  const full = await stage.workflow({ settings: { queueLimit: 1 } });
+  const watch = {
+    silentAfterMs: HOUR_MS,
+    succeededWithinMs: null,
+    errorRatio: { over: 0.5, ofAtLeast: 9, windowMs: DAY_MS },
+  };
+  const full = await stage.workflow({ settings: { queueLimit: 1, watch } });
   const asleep = await stage.workflow({ active: false });
   await stage.subscribe(trigger.id, asleep.id);
   await stage.subscribe(trigger.id, full.id);
