@@ -27,6 +27,21 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
       'next_at_ms <= (SELECT ${log.now()}) + 1000',
     ],
   }),
+  ...of(`${STORE}/log/watch-decisions.ts`, CONTRACT, {
+    'watches: a decision counts for another version': [' AND watches.version = given.version', ''],
+  }),
+  ...of(`${STORE}/log/watch-notes.ts`, CONTRACT, {
+    'watches: the end of a silence is not seen': [
+      'due_at_ms = CASE WHEN open IS NULL THEN due_at_ms ELSE ${nowMs} END',
+      'due_at_ms = due_at_ms',
+    ],
+  }),
+  ...of(`${STORE}/config/watches.ts`, CONTRACT, {
+    'watches: time without a server counts': ['if (nowMs > atMs) yield* excuse(atMs, nowMs);', 'if (nowMs > atMs) {}'],
+  }),
+  ...of('src/domain/watch/heartbeat.ts', CONTRACT, {
+    'heartbeats: a ping that no server could take is missed': ['= isPast || isBack', '= isBack'],
+  }),
   ...of(`${STORE}/log/ticks.ts`, CONTRACT, {
     'schedules: a tick fires twice': ['return log.takeTick(tick) ?', 'return (log.takeTick(tick), true) ?'],
     'schedules: a tick of a busy source is emitted': ["flag(row, 'is_skipped') ? []", 'false ? []'],
