@@ -287,6 +287,12 @@ export interface WorkflowSettings {
     readonly message?: string;
     readonly step?: string;
   }[];
+  /** What is an error although no run fails; null: nothing. */
+  readonly watch?: {
+    readonly silent_after_ms?: number | null;
+    readonly succeeded_within_ms?: number | null;
+    readonly error_ratio?: { readonly over: number; readonly of_at_least: number; readonly window_ms: number } | null;
+  } | null;
   /** Left out: values set over the API stay, so that secrets need not be in the file. */
   readonly env?: Readonly<Record<string, string>>;
 }
