@@ -19,8 +19,8 @@ import type { ClaimedRun, HttpAnswer, RunLease, RunState } from '../../domain/ru
 import type { RunEnd } from '../../domain/run/run-end.ts';
 import type { Continued } from '../../domain/run/run-trace.ts';
 import type { EarlyOrder, WaitStart } from '../../domain/run/wait.ts';
-import type { ReplayResult } from '../contract/operations.ts';
 import type { WatchKind } from '../../domain/watch/watch.ts';
+import type { ReplayResult } from '../contract/operations.ts';
 import type { Claims, Idempotency, Tick } from '../contract/store.ts';
 import type { WatchDecision } from '../contract/watches.ts';
 
