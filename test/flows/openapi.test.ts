@@ -289,8 +289,6 @@ test('real answers fit their documented schemas', async () => {
   const [sourceRecord] = await errand.errors(source.id, 1);
   await post(source, { n: 2 });
   const [held] = await deliveries(errand, webhook.id, 'held');
-  const [run] = await errand.runs(failing.id, 1);
-  const operation = await errand.client.post(`/v1/webhooks/${webhook.id}/resend`, { since: 0 });
   const dataStore = await errand.client.post('/v1/data_stores', { name: 'seen' });
   await errand.client.put(`/v1/data_stores/${dataStore.id}/records/rss`, { value: { n: 1 }, ttl: 60 });
   const ids: Record<string, string[]> = {
@@ -300,10 +298,10 @@ test('real answers fit their documented schemas', async () => {
     '/v1/workflows/{id}': [failing.id, record.id],
     '/v1/sources/{id}': [source.id, sourceRecord.id],
     '/v1/webhooks/{id}': [webhook.id, webhookRecord.id],
-    '/v1/runs/{id}': [run.id],
+    '/v1/runs/{id}': [(await errand.runs(failing.id, 1))[0].id],
     '/v1/deliveries/{id}': [held.id],
     '/v1/operations/{id}/results': [(await errand.client.post('/v1/replays', { error_ids: record.id })).id],
-    '/v1/operations/{id}': [operation.id],
+    '/v1/operations/{id}': [(await errand.client.post(`/v1/webhooks/${webhook.id}/resend`, { since: 0 })).id],
     '/v1/errors/{id}': [record.id],
     '/v1/error_groups/{id}': [(await errand.client.get('/v1/errors')).data[0].metadata.group_id],
     '/v1/subscriptions/{id}': [subscription.id],

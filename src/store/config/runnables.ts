@@ -11,7 +11,7 @@ import { type Sql, sql } from './sql.ts';
 import { get, type Steps, send, work } from './steps.ts';
 import { putTriggerSubscriptions, removeSubscriptions, removeTriggerSubscriptions } from './subscriptions.ts';
 import { putTriggers, removeTriggers } from './triggers.ts';
-import { unwatch, watchRunnable } from './watches.ts';
+import { unwatch, watchRunnable } from './watch/watches.ts';
 
 export interface RunnableWrite {
   readonly record: RunnableRow;

@@ -25,7 +25,6 @@ import { dataStoreVerbs } from './data-stores.ts';
 import { deliveryVerbs } from './deliveries.ts';
 import { deploymentVerbs } from './deployments.ts';
 import { errorGroupVerbs } from './error-groups.ts';
-import { heartbeatVerbs } from './heartbeats.ts';
 import { operationVerbs } from './operations.ts';
 import { ownerVerbs } from './owners.ts';
 import { quotaVerbs } from './quotas.ts';
@@ -33,7 +32,8 @@ import { sourceChangeVerbs } from './source-changes.ts';
 import { sourceVerbs } from './sources.ts';
 import { subscriptionVerbs } from './subscriptions.ts';
 import { triggerVerbs } from './triggers.ts';
-import { watchVerbs } from './watches.ts';
+import { heartbeatVerbs } from './watch/heartbeats.ts';
+import { watchVerbs } from './watch/watches.ts';
 import { webhookVerbs } from './webhooks.ts';
 import { workflowVerbs } from './workflows.ts';
 

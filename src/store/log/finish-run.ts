@@ -11,7 +11,7 @@ import { emitOrKeep } from './later-emissions.ts';
 import type { LeasedRun, LogWriter, RunQueue } from './port.ts';
 import { HANDED_OVER } from './round-robin.ts';
 import { applyMemory } from './source-memory.ts';
-import { noteRun } from './watch-notes.ts';
+import { noteRun } from './watch/notes.ts';
 
 /** Offers no slots: for verbs that only release. */
 export const NO_SLOTS: Admission = {

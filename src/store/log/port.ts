@@ -75,7 +75,7 @@ export interface LogWriter extends KeyStore, DigestStore, LaterStore, SourceMemo
   takeTick(tick: Tick): boolean;
   /** Writes a decision; returns false when the watch has changed since it was read. */
   takeDecision(decision: WatchDecision): boolean;
-  /** Notes the end of a run for the watches of its workflow; written before the transaction is committed (watch-notes.ts). */
+  /** Notes the end of a run for the watches of its workflow; written before the transaction is committed (watch/notes.ts). */
   noteForWatches(runnableId: string, note: RunNote, where: NotedIn): void;
 
   /** Takes a slot of this process for a run; returns false when none is free. Without a commit the slot is given back. */

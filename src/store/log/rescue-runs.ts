@@ -9,7 +9,7 @@ import { rescueDeliveries } from './deliveries.ts';
 import type { DeliveryPort } from './delivery-port.ts';
 import { announce, cancelUnfinished } from './finish-run.ts';
 import type { LeasedRun, LogWriter } from './port.ts';
-import { noteRun } from './watch-notes.ts';
+import { noteRun } from './watch/notes.ts';
 import { writeFailure } from './write-emission.ts';
 
 /** See RunStore. */

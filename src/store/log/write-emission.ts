@@ -17,7 +17,7 @@ import type { AppendOptions } from '../contract/store.ts';
 import { groupOf } from './error-groups.ts';
 import type { LogWriter, RunError } from './port.ts';
 import { routeTableOf } from './route-table.ts';
-import { noteRun } from './watch-notes.ts';
+import { noteRun } from './watch/notes.ts';
 
 export interface Written {
   readonly emission: Emission;

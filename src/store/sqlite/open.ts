@@ -12,7 +12,7 @@ import { retentionVerbs } from '../log/retention.ts';
 import { runReads } from '../log/run-records.ts';
 import { errorSearches } from '../log/search/error-search.ts';
 import { runSearches } from '../log/search/run-search.ts';
-import { writeNotes as writeNotesOf } from '../log/watch-notes.ts';
+import { writeNotes as writeNotesOf } from '../log/watch/notes.ts';
 import { number, text } from '../rows/cells.ts';
 import { OPEN_RUN } from '../rows/run-rows.ts';
 import { createSeal } from '../seal/seal.ts';

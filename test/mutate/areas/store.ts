@@ -27,16 +27,16 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
       'next_at_ms <= (SELECT ${log.now()}) + 1000',
     ],
   }),
-  ...of(`${STORE}/log/watch-decisions.ts`, CONTRACT, {
+  ...of(`${STORE}/log/watch/decisions.ts`, CONTRACT, {
     'watches: a decision counts for another version': [' AND watches.version = given.version', ''],
   }),
-  ...of(`${STORE}/log/watch-notes.ts`, CONTRACT, {
+  ...of(`${STORE}/log/watch/notes.ts`, CONTRACT, {
     'watches: the end of a silence is not seen': [
       'due_at_ms = CASE WHEN open IS NULL THEN due_at_ms ELSE ${nowMs} END',
       'due_at_ms = due_at_ms',
     ],
   }),
-  ...of(`${STORE}/config/watches.ts`, CONTRACT, {
+  ...of(`${STORE}/config/watch/watches.ts`, CONTRACT, {
     'watches: time without a server counts': ['if (nowMs > atMs) yield* excuse(atMs, nowMs);', 'if (nowMs > atMs) {}'],
   }),
   ...of('src/domain/watch/heartbeat.ts', CONTRACT, {

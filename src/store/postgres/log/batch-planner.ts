@@ -6,7 +6,7 @@ import type { Admission } from '../../contract/store.ts';
 import { GroupCaptures } from '../../log/error-groups.ts';
 import { Ledger, type WorkKind } from '../../log/ledger.ts';
 import type { ClaimsSoFar, LockedReplay, ReplaysMade } from '../../log/port.ts';
-import { WatchNotes } from '../../log/watch-notes.ts';
+import { WatchNotes } from '../../log/watch/notes.ts';
 import { flag, number } from '../../rows/cells.ts';
 import type { Numbers } from '../claims/node.ts';
 import type { Channel } from '../connection/notify.ts';

@@ -13,7 +13,7 @@ import { DIGESTS_PER_STEP } from '../../log/digests.ts';
 import type { LockedReplay } from '../../log/port.ts';
 import { lockReplays } from '../../log/replay-errors.ts';
 import { takeTicks } from '../../log/ticks.ts';
-import { takeDecisions } from '../../log/watch-decisions.ts';
+import { takeDecisions } from '../../log/watch/decisions.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { readExpired } from '../claims/expired-leases.ts';
 import { LAST_NUMBER_SQL } from '../claims/node.ts';

@@ -26,7 +26,7 @@ import {
   type RunNote,
   type RunQueue,
 } from '../../log/port.ts';
-import { decisionKey } from '../../log/watch-decisions.ts';
+import { decisionKey } from '../../log/watch/decisions.ts';
 import { parseAnswer } from '../../rows/answers.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { NOT_OF_SOURCES } from '../../rows/emission-cells.ts';

@@ -10,7 +10,7 @@ import { releaseLater } from '../../log/later-emissions.ts';
 import { replayErrors } from '../../log/replay-errors.ts';
 import { rescue } from '../../log/rescue-runs.ts';
 import { checkTick, fireTrigger } from '../../log/ticks.ts';
-import { decideWatch } from '../../log/watch-decisions.ts';
+import { decideWatch } from '../../log/watch/decisions.ts';
 import { claimRuns } from '../claims/claim-runs.ts';
 import { PlannedDeliveryPort } from '../deliveries/delivery-port.ts';
 import type { LogCore } from './batch.ts';

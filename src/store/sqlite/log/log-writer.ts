@@ -30,7 +30,7 @@ import {
 } from '../../log/port.ts';
 import { lockReplays, writeReplays } from '../../log/replay-errors.ts';
 import { takeTicks } from '../../log/ticks.ts';
-import { takeDecisions } from '../../log/watch-decisions.ts';
+import { takeDecisions } from '../../log/watch/decisions.ts';
 import { parseAnswer } from '../../rows/answers.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { isListed, NOT_OF_SOURCES } from '../../rows/emission-cells.ts';

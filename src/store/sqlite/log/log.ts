@@ -9,7 +9,7 @@ import { releaseLater } from '../../log/later-emissions.ts';
 import { replayErrors } from '../../log/replay-errors.ts';
 import { rescue } from '../../log/rescue-runs.ts';
 import { checkTick, fireTrigger } from '../../log/ticks.ts';
-import { decideWatch } from '../../log/watch-decisions.ts';
+import { decideWatch } from '../../log/watch/decisions.ts';
 import type { Core } from '../core.ts';
 import { SqliteDeliveryPort } from '../deliveries/delivery-port.ts';
 import { claimRuns } from '../runs/claim-runs.ts';

@@ -6,7 +6,7 @@ import type { Clock } from '../../../ports.ts';
 import { GroupCaptures } from '../../log/error-groups.ts';
 import { Ledger, type StateChange } from '../../log/ledger.ts';
 import { OwnerRoundRobin } from '../../log/owner-round-robin.ts';
-import { WatchNotes } from '../../log/watch-notes.ts';
+import { WatchNotes } from '../../log/watch/notes.ts';
 import type { Connection } from '../database.ts';
 import type { ListenerQueues, Moved } from '../deliveries/listener-queues.ts';
 import type { Throttles } from './throttles.ts';

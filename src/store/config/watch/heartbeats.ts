@@ -1,16 +1,16 @@
 // Heartbeats: a record, and the watch that pings and the scheduler change.
 
-import { LIMITS } from '../../domain/limits.ts';
-import type { Heartbeat, WatchedHeartbeat } from '../../domain/watch/heartbeat.ts';
-import type { WatchStore } from '../contract/watches.ts';
-import { number } from '../rows/cells.ts';
-import { HEARTBEAT_COLUMNS, toWatchedHeartbeat, WATCH_COLUMNS } from '../rows/watch-rows.ts';
-import type { ConfigCore } from './config-database.ts';
-import { resolveGroups } from './error-groups.ts';
-import { readPage } from './pages.ts';
-import { FOR_UPDATE, raw, type Sql, sql } from './sql.ts';
-import { get, type Steps, send } from './steps.ts';
-import { removeSubscriptions } from './subscriptions.ts';
+import { LIMITS } from '../../../domain/limits.ts';
+import type { Heartbeat, WatchedHeartbeat } from '../../../domain/watch/heartbeat.ts';
+import type { WatchStore } from '../../contract/watches.ts';
+import { number } from '../../rows/cells.ts';
+import { HEARTBEAT_COLUMNS, toWatchedHeartbeat, WATCH_COLUMNS } from '../../rows/watch-rows.ts';
+import type { ConfigCore } from '../config-database.ts';
+import { resolveGroups } from '../error-groups.ts';
+import { readPage } from '../pages.ts';
+import { FOR_UPDATE, raw, type Sql, sql } from '../sql.ts';
+import { get, type Steps, send } from '../steps.ts';
+import { removeSubscriptions } from '../subscriptions.ts';
 import { putWatch, unwatch } from './watches.ts';
 
 const COLUMNS = raw(`${WATCH_COLUMNS}, ${HEARTBEAT_COLUMNS}`);

@@ -1,17 +1,17 @@
 // Decisions about watches, with what they tell, for both databases.
 
-import { ERRORS } from '../../domain/emission.ts';
-import { keyOf, ruleFor } from '../../domain/errors/fingerprint.ts';
-import { FURTHER_ERRORS } from '../check/checks.ts';
-import { isAmong, sql, tableOf } from '../config/sql.ts';
-import { all, type Steps, send } from '../config/steps.ts';
-import type { Claims } from '../contract/store.ts';
-import type { WatchDecision } from '../contract/watches.ts';
-import { text } from '../rows/cells.ts';
-import { CELLS_OF_WATCH, watchCells } from '../rows/watch-rows.ts';
-import { groupId } from './error-groups.ts';
-import type { LogWriter } from './port.ts';
-import { writeEmission } from './write-emission.ts';
+import { ERRORS } from '../../../domain/emission.ts';
+import { keyOf, ruleFor } from '../../../domain/errors/fingerprint.ts';
+import { FURTHER_ERRORS } from '../../check/checks.ts';
+import { isAmong, sql, tableOf } from '../../config/sql.ts';
+import { all, type Steps, send } from '../../config/steps.ts';
+import type { Claims } from '../../contract/store.ts';
+import type { WatchDecision } from '../../contract/watches.ts';
+import { text } from '../../rows/cells.ts';
+import { CELLS_OF_WATCH, watchCells } from '../../rows/watch-rows.ts';
+import { groupId } from '../error-groups.ts';
+import type { LogWriter } from '../port.ts';
+import { writeEmission } from '../write-emission.ts';
 
 /** A decision by the watch and the version that it is made of. */
 export function decisionKey({ next }: WatchDecision): string {

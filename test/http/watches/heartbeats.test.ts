@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Json } from '../support/client.ts';
-import { type Errand, startErrand } from '../support/errand.ts';
-import { createOwner } from '../support/owners.ts';
-import { until } from '../support/wait.ts';
+import type { Json } from '../../support/client.ts';
+import { type Errand, startErrand } from '../../support/errand.ts';
+import { createOwner } from '../../support/owners.ts';
+import { until } from '../../support/wait.ts';
 
 /** Longer than interval and grace of `beat`, and shorter than what is taken for a server that was away. */
 const LATE_MS = 25_000;

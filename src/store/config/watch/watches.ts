@@ -1,11 +1,11 @@
 // Watches: those of a workflow follow from its settings, and time without a server is taken off all of them. How they are
-// decided: log/watch-decisions.ts.
+// decided: log/watch/decisions.ts.
 
-import { LIMITS } from '../../domain/limits.ts';
-import type { Runnable } from '../../domain/resource.ts';
-import { type NamedWatch, NO_PINGS, type Watch, watchesOf } from '../../domain/watch/watch.ts';
-import type { DueWatch, Settle, WatchStore } from '../contract/watches.ts';
-import { number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
+import { LIMITS } from '../../../domain/limits.ts';
+import type { Runnable } from '../../../domain/resource.ts';
+import { type NamedWatch, NO_PINGS, type Watch, watchesOf } from '../../../domain/watch/watch.ts';
+import type { DueWatch, Settle, WatchStore } from '../../contract/watches.ts';
+import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import {
   CELLS_OF_WATCH,
   HEARTBEAT_COLUMNS,
@@ -13,10 +13,10 @@ import {
   toWatchedHeartbeat,
   WATCH_COLUMNS,
   watchCells,
-} from '../rows/watch-rows.ts';
-import type { ConfigCore, Listener } from './config-database.ts';
-import { FOR_UPDATE, isNotAmong, raw, sql, tableOf } from './sql.ts';
-import { all, get, type Steps, send } from './steps.ts';
+} from '../../rows/watch-rows.ts';
+import type { ConfigCore, Listener } from '../config-database.ts';
+import { FOR_UPDATE, isNotAmong, raw, sql, tableOf } from '../sql.ts';
+import { all, get, type Steps, send } from '../steps.ts';
 
 type WatchVerbs = Pick<WatchStore, 'listWatches' | 'keepWatch' | 'dueWatches' | 'endedRuns'>;
 

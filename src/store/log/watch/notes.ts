@@ -1,10 +1,10 @@
 // Notes of runs that ended, for the watches of their workflow: collected within a transaction, and written before it is
 // committed, each watch once. A workflow that is not watched costs a look at its settings.
 
-import { partOf, type WatchKind } from '../../domain/watch/watch.ts';
-import { FOR_UPDATE, isAmong, sql, tableOf } from '../config/sql.ts';
-import { type Steps, send } from '../config/steps.ts';
-import type { LogWriter, NotedIn, RunNote } from './port.ts';
+import { partOf, type WatchKind } from '../../../domain/watch/watch.ts';
+import { FOR_UPDATE, isAmong, sql, tableOf } from '../../config/sql.ts';
+import { type Steps, send } from '../../config/steps.ts';
+import type { LogWriter, NotedIn, RunNote } from '../port.ts';
 
 interface Noted {
   readonly kinds: Set<WatchKind>;
