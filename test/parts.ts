@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..');
 const SETUP = { sqlite: 'test/support/global-setup.ts', postgres: 'test/support/postgres/global-setup.ts' } as const;
 
 /** Wait for processes, packages and clocks most of their time: half of the time of all tests on SQLite. */
-const SLOW = ['test/{attacks,demo,package,prove,unit/store/move}/**/*.test.ts'];
+const SLOW = ['test/{attacks,demo,deploy,package,prove,unit/store/move}/**/*.test.ts'];
 /** Half a minute of both cores each, or another version of Postgres: not part of `npm test`. */
 const RARE = ['test/postgres/faults/rarer.test.ts', 'test/contract/postgres-15.test.ts'];
 const OF_POSTGRES = ['test/postgres/**/*.test.ts', 'test/{contract,unit/support}/postgres*.test.ts'];

@@ -206,7 +206,8 @@ export class Deliveries {
   #report(delivery: ClaimedDelivery, end: AttemptEnd, held: boolean): void {
     const { metrics, log } = this.#deps;
     const { made, state } = end;
-    metrics.attempts.inc({ kind: delivery.kind, outcome: made.outcome });
+    // "answered" is then an answer that the delivery does not count as a success.
+    metrics.attempts.inc({ kind: delivery.kind, outcome: state === 'delivered' ? state : made.outcome });
     metrics.attemptSeconds.observe(made.tookMs / 1000);
     const fields = {
       delivery: numberedId(PREFIX.delivery, delivery.delivery),
