@@ -18,6 +18,9 @@ const STOP_GRACE_MS = 8000;
 /** Callers on open connections learn with their next request that they must go elsewhere, before the doors close. */
 const DRAIN_MS = 250;
 
+/** A terminal and systemd signal all processes, and npm hands its own on: what comes within this time is one signal. */
+const ONE_SIGNAL_MS = 200;
+
 /** How long the process goes on after its disk has failed, so that callers that wait get their answer. */
 const LOST_GRACE_MS = 1000;
 
@@ -83,11 +86,13 @@ async function main(): Promise<void> {
   };
   const service = await startService(config, { clock, random, log, onStoreLost });
   started = service;
-  let asked = 0;
+  let askedAtMs: number | null = null;
   const stop = (signal: NodeJS.Signals): void => {
-    asked++;
+    const nowMs = performance.now();
     // Nothing accepted is lost by leaving at once: what was under way is taken over at the next start.
-    if (asked > 1) process.exit(1);
+    if (askedAtMs !== null && nowMs - askedAtMs > ONE_SIGNAL_MS) process.exit(1);
+    if (askedAtMs !== null) return;
+    askedAtMs = nowMs;
     log.info({ signal }, 'stopping');
     service.drain();
     setTimeout(() => {

@@ -27,7 +27,7 @@ export interface Installed extends AsyncDisposable {
   /** Installs what the package pins, in a folder of its own; returns the lockfile of what is there then. */
   pinned(): Promise<string>;
   /** Runs the installed command, and returns what it prints. */
-  errand(...args: string[]): Promise<string>;
+  errand(args: string[], env?: Record<string, string>): Promise<string>;
   /** `errand start`, until it listens. */
   start(env: Record<string, string>): Promise<Server>;
   /** Runs a program of the user's, a module of JavaScript, and returns what it prints as JSON. */
@@ -99,7 +99,7 @@ function installedAt(dir: string): Omit<Installed, 'packed' | typeof Symbol.asyn
   return {
     dir,
     pinned: () => pinnedBy(join(dir, 'node_modules/errand')),
-    errand: async (...args) => (await run(command, args, { cwd: dir, env: { PATH } })).stdout,
+    errand: async (args, env = {}) => (await run(command, args, { cwd: dir, env: { PATH, ...env } })).stdout,
     start: async (env) => {
       const child = spawn(command, ['start'], { cwd: dir, env: { PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
       const exited = once(child, 'exit');

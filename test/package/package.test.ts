@@ -34,7 +34,7 @@ test('The package holds programs, documents and the licence', () => {
     assert.ok(packed.includes(path), path);
   }
   const known =
-    /^dist\/.*\.js$|^dist\/(sdk|verifier)\/\w+\.d\.ts$|^docs\/|^sources\/|^[A-Z]+(\.md)?$|^(package|npm-shrinkwrap)\.json$/;
+    /^dist\/.*\.js$|^dist\/node-version\.cjs$|^dist\/(sdk|verifier)\/\w+\.d\.ts$|^docs\/|^sources\/|^[A-Z]+(\.md)?$|^(package|npm-shrinkwrap)\.json$/;
   assert.deepEqual(
     packed.filter((path) => !known.test(path)),
     [],
@@ -72,7 +72,18 @@ test('No built module asks for TypeScript', async () => {
 });
 
 test('The installed command tells the version', async () => {
-  assert.equal((await installed.errand('--version')).trim(), manifest.version);
+  assert.equal((await installed.errand(['--version'])).trim(), manifest.version);
+});
+
+test('The installed command says which Node.js it needs', async () => {
+  const fake = join(installed.dir, 'fake.cjs');
+  await writeFile(
+    fake,
+    `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.22.0' } });`,
+  );
+  const told = await installed.errand(['--version'], { NODE_OPTIONS: `--require=${fake}` }).catch((error) => error);
+  assert.equal(told.code, 1);
+  assert.match(told.stderr, /^errand: Errand needs Node\.js 24 or newer, and this is v/);
 });
 
 test('The installed server lists what a step throws', async () => {

@@ -120,6 +120,7 @@ export class Jails implements Isolation {
     const child = spawn(command, args, {
       cwd: '/',
       env: { PATH },
+      detached: true, // as in spawn.ts
       stdio: [...STDIO, 'pipe', this.#filter === null ? 'ignore' : 'pipe'],
       ...(user === null ? {} : user),
     });
