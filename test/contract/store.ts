@@ -45,6 +45,7 @@ import { streamsContract } from './log/streams.ts';
 import { ticksContract } from './log/ticks.ts';
 import { replayOrdersContract } from './replays/replay-orders.ts';
 import { replaysContract } from './replays/replays.ts';
+import { sameErrorsContract } from './replays/same-errors.ts';
 import { claimingContract } from './runs/claiming.ts';
 import { fairnessContract } from './runs/fairness.ts';
 import { finishingContract } from './runs/finishing.ts';
@@ -123,6 +124,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   replayOrdersContract,
   watchesContract,
   heartbeatsContract,
+  sameErrorsContract,
 ];
 
 /** `part`: every second one, for a backend on which all of them take long in one process. */

@@ -3,7 +3,7 @@
 import { text } from '../bytes.ts';
 import { directEmission, type Emission, ERRORS, type NewEmission, REPLAY, type SourceType } from '../emission.ts';
 import { numberedId, PREFIX, recordId } from '../ids.ts';
-import type { RunState } from '../run/run.ts';
+import { isOver, type RunState } from '../run/run.ts';
 
 export interface Replay {
   readonly kind: 'replay' | 'retry';
@@ -11,6 +11,12 @@ export interface Replay {
   readonly isEdited: boolean;
   readonly run: number;
   readonly state: RunState;
+}
+
+/** A replay that stands for its error. */
+export interface StandingReplay extends Replay {
+  /** The operation that made it; null: none. */
+  readonly operationId: string | null;
 }
 
 /** What an emission says of the error or run that it runs again; shown as `caused_by.summary` of its run. */
@@ -38,6 +44,13 @@ export function kindOfReplay(
 /** Whether nothing is left to be replayed of an error because of this replay: what it fails with is an error of its own. */
 export function standsFor({ isEdited, state }: Replay): boolean {
   return !isEdited && state !== 'cancelled';
+}
+
+/** Returns why an operation makes no replay beside this one. */
+export function whyStanding({ run, state, operationId }: Omit<StandingReplay, 'kind' | 'isEdited'>): string {
+  const id = numberedId(PREFIX.run, run);
+  const by = operationId === null ? id : `${id} of ${operationId}`;
+  return isOver(state) ? `its event was run again by ${by} (${state})` : `its event is being run again by ${by}`;
 }
 
 /** Returns why the event of an error can never be replayed; null: it can, if there is still something to run it. */

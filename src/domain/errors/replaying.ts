@@ -2,7 +2,8 @@
 // error, and what follows from that. Pure.
 
 import { LIMITS } from '../limits.ts';
-import type { RunState } from '../run/run.ts';
+import { isOver, type RunState } from '../run/run.ts';
+import type { Replay } from './replay.ts';
 
 /** Which errors are meant: those of a group or of a workflow, or the ones that are named. All that are given apply. */
 export interface ErrorSelection {
@@ -28,7 +29,7 @@ export interface ReplayOrder {
   readonly stopOnFailures: number | null;
   /** One at a time, in the order of the errors. */
   readonly isOrdered: boolean;
-  /** Also errors of which there is a replay already. */
+  /** Also errors of which there is a replay already that has ended. */
   readonly isAgain: boolean;
 }
 
@@ -69,7 +70,20 @@ export interface Replaying {
   readonly isThrough: boolean;
 }
 
-/** Returns how many replays were made. */
+/**
+ * Returns what an operation does with an error of which there is this replay. One that is under way is followed, also when
+ * another operation made it: its event runs once, and its end is noted as that of an own replay.
+ */
+export function dealtWith(
+  before: Pick<Replay, 'state'> | undefined,
+  { isAgain }: Pick<ReplayOrder, 'isAgain'>,
+): 'replay' | 'follow' | 'leave' {
+  if (before === undefined) return 'replay';
+  if (!isOver(before.state)) return 'follow';
+  return isAgain ? 'replay' : 'leave';
+}
+
+/** Returns how many replays were made, or are followed. */
 export function replayedIn(counts: OutcomeCounts): number {
   return ENDED_OUTCOMES.reduce((sum, outcome) => sum + counts[outcome], counts.under_way);
 }

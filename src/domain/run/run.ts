@@ -9,6 +9,10 @@ export type RunState = 'queued' | 'running' | 'waiting' | 'succeeded' | 'failed'
 
 export const RUN_STATES: readonly RunState[] = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled'];
 
+export function isOver(state: RunState): boolean {
+  return state === 'succeeded' || state === 'failed' || state === 'cancelled';
+}
+
 /** The lease of a run. Results under an expired lease are refused. */
 export interface RunLease {
   readonly run: number;

@@ -1,10 +1,10 @@
 // Replaying many errors: what an owner may ask for, and the steps that replay them. The store knows how far each operation has
 // come; here it is decided which errors can be replayed.
 
-import { emissionOfReplay, whyNeverReplayed } from '../../domain/errors/replay.ts';
-import type { ErrorSelection, ReplayOrder } from '../../domain/errors/replaying.ts';
+import { emissionOfReplay, whyNeverReplayed, whyStanding } from '../../domain/errors/replay.ts';
+import { dealtWith, type ErrorSelection, type ReplayOrder } from '../../domain/errors/replaying.ts';
 import { Refusal } from '../../domain/fault.ts';
-import { numberedId, PREFIX } from '../../domain/ids.ts';
+import { PREFIX } from '../../domain/ids.ts';
 import type { NewReplay, Operation } from '../../domain/operation.ts';
 import type { Clock, Ids, Wake } from '../../ports.ts';
 import type { DryRun, ReplayCandidate, ReplayChoice } from '../../store/contract/operations.ts';
@@ -22,37 +22,27 @@ export async function stepReplays({
   const work = await store.nextReplays();
   if (!('operation' in work)) return { claims: null, dueAtMs: work.dueAtMs };
   const { operation, after, through, candidates, isLast } = work;
-  const { id: operationId, ownerId, replaying } = operation;
+  const { id: operationId, ownerId } = operation;
   const choices: ReplayChoice[] = [];
   for (const candidate of candidates) {
-    choices.push(await choiceOf(store, candidate, { ownerId, order: replaying?.order }));
+    choices.push(await choiceOf(store, candidate, ownerId));
   }
   const step = { operationId, ownerId, after, through, choices, isLast };
   const { claims } = await store.replayErrors(step);
   return { claims, dueAtMs: null };
 }
 
-interface Choosing {
-  readonly ownerId: string;
-  readonly order: Pick<ReplayOrder, 'isAgain' | 'deploymentId'> | undefined;
-}
-
 /** Which deployments a workflow has is not judged here: a run with one of another workflow could not begin. */
 async function choiceOf(
   store: Pick<Store, 'getRun'>,
-  { entry, error, before }: ReplayCandidate,
-  { ownerId, order }: Choosing,
+  { entry, error }: ReplayCandidate,
+  ownerId: string,
 ): Promise<ReplayChoice> {
   const emitterId = error?.emitterId ?? null;
-  const left = (reason: string): ReplayChoice => ({ entry, emitterId, left: 'not_replayed', reason, run: null });
+  const left = (reason: string): ReplayChoice => ({ entry, emitterId, reason });
   if (error === null) return left('there is no such error, or its event is no longer stored');
   const why = whyNeverReplayed(error) ?? (await whyHook(store, ownerId, error));
   if (why !== null) return left(why);
-  if (before && order?.isAgain !== true) {
-    const run = numberedId(PREFIX.run, before.run);
-    const reason = `its event was run again by ${run} (${before.state})`;
-    return { entry, emitterId, left: 'replayed_before', reason, run: before.run };
-  }
   return { entry, emitterId: error.emitterId, emission: emissionOfReplay(error, null), groupId: error.groupId };
 }
 
@@ -98,11 +88,11 @@ export function createReplays({ store, clock, ids, wake }: ReplayActionDeps) {
     const preview = await store.previewReplay(ownerId, order.selection);
     const sample = [];
     for (const candidate of preview.sample) {
-      const choice = await choiceOf(store, candidate, { ownerId, order });
-      sample.push({
-        ...candidate,
-        reason: 'left' in choice ? choice.reason : await whyGone(ownerId, choice.emitterId),
-      });
+      const choice = await choiceOf(store, candidate, ownerId);
+      const { before } = candidate;
+      const whyLeft = before && dealtWith(before, order) !== 'replay' ? whyStanding(before) : null;
+      const why = 'reason' in choice ? choice.reason : whyLeft;
+      sample.push({ ...candidate, reason: why ?? (await whyGone(ownerId, choice.emitterId)) });
     }
     return { ...preview, sample };
   }

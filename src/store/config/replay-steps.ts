@@ -1,4 +1,4 @@
-// The steps of operations that replay errors, beside the replays themselves (log/replay-errors.ts): counting, and noting how
+// The steps of operations that replay errors, beside the replays themselves (log/replays/replay-errors.ts): counting, and noting how
 // replays have ended. The operation's row is locked.
 
 import {
@@ -14,7 +14,7 @@ import {
 import { LIMITS } from '../../domain/limits.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import { ALL_RUNS, OPEN_RUNS } from '../log/log-tables.ts';
-import { selectedErrors, toSelected } from '../log/replay-records.ts';
+import { selectedErrors, toSelected } from '../log/replays/replay-records.ts';
 import { flag, number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
 import { toReplaying } from '../rows/operation-rows.ts';
 import type { Row } from '../rows/rows.ts';

@@ -1,8 +1,8 @@
 // Operations that take many steps: resending a webhook's deliveries, replaying errors. Same promises as store.ts.
 
 import type { Emission, NewEmission } from '../../domain/emission.ts';
-import type { Replay } from '../../domain/errors/replay.ts';
-import type { ErrorSelection, LeftOutcome, Outcome } from '../../domain/errors/replaying.ts';
+import type { StandingReplay } from '../../domain/errors/replay.ts';
+import type { ErrorSelection, Outcome } from '../../domain/errors/replaying.ts';
 import type { NewOperation, NewReplay, Operation, OperationKind, OperationOrder } from '../../domain/operation.ts';
 import type { Page, PageQuery } from './records.ts';
 
@@ -17,10 +17,10 @@ export interface ReplayResult {
   readonly entry: number;
   /** What failed; null: there is no such error. */
   readonly emitterId: string | null;
-  /** The replay's run; of an error that was replayed before, the run of that replay. */
+  /** The replay's run; also when it was made before, or by something else. */
   readonly run: number | null;
   readonly outcome: Outcome;
-  /** Why it was not replayed; null otherwise. */
+  /** Why it was not replayed, or what else had replayed it; null: the operation has. */
   readonly reason: string | null;
   /** The error that the replay ended in. */
   readonly errorEntry: number | null;
@@ -41,7 +41,7 @@ export interface ReplayPreview {
   /** Of those, by workflow, source or webhook; errors that are not there have none. */
   readonly byEmitter: ReadonlyMap<string, number>;
   /** The first LIMITS.replaySample. */
-  readonly sample: readonly ReplayCandidate[];
+  readonly sample: readonly PreviewedError[];
 }
 
 /** An error that an operation has come to. */
@@ -49,13 +49,17 @@ export interface ReplayCandidate {
   readonly entry: number;
   /** Null: there is no such error of the owner; retention may have deleted it. */
   readonly error: Emission | null;
+}
+
+/** An error of a preview. */
+export interface PreviewedError extends ReplayCandidate {
   /** The newest replay of it, or retry of its run, that was not cancelled. */
-  readonly before: Replay | null;
+  readonly before: StandingReplay | null;
 }
 
 /** What a dry run tells. */
 export interface DryRun extends Omit<ReplayPreview, 'sample'> {
-  readonly sample: readonly (ReplayCandidate & {
+  readonly sample: readonly (PreviewedError & {
     /** Why it would not be replayed; null: it would. */
     readonly reason: string | null;
   })[];
@@ -73,10 +77,10 @@ export interface ReplayWork {
   readonly isLast: boolean;
 }
 
-/** What is to become of one error. */
+/** What is to become of one error: a replay, unless there is one already, or nothing. */
 export type ReplayChoice = { readonly entry: number; readonly emitterId: string | null } & (
   | { readonly emission: NewEmission; readonly groupId: string | null }
-  | { readonly left: LeftOutcome; readonly reason: string; readonly run: number | null }
+  | { readonly reason: string }
 );
 
 export interface ReplayStep {

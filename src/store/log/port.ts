@@ -12,6 +12,7 @@ import type { QueueState } from '../../domain/delivery/turn.ts';
 import type { Emission, NewEmission } from '../../domain/emission.ts';
 import type { Fingerprint } from '../../domain/errors/fingerprint.ts';
 import type { GroupedError } from '../../domain/errors/group.ts';
+import type { StandingReplay } from '../../domain/errors/replay.ts';
 import type { Replaying } from '../../domain/errors/replaying.ts';
 import type { Dedupe, Owner, Runnable, Subscription, Via, Webhook } from '../../domain/resource.ts';
 import type { Withheld } from '../../domain/route.ts';
@@ -20,7 +21,7 @@ import type { RunEnd } from '../../domain/run/run-end.ts';
 import type { Continued } from '../../domain/run/run-trace.ts';
 import type { EarlyOrder, WaitStart } from '../../domain/run/wait.ts';
 import type { WatchKind } from '../../domain/watch/watch.ts';
-import type { ReplayResult } from '../contract/operations.ts';
+import type { ReplayResult, ReplayStep } from '../contract/operations.ts';
 import type { Claims, Idempotency, Tick } from '../contract/store.ts';
 import type { WatchDecision } from '../contract/watches.ts';
 
@@ -113,8 +114,11 @@ export interface KeptKey {
 
 /** Operations that replay errors. */
 export interface ReplayStore {
-  /** Locks and returns an operation that may make replays; undefined: it does not run. A verb writes what it gets, once. */
-  takeReplay(operationId: string): LockedReplay | undefined;
+  /**
+   * Locks and returns an operation that may make replays, with those that stand for the errors of its step; undefined: it does
+   * not run. A verb writes what it gets, once.
+   */
+  takeReplay(step: ReplayStep): LockedReplay | undefined;
   writeReplays(made: ReplaysMade): void;
 }
 
@@ -125,10 +129,12 @@ export interface LockedReplay {
   readonly after: number;
   readonly lastEntry: number;
   readonly replaying: Replaying;
+  /** By entry, for the errors that the step may replay. They are locked. */
+  readonly standing: ReadonlyMap<number, StandingReplay>;
 }
 
 /** What a step has written. */
-export interface ReplaysMade extends LockedReplay {
+export interface ReplaysMade extends Omit<LockedReplay, 'standing'> {
   readonly results: readonly (ReplayResult & { readonly groupId: string | null })[];
   /** The operation's place behind those that had no step since. */
   readonly turn: number;

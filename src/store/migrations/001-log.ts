@@ -259,5 +259,7 @@ CREATE TABLE operation_results (
   PRIMARY KEY (operation_id, entry)
 @sqlite ) STRICT, WITHOUT ROWID;
 @postgres ) HOT;
+-- The operation that made a replay: it has no reason to say what else has.
+CREATE INDEX operation_results_run ON operation_results (run) WHERE reason IS NULL AND run IS NOT NULL;
 CREATE INDEX operation_results_open ON operation_results (operation_id, entry) WHERE outcome = 'under_way';
 `;

@@ -6,7 +6,7 @@ import { configVerbs } from '../config/verbs.ts';
 import type { CounterStore } from '../contract/counters.ts';
 import type { Store } from '../contract/store.ts';
 import { logReads } from '../log/log-records.ts';
-import { replayReads } from '../log/replay-records.ts';
+import { replayReads } from '../log/replays/replay-records.ts';
 import { retentionVerbs } from '../log/retention.ts';
 import { runReads } from '../log/run-records.ts';
 import { errorSearches } from '../log/search/error-search.ts';

@@ -7,7 +7,7 @@ import type { NodeStore } from '../contract/nodes.ts';
 import type { Store } from '../contract/store.ts';
 import { writeGroupsOf } from '../log/error-groups.ts';
 import { logReads } from '../log/log-records.ts';
-import { replayReads } from '../log/replay-records.ts';
+import { replayReads } from '../log/replays/replay-records.ts';
 import { retentionVerbs } from '../log/retention.ts';
 import { runReads } from '../log/run-records.ts';
 import { errorSearches } from '../log/search/error-search.ts';

@@ -75,10 +75,9 @@ export async function next(stage: Pick<Stage, 'store'>): Promise<ReplayStep | nu
 }
 
 function stepOf({ operation, after, through, candidates, isLast }: ReplayWork): ReplayStep {
-  const choices = candidates.map(({ entry, error, before }): ReplayChoice => {
-    if (!error) return { entry, emitterId: null, left: 'not_replayed', reason: 'it is gone', run: null };
+  const choices = candidates.map(({ entry, error }): ReplayChoice => {
+    if (!error) return { entry, emitterId: null, reason: 'it is gone' };
     const { emitterId, groupId } = error;
-    if (before) return { entry, emitterId, left: 'replayed_before', reason: 'it was', run: before.run };
     return { entry, emitterId, emission: emissionOfReplay(error, null), groupId };
   });
   return { operationId: operation.id, ownerId: operation.ownerId, after, through, choices, isLast };

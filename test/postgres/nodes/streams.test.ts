@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import postgres from 'postgres';
 import { at, emit, none, parsed, succeeded } from '../../contract/fixtures.ts';
 import type { Json } from '../../support/client.ts';
+import { holding, lockWaits } from '../../support/postgres/holding.ts';
 import { createSource, ECHO_SOURCE, post } from '../../support/sources/sources.ts';
 import { listen, streamPath } from '../../support/stream.ts';
 import { until } from '../../support/wait.ts';
@@ -27,11 +28,7 @@ test('the end of the log waits for who writes before it', async () => {
     const { release, locked } = holding(sql, webhook.id);
     await locked;
     const slow = one.append(stage.make.emission(emitterId), none());
-    await until('the first node to wait for a lock', async () => {
-      const [row] =
-        await sql`SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      return row?.n > 0;
-    });
+    await until('the first node to wait for a lock', async () => (await lockWaits(sql)) > 0);
     clock.advance(1000);
     const quick = await other.append(stage.make.emission(emitterId, { name: 'quick' }), none());
     clock.advance(1);
@@ -55,24 +52,6 @@ test('the end of the log waits for who writes before it', async () => {
     await sql.end({ timeout: 1 });
   }
 });
-
-/** Holds the line of a listener until it is released. */
-function holding(sql: postgres.Sql, listenerId: string): { locked: Promise<void>; release: () => Promise<void> } {
-  const { promise: locked, resolve: isLocked } = Promise.withResolvers<void>();
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  const done = sql.begin(async (tx) => {
-    await tx`SELECT 1 FROM listener_queues WHERE listener_id = ${listenerId} FOR UPDATE`;
-    isLocked();
-    await released;
-  });
-  return {
-    locked,
-    release: async () => {
-      release();
-      await done;
-    },
-  };
-}
 
 test('a reader hears what all nodes emit', async () => {
   await using nodes = await startNodes({}, {});

@@ -22,7 +22,7 @@ const HOW_MANY = Type.Integer({ minimum: 0, examples: [42] });
 
 export const OUTCOME = oneOf(
   OUTCOMES,
-  '`under_way`: the replay’s run is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. `unknown`: the run ended, and is no longer kept. `not_replayed`: it cannot be, see `reason`. `replayed_before`: there was a replay already, see `reason`.',
+  '`under_way`: the replay’s run is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. `unknown`: the run ended, and is no longer kept. `not_replayed`: it cannot be, see `reason`. `replayed_before`: a replay of it has ended already, see `reason`.',
 );
 
 const COUNTS = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, HOW_MANY])) as Record<
@@ -139,7 +139,7 @@ export const REPLAY_INPUT = {
   again: Type.Optional(
     Type.Boolean({
       description:
-        'Also errors of which there is a replay or a retry already; they are left and counted when not given.',
+        'Also errors of which a replay or a retry has ended already; they are left and counted when not given.',
       examples: [false],
     }),
   ),
@@ -209,9 +209,13 @@ export const REPLAY_RESULT = Type.Object(
     id: RECORD_ID,
     emitter_id: nullable(id('p_', 'The workflow or source that failed; null: there is no such error.')),
     outcome: OUTCOME,
-    run_id: nullable(id('r_', 'The replay; of `replayed_before`, the one that there was.')),
+    run_id: nullable(id('r_', 'The replay, also when the operation did not make it: see `reason`.')),
     reason: nullable(
-      text({ description: 'Why it was not replayed.', example: 'there is no p_0Vj3aBc9dEfGhIjK any more' }),
+      text({
+        description:
+          'Why it was not replayed, or what else replays it: an operation follows a replay that is under way already.',
+        example: 'there is no p_0Vj3aBc9dEfGhIjK any more',
+      }),
     ),
     error_id: nullable(text({ description: 'The error that the replay ended in.', example: '1782000000456-0' })),
   },

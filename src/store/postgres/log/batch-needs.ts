@@ -2,6 +2,7 @@
 
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
+import type { ReplayStep } from '../../contract/operations.ts';
 import type { Idempotency, Tick } from '../../contract/store.ts';
 import type { WatchDecision } from '../../contract/watches.ts';
 import { Missed } from './routes.ts';
@@ -24,8 +25,8 @@ export class Needs {
   readonly decisions = new Map<string, WatchDecision>();
   /** Of sources and workflows. */
   readonly memories = new Set<string>();
-  /** Operations that replay errors. */
-  readonly replays = new Set<string>();
+  /** Steps of operations that replay errors. */
+  readonly replays: ReplayStep[] = [];
   overDigests = false;
   dueLater = false;
   expired = false;

@@ -1,6 +1,7 @@
 // Plans the verbs of a batch in memory, one after the other, each on the changes of the ones before it. See batch.ts. A plan
 // that misses something is dropped as a whole.
 
+import type { StandingReplay } from '../../../domain/errors/replay.ts';
 import type { Owner, Runnable, Subscription, Webhook } from '../../../domain/resource.ts';
 import type { Admission } from '../../contract/store.ts';
 import { GroupCaptures } from '../../log/error-groups.ts';
@@ -112,7 +113,17 @@ export class BatchPlanner {
     const key = `replay ${operationId}`;
     const locked = this.#dealtWith.has(key) ? undefined : this.reads.replays.get(operationId);
     this.#dealtWith.add(key);
-    return locked;
+    return locked && { ...locked, standing: new Map([...locked.standing, ...this.#replaysBefore(locked.ownerId)]) };
+  }
+
+  /** Replays that operations have made in this batch, by the entries of the errors. */
+  #replaysBefore(of: string): [number, StandingReplay][] {
+    return this.replaysMade.flatMap(({ id: operationId, ownerId, results }) =>
+      results.flatMap(({ entry, run, outcome, reason }): [number, StandingReplay][] => {
+        const isMade = ownerId === of && outcome === 'under_way' && reason === null && run !== null;
+        return isMade ? [[entry, { kind: 'replay', isEdited: false, state: 'queued', run, operationId }]] : [];
+      }),
+    );
   }
 
   /** Returns whether this decision about a watch counted; true once. */

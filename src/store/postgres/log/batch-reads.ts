@@ -1,17 +1,18 @@
 // What a batch reads before it is planned, with one statement for each kind of row. See batch.ts.
 //
-// Locks are taken in this order, so that nodes do not wait for each other: operations, idempotency keys, runs and deliveries that end,
+// Locks are taken in this order, so that nodes do not wait for each other: operations, errors, idempotency keys, runs and deliveries that end,
 // digests, queues; by key within each. Postgres detects remaining deadlocks, and the transaction is tried again.
 
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Dedupe } from '../../../domain/resource.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
+import type { ReplayStep } from '../../contract/operations.ts';
 import type { Idempotency, Tick } from '../../contract/store.ts';
 import type { WatchDecision } from '../../contract/watches.ts';
 import { DIGESTS_PER_STEP } from '../../log/digests.ts';
 import type { LockedReplay } from '../../log/port.ts';
-import { lockReplays } from '../../log/replay-errors.ts';
+import { lockReplays } from '../../log/replays/replay-errors.ts';
 import { takeTicks } from '../../log/ticks.ts';
 import { takeDecisions } from '../../log/watch/decisions.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
@@ -76,7 +77,7 @@ export class Reads {
   async first(needs: Needs): Promise<void> {
     await Promise.all([
       this.#readStand(needs.owners),
-      needs.replays.size > 0 && this.#readReplays(needs.replays),
+      needs.replays.length > 0 && this.#readReplays(needs.replays),
       this.#readKeys(needs.keys),
       this.#readEndings(needs.endings),
       this.#readReturns(needs.returns),
@@ -203,8 +204,8 @@ export class Reads {
     for (const { triggerId, expectedAtMs } of fired) this.firedTicks.add(tickKey(triggerId, expectedAtMs));
   }
 
-  async #readReplays(ids: ReadonlySet<string>): Promise<void> {
-    for (const locked of await runSteps(this.#tx, lockReplays([...ids]))) this.replays.set(locked.id, locked);
+  async #readReplays(steps: readonly ReplayStep[]): Promise<void> {
+    for (const locked of await runSteps(this.#tx, lockReplays(steps))) this.replays.set(locked.id, locked);
   }
 
   async #decide(decisions: readonly WatchDecision[]): Promise<void> {

@@ -26,7 +26,7 @@
 import { StoreUnavailable } from '../../contract/store.ts';
 import { writeGroupsOf } from '../../log/error-groups.ts';
 import { FairQueue } from '../../log/fair-queue.ts';
-import { writeReplays } from '../../log/replay-errors.ts';
+import { writeReplays } from '../../log/replays/replay-errors.ts';
 import { writeNotes } from '../../log/watch/notes.ts';
 import { number } from '../../rows/cells.ts';
 import { isListed } from '../../rows/emission-cells.ts';

@@ -6,6 +6,7 @@ import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
 import type { Dedupe, Owner, Runnable, Subscription, Webhook } from '../../../domain/resource.ts';
 import type { Withheld } from '../../../domain/route.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
+import type { ReplayStep } from '../../contract/operations.ts';
 import type { Admission, Idempotency, Tick } from '../../contract/store.ts';
 import type { WatchDecision } from '../../contract/watches.ts';
 import {
@@ -99,7 +100,7 @@ export class PlannedLogWriter implements LogWriter {
     this.planner.captures.add(group, error);
   }
 
-  takeReplay(operationId: string): LockedReplay | undefined {
+  takeReplay({ operationId }: ReplayStep): LockedReplay | undefined {
     return this.planner.takeReplay(operationId);
   }
 

@@ -7,7 +7,7 @@ import { append } from '../../log/append.ts';
 import { closeDigests } from '../../log/digests.ts';
 import { finishRun, NO_SLOTS, releaseRuns } from '../../log/finish-run.ts';
 import { releaseLater } from '../../log/later-emissions.ts';
-import { replayErrors } from '../../log/replay-errors.ts';
+import { replayErrors } from '../../log/replays/replay-errors.ts';
 import { rescue } from '../../log/rescue-runs.ts';
 import { checkTick, fireTrigger } from '../../log/ticks.ts';
 import { decideWatch } from '../../log/watch/decisions.ts';
@@ -109,7 +109,7 @@ export function logVerbs(core: LogCore): LogVerbs {
         {
           needs: (needs) => {
             needs.owners.add(step.ownerId);
-            needs.replays.add(step.operationId);
+            needs.replays.push(step);
           },
           plan: (planner) => replayErrors(new PlannedLogWriter(planner, NO_SLOTS), step),
         },

@@ -7,6 +7,7 @@ import { LIMITS } from '../../../domain/limits.ts';
 import type { Dedupe, Owner, Runnable, Subscription, Webhook } from '../../../domain/resource.ts';
 import type { Withheld } from '../../../domain/route.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
+import type { ReplayStep } from '../../contract/operations.ts';
 import type { Admission, Idempotency, Tick } from '../../contract/store.ts';
 import type { WatchDecision } from '../../contract/watches.ts';
 import { DIGESTS_PER_STEP } from '../../log/digests.ts';
@@ -28,7 +29,7 @@ import {
   type RunNote,
   type RunQueue,
 } from '../../log/port.ts';
-import { lockReplays, writeReplays } from '../../log/replay-errors.ts';
+import { lockReplays, writeReplays } from '../../log/replays/replay-errors.ts';
 import { takeTicks } from '../../log/ticks.ts';
 import { takeDecisions } from '../../log/watch/decisions.ts';
 import { parseAnswer } from '../../rows/answers.ts';
@@ -99,8 +100,8 @@ export class SqliteLogWriter implements LogWriter {
     this.tx.captures.add(group, error);
   }
 
-  takeReplay(operationId: string): LockedReplay | undefined {
-    return runSteps(this.core, this.tx, () => lockReplays([operationId]))[0];
+  takeReplay(step: ReplayStep): LockedReplay | undefined {
+    return runSteps(this.core, this.tx, () => lockReplays([step]))[0];
   }
 
   writeReplays(made: ReplaysMade): void {

@@ -6,7 +6,7 @@ import { append } from '../../log/append.ts';
 import { closeDigests } from '../../log/digests.ts';
 import { finishRun, NO_SLOTS, releaseRuns } from '../../log/finish-run.ts';
 import { releaseLater } from '../../log/later-emissions.ts';
-import { replayErrors } from '../../log/replay-errors.ts';
+import { replayErrors } from '../../log/replays/replay-errors.ts';
 import { rescue } from '../../log/rescue-runs.ts';
 import { checkTick, fireTrigger } from '../../log/ticks.ts';
 import { decideWatch } from '../../log/watch/decisions.ts';

@@ -4,6 +4,7 @@ import { deepEqual, equal, match } from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   counted,
+  dealtWith,
   dueAfter,
   isAllFixed,
   judged,
@@ -18,7 +19,7 @@ import {
   roomOf,
 } from '../../../../src/domain/errors/replaying.ts';
 import { LIMITS } from '../../../../src/domain/limits.ts';
-import { RUN_STATES } from '../../../../src/domain/run/run.ts';
+import { RUN_STATES, type RunState } from '../../../../src/domain/run/run.ts';
 
 const ORDER: ReplayOrder = {
   selection: { groupId: null, workflowId: null, code: null, sinceMs: null, untilMs: null, entries: [] },
@@ -54,6 +55,17 @@ test('a bounded number is under way', () => {
   equal(roomOf(replaying({ counts: { under_way: LIMITS.replaysUnderWay + 1 } })), 0);
   const order = { isOrdered: true };
   deepEqual([roomOf(replaying({ order })), roomOf(replaying({ order, counts: { under_way: 1 } }))], [1, 0]);
+});
+
+test('an event runs again beside no other replay of it', () => {
+  const dealt = (state: RunState, isAgain: boolean) => dealtWith({ state }, { isAgain });
+  for (const isAgain of [false, true]) {
+    equal(dealtWith(undefined, { isAgain }), 'replay');
+    for (const state of ['queued', 'running', 'waiting'] as const) equal(dealt(state, isAgain), 'follow');
+  }
+  for (const state of ['succeeded', 'failed'] as const) {
+    deepEqual([dealt(state, false), dealt(state, true)], ['leave', 'replay']);
+  }
 });
 
 test('no more than the canary goes first', () => {

@@ -1,19 +1,18 @@
 // Reads of what replay operations are about, for both databases: the errors of a selection, in order, step by step.
 
-import { ERRORS } from '../../domain/emission.ts';
-import { type Replay, standsFor } from '../../domain/errors/replay.ts';
-import type { ErrorSelection } from '../../domain/errors/replaying.ts';
-import { LIMITS } from '../../domain/limits.ts';
-import { firstNumberOf } from '../../domain/operation.ts';
-import { isAmongNumbers, joined, raw, type Sql, sql } from '../config/sql.ts';
-import type { OperationStore, ReplayCandidate } from '../contract/operations.ts';
-import { number, numberOrNull, textOrNull } from '../rows/cells.ts';
-import { toEmission } from '../rows/log-rows.ts';
-import { toOperation } from '../rows/operation-rows.ts';
-import type { Row } from '../rows/rows.ts';
-import { LISTED, type LogReader } from './log-tables.ts';
-import { replaysOf } from './search/error-outcomes.ts';
-import { inRange, type NumberIndex, ordered } from './search/number-ranges.ts';
+import { ERRORS } from '../../../domain/emission.ts';
+import type { ErrorSelection } from '../../../domain/errors/replaying.ts';
+import { LIMITS } from '../../../domain/limits.ts';
+import { firstNumberOf } from '../../../domain/operation.ts';
+import { isAmongNumbers, joined, raw, type Sql, sql } from '../../config/sql.ts';
+import type { OperationStore, PreviewedError, ReplayCandidate } from '../../contract/operations.ts';
+import { number, numberOrNull, textOrNull } from '../../rows/cells.ts';
+import { toEmission } from '../../rows/log-rows.ts';
+import { toOperation } from '../../rows/operation-rows.ts';
+import type { Row } from '../../rows/rows.ts';
+import { LISTED, type LogReader } from '../log-tables.ts';
+import { inRange, type NumberIndex, ordered } from '../search/number-ranges.ts';
+import { standingReplays, toStanding } from './standing-replays.ts';
 
 /** Errors of an owner, behind one entry and up to another one. */
 export interface SelectedRange {
@@ -94,12 +93,16 @@ export function replayReads(log: LogReader): Pick<OperationStore, 'previewReplay
         AND owner_id = ${ownerId} AND name = ${ERRORS}`,
     );
     const found = new Map(rows.map((row) => [number(row, 'entry'), toEmission(row, log)]));
-    const replays = await replaysOf(log, [...found.values()]);
-    const before = (entry: number): Replay | null => {
-      const error = found.get(entry);
-      return (error && replays(error).find(standsFor)) ?? null;
-    };
-    return errors.map(({ entry }) => ({ entry, error: found.get(entry) ?? null, before: before(entry) }));
+    return errors.map(({ entry }) => ({ entry, error: found.get(entry) ?? null }));
+  }
+
+  async function previewed(ownerId: string, errors: readonly SelectedError[]): Promise<readonly PreviewedError[]> {
+    const candidates = await candidatesOf(ownerId, errors);
+    const ofRuns = candidates.flatMap(({ entry, error }) =>
+      error?.causeRun ? { entry, causeRun: error.causeRun } : [],
+    );
+    const standing = toStanding(await database.all(standingReplays(ownerId, ofRuns)), ofRuns);
+    return candidates.map((candidate) => ({ ...candidate, before: standing.get(candidate.entry) ?? null }));
   }
 
   return {
@@ -128,7 +131,7 @@ export function replayReads(log: LogReader): Pick<OperationStore, 'previewReplay
         // SQLite's reads are in the server's own thread: whatever came meanwhile goes first.
         await new Promise((resolve) => setImmediate(resolve));
       }
-      return { count, isAtLeast, byEmitter, sample: await candidatesOf(ownerId, sampled) };
+      return { count, isAtLeast, byEmitter, sample: await previewed(ownerId, sampled) };
     },
 
     nextReplays: async () => {

@@ -1,39 +1,53 @@
 // Replays of many errors, for an operation: its cursor moves in the transaction that makes them. So each error is passed once,
-// whatever becomes of processes, and of several processes with the same errors one succeeds.
+// whatever becomes of processes, and of several processes with the same errors one succeeds. Of several operations that come to
+// the same error one replays it, and the others follow that replay until it ends.
 
-import { counted, dueAfter, type Outcome, pacedRoomOf, type Replaying, roomOf } from '../../domain/errors/replaying.ts';
-import { SECOND_MS } from '../../domain/limits.ts';
-import { checkpointFrom } from '../../domain/run/checkpoint.ts';
-import { FOR_UPDATE, isAmong, sql, tableOf } from '../config/sql.ts';
-import { all, type Steps, send } from '../config/steps.ts';
-import type { ReplayChoice, ReplayStep } from '../contract/operations.ts';
-import type { LogStore } from '../contract/store.ts';
-import { number, text } from '../rows/cells.ts';
-import { toReplaying } from '../rows/operation-rows.ts';
-import type { Row } from '../rows/rows.ts';
-import type { LockedReplay, LogWriter, ReplaysMade } from './port.ts';
-import { writeEmission } from './write-emission.ts';
+import { type StandingReplay, whyStanding } from '../../../domain/errors/replay.ts';
+import {
+  counted,
+  dealtWith,
+  dueAfter,
+  type Outcome,
+  pacedRoomOf,
+  type Replaying,
+  roomOf,
+} from '../../../domain/errors/replaying.ts';
+import { SECOND_MS } from '../../../domain/limits.ts';
+import { checkpointFrom } from '../../../domain/run/checkpoint.ts';
+import { FOR_UPDATE, isAmong, sql, tableOf } from '../../config/sql.ts';
+import { all, type Steps, send, together } from '../../config/steps.ts';
+import type { ReplayChoice, ReplayStep } from '../../contract/operations.ts';
+import type { LogStore } from '../../contract/store.ts';
+import { number, text } from '../../rows/cells.ts';
+import { toReplaying } from '../../rows/operation-rows.ts';
+import type { Row } from '../../rows/rows.ts';
+import type { LockedReplay, LogWriter, ReplaysMade } from '../port.ts';
+import { writeEmission } from '../write-emission.ts';
+import { lockErrors, type OfRun, standingReplays, toStanding } from './standing-replays.ts';
 
 /** When a queue is full, the operation waits so long. */
 const FULL_MS = SECOND_MS;
 
 /** See LogStore. */
 export function replayErrors(log: LogWriter, step: ReplayStep): Awaited<ReturnType<LogStore['replayErrors']>> {
-  const operation = log.takeReplay(step.operationId);
+  const operation = log.takeReplay(step);
   if (operation?.ownerId !== step.ownerId || operation.after !== step.after) return { made: 0, claims: log.claims };
-  const { replaying } = operation;
+  const { replaying, standing, ...locked } = operation;
   const room = pacedRoomOf(replaying, log.nowMs);
   const results: ReplaysMade['results'][number][] = [];
-  let made = 0;
+  let [begun, made] = [0, 0];
   let stop: 'room' | 'full' | null = null;
   for (const choice of step.choices) {
-    const result = resultOf(log, choice, { step, replaying, mayReplay: made < room });
+    const before = standing.get(choice.entry);
+    const result = resultOf(log, choice, { step, replaying, before, mayBegin: begun < room });
     if (typeof result === 'string') {
       stop = result;
       break;
     }
     results.push(result);
-    if (result.outcome === 'under_way') made++;
+    if (result.outcome !== 'under_way') continue;
+    begun++;
+    if (result.reason === null) made++;
   }
   const outcomes = results.map(({ outcome }): Outcome => outcome);
   const counts = counted(replaying.counts, outcomes, null);
@@ -42,7 +56,7 @@ export function replayErrors(log: LogWriter, step: ReplayStep): Awaited<ReturnTy
   // What was looked at and not meant is behind the cursor, too.
   const reached = stop === null ? step.through : (results.at(-1)?.entry ?? operation.after);
   log.writeReplays({
-    ...operation,
+    ...locked,
     after: reached,
     replaying: { ...replaying, counts, dueAtMs, isThrough },
     results,
@@ -55,21 +69,28 @@ export function replayErrors(log: LogWriter, step: ReplayStep): Awaited<ReturnTy
 interface Deciding {
   readonly step: ReplayStep;
   readonly replaying: Replaying;
-  readonly mayReplay: boolean;
+  readonly before: StandingReplay | undefined;
+  readonly mayBegin: boolean;
 }
 
 function resultOf(
   log: LogWriter,
   choice: ReplayChoice,
-  { step: { ownerId }, replaying, mayReplay }: Deciding,
+  { step: { ownerId }, replaying, before, mayBegin }: Deciding,
 ): ReplaysMade['results'][number] | 'room' | 'full' {
   const { entry, emitterId } = choice;
   const none = { entry, emitterId, groupId: null, run: null, errorEntry: null };
-  if ('left' in choice) return { ...none, run: choice.run, outcome: choice.left, reason: choice.reason };
+  if ('reason' in choice) return { ...none, outcome: 'not_replayed', reason: choice.reason };
   const { groupId, emission } = choice;
+  const dealt = dealtWith(before, replaying.order);
+  if (before && dealt !== 'replay') {
+    const outcome = dealt === 'leave' ? 'replayed_before' : 'under_way';
+    if (outcome === 'under_way' && !mayBegin) return 'room';
+    return { ...none, groupId, run: before.run, outcome, reason: whyStanding(before) };
+  }
   const runnable = log.runnable(ownerId, emission.onlyListenerId ?? '');
   if (!runnable) return { ...none, groupId, outcome: 'not_replayed', reason: `there is no ${emitterId} any more` };
-  if (!mayReplay) return 'room';
+  if (!mayBegin) return 'room';
   // A run without room in its queue would fail, and the replay with it.
   if (log.runQueue(ownerId, runnable.id).waiting >= runnable.settings.queueLimit) return 'full';
   const { deploymentId } = replaying.order;
@@ -81,15 +102,33 @@ function resultOf(
 
 const PINNED = { checkpoint: checkpointFrom([]), attempt: 1 };
 
-/** Locks and reads operations that run. */
-export function* lockReplays(ids: readonly string[]): Steps<readonly LockedReplay[]> {
+/** Locks and reads operations that run, and then the errors of their steps. */
+export function* lockReplays(steps: readonly ReplayStep[]): Steps<readonly LockedReplay[]> {
+  const ids = steps.map(({ operationId }) => operationId);
   const rows =
     yield* all(sql`SELECT * FROM operations WHERE id ${isAmong(ids)} AND kind = 'replay' AND state = 'running'
     AND is_counted AND NOT is_through ORDER BY id ${FOR_UPDATE}`);
-  return rows.map(toLocked);
+  const locked: LockedReplay[] = [];
+  for (const row of rows) {
+    const operation = toLocked(row);
+    const errors = errorsOf(steps.filter(({ operationId }) => operationId === operation.id));
+    const { ownerId } = operation;
+    const [, made = []] = yield* together(lockErrors(ownerId, errors), standingReplays(ownerId, errors));
+    locked.push({ ...operation, standing: toStanding(made, errors) });
+  }
+  return locked;
 }
 
-function toLocked(row: Row): LockedReplay {
+function errorsOf(steps: readonly ReplayStep[]): readonly OfRun[] {
+  return steps
+    .flatMap(({ choices }) => choices)
+    .flatMap((choice) => {
+      const causeRun = 'emission' in choice ? choice.emission.causeRun : null;
+      return causeRun === null ? [] : { entry: choice.entry, causeRun };
+    });
+}
+
+function toLocked(row: Row): Omit<LockedReplay, 'standing'> {
   return {
     id: text(row, 'id'),
     ownerId: text(row, 'owner_id'),

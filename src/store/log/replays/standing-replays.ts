@@ -1,0 +1,49 @@
+// Replays that stand for errors: an operation makes none beside them.
+
+import { REPLAY } from '../../../domain/emission.ts';
+import { kindOfReplay, type StandingReplay, standsFor } from '../../../domain/errors/replay.ts';
+import type { RunState } from '../../../domain/run/run.ts';
+import { differs, isAmongNumbers, raw, type Sql, sql } from '../../config/sql.ts';
+import { number, text, textOrNull } from '../../rows/cells.ts';
+import type { Row } from '../../rows/rows.ts';
+import { ALL_RUNS } from '../log-tables.ts';
+
+/** An error of a run. */
+export interface OfRun {
+  readonly entry: number;
+  readonly causeRun: number;
+}
+
+/** Selects the newest replays and retries of one owner's errors that were not cancelled, of those that are alike one. */
+export function standingReplays(ownerId: string, errors: readonly OfRun[]): Sql {
+  return sql`SELECT newest.cause_run, newest.summary, runs.run, runs.state,
+      (SELECT results.operation_id FROM operation_results AS results WHERE results.run = newest.run AND results.reason IS NULL)
+        AS operation_id
+    FROM (SELECT again.cause_run, again.summary, max(made.run) AS run FROM emissions AS again
+        JOIN ${ALL_RUNS} AS made ON made.entry = again.entry AND made.state <> 'cancelled'
+        WHERE again.owner_id = ${ownerId} AND again.cause_run ${isAmongNumbers(errors.map(({ causeRun }) => causeRun))}
+          AND again.name = ${raw(`'${REPLAY}'`)} GROUP BY again.cause_run, again.summary) AS newest
+      JOIN ${ALL_RUNS} AS runs ON runs.run = newest.run ORDER BY runs.run`;
+}
+
+/** Returns the newest replay that stands for each error, by entry. */
+export function toStanding(rows: readonly Row[], errors: readonly OfRun[]): ReadonlyMap<number, StandingReplay> {
+  const entriesOf = Map.groupBy(errors, ({ causeRun }) => causeRun);
+  const standing = new Map<number, StandingReplay>();
+  for (const row of rows) {
+    const made = { name: REPLAY, summary: text(row, 'summary') };
+    const [run, state] = [number(row, 'run'), text<RunState>(row, 'state')];
+    for (const { entry, causeRun } of entriesOf.get(number(row, 'cause_run')) ?? []) {
+      const kind = kindOfReplay(made, { entry, run: causeRun });
+      const replay = kind && { ...kind, run, state, operationId: textOrNull(row, 'operation_id') };
+      if (replay && standsFor(replay)) standing.set(entry, replay);
+    }
+  }
+  return standing;
+}
+
+/** Locks errors, so that of several operations that come to one at the same time the second sees the replay of the first. */
+export function lockErrors(ownerId: string, errors: readonly OfRun[]): Sql {
+  return sql`SELECT entry FROM emissions WHERE entry ${isAmongNumbers(errors.map(({ entry }) => entry))}
+    AND owner_id = ${ownerId} ORDER BY entry ${differs({ sqlite: '', postgres: 'FOR NO KEY UPDATE' })}`;
+}
