@@ -4,7 +4,12 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ROOT } from './shipped.ts';
 
-const GENERATORS = ['src/http/openapi/openapi.ts', 'release/licences.ts', 'test/attacks/table.ts'];
+const GENERATORS = [
+  'src/http/openapi/openapi.ts',
+  'release/client/client.ts',
+  'release/licences.ts',
+  'test/attacks/table.ts',
+];
 
 for (const file of GENERATORS) {
   const { status } = spawnSync(process.execPath, [join(ROOT, file), ...process.argv.slice(2)], { stdio: 'inherit' });

@@ -22,6 +22,7 @@ const TYPED = [
   'sources',
   'components',
   'streams',
+  'client',
   'accounts',
   'data-stores',
   'webhooks',

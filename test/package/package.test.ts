@@ -34,7 +34,7 @@ test('The package holds programs, documents and the licence', () => {
     assert.ok(packed.includes(path), path);
   }
   const known =
-    /^dist\/.*\.js$|^dist\/node-version\.cjs$|^dist\/(sdk|verifier)\/\w+\.d\.ts$|^docs\/|^sources\/|^[A-Z]+(\.md)?$|^(package|npm-shrinkwrap)\.json$/;
+    /^dist\/.*\.js$|^dist\/node-version\.cjs$|^dist\/(sdk|verifier|client|client\/generated)\/[\w-]+\.d\.ts$|^docs\/|^sources\/|^[A-Z]+(\.md)?$|^(package|npm-shrinkwrap)\.json$/;
   assert.deepEqual(
     packed.filter((path) => !known.test(path)),
     [],
@@ -142,6 +142,19 @@ test('Plain JavaScript runs code with the fixture of an error', async () => {
   assert.deepEqual(await installed.program(program, JSON.stringify(fixture)), ['charge', 'TypeError']);
 });
 
+test('The installed client reads what the installed server answers', async () => {
+  await using server = await startServer('client');
+  const program = `
+    import { Errand, ProblemError } from 'errand/client';
+    const errand = new Errand({ url: process.argv[2], key: process.argv[3] });
+    const { data } = await errand.createDataStore({ name: 'seen' });
+    const names = [];
+    for await (const { id, name } of errand.listDataStores()) names.push([id === data.id, name]);
+    const refused = await errand.getRun({ id: 'r_0' }).catch((error) => error instanceof ProblemError && error.code);
+    console.log(JSON.stringify([...names, refused]));`;
+  assert.deepEqual(await installed.program(program, server.url, KEY), [[true, 'seen'], 'not_found']);
+});
+
 test('The installed server deploys a folder of files', async () => {
   const dir = join(installed.dir, 'flows');
   await mkdir(dir);
@@ -206,6 +219,8 @@ test('Programs in TypeScript find the types', async () => {
     import { webhookOf, webhookPreParsing } from 'errand/webhooks/fastify';
     import { verifyRequest } from 'errand/webhooks/fetch';
     import { createReplayGuard } from 'errand/webhooks/replay';
+    import { Errand, type Run } from 'errand/client';
+    export const newest = async (): Promise<Run | undefined> => (await new Errand().searchRuns({ limit: 1 })).data[0];
     const options = { secrets: 'whsec_AAAA', isReplay: createReplayGuard() };
     export const handler = async (request: Request): Promise<Response> => {
       const result = await verifyRequest(request, options);

@@ -22,7 +22,8 @@ import { Reader } from './reader.ts';
 
 /** How what is sent is written down. */
 export interface Frames {
-  hello(gapAfter: number | null): Uint8Array;
+  /** `at`: where the stream begins, for a reader that is lost before the first record. */
+  hello(at: number, gapAfter: number | null): Uint8Array;
   of(records: readonly EmissionRecord[]): Uint8Array;
   readonly quiet: Uint8Array;
 }
@@ -126,7 +127,7 @@ export class Streams {
     const reader: Reader = new Reader({
       group: now,
       cursor: after ?? end,
-      hello: this.#deps.frames.hello(hasGap ? after : null),
+      hello: this.#deps.frames.hello(after ?? end, hasGap ? after : null),
       isAllowed,
       onClose: () => this.#forget(now, reader),
       onCut: () => {

@@ -12,7 +12,7 @@ import { propertiesOf } from '../params.ts';
 import { Type } from '../schema/type.ts';
 import { exampleOf } from './example.ts';
 import { TAGS } from './operation.ts';
-import { text } from './schema.ts';
+import { oneOf, text } from './schema.ts';
 
 const DESCRIPTION = `Workflows, event sources, webhooks, and every error of theirs.
 
@@ -22,7 +22,10 @@ const WHY_NOT = 'The refusal (RFC 9457). The codes are at /docs/errors.';
 
 const PROBLEM = Type.Object(
   {
-    type: text({ example: '/docs/errors#not_found' }),
+    type: oneOf(
+      Object.keys(REFUSALS).map((code) => `/docs/errors#${code}`),
+      'Ends with the code.',
+    ),
     title: text({ example: REFUSALS.not_found.title }),
     status: Type.Integer({ examples: [404] }),
     detail: text({

@@ -45,6 +45,8 @@ export interface OperationDoc<P extends TProperties, Q extends TProperties, B ex
   readonly auditTarget?: string;
   /** Of the answer, when it is not JSON. */
   readonly mediaType?: string;
+  /** What one event of a stream or one line of an export holds, of which clients are generated; `answer` is their text. */
+  readonly item?: TSchema;
 }
 
 type NoMembers = Record<never, never>;
@@ -74,7 +76,7 @@ export function operation<
     answersWhile: doc.answersWhile ?? [],
     ...(doc.auditTarget === undefined ? {} : { auditTarget: doc.auditTarget }),
     ...securityOf(doc.access),
-    response: { [doc.status ?? 200]: doc.mediaType ? notJson(doc.mediaType, doc.answer) : doc.answer },
+    response: { [doc.status ?? 200]: doc.mediaType ? notJson(doc.mediaType, doc) : doc.answer },
   };
   // Handlers never read members that their route does not have; Fastify checks those that it has.
   return schema as unknown as Operation<P, Q, B>;
@@ -85,8 +87,10 @@ function securityOf(access: Access): { security?: { [scheme: string]: string[] }
   return { security: access === 'public' ? [] : [{ key: [access] }] };
 }
 
-function notJson(mediaType: string, answer: TSchema): object {
-  return { description: 'Done.', content: { [mediaType]: { schema: answer, example: exampleOf(answer) } } };
+/** OpenAPI 3.1 has no schema for the items of a stream: `x-itemSchema` is what 3.2 calls `itemSchema`. */
+function notJson(mediaType: string, { answer, item }: { answer: TSchema; item?: TSchema }): object {
+  const of = { schema: answer, example: exampleOf(answer), ...(item ? { 'x-itemSchema': item } : {}) };
+  return { description: 'Done.', content: { [mediaType]: of } };
 }
 
 /** `{data: …}`, the frame of one record. */

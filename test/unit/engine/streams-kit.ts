@@ -84,7 +84,7 @@ interface Stage {
 export function stage(): Stage {
   const log = new Log();
   const frames = {
-    hello: (gapAfter: number | null) => utf8(gapAfter === null ? 'hello ' : 'gap '),
+    hello: (_at: number, gapAfter: number | null) => utf8(gapAfter === null ? 'hello ' : 'gap '),
     of: (records: readonly EmissionRecord[]) =>
       utf8(records.map(({ body }) => `${text(body as Uint8Array)} `).join('')),
     quiet: utf8('. '),

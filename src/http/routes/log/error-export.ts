@@ -14,6 +14,7 @@ import type { HttpDeps } from '../../deps.ts';
 import { idIn, operation } from '../../openapi/operation.ts';
 import { text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
+import { EXPORTED_ERROR } from '../../wire/log/emissions.ts';
 import { ERROR_FILTER, errorFilterOf } from '../../wire/log/error-filter.ts';
 import { wrong } from '../../wire/times.ts';
 import { exists } from './emitters.ts';
@@ -46,6 +47,7 @@ const ANSWER = {
   access: 'read',
   description: DESCRIPTION,
   mediaType: 'application/x-ndjson',
+  item: EXPORTED_ERROR,
   answer: Type.String({ examples: [EXAMPLE] }),
 } as const;
 

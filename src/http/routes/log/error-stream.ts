@@ -6,6 +6,7 @@ import type { HttpDeps } from '../../deps.ts';
 import { found, notFound } from '../../found.ts';
 import { operation } from '../../openapi/operation.ts';
 import { Type } from '../../schema/type.ts';
+import { STREAMED_ERROR } from '../../wire/log/emissions.ts';
 import { ERROR_FILTER, errorFilterOf } from '../../wire/log/error-filter.ts';
 import { STREAM_QUERY, sendStream, streamCursor } from './send-stream.ts';
 
@@ -28,6 +29,7 @@ export function addErrorStreamRoute(app: App, deps: HttpDeps): void {
       'Server-sent events, as those of one emitter (`GET /v1/emitters/{id}/events`): every error of all workflows, sources and webhooks from now on, also of those that are created later; each as the listings show it with `expand=event`. `Last-Event-ID` goes on behind that error. Parameters that are given must all match.',
     query: { ...FILTER, ...STREAM_QUERY },
     mediaType: 'text/event-stream',
+    item: STREAMED_ERROR,
     answer: Type.String({ examples: [EXAMPLE] }),
   });
   app.get('/v1/errors/stream', { schema, exposeHeadRoute: false }, async (request, reply) => {

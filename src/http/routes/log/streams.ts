@@ -9,6 +9,7 @@ import { notFound } from '../../found.ts';
 import { idIn, operation } from '../../openapi/operation.ts';
 import { text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
+import { EVENT_RECORD } from '../../wire/log/emissions.ts';
 import { STREAM_QUERY, sendStream, streamCursor } from './send-stream.ts';
 
 const EMITTERS = /^(p|dc|wh)_/;
@@ -47,6 +48,7 @@ export function addStreamRoutes(app: App, deps: HttpDeps): void {
       params,
       query: QUERY,
       mediaType: 'text/event-stream',
+      item: EVENT_RECORD,
       answer: Type.String({
         examples: [
           'id: 1782000000123-0\ndata: {"id":"1782000000123-0","indexed_at_ms":1782000000123,"event":{"id":7},"metadata":{}}\n\n',

@@ -93,6 +93,27 @@ export const GROUPED_METADATA = Type.Object({
   group_id: Type.Optional(text({ description: 'The group of errors.', example: 'eg_0Vj3aBc9dEfGhIjK' })),
 });
 
+/** What a stream of errors sends. */
+export const STREAMED_ERROR = Type.Object(
+  { ...RECORD, event: ERROR_EVENT, metadata: GROUPED_METADATA },
+  { title: 'StreamedError' },
+);
+
+/** A line of an export of errors. */
+export const EXPORTED_ERROR = Type.Object(
+  {
+    ...RECORD,
+    metadata: GROUPED_METADATA,
+    error: ERROR,
+    original_context: ORIGINAL_CONTEXT,
+    original_event_text: Type.Optional(
+      text({ description: 'The event that started the run, exactly as it arrived.', example: '{"order":12345}' }),
+    ),
+    original_event_base64: Type.Optional(text({ description: 'Instead, where its bytes are no UTF-8.' })),
+  },
+  { title: 'ExportedError' },
+);
+
 export const EVENT_RECORD = Type.Object(
   {
     ...RECORD,

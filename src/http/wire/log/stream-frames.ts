@@ -13,8 +13,9 @@ const LINE_BREAK = /\r\n|\r|\n/;
 const GAP = '$gap';
 
 export const STREAM_FRAMES = {
-  hello: (gapAfter: number | null): Uint8Array =>
-    Buffer.from(`retry: ${RETRY_MS}\n\n${gapAfter === null ? '' : gapFrame(gapAfter)}`),
+  /** An id without data is no event, but what a reader goes on behind when it is lost before the first one. */
+  hello: (at: number, gapAfter: number | null): Uint8Array =>
+    Buffer.from(`retry: ${RETRY_MS}\nid: ${recordId(at)}\n\n${gapAfter === null ? '' : gapFrame(gapAfter)}`),
 
   of: (records: readonly EmissionRecord[]): Uint8Array => Buffer.from(records.map(frame).join('')),
 

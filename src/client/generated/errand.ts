@@ -1,0 +1,1446 @@
+// Made from docs/openapi.json by `npm run generate`; not changed by hand.
+
+import type { StreamEvent, StreamOptions } from '../events.ts';
+import type { CallOptions, ErrandOptions } from '../options.ts';
+import type { Paged } from '../paged.ts';
+import { createTransport, type Transport } from '../transport.ts';
+import type {
+  ActivateDeploymentAnswer,
+  ActivateDeploymentInput,
+  CallEndpointAnswer,
+  CallEndpointInput,
+  CancelOperationAnswer,
+  CancelOperationInput,
+  CancelRunAnswer,
+  CancelRunInput,
+  CheckComponentsAnswer,
+  CheckComponentsInput,
+  ClearDataStoreAnswer,
+  ClearDataStoreInput,
+  ConfigurePropAnswer,
+  ConfigurePropInput,
+  CreateAccountAnswer,
+  CreateAccountInput,
+  CreateAutoSubscriptionAnswer,
+  CreateAutoSubscriptionInput,
+  CreateDataStoreAnswer,
+  CreateDataStoreInput,
+  CreateHeartbeatAnswer,
+  CreateHeartbeatInput,
+  CreateKeyAnswer,
+  CreateKeyInput,
+  CreateOwnerAnswer,
+  CreateOwnerInput,
+  CreateOwnerKeyAnswer,
+  CreateOwnerKeyInput,
+  CreateSourceAnswer,
+  CreateSourceInput,
+  CreateSubscriptionAnswer,
+  CreateSubscriptionInput,
+  CreateWebhookAnswer,
+  CreateWebhookInput,
+  CreateWorkflowAnswer,
+  CreateWorkflowInput,
+  DeleteAccountAnswer,
+  DeleteAccountInput,
+  DeleteDataRecordAnswer,
+  DeleteDataRecordInput,
+  DeleteDataStoreAnswer,
+  DeleteDataStoreInput,
+  DeleteHeartbeatAnswer,
+  DeleteHeartbeatInput,
+  DeleteSourceAnswer,
+  DeleteSourceEventAnswer,
+  DeleteSourceEventInput,
+  DeleteSourceEventsAnswer,
+  DeleteSourceEventsInput,
+  DeleteSourceInput,
+  DeleteSubscriptionAnswer,
+  DeleteSubscriptionByTripleAnswer,
+  DeleteSubscriptionByTripleInput,
+  DeleteSubscriptionInput,
+  DeleteWebhookAnswer,
+  DeleteWebhookInput,
+  DeleteWorkflowAnswer,
+  DeleteWorkflowInput,
+  DeploySourceFileAnswer,
+  DeploySourceFileInput,
+  DeployWorkflowFileAnswer,
+  DeployWorkflowFileInput,
+  EndWaitAnswer,
+  EndWaitInput,
+  ExportErrorsInput,
+  ExportErrorsItem,
+  ExportSourceErrorsInput,
+  ExportSourceErrorsItem,
+  ExportWebhookErrorsInput,
+  ExportWebhookErrorsItem,
+  ExportWorkflowErrorsInput,
+  ExportWorkflowErrorsItem,
+  GetAccountAnswer,
+  GetAccountInput,
+  GetComponentAnswer,
+  GetComponentInput,
+  GetDataRecordAnswer,
+  GetDataRecordInput,
+  GetDataStoreAnswer,
+  GetDataStoreInput,
+  GetDeliveryAnswer,
+  GetDeliveryInput,
+  GetErrorFixtureAnswer,
+  GetErrorFixtureInput,
+  GetErrorGroupAnswer,
+  GetErrorGroupInput,
+  GetHealthAnswer,
+  GetHealthInput,
+  GetHeartbeatAnswer,
+  GetHeartbeatErrorAnswer,
+  GetHeartbeatErrorInput,
+  GetHeartbeatInput,
+  GetLedgerAnswer,
+  GetLedgerInput,
+  GetMeAnswer,
+  GetMeInput,
+  GetMetricsInput,
+  GetMyQuotasAnswer,
+  GetMyQuotasInput,
+  GetOpenApiAnswer,
+  GetOpenApiInput,
+  GetOperationAnswer,
+  GetOperationInput,
+  GetOwnerQuotasAnswer,
+  GetOwnerQuotasInput,
+  GetReadinessAnswer,
+  GetReadinessInput,
+  GetRunAnswer,
+  GetRunInput,
+  GetSourceAnswer,
+  GetSourceErrorAnswer,
+  GetSourceErrorInput,
+  GetSourceInput,
+  GetSubscriptionAnswer,
+  GetSubscriptionInput,
+  GetWebhookAnswer,
+  GetWebhookErrorAnswer,
+  GetWebhookErrorInput,
+  GetWebhookInput,
+  GetWorkflowAnswer,
+  GetWorkflowErrorAnswer,
+  GetWorkflowErrorInput,
+  GetWorkflowInput,
+  InvokeSourceAnswer,
+  InvokeSourceInput,
+  ListAccountsAnswer,
+  ListAccountsInput,
+  ListAuditAnswer,
+  ListAuditInput,
+  ListComponentsAnswer,
+  ListComponentsInput,
+  ListDataRecordsAnswer,
+  ListDataRecordsInput,
+  ListDataStoresAnswer,
+  ListDataStoresInput,
+  ListDeliveriesAnswer,
+  ListDeliveriesInput,
+  ListDeploymentsAnswer,
+  ListDeploymentsInput,
+  ListErrorGroupsAnswer,
+  ListErrorGroupsInput,
+  ListHeartbeatErrorsAnswer,
+  ListHeartbeatErrorsInput,
+  ListHeartbeatEventsAnswer,
+  ListHeartbeatEventsInput,
+  ListHeartbeatsAnswer,
+  ListHeartbeatsInput,
+  ListKeysAnswer,
+  ListKeysInput,
+  ListMyAccountsAnswer,
+  ListMyAccountsInput,
+  ListMySourcesAnswer,
+  ListMySourcesInput,
+  ListMySubscriptionsAnswer,
+  ListMySubscriptionsInput,
+  ListMyWebhooksAnswer,
+  ListMyWebhooksInput,
+  ListOperationsAnswer,
+  ListOperationsInput,
+  ListOwnerAuditAnswer,
+  ListOwnerAuditInput,
+  ListOwnerKeysAnswer,
+  ListOwnerKeysInput,
+  ListOwnersAnswer,
+  ListOwnersInput,
+  ListReplayResultsAnswer,
+  ListReplayResultsInput,
+  ListRunsAnswer,
+  ListRunsInput,
+  ListSourceErrorsAnswer,
+  ListSourceErrorsInput,
+  ListSourceEventsAnswer,
+  ListSourceEventsInput,
+  ListSourceLogsAnswer,
+  ListSourceLogsInput,
+  ListSourcesAnswer,
+  ListSourcesInput,
+  ListSubscriptionsAnswer,
+  ListSubscriptionsInput,
+  ListWatchesAnswer,
+  ListWatchesInput,
+  ListWebhookDeliveriesAnswer,
+  ListWebhookDeliveriesInput,
+  ListWebhookErrorsAnswer,
+  ListWebhookErrorsInput,
+  ListWebhookKeysAnswer,
+  ListWebhookKeysInput,
+  ListWebhooksAnswer,
+  ListWebhooksInput,
+  ListWorkflowErrorsAnswer,
+  ListWorkflowErrorsInput,
+  ListWorkflowEventsAnswer,
+  ListWorkflowEventsInput,
+  ListWorkflowsAnswer,
+  ListWorkflowsInput,
+  PauseOperationAnswer,
+  PauseOperationInput,
+  PingInput,
+  PingStatusInput,
+  PreviewErrorGroupsAnswer,
+  PreviewErrorGroupsInput,
+  ReloadPropsAnswer,
+  ReloadPropsInput,
+  ReplayErrorAnswer,
+  ReplayErrorInput,
+  ReplayErrorsAnswer,
+  ReplayErrorsInput,
+  ReplaySourceErrorAnswer,
+  ReplaySourceErrorInput,
+  ResendDeliveryAnswer,
+  ResendDeliveryInput,
+  ResendWebhookAnswer,
+  ResendWebhookInput,
+  ResumeOperationAnswer,
+  ResumeOperationInput,
+  RetryRunAnswer,
+  RetryRunInput,
+  RevokeKeyAnswer,
+  RevokeKeyInput,
+  RevokeOwnerKeyAnswer,
+  RevokeOwnerKeyInput,
+  RotateWebhookSecretAnswer,
+  RotateWebhookSecretInput,
+  RunWorkflowAnswer,
+  RunWorkflowInput,
+  SearchErrorsAnswer,
+  SearchErrorsInput,
+  SearchRunsAnswer,
+  SearchRunsInput,
+  SetDataRecordAnswer,
+  SetDataRecordInput,
+  SetOwnerQuotasAnswer,
+  SetOwnerQuotasInput,
+  StreamErrorsInput,
+  StreamErrorsItem,
+  StreamEventsInput,
+  StreamEventsItem,
+  StreamSourceEventsInput,
+  StreamSourceEventsItem,
+  TestWebhookAnswer,
+  TestWebhookInput,
+  UpdateAccountAnswer,
+  UpdateAccountInput,
+  UpdateDataStoreAnswer,
+  UpdateDataStoreInput,
+  UpdateErrorGroupAnswer,
+  UpdateErrorGroupInput,
+  UpdateHeartbeatAnswer,
+  UpdateHeartbeatInput,
+  UpdateMeAnswer,
+  UpdateMeInput,
+  UpdateSourceAnswer,
+  UpdateSourceInput,
+  UpdateWebhookAnswer,
+  UpdateWebhookInput,
+  UpdateWorkflowAnswer,
+  UpdateWorkflowInput,
+} from './types.ts';
+
+/** A server, as one of its owners sees it. Each method is an operation of the interface, by its name in the OpenAPI document. */
+export class Errand {
+  readonly #transport: Transport;
+
+  constructor(options: ErrandOptions = {}) {
+    this.#transport = createTransport(options);
+  }
+
+  /**
+   * Send an event: `POST /e/{key}`
+   *
+   * The `endpoint_url` of an HTTP trigger or a source, with any method, any further path and any query. With `ERRAND_ENDPOINT_URL` it is a host without a path, such as `https://{label}.hooks.example.com`; this address stays valid. The workflow gets `{method, path, query, client_ip, url, headers, body}`: `body` is the JSON as it came, byte for byte, when the content type is JSON and it parses; an object for forms, null when empty, else text, or `{"$base64": "…"}` for bytes that are no UTF-8.
+   *
+   * The answer means that the event is on disk. With `custom_response` it is what the run passes to `$.respond`. A body compressed with gzip or deflate is inflated. JSON that is nested more than 256 levels deep is refused.
+   */
+  callEndpoint(input: CallEndpointInput, options: CallOptions = {}): Promise<CallEndpointAnswer> {
+    return this.#transport.send<CallEndpointAnswer>({ method: 'POST', path: '/e/{key}', body: 'whole', isPublic: true, takesIdempotencyKey: true }, input, options);
+  }
+
+  /**
+   * Resume or cancel a waiting run: `POST /r/{run}/{token}/{order}`
+   *
+   * The `resume_url` and `cancel_url` that `$.flow.delay`, `$.flow.suspend` and `$.flow.rerun` return, with any method but HEAD and OPTIONS, which change nothing. The request becomes `$.context.run.callback_request` of the step that comes next, its body `$resume_data` of the step that waited. A request that accepts `text/html` gets a page. 404 for an address that is none; 409 when the wait is over.
+   */
+  endWait(input: EndWaitInput, options: CallOptions = {}): Promise<EndWaitAnswer> {
+    return this.#transport.send<EndWaitAnswer>({ method: 'POST', path: '/r/{run}/{token}/{order}', body: 'whole', isPublic: true }, input, options);
+  }
+
+  /**
+   * Tell that a job ran: `POST /h/{key}`
+   *
+   * The `ping_url` of a heartbeat, with GET, HEAD or POST.
+   */
+  ping(input: PingInput, options: CallOptions = {}): Promise<string> {
+    return this.#transport.text({ method: 'POST', path: '/h/{key}', isPublic: true }, input, options);
+  }
+
+  /**
+   * Tell that a job began or failed: `POST /h/{key}/{status}`
+   *
+   * The `ping_url` of a heartbeat and `/start`, `/fail`, or the exit code of the job: 0 is a success, any other one a failure. Of the body of a failure the first 100000 bytes are kept in its error.
+   */
+  pingStatus(input: PingStatusInput, options: CallOptions = {}): Promise<string> {
+    return this.#transport.text({ method: 'POST', path: '/h/{key}/{status}', isPublic: true }, input, options);
+  }
+
+  /**
+   * List workflows: `GET /v1/workflows`
+   *
+   * Newest first, without steps and triggers.
+   */
+  listWorkflows(input: ListWorkflowsInput = {}, options: CallOptions = {}): Paged<ListWorkflowsAnswer> {
+    return this.#transport.list<ListWorkflowsAnswer>({ method: 'GET', path: '/v1/workflows', query: ['active', 'name', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Create a workflow: `POST /v1/workflows`
+   *
+   * Compiles and deploys the steps, makes the triggers, and activates it. Code that does not compile is 422 with file, line and column.
+   */
+  createWorkflow(input: CreateWorkflowInput, options: CallOptions = {}): Promise<CreateWorkflowAnswer> {
+    return this.#transport.send<CreateWorkflowAnswer>({ method: 'POST', path: '/v1/workflows', body: 'members' }, input, options);
+  }
+
+  /**
+   * Read a workflow: `GET /v1/workflows/{id}`
+   *
+   * With its steps’ code, its triggers and their addresses.
+   */
+  getWorkflow(input: GetWorkflowInput, options: CallOptions = {}): Promise<GetWorkflowAnswer> {
+    return this.#transport.send<GetWorkflowAnswer>({ method: 'GET', path: '/v1/workflows/{id}' }, input, options);
+  }
+
+  /**
+   * Change a workflow: `PUT /v1/workflows/{id}`
+   *
+   * Any of the members; those left out stay as they are. Changed code makes a new deployment, and steps keep their ids by their namespace. `triggers` replaces all of them. Runs in flight end with the code that they began with.
+   */
+  updateWorkflow(input: UpdateWorkflowInput, options: CallOptions = {}): Promise<UpdateWorkflowAnswer> {
+    return this.#transport.send<UpdateWorkflowAnswer>({ method: 'PUT', path: '/v1/workflows/{id}', body: 'members' }, input, options);
+  }
+
+  /**
+   * Delete a workflow: `DELETE /v1/workflows/{id}`
+   *
+   * With its triggers and all subscriptions from and to it; what waits in its queue is cancelled.
+   */
+  deleteWorkflow(input: DeleteWorkflowInput, options: CallOptions = {}): Promise<DeleteWorkflowAnswer> {
+    return this.#transport.send<DeleteWorkflowAnswer>({ method: 'DELETE', path: '/v1/workflows/{id}' }, input, options);
+  }
+
+  /**
+   * Deploy a workflow file: `PUT /v1/workflow_files`
+   *
+   * What `errand deploy` sends: a file whose default export is what `defineWorkflow` returns, bundled with all that it imports. The same path is the same workflow: it is made, or changed, or left as it is. A file that cannot be loaded is 422 with file, line and column.
+   */
+  deployWorkflowFile(input: DeployWorkflowFileInput, options: CallOptions = {}): Promise<DeployWorkflowFileAnswer> {
+    return this.#transport.send<DeployWorkflowFileAnswer>({ method: 'PUT', path: '/v1/workflow_files', body: 'members' }, input, options);
+  }
+
+  /**
+   * List the versions of a workflow: `GET /v1/workflows/{id}/deployments`
+   *
+   * The newest 20 versions of its code, newest first, and older ones that are active or that open runs need. One of them is active.
+   */
+  listDeployments(input: ListDeploymentsInput, options: CallOptions = {}): Paged<ListDeploymentsAnswer> {
+    return this.#transport.list<ListDeploymentsAnswer>({ method: 'GET', path: '/v1/workflows/{id}/deployments', query: ['limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Go back to a version: `POST /v1/workflows/{id}/deployments/{deployment_id}/activate`
+   *
+   * New events run with this version from now on; runs in flight end with the one that they began with.
+   */
+  activateDeployment(input: ActivateDeploymentInput, options: CallOptions = {}): Promise<ActivateDeploymentAnswer> {
+    return this.#transport.send<ActivateDeploymentAnswer>({ method: 'POST', path: '/v1/workflows/{id}/deployments/{deployment_id}/activate' }, input, options);
+  }
+
+  /**
+   * Search all errors: `GET /v1/errors`
+   *
+   * The errors of all workflows, sources and webhooks, also of deleted ones, as far as they are kept; newest first. One request looks at no more than 10,000 records, and reads no more than 8 MiB of them: a page may be short, or empty, although more matches. Then `next_cursor` says where to go on, and `searched_until_ms` how far it came.
+   */
+  searchErrors(input: SearchErrorsInput = {}, options: CallOptions = {}): Paged<SearchErrorsAnswer> {
+    return this.#transport.list<SearchErrorsAnswer>({ method: 'GET', path: '/v1/errors', query: ['emitter_id', 'code', 'group_id', 'step', 'text', 'deployment_id', 'since', 'until', 'told', 'replayed', 'expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Search all runs: `GET /v1/runs`
+   *
+   * The runs of all workflows and sources, also of deleted ones, as far as they are kept; newest first. One request looks at no more than 10,000 records, and reads no more than 8 MiB of them: a page may be short, or empty, although more matches. Then `next_cursor` says where to go on, and `searched_until_ms` how far it came.
+   */
+  searchRuns(input: SearchRunsInput = {}, options: CallOptions = {}): Paged<SearchRunsAnswer> {
+    return this.#transport.list<SearchRunsAnswer>({ method: 'GET', path: '/v1/runs', query: ['workflow_id', 'source_id', 'state', 'error_code', 'text', 'since', 'until', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * List recent errors of a workflow: `GET /v1/workflows/{id}/$errors/event_summaries`
+   *
+   * The newest 100, always kept however old they are. With `expand=event` each with the original event, its context and the error.
+   */
+  listWorkflowErrors(input: ListWorkflowErrorsInput, options: CallOptions = {}): Paged<ListWorkflowErrorsAnswer> {
+    return this.#transport.list<ListWorkflowErrorsAnswer>({ method: 'GET', path: '/v1/workflows/{id}/$errors/event_summaries', query: ['expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Read one error of a workflow: `GET /v1/workflows/{id}/$errors/event_summaries/{record_id}`
+   *
+   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and its replays.
+   */
+  getWorkflowError(input: GetWorkflowErrorInput, options: CallOptions = {}): Promise<GetWorkflowErrorAnswer> {
+    return this.#transport.send<GetWorkflowErrorAnswer>({ method: 'GET', path: '/v1/workflows/{id}/$errors/event_summaries/{record_id}', query: ['expand'] }, input, options);
+  }
+
+  /**
+   * Replay an error of a workflow: `POST /v1/workflows/{id}/$errors/{record_id}/replay`
+   *
+   * Runs the original event again, byte for byte, with the active deployment: new id and time, same trace and `original_ts`, `replay: true`. With `event`, that one instead.
+   */
+  replayError(input: ReplayErrorInput, options: CallOptions = {}): Promise<ReplayErrorAnswer> {
+    return this.#transport.send<ReplayErrorAnswer>({ method: 'POST', path: '/v1/workflows/{id}/$errors/{record_id}/replay', body: 'members' }, input, options);
+  }
+
+  /**
+   * List recent errors of a source: `GET /v1/sources/{id}/$errors/event_summaries`
+   *
+   * The newest 100, always kept however old they are. With `expand=event` each with the original event, its context and the error.
+   */
+  listSourceErrors(input: ListSourceErrorsInput, options: CallOptions = {}): Paged<ListSourceErrorsAnswer> {
+    return this.#transport.list<ListSourceErrorsAnswer>({ method: 'GET', path: '/v1/sources/{id}/$errors/event_summaries', query: ['expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Read one error of a source: `GET /v1/sources/{id}/$errors/event_summaries/{record_id}`
+   *
+   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and its replays.
+   */
+  getSourceError(input: GetSourceErrorInput, options: CallOptions = {}): Promise<GetSourceErrorAnswer> {
+    return this.#transport.send<GetSourceErrorAnswer>({ method: 'GET', path: '/v1/sources/{id}/$errors/event_summaries/{record_id}', query: ['expand'] }, input, options);
+  }
+
+  /**
+   * Replay an error of a source: `POST /v1/sources/{id}/$errors/{record_id}/replay`
+   *
+   * Runs the original event again, byte for byte, with the active deployment: new id and time, same trace and `original_ts`, `replay: true`. With `event`, that one instead.
+   */
+  replaySourceError(input: ReplaySourceErrorInput, options: CallOptions = {}): Promise<ReplaySourceErrorAnswer> {
+    return this.#transport.send<ReplaySourceErrorAnswer>({ method: 'POST', path: '/v1/sources/{id}/$errors/{record_id}/replay', body: 'members' }, input, options);
+  }
+
+  /**
+   * List recent errors of a webhook: `GET /v1/webhooks/{id}/$errors/event_summaries`
+   *
+   * The newest 100, always kept however old they are. With `expand=event` each with the original event, its context and the error.
+   */
+  listWebhookErrors(input: ListWebhookErrorsInput, options: CallOptions = {}): Paged<ListWebhookErrorsAnswer> {
+    return this.#transport.list<ListWebhookErrorsAnswer>({ method: 'GET', path: '/v1/webhooks/{id}/$errors/event_summaries', query: ['expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Read one error of a webhook: `GET /v1/webhooks/{id}/$errors/event_summaries/{record_id}`
+   *
+   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and its replays.
+   */
+  getWebhookError(input: GetWebhookErrorInput, options: CallOptions = {}): Promise<GetWebhookErrorAnswer> {
+    return this.#transport.send<GetWebhookErrorAnswer>({ method: 'GET', path: '/v1/webhooks/{id}/$errors/event_summaries/{record_id}', query: ['expand'] }, input, options);
+  }
+
+  /**
+   * List recent errors of a heartbeat: `GET /v1/heartbeats/{id}/$errors/event_summaries`
+   *
+   * The newest 100, always kept however old they are. With `expand=event` each with the original event, its context and the error.
+   */
+  listHeartbeatErrors(input: ListHeartbeatErrorsInput, options: CallOptions = {}): Paged<ListHeartbeatErrorsAnswer> {
+    return this.#transport.list<ListHeartbeatErrorsAnswer>({ method: 'GET', path: '/v1/heartbeats/{id}/$errors/event_summaries', query: ['expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Read one error of a heartbeat: `GET /v1/heartbeats/{id}/$errors/event_summaries/{record_id}`
+   *
+   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and its replays.
+   */
+  getHeartbeatError(input: GetHeartbeatErrorInput, options: CallOptions = {}): Promise<GetHeartbeatErrorAnswer> {
+    return this.#transport.send<GetHeartbeatErrorAnswer>({ method: 'GET', path: '/v1/heartbeats/{id}/$errors/event_summaries/{record_id}', query: ['expand'] }, input, options);
+  }
+
+  /**
+   * List groups of errors: `GET /v1/error_groups`
+   *
+   * Errors of one workflow, source or webhook with the same step, code, message template and frame are one group. Cursors are places in the list (`start_cursor`, `end_cursor`), not ids: a group that is seen again moves to the front.
+   */
+  listErrorGroups(input: ListErrorGroupsInput = {}, options: CallOptions = {}): Paged<ListErrorGroupsAnswer> {
+    return this.#transport.list<ListErrorGroupsAnswer>({ method: 'GET', path: '/v1/error_groups', query: ['emitter_id', 'state', 'code', 'since', 'text', 'sort', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Read a group of errors: `GET /v1/error_groups/{id}`
+   *
+   * With its errors by hour and by deployment, and its newest errors, each with its receipts: who was told. `GET /v1/errors?group_id=…` has all of its errors that are kept.
+   */
+  getErrorGroup(input: GetErrorGroupInput, options: CallOptions = {}): Promise<GetErrorGroupAnswer> {
+    return this.#transport.send<GetErrorGroupAnswer>({ method: 'GET', path: '/v1/error_groups/{id}' }, input, options);
+  }
+
+  /**
+   * Change a group of errors: `PUT /v1/error_groups/{id}`
+   *
+   * State, note and assignee; what is left out stays. A mute always has an end, and the first of several counts. `resolved`: the next error opens the group again, with `resolved_in_next_deployment` the next error of a later deployment.
+   */
+  updateErrorGroup(input: UpdateErrorGroupInput, options: CallOptions = {}): Promise<UpdateErrorGroupAnswer> {
+    return this.#transport.send<UpdateErrorGroupAnswer>({ method: 'PUT', path: '/v1/error_groups/{id}', body: 'members' }, input, options);
+  }
+
+  /**
+   * Preview the grouping of a workflow’s errors: `POST /v1/workflows/{id}/error_groups/preview`
+   *
+   * Shows the groups that rules (`settings.grouping`) would make of the workflow’s last 100 errors; nothing is changed. Rules apply to errors that come after they were set.
+   */
+  previewErrorGroups(input: PreviewErrorGroupsInput, options: CallOptions = {}): Promise<PreviewErrorGroupsAnswer> {
+    return this.#transport.send<PreviewErrorGroupsAnswer>({ method: 'POST', path: '/v1/workflows/{id}/error_groups/preview', body: 'members' }, input, options);
+  }
+
+  /**
+   * Listen to all errors: `GET /v1/errors/stream`
+   *
+   * Server-sent events, as those of one emitter (`GET /v1/emitters/{id}/events`): every error of all workflows, sources and webhooks from now on, also of those that are created later; each as the listings show it with `expand=event`. `Last-Event-ID` goes on behind that error. Parameters that are given must all match.
+   */
+  streamErrors(input: StreamErrorsInput = {}, options: StreamOptions = {}): AsyncIterable<StreamEvent<StreamErrorsItem>> {
+    return this.#transport.events<StreamErrorsItem>({ method: 'GET', path: '/v1/errors/stream', query: ['emitter_id', 'code', 'group_id', 'step', 'text', 'deployment_id', 'last_event_id', 'lastEventId'] }, input, options);
+  }
+
+  /**
+   * Export all errors: `GET /v1/errors/export`
+   *
+   * Everything that is kept, oldest first: one JSON object a line, with the original event as a string that holds its text exactly as it arrived (`original_event_text`; should the bytes be no UTF-8, `original_event_base64`). The last line is `{"end": {"complete", "cursor", "count"}}`. Without it the answer was cut off; with `"complete": false` the server stopped. Both go on with `after`: the `id` of the last line, or that cursor, which also exports later what came since.
+   */
+  exportErrors(input: ExportErrorsInput = {}, options: CallOptions = {}): AsyncIterable<ExportErrorsItem> {
+    return this.#transport.lines<ExportErrorsItem>({ method: 'GET', path: '/v1/errors/export', query: ['emitter_id', 'code', 'group_id', 'step', 'text', 'deployment_id', 'since', 'until', 'after'] }, input, options);
+  }
+
+  /**
+   * Export the errors of a workflow: `GET /v1/workflows/{id}/$errors/export`
+   *
+   * Everything that is kept, oldest first: one JSON object a line, with the original event as a string that holds its text exactly as it arrived (`original_event_text`; should the bytes be no UTF-8, `original_event_base64`). The last line is `{"end": {"complete", "cursor", "count"}}`. Without it the answer was cut off; with `"complete": false` the server stopped. Both go on with `after`: the `id` of the last line, or that cursor, which also exports later what came since.
+   */
+  exportWorkflowErrors(input: ExportWorkflowErrorsInput, options: CallOptions = {}): AsyncIterable<ExportWorkflowErrorsItem> {
+    return this.#transport.lines<ExportWorkflowErrorsItem>({ method: 'GET', path: '/v1/workflows/{id}/$errors/export', query: ['code', 'group_id', 'step', 'text', 'deployment_id', 'since', 'until', 'after'] }, input, options);
+  }
+
+  /**
+   * Export the errors of a source: `GET /v1/sources/{id}/$errors/export`
+   *
+   * Everything that is kept, oldest first: one JSON object a line, with the original event as a string that holds its text exactly as it arrived (`original_event_text`; should the bytes be no UTF-8, `original_event_base64`). The last line is `{"end": {"complete", "cursor", "count"}}`. Without it the answer was cut off; with `"complete": false` the server stopped. Both go on with `after`: the `id` of the last line, or that cursor, which also exports later what came since.
+   */
+  exportSourceErrors(input: ExportSourceErrorsInput, options: CallOptions = {}): AsyncIterable<ExportSourceErrorsItem> {
+    return this.#transport.lines<ExportSourceErrorsItem>({ method: 'GET', path: '/v1/sources/{id}/$errors/export', query: ['code', 'group_id', 'step', 'text', 'deployment_id', 'since', 'until', 'after'] }, input, options);
+  }
+
+  /**
+   * Export the errors of a webhook: `GET /v1/webhooks/{id}/$errors/export`
+   *
+   * Everything that is kept, oldest first: one JSON object a line, with the original event as a string that holds its text exactly as it arrived (`original_event_text`; should the bytes be no UTF-8, `original_event_base64`). The last line is `{"end": {"complete", "cursor", "count"}}`. Without it the answer was cut off; with `"complete": false` the server stopped. Both go on with `after`: the `id` of the last line, or that cursor, which also exports later what came since.
+   */
+  exportWebhookErrors(input: ExportWebhookErrorsInput, options: CallOptions = {}): AsyncIterable<ExportWebhookErrorsItem> {
+    return this.#transport.lines<ExportWebhookErrorsItem>({ method: 'GET', path: '/v1/webhooks/{id}/$errors/export', query: ['code', 'group_id', 'step', 'text', 'deployment_id', 'since', 'until', 'after'] }, input, options);
+  }
+
+  /**
+   * Read an error as a test’s fixture: `GET /v1/errors/{record_id}/fixture`
+   *
+   * A file for a test of your own: the original event byte for byte, its context, the step that failed and how. `runFixture` of `errand/testing` runs a workflow’s code with it.
+   */
+  getErrorFixture(input: GetErrorFixtureInput, options: CallOptions = {}): Promise<GetErrorFixtureAnswer> {
+    return this.#transport.send<GetErrorFixtureAnswer>({ method: 'GET', path: '/v1/errors/{record_id}/fixture' }, input, options);
+  }
+
+  /**
+   * List what a workflow emitted: `GET /v1/workflows/{id}/event_summaries`
+   *
+   * The newest 100 of one channel, always kept. With `expand=event` each with its event, byte for byte.
+   */
+  listWorkflowEvents(input: ListWorkflowEventsInput, options: CallOptions = {}): Paged<ListWorkflowEventsAnswer> {
+    return this.#transport.list<ListWorkflowEventsAnswer>({ method: 'GET', path: '/v1/workflows/{id}/event_summaries', query: ['event_name', 'expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * List what a source emitted: `GET /v1/sources/{id}/event_summaries`
+   *
+   * The newest 100 of one channel, always kept. With `expand=event` each with its event, byte for byte. `event_name=$in` lists what was emitted for a later time (`delivery_ts`) and waits: all of it, with its channel (`metadata.event_name`) and time.
+   */
+  listSourceEvents(input: ListSourceEventsInput, options: CallOptions = {}): Paged<ListSourceEventsAnswer> {
+    return this.#transport.list<ListSourceEventsAnswer>({ method: 'GET', path: '/v1/sources/{id}/event_summaries', query: ['event_name', 'expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * List what a heartbeat emitted: `GET /v1/heartbeats/{id}/event_summaries`
+   *
+   * The newest 100 of one channel, always kept. With `expand=event` each with its event, byte for byte.
+   */
+  listHeartbeatEvents(input: ListHeartbeatEventsInput, options: CallOptions = {}): Paged<ListHeartbeatEventsAnswer> {
+    return this.#transport.list<ListHeartbeatEventsAnswer>({ method: 'GET', path: '/v1/heartbeats/{id}/event_summaries', query: ['event_name', 'expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Listen to an emitter: `GET /v1/emitters/{id}/events`
+   *
+   * Server-sent events: each with the record’s id, the channel as its name (none on the default one), and as data `{id, indexed_at_ms, event, metadata}`, as the listings show it with `expand=event`. Begins with what is emitted from now on, or, with `Last-Event-ID`, behind that record: everything that is still kept, in order and without a gap. When something may be gone that came after it, the first event is called `$gap`. A comment comes at least every 15 seconds. The key goes into the `Authorization` header, never into the address, which ends up in logs.
+   */
+  streamEvents(input: StreamEventsInput, options: StreamOptions = {}): AsyncIterable<StreamEvent<StreamEventsItem>> {
+    return this.#transport.events<StreamEventsItem>({ method: 'GET', path: '/v1/emitters/{id}/events', query: ['event_name', 'last_event_id', 'lastEventId'] }, input, options);
+  }
+
+  /**
+   * Listen to a source: `GET /sse/dc/{id}/emits`
+   *
+   * The same as `GET /v1/emitters/{id}/events`, of a source.
+   */
+  streamSourceEvents(input: StreamSourceEventsInput, options: StreamOptions = {}): AsyncIterable<StreamEvent<StreamSourceEventsItem>> {
+    return this.#transport.events<StreamSourceEventsItem>({ method: 'GET', path: '/sse/dc/{id}/emits', query: ['event_name', 'last_event_id', 'lastEventId'] }, input, options);
+  }
+
+  /**
+   * List runs of a workflow: `GET /v1/workflows/{id}/runs`
+   *
+   * Newest first. `emission_id` is the emit id of the event that the run is for: what its sender was answered.
+   */
+  listRuns(input: ListRunsInput, options: CallOptions = {}): Paged<ListRunsAnswer> {
+    return this.#transport.list<ListRunsAnswer>({ method: 'GET', path: '/v1/workflows/{id}/runs', query: ['state', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Run a workflow: `POST /v1/workflows/{id}/runs`
+   *
+   * Runs it with this event, whatever its triggers are. The code sees the bytes of `event` as sent.
+   */
+  runWorkflow(input: RunWorkflowInput, options: CallOptions = {}): Promise<RunWorkflowAnswer> {
+    return this.#transport.send<RunWorkflowAnswer>({ method: 'POST', path: '/v1/workflows/{id}/runs', body: 'members' }, input, options);
+  }
+
+  /**
+   * Read a run: `GET /v1/runs/{id}`
+   *
+   * State, times, the event as it came, every step with its return value and exports, log lines, the error, what caused it and what it caused.
+   */
+  getRun(input: GetRunInput, options: CallOptions = {}): Promise<GetRunAnswer> {
+    return this.#transport.send<GetRunAnswer>({ method: 'GET', path: '/v1/runs/{id}' }, input, options);
+  }
+
+  /**
+   * Cancel a run: `POST /v1/runs/{id}/cancel`
+   *
+   * One that is queued or waits is cancelled at once; one that runs is asked to stop. The answer is the state after that.
+   */
+  cancelRun(input: CancelRunInput, options: CallOptions = {}): Promise<CancelRunAnswer> {
+    return this.#transport.send<CancelRunAnswer>({ method: 'POST', path: '/v1/runs/{id}/cancel' }, input, options);
+  }
+
+  /**
+   * Try a failed run again: `POST /v1/runs/{id}/retry`
+   *
+   * A new run with the same event, byte for byte, and the active deployment. It goes on from the step that failed; what the steps before it gave is kept. 409 when the run has not failed; 422 when the active deployment has other steps before that one.
+   */
+  retryRun(input: RetryRunInput, options: CallOptions = {}): Promise<RetryRunAnswer> {
+    return this.#transport.send<RetryRunAnswer>({ method: 'POST', path: '/v1/runs/{id}/retry' }, input, options);
+  }
+
+  /**
+   * List sources: `GET /v1/sources`
+   *
+   * Newest first, without their code.
+   */
+  listSources(input: ListSourcesInput = {}, options: CallOptions = {}): Paged<ListSourcesAnswer> {
+    return this.#transport.list<ListSourcesAnswer>({ method: 'GET', path: '/v1/sources', query: ['limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Create a source: `POST /v1/sources`
+   *
+   * Deploys a component, which is given as code, by its path in the server’s folder, or by the key of one of our own: its `deploy` and `activate` hooks run before the answer; one that throws is 422 and leaves nothing.
+   */
+  createSource(input: CreateSourceInput = {}, options: CallOptions = {}): Promise<CreateSourceAnswer> {
+    return this.#transport.send<CreateSourceAnswer>({ method: 'POST', path: '/v1/sources', body: 'members' }, input, options);
+  }
+
+  /**
+   * List your sources: `GET /v1/users/me/sources`
+   *
+   * The same as `GET /v1/sources`.
+   */
+  listMySources(input: ListMySourcesInput = {}, options: CallOptions = {}): Paged<ListMySourcesAnswer> {
+    return this.#transport.list<ListMySourcesAnswer>({ method: 'GET', path: '/v1/users/me/sources', query: ['limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Read a source: `GET /v1/sources/{id}`
+   *
+   * With its code, and its address when it has an HTTP interface.
+   */
+  getSource(input: GetSourceInput, options: CallOptions = {}): Promise<GetSourceAnswer> {
+    return this.#transport.send<GetSourceAnswer>({ method: 'GET', path: '/v1/sources/{id}' }, input, options);
+  }
+
+  /**
+   * Change a source: `PUT /v1/sources/{id}`
+   *
+   * Any of the members; `deactivate` runs before and `activate` after. The id and the address stay. With the same `component_path` or `component`, what that is now is deployed.
+   */
+  updateSource(input: UpdateSourceInput, options: CallOptions = {}): Promise<UpdateSourceAnswer> {
+    return this.#transport.send<UpdateSourceAnswer>({ method: 'PUT', path: '/v1/sources/{id}', body: 'members' }, input, options);
+  }
+
+  /**
+   * Delete a source: `DELETE /v1/sources/{id}`
+   *
+   * Its `deactivate` hook runs; the source goes even when that fails.
+   */
+  deleteSource(input: DeleteSourceInput, options: CallOptions = {}): Promise<DeleteSourceAnswer> {
+    return this.#transport.send<DeleteSourceAnswer>({ method: 'DELETE', path: '/v1/sources/{id}' }, input, options);
+  }
+
+  /**
+   * Forget what a source emitted: `DELETE /v1/sources/{id}/events`
+   *
+   * All of it, one channel, or the records from one id to another. Its errors stay; so does what waits in `$in`, unless that is named.
+   */
+  deleteSourceEvents(input: DeleteSourceEventsInput, options: CallOptions = {}): Promise<DeleteSourceEventsAnswer> {
+    return this.#transport.send<DeleteSourceEventsAnswer>({ method: 'DELETE', path: '/v1/sources/{id}/events', body: 'members' }, input, options);
+  }
+
+  /**
+   * Forget one event of a source: `DELETE /v1/sources/{id}/event_summaries/{record_id}`
+   *
+   * One that was emitted is listed no more; one that waits in `$in` is never emitted. Errors stay.
+   */
+  deleteSourceEvent(input: DeleteSourceEventInput, options: CallOptions = {}): Promise<DeleteSourceEventAnswer> {
+    return this.#transport.send<DeleteSourceEventAnswer>({ method: 'DELETE', path: '/v1/sources/{id}/event_summaries/{record_id}' }, input, options);
+  }
+
+  /**
+   * Run a source now: `POST /v1/sources/{id}/invoke`
+   *
+   * With `event`, or with an empty object.
+   */
+  invokeSource(input: InvokeSourceInput, options: CallOptions = {}): Promise<InvokeSourceAnswer> {
+    return this.#transport.send<InvokeSourceAnswer>({ method: 'POST', path: '/v1/sources/{id}/invoke', body: 'members' }, input, options);
+  }
+
+  /**
+   * Read the log of a source: `GET /v1/sources/{id}/logs`
+   *
+   * The log lines of its last 100 runs: newest run first, the lines of a run in their order. `limit`, cursors and `page_info` count runs.
+   */
+  listSourceLogs(input: ListSourceLogsInput, options: CallOptions = {}): Paged<ListSourceLogsAnswer> {
+    return this.#transport.list<ListSourceLogsAnswer>({ method: 'GET', path: '/v1/sources/{id}/logs', query: ['limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Deploy a source file: `PUT /v1/source_files`
+   *
+   * What `errand deploy` sends: a source component, bundled with all that it imports. The same path is the same source: it is made, or changed, or left as it is. Props that are left out stay.
+   */
+  deploySourceFile(input: DeploySourceFileInput, options: CallOptions = {}): Promise<DeploySourceFileAnswer> {
+    return this.#transport.send<DeploySourceFileAnswer>({ method: 'PUT', path: '/v1/source_files', body: 'members' }, input, options);
+  }
+
+  /**
+   * List our own components: `GET /v1/components`
+   *
+   * Sources that come with Errand, to be created by their key. All of them, by key.
+   */
+  listComponents(input: ListComponentsInput = {}, options: CallOptions = {}): Promise<ListComponentsAnswer> {
+    return this.#transport.send<ListComponentsAnswer>({ method: 'GET', path: '/v1/components' }, input, options);
+  }
+
+  /**
+   * Read a component that comes with Errand: `GET /v1/components/{key}`
+   *
+   * What it does, and its props.
+   */
+  getComponent(input: GetComponentInput, options: CallOptions = {}): Promise<GetComponentAnswer> {
+    return this.#transport.send<GetComponentAnswer>({ method: 'GET', path: '/v1/components/{key}' }, input, options);
+  }
+
+  /**
+   * Read the options of a prop: `POST /v1/components/configure`
+   *
+   * Runs the prop’s `options`, with what is configured so far, in a process of its own. What it throws is 422, with message and stack.
+   */
+  configureProp(input: ConfigurePropInput, options: CallOptions = {}): Promise<ConfigurePropAnswer> {
+    return this.#transport.send<ConfigurePropAnswer>({ method: 'POST', path: '/v1/components/configure', body: 'members' }, input, options);
+  }
+
+  /**
+   * Read the props of a component: `POST /v1/components/props`
+   *
+   * Those that it declares, and those that its `additionalProps` adds for what is configured: to be asked again when a prop with `reloadProps` changes.
+   */
+  reloadProps(input: ReloadPropsInput = {}, options: CallOptions = {}): Promise<ReloadPropsAnswer> {
+    return this.#transport.send<ReloadPropsAnswer>({ method: 'POST', path: '/v1/components/props', body: 'members' }, input, options);
+  }
+
+  /**
+   * Check whether components would run here: `POST /v1/components/check`
+   *
+   * Bundles and loads code, or each file of a folder, as a deployment does, and keeps nothing. Tells what is in its way, which packages are missing, and which accounts it needs. At most 100 files at a time, and what is begun within 30 seconds, in the order of their paths.
+   */
+  checkComponents(input: CheckComponentsInput = {}, options: CallOptions = {}): Promise<CheckComponentsAnswer> {
+    return this.#transport.send<CheckComponentsAnswer>({ method: 'POST', path: '/v1/components/check', body: 'members' }, input, options);
+  }
+
+  /**
+   * List accounts: `GET /v1/accounts`
+   *
+   * Newest first.
+   */
+  listAccounts(input: ListAccountsInput = {}, options: CallOptions = {}): Paged<ListAccountsAnswer> {
+    return this.#transport.list<ListAccountsAnswer>({ method: 'GET', path: '/v1/accounts', query: ['app', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Create an account: `POST /v1/accounts`
+   *
+   * What code needs to call an app in your name. A source or step uses it when its app prop is `{"authProvisionId": "apn_…"}`.
+   */
+  createAccount(input: CreateAccountInput, options: CallOptions = {}): Promise<CreateAccountAnswer> {
+    return this.#transport.send<CreateAccountAnswer>({ method: 'POST', path: '/v1/accounts', body: 'members' }, input, options);
+  }
+
+  /**
+   * List your accounts: `GET /v1/users/me/accounts`
+   *
+   * The same as `GET /v1/accounts`.
+   */
+  listMyAccounts(input: ListMyAccountsInput = {}, options: CallOptions = {}): Paged<ListMyAccountsAnswer> {
+    return this.#transport.list<ListMyAccountsAnswer>({ method: 'GET', path: '/v1/users/me/accounts', query: ['app', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Read an account: `GET /v1/accounts/{id}`
+   *
+   * With the names of its fields; what is in them is never shown.
+   */
+  getAccount(input: GetAccountInput, options: CallOptions = {}): Promise<GetAccountAnswer> {
+    return this.#transport.send<GetAccountAnswer>({ method: 'GET', path: '/v1/accounts/{id}' }, input, options);
+  }
+
+  /**
+   * Change an account: `PUT /v1/accounts/{id}`
+   *
+   * Any of the members. `fields` are changed one by one: those left out stay as they are, null takes one away. The next run that uses the account has them.
+   */
+  updateAccount(input: UpdateAccountInput, options: CallOptions = {}): Promise<UpdateAccountAnswer> {
+    return this.#transport.send<UpdateAccountAnswer>({ method: 'PUT', path: '/v1/accounts/{id}', body: 'members' }, input, options);
+  }
+
+  /**
+   * Delete an account: `DELETE /v1/accounts/{id}`
+   *
+   * Also when it is used: the runs of a source or step that names it fail with `ConfigurationError` from then on.
+   */
+  deleteAccount(input: DeleteAccountInput, options: CallOptions = {}): Promise<DeleteAccountAnswer> {
+    return this.#transport.send<DeleteAccountAnswer>({ method: 'DELETE', path: '/v1/accounts/{id}' }, input, options);
+  }
+
+  /**
+   * List data stores: `GET /v1/data_stores`
+   *
+   * Newest first.
+   */
+  listDataStores(input: ListDataStoresInput = {}, options: CallOptions = {}): Paged<ListDataStoresAnswer> {
+    return this.#transport.list<ListDataStoresAnswer>({ method: 'GET', path: '/v1/data_stores', query: ['limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Create a data store: `POST /v1/data_stores`
+   *
+   * Keys and values that code shares. A source or step uses it when its `data_store` prop is its id.
+   */
+  createDataStore(input: CreateDataStoreInput, options: CallOptions = {}): Promise<CreateDataStoreAnswer> {
+    return this.#transport.send<CreateDataStoreAnswer>({ method: 'POST', path: '/v1/data_stores', body: 'members' }, input, options);
+  }
+
+  /**
+   * Read a data store: `GET /v1/data_stores/{id}`
+   *
+   * With the number of its records.
+   */
+  getDataStore(input: GetDataStoreInput, options: CallOptions = {}): Promise<GetDataStoreAnswer> {
+    return this.#transport.send<GetDataStoreAnswer>({ method: 'GET', path: '/v1/data_stores/{id}' }, input, options);
+  }
+
+  /**
+   * Rename a data store: `PUT /v1/data_stores/{id}`
+   *
+   * Its records stay.
+   */
+  updateDataStore(input: UpdateDataStoreInput, options: CallOptions = {}): Promise<UpdateDataStoreAnswer> {
+    return this.#transport.send<UpdateDataStoreAnswer>({ method: 'PUT', path: '/v1/data_stores/{id}', body: 'members' }, input, options);
+  }
+
+  /**
+   * Delete a data store: `DELETE /v1/data_stores/{id}`
+   *
+   * With its records, also when it is used: what code asks of it then fails.
+   */
+  deleteDataStore(input: DeleteDataStoreInput, options: CallOptions = {}): Promise<DeleteDataStoreAnswer> {
+    return this.#transport.send<DeleteDataStoreAnswer>({ method: 'DELETE', path: '/v1/data_stores/{id}' }, input, options);
+  }
+
+  /**
+   * List the records of a data store: `GET /v1/data_stores/{id}/records`
+   *
+   * In the order of their keys, which are the cursors: `after` goes on behind a key, `before` gives those in front of it. A page ends early when its values have 1048576 bytes together; the last page is the one that is empty.
+   */
+  listDataRecords(input: ListDataRecordsInput, options: CallOptions = {}): Paged<ListDataRecordsAnswer> {
+    return this.#transport.list<ListDataRecordsAnswer>({ method: 'GET', path: '/v1/data_stores/{id}/records', query: ['limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Delete all records of a data store: `DELETE /v1/data_stores/{id}/records`
+   *
+   * At once; the data store stays.
+   */
+  clearDataStore(input: ClearDataStoreInput, options: CallOptions = {}): Promise<ClearDataStoreAnswer> {
+    return this.#transport.send<ClearDataStoreAnswer>({ method: 'DELETE', path: '/v1/data_stores/{id}/records' }, input, options);
+  }
+
+  /**
+   * Read a record: `GET /v1/data_stores/{id}/records/{key}`
+   *
+   * Its value as it was written.
+   */
+  getDataRecord(input: GetDataRecordInput, options: CallOptions = {}): Promise<GetDataRecordAnswer> {
+    return this.#transport.send<GetDataRecordAnswer>({ method: 'GET', path: '/v1/data_stores/{id}/records/{key}' }, input, options);
+  }
+
+  /**
+   * Write a record: `PUT /v1/data_stores/{id}/records/{key}`
+   *
+   * Creates or replaces the record. Keys have 1 to 255 characters; a data store has at most 100000 records.
+   */
+  setDataRecord(input: SetDataRecordInput, options: CallOptions = {}): Promise<SetDataRecordAnswer> {
+    return this.#transport.send<SetDataRecordAnswer>({ method: 'PUT', path: '/v1/data_stores/{id}/records/{key}', body: 'members' }, input, options);
+  }
+
+  /**
+   * Delete a record: `DELETE /v1/data_stores/{id}/records/{key}`
+   *
+   * The answer is the record as it was.
+   */
+  deleteDataRecord(input: DeleteDataRecordInput, options: CallOptions = {}): Promise<DeleteDataRecordAnswer> {
+    return this.#transport.send<DeleteDataRecordAnswer>({ method: 'DELETE', path: '/v1/data_stores/{id}/records/{key}' }, input, options);
+  }
+
+  /**
+   * List webhooks: `GET /v1/webhooks`
+   *
+   * Newest first.
+   */
+  listWebhooks(input: ListWebhooksInput = {}, options: CallOptions = {}): Paged<ListWebhooksAnswer> {
+    return this.#transport.list<ListWebhooksAnswer>({ method: 'GET', path: '/v1/webhooks', query: ['limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Create a webhook: `POST /v1/webhooks`
+   *
+   * An endpoint of yours. What reaches it is decided by subscriptions. `secret` is shown here only: with it a receiver checks the signature.
+   */
+  createWebhook(input: CreateWebhookInput, options: CallOptions = {}): Promise<CreateWebhookAnswer> {
+    return this.#transport.send<CreateWebhookAnswer>({ method: 'POST', path: '/v1/webhooks', body: 'members' }, input, options);
+  }
+
+  /**
+   * List your webhooks: `GET /v1/users/me/webhooks`
+   *
+   * The same as `GET /v1/webhooks`.
+   */
+  listMyWebhooks(input: ListMyWebhooksInput = {}, options: CallOptions = {}): Paged<ListMyWebhooksAnswer> {
+    return this.#transport.list<ListMyWebhooksAnswer>({ method: 'GET', path: '/v1/users/me/webhooks', query: ['limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Read a webhook: `GET /v1/webhooks/{id}`
+   *
+   * With its settings, its health and its public keys; without its secret.
+   */
+  getWebhook(input: GetWebhookInput, options: CallOptions = {}): Promise<GetWebhookAnswer> {
+    return this.#transport.send<GetWebhookAnswer>({ method: 'GET', path: '/v1/webhooks/{id}' }, input, options);
+  }
+
+  /**
+   * Change a webhook: `PUT /v1/webhooks/{id}`
+   *
+   * Any of the members; those left out stay as they are. Null resets a setting.
+   */
+  updateWebhook(input: UpdateWebhookInput, options: CallOptions = {}): Promise<UpdateWebhookAnswer> {
+    return this.#transport.send<UpdateWebhookAnswer>({ method: 'PUT', path: '/v1/webhooks/{id}', body: 'members' }, input, options);
+  }
+
+  /**
+   * Delete a webhook: `DELETE /v1/webhooks/{id}`
+   *
+   * With its subscriptions; its open deliveries are cancelled.
+   */
+  deleteWebhook(input: DeleteWebhookInput, options: CallOptions = {}): Promise<DeleteWebhookAnswer> {
+    return this.#transport.send<DeleteWebhookAnswer>({ method: 'DELETE', path: '/v1/webhooks/{id}' }, input, options);
+  }
+
+  /**
+   * Replace a webhook’s secret: `POST /v1/webhooks/{id}/rotate_secret`
+   *
+   * Those before sign along for `overlap_s` seconds, the newest first, so that receivers can take over the new one in peace. The same for `v1a` keys. `secret` is shown here only.
+   */
+  rotateWebhookSecret(input: RotateWebhookSecretInput, options: CallOptions = {}): Promise<RotateWebhookSecretAnswer> {
+    return this.#transport.send<RotateWebhookSecretAnswer>({ method: 'POST', path: '/v1/webhooks/{id}/rotate_secret', body: 'members' }, input, options);
+  }
+
+  /**
+   * List public keys: `GET /v1/webhook_keys`
+   *
+   * The ed25519 keys with which receivers check `v1a` signatures, of all webhooks: those that sign now. Newest webhook first.
+   */
+  listWebhookKeys(input: ListWebhookKeysInput = {}, options: CallOptions = {}): Paged<ListWebhookKeysAnswer> {
+    return this.#transport.list<ListWebhookKeysAnswer>({ method: 'GET', path: '/v1/webhook_keys', query: ['webhook_id', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Send a test delivery: `POST /v1/webhooks/{id}/test`
+   *
+   * Sends one request now, also to a webhook that is not active, and answers with the whole exchange. Nothing of it is kept: no delivery, no retry, no effect on the webhook’s health. It is signed as any other, with `errand-trigger: test`.
+   */
+  testWebhook(input: TestWebhookInput, options: CallOptions = {}): Promise<TestWebhookAnswer> {
+    return this.#transport.send<TestWebhookAnswer>({ method: 'POST', path: '/v1/webhooks/{id}/test', body: 'members' }, input, options);
+  }
+
+  /**
+   * List heartbeats: `GET /v1/heartbeats`
+   *
+   * Newest first.
+   */
+  listHeartbeats(input: ListHeartbeatsInput = {}, options: CallOptions = {}): Paged<ListHeartbeatsAnswer> {
+    return this.#transport.list<ListHeartbeatsAnswer>({ method: 'GET', path: '/v1/heartbeats', query: ['limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Create a heartbeat: `POST /v1/heartbeats`
+   *
+   * An address that a job of yours calls each time it runs. When a ping is late, or says that the job failed, the heartbeat emits `$errors`. It is missed from its first ping on. At most 1000 an owner.
+   */
+  createHeartbeat(input: CreateHeartbeatInput = {}, options: CallOptions = {}): Promise<CreateHeartbeatAnswer> {
+    return this.#transport.send<CreateHeartbeatAnswer>({ method: 'POST', path: '/v1/heartbeats', body: 'members' }, input, options);
+  }
+
+  /**
+   * Read a heartbeat: `GET /v1/heartbeats/{id}`
+   *
+   * With what is known of its pings.
+   */
+  getHeartbeat(input: GetHeartbeatInput, options: CallOptions = {}): Promise<GetHeartbeatAnswer> {
+    return this.#transport.send<GetHeartbeatAnswer>({ method: 'GET', path: '/v1/heartbeats/{id}' }, input, options);
+  }
+
+  /**
+   * Change a heartbeat: `PUT /v1/heartbeats/{id}`
+   *
+   * Any of the members; those left out stay as they are. Another schedule counts from now on, and so does one that is switched on again.
+   */
+  updateHeartbeat(input: UpdateHeartbeatInput, options: CallOptions = {}): Promise<UpdateHeartbeatAnswer> {
+    return this.#transport.send<UpdateHeartbeatAnswer>({ method: 'PUT', path: '/v1/heartbeats/{id}', body: 'members' }, input, options);
+  }
+
+  /**
+   * Delete a heartbeat: `DELETE /v1/heartbeats/{id}`
+   *
+   * With its subscriptions; its address answers 404 from then on.
+   */
+  deleteHeartbeat(input: DeleteHeartbeatInput, options: CallOptions = {}): Promise<DeleteHeartbeatAnswer> {
+    return this.#transport.send<DeleteHeartbeatAnswer>({ method: 'DELETE', path: '/v1/heartbeats/{id}' }, input, options);
+  }
+
+  /**
+   * List what a workflow is watched for: `GET /v1/workflows/{id}/watches`
+   *
+   * One for each member of `settings.watch` that is set; none while the workflow is not active.
+   */
+  listWatches(input: ListWatchesInput, options: CallOptions = {}): Promise<ListWatchesAnswer> {
+    return this.#transport.send<ListWatchesAnswer>({ method: 'GET', path: '/v1/workflows/{id}/watches' }, input, options);
+  }
+
+  /**
+   * List deliveries to a webhook: `GET /v1/webhooks/{id}/deliveries`
+   *
+   * Newest first.
+   */
+  listWebhookDeliveries(input: ListWebhookDeliveriesInput, options: CallOptions = {}): Paged<ListWebhookDeliveriesAnswer> {
+    return this.#transport.list<ListWebhookDeliveriesAnswer>({ method: 'GET', path: '/v1/webhooks/{id}/deliveries', query: ['state', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * List deliveries: `GET /v1/deliveries`
+   *
+   * To all webhooks, mails, and requests that code asked for, newest first. `emission_id` is the emit id of the event, and the `webhook-id` that the receiver gets.
+   */
+  listDeliveries(input: ListDeliveriesInput = {}, options: CallOptions = {}): Paged<ListDeliveriesAnswer> {
+    return this.#transport.list<ListDeliveriesAnswer>({ method: 'GET', path: '/v1/deliveries', query: ['state', 'webhook_id', 'kind', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Read a delivery: `GET /v1/deliveries/{id}`
+   *
+   * With every attempt: when, how long, what came back; and why it is due when it is. Of a request, also what the code asked for.
+   */
+  getDelivery(input: GetDeliveryInput, options: CallOptions = {}): Promise<GetDeliveryAnswer> {
+    return this.#transport.send<GetDeliveryAnswer>({ method: 'GET', path: '/v1/deliveries/{id}' }, input, options);
+  }
+
+  /**
+   * Send a delivery again: `POST /v1/deliveries/{id}/resend`
+   *
+   * At once, in place of an attempt that was to come, with the same `webhook-id`, signed with today’s secret. One that was over starts its schedule of retries from the beginning. Mails and requests too. 409 while an attempt is on its way or the webhook is not active, 422 when the webhook is gone.
+   */
+  resendDelivery(input: ResendDeliveryInput, options: CallOptions = {}): Promise<ResendDeliveryAnswer> {
+    return this.#transport.send<ResendDeliveryAnswer>({ method: 'POST', path: '/v1/deliveries/{id}/resend' }, input, options);
+  }
+
+  /**
+   * Send a webhook’s deliveries again: `POST /v1/webhooks/{id}/resend`
+   *
+   * All that were accepted within a period and are in one of the states, oldest first. It continues in the background, also after a restart: the answer is the operation, which shows its progress.
+   */
+  resendWebhook(input: ResendWebhookInput, options: CallOptions = {}): Promise<ResendWebhookAnswer> {
+    return this.#transport.send<ResendWebhookAnswer>({ method: 'POST', path: '/v1/webhooks/{id}/resend', body: 'members' }, input, options);
+  }
+
+  /**
+   * List operations: `GET /v1/operations`
+   *
+   * Newest first.
+   */
+  listOperations(input: ListOperationsInput = {}, options: CallOptions = {}): Paged<ListOperationsAnswer> {
+    return this.#transport.list<ListOperationsAnswer>({ method: 'GET', path: '/v1/operations', query: ['kind', 'webhook_id', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Read an operation: `GET /v1/operations/{id}`
+   *
+   * Its progress, and why it waits or ended early.
+   */
+  getOperation(input: GetOperationInput, options: CallOptions = {}): Promise<GetOperationAnswer> {
+    return this.#transport.send<GetOperationAnswer>({ method: 'GET', path: '/v1/operations/{id}' }, input, options);
+  }
+
+  /**
+   * Pause an operation: `POST /v1/operations/{id}/pause`
+   *
+   * Nothing more is sent again or replayed until it is resumed. Deliveries already due, and replays under way, a few hundred at most, go on. 409 when it is over; the same order twice is no mistake.
+   */
+  pauseOperation(input: PauseOperationInput, options: CallOptions = {}): Promise<PauseOperationAnswer> {
+    return this.#transport.send<PauseOperationAnswer>({ method: 'POST', path: '/v1/operations/{id}/pause' }, input, options);
+  }
+
+  /**
+   * Let an operation go on: `POST /v1/operations/{id}/resume`
+   *
+   * From where it was. 409 when it is over; the same order twice is no mistake.
+   */
+  resumeOperation(input: ResumeOperationInput, options: CallOptions = {}): Promise<ResumeOperationAnswer> {
+    return this.#transport.send<ResumeOperationAnswer>({ method: 'POST', path: '/v1/operations/{id}/resume' }, input, options);
+  }
+
+  /**
+   * Cancel an operation: `POST /v1/operations/{id}/cancel`
+   *
+   * Ends the operation. Deliveries already due, and replays under way, a few hundred at most, go on. 409 when it is over; the same order twice is no mistake.
+   */
+  cancelOperation(input: CancelOperationInput, options: CallOptions = {}): Promise<CancelOperationAnswer> {
+    return this.#transport.send<CancelOperationAnswer>({ method: 'POST', path: '/v1/operations/{id}/cancel' }, input, options);
+  }
+
+  /**
+   * Replay many errors: `POST /v1/replays`
+   *
+   * Runs the original events of a group’s, a workflow’s or the named errors again, byte for byte, oldest first: those that there are now. It goes on in the background, also after a restart: the answer is the operation, which shows its progress. A few go first (`canary`), and at most 128 are under way at a time. What cannot be replayed is counted and listed with its reason. When all errors of a group are fixed, it is resolved. With `dry_run` nothing is made, and the answer says how many there are, up to 10,000, and shows a few.
+   */
+  replayErrors(input: ReplayErrorsInput = {}, options: CallOptions = {}): Promise<ReplayErrorsAnswer> {
+    return this.#transport.send<ReplayErrorsAnswer>({ method: 'POST', path: '/v1/replays', body: 'members' }, input, options);
+  }
+
+  /**
+   * List what became of replayed errors: `GET /v1/operations/{id}/results`
+   *
+   * Of each error that the replay has come to: its replay, and whether it is fixed. The newest error first.
+   */
+  listReplayResults(input: ListReplayResultsInput, options: CallOptions = {}): Paged<ListReplayResultsAnswer> {
+    return this.#transport.list<ListReplayResultsAnswer>({ method: 'GET', path: '/v1/operations/{id}/results', query: ['outcome', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * List subscriptions: `GET /v1/subscriptions`
+   *
+   * Newest first. A workflow’s own triggers are subscriptions too, and shown with `via=trigger`.
+   */
+  listSubscriptions(input: ListSubscriptionsInput = {}, options: CallOptions = {}): Paged<ListSubscriptionsAnswer> {
+    return this.#transport.list<ListSubscriptionsAnswer>({ method: 'GET', path: '/v1/subscriptions', query: ['emitter_id', 'listener_id', 'event_name', 'via', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Subscribe: `POST /v1/subscriptions`
+   *
+   * From now on the listener hears what the emitter emits under that name. With `event_name=$errors`: its errors, each with the original event. The same three again answer with the subscription that stands.
+   */
+  createSubscription(input: CreateSubscriptionInput, options: CallOptions = {}): Promise<CreateSubscriptionAnswer> {
+    return this.#transport.send<CreateSubscriptionAnswer>({ method: 'POST', path: '/v1/subscriptions', body: 'members' }, input, options);
+  }
+
+  /**
+   * Unsubscribe: `DELETE /v1/subscriptions`
+   *
+   * By emitter, listener and name, all as they were given; no name means the default channel.
+   */
+  deleteSubscriptionByTriple(input: DeleteSubscriptionByTripleInput, options: CallOptions = {}): Promise<DeleteSubscriptionByTripleAnswer> {
+    return this.#transport.send<DeleteSubscriptionByTripleAnswer>({ method: 'DELETE', path: '/v1/subscriptions', body: 'members' }, input, options);
+  }
+
+  /**
+   * Subscribe to everything: `POST /v1/auto_subscriptions`
+   *
+   * The same as a subscription to the emitter `*`: all that you have, and all that you make later.
+   */
+  createAutoSubscription(input: CreateAutoSubscriptionInput, options: CallOptions = {}): Promise<CreateAutoSubscriptionAnswer> {
+    return this.#transport.send<CreateAutoSubscriptionAnswer>({ method: 'POST', path: '/v1/auto_subscriptions', body: 'members' }, input, options);
+  }
+
+  /**
+   * List your subscriptions: `GET /v1/users/me/subscriptions`
+   *
+   * The same as `GET /v1/subscriptions`.
+   */
+  listMySubscriptions(input: ListMySubscriptionsInput = {}, options: CallOptions = {}): Paged<ListMySubscriptionsAnswer> {
+    return this.#transport.list<ListMySubscriptionsAnswer>({ method: 'GET', path: '/v1/users/me/subscriptions', query: ['emitter_id', 'listener_id', 'event_name', 'via', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Read a subscription: `GET /v1/subscriptions/{id}`
+   *
+   * Also one that stands for a trigger.
+   */
+  getSubscription(input: GetSubscriptionInput, options: CallOptions = {}): Promise<GetSubscriptionAnswer> {
+    return this.#transport.send<GetSubscriptionAnswer>({ method: 'GET', path: '/v1/subscriptions/{id}' }, input, options);
+  }
+
+  /**
+   * Unsubscribe by id: `DELETE /v1/subscriptions/{id}`
+   *
+   * The listener hears nothing that is accepted after the answer.
+   */
+  deleteSubscription(input: DeleteSubscriptionInput, options: CallOptions = {}): Promise<DeleteSubscriptionAnswer> {
+    return this.#transport.send<DeleteSubscriptionAnswer>({ method: 'DELETE', path: '/v1/subscriptions/{id}' }, input, options);
+  }
+
+  /**
+   * Read who you are: `GET /v1/users/me`
+   *
+   * The owner of the key, and the workflow that gets every error.
+   */
+  getMe(input: GetMeInput = {}, options: CallOptions = {}): Promise<GetMeAnswer> {
+    return this.#transport.send<GetMeAnswer>({ method: 'GET', path: '/v1/users/me' }, input, options);
+  }
+
+  /**
+   * Change who you are: `PUT /v1/users/me`
+   *
+   * Any of the members. `global_error_workflow_id` may name any workflow of yours.
+   */
+  updateMe(input: UpdateMeInput = {}, options: CallOptions = {}): Promise<UpdateMeAnswer> {
+    return this.#transport.send<UpdateMeAnswer>({ method: 'PUT', path: '/v1/users/me', body: 'members' }, input, options);
+  }
+
+  /**
+   * List API keys: `GET /v1/keys`
+   *
+   * Newest first, revoked ones too. The keys themselves are never shown again.
+   */
+  listKeys(input: ListKeysInput = {}, options: CallOptions = {}): Paged<ListKeysAnswer> {
+    return this.#transport.list<ListKeysAnswer>({ method: 'GET', path: '/v1/keys', query: ['limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Create an API key: `POST /v1/keys`
+   *
+   * With the scopes that your own key has, or fewer, and for as long as that, or shorter. `api_key` is shown here only.
+   */
+  createKey(input: CreateKeyInput, options: CallOptions = {}): Promise<CreateKeyAnswer> {
+    return this.#transport.send<CreateKeyAnswer>({ method: 'POST', path: '/v1/keys', body: 'members' }, input, options);
+  }
+
+  /**
+   * Revoke an API key: `DELETE /v1/keys/{id}`
+   *
+   * From now on it is refused with 401. A key that has more scopes than yours is refused with 403.
+   */
+  revokeKey(input: RevokeKeyInput, options: CallOptions = {}): Promise<RevokeKeyAnswer> {
+    return this.#transport.send<RevokeKeyAnswer>({ method: 'DELETE', path: '/v1/keys/{id}' }, input, options);
+  }
+
+  /**
+   * List the owners: `GET /v1/owners`
+   *
+   * Of this whole installation, newest first. Needs the scope `admin`.
+   */
+  listOwners(input: ListOwnersInput = {}, options: CallOptions = {}): Paged<ListOwnersAnswer> {
+    return this.#transport.list<ListOwnersAnswer>({ method: 'GET', path: '/v1/owners', query: ['limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Create an owner: `POST /v1/owners`
+   *
+   * A tenant whose workflows, sources and webhooks are apart from yours, with a first key and a global error workflow. Needs the scope `admin`.
+   */
+  createOwner(input: CreateOwnerInput, options: CallOptions = {}): Promise<CreateOwnerAnswer> {
+    return this.#transport.send<CreateOwnerAnswer>({ method: 'POST', path: '/v1/owners', body: 'members' }, input, options);
+  }
+
+  /**
+   * List the keys of an owner: `GET /v1/owners/{id}/keys`
+   *
+   * Newest first, revoked ones too, never the keys themselves. Needs the scope `admin`.
+   */
+  listOwnerKeys(input: ListOwnerKeysInput, options: CallOptions = {}): Paged<ListOwnerKeysAnswer> {
+    return this.#transport.list<ListOwnerKeysAnswer>({ method: 'GET', path: '/v1/owners/{id}/keys', query: ['limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Create a key for an owner: `POST /v1/owners/{id}/keys`
+   *
+   * For an owner who lost every key, say. Needs the scope `admin`, and every scope that the key gets.
+   */
+  createOwnerKey(input: CreateOwnerKeyInput, options: CallOptions = {}): Promise<CreateOwnerKeyAnswer> {
+    return this.#transport.send<CreateOwnerKeyAnswer>({ method: 'POST', path: '/v1/owners/{id}/keys', body: 'members' }, input, options);
+  }
+
+  /**
+   * Revoke a key of an owner: `DELETE /v1/owners/{id}/keys/{key_id}`
+   *
+   * From now on it is refused with 401. Needs the scope `admin`, and every scope that the key has.
+   */
+  revokeOwnerKey(input: RevokeOwnerKeyInput, options: CallOptions = {}): Promise<RevokeOwnerKeyAnswer> {
+    return this.#transport.send<RevokeOwnerKeyAnswer>({ method: 'DELETE', path: '/v1/owners/{id}/keys/{key_id}' }, input, options);
+  }
+
+  /**
+   * Read what you may use: `GET /v1/users/me/quotas`
+   *
+   * Your quotas, and how much of them you use.
+   */
+  getMyQuotas(input: GetMyQuotasInput = {}, options: CallOptions = {}): Promise<GetMyQuotasAnswer> {
+    return this.#transport.send<GetMyQuotasAnswer>({ method: 'GET', path: '/v1/users/me/quotas' }, input, options);
+  }
+
+  /**
+   * Read what an owner may use: `GET /v1/owners/{id}/quotas`
+   *
+   * Its quotas, and how much of them it uses. Needs the scope `admin`.
+   */
+  getOwnerQuotas(input: GetOwnerQuotasInput, options: CallOptions = {}): Promise<GetOwnerQuotasAnswer> {
+    return this.#transport.send<GetOwnerQuotasAnswer>({ method: 'GET', path: '/v1/owners/{id}/quotas' }, input, options);
+  }
+
+  /**
+   * Set what an owner may use: `PUT /v1/owners/{id}/quotas`
+   *
+   * Any of the members; null lifts a quota, and what is not named stays. In force at once here, and at all nodes within seconds. Needs the scope `admin`.
+   */
+  setOwnerQuotas(input: SetOwnerQuotasInput, options: CallOptions = {}): Promise<SetOwnerQuotasAnswer> {
+    return this.#transport.send<SetOwnerQuotasAnswer>({ method: 'PUT', path: '/v1/owners/{id}/quotas', body: 'members' }, input, options);
+  }
+
+  /**
+   * List who changed what: `GET /v1/audit`
+   *
+   * Newest first: every request with a key of yours that was no GET, also refused ones, and what an admin did to your owner. A record is written before anything is done, and kept as long as all else (`ERRAND_RETENTION_DAYS`). It has no body, no query string and no secret.
+   */
+  listAudit(input: ListAuditInput = {}, options: CallOptions = {}): Paged<ListAuditAnswer> {
+    return this.#transport.list<ListAuditAnswer>({ method: 'GET', path: '/v1/audit', query: ['key', 'operation', 'target', 'since', 'until', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * List who changed what of an owner: `GET /v1/owners/{id}/audit`
+   *
+   * The same as `GET /v1/audit`, of another owner. Needs the scope `admin`.
+   */
+  listOwnerAudit(input: ListOwnerAuditInput, options: CallOptions = {}): Paged<ListOwnerAuditAnswer> {
+    return this.#transport.list<ListOwnerAuditAnswer>({ method: 'GET', path: '/v1/owners/{id}/audit', query: ['key', 'operation', 'target', 'since', 'until', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Read the ledger: `GET /v1/ledger`
+   *
+   * Counts of everything that was ever accepted, by state. They add up at any moment, after any crash.
+   */
+  getLedger(input: GetLedgerInput = {}, options: CallOptions = {}): Promise<GetLedgerAnswer> {
+    return this.#transport.send<GetLedgerAnswer>({ method: 'GET', path: '/v1/ledger' }, input, options);
+  }
+
+  /**
+   * Is it alive?: `GET /healthz`
+   *
+   * 200 as long as the process answers.
+   */
+  getHealth(input: GetHealthInput = {}, options: CallOptions = {}): Promise<GetHealthAnswer> {
+    return this.#transport.send<GetHealthAnswer>({ method: 'GET', path: '/healthz', isPublic: true }, input, options);
+  }
+
+  /**
+   * Does it take requests?: `GET /readyz`
+   *
+   * 200 when storage answers and the process is not about to stop, else 503. While the process that bundles code cannot be started, `status` is `degraded` and `bundling` is `failing`: events are taken and run, and deploying answers 503.
+   */
+  getReadiness(input: GetReadinessInput = {}, options: CallOptions = {}): Promise<GetReadinessAnswer> {
+    return this.#transport.send<GetReadinessAnswer>({ method: 'GET', path: '/readyz', isPublic: true }, input, options);
+  }
+
+  /**
+   * Metrics: `GET /metrics`
+   *
+   * In Prometheus’ text format, of the whole process and all owners. Where `ERRAND_METRICS_PORT` is set, they are also at that address, without a key.
+   */
+  getMetrics(input: GetMetricsInput = {}, options: CallOptions = {}): Promise<string> {
+    return this.#transport.text({ method: 'GET', path: '/metrics' }, input, options);
+  }
+
+  /**
+   * This document: `GET /v1/openapi.json`
+   *
+   * OpenAPI 3.1. Needs no key.
+   */
+  getOpenApi(input: GetOpenApiInput = {}, options: CallOptions = {}): Promise<GetOpenApiAnswer> {
+    return this.#transport.send<GetOpenApiAnswer>({ method: 'GET', path: '/v1/openapi.json', isPublic: true }, input, options);
+  }
+}

@@ -1,0 +1,3695 @@
+// Made from docs/openapi.json by `npm run generate`; not changed by hand.
+
+export interface Account {
+  readonly id: string;
+  /** The app’s name, as components spell it. */
+  readonly app: string;
+  /** Label for your own use; the app’s name when not given. */
+  readonly name: string;
+  readonly field_names: readonly string[];
+  /** Seconds since the Unix epoch. */
+  readonly created_at: number;
+  /** Seconds since the Unix epoch. */
+  readonly updated_at: number;
+}
+
+export interface ApiKey {
+  readonly id: string;
+  readonly owner_id: string;
+  readonly label: string;
+  readonly scopes: readonly ("read" | "write" | "keys" | "account" | "admin")[];
+  /** Seconds since the Unix epoch. */
+  readonly created_at: number;
+  /** The key that created it; null: the service itself, or the command line. */
+  readonly created_by: string | null;
+  /** When it expires, in seconds since the Unix epoch; null: never. */
+  readonly expires_at: number | null;
+  /** When it was used last, in seconds since the Unix epoch, to the minute; null: never. */
+  readonly last_used_at: number | null;
+  /** Seconds since the Unix epoch. */
+  readonly revoked_at: number | null;
+}
+
+/** Only of a request: what the code asked for. To a key without the scope `write` its path, the values of its headers and its body are `(hidden)`. */
+export interface AskedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string };
+  /** A text, or `{"$base64": …}`. */
+  readonly body?: unknown;
+}
+
+export interface Attempt {
+  /** Of the requests made, from 1. */
+  readonly n: number;
+  /** event, retry, resend or test. */
+  readonly trigger: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly started_at_ms: number;
+  readonly took_ms: number;
+  readonly timing: {
+    readonly dns_ms: number | null;
+    readonly connect_ms: number | null;
+    readonly first_byte_ms: number | null;
+  };
+  readonly outcome: "answered" | "timeout" | "refused" | "reset" | "tls" | "dns" | "forbidden";
+  readonly status: number | null;
+  readonly response_headers: { readonly [name: string]: string };
+  /** At most the first 4 KiB. */
+  readonly response_body: string;
+  /** What happened, in words. */
+  readonly detail: string;
+  /** The receiver asked to be left alone for so long (`Retry-After` of a 429 or 503): the attempt does not count. */
+  readonly retry_after_ms: number | null;
+  /** A mail server’s refusal that will never change. */
+  readonly permanent: boolean;
+}
+
+export interface AuditRecord {
+  readonly id: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly at_ms: number;
+  /** In whose log it stands. */
+  readonly owner_id: string;
+  /** The key of the request; null: the command line, on the store itself. */
+  readonly key_id: string | null;
+  readonly key_label: string;
+  /** The owner of that key: another owner, when an admin’s key was used. */
+  readonly by_owner_id: string | null;
+  /** `operationId` of this document. */
+  readonly operation: string;
+  /** The id of what was changed or created. */
+  readonly target_id: string | null;
+  readonly method: string;
+  /** Without the query string. */
+  readonly path: string;
+  /** The caller’s address: a proxy’s, if there is one. */
+  readonly client_ip: string;
+  /** The `x-request-id` of the answer. */
+  readonly request_id: string;
+  /** What was answered; null while nothing was, and for ever when the process died meanwhile: then it may have been done. */
+  readonly status: number | null;
+  /** How many requests it stands for. Of a key that is refused more than 20 times within a minute, one record counts the rest, and shows the first of them. */
+  readonly count: number;
+}
+
+export interface Component {
+  /** What `POST /v1/sources` takes as `component`. */
+  readonly key: string;
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  /** What can be configured: `{name, type, label, description, optional, default, secret, …}` of each prop. */
+  readonly configurable_props: readonly { readonly [name: string]: unknown }[];
+}
+
+export interface ComponentCheck {
+  /** In the folder of components; null: the code was sent. */
+  readonly path: string | null;
+  /** `app` and `module` (a file that others import) are for other components; `broken`: it cannot be bundled or loaded. */
+  readonly kind: "source" | "action" | "app" | "module" | "broken";
+  /** Whether nothing is in its way; true for apps and modules, too, where other files can import them. */
+  readonly runs: boolean;
+  readonly name: string | null;
+  readonly key: string | null;
+  readonly version: string | null;
+  /** Packages and modules of Node that it and its files name. */
+  readonly imports: readonly string[];
+  /** Those that are not there, as npm takes them. */
+  readonly missing_packages: readonly string[];
+  /** Apps of which it needs an account. */
+  readonly accounts: readonly string[];
+  /** What is in its way. */
+  readonly problems: readonly ComponentProblem[];
+  /** What may fail when that part of the code runs. */
+  readonly warnings: readonly ComponentProblem[];
+}
+
+export interface ComponentChecks {
+  readonly data: readonly ComponentCheck[];
+  /** The command that adds all missing packages on the server; null: none is missing, or it has no folder of packages. */
+  readonly install: string | null;
+  /** There are more files: ask again, with the last `path` as `after`. */
+  readonly truncated: boolean;
+}
+
+export interface ComponentProblem {
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  /** From 1. */
+  readonly column: number;
+  readonly text: string;
+}
+
+export interface ConfigurableProps {
+  /** In the order of the component, each as it defines it; `remoteOptions`: its options are asked for. */
+  readonly configurable_props: readonly ({
+    readonly name: string;
+    readonly type?: string;
+  } & { readonly [name: string]: unknown })[];
+}
+
+export interface DataRecord {
+  /** Also its cursor in lists. */
+  readonly key: string;
+  /** Any JSON. */
+  readonly value: unknown;
+  /** Seconds since the Unix epoch. */
+  readonly updated_at: number;
+  /** When it is gone, in seconds since the Unix epoch; null: never. */
+  readonly expires_at: number | null;
+}
+
+export interface DataStore {
+  readonly id: string;
+  readonly name: string;
+  /** Records in it. */
+  readonly size: number;
+  /** Seconds since the Unix epoch. */
+  readonly created_at: number;
+  /** Seconds since the Unix epoch. */
+  readonly updated_at: number;
+}
+
+export interface Delivery {
+  readonly id: string;
+  /** `http`: a request that code asked for with `$.send.http`. */
+  readonly kind: "webhook" | "mail" | "http";
+  /** Null for a mail and for a request. */
+  readonly webhook_id: string | null;
+  /** Only of a request: where it goes. */
+  readonly origin?: string;
+  readonly subscription_id: string | null;
+  /** Unique per emission; `webhook-id` of what is delivered. */
+  readonly emission_id: string;
+  readonly emitter_id: string;
+  /** Channel: empty for the default one, `$errors` for errors. */
+  readonly event_name: string;
+  readonly state: "pending" | "sending" | "retrying" | "held" | "delivered" | "exhausted" | "cancelled";
+  /** Those that count: one that was put off by `Retry-After` does not. */
+  readonly attempts_made: number;
+  /** When it is due, in milliseconds since the Unix epoch; not before the webhook’s pause is over. */
+  readonly next_attempt_at_ms: number | null;
+  /** Why it is due when it is; null when it is over. */
+  readonly why: string | null;
+  /** Milliseconds since the Unix epoch. */
+  readonly created_at_ms: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly ended_at_ms: number | null;
+}
+
+export interface DeliveryWhole {
+  readonly id: string;
+  /** `http`: a request that code asked for with `$.send.http`. */
+  readonly kind: "webhook" | "mail" | "http";
+  /** Null for a mail and for a request. */
+  readonly webhook_id: string | null;
+  /** Only of a request: where it goes. */
+  readonly origin?: string;
+  readonly subscription_id: string | null;
+  /** Unique per emission; `webhook-id` of what is delivered. */
+  readonly emission_id: string;
+  readonly emitter_id: string;
+  /** Channel: empty for the default one, `$errors` for errors. */
+  readonly event_name: string;
+  readonly state: "pending" | "sending" | "retrying" | "held" | "delivered" | "exhausted" | "cancelled";
+  /** Those that count: one that was put off by `Retry-After` does not. */
+  readonly attempts_made: number;
+  /** When it is due, in milliseconds since the Unix epoch; not before the webhook’s pause is over. */
+  readonly next_attempt_at_ms: number | null;
+  /** Why it is due when it is; null when it is over. */
+  readonly why: string | null;
+  /** Milliseconds since the Unix epoch. */
+  readonly created_at_ms: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly ended_at_ms: number | null;
+  readonly request?: AskedRequest;
+  readonly attempts: readonly Attempt[];
+}
+
+export interface Deployment {
+  readonly id: string;
+  readonly workflow_id: string;
+  /** The one that new events run with. */
+  readonly active: boolean;
+  readonly steps: readonly {
+    readonly id: string;
+    readonly namespace: string;
+    /** Values of the props of a component, by name. Values of secret props are never shown; left out of an update, they stay. */
+    readonly configured_props?: { readonly [name: string]: unknown };
+  }[];
+  /** Seconds since the Unix epoch. */
+  readonly created_at: number;
+}
+
+export interface Error {
+  /** A code of the platform, or the thrown error’s own `code` or `name`. */
+  readonly code: string;
+  readonly msg: string;
+  /** The step in which it arose. */
+  readonly cellId: string;
+  readonly ts: string;
+  /** Frame lines, source-mapped; empty when there was none. */
+  readonly stack: string;
+  /** The name of that step. */
+  readonly namespace: string;
+}
+
+/** Only with `expand=event`. */
+export interface ErrorEvent {
+  /** The event that started the run, byte for byte as it arrived. */
+  readonly original_event: unknown;
+  readonly original_context: OriginalContext;
+  readonly error: Error;
+}
+
+export interface ErrorFixture {
+  /** The version of this form. */
+  readonly fixture: 1;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly id: string;
+  readonly emitter_id: string;
+  readonly step: {
+    readonly namespace: string;
+    readonly id: string;
+  };
+  readonly error: Error;
+  readonly original_context: OriginalContext;
+  /** The text of the event, exactly as it arrived. */
+  readonly original_event_text?: string;
+  /** In its place, should the bytes be no UTF-8. */
+  readonly original_event_base64?: string;
+}
+
+export interface ErrorGroup {
+  readonly id: string;
+  /** The workflow, source or webhook that failed. */
+  readonly emitter_id: string;
+  readonly state: "open" | "resolved" | "muted";
+  /** What the errors have in common. */
+  readonly why: string;
+  readonly fingerprint: Fingerprint;
+  /** The name that a rule of the workflow gave it (`settings.grouping`). */
+  readonly rule: string | null;
+  /** Errors, also those that are no longer kept. */
+  readonly count: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly first_seen_ms: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly last_seen_ms: number;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly first_error_id: string;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly last_error_id: string;
+  readonly first_deployment_id: string | null;
+  readonly last_deployment_id: string | null;
+  /** Errors of deployments that were there when it was resolved do not open it again. */
+  readonly resolved_in_next_deployment: boolean;
+  /** A mute ends then. */
+  readonly muted_until_ms: number | null;
+  /** A mute ends with the last of so many more errors. */
+  readonly muted_errors_left: number | null;
+  /** A mute ends with the first error of a later deployment. */
+  readonly muted_until_next_deployment: boolean;
+  readonly reopened: Reopened | null;
+  readonly note: string | null;
+  /** A mail address. */
+  readonly assignee: string | null;
+  /** Milliseconds since the Unix epoch. */
+  readonly updated_at_ms: number;
+}
+
+export interface ErrorGroupPreview {
+  /** What the errors have in common. */
+  readonly why: string;
+  readonly fingerprint: Fingerprint;
+  readonly rule: string | null;
+  /** Of the errors that were looked at. */
+  readonly count: number;
+  /** Newest first. */
+  readonly error_ids: readonly string[];
+  /** The groups in which they are now. */
+  readonly group_ids: readonly string[];
+}
+
+export interface ErrorGroupWhole {
+  readonly id: string;
+  /** The workflow, source or webhook that failed. */
+  readonly emitter_id: string;
+  readonly state: "open" | "resolved" | "muted";
+  /** What the errors have in common. */
+  readonly why: string;
+  readonly fingerprint: Fingerprint;
+  /** The name that a rule of the workflow gave it (`settings.grouping`). */
+  readonly rule: string | null;
+  /** Errors, also those that are no longer kept. */
+  readonly count: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly first_seen_ms: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly last_seen_ms: number;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly first_error_id: string;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly last_error_id: string;
+  readonly first_deployment_id: string | null;
+  readonly last_deployment_id: string | null;
+  /** Errors of deployments that were there when it was resolved do not open it again. */
+  readonly resolved_in_next_deployment: boolean;
+  /** A mute ends then. */
+  readonly muted_until_ms: number | null;
+  /** A mute ends with the last of so many more errors. */
+  readonly muted_errors_left: number | null;
+  /** A mute ends with the first error of a later deployment. */
+  readonly muted_until_next_deployment: boolean;
+  readonly reopened: Reopened | null;
+  readonly note: string | null;
+  /** A mail address. */
+  readonly assignee: string | null;
+  /** Milliseconds since the Unix epoch. */
+  readonly updated_at_ms: number;
+  /** Of the last 168 hours those that had errors, newest first. */
+  readonly hours: readonly GroupHour[];
+  /** The newest 50 that had errors, newest first. */
+  readonly deployments: readonly GroupDeployment[];
+  /** The newest 5 errors that are kept. */
+  readonly samples: readonly ErrorSample[];
+}
+
+export interface ErrorRecord {
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly id: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly indexed_at_ms: number;
+  readonly event?: ErrorEvent;
+  readonly metadata: {
+    readonly emitter_id: string;
+    /** Unique per emission; `webhook-id` of what is delivered. */
+    readonly emit_id: string;
+    /** Channel: empty for the default one, `$errors` for errors. */
+    readonly name: string;
+  };
+}
+
+export interface ErrorRecordWhole {
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly id: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly indexed_at_ms: number;
+  readonly event?: ErrorEvent;
+  readonly metadata: {
+    readonly emitter_id: string;
+    /** Unique per emission; `webhook-id` of what is delivered. */
+    readonly emit_id: string;
+    /** Channel: empty for the default one, `$errors` for errors. */
+    readonly name: string;
+    /** The group of errors. */
+    readonly group_id?: string;
+  };
+  readonly receipts: readonly Receipt[];
+  /** `told`: a listener’s run succeeded, or a mail, webhook or request went out. `under_way`: one of them is not over. `counted`: its mail was withheld, and a digest counts it. `failed`: all failed or were given up. `withheld`: every listener was left out. `no_listener`: there was none. */
+  readonly told: "told" | "under_way" | "counted" | "failed" | "withheld" | "no_listener";
+  /** Replays of it and retries of its run, newest first; at most 100. */
+  readonly replays: readonly Replay[];
+}
+
+export interface ErrorSample {
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly id: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly indexed_at_ms: number;
+  readonly metadata: {
+    readonly emitter_id: string;
+    /** Unique per emission; `webhook-id` of what is delivered. */
+    readonly emit_id: string;
+    /** Channel: empty for the default one, `$errors` for errors. */
+    readonly name: string;
+    /** The group of errors. */
+    readonly group_id?: string;
+  };
+  readonly deployment_id: string | null;
+  readonly error: Error;
+  /** Who was told. */
+  readonly receipts: readonly Receipt[];
+}
+
+export interface ErrorSummary {
+  readonly code: string | null;
+  /** At most 500 characters. */
+  readonly msg: string;
+  /** The step in which it arose. */
+  readonly cellId: string;
+  readonly ts: string;
+  /** The name of that step. */
+  readonly namespace: string;
+}
+
+export interface EventRecord {
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly id: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly indexed_at_ms: number;
+  /** Only with `expand=event`, as it was emitted. */
+  readonly event?: unknown;
+  readonly metadata: {
+    readonly emitter_id: string;
+    /** Unique per emission; `webhook-id` of what is delivered. */
+    readonly emit_id: string;
+    /** Channel: empty for the default one, `$errors` for errors. */
+    readonly name: string;
+    /** Given by the source: what dedupe judges. */
+    readonly id?: string;
+    /** Of one that waits in `$in`: the channel on which it will be emitted. */
+    readonly event_name?: string;
+    /** Of one that waits in `$in`: when, in milliseconds. */
+    readonly delivery_ts?: number;
+    /** Given by the source. */
+    readonly summary?: string;
+    /** Given by the source, in milliseconds. */
+    readonly ts?: number;
+  };
+}
+
+export interface ExportedError {
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly id: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly indexed_at_ms: number;
+  readonly metadata: {
+    readonly emitter_id: string;
+    /** Unique per emission; `webhook-id` of what is delivered. */
+    readonly emit_id: string;
+    /** Channel: empty for the default one, `$errors` for errors. */
+    readonly name: string;
+    /** The group of errors. */
+    readonly group_id?: string;
+  };
+  readonly error: Error;
+  readonly original_context: OriginalContext;
+  /** The event that started the run, exactly as it arrived. */
+  readonly original_event_text?: string;
+  /** Instead, where its bytes are no UTF-8. */
+  readonly original_event_base64?: string;
+}
+
+/** Of a group that a rule made: of its first error. */
+export interface Fingerprint {
+  /** Of the way in which fingerprints are made. */
+  readonly version: number;
+  /** The step; empty when the error belongs to none. */
+  readonly namespace: string;
+  readonly code: string;
+  /** The message without its variable parts. */
+  readonly template: string;
+  /** The first frame of own code; empty when there is none. */
+  readonly frame: string;
+}
+
+export interface FoundError {
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly id: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly indexed_at_ms: number;
+  readonly event?: ErrorEvent;
+  readonly metadata: {
+    readonly emitter_id: string;
+    /** Unique per emission; `webhook-id` of what is delivered. */
+    readonly emit_id: string;
+    /** Channel: empty for the default one, `$errors` for errors. */
+    readonly name: string;
+    /** The group of errors. */
+    readonly group_id?: string;
+  };
+  readonly error: ErrorSummary;
+  /** The name of what failed, at that time. */
+  readonly workflow_name: string | null;
+  readonly deployment_id: string | null;
+  /** The run that failed; null for a delivery. */
+  readonly run_id: string | null;
+  /** The delivery that was given up (`dl_…`); null for a run. */
+  readonly delivery_id: string | null;
+  /** `told`: a listener’s run succeeded, or a mail, webhook or request went out. `under_way`: one of them is not over. `counted`: its mail was withheld, and a digest counts it. `failed`: all failed or were given up. `withheld`: every listener was left out. `no_listener`: there was none. */
+  readonly told: "told" | "under_way" | "counted" | "failed" | "withheld" | "no_listener";
+  /** The newest replay of it, or retry of its run; null when there is none. */
+  readonly replay: Replay | null;
+}
+
+export interface GroupDeployment {
+  readonly id: string;
+  readonly count: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly first_seen_ms: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly last_seen_ms: number;
+}
+
+export interface GroupHour {
+  /** Milliseconds since the Unix epoch. */
+  readonly from_ms: number;
+  readonly count: number;
+}
+
+export interface GroupingRule {
+  /** Errors that match make up this group. */
+  readonly group: string;
+  /** The code. */
+  readonly code?: string;
+  /** The whole message; `*` stands for any characters. */
+  readonly message?: string;
+  /** The name of the step. */
+  readonly step?: string;
+}
+
+export interface Heartbeat {
+  readonly id: string;
+  readonly name: string;
+  /** False: pings are counted, and none is missed. */
+  readonly active: boolean;
+  /** A secret: a caller who has it can ping. */
+  readonly ping_url: string;
+  /** When the job runs, instead of `interval_seconds`. */
+  readonly cron?: string;
+  /** The longest time between two pings, instead of `cron`. */
+  readonly interval_seconds?: number;
+  /** Of `cron`: IANA name; UTC when not given. */
+  readonly timezone: string;
+  /** How late a ping may be, and how long a run may take that said when it began; 300 when not given. */
+  readonly grace_seconds: number;
+  /** `new`: it was never pinged, and is not missed yet. `down`: it is silent, or its job failed last. `paused`: it is not active. */
+  readonly status: "up" | "new" | "down" | "paused";
+  /** What is wrong with it: `Silent`, `HeartbeatFailed`. */
+  readonly codes: readonly string[];
+  /** Since when it is down. */
+  readonly down_since_ms: number | null;
+  /** The last ping but `/start`. */
+  readonly last_ping_at_ms: number | null;
+  /** When the run began that has not ended. */
+  readonly started_at_ms: number | null;
+  /** From `/start` to the end. */
+  readonly last_duration_ms: number | null;
+  /** When the next ping is expected, without the grace. */
+  readonly next_expected_at_ms: number | null;
+  /** All of them, `/start` too. */
+  readonly pings: number;
+  readonly failures: number;
+  /** Seconds since the Unix epoch. */
+  readonly created_at: number;
+  /** Seconds since the Unix epoch. */
+  readonly updated_at: number;
+}
+
+export interface Ledger {
+  readonly emissions: number;
+  readonly runs: {
+    readonly queued: number;
+    readonly running: number;
+    readonly waiting: number;
+    readonly succeeded: number;
+    readonly failed: number;
+    readonly cancelled: number;
+    readonly total: number;
+  };
+  readonly deliveries: {
+    readonly pending: number;
+    readonly sending: number;
+    readonly retrying: number;
+    readonly held: number;
+    readonly delivered: number;
+    readonly exhausted: number;
+    readonly cancelled: number;
+    readonly total: number;
+  };
+  readonly errors: {
+    readonly captured: number;
+  };
+}
+
+export interface LogLine {
+  /** Milliseconds since the Unix epoch. */
+  readonly ts_ms: number;
+  /** debug, info, warn or error. */
+  readonly level: string;
+  readonly namespace: string;
+  readonly text: string;
+}
+
+export interface NewApiKey {
+  readonly id: string;
+  readonly owner_id: string;
+  readonly label: string;
+  readonly scopes: readonly ("read" | "write" | "keys" | "account" | "admin")[];
+  /** Seconds since the Unix epoch. */
+  readonly created_at: number;
+  /** The key that created it; null: the service itself, or the command line. */
+  readonly created_by: string | null;
+  /** When it expires, in seconds since the Unix epoch; null: never. */
+  readonly expires_at: number | null;
+  /** When it was used last, in seconds since the Unix epoch, to the minute; null: never. */
+  readonly last_used_at: number | null;
+  /** Seconds since the Unix epoch. */
+  readonly revoked_at: number | null;
+  /** The key itself. Shown here and never again. */
+  readonly api_key: string;
+}
+
+export interface NewOwner {
+  readonly id: string;
+  readonly name: string;
+  /** Where mails go; null: into the outbox folder only. */
+  readonly email: string | null;
+  readonly global_error_workflow_id: string | null;
+  /** Repeats of an error within this time become one mail at its end. */
+  readonly digest_window_ms: number;
+  /** Seconds since the Unix epoch. */
+  readonly created_at: number;
+  /** Seconds since the Unix epoch. */
+  readonly updated_at: number;
+  readonly key: ApiKey;
+  /** The key itself. Shown here and never again. */
+  readonly api_key: string;
+}
+
+export interface NewWebhook {
+  readonly id: string;
+  readonly user_id: string;
+  readonly url: string;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly active: boolean;
+  /** Request headers of your own, at most 32. None of Errand’s or of the connection’s can be set. Where a key without the scope `write` reads them, their values are "(hidden)". */
+  readonly headers: { readonly [name: string]: string };
+  /** How long an attempt may take in all. Null: 15000. */
+  readonly timeout_ms: number | null;
+  /** The schedule of retries. Null: 10 of them in about three days. */
+  readonly retry: {
+    /** Before the second attempt, the third, …, each give or take 10 %. Empty: no retries. */
+    readonly delays_ms: readonly number[];
+  } | null;
+  /** At most `limit` requests begin within any `interval_ms`. Null: no such limit. */
+  readonly rate_limit: {
+    readonly limit: number;
+    readonly interval_ms: number;
+  } | null;
+  /** Requests on their way at a time. Null: 8. */
+  readonly max_in_flight: number | null;
+  /** True: one delivery at a time, in the order of the events; one that fails holds up those behind it until it is delivered or exhausted. */
+  readonly ordered: boolean;
+  /** `v1`: HMAC-SHA256 with the secret. `v1a`: ed25519, which receivers check with a public key. */
+  readonly signature: readonly ("v1" | "v1a")[];
+  readonly health: WebhookHealth;
+  /** For `v1a` signatures, newest first. */
+  readonly public_keys: readonly PublicKey[];
+  /** Seconds since the Unix epoch. */
+  readonly created_at: number;
+  /** Seconds since the Unix epoch. */
+  readonly updated_at: number;
+  /** Signs what is delivered (Standard Webhooks, `v1`). Shown here and never again. */
+  readonly secret: string;
+}
+
+export interface Operation {
+  readonly id: string;
+  readonly kind: "resend" | "replay";
+  /** Of a resend. */
+  readonly webhook_id: string | null;
+  readonly state: "running" | "paused" | "done" | "cancelled";
+  /** Of the deliveries that are sent again; none for a replay. */
+  readonly states: readonly ("exhausted" | "delivered" | "cancelled" | "retrying")[];
+  /** Milliseconds since the Unix epoch. */
+  readonly since_ms: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly until_ms: number;
+  /** How many were found; null while they are still being counted. */
+  readonly total: number | null;
+  readonly resent: number;
+  /** How many were in another state when it was their turn. Set when the operation is done. */
+  readonly passed_over: number;
+  /** Of a replay: what it was asked for, and how many errors have come to which outcome. */
+  readonly replay: ReplayProgress | null;
+  /** From 0 to 1; null while they are still being counted. */
+  readonly progress: number | null;
+  /** Why it waits, or ended early. */
+  readonly reason: string | null;
+  /** Milliseconds since the Unix epoch. */
+  readonly created_at_ms: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly updated_at_ms: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly ended_at_ms: number | null;
+}
+
+export interface OriginalContext {
+  /** The original event: its emit id. */
+  readonly id: string;
+  readonly ts: string;
+  readonly workflow_id: string | null;
+  readonly deployment_id: string | null;
+  /** HTTP, TIMER, SOURCE, WORKFLOW, ERROR, WEBHOOK or API. */
+  readonly source_type: string;
+  /** The trigger checked a token, or the source a signature. */
+  readonly verified: boolean;
+  readonly owner_id: string;
+  readonly platform_version: string;
+  readonly workflow_name: string | null;
+  /** Who emitted the original event. */
+  readonly emitter_id: string;
+  /** One per original event, kept across retries and replays. */
+  readonly trace_id: string;
+  readonly replay: boolean;
+  readonly attempt: number;
+  readonly test: boolean;
+  /** Of a run of a source. */
+  readonly source_id?: string;
+  /** Of a delivery to a webhook. */
+  readonly webhook_id?: string;
+  /** Of a heartbeat. */
+  readonly heartbeat_id?: string;
+  /** Of a heartbeat. */
+  readonly heartbeat_name?: string;
+  /** Of such a delivery: the channel of its event. */
+  readonly event_name?: string;
+}
+
+export interface Owner {
+  readonly id: string;
+  readonly name: string;
+  /** Where mails go; null: into the outbox folder only. */
+  readonly email: string | null;
+  readonly global_error_workflow_id: string | null;
+  /** Repeats of an error within this time become one mail at its end. */
+  readonly digest_window_ms: number;
+  /** Seconds since the Unix epoch. */
+  readonly created_at: number;
+  /** Seconds since the Unix epoch. */
+  readonly updated_at: number;
+}
+
+export interface PageInfo {
+  /** Records that match, whatever the cursor. */
+  readonly total_count: number;
+  /** Records in `data`. */
+  readonly count: number;
+  /** Id of the first record; null when there is none. */
+  readonly start_cursor: string | null;
+  /** Id of the last record; null when there is none. */
+  readonly end_cursor: string | null;
+}
+
+/** The refusal (RFC 9457). The codes are at /docs/errors. */
+export interface Problem {
+  /** Ends with the code. */
+  readonly type: "/docs/errors#malformed" | "/docs/errors#no_answer" | "/docs/errors#unauthenticated" | "/docs/errors#forbidden" | "/docs/errors#not_found" | "/docs/errors#method_not_allowed" | "/docs/errors#too_slow" | "/docs/errors#conflict" | "/docs/errors#too_large" | "/docs/errors#unsupported_media" | "/docs/errors#impossible" | "/docs/errors#code_invalid" | "/docs/errors#key_reused" | "/docs/errors#rate_limited" | "/docs/errors#internal" | "/docs/errors#unavailable" | "/docs/errors#run_timeout";
+  readonly title: string;
+  readonly status: number;
+  /** What was wrong, with which value, and what would be right. */
+  readonly detail: string;
+  /** The same as `detail`. */
+  readonly error: string;
+  readonly errors?: readonly {
+    readonly parameter: string;
+    readonly message: string;
+    readonly file?: string;
+    readonly line?: number;
+    readonly column?: number;
+  }[];
+}
+
+export interface PropOptions {
+  /** As the component gave them: values, or `{label, value}`. */
+  readonly options: readonly unknown[];
+  /** When all of them are strings. */
+  readonly string_options?: readonly string[];
+  /** To be sent as `prev_context` with the next page. */
+  readonly context: unknown;
+}
+
+export interface PublicKey {
+  /** `whpk_` and the base64 of the 32 bytes of an ed25519 public key. */
+  readonly public_key: string;
+  /** It was replaced, and signs until then; null: no end is set. */
+  readonly until_ms: number | null;
+}
+
+export interface Quotas {
+  readonly owner_id: string;
+  readonly limits: {
+    /** Processes of user code at each node, idle ones too. Runs beyond wait. Null: any number. */
+    readonly processes: number | null;
+    /** CPU of user code at each node: 60 is one core. Beyond it runs wait. Null: any number. */
+    readonly cpu_seconds_per_minute: number | null;
+    /** API requests and events together, at each node. Beyond it they are refused with 429. Null: any number. */
+    readonly requests_per_second: number | null;
+    /** Of events, results and logs of runs, code, and data stores. Beyond it, what would be stored is refused with 429, and runs wait. Null: any number. */
+    readonly stored_bytes: number | null;
+  };
+  /** At the node that answers, but for the stored bytes. */
+  readonly use: {
+    /** Now. */
+    readonly processes: number;
+    /** Of the last minute. */
+    readonly cpu_seconds_per_minute: number;
+    /** Of the last second. Null: not counted, for there is no quota. */
+    readonly requests_per_second: number | null;
+    /** As last measured, and what came to this node since. Null: not measured yet. */
+    readonly stored_bytes: number | null;
+    /** When that was. */
+    readonly stored_bytes_at_ms: number | null;
+  };
+}
+
+/** A listener of an emission, and what became of its run, delivery or mail. */
+export interface Receipt {
+  readonly kind: "run" | "delivery" | "mail" | "withheld";
+  /** The run or delivery; null for what was withheld. */
+  readonly id: string | null;
+  /** Workflow, source or webhook; `mail` for a mail, `http:` and where it goes for a request that code asked for. */
+  readonly listener_id: string;
+  readonly subscription_id: string | null;
+  /** trigger, subscription or global. */
+  readonly via: string;
+  /** State of the run or delivery, or `withheld`. */
+  readonly state: string;
+  /** Why it was withheld. */
+  readonly reason?: string;
+}
+
+export interface Reopened {
+  readonly from: "resolved" | "muted";
+  /** Which end it was. */
+  readonly by: "error" | "time" | "count" | "deployment";
+  /** Milliseconds since the Unix epoch. */
+  readonly at_ms: number;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly error_id: string | null;
+  /** Of the error that opened it. */
+  readonly deployment_id: string | null;
+}
+
+/** Another run for the same event, and its state. */
+export interface Replay {
+  /** Of the error, or of the run that failed. */
+  readonly kind: "replay" | "retry";
+  readonly run_id: string;
+  readonly state: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
+  /** With another event than the original one. */
+  readonly edited: boolean;
+}
+
+export interface ReplayDryRun {
+  readonly dry_run: true;
+  /** Errors found. */
+  readonly count: number;
+  /** There are more than were counted. */
+  readonly at_least: boolean;
+  readonly by_workflow: readonly {
+    /** The workflow, source or webhook that failed. */
+    readonly id: string;
+    readonly count: number;
+  }[];
+  /** The oldest 5, which would go first. */
+  readonly sample: readonly ({
+    /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+    readonly id: string;
+    readonly emitter_id: string | null;
+    readonly code: string | null;
+    readonly msg: string | null;
+    /** Why it would not be replayed; null: it would. */
+    readonly reason: string | null;
+  })[];
+}
+
+/** Of a replay: what it was asked for, and how many errors have come to which outcome. */
+export interface ReplayProgress {
+  /** The errors are of this group. */
+  readonly group_id: string | null;
+  /** The errors are of this workflow. */
+  readonly workflow_id: string | null;
+  /** Only errors with this code. */
+  readonly code: string | null;
+  /** Only errors from then on. */
+  readonly since_ms: number | null;
+  /** Only errors before then. */
+  readonly until_ms: number | null;
+  /** How many errors were named; null: none. */
+  readonly error_ids: number | null;
+  /** The deployment that runs; `current`: the active one. */
+  readonly deployment: string;
+  /** At most so many a second. */
+  readonly rate: number | null;
+  /** So many go first. */
+  readonly canary: number;
+  /** The others go on, too. */
+  readonly canary_over: boolean;
+  /** Pauses after so many failures. */
+  readonly stop_on_failures: number | null;
+  readonly ordered: boolean;
+  readonly again: boolean;
+  readonly replayed: number;
+  readonly under_way: number;
+  readonly fixed: number;
+  readonly failed_same: number;
+  readonly failed_differently: number;
+  readonly cancelled: number;
+  readonly unknown: number;
+  readonly not_replayed: number;
+  readonly replayed_before: number;
+}
+
+/** `id`: of the error. */
+export interface ReplayResult {
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly id: string;
+  /** The workflow or source that failed; null: there is no such error. */
+  readonly emitter_id: string | null;
+  /** `under_way`: the replay’s run is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. `unknown`: the run ended, and is no longer kept. `not_replayed`: it cannot be, see `reason`. `replayed_before`: there was a replay already, see `reason`. */
+  readonly outcome: "under_way" | "fixed" | "failed_same" | "failed_differently" | "cancelled" | "unknown" | "not_replayed" | "replayed_before";
+  /** The replay; of `replayed_before`, the one that there was. */
+  readonly run_id: string | null;
+  /** Why it was not replayed. */
+  readonly reason: string | null;
+  /** The error that the replay ended in. */
+  readonly error_id: string | null;
+}
+
+export interface Run {
+  readonly id: string;
+  readonly workflow_id?: string;
+  /** Instead of `workflow_id` when a source ran. */
+  readonly source_id?: string;
+  readonly deployment_id: string;
+  readonly state: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
+  /** While it waits. A suspended run is cancelled then, all others go on. */
+  readonly waiting?: {
+    /** What it waits for: `retry` is a failed attempt that is tried again. */
+    readonly kind: "delay" | "suspend" | "rerun" | "retry";
+    /** Milliseconds since the Unix epoch. */
+    readonly until_ms: number;
+  };
+  readonly attempt: number;
+  readonly replay: boolean;
+  /** Unique per emission; `webhook-id` of what is delivered. */
+  readonly emission_id: string;
+  readonly emitter_id: string;
+  /** Channel: empty for the default one, `$errors` for errors. */
+  readonly event_name: string;
+  /** What the run exported as `$summary`. */
+  readonly summary: string | null;
+  /** Milliseconds since the Unix epoch. */
+  readonly created_at_ms: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly started_at_ms: number | null;
+  /** Milliseconds since the Unix epoch. */
+  readonly ended_at_ms: number | null;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly error_id: string | null;
+  /** The newest run that is a retry of this one, or a replay of its error. */
+  readonly retried_by: string | null;
+  /** Of a failed run. */
+  readonly error?: {
+    readonly code: string;
+    /** At most 500 characters. */
+    readonly msg: string;
+  };
+}
+
+export interface RunWhole {
+  readonly id: string;
+  readonly workflow_id?: string;
+  /** Instead of `workflow_id` when a source ran. */
+  readonly source_id?: string;
+  readonly deployment_id: string;
+  readonly state: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
+  /** While it waits. A suspended run is cancelled then, all others go on. */
+  readonly waiting?: {
+    /** What it waits for: `retry` is a failed attempt that is tried again. */
+    readonly kind: "delay" | "suspend" | "rerun" | "retry";
+    /** Milliseconds since the Unix epoch. */
+    readonly until_ms: number;
+  };
+  readonly attempt: number;
+  readonly replay: boolean;
+  /** Unique per emission; `webhook-id` of what is delivered. */
+  readonly emission_id: string;
+  readonly emitter_id: string;
+  /** Channel: empty for the default one, `$errors` for errors. */
+  readonly event_name: string;
+  /** What the run exported as `$summary`. */
+  readonly summary: string | null;
+  /** Milliseconds since the Unix epoch. */
+  readonly created_at_ms: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly started_at_ms: number | null;
+  /** Milliseconds since the Unix epoch. */
+  readonly ended_at_ms: number | null;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly error_id: string | null;
+  /** The newest run that is a retry of this one, or a replay of its error. */
+  readonly retried_by: string | null;
+  readonly error?: Error;
+  /** The event, byte for byte as it came. */
+  readonly event: unknown;
+  readonly steps: readonly StepResult[];
+  readonly logs: readonly LogLine[];
+  /** How much was printed beyond the log’s limit; absent when nothing. */
+  readonly log_bytes_dropped?: number;
+  /** What `$.flow.exit` was given; absent when nothing. */
+  readonly exit_reason?: string;
+  /** Of a source: emissions that dedupe has dropped; absent when none. */
+  readonly suppressed?: number;
+  readonly caused_by: {
+    /** Unique per emission; `webhook-id` of what is delivered. */
+    readonly emission_id: string;
+    /** The run that emitted the event; null when it came from outside. */
+    readonly run_id: string | null;
+    /** What a source said of its event; of a replay, which error it is of, and whether edited. */
+    readonly summary: string | null;
+  };
+  /** What its own emissions started. */
+  readonly causes: readonly Receipt[];
+}
+
+export interface SearchInfo {
+  /** Records that match, whatever the cursor: among the newest 10,000 in the range of time. Null when a filter has to read each record to know. */
+  readonly total_count: number | null;
+  /** Records in `data`. */
+  readonly count: number;
+  /** Id of the first record; null when there is none. */
+  readonly start_cursor: string | null;
+  /** Id of the last record; null when there is none. */
+  readonly end_cursor: string | null;
+  /** Where the search goes on: as `after`, or as `before` if this page had `before` alone. Null when it has come to the end. */
+  readonly next_cursor: string | null;
+  /** The time of the last record that it looked at; null when it has come to the end. */
+  readonly searched_until_ms: number | null;
+  /** Records that this page looked at. */
+  readonly looked_at: number;
+}
+
+export interface Settings {
+  /** How long a run may take. Null: 30000, or 60000 when a schedule started it. */
+  readonly timeout_ms: number | null;
+  readonly memory_mb: number;
+  /** Runs at the same time. */
+  readonly concurrency: number;
+  /** Runs that may wait; those beyond fail with `QueueFull`, or `RateLimited` while `throttle` lets none begin. */
+  readonly queue_limit: number;
+  /** At most `limit` runs begin within any `interval_ms`; the others wait in the queue. Null: no such limit. */
+  readonly throttle: {
+    readonly limit: number;
+    readonly interval_ms: number;
+  } | null;
+  /** A run that fails is tried again from the step that failed; what the steps before it gave is kept. Null: it is not. */
+  readonly retry: {
+    /** In all, the first one included. */
+    readonly attempts: number;
+    /** Before the second attempt; doubled for each one more, give or take 10 %. 1000 when it is left out. */
+    readonly base_ms: number;
+    /** No wait is longer. 3600000, or base_ms when that is more, when it is left out. */
+    readonly max_ms: number;
+    /** Failures that are tried again although they are not by default. */
+    readonly also: readonly ("Timeout" | "OutOfMemory")[];
+    /** True: the first failed attempt is among the errors too, beside the last one. */
+    readonly report_first: boolean;
+  } | null;
+  /** False: errors are listed and forwarded, but not sent to the global error workflow. */
+  readonly notify: boolean;
+  /** Environment variables of the code. */
+  readonly env: { readonly [name: string]: string };
+  /** Errors that match all patterns of a rule are one group, whatever their fingerprints; the first rule that matches counts. A rule has a code, a message or a step. Rules apply to errors that come after they were set. */
+  readonly grouping: readonly GroupingRule[];
+  /** What is an error although no run fails. Null: nothing. Only of workflows; judged while it is active. */
+  readonly watch: {
+    /** When it has not run for so long: an error with code `Silent`. */
+    readonly silent_after_ms: number | null;
+    /** When it has not succeeded for so long: an error with code `Silent`. */
+    readonly succeeded_within_ms: number | null;
+    /** When too many of its runs fail: an error with code `Unhealthy`. */
+    readonly error_ratio: {
+      /** Of the runs that ended in the window, more than this part failed. */
+      readonly over: number;
+      /** Fewer runs in the window say nothing. */
+      readonly of_at_least: number;
+      readonly window_ms: number;
+    } | null;
+  } | null;
+}
+
+export interface SourceLogLine {
+  readonly run_id: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly ts_ms: number;
+  /** debug, info, warn or error. */
+  readonly level: string;
+  readonly namespace: string;
+  readonly text: string;
+}
+
+export interface SourceWhole {
+  readonly id: string;
+  readonly name: string;
+  readonly name_slug: string;
+  readonly active: boolean;
+  /** Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`. Values of secret props are never shown; left out of an update, they stay. */
+  readonly configured_props: { readonly [name: string]: unknown };
+  /** Seconds since the Unix epoch. */
+  readonly created_at: number;
+  /** Seconds since the Unix epoch. */
+  readonly updated_at: number;
+  /** With an HTTP interface: its address, without a trailing slash. */
+  readonly endpoint_url?: string;
+  /** With a timer: ticks that were skipped, since the run of the one before was not over. */
+  readonly skipped_ticks?: number;
+  /** When one source is read: as it was deployed. */
+  readonly component_code?: string;
+  /** When it was deployed by path. */
+  readonly component_path?: string;
+  /** When it comes with Errand. */
+  readonly component?: string;
+}
+
+export interface Started {
+  readonly run_id: string | null;
+  readonly emit_id: string;
+}
+
+export interface StepResult {
+  readonly id: string;
+  readonly namespace: string;
+  /** succeeded, failed or exited. */
+  readonly state: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly started_at_ms: number;
+  readonly took_ms: number;
+  readonly return_value: unknown;
+  readonly exports: { readonly [name: string]: unknown };
+  /** True: it waits to be executed again. */
+  readonly again?: boolean;
+  /** Body of the request that ended the wait after this step. */
+  readonly resume_data?: unknown;
+}
+
+export interface StreamedError {
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly id: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly indexed_at_ms: number;
+  readonly event: ErrorEvent;
+  readonly metadata: {
+    readonly emitter_id: string;
+    /** Unique per emission; `webhook-id` of what is delivered. */
+    readonly emit_id: string;
+    /** Channel: empty for the default one, `$errors` for errors. */
+    readonly name: string;
+    /** The group of errors. */
+    readonly group_id?: string;
+  };
+}
+
+export interface Subscription {
+  readonly id: string;
+  /** An emitter, or `*`, `p_*`, `dc_*`. */
+  readonly emitter_id: string;
+  readonly listener_id: string;
+  /** Channel: empty for the default one, `$errors` for errors. */
+  readonly event_name: string;
+  readonly active: boolean;
+  /** Seconds since the Unix epoch. */
+  readonly created_at: number;
+}
+
+export interface Trigger {
+  readonly id: string;
+  /** http, schedule, source or emitter. */
+  readonly type: string;
+  readonly endpoint_url?: string;
+  readonly custom_response?: boolean;
+  readonly auth?: {
+    readonly type: string;
+  };
+  readonly cron?: string;
+  readonly interval_seconds?: number;
+  readonly timezone?: string;
+  /** The next tick; null while inactive. */
+  readonly next_at_ms?: number | null;
+  readonly source_id?: string;
+  readonly emitter_id?: string;
+  readonly event_name?: string;
+}
+
+export interface Watch {
+  /** Which member of `settings.watch` it is. */
+  readonly setting: "silent_after_ms" | "succeeded_within_ms" | "error_ratio";
+  /** `down`: its error was told, and is not over. */
+  readonly status: "up" | "down";
+  readonly watched_since_ms: number;
+  /** The last run, or the last success, since then. */
+  readonly last_at_ms: number | null;
+  /** Since when it is down. */
+  readonly down_since_ms: number | null;
+}
+
+export interface Webhook {
+  readonly id: string;
+  readonly user_id: string;
+  readonly url: string;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly active: boolean;
+  /** Request headers of your own, at most 32. None of Errand’s or of the connection’s can be set. Where a key without the scope `write` reads them, their values are "(hidden)". */
+  readonly headers: { readonly [name: string]: string };
+  /** How long an attempt may take in all. Null: 15000. */
+  readonly timeout_ms: number | null;
+  /** The schedule of retries. Null: 10 of them in about three days. */
+  readonly retry: {
+    /** Before the second attempt, the third, …, each give or take 10 %. Empty: no retries. */
+    readonly delays_ms: readonly number[];
+  } | null;
+  /** At most `limit` requests begin within any `interval_ms`. Null: no such limit. */
+  readonly rate_limit: {
+    readonly limit: number;
+    readonly interval_ms: number;
+  } | null;
+  /** Requests on their way at a time. Null: 8. */
+  readonly max_in_flight: number | null;
+  /** True: one delivery at a time, in the order of the events; one that fails holds up those behind it until it is delivered or exhausted. */
+  readonly ordered: boolean;
+  /** `v1`: HMAC-SHA256 with the secret. `v1a`: ed25519, which receivers check with a public key. */
+  readonly signature: readonly ("v1" | "v1a")[];
+  readonly health: WebhookHealth;
+  /** For `v1a` signatures, newest first. */
+  readonly public_keys: readonly PublicKey[];
+  /** Seconds since the Unix epoch. */
+  readonly created_at: number;
+  /** Seconds since the Unix epoch. */
+  readonly updated_at: number;
+}
+
+export interface WebhookHealth {
+  /** `failing`: no attempt has succeeded since the last one that failed. `paused`: the receiver asked to be left alone. `disabled`: it is not active. */
+  readonly status: "healthy" | "failing" | "paused" | "disabled";
+  /** The first attempt that failed since the last success. */
+  readonly failing_since_ms: number | null;
+  /** Deliveries given up since the last success. */
+  readonly exhausted_in_row: number;
+  /** Nothing goes to it before then (`Retry-After`). */
+  readonly paused_until_ms: number | null;
+}
+
+export interface WebhookKey {
+  /** Names the key in lists. */
+  readonly id: string;
+  readonly webhook_id: string;
+  /** `whpk_` and the base64 of the 32 bytes of an ed25519 public key. */
+  readonly public_key: string;
+  /** It was replaced, and signs until then; null: no end is set. */
+  readonly until_ms: number | null;
+}
+
+export interface WebhookTest {
+  readonly delivered: boolean;
+  /** What would follow if it were a delivery. */
+  readonly follows: string;
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    /** As they were sent, in order. */
+    readonly headers: readonly {
+      readonly name: string;
+      readonly value: string;
+    }[];
+    /** As it was sent. */
+    readonly body: string;
+  };
+  readonly attempt: Attempt;
+}
+
+export interface Workflow {
+  readonly id: string;
+  readonly name: string;
+  readonly active: boolean;
+  readonly owner_id: string;
+  readonly deployment_id: string;
+  readonly editor_url: string;
+  readonly settings: Settings;
+  /** Seconds since the Unix epoch. */
+  readonly created_at: number;
+  /** Seconds since the Unix epoch. */
+  readonly updated_at: number;
+}
+
+export interface WorkflowWhole {
+  readonly id: string;
+  readonly name: string;
+  readonly active: boolean;
+  readonly owner_id: string;
+  readonly deployment_id: string;
+  readonly editor_url: string;
+  readonly settings: Settings;
+  /** Seconds since the Unix epoch. */
+  readonly created_at: number;
+  /** Seconds since the Unix epoch. */
+  readonly updated_at: number;
+  readonly steps: readonly {
+    readonly id: string;
+    readonly namespace: string;
+    /** Values of the props of a component, by name. Values of secret props are never shown; left out of an update, they stay. */
+    readonly configured_props?: { readonly [name: string]: unknown };
+    /** When one workflow is read. */
+    readonly code?: string;
+  }[];
+  /** Its own triggers; what it hears by subscription is not among them. */
+  readonly triggers: readonly Trigger[];
+}
+
+/** What `callEndpoint` takes. */
+export interface CallEndpointInput {
+  /** The secret part of the address. */
+  readonly key: string;
+  /** Any JSON. */
+  readonly body?: unknown;
+}
+
+export interface CallEndpointAnswer {
+  readonly id: string;
+}
+
+/** What `endWait` takes. */
+export interface EndWaitInput {
+  /** The run. */
+  readonly run: string;
+  /** Which of its waits, and the secret part of the address. */
+  readonly token: string;
+  readonly order: "resume" | "cancel";
+  /** Any JSON. */
+  readonly body?: unknown;
+}
+
+export interface EndWaitAnswer {
+  readonly data: {
+    readonly run_id: string;
+    readonly state: string;
+  };
+}
+
+/** What `ping` takes. */
+export interface PingInput {
+  /** The secret part of the address. */
+  readonly key: string;
+}
+
+export type PingAnswer = string;
+
+/** What `pingStatus` takes. */
+export interface PingStatusInput {
+  /** The secret part of the address. */
+  readonly key: string;
+  /** `start`, `fail`, or 0 to 255. */
+  readonly status: string;
+}
+
+export type PingStatusAnswer = string;
+
+/** What `listWorkflows` takes. */
+export interface ListWorkflowsInput {
+  /** True: only active ones; false: only inactive ones. */
+  readonly active?: boolean;
+  /** Only those with exactly this name. */
+  readonly name?: string;
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListWorkflowsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly Workflow[];
+}
+
+/** What `createWorkflow` takes. */
+export interface CreateWorkflowInput {
+  readonly name: string;
+  readonly steps: readonly {
+    /** The step’s name, unique in the workflow. */
+    readonly namespace: string;
+    /** An ES module in JavaScript or TypeScript; its default export is a component or a function `({steps, $}) => …`. */
+    readonly code?: string;
+    /** Instead of code: a file in the server’s folder of components (`ERRAND_COMPONENTS_DIR`). */
+    readonly component_path?: string;
+    /** Values of the props of a component, by name. Values of secret props are never shown; left out of an update, they stay. */
+    readonly configured_props?: { readonly [name: string]: unknown };
+  }[];
+  /** What starts it; empty for a workflow that only listens. */
+  readonly triggers?: readonly ({
+    /** Shown only. */
+    readonly id?: string;
+    /** Shown only. */
+    readonly endpoint_url?: string;
+    /** Shown only. */
+    readonly next_at_ms?: number | null;
+    readonly type: "http";
+    /** The caller waits for what the run passes to `$.respond`. */
+    readonly custom_response?: boolean;
+    readonly auth?: {
+      readonly type: "none" | "bearer";
+      /** With `bearer`: what callers must send. Kept hashed, never shown. */
+      readonly token?: string;
+    };
+  } | {
+    /** Shown only. */
+    readonly id?: string;
+    /** Shown only. */
+    readonly endpoint_url?: string;
+    /** Shown only. */
+    readonly next_at_ms?: number | null;
+    readonly type: "schedule";
+    /** Instead of `interval_seconds`. */
+    readonly cron?: string;
+    readonly interval_seconds?: number;
+    /** IANA name; UTC when not given. */
+    readonly timezone?: string;
+  } | {
+    /** Shown only. */
+    readonly id?: string;
+    /** Shown only. */
+    readonly endpoint_url?: string;
+    /** Shown only. */
+    readonly next_at_ms?: number | null;
+    readonly type: "source";
+    readonly source_id: string;
+  } | {
+    /** Shown only. */
+    readonly id?: string;
+    /** Shown only. */
+    readonly endpoint_url?: string;
+    /** Shown only. */
+    readonly next_at_ms?: number | null;
+    readonly type: "emitter";
+    /** Who emits: a workflow `p_…`, source `dc_…`, webhook `wh_…`, heartbeat `hb_…`, trigger `hi_…` or `ti_…`; or `p_*`, `dc_*`, `*` (or your own `u_…`) for everything of that kind, also what is made later. */
+    readonly emitter_id: string;
+    /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
+    readonly event_name?: string | null;
+  })[];
+  readonly settings?: {
+    /** How long a run may take. Null: 30000, or 60000 when a schedule started it. */
+    readonly timeout_ms?: number | null;
+    readonly memory_mb?: number;
+    /** Runs at the same time. */
+    readonly concurrency?: number;
+    /** Runs that may wait; those beyond fail with `QueueFull`, or `RateLimited` while `throttle` lets none begin. */
+    readonly queue_limit?: number;
+    /** At most `limit` runs begin within any `interval_ms`; the others wait in the queue. Null: no such limit. */
+    readonly throttle?: {
+      readonly limit: number;
+      readonly interval_ms: number;
+    } | null;
+    /** A run that fails is tried again from the step that failed; what the steps before it gave is kept. Null: it is not. */
+    readonly retry?: {
+      /** In all, the first one included. */
+      readonly attempts: number;
+      /** Before the second attempt; doubled for each one more, give or take 10 %. 1000 when it is left out. */
+      readonly base_ms?: number;
+      /** No wait is longer. 3600000, or base_ms when that is more, when it is left out. */
+      readonly max_ms?: number;
+      /** Failures that are tried again although they are not by default. */
+      readonly also?: readonly ("Timeout" | "OutOfMemory")[];
+      /** True: the first failed attempt is among the errors too, beside the last one. */
+      readonly report_first?: boolean;
+    } | null;
+    /** False: errors are listed and forwarded, but not sent to the global error workflow. */
+    readonly notify?: boolean;
+    /** Environment variables of the code. */
+    readonly env?: { readonly [name: string]: string };
+    /** Errors that match all patterns of a rule are one group, whatever their fingerprints; the first rule that matches counts. A rule has a code, a message or a step. Rules apply to errors that come after they were set. */
+    readonly grouping?: readonly GroupingRule[];
+    /** What is an error although no run fails. Null: nothing. Only of workflows; judged while it is active. */
+    readonly watch?: {
+      /** When it has not run for so long: an error with code `Silent`. */
+      readonly silent_after_ms?: number | null;
+      /** When it has not succeeded for so long: an error with code `Silent`. */
+      readonly succeeded_within_ms?: number | null;
+      /** When too many of its runs fail: an error with code `Unhealthy`. */
+      readonly error_ratio?: {
+        /** Of the runs that ended in the window, more than this part failed. */
+        readonly over: number;
+        /** Fewer runs in the window say nothing. */
+        readonly of_at_least: number;
+        readonly window_ms: number;
+      } | null;
+    } | null;
+  };
+  readonly active?: boolean;
+}
+
+export interface CreateWorkflowAnswer {
+  readonly data: WorkflowWhole;
+}
+
+/** What `getWorkflow` takes. */
+export interface GetWorkflowInput {
+  /** The workflow. */
+  readonly id: string;
+}
+
+export interface GetWorkflowAnswer {
+  readonly data: WorkflowWhole;
+}
+
+/** What `updateWorkflow` takes. */
+export interface UpdateWorkflowInput {
+  /** The workflow. */
+  readonly id: string;
+  readonly name?: string;
+  /** False: it gets no more events. */
+  readonly active?: boolean;
+  readonly steps?: readonly {
+    /** The step’s name, unique in the workflow. */
+    readonly namespace: string;
+    /** An ES module in JavaScript or TypeScript; its default export is a component or a function `({steps, $}) => …`. */
+    readonly code?: string;
+    /** Instead of code: a file in the server’s folder of components (`ERRAND_COMPONENTS_DIR`). */
+    readonly component_path?: string;
+    /** Values of the props of a component, by name. Values of secret props are never shown; left out of an update, they stay. */
+    readonly configured_props?: { readonly [name: string]: unknown };
+  }[];
+  /** What starts it; empty for a workflow that only listens. */
+  readonly triggers?: readonly ({
+    /** Shown only. */
+    readonly id?: string;
+    /** Shown only. */
+    readonly endpoint_url?: string;
+    /** Shown only. */
+    readonly next_at_ms?: number | null;
+    readonly type: "http";
+    /** The caller waits for what the run passes to `$.respond`. */
+    readonly custom_response?: boolean;
+    readonly auth?: {
+      readonly type: "none" | "bearer";
+      /** With `bearer`: what callers must send. Kept hashed, never shown. */
+      readonly token?: string;
+    };
+  } | {
+    /** Shown only. */
+    readonly id?: string;
+    /** Shown only. */
+    readonly endpoint_url?: string;
+    /** Shown only. */
+    readonly next_at_ms?: number | null;
+    readonly type: "schedule";
+    /** Instead of `interval_seconds`. */
+    readonly cron?: string;
+    readonly interval_seconds?: number;
+    /** IANA name; UTC when not given. */
+    readonly timezone?: string;
+  } | {
+    /** Shown only. */
+    readonly id?: string;
+    /** Shown only. */
+    readonly endpoint_url?: string;
+    /** Shown only. */
+    readonly next_at_ms?: number | null;
+    readonly type: "source";
+    readonly source_id: string;
+  } | {
+    /** Shown only. */
+    readonly id?: string;
+    /** Shown only. */
+    readonly endpoint_url?: string;
+    /** Shown only. */
+    readonly next_at_ms?: number | null;
+    readonly type: "emitter";
+    /** Who emits: a workflow `p_…`, source `dc_…`, webhook `wh_…`, heartbeat `hb_…`, trigger `hi_…` or `ti_…`; or `p_*`, `dc_*`, `*` (or your own `u_…`) for everything of that kind, also what is made later. */
+    readonly emitter_id: string;
+    /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
+    readonly event_name?: string | null;
+  })[];
+  readonly settings?: {
+    /** How long a run may take. Null: 30000, or 60000 when a schedule started it. */
+    readonly timeout_ms?: number | null;
+    readonly memory_mb?: number;
+    /** Runs at the same time. */
+    readonly concurrency?: number;
+    /** Runs that may wait; those beyond fail with `QueueFull`, or `RateLimited` while `throttle` lets none begin. */
+    readonly queue_limit?: number;
+    /** At most `limit` runs begin within any `interval_ms`; the others wait in the queue. Null: no such limit. */
+    readonly throttle?: {
+      readonly limit: number;
+      readonly interval_ms: number;
+    } | null;
+    /** A run that fails is tried again from the step that failed; what the steps before it gave is kept. Null: it is not. */
+    readonly retry?: {
+      /** In all, the first one included. */
+      readonly attempts: number;
+      /** Before the second attempt; doubled for each one more, give or take 10 %. 1000 when it is left out. */
+      readonly base_ms?: number;
+      /** No wait is longer. 3600000, or base_ms when that is more, when it is left out. */
+      readonly max_ms?: number;
+      /** Failures that are tried again although they are not by default. */
+      readonly also?: readonly ("Timeout" | "OutOfMemory")[];
+      /** True: the first failed attempt is among the errors too, beside the last one. */
+      readonly report_first?: boolean;
+    } | null;
+    /** False: errors are listed and forwarded, but not sent to the global error workflow. */
+    readonly notify?: boolean;
+    /** Environment variables of the code. */
+    readonly env?: { readonly [name: string]: string };
+    /** Errors that match all patterns of a rule are one group, whatever their fingerprints; the first rule that matches counts. A rule has a code, a message or a step. Rules apply to errors that come after they were set. */
+    readonly grouping?: readonly GroupingRule[];
+    /** What is an error although no run fails. Null: nothing. Only of workflows; judged while it is active. */
+    readonly watch?: {
+      /** When it has not run for so long: an error with code `Silent`. */
+      readonly silent_after_ms?: number | null;
+      /** When it has not succeeded for so long: an error with code `Silent`. */
+      readonly succeeded_within_ms?: number | null;
+      /** When too many of its runs fail: an error with code `Unhealthy`. */
+      readonly error_ratio?: {
+        /** Of the runs that ended in the window, more than this part failed. */
+        readonly over: number;
+        /** Fewer runs in the window say nothing. */
+        readonly of_at_least: number;
+        readonly window_ms: number;
+      } | null;
+    } | null;
+  };
+}
+
+export interface UpdateWorkflowAnswer {
+  readonly data: WorkflowWhole;
+}
+
+/** What `deleteWorkflow` takes. */
+export interface DeleteWorkflowInput {
+  /** The workflow. */
+  readonly id: string;
+}
+
+export interface DeleteWorkflowAnswer {
+  readonly data: WorkflowWhole;
+}
+
+/** What `deployWorkflowFile` takes. */
+export interface DeployWorkflowFileInput {
+  /** Of the file in its folder. */
+  readonly path: string;
+  /** The file as it was written: what is shown as its code. */
+  readonly source: string;
+  /** An ES module that needs nothing but Node’s own modules; the bundler decides what it exports. */
+  readonly bundle: string;
+  /** From the bundle to the files, as JSON text. */
+  readonly source_map: string;
+  /** Environment variables of the code. */
+  readonly env?: { readonly [name: string]: string };
+}
+
+export interface DeployWorkflowFileAnswer {
+  readonly data: {
+    readonly result: "made" | "changed" | "same";
+    readonly workflow: WorkflowWhole;
+  };
+}
+
+/** What `listDeployments` takes. */
+export interface ListDeploymentsInput {
+  /** The workflow. */
+  readonly id: string;
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListDeploymentsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly Deployment[];
+}
+
+/** What `activateDeployment` takes. */
+export interface ActivateDeploymentInput {
+  /** The workflow. */
+  readonly id: string;
+  /** The version. */
+  readonly deployment_id: string;
+}
+
+export interface ActivateDeploymentAnswer {
+  readonly data: WorkflowWhole;
+}
+
+/** What `searchErrors` takes. */
+export interface SearchErrorsInput {
+  /** Only errors of this workflow, source or webhook. */
+  readonly emitter_id?: string;
+  /** Only errors with this code, in its own upper and lower case. */
+  readonly code?: string;
+  /** Only errors of this group (`GET /v1/error_groups`). */
+  readonly group_id?: string;
+  /** Only errors of steps with this name (`namespace`). */
+  readonly step?: string;
+  /** A part of the message, in upper or lower case. No character of it is a wildcard. */
+  readonly text?: string;
+  /** Only errors of runs with this deployment. */
+  readonly deployment_id?: string;
+  /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly since?: string;
+  /** Before then: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly until?: string;
+  /** `true`: a listener was told. `false`: none was, for whatever reason. Or one state of `told`. */
+  readonly told?: "true" | "false" | "told" | "under_way" | "counted" | "failed" | "withheld" | "no_listener";
+  /** `true`: there is a replay of it, or a retry of its run. `false`: there is none. */
+  readonly replayed?: boolean;
+  /** Each record with its whole event. */
+  readonly expand?: "event";
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface SearchErrorsAnswer {
+  readonly page_info: SearchInfo;
+  readonly data: readonly FoundError[];
+}
+
+/** What `searchRuns` takes. */
+export interface SearchRunsInput {
+  /** Only runs of this workflow. */
+  readonly workflow_id?: string;
+  /** Only runs of this source. */
+  readonly source_id?: string;
+  readonly state?: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
+  /** Only runs that failed with this code. */
+  readonly error_code?: string;
+  /** A part of `$summary`, or of the event’s JSON text as it came, in upper or lower case. No character of it is a wildcard. */
+  readonly text?: string;
+  /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly since?: string;
+  /** Before then: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly until?: string;
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface SearchRunsAnswer {
+  readonly page_info: SearchInfo;
+  readonly data: readonly Run[];
+}
+
+/** What `listWorkflowErrors` takes. */
+export interface ListWorkflowErrorsInput {
+  /** The workflow. */
+  readonly id: string;
+  /** Each record with its whole event. */
+  readonly expand?: "event";
+  /** Records to return; 100 when not given, and never more than 100. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListWorkflowErrorsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly ErrorRecord[];
+}
+
+/** What `getWorkflowError` takes. */
+export interface GetWorkflowErrorInput {
+  /** The workflow. */
+  readonly id: string;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly record_id: string;
+  /** Each record with its whole event. */
+  readonly expand?: "event";
+}
+
+export interface GetWorkflowErrorAnswer {
+  readonly data: ErrorRecordWhole;
+}
+
+/** What `replayError` takes. */
+export interface ReplayErrorInput {
+  /** The workflow. */
+  readonly id: string;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly record_id: string;
+  /** Another event to run, as edited; its bytes as sent. */
+  readonly event?: unknown;
+}
+
+export interface ReplayErrorAnswer {
+  readonly data: Started;
+}
+
+/** What `listSourceErrors` takes. */
+export interface ListSourceErrorsInput {
+  /** The source. */
+  readonly id: string;
+  /** Each record with its whole event. */
+  readonly expand?: "event";
+  /** Records to return; 100 when not given, and never more than 100. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListSourceErrorsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly ErrorRecord[];
+}
+
+/** What `getSourceError` takes. */
+export interface GetSourceErrorInput {
+  /** The source. */
+  readonly id: string;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly record_id: string;
+  /** Each record with its whole event. */
+  readonly expand?: "event";
+}
+
+export interface GetSourceErrorAnswer {
+  readonly data: ErrorRecordWhole;
+}
+
+/** What `replaySourceError` takes. */
+export interface ReplaySourceErrorInput {
+  /** The source. */
+  readonly id: string;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly record_id: string;
+  /** Another event to run, as edited; its bytes as sent. */
+  readonly event?: unknown;
+}
+
+export interface ReplaySourceErrorAnswer {
+  readonly data: Started;
+}
+
+/** What `listWebhookErrors` takes. */
+export interface ListWebhookErrorsInput {
+  /** The webhook. */
+  readonly id: string;
+  /** Each record with its whole event. */
+  readonly expand?: "event";
+  /** Records to return; 100 when not given, and never more than 100. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListWebhookErrorsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly ErrorRecord[];
+}
+
+/** What `getWebhookError` takes. */
+export interface GetWebhookErrorInput {
+  /** The webhook. */
+  readonly id: string;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly record_id: string;
+  /** Each record with its whole event. */
+  readonly expand?: "event";
+}
+
+export interface GetWebhookErrorAnswer {
+  readonly data: ErrorRecordWhole;
+}
+
+/** What `listHeartbeatErrors` takes. */
+export interface ListHeartbeatErrorsInput {
+  /** The heartbeat. */
+  readonly id: string;
+  /** Each record with its whole event. */
+  readonly expand?: "event";
+  /** Records to return; 100 when not given, and never more than 100. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListHeartbeatErrorsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly ErrorRecord[];
+}
+
+/** What `getHeartbeatError` takes. */
+export interface GetHeartbeatErrorInput {
+  /** The heartbeat. */
+  readonly id: string;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly record_id: string;
+  /** Each record with its whole event. */
+  readonly expand?: "event";
+}
+
+export interface GetHeartbeatErrorAnswer {
+  readonly data: ErrorRecordWhole;
+}
+
+/** What `listErrorGroups` takes. */
+export interface ListErrorGroupsInput {
+  /** Only groups of this workflow, source or webhook. */
+  readonly emitter_id?: string;
+  readonly state?: "open" | "resolved" | "muted";
+  /** Only groups with this code. */
+  readonly code?: string;
+  /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly since?: string;
+  /** A part of the code, the message template, the frame, the step or the rule’s name, in upper or lower case. No character of it is a wildcard. */
+  readonly text?: string;
+  /** Seen last first, or most errors first. */
+  readonly sort?: "last_seen" | "count";
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListErrorGroupsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly ErrorGroup[];
+}
+
+/** What `getErrorGroup` takes. */
+export interface GetErrorGroupInput {
+  /** The group. */
+  readonly id: string;
+}
+
+export interface GetErrorGroupAnswer {
+  readonly data: ErrorGroupWhole;
+}
+
+/** What `updateErrorGroup` takes. */
+export interface UpdateErrorGroupInput {
+  /** The group. */
+  readonly id: string;
+  readonly state?: "open" | "resolved" | "muted";
+  /** With the state `resolved`: only an error of a later deployment opens it again. */
+  readonly resolved_in_next_deployment?: boolean;
+  /** With the state `muted`: until then, milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly muted_until?: number | string | null;
+  /** With the state `muted`: until so many more errors have come. */
+  readonly muted_errors?: number | null;
+  /** With the state `muted`: until an error of a later deployment. */
+  readonly muted_until_next_deployment?: boolean;
+  readonly note?: string | null;
+  readonly assignee?: string | null;
+}
+
+export interface UpdateErrorGroupAnswer {
+  readonly data: ErrorGroup;
+}
+
+/** What `previewErrorGroups` takes. */
+export interface PreviewErrorGroupsInput {
+  /** The workflow. */
+  readonly id: string;
+  /** Errors that match all patterns of a rule are one group, whatever their fingerprints; the first rule that matches counts. A rule has a code, a message or a step. Rules apply to errors that come after they were set. */
+  readonly grouping: readonly GroupingRule[];
+}
+
+export interface PreviewErrorGroupsAnswer {
+  readonly data: readonly ErrorGroupPreview[];
+}
+
+/** What `streamErrors` takes. */
+export interface StreamErrorsInput {
+  /** Only errors of this workflow, source or webhook. */
+  readonly emitter_id?: string;
+  /** Only errors with this code, in its own upper and lower case. */
+  readonly code?: string;
+  /** Only errors of this group (`GET /v1/error_groups`). */
+  readonly group_id?: string;
+  /** Only errors of steps with this name (`namespace`). */
+  readonly step?: string;
+  /** A part of the message, in upper or lower case. No character of it is a wildcard. */
+  readonly text?: string;
+  /** Only errors of runs with this deployment. */
+  readonly deployment_id?: string;
+  /** As the header `Last-Event-ID`, for clients that cannot set one; the header wins. */
+  readonly last_event_id?: string;
+  /** The same, as common replacements of `EventSource` send it. */
+  readonly lastEventId?: string;
+}
+
+export type StreamErrorsItem = StreamedError;
+
+/** What `exportErrors` takes. */
+export interface ExportErrorsInput {
+  /** Only errors of this workflow, source or webhook. */
+  readonly emitter_id?: string;
+  /** Only errors with this code, in its own upper and lower case. */
+  readonly code?: string;
+  /** Only errors of this group (`GET /v1/error_groups`). */
+  readonly group_id?: string;
+  /** Only errors of steps with this name (`namespace`). */
+  readonly step?: string;
+  /** A part of the message, in upper or lower case. No character of it is a wildcard. */
+  readonly text?: string;
+  /** Only errors of runs with this deployment. */
+  readonly deployment_id?: string;
+  /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly since?: string;
+  /** Before then: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly until?: string;
+  /** Only errors behind this one: the `id` of a line, or the cursor of the last line. */
+  readonly after?: string;
+}
+
+export type ExportErrorsItem = ExportedError;
+
+/** What `exportWorkflowErrors` takes. */
+export interface ExportWorkflowErrorsInput {
+  /** The workflow. */
+  readonly id: string;
+  /** Only errors with this code, in its own upper and lower case. */
+  readonly code?: string;
+  /** Only errors of this group (`GET /v1/error_groups`). */
+  readonly group_id?: string;
+  /** Only errors of steps with this name (`namespace`). */
+  readonly step?: string;
+  /** A part of the message, in upper or lower case. No character of it is a wildcard. */
+  readonly text?: string;
+  /** Only errors of runs with this deployment. */
+  readonly deployment_id?: string;
+  /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly since?: string;
+  /** Before then: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly until?: string;
+  /** Only errors behind this one: the `id` of a line, or the cursor of the last line. */
+  readonly after?: string;
+}
+
+export type ExportWorkflowErrorsItem = ExportedError;
+
+/** What `exportSourceErrors` takes. */
+export interface ExportSourceErrorsInput {
+  /** The source. */
+  readonly id: string;
+  /** Only errors with this code, in its own upper and lower case. */
+  readonly code?: string;
+  /** Only errors of this group (`GET /v1/error_groups`). */
+  readonly group_id?: string;
+  /** Only errors of steps with this name (`namespace`). */
+  readonly step?: string;
+  /** A part of the message, in upper or lower case. No character of it is a wildcard. */
+  readonly text?: string;
+  /** Only errors of runs with this deployment. */
+  readonly deployment_id?: string;
+  /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly since?: string;
+  /** Before then: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly until?: string;
+  /** Only errors behind this one: the `id` of a line, or the cursor of the last line. */
+  readonly after?: string;
+}
+
+export type ExportSourceErrorsItem = ExportedError;
+
+/** What `exportWebhookErrors` takes. */
+export interface ExportWebhookErrorsInput {
+  /** The webhook. */
+  readonly id: string;
+  /** Only errors with this code, in its own upper and lower case. */
+  readonly code?: string;
+  /** Only errors of this group (`GET /v1/error_groups`). */
+  readonly group_id?: string;
+  /** Only errors of steps with this name (`namespace`). */
+  readonly step?: string;
+  /** A part of the message, in upper or lower case. No character of it is a wildcard. */
+  readonly text?: string;
+  /** Only errors of runs with this deployment. */
+  readonly deployment_id?: string;
+  /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly since?: string;
+  /** Before then: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly until?: string;
+  /** Only errors behind this one: the `id` of a line, or the cursor of the last line. */
+  readonly after?: string;
+}
+
+export type ExportWebhookErrorsItem = ExportedError;
+
+/** What `getErrorFixture` takes. */
+export interface GetErrorFixtureInput {
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly record_id: string;
+}
+
+export type GetErrorFixtureAnswer = ErrorFixture;
+
+/** What `listWorkflowEvents` takes. */
+export interface ListWorkflowEventsInput {
+  /** The workflow. */
+  readonly id: string;
+  /** The channel; the default one when not given. */
+  readonly event_name?: string;
+  /** Each record with its whole event. */
+  readonly expand?: "event";
+  /** Records to return; 100 when not given, and never more than 100. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListWorkflowEventsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly EventRecord[];
+}
+
+/** What `listSourceEvents` takes. */
+export interface ListSourceEventsInput {
+  /** The source. */
+  readonly id: string;
+  /** The channel; the default one when not given. */
+  readonly event_name?: string;
+  /** Each record with its whole event. */
+  readonly expand?: "event";
+  /** Records to return; 100 when not given, and never more than 100. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListSourceEventsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly EventRecord[];
+}
+
+/** What `listHeartbeatEvents` takes. */
+export interface ListHeartbeatEventsInput {
+  /** The heartbeat. */
+  readonly id: string;
+  /** The channel; the default one when not given. */
+  readonly event_name?: string;
+  /** Each record with its whole event. */
+  readonly expand?: "event";
+  /** Records to return; 100 when not given, and never more than 100. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListHeartbeatEventsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly EventRecord[];
+}
+
+/** What `streamEvents` takes. */
+export interface StreamEventsInput {
+  /** A source, workflow or webhook. */
+  readonly id: string;
+  /** The channel, as a subscription has it: the default one when not given, `*` for every name that does not begin with `$`, `$errors` for errors. */
+  readonly event_name?: string;
+  /** As the header `Last-Event-ID`, for clients that cannot set one; the header wins. */
+  readonly last_event_id?: string;
+  /** The same, as common replacements of `EventSource` send it. */
+  readonly lastEventId?: string;
+}
+
+export type StreamEventsItem = EventRecord;
+
+/** What `streamSourceEvents` takes. */
+export interface StreamSourceEventsInput {
+  /** The source. */
+  readonly id: string;
+  /** The channel, as a subscription has it: the default one when not given, `*` for every name that does not begin with `$`, `$errors` for errors. */
+  readonly event_name?: string;
+  /** As the header `Last-Event-ID`, for clients that cannot set one; the header wins. */
+  readonly last_event_id?: string;
+  /** The same, as common replacements of `EventSource` send it. */
+  readonly lastEventId?: string;
+}
+
+export type StreamSourceEventsItem = EventRecord;
+
+/** What `listRuns` takes. */
+export interface ListRunsInput {
+  /** The workflow. */
+  readonly id: string;
+  readonly state?: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListRunsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly Run[];
+}
+
+/** What `runWorkflow` takes. */
+export interface RunWorkflowInput {
+  /** The workflow. */
+  readonly id: string;
+  /** Any JSON value. */
+  readonly event: unknown;
+}
+
+export interface RunWorkflowAnswer {
+  readonly data: Started;
+}
+
+/** What `getRun` takes. */
+export interface GetRunInput {
+  /** The run. */
+  readonly id: string;
+}
+
+export interface GetRunAnswer {
+  readonly data: RunWhole;
+}
+
+/** What `cancelRun` takes. */
+export interface CancelRunInput {
+  /** The run. */
+  readonly id: string;
+}
+
+export interface CancelRunAnswer {
+  readonly data: {
+    readonly id: string;
+    readonly state: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
+  };
+}
+
+/** What `retryRun` takes. */
+export interface RetryRunInput {
+  /** The run that failed, of a workflow. */
+  readonly id: string;
+}
+
+export interface RetryRunAnswer {
+  readonly data: Started;
+}
+
+/** What `listSources` takes. */
+export interface ListSourcesInput {
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListSourcesAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly SourceWhole[];
+}
+
+/** What `createSource` takes. */
+export interface CreateSourceInput {
+  readonly name?: string;
+  /** The component: an ES module in JavaScript or TypeScript. */
+  readonly component_code?: string;
+  /** Instead of code: a file in the server’s folder of components (`ERRAND_COMPONENTS_DIR`). */
+  readonly component_path?: string;
+  /** Instead of code: one of `GET /v1/components`. */
+  readonly component?: string;
+  /** Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`. Values of secret props are never shown; left out of an update, they stay. */
+  readonly configured_props?: { readonly [name: string]: unknown };
+}
+
+export interface CreateSourceAnswer {
+  readonly data: SourceWhole;
+}
+
+/** What `listMySources` takes. */
+export interface ListMySourcesInput {
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListMySourcesAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly SourceWhole[];
+}
+
+/** What `getSource` takes. */
+export interface GetSourceInput {
+  /** The source. */
+  readonly id: string;
+}
+
+export interface GetSourceAnswer {
+  readonly data: SourceWhole;
+}
+
+/** What `updateSource` takes. */
+export interface UpdateSourceInput {
+  /** The source. */
+  readonly id: string;
+  readonly name?: string;
+  /** The component: an ES module in JavaScript or TypeScript. */
+  readonly component_code?: string;
+  /** Instead of code: a file in the server’s folder of components (`ERRAND_COMPONENTS_DIR`). */
+  readonly component_path?: string;
+  /** Instead of code: one of `GET /v1/components`. */
+  readonly component?: string;
+  /** Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`. Values of secret props are never shown; left out of an update, they stay. */
+  readonly configured_props?: { readonly [name: string]: unknown };
+  readonly active?: boolean;
+}
+
+export interface UpdateSourceAnswer {
+  readonly data: SourceWhole;
+}
+
+/** What `deleteSource` takes. */
+export interface DeleteSourceInput {
+  /** The source. */
+  readonly id: string;
+}
+
+export interface DeleteSourceAnswer {
+  readonly data: SourceWhole;
+}
+
+/** What `deleteSourceEvents` takes. */
+export interface DeleteSourceEventsInput {
+  /** The source. */
+  readonly id: string;
+  /** Only this channel (empty: the default one). `$in`: what waits for its time, which is then never emitted. */
+  readonly event_name?: string;
+  /** From this record on, and with it. */
+  readonly start_id?: string;
+  /** Up to this record, and with it. */
+  readonly end_id?: string;
+}
+
+export interface DeleteSourceEventsAnswer {
+  readonly data: {
+    readonly deleted: number;
+  };
+}
+
+/** What `deleteSourceEvent` takes. */
+export interface DeleteSourceEventInput {
+  /** The source. */
+  readonly id: string;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly record_id: string;
+}
+
+export interface DeleteSourceEventAnswer {
+  readonly data: {
+    /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+    readonly id: string;
+  };
+}
+
+/** What `invokeSource` takes. */
+export interface InvokeSourceInput {
+  /** The source. */
+  readonly id: string;
+  /** Any JSON value; its bytes as sent. */
+  readonly event?: unknown;
+}
+
+export interface InvokeSourceAnswer {
+  readonly data: Started;
+}
+
+/** What `listSourceLogs` takes. */
+export interface ListSourceLogsInput {
+  /** The source. */
+  readonly id: string;
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListSourceLogsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly SourceLogLine[];
+}
+
+/** What `deploySourceFile` takes. */
+export interface DeploySourceFileInput {
+  /** Of the file in its folder. */
+  readonly path: string;
+  /** The file as it was written: what is shown as its code. */
+  readonly source: string;
+  /** An ES module that needs nothing but Node’s own modules; the bundler decides what it exports. */
+  readonly bundle: string;
+  /** From the bundle to the files, as JSON text. */
+  readonly source_map: string;
+  readonly name?: string;
+  /** Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`. Values of secret props are never shown; left out of an update, they stay. */
+  readonly configured_props?: { readonly [name: string]: unknown };
+  /** It is one of all files of a folder: what is no source with a `key` is skipped. */
+  readonly from_folder?: boolean;
+}
+
+export interface DeploySourceFileAnswer {
+  readonly data: {
+    readonly result: "made" | "changed" | "same" | "skipped";
+    readonly source?: SourceWhole;
+  };
+}
+
+export type ListComponentsInput = Readonly<Record<string, never>>;
+
+export interface ListComponentsAnswer {
+  readonly data: readonly Component[];
+}
+
+/** What `getComponent` takes. */
+export interface GetComponentInput {
+  /** Its key. */
+  readonly key: string;
+}
+
+export interface GetComponentAnswer {
+  readonly data: Component;
+}
+
+/** What `configureProp` takes. */
+export interface ConfigurePropInput {
+  /** The component: an ES module in JavaScript or TypeScript. Or name one that is deployed. */
+  readonly component_code?: string;
+  /** A file in the server’s folder of components. */
+  readonly component_path?: string;
+  /** The key of a component that comes with Errand. */
+  readonly component?: string;
+  /** The component of a source, and what it is configured with. */
+  readonly source_id?: string;
+  /** The component of a workflow’s step, likewise. */
+  readonly workflow_id?: string;
+  /** With `workflow_id`: which step; the first when left out. */
+  readonly namespace?: string;
+  /** Values of the props that are configured so far, by name. They need not be complete. */
+  readonly configured_props?: { readonly [name: string]: unknown };
+  /** The prop whose options are asked for. */
+  readonly prop_name: string;
+  /** From 0. */
+  readonly page?: number;
+  /** The `context` of the page before; null or left out for the first. */
+  readonly prev_context?: { readonly [name: string]: unknown } | null;
+  /** The text that the user typed, for props with `useQuery`. */
+  readonly query?: string;
+}
+
+export interface ConfigurePropAnswer {
+  readonly data: PropOptions;
+}
+
+/** What `reloadProps` takes. */
+export interface ReloadPropsInput {
+  /** The component: an ES module in JavaScript or TypeScript. Or name one that is deployed. */
+  readonly component_code?: string;
+  /** A file in the server’s folder of components. */
+  readonly component_path?: string;
+  /** The key of a component that comes with Errand. */
+  readonly component?: string;
+  /** The component of a source, and what it is configured with. */
+  readonly source_id?: string;
+  /** The component of a workflow’s step, likewise. */
+  readonly workflow_id?: string;
+  /** With `workflow_id`: which step; the first when left out. */
+  readonly namespace?: string;
+  /** Values of the props that are configured so far, by name. They need not be complete. */
+  readonly configured_props?: { readonly [name: string]: unknown };
+}
+
+export interface ReloadPropsAnswer {
+  readonly data: ConfigurableProps;
+}
+
+/** What `checkComponents` takes. */
+export interface CheckComponentsInput {
+  /** The component: an ES module in JavaScript or TypeScript. Or name files of the server. */
+  readonly component_code?: string;
+  /** A file or a folder in the server’s folder of components; `.` is all of it. */
+  readonly component_path?: string;
+  /** Cursor: only files behind this path. */
+  readonly after?: string;
+}
+
+export type CheckComponentsAnswer = ComponentChecks;
+
+/** What `listAccounts` takes. */
+export interface ListAccountsInput {
+  /** Only those of this app. */
+  readonly app?: string;
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListAccountsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly Account[];
+}
+
+/** What `createAccount` takes. */
+export interface CreateAccountInput {
+  /** The app’s name, as components spell it. */
+  readonly app: string;
+  /** Label for your own use; the app’s name when not given. */
+  readonly name?: string;
+  /** What the app needs, as JSON: code finds it in `this.app.$auth`. At most 100 fields, 65536 bytes together. Never shown. */
+  readonly fields?: { readonly [name: string]: unknown };
+}
+
+export interface CreateAccountAnswer {
+  readonly data: Account;
+}
+
+/** What `listMyAccounts` takes. */
+export interface ListMyAccountsInput {
+  /** Only those of this app. */
+  readonly app?: string;
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListMyAccountsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly Account[];
+}
+
+/** What `getAccount` takes. */
+export interface GetAccountInput {
+  /** The account. */
+  readonly id: string;
+}
+
+export interface GetAccountAnswer {
+  readonly data: Account;
+}
+
+/** What `updateAccount` takes. */
+export interface UpdateAccountInput {
+  /** The account. */
+  readonly id: string;
+  /** The app’s name, as components spell it. */
+  readonly app?: string;
+  /** Label for your own use; the app’s name when not given. */
+  readonly name?: string;
+  /** What the app needs, as JSON: code finds it in `this.app.$auth`. At most 100 fields, 65536 bytes together. Never shown. */
+  readonly fields?: { readonly [name: string]: unknown };
+}
+
+export interface UpdateAccountAnswer {
+  readonly data: Account;
+}
+
+/** What `deleteAccount` takes. */
+export interface DeleteAccountInput {
+  /** The account. */
+  readonly id: string;
+}
+
+export interface DeleteAccountAnswer {
+  readonly data: Account;
+}
+
+/** What `listDataStores` takes. */
+export interface ListDataStoresInput {
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListDataStoresAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly DataStore[];
+}
+
+/** What `createDataStore` takes. */
+export interface CreateDataStoreInput {
+  readonly name: string;
+}
+
+export interface CreateDataStoreAnswer {
+  readonly data: DataStore;
+}
+
+/** What `getDataStore` takes. */
+export interface GetDataStoreInput {
+  /** The data store. */
+  readonly id: string;
+}
+
+export interface GetDataStoreAnswer {
+  readonly data: DataStore;
+}
+
+/** What `updateDataStore` takes. */
+export interface UpdateDataStoreInput {
+  /** The data store. */
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface UpdateDataStoreAnswer {
+  readonly data: DataStore;
+}
+
+/** What `deleteDataStore` takes. */
+export interface DeleteDataStoreInput {
+  /** The data store. */
+  readonly id: string;
+}
+
+export interface DeleteDataStoreAnswer {
+  readonly data: DataStore;
+}
+
+/** What `listDataRecords` takes. */
+export interface ListDataRecordsInput {
+  /** The data store. */
+  readonly id: string;
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListDataRecordsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly DataRecord[];
+}
+
+/** What `clearDataStore` takes. */
+export interface ClearDataStoreInput {
+  /** The data store. */
+  readonly id: string;
+}
+
+export interface ClearDataStoreAnswer {
+  readonly data: DataStore;
+}
+
+/** What `getDataRecord` takes. */
+export interface GetDataRecordInput {
+  /** The data store. */
+  readonly id: string;
+  /** The record’s key, percent-encoded. */
+  readonly key: string;
+}
+
+export interface GetDataRecordAnswer {
+  readonly data: DataRecord;
+}
+
+/** What `setDataRecord` takes. */
+export interface SetDataRecordInput {
+  /** The data store. */
+  readonly id: string;
+  /** The record’s key, percent-encoded. */
+  readonly key: string;
+  /** Any JSON, at most 1048576 bytes. */
+  readonly value: unknown;
+  /** Seconds after which the record is gone; null or not given: it stays. */
+  readonly ttl?: number | null;
+}
+
+export interface SetDataRecordAnswer {
+  readonly data: DataRecord;
+}
+
+/** What `deleteDataRecord` takes. */
+export interface DeleteDataRecordInput {
+  /** The data store. */
+  readonly id: string;
+  /** The record’s key, percent-encoded. */
+  readonly key: string;
+}
+
+export interface DeleteDataRecordAnswer {
+  readonly data: DataRecord;
+}
+
+/** What `listWebhooks` takes. */
+export interface ListWebhooksInput {
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListWebhooksAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly Webhook[];
+}
+
+/** What `createWebhook` takes. */
+export interface CreateWebhookInput {
+  /** Where events are delivered: an http or https address without credentials, at most 2048 characters. */
+  readonly url: string;
+  /** Label for your own use. */
+  readonly name?: string | null;
+  /** Longer description. */
+  readonly description?: string | null;
+  /** Request headers of your own, at most 32. None of Errand’s or of the connection’s can be set. Where a key without the scope `write` reads them, their values are "(hidden)". */
+  readonly headers?: { readonly [name: string]: string } | null;
+  /** How long an attempt may take in all. Null: 15000. */
+  readonly timeout_ms?: number | null;
+  /** The schedule of retries. Null: 10 of them in about three days. */
+  readonly retry?: {
+    /** Before the second attempt, the third, …, each give or take 10 %. Empty: no retries. */
+    readonly delays_ms: readonly number[];
+  } | null;
+  /** At most `limit` requests begin within any `interval_ms`. Null: no such limit. */
+  readonly rate_limit?: {
+    readonly limit: number;
+    readonly interval_ms: number;
+  } | null;
+  /** Requests on their way at a time. Null: 8. */
+  readonly max_in_flight?: number | null;
+  /** True: one delivery at a time, in the order of the events; one that fails holds up those behind it until it is delivered or exhausted. */
+  readonly ordered?: boolean | null;
+  /** `v1`: HMAC-SHA256 with the secret. `v1a`: ed25519, which receivers check with a public key. */
+  readonly signature?: readonly ("v1" | "v1a")[] | null;
+}
+
+export interface CreateWebhookAnswer {
+  readonly data: NewWebhook;
+}
+
+/** What `listMyWebhooks` takes. */
+export interface ListMyWebhooksInput {
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListMyWebhooksAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly Webhook[];
+}
+
+/** What `getWebhook` takes. */
+export interface GetWebhookInput {
+  /** The webhook. */
+  readonly id: string;
+}
+
+export interface GetWebhookAnswer {
+  readonly data: Webhook;
+}
+
+/** What `updateWebhook` takes. */
+export interface UpdateWebhookInput {
+  /** The webhook. */
+  readonly id: string;
+  /** Where events are delivered: an http or https address without credentials, at most 2048 characters. */
+  readonly url?: string;
+  /** Label for your own use. */
+  readonly name?: string | null;
+  /** Longer description. */
+  readonly description?: string | null;
+  /** False: deliveries are held. True: what was held goes out. */
+  readonly active?: boolean;
+  /** Request headers of your own, at most 32. None of Errand’s or of the connection’s can be set. Where a key without the scope `write` reads them, their values are "(hidden)". */
+  readonly headers?: { readonly [name: string]: string } | null;
+  /** How long an attempt may take in all. Null: 15000. */
+  readonly timeout_ms?: number | null;
+  /** The schedule of retries. Null: 10 of them in about three days. */
+  readonly retry?: {
+    /** Before the second attempt, the third, …, each give or take 10 %. Empty: no retries. */
+    readonly delays_ms: readonly number[];
+  } | null;
+  /** At most `limit` requests begin within any `interval_ms`. Null: no such limit. */
+  readonly rate_limit?: {
+    readonly limit: number;
+    readonly interval_ms: number;
+  } | null;
+  /** Requests on their way at a time. Null: 8. */
+  readonly max_in_flight?: number | null;
+  /** True: one delivery at a time, in the order of the events; one that fails holds up those behind it until it is delivered or exhausted. */
+  readonly ordered?: boolean | null;
+  /** `v1`: HMAC-SHA256 with the secret. `v1a`: ed25519, which receivers check with a public key. */
+  readonly signature?: readonly ("v1" | "v1a")[] | null;
+}
+
+export interface UpdateWebhookAnswer {
+  readonly data: Webhook;
+}
+
+/** What `deleteWebhook` takes. */
+export interface DeleteWebhookInput {
+  /** The webhook. */
+  readonly id: string;
+}
+
+export interface DeleteWebhookAnswer {
+  readonly data: Webhook;
+}
+
+/** What `rotateWebhookSecret` takes. */
+export interface RotateWebhookSecretInput {
+  /** The webhook. */
+  readonly id: string;
+  /** For how many seconds the secrets before sign along; 86400 when not given. 0: not at all. */
+  readonly overlap_s?: number;
+}
+
+export interface RotateWebhookSecretAnswer {
+  readonly data: NewWebhook;
+}
+
+/** What `listWebhookKeys` takes. */
+export interface ListWebhookKeysInput {
+  /** Only those of this webhook. */
+  readonly webhook_id?: string;
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListWebhookKeysAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly WebhookKey[];
+}
+
+/** What `testWebhook` takes. */
+export interface TestWebhookInput {
+  /** The webhook. */
+  readonly id: string;
+  /** Any JSON value, sent unchanged; a default event when not given. */
+  readonly event?: unknown;
+}
+
+export interface TestWebhookAnswer {
+  readonly data: WebhookTest;
+}
+
+/** What `listHeartbeats` takes. */
+export interface ListHeartbeatsInput {
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListHeartbeatsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly Heartbeat[];
+}
+
+/** What `createHeartbeat` takes. */
+export interface CreateHeartbeatInput {
+  readonly name?: string;
+  /** When the job runs, instead of `interval_seconds`. */
+  readonly cron?: string;
+  /** The longest time between two pings, instead of `cron`. */
+  readonly interval_seconds?: number;
+  /** Of `cron`: IANA name; UTC when not given. */
+  readonly timezone?: string;
+  /** How late a ping may be, and how long a run may take that said when it began; 300 when not given. */
+  readonly grace_seconds?: number;
+  /** False: pings are counted, and none is missed. */
+  readonly active?: boolean;
+}
+
+export interface CreateHeartbeatAnswer {
+  readonly data: Heartbeat;
+}
+
+/** What `getHeartbeat` takes. */
+export interface GetHeartbeatInput {
+  /** The heartbeat. */
+  readonly id: string;
+}
+
+export interface GetHeartbeatAnswer {
+  readonly data: Heartbeat;
+}
+
+/** What `updateHeartbeat` takes. */
+export interface UpdateHeartbeatInput {
+  /** The heartbeat. */
+  readonly id: string;
+  readonly name?: string;
+  /** When the job runs, instead of `interval_seconds`. */
+  readonly cron?: string;
+  /** The longest time between two pings, instead of `cron`. */
+  readonly interval_seconds?: number;
+  /** Of `cron`: IANA name; UTC when not given. */
+  readonly timezone?: string;
+  /** How late a ping may be, and how long a run may take that said when it began; 300 when not given. */
+  readonly grace_seconds?: number;
+  /** False: pings are counted, and none is missed. */
+  readonly active?: boolean;
+}
+
+export interface UpdateHeartbeatAnswer {
+  readonly data: Heartbeat;
+}
+
+/** What `deleteHeartbeat` takes. */
+export interface DeleteHeartbeatInput {
+  /** The heartbeat. */
+  readonly id: string;
+}
+
+export interface DeleteHeartbeatAnswer {
+  readonly data: Heartbeat;
+}
+
+/** What `listWatches` takes. */
+export interface ListWatchesInput {
+  /** The workflow. */
+  readonly id: string;
+}
+
+export interface ListWatchesAnswer {
+  readonly data: readonly Watch[];
+}
+
+/** What `listWebhookDeliveries` takes. */
+export interface ListWebhookDeliveriesInput {
+  /** The webhook. */
+  readonly id: string;
+  readonly state?: "pending" | "sending" | "retrying" | "held" | "delivered" | "exhausted" | "cancelled";
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListWebhookDeliveriesAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly Delivery[];
+}
+
+/** What `listDeliveries` takes. */
+export interface ListDeliveriesInput {
+  readonly state?: "pending" | "sending" | "retrying" | "held" | "delivered" | "exhausted" | "cancelled";
+  /** Only those to this webhook. */
+  readonly webhook_id?: string;
+  /** Only mails, or only requests that code asked for with `$.send.http`. */
+  readonly kind?: "mail" | "http";
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListDeliveriesAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly Delivery[];
+}
+
+/** What `getDelivery` takes. */
+export interface GetDeliveryInput {
+  /** The delivery. */
+  readonly id: string;
+}
+
+export interface GetDeliveryAnswer {
+  readonly data: DeliveryWhole;
+}
+
+/** What `resendDelivery` takes. */
+export interface ResendDeliveryInput {
+  /** The delivery. */
+  readonly id: string;
+}
+
+export interface ResendDeliveryAnswer {
+  readonly data: Delivery;
+}
+
+/** What `resendWebhook` takes. */
+export interface ResendWebhookInput {
+  /** The webhook. */
+  readonly id: string;
+  /** Deliveries that were accepted from then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly since: number | string;
+  /** And before then; now when not given. */
+  readonly until?: number | string | null;
+  /** Those that are in one of these states when it is their turn: one or more of exhausted, delivered, cancelled, retrying, by commas or as an array; exhausted when not given. */
+  readonly state?: string | readonly string[];
+}
+
+export interface ResendWebhookAnswer {
+  readonly data: Operation;
+}
+
+/** What `listOperations` takes. */
+export interface ListOperationsInput {
+  /** Only those of this kind. */
+  readonly kind?: "resend" | "replay";
+  /** Only those of this webhook. */
+  readonly webhook_id?: string;
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListOperationsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly Operation[];
+}
+
+/** What `getOperation` takes. */
+export interface GetOperationInput {
+  /** The operation. */
+  readonly id: string;
+}
+
+export interface GetOperationAnswer {
+  readonly data: Operation;
+}
+
+/** What `pauseOperation` takes. */
+export interface PauseOperationInput {
+  /** The operation. */
+  readonly id: string;
+}
+
+export interface PauseOperationAnswer {
+  readonly data: Operation;
+}
+
+/** What `resumeOperation` takes. */
+export interface ResumeOperationInput {
+  /** The operation. */
+  readonly id: string;
+}
+
+export interface ResumeOperationAnswer {
+  readonly data: Operation;
+}
+
+/** What `cancelOperation` takes. */
+export interface CancelOperationInput {
+  /** The operation. */
+  readonly id: string;
+}
+
+export interface CancelOperationAnswer {
+  readonly data: Operation;
+}
+
+/** What `replayErrors` takes. */
+export interface ReplayErrorsInput {
+  /** The errors of this group. */
+  readonly group_id?: string;
+  /** The errors of this workflow. */
+  readonly workflow_id?: string;
+  /** These errors, of any workflows: 1 to 1000 ids of errors, by commas or as an array. */
+  readonly error_ids?: string | readonly string[];
+  /** With a group or workflow: only errors from then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly since?: number | string;
+  /** And before then: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly until?: number | string;
+  /** With a group or workflow: only errors with this code. */
+  readonly code?: string;
+  /** `current`: the deployment that is active when a replay begins; or the id of one of the workflow. */
+  readonly deployment?: string;
+  /** At most so many replays a second; as many as may be under way when not given. */
+  readonly rate?: number;
+  /** So many errors go first; the others wait until all of these are fixed, else the operation pauses. 1 when not given. */
+  readonly canary?: number;
+  /** Pauses after so many failures, and again after as many more. */
+  readonly stop_on_failures?: number;
+  /** One at a time, in the order in which the errors came. */
+  readonly ordered?: boolean;
+  /** Also errors of which there is a replay or a retry already; they are left and counted when not given. */
+  readonly again?: boolean;
+  /** Only tells how many errors there are, and shows a few. */
+  readonly dry_run?: boolean;
+}
+
+export interface ReplayErrorsAnswer {
+  readonly data: Operation | ReplayDryRun;
+}
+
+/** What `listReplayResults` takes. */
+export interface ListReplayResultsInput {
+  /** The operation: a replay. */
+  readonly id: string;
+  /** `under_way`: the replay’s run is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. `unknown`: the run ended, and is no longer kept. `not_replayed`: it cannot be, see `reason`. `replayed_before`: there was a replay already, see `reason`. */
+  readonly outcome?: "under_way" | "fixed" | "failed_same" | "failed_differently" | "cancelled" | "unknown" | "not_replayed" | "replayed_before";
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListReplayResultsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly ReplayResult[];
+}
+
+/** What `listSubscriptions` takes. */
+export interface ListSubscriptionsInput {
+  readonly emitter_id?: string;
+  readonly listener_id?: string;
+  /** Empty: those to the default channel. */
+  readonly event_name?: string;
+  /** `subscription` when not given. */
+  readonly via?: "subscription" | "trigger";
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListSubscriptionsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly Subscription[];
+}
+
+/** What `createSubscription` takes. */
+export interface CreateSubscriptionInput {
+  /** Who emits: a workflow `p_…`, source `dc_…`, webhook `wh_…`, heartbeat `hb_…`, trigger `hi_…` or `ti_…`; or `p_*`, `dc_*`, `*` (or your own `u_…`) for everything of that kind, also what is made later. */
+  readonly emitter_id: string;
+  /** Who listens: a workflow `p_…`, source `dc_…` or webhook `wh_…`. */
+  readonly listener_id: string;
+  /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
+  readonly event_name?: string | null;
+}
+
+export interface CreateSubscriptionAnswer {
+  readonly data: readonly Subscription[];
+}
+
+/** What `deleteSubscriptionByTriple` takes. */
+export interface DeleteSubscriptionByTripleInput {
+  /** Who emits: a workflow `p_…`, source `dc_…`, webhook `wh_…`, heartbeat `hb_…`, trigger `hi_…` or `ti_…`; or `p_*`, `dc_*`, `*` (or your own `u_…`) for everything of that kind, also what is made later. */
+  readonly emitter_id: string;
+  /** Who listens: a workflow `p_…`, source `dc_…` or webhook `wh_…`. */
+  readonly listener_id: string;
+  /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
+  readonly event_name?: string | null;
+}
+
+export interface DeleteSubscriptionByTripleAnswer {
+  readonly data: Subscription;
+}
+
+/** What `createAutoSubscription` takes. */
+export interface CreateAutoSubscriptionInput {
+  /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
+  readonly event_name?: string | null;
+  /** Who listens: a workflow `p_…`, source `dc_…` or webhook `wh_…`. */
+  readonly listener_id: string;
+}
+
+export interface CreateAutoSubscriptionAnswer {
+  readonly data: readonly Subscription[];
+}
+
+/** What `listMySubscriptions` takes. */
+export interface ListMySubscriptionsInput {
+  readonly emitter_id?: string;
+  readonly listener_id?: string;
+  /** Empty: those to the default channel. */
+  readonly event_name?: string;
+  /** `subscription` when not given. */
+  readonly via?: "subscription" | "trigger";
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListMySubscriptionsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly Subscription[];
+}
+
+/** What `getSubscription` takes. */
+export interface GetSubscriptionInput {
+  /** The subscription. */
+  readonly id: string;
+}
+
+export interface GetSubscriptionAnswer {
+  readonly data: Subscription;
+}
+
+/** What `deleteSubscription` takes. */
+export interface DeleteSubscriptionInput {
+  /** The subscription. */
+  readonly id: string;
+}
+
+export interface DeleteSubscriptionAnswer {
+  readonly data: Subscription;
+}
+
+export type GetMeInput = Readonly<Record<string, never>>;
+
+export interface GetMeAnswer {
+  readonly data: Owner;
+}
+
+/** What `updateMe` takes. */
+export interface UpdateMeInput {
+  readonly name?: string;
+  readonly email?: string | null;
+  /** A workflow of yours that gets every error. */
+  readonly global_error_workflow_id?: string;
+  readonly digest_window_ms?: number;
+}
+
+export interface UpdateMeAnswer {
+  readonly data: Owner;
+}
+
+/** What `listKeys` takes. */
+export interface ListKeysInput {
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListKeysAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly ApiKey[];
+}
+
+/** What `createKey` takes. */
+export interface CreateKeyInput {
+  /** What the key is for. */
+  readonly label: string;
+  /** `read` to look, `write` to change, `keys` for API keys, `account` for who you are and the audit log, `admin` to make owners. Read and write when not given. */
+  readonly scopes?: readonly ("read" | "write" | "keys" | "account" | "admin")[];
+  /** When it expires, in seconds since the Unix epoch: from then on it is refused with 401. When not given, never, or when your own key does. */
+  readonly expires_at?: number | null;
+}
+
+export interface CreateKeyAnswer {
+  readonly data: NewApiKey;
+}
+
+/** What `revokeKey` takes. */
+export interface RevokeKeyInput {
+  /** The key’s id. */
+  readonly id: string;
+}
+
+export interface RevokeKeyAnswer {
+  readonly data: ApiKey;
+}
+
+/** What `listOwners` takes. */
+export interface ListOwnersInput {
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListOwnersAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly Owner[];
+}
+
+/** What `createOwner` takes. */
+export interface CreateOwnerInput {
+  readonly name: string;
+  readonly email?: string | null;
+}
+
+export interface CreateOwnerAnswer {
+  readonly data: NewOwner;
+}
+
+/** What `listOwnerKeys` takes. */
+export interface ListOwnerKeysInput {
+  /** The owner. */
+  readonly id: string;
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListOwnerKeysAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly ApiKey[];
+}
+
+/** What `createOwnerKey` takes. */
+export interface CreateOwnerKeyInput {
+  /** The owner. */
+  readonly id: string;
+  /** What the key is for. */
+  readonly label: string;
+  /** `read` to look, `write` to change, `keys` for API keys, `account` for who you are and the audit log, `admin` to make owners. Read and write when not given. */
+  readonly scopes?: readonly ("read" | "write" | "keys" | "account" | "admin")[];
+  /** When it expires, in seconds since the Unix epoch: from then on it is refused with 401. When not given, never, or when your own key does. */
+  readonly expires_at?: number | null;
+}
+
+export interface CreateOwnerKeyAnswer {
+  readonly data: NewApiKey;
+}
+
+/** What `revokeOwnerKey` takes. */
+export interface RevokeOwnerKeyInput {
+  /** The owner. */
+  readonly id: string;
+  /** The key’s id. */
+  readonly key_id: string;
+}
+
+export interface RevokeOwnerKeyAnswer {
+  readonly data: ApiKey;
+}
+
+export type GetMyQuotasInput = Readonly<Record<string, never>>;
+
+export interface GetMyQuotasAnswer {
+  readonly data: Quotas;
+}
+
+/** What `getOwnerQuotas` takes. */
+export interface GetOwnerQuotasInput {
+  /** The owner. */
+  readonly id: string;
+}
+
+export interface GetOwnerQuotasAnswer {
+  readonly data: Quotas;
+}
+
+/** What `setOwnerQuotas` takes. */
+export interface SetOwnerQuotasInput {
+  /** The owner. */
+  readonly id: string;
+  /** Processes of user code at each node, idle ones too. Runs beyond wait. Null: any number. */
+  readonly processes?: number | null;
+  /** CPU of user code at each node: 60 is one core. Beyond it runs wait. Null: any number. */
+  readonly cpu_seconds_per_minute?: number | null;
+  /** API requests and events together, at each node. Beyond it they are refused with 429. Null: any number. */
+  readonly requests_per_second?: number | null;
+  /** Of events, results and logs of runs, code, and data stores. Beyond it, what would be stored is refused with 429, and runs wait. Null: any number. */
+  readonly stored_bytes?: number | null;
+}
+
+export interface SetOwnerQuotasAnswer {
+  readonly data: Quotas;
+}
+
+/** What `listAudit` takes. */
+export interface ListAuditInput {
+  /** Only by this key. */
+  readonly key?: string;
+  /** Only this `operationId`. */
+  readonly operation?: string;
+  /** Only changes of this one. */
+  readonly target?: string;
+  /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly since?: string;
+  /** Before then. */
+  readonly until?: string;
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListAuditAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly AuditRecord[];
+}
+
+/** What `listOwnerAudit` takes. */
+export interface ListOwnerAuditInput {
+  /** The owner. */
+  readonly id: string;
+  /** Only by this key. */
+  readonly key?: string;
+  /** Only this `operationId`. */
+  readonly operation?: string;
+  /** Only changes of this one. */
+  readonly target?: string;
+  /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly since?: string;
+  /** Before then. */
+  readonly until?: string;
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListOwnerAuditAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly AuditRecord[];
+}
+
+export type GetLedgerInput = Readonly<Record<string, never>>;
+
+export interface GetLedgerAnswer {
+  readonly data: Ledger;
+}
+
+export type GetHealthInput = Readonly<Record<string, never>>;
+
+export interface GetHealthAnswer {
+  readonly status: string;
+}
+
+export type GetReadinessInput = Readonly<Record<string, never>>;
+
+export interface GetReadinessAnswer {
+  /** `ok`, or `degraded` when a part that is named does not work */
+  readonly status: string;
+  /** `failing`: no code can be deployed here; the log says why */
+  readonly bundling?: string;
+}
+
+export type GetMetricsInput = Readonly<Record<string, never>>;
+
+export type GetMetricsAnswer = string;
+
+export type GetOpenApiInput = Readonly<Record<string, never>>;
+
+export type GetOpenApiAnswer = {
+  readonly openapi: string;
+} & { readonly [name: string]: unknown };

@@ -1,0 +1,55 @@
+// Lists: the first page, and from it all that follows.
+
+export interface Page {
+  readonly page_info: {
+    readonly count: number;
+    readonly total_count: number | null;
+    readonly start_cursor: string | null;
+    readonly end_cursor: string | null;
+    readonly next_cursor?: string | null;
+  };
+  readonly data: readonly unknown[];
+}
+
+/** Awaited, it is the first page; iterated, it is every record of all pages, each page asked for when it is reached. */
+export interface Paged<P extends Page> extends Promise<P>, AsyncIterable<P['data'][number]> {
+  /** Page after page, from the first one. */
+  pages(): AsyncIterable<P>;
+}
+
+/** The parameters that lead to a page. */
+interface Cursor {
+  readonly after?: string;
+  readonly before?: string;
+}
+
+/** Returns the list whose pages `read` asks for, the first one at once. */
+export function pagesOf<P extends Page>(read: (cursor: Cursor) => Promise<P>, given: Cursor): Paged<P> {
+  const first = read({});
+  const isUpwards = given.before !== undefined && given.after === undefined;
+  async function* pages(): AsyncGenerator<P> {
+    for (let page = await first, isFirst = true; ; isFirst = false) {
+      yield page;
+      const next = nextOf(page, { isUpwards, isFirst: isFirst && given.after === undefined && !isUpwards });
+      if (next === null) return;
+      page = await read(isUpwards ? { before: next } : { after: next });
+    }
+  }
+  return Object.assign(first, {
+    pages,
+    async *[Symbol.asyncIterator](): AsyncGenerator<P['data'][number]> {
+      // Records are no promises.
+      for await (const page of pages()) yield* page.data as readonly Awaited<P['data'][number]>[];
+    },
+  });
+}
+
+/**
+ * A search says itself where it goes on, and may have an empty page before its end. Of another list the last page is empty,
+ * or the first one that has all: what was deleted meanwhile makes the count of the later ones say nothing.
+ */
+function nextOf({ page_info: info }: Page, at: { isUpwards: boolean; isFirst: boolean }): string | null {
+  if (info.next_cursor !== undefined) return info.next_cursor;
+  if (at.isFirst && info.total_count !== null && info.count >= info.total_count) return null;
+  return at.isUpwards ? info.start_cursor : info.end_cursor;
+}

@@ -1,0 +1,121 @@
+// Makes calls: one attempt after another until there is an answer, or no more is to be expected.
+
+import { type StreamEvent, type StreamOptions, streamEvents } from './events.ts';
+import { exportLines } from './lines.ts';
+import type { CallOptions, ErrandOptions, Open, Route } from './options.ts';
+import { type Page, type Paged, pagesOf } from './paged.ts';
+import { ConnectionError, problemOf } from './problem.ts';
+import { baseOf, checkKey, isRepeatable, type MadeRequest, requestOf } from './request.ts';
+import { pause, retryDelayMs } from './retry.ts';
+
+export interface Transport {
+  /** Resolves to the whole answer. Throws `ProblemError`, `ConnectionError`, or the signal's reason. */
+  send<T>(route: Route, input: object, options: CallOptions): Promise<T>;
+  text(route: Route, input: object, options: CallOptions): Promise<string>;
+  list<P extends Page>(route: Route, input: object, options: CallOptions): Paged<P>;
+  events<T>(route: Route, input: object, options: StreamOptions): AsyncIterable<StreamEvent<T>>;
+  lines<T extends { readonly id: string }>(route: Route, input: object, options: CallOptions): AsyncIterable<T>;
+}
+
+const TIMEOUT_MS = 60_000;
+const RETRIES = 3;
+/** Node's and undici's codes of what was never sent. */
+const UNSENT: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EAI_AGAIN', 'ENOTFOUND', 'UND_ERR_CONNECT_TIMEOUT']);
+
+export function createTransport(own: ErrandOptions): Transport {
+  baseOf(own.url);
+  checkKey(own.key);
+  const opener =
+    (route: Route): Open =>
+    (input, options) =>
+      call(own, route, { input, options }, async (response) => response);
+  const text = (route: Route, input: object, options: CallOptions): Promise<string> =>
+    call(own, route, { input, options }, (response) => response.text());
+  const send = async <T>(route: Route, input: object, options: CallOptions): Promise<T> =>
+    readJson(await text(route, input, options), own, route) as T;
+  return {
+    send,
+    text,
+    list: <P extends Page>(route: Route, input: object, options: CallOptions) =>
+      pagesOf<P>((cursor) => send<P>(route, { ...input, ...cursor }, options), input),
+    events: <T>(route: Route, input: object, options: StreamOptions) => streamEvents<T>(opener(route), input, options),
+    lines: <T extends { readonly id: string }>(route: Route, input: object, options: CallOptions) =>
+      exportLines<T>(opener(route), input, options),
+  };
+}
+
+interface Asked {
+  readonly input: object;
+  readonly options: CallOptions;
+}
+
+async function call<T>(
+  own: ErrandOptions,
+  route: Route,
+  { input, options }: Asked,
+  read: (response: Response) => Promise<T>,
+): Promise<T> {
+  const request = requestOf(own, route, { input, options });
+  const retries = options.retries ?? own.retries ?? RETRIES;
+  const tried = { retries, isRepeatable: isRepeatable(route, request.init) };
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return await attempt(own, request, { options, read });
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      const delayMs = retryDelayMs(error, { ...tried, attempts });
+      if (delayMs === null) throw error;
+      await pause(delayMs, options.signal);
+    }
+  }
+}
+
+interface Attempted<T> {
+  readonly options: CallOptions;
+  readonly read: (response: Response) => Promise<T>;
+}
+
+/** The time ends with `read`: a stream's is only until its answer begins, the signal's for as long as it is read. */
+async function attempt<T>(own: ErrandOptions, { url, init }: MadeRequest, { options, read }: Attempted<T>): Promise<T> {
+  const { signal } = options;
+  signal?.throwIfAborted();
+  const timeoutMs = options.timeoutMs ?? own.timeoutMs ?? TIMEOUT_MS;
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), timeoutMs);
+  const signals = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
+  try {
+    const answering = (own.fetch ?? fetch)(url, { ...init, redirect: 'manual', signal: signals });
+    const response = await answering;
+    if (response.ok) return await read(response);
+    if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
+      const to = response.headers.get('location');
+      throw new ConnectionError(`${url} redirects${to ? ` to ${to}` : ''}: give the address of the server itself`);
+    }
+    throw problemOf(response, await response.text(), Date.now());
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason;
+    if (late.signal.aborted) throw new ConnectionError(`${init.method} ${url} took longer than ${timeoutMs} ms`);
+    throw error instanceof TypeError ? unreachable(url, error) : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** `fetch` throws a `TypeError` whose cause, where the platform tells it, says why. */
+function unreachable(url: string, error: TypeError): ConnectionError {
+  const { code, message } = (error.cause ?? {}) as { code?: string; message?: string };
+  const origin = /^https?:\/\/[^/]+/.exec(url)?.[0] ?? 'the server';
+  const wasSent = code === undefined || !UNSENT.has(code);
+  return new ConnectionError(`${origin} cannot be reached: ${message || code || error.message}`, {
+    cause: error,
+    wasSent,
+  });
+}
+
+function readJson(text: string, { url }: ErrandOptions, { method, path }: Route): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ConnectionError(`${method} ${url ?? ''}${path} was not answered with JSON: is that an Errand server?`);
+  }
+}
