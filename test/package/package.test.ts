@@ -34,7 +34,7 @@ test('The package holds programs, documents and the licence', () => {
     assert.ok(packed.includes(path), path);
   }
   const known =
-    /^dist\/.*\.js$|^dist\/node-version\.cjs$|^dist\/(sdk|verifier|client|client\/generated)\/[\w-]+\.d\.ts$|^docs\/|^sources\/|^[A-Z]+(\.md)?$|^(package|npm-shrinkwrap)\.json$/;
+    /^dist\/.*\.js$|^dist\/node-version\.cjs$|^dist\/(sdk|verifier|client|client\/generated)\/[\w-]+\.d\.ts$|^docs\/|^deploy\/|^sources\/|^[A-Z]+(\.md)?$|^(package|npm-shrinkwrap)\.json$/;
   assert.deepEqual(
     packed.filter((path) => !known.test(path)),
     [],

@@ -962,11 +962,11 @@ export interface ReplayResult {
   readonly id: string;
   /** The workflow or source that failed; null: there is no such error. */
   readonly emitter_id: string | null;
-  /** `under_way`: the replay’s run is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. `unknown`: the run ended, and is no longer kept. `not_replayed`: it cannot be, see `reason`. `replayed_before`: there was a replay already, see `reason`. */
+  /** `under_way`: the replay’s run is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. `unknown`: the run ended, and is no longer kept. `not_replayed`: it cannot be, see `reason`. `replayed_before`: a replay of it has ended already, see `reason`. */
   readonly outcome: "under_way" | "fixed" | "failed_same" | "failed_differently" | "cancelled" | "unknown" | "not_replayed" | "replayed_before";
-  /** The replay; of `replayed_before`, the one that there was. */
+  /** The replay, also when the operation did not make it: see `reason`. */
   readonly run_id: string | null;
-  /** Why it was not replayed. */
+  /** Why it was not replayed, or what else replays it: an operation follows a replay that is under way already. */
   readonly reason: string | null;
   /** The error that the replay ended in. */
   readonly error_id: string | null;
@@ -3286,7 +3286,7 @@ export interface ReplayErrorsInput {
   readonly stop_on_failures?: number;
   /** One at a time, in the order in which the errors came. */
   readonly ordered?: boolean;
-  /** Also errors of which there is a replay or a retry already; they are left and counted when not given. */
+  /** Also errors of which a replay or a retry has ended already; they are left and counted when not given. */
   readonly again?: boolean;
   /** Only tells how many errors there are, and shows a few. */
   readonly dry_run?: boolean;
@@ -3300,7 +3300,7 @@ export interface ReplayErrorsAnswer {
 export interface ListReplayResultsInput {
   /** The operation: a replay. */
   readonly id: string;
-  /** `under_way`: the replay’s run is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. `unknown`: the run ended, and is no longer kept. `not_replayed`: it cannot be, see `reason`. `replayed_before`: there was a replay already, see `reason`. */
+  /** `under_way`: the replay’s run is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. `unknown`: the run ended, and is no longer kept. `not_replayed`: it cannot be, see `reason`. `replayed_before`: a replay of it has ended already, see `reason`. */
   readonly outcome?: "under_way" | "fixed" | "failed_same" | "failed_differently" | "cancelled" | "unknown" | "not_replayed" | "replayed_before";
   /** Records to return; 100 when not given. */
   readonly limit?: number;
