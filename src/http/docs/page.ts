@@ -14,7 +14,8 @@ interface OperationEntry {
 
 const METHODS = ['get', 'post', 'put', 'delete'];
 
-export function docsPage(document: ApiDocument): string {
+/** Returns the page of all operations; `guides` are the links to the guides. */
+export function docsPage(document: ApiDocument, guides: string): string {
   const publicUrl = document.servers[0]?.url ?? '';
   const groups = document.tags.map((tag) => ({ ...tag, operations: operationsOf(document, tag.name) }));
   const sections = groups.map(
@@ -25,7 +26,7 @@ export function docsPage(document: ApiDocument): string {
     }) => `<h2 class="tag" id="tag-${name}">${words(name)}</h2>${proseHtml(description)}
 ${operations.map((listed) => operationHtml(listed, document)).join('\n')}`,
   );
-  const body = `<div class="layout">${navigation(groups)}<main>
+  const body = `<div class="layout">${navigation(groups, guides)}<main>
 <h1>Errand <span class="quiet">${escapeHtml(document.info.version)}</span></h1>
 ${proseHtml(document.info.description)}
 <p class="quiet">For machines: <a href="/v1/openapi.json">OpenAPI 3.1</a>.</p>
@@ -52,12 +53,16 @@ function words(tag: string): string {
   return tag.replaceAll('_', ' ');
 }
 
-function navigation(groups: readonly { name: string; operations: readonly OperationEntry[] }[]): string {
+function navigation(
+  groups: readonly { name: string; operations: readonly OperationEntry[] }[],
+  guides: string,
+): string {
   const links = groups.map(
     ({ name, operations }) => `<a class="group" href="#tag-${name}">${words(name)}</a>
 ${operations.map(({ operation }) => `<a class="item" href="#${operation.operationId}">${escapeHtml(operation.summary)}</a>`).join('\n')}`,
   );
-  return `<nav><strong>Errand</strong><a class="group" href="#start">Getting started</a>
+  return `<nav><strong>Errand</strong>${guides}
+<a class="group" href="#start">Getting started</a>
 ${links.join('\n')}
 <a class="group" href="#errors">Error codes</a></nav>`;
 }

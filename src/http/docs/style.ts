@@ -51,11 +51,31 @@ th { font-weight: 600; color: var(--quiet); font-size: .75rem; }
 td:first-child { white-space: nowrap; }
 .must { color: var(--delete); font-size: .75rem; }
 tr:target td, .operation:has(:target) > summary { background: color-mix(in srgb, var(--accent) 12%, transparent); }
+nav strong a { color: inherit; padding: 0; }
+nav span.group { display: block; }
+nav .guide { color: var(--quiet); padding-left: .7rem; border-left: 1px solid var(--line); }
+nav .guide[aria-current] { color: var(--accent); border-color: var(--accent); font-weight: 600; }
+.layout:has(aside) { grid-template-columns: 15rem minmax(0, 1fr) 14rem; max-width: 92rem; }
+aside { position: sticky; top: 0; max-height: 100vh; overflow-y: auto; padding: 1.6rem 1.2rem 2rem 0; font-size: .8125rem; }
+aside a { display: block; color: var(--quiet); text-decoration: none; padding: .15rem 0; }
+aside a:hover { color: var(--accent); }
+aside code { background: none; padding: 0; }
+main.guide p, main.guide li { max-width: 46rem; }
+main.guide li { margin: .2rem 0; }
+main.guide ul, main.guide ol { padding-left: 1.3rem; }
+main.guide h3 { font-size: 1.1rem; margin-top: 2rem; }
+main.guide .table { margin: .8rem 0 1.2rem; }
 .front { max-width: 36rem; margin: 14vh auto 0; text-align: center; }
 .button { display: inline-block; background: var(--accent); color: var(--bg); text-decoration: none; border-radius: 8px; padding: .6rem 1.1rem; margin: 1rem 0; font-weight: 600; }
+@media (max-width: 74rem) {
+  .layout:has(aside) { grid-template-columns: 15rem minmax(0, 1fr); }
+  aside { display: none; }
+}
 @media (max-width: 50rem) {
   .layout { grid-template-columns: minmax(0, 1fr); }
   nav { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); }
+  .layout:has(aside) { grid-template-columns: minmax(0, 1fr); }
+  aside { display: none; }
   nav .item { display: none; }
   main { padding: 1rem 1rem 4rem; }
   .says { margin-left: 0; width: 100%; }

@@ -2,6 +2,7 @@ import { PUBLIC_PAGE } from '../access/access.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { sendHtml } from '../docs/html.ts';
+import { found } from '../found.ts';
 import type { ApiDocument } from '../openapi/document.ts';
 import { operation } from '../openapi/operation.ts';
 import { Type } from '../schema/type.ts';
@@ -46,9 +47,25 @@ export function addDocsRoutes(app: App, { urls }: HttpDeps, buildDocument: Build
     errors ??= Buffer.from((await import('../docs/errors-page.ts')).errorsPage());
     return sendHtml(reply, errors);
   });
+  const pages = new Map<string, Buffer>();
+  app.get<{ Params: { guide: string } }>('/docs/:guide', { schema: PUBLIC_PAGE }, async (request, reply) => {
+    const { guide } = request.params;
+    const html = pages.get(guide) ?? found(await render(guide), 'guide', guide);
+    pages.set(guide, html);
+    return sendHtml(reply, html);
+  });
+}
+
+async function render(guide: string): Promise<Buffer | undefined> {
+  const page = await (await import('../docs/guides.ts')).guidePage(guide);
+  return page === null ? undefined : Buffer.from(page);
 }
 
 async function make(url: string, buildDocument: BuildDocument): Promise<Made> {
-  const [document, { docsPage }] = await Promise.all([buildDocument(url), import('../docs/page.ts')]);
-  return { document: Buffer.from(JSON.stringify(document)), page: Buffer.from(docsPage(document)) };
+  const [document, { docsPage }, links] = await Promise.all([
+    buildDocument(url),
+    import('../docs/page.ts'),
+    import('../docs/guides.ts').then(({ guideLinks }) => guideLinks(null)),
+  ]);
+  return { document: Buffer.from(JSON.stringify(document)), page: Buffer.from(docsPage(document, links)) };
 }
