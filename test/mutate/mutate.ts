@@ -6,6 +6,7 @@
 //   npm run mutate -- --minutes 8         begins none later, and tells the range that is left
 //
 // Each mutation is applied to a copy of the project, in a folder of it: so the copy has its packages. A mutation that all of its tests let pass lives: the exit code is 1.
+// One that keeps its tests busy far longer than the sources as they are did has been noticed: it hangs.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,13 +22,18 @@ const ROOT = join(import.meta.dirname, '../..');
 const COPIED = ['src', 'sources', 'test', 'examples', 'docs', 'bench', 'release', 'package.json', 'tsconfig.json'];
 const SETUP = 'test/support/global-setup.ts';
 const ENOUGH_BYTES = 2 ** 30;
-/** A mutant that loops for ever is noticed by this. Whole files count: the store's contract takes 25 s on a quiet machine. */
+/** Of the sources as they are. Whole files count: the store's contract takes 25 s on a quiet machine. */
 const TEST_TIMEOUT_MS = 240_000;
+/** A mutant's tests hang that take this much longer than the same tests without it, on a machine that has become slower since. */
+const HANGS_FACTOR = 4;
+const HANGS_MS = 20_000;
+/** Tests that were told to end, and do not: an endless loop hears no signal that the process handles. */
+const END_MS = 5_000;
 
 /** Where the tests write. */
 let tmp = '';
 
-type Verdict = 'killed' | 'lives';
+type Verdict = 'killed' | 'hangs' | 'lives';
 
 /** Returns a mutation's file with the mutation in it. Throws when its text is not there exactly once. */
 export function mutated(text: string, { name, from, to }: Mutation): string {
@@ -36,19 +42,20 @@ export function mutated(text: string, { name, from, to }: Mutation): string {
   return parts.join(to);
 }
 
-async function judge(folder: string, mutation: Mutation): Promise<Verdict> {
+async function judge(folder: string, mutation: Mutation, hangsMs: number): Promise<Verdict> {
   const path = join(folder, mutation.file);
   const text = await readFile(path, 'utf8');
   await writeFile(path, mutated(text, mutation));
   try {
-    return (await passes(folder, mutation.tests)) ? 'lives' : 'killed';
+    const outcome = await outcomeOf(folder, mutation.tests, hangsMs);
+    return outcome === 'pass' ? 'lives' : outcome === 'fail' ? 'killed' : 'hangs';
   } finally {
     await writeFile(path, text);
   }
 }
 
-/** Returns whether all tests of the files pass in the folder. The first that fails ends the others. */
-async function passes(folder: string, tests: readonly string[]): Promise<boolean> {
+/** Runs the tests of the files in the folder until one fails, all have passed, or the time is over. */
+async function outcomeOf(folder: string, tests: readonly string[], hangsMs: number): Promise<'pass' | 'fail' | 'hang'> {
   const args = ['--test', '--test-reporter=tap', `--test-timeout=${TEST_TIMEOUT_MS}`, '--test-force-exit'];
   const child = spawn(process.execPath, [...args, `--test-global-setup=${SETUP}`, ...tests], {
     cwd: folder,
@@ -57,21 +64,41 @@ async function passes(folder: string, tests: readonly string[]): Promise<boolean
     detached: true,
   });
   const closed = once(child, 'close');
-  const end = (): void => void process.kill(-(child.pid as number), 'SIGTERM');
+  const signal = (name: NodeJS.Signals): void => {
+    try {
+      process.kill(-(child.pid as number), name);
+    } catch {
+      // All of them are gone.
+    }
+  };
+  let killing: NodeJS.Timeout | undefined;
+  const end = (): void => {
+    signal('SIGTERM');
+    killing ??= setTimeout(signal, END_MS, 'SIGKILL');
+  };
   const stop = (): never => {
-    end();
+    signal('SIGKILL');
     process.exit(1);
   };
   process.once('SIGTERM', stop);
+  let isHanging = false;
+  const hanging = setTimeout(() => {
+    isHanging = true;
+    end();
+  }, hangsMs);
   for await (const line of createInterface(child.stdout)) {
     if (!/^\s*not ok /.test(line)) continue;
+    if (!isHanging) clearTimeout(hanging);
     end();
     break;
   }
   child.stdout.resume();
   const [code] = await closed;
+  clearTimeout(hanging);
+  clearTimeout(killing);
   process.off('SIGTERM', stop);
-  return code === 0;
+  if (isHanging) return 'hang';
+  return code === 0 ? 'pass' : 'fail';
 }
 
 /** Returns what `--range` names of a list, each with its place, counted from 1. */
@@ -81,6 +108,13 @@ export function placesOf<T>(list: readonly T[], range: string): { readonly place
   const to = last === '' ? (isOpen ? list.length : from) : Number(last);
   if (from < 1 || to < from) throw new Error(`--range ${range}: write 41, 41-80 or 41-`);
   return list.slice(from - 1, to).map((item, i) => ({ place: from + i, item }));
+}
+
+/** Returns whether the tests pass without a mutation, and how long they take. */
+async function asTheyAre(folder: string, tests: readonly string[]): Promise<{ isApplicable: boolean; tookMs: number }> {
+  const startedMs = performance.now();
+  const outcome = await outcomeOf(folder, tests, 2 * TEST_TIMEOUT_MS);
+  return { isApplicable: outcome === 'pass', tookMs: performance.now() - startedMs };
 }
 
 async function main(): Promise<void> {
@@ -101,7 +135,7 @@ async function main(): Promise<void> {
   try {
     await Promise.all(COPIED.map((name) => cp(join(ROOT, name), join(folder, name), { recursive: true })));
     let [judged, killed] = [0, 0];
-    const known = new Map<string, boolean>();
+    const known = new Map<string, { readonly isApplicable: boolean; readonly tookMs: number }>();
     for (const { place, item: mutation } of chosen) {
       if (performance.now() >= lastMs) {
         process.stdout.write(`the time is over: go on with --range ${place}-${chosen.at(-1)?.place}\n`);
@@ -112,15 +146,15 @@ async function main(): Promise<void> {
         process.stdout.write(`${String(place).padStart(3)}  ${verdict.padEnd(14)}  ${mutation.name}\n`);
       // What the tests say of the sources as they are must be known: a test that fails anyway kills everything.
       const key = mutation.tests.join(' ');
-      const isApplicable = known.get(key) ?? (await passes(folder, mutation.tests));
-      known.set(key, isApplicable);
+      const { isApplicable, tookMs } = known.get(key) ?? (await asTheyAre(folder, mutation.tests));
+      known.set(key, { isApplicable, tookMs });
       if (!isApplicable) {
         said('not applicable');
         process.stdout.write(`     its tests fail without it: ${key}\n`);
         continue;
       }
-      const verdict = await judge(folder, mutation);
-      if (verdict === 'killed') killed++;
+      const verdict = await judge(folder, mutation, HANGS_FACTOR * tookMs + HANGS_MS);
+      if (verdict !== 'lives') killed++;
       said(verdict);
     }
     process.stdout.write(`${killed} of ${judged} killed\n`);

@@ -56,7 +56,6 @@ export const HTTP_MUTATIONS: readonly Mutation[] = [
   ),
   ...of(`${HTTP}/access/access.ts`, ['test/flows/quotas.test.ts'], {
     'access: no limit of requests': ['deps.quotas.takeRequest(request.caller.ownerId);', ''],
-    'access: PATCH stores without a limit': ["new Set(['POST', 'PUT', 'PATCH'])", "new Set(['POST', 'PUT'])"],
   }),
   ...of(
     `${HTTP}/access/auth.ts`,

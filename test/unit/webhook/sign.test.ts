@@ -161,6 +161,14 @@ test('HMACs of short and long messages agree', () => {
   }
 });
 
+test('HMACs with keys around one block agree', () => {
+  const body = Buffer.from('{}');
+  for (const length of [1, 32, 63, 64, 65, 128, 150, 1_000]) {
+    const key = Buffer.alloc(length, 'ä');
+    assert.equal(hmacSha256(key)('1.', body), nodes(key, '1.', body), `${length} bytes`);
+  }
+});
+
 test('Two keys used in turn do not mix', () => {
   const [a, b] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
   const [signA, signB] = [hmacSha256(a), hmacSha256(b)];
