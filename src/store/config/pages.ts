@@ -4,7 +4,7 @@ import type { Page, PageQuery } from '../contract/records.ts';
 import { number } from '../rows/cells.ts';
 import type { Row } from '../rows/rows.ts';
 import type { ConfigDatabase } from './config-database.ts';
-import { joined, raw, type Sql, sql } from './sql.ts';
+import { either, joined, raw, type Sql, sql } from './sql.ts';
 
 export interface Listing<T, Cursor extends string | number = string> {
   readonly from: Sql;
@@ -17,7 +17,8 @@ export interface Listing<T, Cursor extends string | number = string> {
   readonly where: readonly Sql[];
   /**
    * A column that has one value throughout the list and stands before the key in an index. Written as a range and named in
-   * the order, it makes Postgres use that index. With an equal sign, Postgres may read the whole table backwards instead.
+   * the order, it makes Postgres use that index. With an equal sign, Postgres may read the whole table backwards instead. Of
+   * such a pair with the row's own number, SQLite looks up the first half alone, and would step over all newer rows.
    */
   readonly within?: { readonly column: Sql; readonly value: string };
   /** Counts no further than this. */
@@ -61,9 +62,15 @@ function rangeOf<Cursor extends string | number>(
 ): Sql[] {
   const bound = (sign: '<' | '>', cursor: Cursor | undefined): Sql[] => {
     const than = raw(sign);
-    if (cursor === undefined) return within ? [sql`${within.column} ${than}= ${within.value}`] : [];
+    if (!within) return cursor === undefined ? [] : [sql`${key} ${than} ${cursor}`];
+    const { column, value } = within;
+    const one = sql`${column} = ${value}`;
+    if (cursor === undefined) return [either({ sqlite: one, postgres: sql`${column} ${than}= ${value}` })];
     return [
-      within ? sql`(${within.column}, ${key}) ${than} (${within.value}, ${cursor})` : sql`${key} ${than} ${cursor}`,
+      either({
+        sqlite: sql`${one} AND ${key} ${than} ${cursor}`,
+        postgres: sql`(${column}, ${key}) ${than} (${value}, ${cursor})`,
+      }),
     ];
   };
   return [...bound('<', after), ...bound('>', before)];

@@ -16,7 +16,7 @@ export type DatabaseKind = 'sqlite' | 'postgres';
 export type Cell = string | number | boolean | null | Uint8Array;
 
 /** What comes between two texts: a value, several values, or a text for each database. */
-type Part = Cell | List | RowList | Differing;
+type Part = Cell | List | RowList | Differing | Either;
 
 interface List {
   readonly kind: 'list';
@@ -37,6 +37,11 @@ type RowCell = string | number | boolean | null;
 /** A part of a statement that each database has in its own words. */
 export interface Differing extends Readonly<Record<DatabaseKind, string>> {
   readonly kind: 'differs';
+}
+
+/** The same with values. */
+interface Either extends Readonly<Record<DatabaseKind, Sql>> {
+  readonly kind: 'either';
 }
 
 /** Immutable. There is one text more than parts. */
@@ -64,6 +69,11 @@ export function joined(pieces: readonly Sql[], separator: string): Sql {
 /** Returns SQL with a text for each database. */
 export function differs(texts: Readonly<Record<DatabaseKind, string>>): Differing {
   return { kind: 'differs', ...texts };
+}
+
+/** Returns SQL that each database has in its own words, with values. */
+export function either(pieces: Readonly<Record<DatabaseKind, Sql>>): Sql {
+  return sql`${{ kind: 'either', ...pieces }}`;
 }
 
 /** Locks the rows of a SELECT until the transaction is over. SQLite has one writer at a time. */
@@ -148,16 +158,21 @@ export interface Dialect<Value> {
   rows(list: RowList, put: (value: Value) => string): string;
 }
 
-export function render<Value>({ texts, parts }: Sql, dialect: Dialect<Value>): { text: string; values: Value[] } {
-  let text = texts[0] ?? '';
+export function render<Value>(statement: Sql, dialect: Dialect<Value>): { text: string; values: Value[] } {
   const values: Value[] = [];
   const put = (value: Value): string => dialect.placeholder(values.push(value));
+  return { text: textOf(statement, dialect, put), values };
+}
+
+function textOf<Value>({ texts, parts }: Sql, dialect: Dialect<Value>, put: (value: Value) => string): string {
+  let text = texts[0] ?? '';
   parts.forEach((part, i) => {
     if (typeof part !== 'object' || part === null || part instanceof Uint8Array) text += put(dialect.value(part));
     else if (part.kind === 'list') text += put(dialect.list(part.items));
     else if (part.kind === 'rows') text += dialect.rows(part, put);
+    else if (part.kind === 'either') text += textOf(part[dialect.kind], dialect, put);
     else text += part[dialect.kind];
     text += texts[i + 1] ?? '';
   });
-  return { text, values };
+  return text;
 }
