@@ -104,6 +104,11 @@ export function entryOf(id: string): number | undefined {
   return Number.isSafeInteger(entry) ? entry : undefined;
 }
 
+/** Returns the entry behind a record id or an emit id; undefined when it is neither. */
+export function entryOfEvent(id: string): number | undefined {
+  return entryOf(id) ?? entryOfEmitId(id);
+}
+
 /** Returns the millisecond of a number. */
 export function msOf(number: number): number {
   return Math.floor(number / NUMBERS_PER_MS);

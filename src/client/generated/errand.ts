@@ -96,6 +96,8 @@ import type {
   GetHeartbeatAnswer,
   GetHeartbeatErrorAnswer,
   GetHeartbeatErrorInput,
+  GetHeartbeatEventAnswer,
+  GetHeartbeatEventInput,
   GetHeartbeatInput,
   GetLedgerAnswer,
   GetLedgerInput,
@@ -117,6 +119,8 @@ import type {
   GetSourceAnswer,
   GetSourceErrorAnswer,
   GetSourceErrorInput,
+  GetSourceEventAnswer,
+  GetSourceEventInput,
   GetSourceInput,
   GetSubscriptionAnswer,
   GetSubscriptionInput,
@@ -127,6 +131,8 @@ import type {
   GetWorkflowAnswer,
   GetWorkflowErrorAnswer,
   GetWorkflowErrorInput,
+  GetWorkflowEventAnswer,
+  GetWorkflowEventInput,
   GetWorkflowInput,
   InvokeSourceAnswer,
   InvokeSourceInput,
@@ -590,12 +596,39 @@ export class Errand {
   }
 
   /**
+   * Read one event of a workflow: `GET /v1/workflows/{id}/event_summaries/{record_id}`
+   *
+   * With its receipts: every run and delivery that it caused, with its state, and what was withheld and why. On any channel but `$errors`, and as long as retention keeps it. Its emit id, the `webhook-id` of what is delivered, names it as well as its record id.
+   */
+  getWorkflowEvent(input: GetWorkflowEventInput, options: CallOptions = {}): Promise<GetWorkflowEventAnswer> {
+    return this.#transport.send<GetWorkflowEventAnswer>({ method: 'GET', path: '/v1/workflows/{id}/event_summaries/{record_id}', query: ['expand'] }, input, options);
+  }
+
+  /**
    * List what a source emitted: `GET /v1/sources/{id}/event_summaries`
    *
    * The newest 100 of one channel, always kept. With `expand=event` each with its event, byte for byte. `event_name=$in` lists what was emitted for a later time (`delivery_ts`) and waits: all of it, with its channel (`metadata.event_name`) and time.
    */
   listSourceEvents(input: ListSourceEventsInput, options: CallOptions = {}): Paged<ListSourceEventsAnswer> {
-    return this.#transport.list<ListSourceEventsAnswer>({ method: 'GET', path: '/v1/sources/{id}/event_summaries', query: ['event_name', 'expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+    return this.#transport.list<ListSourceEventsAnswer>({ method: 'GET', path: '/v1/sources/{id}/event_summaries', query: ['event_name', 'item_id', 'expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Read one event of a source: `GET /v1/sources/{id}/event_summaries/{record_id}`
+   *
+   * With its receipts: every run and delivery that it caused, with its state, and what was withheld and why. On any channel but `$errors`, and as long as retention keeps it. Its emit id, the `webhook-id` of what is delivered, names it as well as its record id.
+   */
+  getSourceEvent(input: GetSourceEventInput, options: CallOptions = {}): Promise<GetSourceEventAnswer> {
+    return this.#transport.send<GetSourceEventAnswer>({ method: 'GET', path: '/v1/sources/{id}/event_summaries/{record_id}', query: ['expand'] }, input, options);
+  }
+
+  /**
+   * Forget one event of a source: `DELETE /v1/sources/{id}/event_summaries/{record_id}`
+   *
+   * One that was emitted is listed no more; one that waits in `$in` is never emitted. Errors stay.
+   */
+  deleteSourceEvent(input: DeleteSourceEventInput, options: CallOptions = {}): Promise<DeleteSourceEventAnswer> {
+    return this.#transport.send<DeleteSourceEventAnswer>({ method: 'DELETE', path: '/v1/sources/{id}/event_summaries/{record_id}' }, input, options);
   }
 
   /**
@@ -605,6 +638,15 @@ export class Errand {
    */
   listHeartbeatEvents(input: ListHeartbeatEventsInput, options: CallOptions = {}): Paged<ListHeartbeatEventsAnswer> {
     return this.#transport.list<ListHeartbeatEventsAnswer>({ method: 'GET', path: '/v1/heartbeats/{id}/event_summaries', query: ['event_name', 'expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Read one event of a heartbeat: `GET /v1/heartbeats/{id}/event_summaries/{record_id}`
+   *
+   * With its receipts: every run and delivery that it caused, with its state, and what was withheld and why. On any channel but `$errors`, and as long as retention keeps it. Its emit id, the `webhook-id` of what is delivered, names it as well as its record id.
+   */
+  getHeartbeatEvent(input: GetHeartbeatEventInput, options: CallOptions = {}): Promise<GetHeartbeatEventAnswer> {
+    return this.#transport.send<GetHeartbeatEventAnswer>({ method: 'GET', path: '/v1/heartbeats/{id}/event_summaries/{record_id}', query: ['expand'] }, input, options);
   }
 
   /**
@@ -734,15 +776,6 @@ export class Errand {
   }
 
   /**
-   * Forget one event of a source: `DELETE /v1/sources/{id}/event_summaries/{record_id}`
-   *
-   * One that was emitted is listed no more; one that waits in `$in` is never emitted. Errors stay.
-   */
-  deleteSourceEvent(input: DeleteSourceEventInput, options: CallOptions = {}): Promise<DeleteSourceEventAnswer> {
-    return this.#transport.send<DeleteSourceEventAnswer>({ method: 'DELETE', path: '/v1/sources/{id}/event_summaries/{record_id}' }, input, options);
-  }
-
-  /**
    * Run a source now: `POST /v1/sources/{id}/invoke`
    *
    * With `event`, or with an empty object.
@@ -754,7 +787,7 @@ export class Errand {
   /**
    * Read the log of a source: `GET /v1/sources/{id}/logs`
    *
-   * The log lines of its last 100 runs: newest run first, the lines of a run in their order. `limit`, cursors and `page_info` count runs.
+   * The log lines of its last 100 runs: newest run first, the lines of a run in their order. `after` goes on behind a line, `before` has those in front of one.
    */
   listSourceLogs(input: ListSourceLogsInput, options: CallOptions = {}): Paged<ListSourceLogsAnswer> {
     return this.#transport.list<ListSourceLogsAnswer>({ method: 'GET', path: '/v1/sources/{id}/logs', query: ['limit', 'after', 'before', 'include', 'exclude'] }, input, options);
@@ -1108,7 +1141,7 @@ export class Errand {
    * To all webhooks, mails, and requests that code asked for, newest first. `emission_id` is the emit id of the event, and the `webhook-id` that the receiver gets.
    */
   listDeliveries(input: ListDeliveriesInput = {}, options: CallOptions = {}): Paged<ListDeliveriesAnswer> {
-    return this.#transport.list<ListDeliveriesAnswer>({ method: 'GET', path: '/v1/deliveries', query: ['state', 'webhook_id', 'kind', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+    return this.#transport.list<ListDeliveriesAnswer>({ method: 'GET', path: '/v1/deliveries', query: ['state', 'webhook_id', 'kind', 'emission_id', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
   }
 
   /**

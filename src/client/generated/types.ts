@@ -471,6 +471,34 @@ export interface EventRecord {
   };
 }
 
+export interface EventWhole {
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly id: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly indexed_at_ms: number;
+  /** Only with `expand=event`, as it was emitted. */
+  readonly event?: unknown;
+  readonly metadata: {
+    readonly emitter_id: string;
+    /** Unique per emission; `webhook-id` of what is delivered. */
+    readonly emit_id: string;
+    /** Channel: empty for the default one, `$errors` for errors. */
+    readonly name: string;
+    /** Given by the source: what dedupe judges. */
+    readonly id?: string;
+    /** Of one that waits in `$in`: the channel on which it will be emitted. */
+    readonly event_name?: string;
+    /** Of one that waits in `$in`: when, in milliseconds. */
+    readonly delivery_ts?: number;
+    /** Given by the source. */
+    readonly summary?: string;
+    /** Given by the source, in milliseconds. */
+    readonly ts?: number;
+  };
+  /** Who got it. */
+  readonly receipts: readonly Receipt[];
+}
+
 export interface ExportedError {
   /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly id: string;
@@ -1136,6 +1164,8 @@ export interface Settings {
 }
 
 export interface SourceLogLine {
+  /** Also its cursor. */
+  readonly id: string;
   readonly run_id: string;
   /** Milliseconds since the Unix epoch. */
   readonly ts_ms: number;
@@ -2221,12 +2251,28 @@ export interface ListWorkflowEventsAnswer {
   readonly data: readonly EventRecord[];
 }
 
+/** What `getWorkflowEvent` takes. */
+export interface GetWorkflowEventInput {
+  /** The workflow. */
+  readonly id: string;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly record_id: string;
+  /** Each record with its whole event. */
+  readonly expand?: "event";
+}
+
+export interface GetWorkflowEventAnswer {
+  readonly data: EventWhole;
+}
+
 /** What `listSourceEvents` takes. */
 export interface ListSourceEventsInput {
   /** The source. */
   readonly id: string;
   /** The channel; the default one when not given. */
   readonly event_name?: string;
+  /** Only those to which the source gave this id (Stripe’s `evt_…`, for instance), among the newest 10,000. */
+  readonly item_id?: string;
   /** Each record with its whole event. */
   readonly expand?: "event";
   /** Records to return; 100 when not given, and never more than 100. */
@@ -2244,6 +2290,35 @@ export interface ListSourceEventsInput {
 export interface ListSourceEventsAnswer {
   readonly page_info: PageInfo;
   readonly data: readonly EventRecord[];
+}
+
+/** What `getSourceEvent` takes. */
+export interface GetSourceEventInput {
+  /** The source. */
+  readonly id: string;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly record_id: string;
+  /** Each record with its whole event. */
+  readonly expand?: "event";
+}
+
+export interface GetSourceEventAnswer {
+  readonly data: EventWhole;
+}
+
+/** What `deleteSourceEvent` takes. */
+export interface DeleteSourceEventInput {
+  /** The source. */
+  readonly id: string;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly record_id: string;
+}
+
+export interface DeleteSourceEventAnswer {
+  readonly data: {
+    /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+    readonly id: string;
+  };
 }
 
 /** What `listHeartbeatEvents` takes. */
@@ -2269,6 +2344,20 @@ export interface ListHeartbeatEventsInput {
 export interface ListHeartbeatEventsAnswer {
   readonly page_info: PageInfo;
   readonly data: readonly EventRecord[];
+}
+
+/** What `getHeartbeatEvent` takes. */
+export interface GetHeartbeatEventInput {
+  /** The heartbeat. */
+  readonly id: string;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly record_id: string;
+  /** Each record with its whole event. */
+  readonly expand?: "event";
+}
+
+export interface GetHeartbeatEventAnswer {
+  readonly data: EventWhole;
 }
 
 /** What `streamEvents` takes. */
@@ -2476,21 +2565,6 @@ export interface DeleteSourceEventsInput {
 export interface DeleteSourceEventsAnswer {
   readonly data: {
     readonly deleted: number;
-  };
-}
-
-/** What `deleteSourceEvent` takes. */
-export interface DeleteSourceEventInput {
-  /** The source. */
-  readonly id: string;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
-  readonly record_id: string;
-}
-
-export interface DeleteSourceEventAnswer {
-  readonly data: {
-    /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
-    readonly id: string;
   };
 }
 
@@ -3144,8 +3218,10 @@ export interface ListDeliveriesInput {
   readonly state?: "pending" | "sending" | "retrying" | "held" | "delivered" | "exhausted" | "cancelled";
   /** Only those to this webhook. */
   readonly webhook_id?: string;
-  /** Only mails, or only requests that code asked for with `$.send.http`. */
-  readonly kind?: "mail" | "http";
+  /** Only to webhooks, mails, or requests that code asked for with `$.send.http`. */
+  readonly kind?: "webhook" | "mail" | "http";
+  /** Only those of this event: its emit id, or its record id. */
+  readonly emission_id?: string;
   /** Records to return; 100 when not given. */
   readonly limit?: number;
   /** Cursor: only records older than this one (its id). */

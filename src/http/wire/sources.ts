@@ -87,7 +87,10 @@ export const SOURCE_WHOLE = Type.Object(
   { title: 'SourceWhole' },
 );
 
-export const SOURCE_LOG_LINE = Type.Object({ run_id: id('r_'), ...LOG_LINE }, { title: 'SourceLogLine' });
+export const SOURCE_LOG_LINE = Type.Object(
+  { id: text({ description: 'Also its cursor.', example: 'r_g4w9zl7uo0-0' }), run_id: id('r_'), ...LOG_LINE },
+  { title: 'SourceLogLine' },
+);
 
 function plainToWire(source: Source) {
   return {

@@ -50,16 +50,18 @@ const one = (delivery: number): Sql => sql`SELECT ${COLUMNS}, d.owner_id
 export function deliveryVerbs(core: ConfigCore): DeliveryVerbs {
   const { database, storeTag } = core;
   return {
-    listDeliveries: ({ ownerId, listenerId, kind, state }, page) => {
+    listDeliveries: ({ ownerId, listenerId, kind, state, entry }, page) => {
       const table = state === undefined ? ALL_DELIVERIES : TABLES[state];
       return readPage(database, {
         from: sql`${table} AS d JOIN emissions AS e ON e.entry = d.entry`,
         countFrom: sql`${table} AS d`,
         columns: COLUMNS,
-        key: raw('d.delivery'),
+        // Of one emission there are few: its index finds them, and the order must not read the table by its key instead.
+        key: raw(entry === undefined ? 'd.delivery' : '(d.delivery + 0)'),
         ...(listenerId === undefined ? {} : { within: { column: raw('d.listener_id'), value: listenerId } }),
         where: [
           sql`d.owner_id = ${ownerId}`,
+          ...(entry === undefined ? [] : [sql`d.entry = ${entry}`]),
           ...(kind === undefined ? [] : [raw(KINDS[kind])]),
           ...(state === undefined ? [] : [sql`d.state = ${state}`]),
         ],

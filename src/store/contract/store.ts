@@ -157,9 +157,12 @@ export interface LogStore {
    * moved: another process was faster. The runs are queued: they overtake none of their workflow. `made`: how many.
    */
   replayErrors(step: ReplayStep): Promise<{ readonly made: number; readonly claims: Claims }>;
-  /** Lists emissions of an emitter on one channel: at most the newest LIMITS.listedPerEmitterAndName. */
+  /**
+   * Lists emissions of an emitter on one channel: at most the newest LIMITS.listedPerEmitterAndName. `itemId`: those alone to
+   * which their source gave that id, among the newest LIMITS.searchedRecords.
+   */
   listEmissions(
-    channel: { ownerId: string; emitterId: string; name: string },
+    channel: { ownerId: string; emitterId: string; name: string; itemId?: string },
     page: PageQuery<number>,
     withBody: boolean,
   ): Promise<Page<EmissionRecord>>;
@@ -220,7 +223,8 @@ export interface DeliveryStore {
   /** Makes deliveries due again that were not sent, without counting the attempt. */
   releaseDeliveries(leases: readonly DeliveryLease[]): Promise<void>;
   listDeliveries(
-    of: { ownerId: string; listenerId?: string; kind?: DeliveryKind; state?: DeliveryState },
+    /** `entry`: only those of one emission. */
+    of: { ownerId: string; listenerId?: string; kind?: DeliveryKind; state?: DeliveryState; entry?: number },
     page: PageQuery<number>,
   ): Promise<Page<DeliveryRecord>>;
   getDelivery(ownerId: string, delivery: number): Promise<DeliveryWhole | undefined>;

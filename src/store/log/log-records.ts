@@ -30,17 +30,23 @@ type LogReads = Omit<LogStore, 'append' | 'replayErrors'> &
 export function logReads(log: LogReader): LogReads {
   const { database } = log;
   return {
-    listEmissions: ({ ownerId, emitterId, name }, page, withBody) => {
+    listEmissions: ({ ownerId, emitterId, name, itemId }, page, withBody) => {
       const channel = sql`emitter_id = ${emitterId} AND ${LISTED}`;
-      // Lists show the newest hundred only; retention has not deleted older ones yet.
+      // Lists show the newest hundred only; retention has not deleted older ones yet. One id is looked for further back.
+      const depth = itemId === undefined ? LIMITS.listedPerEmitterAndName : LIMITS.searchedRecords;
       const oldest = sql`SELECT entry FROM emissions WHERE ${channel} AND name >= ${name} AND name <= ${name}
-        ORDER BY name DESC, entry DESC LIMIT 1 OFFSET ${raw(String(LIMITS.listedPerEmitterAndName - 1))}`;
+        ORDER BY name DESC, entry DESC LIMIT 1 OFFSET ${raw(String(depth - 1))}`;
       return readPage(database, {
         from: raw('emissions'),
         columns: raw(withBody ? `${COLUMNS}, code, body` : `${COLUMNS}, code`),
         key: raw('entry'),
         within: { column: raw('name'), value: name },
-        where: [channel, sql`entry >= coalesce((${oldest}), 0)`, sql`owner_id = ${ownerId}`],
+        where: [
+          channel,
+          sql`entry >= coalesce((${oldest}), 0)`,
+          sql`owner_id = ${ownerId}`,
+          ...(itemId === undefined ? [] : [sql`item_id = ${itemId}`]),
+        ],
         countUpTo: LIMITS.listedPerEmitterAndName,
         page,
         map: (row) => toEmissionRecord(row, log),

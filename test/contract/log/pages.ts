@@ -231,6 +231,48 @@ export function pagesContract(harness: Harness): void {
       deepEqual(await of({ listenerId: open?.webhook?.id, state: 'delivered' }), []);
     });
 
+    it('of deliveries pick an event and a kind', async () => {
+      await using stage = await Stage.open(harness);
+      const neighbour = await stage.neighbour();
+      const source = await stage.source();
+      for (const { id } of await timesInTurn(2, () => stage.webhook())) await stage.subscribe(source.id, id);
+      const [first, second] = await timesInTurn(2, () => stage.append(source.id, {}, all()));
+      const of = async (query: object, ownerId = stage.owner.id): Promise<number> => {
+        const { items, totalCount } = await stage.store.listDeliveries({ ownerId, ...query }, { limit: 10 });
+        equal(items.length, totalCount);
+        return totalCount;
+      };
+      const entry = defined(first).entry;
+      deepEqual([await of({}), await of({ entry }), await of({ entry: defined(second).entry })], [4, 2, 2]);
+      deepEqual([await of({ entry: entry - 1 }), await of({ entry }, neighbour.owner.id)], [0, 0]);
+      await stage.delivered(defined(defined(first).claims.deliveries[0]));
+      deepEqual(
+        [await of({ entry }), await of({ entry, state: 'delivered' }), await of({ entry, state: 'sending' })],
+        [2, 1, 1],
+      );
+      deepEqual(
+        [await of({ kind: 'webhook' }), await of({ kind: 'http' }), await of({ entry, kind: 'mail' })],
+        [4, 0, 0],
+      );
+      const newest = await stage.store.listDeliveries({ ownerId: stage.owner.id, entry }, { limit: 1 });
+      const before = { limit: 1, after: only(newest.items).delivery };
+      const older = await stage.store.listDeliveries({ ownerId: stage.owner.id, entry }, before);
+      equal(only(older.items).delivery < only(newest.items).delivery, true);
+    });
+
+    it('of emissions find the id that a source gave', async () => {
+      await using stage = await Stage.open(harness);
+      const [source, other] = [await stage.source(), await stage.source()];
+      const { entry } = await stage.append(source.id, { itemId: 'evt_109' });
+      await stage.append(other.id, { itemId: 'evt_109' });
+      await timesInTurn(LIMITS.listedPerEmitterAndName, (n) => stage.append(source.id, { itemId: `evt_x${n}` }));
+      const of = async (itemId: string, name = '') => {
+        const channel = { ownerId: stage.owner.id, emitterId: source.id, name, itemId };
+        return (await stage.store.listEmissions(channel, { limit: 10 }, false)).items.map((one) => one.entry);
+      };
+      deepEqual([await of('evt_109'), await of('evt_10'), await of('evt_109', 'paid')], [[entry], [], []]);
+    });
+
     it('of workflows pick name and activity', async () => {
       await using stage = await Stage.open(harness);
       const [on, off] = [await stage.workflow({ name: 'a' }), await stage.workflow({ name: 'a', active: false })];

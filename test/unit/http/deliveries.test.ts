@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Refusal } from '../../../src/domain/fault.ts';
+import { recordId } from '../../../src/domain/ids.ts';
 import type { DeliveryRecord } from '../../../src/store/contract/records.ts';
 import { anAttempt, mail, only, succeeded } from '../../contract/fixtures.ts';
 import { addReadKey, type Harness, OTHER_KEY, startServer } from './harness.ts';
@@ -94,13 +95,26 @@ test('deliveries are filtered by webhook and state', async (t) => {
     return json.data.map(({ id }: { id: string }) => id);
   };
   assert.deepEqual(await idsOf('/v1/deliveries?kind=mail'), [ids[0]]);
+  assert.deepEqual(await idsOf('/v1/deliveries?kind=webhook'), ids.slice(1));
   assert.deepEqual(await idsOf(`/v1/deliveries?webhook_id=${WH1}`), [ids[2], ids[3]]);
+  assert.deepEqual(await idsOf(`/v1/deliveries?kind=webhook&webhook_id=${WH1}`), [ids[2], ids[3]]);
+  for (const [n, { emission_id: emission }] of all.entries()) {
+    assert.deepEqual(await idsOf(`/v1/deliveries?emission_id=${emission}`), [ids[n]]);
+  }
+  const record = recordId(first.emission.entry);
+  assert.deepEqual(await idsOf(`/v1/deliveries?emission_id=${record}&state=delivered`), [ids[3]]);
   assert.deepEqual(await idsOf(`/v1/webhooks/${WH1}/deliveries?state=delivered`), [idOfDelivery(first)]);
 });
 
 test('filters that cannot be are refused', async (t) => {
   const { call } = await startServer(t);
-  for (const query of ['state=sent', 'kind=webhook', `kind=mail&webhook_id=${WH1}`]) {
+  for (const query of [
+    'state=sent',
+    'kind=sms',
+    `kind=mail&webhook_id=${WH1}`,
+    'emission_id=evt_109',
+    'emission_id=',
+  ]) {
     assert.equal((await call('GET', `/v1/deliveries?${query}`)).status, 400, query);
   }
 });

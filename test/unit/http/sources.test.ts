@@ -127,6 +127,21 @@ test('the log is that of its runs', async (t) => {
     ['c', 'a', 'b'],
   );
   assert.equal(json.data[0].run_id, `r_${runs[2]?.run.toString(36)}`);
-  assert.equal(json.page_info.count, 3);
-  assert.equal((await call('GET', `/v1/sources/${DC1}/logs?limit=1`)).json.data.length, 1);
+  const idOf = ({ run }: ClaimedRun) => `r_${run.toString(36)}`;
+  const [first, , third] = runs as [ClaimedRun, ClaimedRun, ClaimedRun];
+  const ids = [`${idOf(third)}-0`, `${idOf(first)}-0`, `${idOf(first)}-1`];
+  const page_info = { total_count: 3, count: 3, start_cursor: ids[0], end_cursor: ids[2] };
+  assert.deepEqual(json.page_info, page_info);
+  const page = async (query: string) => {
+    const answer = (await call('GET', `/v1/sources/${DC1}/logs?${query}`)).json;
+    assert.deepEqual([answer.page_info.count, answer.page_info.total_count], [answer.data.length, 3], query);
+    return answer.data.map(({ id }: { id: string }) => id);
+  };
+  assert.deepEqual(await page('limit=1'), [ids[0]]);
+  assert.deepEqual(await page(`limit=2&after=${ids[0]}`), [ids[1], ids[2]]);
+  assert.deepEqual(await page(`limit=1&after=${ids[1]}`), [ids[2]]);
+  assert.deepEqual(await page(`limit=1&before=${ids[2]}`), [ids[1]]);
+  assert.deepEqual(await page(`before=${ids[1]}`), [ids[0]]);
+  assert.deepEqual(await page(`after=${ids[2]}`), []);
+  assert.equal((await call('GET', `/v1/sources/${DC1}/logs?after=${idOf(third)}`)).status, 400);
 });

@@ -1,6 +1,6 @@
 import { MAIL } from '../../../domain/delivery/delivery.ts';
 import { Refusal } from '../../../domain/fault.ts';
-import { numberOf, PREFIX } from '../../../domain/ids.ts';
+import { entryOfEvent, numberOf, PREFIX } from '../../../domain/ids.ts';
 import type { DeliveryRecord, Page } from '../../../store/contract/records.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { maySeeSecrets } from '../../access/auth.ts';
@@ -18,6 +18,7 @@ import {
   deliveryToWire,
   deliveryWholeToWire,
 } from '../../wire/log/deliveries.ts';
+import { wrong } from '../../wire/times.ts';
 
 const PARAMS = idIn(PREFIX.delivery, 'The delivery.');
 
@@ -59,10 +60,13 @@ function addList(app: App, { store }: HttpDeps): void {
       state: Type.Optional(DELIVERY_STATE),
       webhook_id: Type.Optional(text({ description: 'Only those to this webhook.', example: 'wh_0Vj3aBc9dEfGhIjK' })),
       kind: Type.Optional(
-        Type.Unsafe<'mail' | 'http'>({
-          ...oneOf(['mail', 'http'], 'Only mails, or only requests that code asked for with `$.send.http`.'),
-          'x-expected': '"mail" or "http"; for the deliveries of a webhook send webhook_id',
-        }),
+        oneOf(
+          ['webhook', 'mail', 'http'],
+          'Only to webhooks, mails, or requests that code asked for with `$.send.http`.',
+        ),
+      ),
+      emission_id: Type.Optional(
+        text({ description: 'Only those of this event: its emit id, or its record id.', example: 'k3x9qg4w9zl7un4' }),
       ),
       ...LIST_QUERY,
     },
@@ -71,13 +75,20 @@ function addList(app: App, { store }: HttpDeps): void {
   app.get('/v1/deliveries', { schema: list }, async ({ query, caller }) => {
     const { kind, webhook_id: webhookId, state } = query;
     const { ownerId } = caller;
-    if (kind && webhookId !== undefined)
+    const entry = query.emission_id === undefined ? undefined : emissionIn(query.emission_id);
+    if (kind && kind !== 'webhook' && webhookId !== undefined)
       throw new Refusal('malformed', `kind=${kind} and webhook_id exclude each other`);
     const page = pageOf(query, numberCursor(PREFIX.delivery));
     const of = kind === 'mail' ? { listenerId: MAIL } : { listenerId: webhookId, kind };
-    const listed = await store.listDeliveries({ ownerId, ...of, state }, page);
+    const listed = await store.listDeliveries({ ownerId, ...of, state, entry }, page);
     return deliveriesAnswer(store, ownerId, { listed, query });
   });
+}
+
+function emissionIn(given: string): number {
+  const entry = entryOfEvent(given);
+  if (entry !== undefined) return entry;
+  throw wrong('emission_id', 'must be an emit id or the id of a record', given);
 }
 
 interface ListedDeliveries {

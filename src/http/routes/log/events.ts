@@ -1,17 +1,20 @@
 // What workflows, sources and heartbeats emitted, in the shape of the error listing.
 
-import { WAITING } from '../../../domain/emission.ts';
-import { PREFIX } from '../../../domain/ids.ts';
+import { ERRORS, WAITING } from '../../../domain/emission.ts';
+import { Refusal } from '../../../domain/fault.ts';
+import { entryOfEvent, PREFIX } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { EmissionRecord } from '../../../store/contract/records.ts';
 import { maySeeSecrets } from '../../access/auth.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
+import { found, notFound } from '../../found.ts';
 import { EMISSION_LIST_QUERY, listAnswer, listOf, pageOf } from '../../list.ts';
-import { idIn, operation } from '../../openapi/operation.ts';
-import { text } from '../../openapi/schema.ts';
+import { dataOf, idIn, operation } from '../../openapi/operation.ts';
+import { RECORD_ID, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { EVENT_RECORD, emissionToWire, laterToWire } from '../../wire/log/emissions.ts';
+import { RECEIPT, receiptToWire } from '../../wire/log/runs.ts';
 import { EXPAND, entryCursor, exists } from './emitters.ts';
 
 const NOUNS = [
@@ -23,39 +26,88 @@ const NOUNS = [
 const IN_WAITING =
   ' `event_name=$in` lists what was emitted for a later time (`delivery_ts`) and waits: all of it, with its channel (`metadata.event_name`) and time.';
 
-export function addEventRoutes(app: App, { store }: HttpDeps): void {
-  for (const { noun, name, path, prefix } of NOUNS) {
-    const schema = operation({
-      id: `list${name}Events`,
-      tag: path,
-      access: 'read',
-      summary: `List what a ${noun} emitted`,
-      description: `The newest ${LIMITS.listedPerEmitterAndName} of one channel, always kept. With \`expand=event\` each with its event, byte for byte.${noun === 'source' ? IN_WAITING : ''}`,
-      params: idIn(prefix, `The ${noun}.`),
-      query: {
-        event_name: Type.Optional(
-          text({ description: 'The channel; the default one when not given.', maxLength: LIMITS.eventNameChars }),
-        ),
-        expand: EXPAND,
-        ...EMISSION_LIST_QUERY,
-      },
-      answer: listOf(EVENT_RECORD),
-    });
-    app.get(`/v1/${path}/:id/event_summaries`, { schema }, async ({ params, query, caller }) => {
-      const page = pageOf(query, entryCursor);
-      const withEvent = query.expand === 'event';
-      await exists(store, caller.ownerId, { id: params.id, noun, prefix });
-      if (noun === 'source' && query.event_name === WAITING) {
-        const waiting = await store.listLater(caller.ownerId, params.id, page, withEvent);
-        return listAnswer(waiting, (record) => laterToWire(record, withEvent), query);
-      }
-      const channel = { ownerId: caller.ownerId, emitterId: params.id, name: query.event_name ?? '' };
-      const listed = await store.listEmissions(channel, page, withEvent);
-      return listAnswer(
-        listed,
-        (record: EmissionRecord) => emissionToWire(record, withEvent, maySeeSecrets(caller)),
-        query,
-      );
-    });
+const ITEM_ID = {
+  item_id: Type.Optional(
+    text({
+      description: `Only those to which the source gave this id (Stripe’s \`evt_…\`, for instance), among the newest ${LIMITS.searchedRecords.toLocaleString('en')}.`,
+      example: 'evt_109',
+    }),
+  ),
+};
+
+type Noun = (typeof NOUNS)[number];
+
+export function addEventRoutes(app: App, deps: HttpDeps): void {
+  for (const noun of NOUNS) {
+    addList(app, deps, noun);
+    addOne(app, deps, noun);
   }
+}
+
+function addList(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Noun): void {
+  const schema = operation({
+    id: `list${name}Events`,
+    tag: path,
+    access: 'read',
+    summary: `List what a ${noun} emitted`,
+    description: `The newest ${LIMITS.listedPerEmitterAndName} of one channel, always kept. With \`expand=event\` each with its event, byte for byte.${noun === 'source' ? IN_WAITING : ''}`,
+    params: idIn(prefix, `The ${noun}.`),
+    query: {
+      event_name: Type.Optional(
+        text({ description: 'The channel; the default one when not given.', maxLength: LIMITS.eventNameChars }),
+      ),
+      ...(noun === 'source' ? ITEM_ID : {}),
+      expand: EXPAND,
+      ...EMISSION_LIST_QUERY,
+    },
+    answer: listOf(EVENT_RECORD),
+  });
+  app.get(`/v1/${path}/:id/event_summaries`, { schema }, async ({ params, query, caller }) => {
+    const page = pageOf(query, entryCursor);
+    const withEvent = query.expand === 'event';
+    await exists(store, caller.ownerId, { id: params.id, noun, prefix });
+    const { item_id: itemId } = query as { item_id?: string };
+    if (noun === 'source' && query.event_name === WAITING) {
+      if (itemId !== undefined)
+        throw new Refusal('malformed', 'item_id finds what was emitted, and not what waits in $in');
+      const waiting = await store.listLater(caller.ownerId, params.id, page, withEvent);
+      return listAnswer(waiting, (record) => laterToWire(record, withEvent), query);
+    }
+    const channel = { ownerId: caller.ownerId, emitterId: params.id, name: query.event_name ?? '', itemId };
+    const listed = await store.listEmissions(channel, page, withEvent);
+    return listAnswer(
+      listed,
+      (record: EmissionRecord) => emissionToWire(record, withEvent, maySeeSecrets(caller)),
+      query,
+    );
+  });
+}
+
+const EVENT_WHOLE = Type.Object(
+  { ...EVENT_RECORD.properties, receipts: Type.Array(RECEIPT, { description: 'Who got it.' }) },
+  { title: 'EventWhole' },
+);
+
+function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Noun): void {
+  const schema = operation({
+    id: `get${name}Event`,
+    tag: path,
+    access: 'read',
+    summary: `Read one event of a ${noun}`,
+    description: `With its receipts: every run and delivery that it caused, with its state, and what was withheld and why. On any channel but \`$errors\`, and as long as retention keeps it. Its emit id, the \`webhook-id\` of what is delivered, names it as well as its record id.`,
+    params: { ...idIn(prefix, `The ${noun}.`), record_id: RECORD_ID },
+    query: { expand: EXPAND },
+    answer: dataOf(EVENT_WHOLE),
+  });
+  app.get(`/v1/${path}/:id/event_summaries/:record_id`, { schema }, async ({ params, query, caller }) => {
+    const { ownerId } = caller;
+    const { id, record_id: recordId } = params;
+    await exists(store, ownerId, { id, noun, prefix });
+    const entry = found(entryOfEvent(recordId), 'event', recordId);
+    const emission = found(await store.getEmission(ownerId, entry), 'event', recordId);
+    if (emission.emitterId !== id || emission.name === ERRORS) throw notFound('event', recordId);
+    const receipts = await store.receipts(ownerId, entry);
+    const record = emissionToWire(emission, query.expand === 'event', maySeeSecrets(caller));
+    return { data: { ...record, receipts: receipts.map(receiptToWire) } };
+  });
 }
