@@ -1,6 +1,6 @@
 // What the commands for owners, keys and the audit log share.
 
-import type { KeyInput } from '../domain/keys.ts';
+import type { KeyOrder } from '../domain/keys.ts';
 
 export interface AuditOptions {
   readonly key?: string;
@@ -16,7 +16,7 @@ export interface Administration {
   listOwners(): Promise<readonly object[]>;
   /** Sets the given quotas, by their API names, and returns all of them; null removes a quota. */
   quotas(ownerId: string, change: QuotaChange): Promise<object>;
-  createKey(ownerId: string | null, input: KeyInput): Promise<object>;
+  createKey(ownerId: string | null, input: KeyOrder): Promise<object>;
   listKeys(ownerId: string | null): Promise<readonly object[]>;
   revokeKey(ownerId: string | null, keyId: string): Promise<object>;
   /** Returns the newest records behind `after`; empty: no more records. */

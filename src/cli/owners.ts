@@ -64,10 +64,13 @@ export function addKeys(program: Command, { administer, print }: AdministrationD
     .option('--label <text>', 'what the key is for', 'made by errand keys create')
     .option('--scopes <list>', `of ${SCOPES.join(', ')}; by commas`, DEFAULT_SCOPES.join(','))
     .option('--expires <time>', 'when it expires: a time such as 2027-01-31T12:00:00Z, or 90d, 12h from now on')
-    .action(async (options: { owner?: string; label: string; scopes: string; expires?: string }) => {
+    .option('--workflow <id>', 'with --scopes ingest: the only workflow whose errors it reports; shows its DSN')
+    .option('--service <name>', 'with --scopes ingest: the same, by the name of a service')
+    .action(async (options: KeyOptions) => {
       const scopes = readScopes(options.scopes);
       const expiresAtMs = options.expires === undefined ? null : readExpiry(options.expires, Date.now());
-      const input = { label: options.label, scopes, expiresAtMs };
+      const { label, workflow: workflowId, service } = options;
+      const input = { label, scopes, expiresAtMs, workflowId, service };
       print(await administer((a) => a.createKey(options.owner ?? null, input)));
     });
   keys
@@ -82,6 +85,15 @@ export function addKeys(program: Command, { administer, print }: AdministrationD
     .action(async (keyId: string, options: { owner?: string }) =>
       print(await administer((a) => a.revokeKey(options.owner ?? null, keyId))),
     );
+}
+
+interface KeyOptions {
+  readonly owner?: string;
+  readonly label: string;
+  readonly scopes: string;
+  readonly expires?: string;
+  readonly workflow?: string;
+  readonly service?: string;
 }
 
 function readScopes(list: string): Scope[] {

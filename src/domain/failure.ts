@@ -4,8 +4,9 @@
 import { concat, text, utf8 } from './bytes.ts';
 import type { Attempt, ClaimedDelivery } from './delivery/delivery.ts';
 import { hiddenBody, readRequest, titleOf } from './delivery/http-request.ts';
-import { type Emission, ERRORS, type NewEmission, PLAIN_EMISSION, sourceTypeOf } from './emission.ts';
+import { type Emission, ERRORS, type NewEmission, PLAIN_EMISSION, type SourceType, sourceTypeOf } from './emission.ts';
 import { type CapturedFault, captured } from './errors/fingerprint.ts';
+import { faultOf, type Report, withMember } from './errors/report.ts';
 import { msOf, prefixOf } from './ids.ts';
 import { memberOf } from './json-member.ts';
 import { LIMITS } from './limits.ts';
@@ -14,6 +15,7 @@ import type { Fault } from './run/run.ts';
 import { VERSION } from './version.ts';
 
 const BEFORE_EVENT = utf8('{"original_event":');
+const CLOSE = utf8('}');
 
 /** Returns what a run, or the error that ends it, says about the event that started it. */
 export function contextOf(emission: Emission, runnable: Runnable, attempt: number): Record<string, unknown> {
@@ -94,6 +96,50 @@ export function failureOfDelivery(
   );
 }
 
+/** Where a reported error came in. */
+export interface ReportedBy {
+  /** The workflow whose error it is. */
+  readonly workflow: Pick<Runnable, 'id' | 'ownerId' | 'name'>;
+  /** The trigger, or the owner for a key. */
+  readonly originId: string;
+  readonly sourceType: SourceType;
+  readonly verified: boolean;
+  /** The id that its original event gets, and its trace. */
+  readonly eventId: string;
+  readonly nowMs: number;
+}
+
+const NO_EVENT = utf8('null');
+
+/** Returns the `$errors` emission of an error that another program reported: the first emission of its trace. */
+export function failureOfReport(report: Report, by: ReportedBy): NewEmission {
+  const { workflow, originId, sourceType, verified, eventId, nowMs } = by;
+  const { id, ownerId, name } = workflow;
+  const context = {
+    id: eventId,
+    ts: new Date(nowMs).toISOString(),
+    workflow_id: id,
+    deployment_id: null,
+    source_type: sourceType,
+    verified,
+    owner_id: ownerId,
+    platform_version: VERSION,
+    workflow_name: name,
+    emitter_id: originId,
+    trace_id: eventId,
+    replay: false,
+    attempt: 1,
+    test: false,
+    reported: true,
+  };
+  const fault = faultOf(report, nowMs);
+  const grouped = captured({ ...fault, stack: report.ownFrames ?? fault.stack }, null);
+  const body = report.originalEvent ?? NO_EVENT;
+  const emission = { ownerId, body, replay: false, test: false, traceId: eventId, lineage: [], hops: 0 };
+  const failed = { emission, emitterId: id, context, causeRun: null, causeDelivery: null, grouped };
+  return errorEmission(failed, fault, report.context);
+}
+
 /** Returns the fault of a run that never began because the queue is full. `isThrottled`: the throttle keeps it full. */
 export function queueFull({ name, settings }: Runnable, isThrottled: boolean, tsMs: number): Fault {
   const wait = `${settings.queueLimit} runs wait already (settings.queue_limit)`;
@@ -131,7 +177,7 @@ function idOf({ kind, emission }: ClaimedDelivery): string {
 }
 
 interface Failed {
-  readonly emission: Emission;
+  readonly emission: Pick<Emission, 'ownerId' | 'body' | 'replay' | 'test' | 'traceId' | 'lineage' | 'hops'>;
   readonly emitterId: string;
   readonly context: Record<string, unknown>;
   readonly causeRun: number | null;
@@ -174,7 +220,8 @@ export function errorIn(tail: Uint8Array): ErrorJson {
   return detailIn(tail).error;
 }
 
-function errorEmission(failed: Failed, fault: Fault): NewEmission {
+/** `told`: JSON text that becomes a member of the error, `context`. */
+function errorEmission(failed: Failed, fault: Fault, told: Uint8Array | null = null): NewEmission {
   const { emission, emitterId } = failed;
   const error = {
     code: fault.code,
@@ -184,13 +231,15 @@ function errorEmission(failed: Failed, fault: Fault): NewEmission {
     stack: fault.stack,
     namespace: fault.namespace,
   };
-  const rest = `,"original_context":${JSON.stringify(failed.context)},"error":${JSON.stringify(error)}}`;
+  const json = JSON.stringify(error);
+  const rest = `,"original_context":${JSON.stringify(failed.context)},"error":`;
+  const tail = told === null ? [utf8(`${rest}${json}}`)] : [utf8(rest), withMember(json, 'context', told), CLOSE];
   return {
     ...PLAIN_EMISSION,
     ownerId: emission.ownerId,
     emitterId,
     name: ERRORS,
-    body: concat([BEFORE_EVENT, emission.body, utf8(rest)]),
+    body: concat([BEFORE_EVENT, emission.body, ...tail]),
     sourceType: 'ERROR',
     originId: emitterId,
     replay: emission.replay,

@@ -28,6 +28,8 @@ export const PREFIX = {
   audit: 'au_',
   errorGroup: 'eg_',
   heartbeat: 'hb_',
+  /** An event that came with the error that it led to elsewhere. */
+  reportedEvent: 'ev_',
 } as const;
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -1,18 +1,18 @@
 // What API keys may do, and until when.
 
 /**
- * `read` shows; `write` creates and changes workflows, sources, webhooks and their parts; `keys` lists, creates and revokes
+ * `ingest` reports errors of other programs, and nothing else; `read` shows; `write` creates and changes workflows, sources, webhooks and their parts; `keys` lists, creates and revokes
  * the owner's keys; `account` changes the owner's profile and mail settings, and shows the audit log; `admin` creates owners
  * and keys for them. The first owner's first key has `admin`.
  */
-export const SCOPES = ['read', 'write', 'keys', 'account', 'admin'] as const;
+export const SCOPES = ['ingest', 'read', 'write', 'keys', 'account', 'admin'] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
 /** Scopes of a key that is created without naming any. */
 export const DEFAULT_SCOPES: readonly Scope[] = ['read', 'write'];
 /** Scopes of an owner's first key. */
-export const OWNER_SCOPES: readonly Scope[] = ['read', 'write', 'keys', 'account'];
+export const OWNER_SCOPES: readonly Scope[] = ['ingest', 'read', 'write', 'keys', 'account'];
 
 export interface ApiKey {
   readonly id: string;
@@ -27,12 +27,28 @@ export interface ApiKey {
   readonly createdBy: string | null;
   /** Exact to a minute; null: never used. */
   readonly lastUsedAtMs: number | null;
+  /** Of a key with `ingest` alone: the only workflow whose errors it reports; null: any of the owner's. */
+  readonly workflowId: string | null;
 }
 
 export interface KeyInput {
   readonly label: string;
   readonly scopes: readonly Scope[];
   readonly expiresAtMs: number | null;
+  /** As that of `ApiKey`. */
+  readonly workflowId: string | null;
+}
+
+/** A key as it is asked for. At most one of the two names what its errors belong to. */
+export interface KeyOrder extends Omit<KeyInput, 'workflowId'> {
+  readonly workflowId?: string | undefined;
+  /** A service, whose workflow is made when there is none. */
+  readonly service?: string | undefined;
+}
+
+/** Returns whether the key reports errors and can do nothing else, so that it may be published: in a web page, for instance. */
+export function isIngestOnly({ scopes }: Pick<ApiKey, 'scopes'>): boolean {
+  return scopes.length === 1 && scopes[0] === 'ingest';
 }
 
 /** Returns whether requests with this key are answered at that time. */
@@ -41,7 +57,10 @@ export function isGood(key: Pick<ApiKey, 'revokedAtMs' | 'expiresAtMs'>, nowMs: 
 }
 
 /** Returns why a key must not create such a key; null: it may. No key grants more scopes than it has, nor a later expiry. */
-export function beyond(maker: Pick<ApiKey, 'scopes' | 'expiresAtMs'>, made: KeyInput): string | null {
+export function beyond(
+  maker: Pick<ApiKey, 'scopes' | 'expiresAtMs'>,
+  made: Omit<KeyInput, 'workflowId'>,
+): string | null {
   const scope = made.scopes.find((one) => !maker.scopes.includes(one));
   if (scope !== undefined) return `A key with the scope "${scope}" can only be made by one that has it`;
   const { expiresAtMs: until } = maker;

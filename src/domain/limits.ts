@@ -135,6 +135,18 @@ export const LIMITS = {
   errorHops: 16,
   lineageIds: 64,
 
+  // errors of other programs
+  /** Of what a program tells about an error, beside its message, stack and event. */
+  reportContextBytes: 64 * KIB,
+  reportContextLevels: 32,
+  /** Workflows of an owner, up to which the first error of a service makes one more. */
+  workflowsWithServices: 1000,
+  /** Items of one envelope, and length of each header. */
+  envelopeItems: 1000,
+  envelopeHeaderBytes: 16 * KIB,
+  /** Values in the JSON of one event of an envelope: the server parses it. */
+  envelopeEventValues: 50_000,
+
   // groups of errors
   /** Of a message, what the rules of a workflow match. */
   groupedMessageChars: 8 * KIB,

@@ -1,6 +1,8 @@
 // Inputs of callers and their results: shared by HTTP, which reads and shows them, and the engine.
 
 import type { Attempt } from './delivery/delivery.ts';
+import type { SourceType } from './emission.ts';
+import type { Report } from './errors/report.ts';
 import type { ResendableState } from './operation.ts';
 import type { PropValues } from './props.ts';
 import type {
@@ -53,9 +55,26 @@ export interface HeartbeatInput {
 /** A trigger as the caller sent it. */
 export type TriggerInput =
   | { readonly type: 'http'; readonly customResponse: boolean; readonly token: string | null }
+  | { readonly type: 'errors'; readonly token: string | null }
   | { readonly type: 'schedule'; readonly schedule: Schedule }
   | { readonly type: 'source'; readonly sourceId: string }
   | { readonly type: 'emitter'; readonly emitterId: string; readonly eventName: string };
+
+/** An error that another program reports. */
+export interface ReportInput {
+  /** The workflow whose error it is; that of a service is made when there is none. */
+  readonly to:
+    | { readonly workflowId: string }
+    /** `beforeMaking`: awaited before the workflow is made. */
+    | { readonly service: string; readonly beforeMaking?: () => Promise<void> };
+  readonly report: Report;
+  /** The trigger, or the owner for a key. */
+  readonly originId: string;
+  readonly sourceType: SourceType;
+  readonly verified: boolean;
+  /** A second report of that key at the same workflow is none. */
+  readonly idempotency?: { readonly key: string; readonly requestHash: string } | undefined;
+}
 
 export interface StepInput {
   readonly namespace: string;

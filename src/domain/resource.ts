@@ -150,14 +150,17 @@ export interface Schedule {
   readonly timezone: string;
 }
 
-/** An HTTP endpoint or a timer: an emitter whose only listener is its workflow or source. */
+/**
+ * An HTTP endpoint or a timer: an emitter whose only listener is its workflow or source. One of kind `errors` is an endpoint that
+ * emits nothing itself: what it takes are errors of its workflow.
+ */
 export interface Trigger {
   /** `hi_…` or `ti_…`. */
   readonly id: string;
   readonly ownerId: string;
   /** The workflow or source that the trigger starts. */
   readonly runnableId: string;
-  readonly kind: 'http' | 'schedule';
+  readonly kind: 'http' | 'errors' | 'schedule';
   readonly createdAtMs: number;
   /** HTTP: the secret part of the address. */
   readonly key: string | null;

@@ -1,5 +1,6 @@
 // Everything that callers may ask for, as one object.
 
+import { createReports, type ReportDeps } from './accept/reports.ts';
 import { type CheckDeps, createComponentChecks } from './components/check.ts';
 import { type ConfigureDeps, createConfigure } from './components/configure.ts';
 import { createOperationActions, type OperationActionDeps } from './deliveries/operations.ts';
@@ -20,6 +21,7 @@ import { createSources, type SourceDeps } from './sources/sources.ts';
 
 export type ActionDeps = WorkflowDeps &
   DirectDeps &
+  ReportDeps &
   ConfigureDeps &
   CheckDeps &
   SourceDeps &
@@ -41,6 +43,7 @@ export function createActions(deps: ActionDeps) {
     accept: deps.emit,
     ...createWorkflows(deps),
     ...createDirects(deps),
+    ...createReports(deps),
     ...createRunRetries(deps),
     ...createReplays(deps),
     ...createResumes(deps),

@@ -24,6 +24,7 @@ export class Metrics {
   readonly pings: Counter<'kind'>;
   readonly watchErrors: Counter<'code'>;
   readonly #refusals: Counter<'code'>;
+  readonly #enveloped: Counter<'item'>;
 
   constructor(slots: Slots, streams: Pick<Streams, 'open' | 'cut'>, counted: Counted) {
     const registers = [this.#registry];
@@ -88,11 +89,18 @@ export class Metrics {
       labelNames: ['code'],
       registers,
     });
+    this.#enveloped = new Counter({
+      name: 'errand_envelope_items_total',
+      help: 'Items of envelopes that came to /api/{project}/envelope/: errors are taken, all others ignored',
+      labelNames: ['item'],
+      registers,
+    });
     // Shown from the start: an alert looks for what was added.
     for (const kind of REPAIR_KINDS) this.repairs.inc({ kind }, 0);
     for (const kind of ['success', 'start', 'fail']) this.pings.inc({ kind }, 0);
     for (const code of [SILENT, UNHEALTHY, HEARTBEAT_FAILED]) this.watchErrors.inc({ code }, 0);
     for (const code of Object.keys(REFUSALS)) this.#refusals.inc({ code }, 0);
+    for (const item of ['taken', 'ignored']) this.#enveloped.inc({ item }, 0);
     const gauge = (name: string, help: string, read: () => number): void => {
       new Gauge({
         name,
@@ -111,6 +119,10 @@ export class Metrics {
     );
     gauge('errand_streams_open', 'Streams of events that are open at this process', () => streams.open);
     gauge('errand_streams_cut', 'Streams cut off since the start, as their readers took nothing', () => streams.cut);
+  }
+
+  enveloped(item: 'taken' | 'ignored'): void {
+    this.#enveloped.inc({ item });
   }
 
   refused(code: RefusalCode): void {

@@ -6,7 +6,7 @@ import type { NewEmission } from '../domain/emission.ts';
 import type { Urls } from '../domain/endpoint.ts';
 import type { ReplayOrder } from '../domain/errors/replaying.ts';
 import type { RefusalCode } from '../domain/fault.ts';
-import type { ApiKey, KeyInput } from '../domain/keys.ts';
+import type { ApiKey, KeyOrder } from '../domain/keys.ts';
 import type { Operation, OperationOrder } from '../domain/operation.ts';
 import type { PropDefinitions } from '../domain/props.ts';
 import type { Quotas, QuotaUse } from '../domain/quota.ts';
@@ -23,6 +23,7 @@ import type {
   Probe,
   PropOptions,
   RecordInput,
+  ReportInput,
   ResendInput,
   SourceFileInput,
   SourceInput,
@@ -82,6 +83,8 @@ export interface OwnerQuotas {
 export interface Metrics {
   /** Returns the metrics of the whole process as Prometheus text. */
   text(): Promise<{ contentType: string; body: string }>;
+  /** Counts an item of an envelope, by whether it was an error and taken, or of another type and ignored. */
+  enveloped(item: 'taken' | 'ignored'): void;
   /** Counts a request that was answered with this refusal, whatever part answered it. */
   refused(code: RefusalCode): void;
 }
@@ -103,6 +106,9 @@ export interface Actions {
     emission: NewEmission,
     more?: { idempotency?: Idempotency; wantsAnswer?: boolean; whenGone?: WhenGone },
   ): Promise<Accepted>;
+
+  /** Durable when it resolves. `conflict` when the workflow is not active. */
+  reportError(ownerId: string, input: ReportInput): Promise<Appended & { readonly workflowId: string }>;
 
   createWorkflow(ownerId: string, input: WorkflowInput): Promise<WholeWorkflow>;
   updateWorkflow(ownerId: string, id: string, input: WorkflowInput): Promise<WholeWorkflow>;
@@ -201,6 +207,6 @@ export interface Actions {
     input: { name?: string; email?: string | null; globalErrorWorkflowId?: string; digestWindowMs?: number },
   ): Promise<Owner>;
   /** `forbidden` when `by`, the key of the request, has less than the key that it would create or revoke. */
-  createKey(ownerId: string, input: KeyInput, by: ApiKey): Promise<{ key: ApiKey; apiKey: string }>;
+  createKey(ownerId: string, input: KeyOrder, by: ApiKey): Promise<{ key: ApiKey; apiKey: string }>;
   revokeKey(ownerId: string, keyId: string, by: ApiKey): Promise<ApiKey>;
 }

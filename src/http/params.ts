@@ -13,7 +13,9 @@ import { hasMoreValues } from './body/json-count.ts';
 import { checkDepth, depthOf } from './body/nesting.ts';
 import { knownNames } from './suggestion.ts';
 
-/** Nesting limit of members; `event` has its own (see `eventOf`). */
+/** Members that are events, which are cut out of a body as they came. */
+const EVENTS: ReadonlySet<string> = new Set(['event', 'original_event']);
+/** Nesting limit of members; events have their own (see `eventOf`). */
 const MAX_NESTING = 100;
 const WHOLE_NUMBER = /^-?\d{1,16}$/;
 
@@ -26,7 +28,7 @@ export function propertiesOf(schema: TSchema | undefined): Properties {
 
 /** Returns how large the body of a route may be: beside its event, nothing in it is large. */
 export function maxBytesOf(schema: TSchema | undefined, maxEventBytes: number): number {
-  const hasEvent = Object.hasOwn(propertiesOf(schema), 'event');
+  const hasEvent = Object.keys(propertiesOf(schema)).some((name) => EVENTS.has(name));
   return hasEvent ? Math.min(LIMITS.apiBodyBytes, maxEventBytes + LIMITS.besideEventBytes) : LIMITS.apiBodyBytes;
 }
 
@@ -71,7 +73,7 @@ function withoutVerbatim(raw: Buffer, schema: TSchema | undefined): Buffer {
     for (const name of names) {
       const value = memberOf(rest, name);
       if (!value) continue;
-      if (name !== 'event' && (depthOf(value) as number) > MAX_NESTING) throw tooDeep(name);
+      if (!EVENTS.has(name) && (depthOf(value) as number) > MAX_NESTING) throw tooDeep(name);
       const start = value.byteOffset - rest.byteOffset;
       rest = Buffer.concat([rest.subarray(0, start), NULL, rest.subarray(start + value.length)]);
     }
@@ -152,7 +154,7 @@ function typesOf(schema: TSchema): Set<string> {
 }
 
 function checkNesting(name: string, value: unknown): unknown {
-  if (name === 'event') return value;
+  if (EVENTS.has(name)) return value;
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > MAX_NESTING) throw tooDeep(name);
@@ -171,9 +173,9 @@ interface JsonRequest {
   readonly rawBody: Buffer | null;
 }
 
-/** Returns the exact bytes of the parameter `event`; undefined when there is none. Throws when it is nested too deep. */
-export function eventOf(request: JsonRequest, maxBytes: number): Uint8Array | undefined {
-  const event = jsonOf(request, { name: 'event', maxBytes });
+/** Returns the exact bytes of the parameter `event`, or another one that is an event; undefined when there is none. Throws when it is nested too deep. */
+export function eventOf(request: JsonRequest, maxBytes: number, name = 'event'): Uint8Array | undefined {
+  const event = jsonOf(request, { name, maxBytes });
   // Parsed before, so it is valid JSON with a closing byte for each opening one: shorter text cannot be too deep.
   if (event && event.byteLength > 2 * LIMITS.nestingDepth) checkDepth(depthOf(event) ?? 0);
   return event;

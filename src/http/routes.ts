@@ -27,6 +27,7 @@ import { addEventRoutes } from './routes/log/events.ts';
 import { addLedgerRoutes } from './routes/log/ledger.ts';
 import { addOperationRoutes } from './routes/log/operations.ts';
 import { addReplayRoutes } from './routes/log/replays.ts';
+import { addReportRoutes } from './routes/log/reports.ts';
 import { addRunRoutes } from './routes/log/runs.ts';
 import { addSearchRoutes } from './routes/log/searches.ts';
 import { addStreamRoutes } from './routes/log/streams.ts';
@@ -55,6 +56,7 @@ export function addRoutes(app: App, deps: HttpDeps, { log, buildDocument }: Rout
   addErrorStreamRoute(app, deps);
   addErrorExportRoutes(app, deps);
   addErrorFixtureRoute(app, deps);
+  addReportRoutes(app, deps, log);
   addEventRoutes(app, deps);
   addStreamRoutes(app, deps);
   addRunRoutes(app, deps);

@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs';
 import type { Administration } from '../cli/administration.ts';
 import { type Api, CliError, findServer } from '../cli/api.ts';
+import { projectOf } from '../domain/dsn.ts';
 import { PREFIX } from '../domain/ids.ts';
 import { LIMITS, SECOND_MS } from '../domain/limits.ts';
 import { NO_QUOTAS } from '../domain/quota.ts';
@@ -49,9 +50,11 @@ function overApi(api: Api): Administration {
       const [method, body] = Object.keys(change).length === 0 ? (['GET'] as const) : (['PUT', change] as const);
       return (await api.call(method, `/v1/owners/${ownerId}/quotas`, body)) as object;
     },
-    createKey: async (ownerId, { label, scopes, expiresAtMs }) => {
+    createKey: async (ownerId, { label, scopes, expiresAtMs, workflowId, service }) => {
       const expires = expiresAtMs === null ? {} : { expires_at: Math.floor(expiresAtMs / SECOND_MS) };
-      return (await api.call('POST', keysOf(ownerId), { label, scopes: [...scopes], ...expires })) as object;
+      // What is undefined is left out of the JSON.
+      const body = { label, scopes: [...scopes], ...expires, workflow_id: workflowId, service };
+      return (await api.call('POST', keysOf(ownerId), body)) as object;
     },
     listKeys: async (ownerId) => (await api.call('GET', keysOf(ownerId))) as object[],
     revokeKey: async (ownerId, keyId) => (await api.call('DELETE', `${keysOf(ownerId)}/${keyId}`)) as object,
@@ -125,8 +128,11 @@ function onStore(store: Store, ids: Ids, maxOwners: number | null): Administrati
         () => owners.createKey(ofOwner, input, null),
         (made) => made.key.id,
       );
-      const { id, label, scopes } = key;
-      return { id, owner_id: key.ownerId, label, scopes, expires_at: secondsOf(key.expiresAtMs), api_key: apiKey };
+      const { id, label, scopes, workflowId } = key;
+      const expires = secondsOf(key.expiresAtMs);
+      // No DSN: the server's address is not known.
+      const bound = workflowId === null ? {} : { workflow_id: workflowId, project: projectOf(workflowId) };
+      return { id, owner_id: key.ownerId, label, scopes, expires_at: expires, ...bound, api_key: apiKey };
     },
     listKeys: async (ownerId) =>
       (await store.listKeys(await ownerOf(ownerId))).map(

@@ -163,6 +163,7 @@ function buildParts(surroundings: Surroundings) {
   const acts = createActions({
     ...sourceDeps,
     ...urls,
+    metrics,
     newSecret,
     newSigningKey,
     readyRuns,

@@ -74,6 +74,7 @@ export class Maker {
       expiresAtMs: null,
       createdBy: null,
       lastUsedAtMs: null,
+      workflowId: null,
       ...changes,
     };
   }

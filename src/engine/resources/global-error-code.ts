@@ -36,11 +36,12 @@ export default {
     const isFile = event && event.sha256 && event.file && !context.deployment_id;
     if (isFile) text.push("The file is deployed again when it is changed. What is deployed already stays.");
     else text.push("The error with its original event:", list + "/" + record_id + "?expand=event");
-    // Hooks run again when their source is changed, and webhooks have deliveries to send again.
+    // Hooks run again when their source is changed, webhooks have deliveries to send again, and what a program elsewhere
+    // reported did not run here.
     const isHook = kind === "sources" && Array.isArray(event && event.hooks);
     // No run failed: one was missed, or too many failed before.
-    const isWatch = event && event.watch && event.why && !isFile;
-    if (kind !== "webhooks" && !isHook && !isFile && !isWatch) {
+    const isWatch = event && event.watch && event.why && !isFile && !context.reported;
+    if (kind !== "webhooks" && !isHook && !isFile && !isWatch && !context.reported) {
       text.push("", "Run that event again, once the code is corrected:", "POST " + list.replace("/event_summaries", "") + "/" + record_id + "/replay");
     }
     const subject = "[Errand] " + name + ": " + error.code + " " + firstLine(error.msg);

@@ -3,7 +3,17 @@
 import { createHash } from 'node:crypto';
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
-import { type ApiKey, above, beyond, isoOf, type KeyInput, OWNER_SCOPES, type Scope } from '../../domain/keys.ts';
+import {
+  type ApiKey,
+  above,
+  beyond,
+  isIngestOnly,
+  isoOf,
+  type KeyInput,
+  type KeyOrder,
+  OWNER_SCOPES,
+  type Scope,
+} from '../../domain/keys.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { DEFAULT_SETTINGS, type Owner, type Workflow } from '../../domain/resource.ts';
 import type { Clock, Ids } from '../../ports.ts';
@@ -11,6 +21,7 @@ import type { OwnerWrite } from '../../store/contract/resources.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { makeDeployment } from './bundle.ts';
 import { GLOBAL_ERROR_CODE } from './global-error-code.ts';
+import { findService } from './services.ts';
 
 export interface OwnerInput {
   readonly name: string;
@@ -96,13 +107,15 @@ export function createOwners(deps: OwnerDeps) {
     const apiKey = input.apiKey ?? newApiKey();
     const { by = null, scopes = OWNER_SCOPES } = input;
     // Expires with the key that made it, though its scopes may exceed that key's: they apply to an owner of its own.
-    const key = makeKey(ownerId, { label: 'first key', scopes, expiresAtMs: by?.expiresAtMs ?? null }, by);
+    const made = { label: 'first key', scopes, expiresAtMs: by?.expiresAtMs ?? null, workflowId: null };
+    const key = makeKey(ownerId, made, by);
     const whole = { workflow, deployment, triggers: [], subscriptions: [] };
     return { write: { owner, key, keyHash: hashKey(apiKey), workflow: whole }, apiKey };
   }
 
   function newApiKey(): string {
-    return `ek_${ids.secret()}${ids.secret()}`;
+    // Letters, digits and underscores alone: no other character may be in the key of a DSN.
+    return `ek_${ids.secret()}${ids.secret()}`.replaceAll('-', '_');
   }
 
   async function updateOwner(ownerId: string, input: OwnerUpdate): Promise<Owner> {
@@ -122,7 +135,7 @@ export function createOwners(deps: OwnerDeps) {
   /** `by`: the key that authorised the request, which grants no more than it has; null: the command line. */
   async function createKey(
     ownerId: string,
-    input: KeyInput,
+    { workflowId, service, ...input }: KeyOrder,
     by: ApiKey | null,
   ): Promise<{ key: ApiKey; apiKey: string }> {
     if (!(await store.getOwner(ownerId))) throw new Refusal('not_found', `there is no owner ${ownerId}`);
@@ -130,10 +143,32 @@ export function createOwners(deps: OwnerDeps) {
     const why = by && beyond(by, made);
     if (why) throw new Refusal('forbidden', why);
     refusePast(made.expiresAtMs, clock.nowMs());
-    const key = makeKey(ownerId, made, by);
+    const bound = await boundTo(ownerId, { workflowId, service, scopes: made.scopes });
+    const key = makeKey(ownerId, { ...made, workflowId: bound }, by);
     const apiKey = newApiKey();
     await store.createKey(key, hashKey(apiKey));
     return { key, apiKey };
+  }
+
+  /** Returns the workflow that a key is bound to; null: none. */
+  async function boundTo(
+    ownerId: string,
+    { workflowId, service, scopes }: Pick<KeyOrder, 'workflowId' | 'service' | 'scopes'>,
+  ): Promise<string | null> {
+    if (workflowId === undefined && service === undefined) return null;
+    const parameter = workflowId === undefined ? 'service' : 'workflow_id';
+    if (!isIngestOnly({ scopes })) {
+      const message = `goes with the scope "ingest" alone, but the scopes are ${scopes.join(', ')}`;
+      throw new Refusal('malformed', `${parameter} ${message}`, { errors: [{ parameter, message }] });
+    }
+    if (workflowId === undefined) return (await findService(deps, { ownerId, service: service as string })).id;
+    if (service !== undefined) {
+      const message = 'cannot be given together with service: a service has a workflow of its own';
+      throw new Refusal('malformed', `workflow_id ${message}`, { errors: [{ parameter, message }] });
+    }
+    if (await store.getWorkflow(ownerId, workflowId)) return workflowId;
+    const message = `there is no workflow ${workflowId}`;
+    throw new Refusal('not_found', message, { errors: [{ parameter, message }] });
   }
 
   /** `by`: as for `createKey`; a key with more scopes cannot be revoked. */

@@ -61,7 +61,7 @@ function nextFor(deps: TriggerDeps, listener: Listener, trigger: Trigger): numbe
 }
 
 function isSame({ trigger, subscription }: ShownTrigger, input: TriggerInput): boolean {
-  if (input.type === 'http') return trigger?.kind === 'http';
+  if (input.type === 'http' || input.type === 'errors') return trigger?.kind === input.type;
   if (input.type === 'schedule') return JSON.stringify(trigger?.schedule) === JSON.stringify(input.schedule);
   if (trigger) return false;
   const [emitterId, eventName] = emitterOf(input);
@@ -78,7 +78,7 @@ async function planOne(
   one: RequestedTrigger & { readonly standing: ShownTrigger | undefined },
 ): Promise<ShownTrigger> {
   const { input, parameter, standing } = one;
-  if (input.type === 'http' || input.type === 'schedule') {
+  if (input.type !== 'source' && input.type !== 'emitter') {
     const trigger = ownTrigger(deps, listener, { input, parameter, standing: standing?.trigger ?? null });
     return { trigger, subscription: standing?.subscription ?? subscriptionTo(deps, listener, [trigger.id, '']) };
   }
@@ -110,11 +110,13 @@ async function checkEmitter(
 function ownTrigger(
   deps: TriggerDeps,
   listener: Listener,
-  one: RequestedTrigger<Extract<TriggerInput, { type: 'http' | 'schedule' }>> & { readonly standing: Trigger | null },
+  one: RequestedTrigger<Extract<TriggerInput, { type: 'http' | 'errors' | 'schedule' }>> & {
+    readonly standing: Trigger | null;
+  },
 ): Trigger {
   const { input, parameter, standing } = one;
   const nowMs = deps.clock.nowMs();
-  const prefix = input.type === 'http' ? PREFIX.httpTrigger : PREFIX.timerTrigger;
+  const prefix = input.type === 'schedule' ? PREFIX.timerTrigger : PREFIX.httpTrigger;
   const base = {
     id: standing?.id ?? deps.ids.next(prefix),
     ownerId: listener.ownerId,
@@ -123,10 +125,11 @@ function ownTrigger(
     createdAtMs: standing?.createdAtMs ?? nowMs,
     skippedTicks: standing?.skippedTicks ?? 0,
   };
-  if (input.type === 'http') {
+  if (input.type !== 'schedule') {
     const tokenHash = input.token === null ? null : createHash('sha256').update(input.token).digest('hex');
     const key = standing?.key ?? deps.ids.secret();
-    return { ...base, key, customResponse: input.customResponse, tokenHash, schedule: null, nextAtMs: null };
+    const customResponse = input.type === 'http' && input.customResponse;
+    return { ...base, key, customResponse, tokenHash, schedule: null, nextAtMs: null };
   }
   checkSchedule(input.schedule, { nowMs, parameter });
   const { schedule } = input;

@@ -27,6 +27,7 @@ declare module 'fastify' {
   interface FastifySchema {
     /** The path parameter that names what is changed; `answer`: the id of the created record. */
     auditTarget?: string;
+    audits?: 'refusals';
   }
 }
 
@@ -35,10 +36,7 @@ export function addAudit(app: App, deps: HttpDeps): AuditLog {
   app.decorateRequest('auditRecords', null);
   app.decorateRequest('isAudited', false);
   app.addHook('preHandler', async (request) => {
-    if (!isAudited(request)) return;
-    const records = await recordsOf(deps, request);
-    await log.put(records);
-    request.auditRecords = records;
+    if (isAudited(request) && !isOfRefusals(request)) await auditNow(deps, log, request);
   });
   app.addHook('preSerialization', (request, _reply, payload, done) => {
     if (request.auditRecords?.[0]?.targetId === null) {
@@ -58,6 +56,19 @@ export function addAudit(app: App, deps: HttpDeps): AuditLog {
   app.addHook('onClose', () => log.flush());
   return log;
 }
+
+/** Writes the records of a request before it changes anything. For routes whose requests seldom do: see `audits`. */
+export async function auditNow(deps: HttpDeps, log: AuditLog, request: FastifyRequest): Promise<void> {
+  const records = await recordsOf(deps, request);
+  await log.put(records);
+  request.auditRecords = records;
+}
+
+function isOfRefusals({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.schema?.audits === 'refusals';
+}
+
+const FIRST_REFUSAL = 400;
 
 const READING: readonly string[] = ['GET', 'HEAD'];
 
@@ -106,6 +117,7 @@ function end(deps: HttpDeps, log: AuditLog, { request, status }: { request: Fast
   if (!isAudited(request)) return;
   request.isAudited = true;
   const { auditRecords } = request;
+  if (auditRecords === null && isOfRefusals(request) && status < FIRST_REFUSAL) return;
   const records = auditRecords ?? [recordOf(deps, request)];
   log.ended(
     records.map((record) => ({ ...record, status })),

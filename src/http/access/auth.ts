@@ -23,6 +23,11 @@ export async function authenticate(store: Store, authorization: string | undefin
     const was = authorization === undefined ? 'is missing' : 'is malformed';
     throw new Refusal('unauthenticated', `The Authorization header ${was}; send "Authorization: Bearer <API key>"`);
   }
+  return keyOf(store, token);
+}
+
+/** Returns the key that a caller has sent. Throws `Refusal` (401) when it is no good one. */
+export async function keyOf(store: Store, token: string): Promise<ApiKey> {
   const key = await store.keyByHash(sha256Hex(token));
   const nowMs = store.clock.nowMs();
   if (key && isGood(key, nowMs)) return key;

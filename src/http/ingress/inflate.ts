@@ -1,9 +1,9 @@
 // Inflates compressed bodies within the limit of all bodies: a decompression bomb stops at the limit.
 
-import { inflateRaw, unzip } from 'node:zlib';
+import { brotliDecompress, inflateRaw, unzip } from 'node:zlib';
 import { Refusal } from '../../domain/fault.ts';
 
-const SUPPORTED = new Set(['gzip', 'x-gzip', 'deflate']);
+const SUPPORTED = new Set(['gzip', 'x-gzip', 'deflate', 'br']);
 /** Low bits of the first byte of a zlib stream; some callers send raw deflate as `deflate`. */
 const ZLIB_METHOD = 0x08;
 const METHOD_MASK = 0x0f;
@@ -17,7 +17,7 @@ export function checkEncoding(encoding: string | undefined): void {
   if (PLAIN.has(name) || SUPPORTED.has(name)) return;
   throw new Refusal(
     'unsupported_media',
-    `Content-Encoding is "${name.slice(0, 80)}"; taken are gzip, deflate and identity`,
+    `Content-Encoding is "${name.slice(0, 80)}"; taken are gzip, deflate, br and identity`,
   );
 }
 
@@ -39,7 +39,8 @@ export async function inflate(bytes: Buffer, encoding: string, maxBytes: number)
       reject(new Refusal('too_large', `The body is larger than ${maxBytes} bytes when inflated`));
     } else reject(new Refusal('malformed', `The body is not whole, valid ${name}: ${error.message}`));
   };
-  if (isBare) inflateRaw(bytes, options, done);
+  if (name === 'br') brotliDecompress(bytes, options, done);
+  else if (isBare) inflateRaw(bytes, options, done);
   else unzip(bytes, options, done);
   return promise;
 }

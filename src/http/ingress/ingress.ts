@@ -8,7 +8,6 @@ import { createHash, hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PLAIN_EMISSION } from '../../domain/emission.ts';
 import { Refusal } from '../../domain/fault.ts';
-import { LIMITS } from '../../domain/limits.ts';
 import type { WhenGone } from '../../domain/requests.ts';
 import type { Trigger } from '../../domain/resource.ts';
 import type { Idempotency } from '../../store/contract/store.ts';
@@ -17,9 +16,12 @@ import { readBody } from '../body/body.ts';
 import type { BodyMemory } from '../body/body-memory.ts';
 import type { Accepted, HttpDeps } from '../deps.ts';
 import { problemOf, writeProblem } from '../problem.ts';
+import { CORS, writePreflight } from '../reports/cors.ts';
+import { acceptReport, checkReportMethod } from '../reports/trigger.ts';
 import type { Exchange } from '../response.ts';
 import { writeAnswer, writeEmitId } from './answer.ts';
 import { eventBytes } from './event.ts';
+import { checkIdempotencyKey } from './idempotency.ts';
 import { checkEncoding, inflate } from './inflate.ts';
 import type { Place } from './place.ts';
 
@@ -41,9 +43,10 @@ export function createIngress(deps: IngressDeps, nextRequestId: () => string): I
 
 async function take(deps: IngressDeps, { req, res, requestId }: Exchange, place: Place): Promise<void> {
   const trigger = place.key === null ? undefined : await deps.store.triggerByKey(place.key);
-  if (trigger === undefined || trigger.kind !== 'http') {
+  if (trigger === undefined || trigger.kind === 'schedule') {
     throw new Refusal('not_found', 'There is no endpoint at this address, or its workflow or source is not active');
   }
+  if (trigger.kind === 'errors') return takeError(deps, { req, res, requestId }, trigger);
   checkCaller(req, trigger);
   deps.quotas.takeRequest(trigger.ownerId);
   const accepted = await acceptBody(deps, { req, res, trigger, place });
@@ -77,16 +80,34 @@ function checkCaller({ headers }: IncomingMessage, { tokenHash }: Trigger): void
   checkEncoding(headers['content-encoding']);
 }
 
+/** The same for an error. Pages of other origins may send there, and read the answer. */
+async function takeError(deps: IngressDeps, { req, res, requestId }: Exchange, trigger: Trigger): Promise<void> {
+  if (req.method === 'OPTIONS') return writePreflight(res, requestId);
+  for (const [name, value] of Object.entries(CORS)) res.setHeader(name, value);
+  checkReportMethod(req, res);
+  checkCaller(req, trigger);
+  deps.quotas.takeRequest(trigger.ownerId);
+  const emitId = await withBody(deps, { req, trigger }, (body) => acceptReport(deps, req, { trigger, body }));
+  if (emitId !== null) writeEmitId(res, emitId, requestId);
+}
+
 /** Returns null when the caller disconnected before the body's end. */
-async function acceptBody(deps: IngressDeps, incoming: TriggerCall): Promise<Accepted | null> {
-  const { req, trigger } = incoming;
+function acceptBody(deps: IngressDeps, incoming: TriggerCall): Promise<Accepted | null> {
+  return withBody(deps, incoming, (body) => accept(deps, { ...incoming, body }));
+}
+
+async function withBody<T>(
+  deps: IngressDeps,
+  { req, trigger }: Pick<TriggerCall, 'req' | 'trigger'>,
+  act: (body: Buffer) => Promise<T>,
+): Promise<T | null> {
   const { maxBodyBytes: maxBytes, bodyMemory: memory } = deps;
   const read = await readBody(req, { maxBytes, memory, ownerId: trigger.ownerId });
   if (read === null) return null;
   try {
     const encoding = req.headers['content-encoding'];
     const body = encoding === undefined ? read.bytes : await inflate(read.bytes, encoding, maxBytes);
-    return await accept(deps, { ...incoming, body });
+    return await act(body);
   } finally {
     read.release();
   }
@@ -143,14 +164,6 @@ function idempotencyOf(req: IncomingMessage, { triggerId, pathStart, body }: Has
   if (key === undefined) return undefined;
   const line = `${req.method} ${(req.url as string).slice(pathStart)}\n`;
   return { triggerId, key, requestHash: createHash('sha256').update(line).update(body).digest('base64') };
-}
-
-function checkIdempotencyKey(key: string | undefined): void {
-  if (key === undefined || (key.length > 0 && key.length <= LIMITS.idempotencyKeyChars)) return;
-  const message = `must have 1 to ${LIMITS.idempotencyKeyChars} characters, but has ${key.length}`;
-  throw new Refusal('malformed', `Idempotency-Key ${message}`, {
-    errors: [{ parameter: 'Idempotency-Key', message }],
-  });
 }
 
 /**

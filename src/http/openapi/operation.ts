@@ -43,6 +43,8 @@ export interface OperationDoc<P extends TProperties, Q extends TProperties, B ex
   readonly status?: number;
   /** What the audit log names: a path parameter (default: `id`), or `answer`: the id of the created record. */
   readonly auditTarget?: string;
+  /** Which requests leave an audit record: all but GET, or those alone that are refused. */
+  readonly audits?: 'refusals';
   /** Of the answer, when it is not JSON. */
   readonly mediaType?: string;
   /** What one event of a stream or one line of an export holds, of which clients are generated; `answer` is their text. */
@@ -75,6 +77,7 @@ export function operation<
     access: doc.access,
     answersWhile: doc.answersWhile ?? [],
     ...(doc.auditTarget === undefined ? {} : { auditTarget: doc.auditTarget }),
+    ...(doc.audits === undefined ? {} : { audits: doc.audits }),
     ...securityOf(doc.access),
     response: { [doc.status ?? 200]: doc.mediaType ? notJson(doc.mediaType, doc) : doc.answer },
   };

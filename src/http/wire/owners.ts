@@ -1,7 +1,8 @@
 // Owners and API keys: as shown, and their parameters.
 
 import type { Static } from 'typebox';
-import { type ApiKey, DEFAULT_SCOPES, type KeyInput, SCOPES } from '../../domain/keys.ts';
+import { dsnOf } from '../../domain/dsn.ts';
+import { type ApiKey, DEFAULT_SCOPES, type KeyOrder, SCOPES } from '../../domain/keys.ts';
 import { DAY_MS, LIMITS, MINUTE_MS, SECOND_MS } from '../../domain/limits.ts';
 import type { Owner } from '../../domain/resource.ts';
 import { id, mostlyNull, nullable, oneOf, SECONDS, text, toSeconds } from '../openapi/schema.ts';
@@ -39,6 +40,10 @@ const KEY_FIELDS = {
     }),
   ),
   revoked_at: nullable(SECONDS),
+  workflow_id: Type.Union([Type.String(), Type.Null()], {
+    description: 'Of a key with `ingest` alone: the only workflow whose errors it reports; null: any of yours.',
+    examples: [null],
+  }),
 };
 const API_KEY_TEXT = text({
   description: 'The key itself. Shown here and never again.',
@@ -46,7 +51,20 @@ const API_KEY_TEXT = text({
 });
 
 export const KEY = Type.Object(KEY_FIELDS, { title: 'ApiKey' });
-export const NEW_KEY = Type.Object({ ...KEY_FIELDS, api_key: API_KEY_TEXT }, { title: 'NewApiKey' });
+export const NEW_KEY = Type.Object(
+  {
+    ...KEY_FIELDS,
+    api_key: API_KEY_TEXT,
+    dsn: Type.Optional(
+      text({
+        description:
+          'Of a key with a workflow: what clients of Sentry are given, so that they report here. Contains the key.',
+        example: 'http://ek_Qk3vJ8nZ5tX1bL7cR0sW2yAe@127.0.0.1:4400/73786976294838206464',
+      }),
+    ),
+  },
+  { title: 'NewApiKey' },
+);
 export const NEW_OWNER = Type.Object({ ...OWNER_FIELDS, key: KEY, api_key: API_KEY_TEXT }, { title: 'NewOwner' });
 
 const NAME = text({ minLength: 1, maxLength: LIMITS.nameChars, example: 'Ada' });
@@ -89,7 +107,7 @@ export const KEY_CREATE = {
   scopes: Type.Optional(
     Type.Array(oneOf(SCOPES), {
       description:
-        '`read` to look, `write` to change, `keys` for API keys, `account` for who you are and the audit log, `admin` to make owners. Read and write when not given.',
+        '`ingest` to report errors of other programs, `read` to look, `write` to change, `keys` for API keys, `account` for who you are and the audit log, `admin` to make owners. Read and write when not given.',
       minItems: 1,
       maxItems: SCOPES.length,
       uniqueItems: true,
@@ -104,13 +122,31 @@ export const KEY_CREATE = {
       examples: [1_798_761_600],
     }),
   ),
+  workflow_id: Type.Optional(
+    text({
+      description:
+        'With the scope `ingest` alone: the only workflow whose errors the key reports. The answer has its `dsn`.',
+      minLength: 1,
+      maxLength: 64,
+      example: 'p_0Vj3aBc9dEfGhIjK',
+    }),
+  ),
+  service: Type.Optional(
+    text({
+      description: 'Instead of `workflow_id`: a service by its name, whose workflow is made when there is none.',
+      minLength: 1,
+      maxLength: LIMITS.nameChars,
+      example: 'checkout',
+    }),
+  ),
 };
 
 const KEY_OBJECT = Type.Object(KEY_CREATE);
 
-export function keyInput({ label, scopes, expires_at: expiresAt }: Static<typeof KEY_OBJECT>): KeyInput {
+export function keyInput(input: Static<typeof KEY_OBJECT>): KeyOrder {
+  const { label, scopes, expires_at: expiresAt, workflow_id: workflowId, service } = input;
   const expiresAtMs = expiresAt === undefined || expiresAt === null ? null : expiresAt * SECOND_MS;
-  return { label, scopes: scopes ?? DEFAULT_SCOPES, expiresAtMs };
+  return { label, scopes: scopes ?? DEFAULT_SCOPES, expiresAtMs, workflowId, service };
 }
 
 export function ownerToWire(owner: Owner): Static<typeof OWNER> {
@@ -136,5 +172,14 @@ export function keyToWire(key: ApiKey): Static<typeof KEY> {
     expires_at: key.expiresAtMs === null ? null : toSeconds(key.expiresAtMs),
     last_used_at: key.lastUsedAtMs === null ? null : toSeconds(key.lastUsedAtMs),
     revoked_at: key.revokedAtMs === null ? null : toSeconds(key.revokedAtMs),
+    workflow_id: key.workflowId,
   };
+}
+
+export function newKeyToWire(
+  { key, apiKey }: { key: ApiKey; apiKey: string },
+  publicUrl: string,
+): Static<typeof NEW_KEY> {
+  const dsn = key.workflowId === null ? null : dsnOf(publicUrl, apiKey, key.workflowId);
+  return { ...keyToWire(key), api_key: apiKey, ...(dsn === null ? {} : { dsn }) };
 }

@@ -49,6 +49,11 @@ const HTTP_INPUT = Type.Object(
   STRICT,
 );
 
+const ERRORS_INPUT = Type.Object(
+  { ...SHOWN_ONLY, type: Type.Literal('errors'), auth: Type.Optional(AUTH_INPUT) },
+  STRICT,
+);
+
 const SCHEDULE_INPUT = Type.Object(
   {
     ...SHOWN_ONLY,
@@ -77,12 +82,12 @@ const EMITTER_INPUT = Type.Object(
   STRICT,
 );
 
-export const TRIGGER_INPUT = Type.Union([HTTP_INPUT, SCHEDULE_INPUT, SOURCE_INPUT, EMITTER_INPUT]);
+export const TRIGGER_INPUT = Type.Union([HTTP_INPUT, ERRORS_INPUT, SCHEDULE_INPUT, SOURCE_INPUT, EMITTER_INPUT]);
 
 export const TRIGGER = Type.Object(
   {
     id: text({ example: 'hi_0Vj3aBc9dEfGhIjK' }),
-    type: text({ description: 'http, schedule, source or emitter.', example: 'http' }),
+    type: text({ description: 'http, errors, schedule, source or emitter.', example: 'http' }),
     endpoint_url: Type.Optional(text({ example: 'http://127.0.0.1:4400/e/Xk3vJ8nZ5tX1bL7cR0sW2y' })),
     custom_response: Type.Optional(Type.Boolean({ examples: [false] })),
     auth: Type.Optional(Type.Object({ type: text({ example: 'none' }) })),
@@ -110,14 +115,10 @@ export const TRIGGER = Type.Object(
 
 export function triggerInput(input: Static<typeof TRIGGER_INPUT>, path: string): TriggerInput {
   switch (input.type) {
-    case 'http': {
-      const { auth, custom_response: customResponse = false } = input;
-      if (auth?.type === 'bearer' && auth.token === undefined)
-        refuse(`${path}.auth.token`, 'is missing; bearer needs it');
-      if (auth?.type === 'none' && auth.token !== undefined)
-        refuse(`${path}.auth.token`, 'goes with type "bearer" only');
-      return { type: 'http', customResponse, token: auth?.token ?? null };
-    }
+    case 'http':
+      return { type: 'http', customResponse: input.custom_response ?? false, token: tokenOf(input, path) };
+    case 'errors':
+      return { type: 'errors', token: tokenOf(input, path) };
     case 'schedule': {
       const { cron, interval_seconds: intervalS, timezone = 'UTC' } = input;
       if ((cron === undefined) === (intervalS === undefined)) {
@@ -133,18 +134,24 @@ export function triggerInput(input: Static<typeof TRIGGER_INPUT>, path: string):
   }
 }
 
+function tokenOf({ auth }: { auth?: Static<typeof AUTH_INPUT> }, path: string): string | null {
+  if (auth?.type === 'bearer' && auth.token === undefined) refuse(`${path}.auth.token`, 'is missing; bearer needs it');
+  if (auth?.type === 'none' && auth.token !== undefined) refuse(`${path}.auth.token`, 'goes with type "bearer" only');
+  return auth?.token ?? null;
+}
+
 function refuse(parameter: string, message: string): never {
   throw new Refusal('malformed', `${parameter} ${message}`, { errors: [{ parameter, message }] });
 }
 
 export function triggerToWire(shown: ShownTrigger, endpointUrl: Urls['endpointUrl']): Static<typeof TRIGGER> {
   const { trigger, subscription } = shown;
-  if (trigger?.kind === 'http') {
+  if (trigger?.kind === 'http' || trigger?.kind === 'errors') {
     return {
       id: trigger.id,
-      type: 'http',
+      type: trigger.kind,
       ...(trigger.key === null ? {} : { endpoint_url: endpointUrl(trigger.key) }),
-      custom_response: trigger.customResponse,
+      ...(trigger.kind === 'http' ? { custom_response: trigger.customResponse } : {}),
       auth: { type: trigger.tokenHash === null ? 'none' : 'bearer' },
     };
   }

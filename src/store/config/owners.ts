@@ -88,7 +88,8 @@ export function ownerVerbs({ database, seal }: ConfigCore): OwnerStore {
 }
 
 function insertKey(key: ApiKey, keyHash: string): Sql {
-  return sql`INSERT INTO api_keys (id, owner_id, hash, label, scopes, created_at_ms, expires_at_ms, created_by)
+  return sql`INSERT INTO api_keys (id, owner_id, hash, label, scopes, created_at_ms, expires_at_ms, created_by,
+      workflow_id)
     VALUES (${key.id}, ${key.ownerId}, ${keyHash}, ${key.label}, ${JSON.stringify(key.scopes)}, ${key.createdAtMs},
-      ${key.expiresAtMs}, ${key.createdBy})`;
+      ${key.expiresAtMs}, ${key.createdBy}, ${key.workflowId})`;
 }

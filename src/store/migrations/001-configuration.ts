@@ -26,7 +26,9 @@ CREATE TABLE api_keys (
   created_by ID,
   expires_at_ms BIGINT,
   last_used_at_ms BIGINT,
-  revoked_at_ms BIGINT
+  revoked_at_ms BIGINT,
+  -- the only one whose errors it reports; null: any of the owner's
+  workflow_id ID
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX api_keys_owner ON api_keys (owner_id, id);
 

@@ -28,6 +28,7 @@ export function toApiKey(row: Row): ApiKey {
     expiresAtMs: numberOrNull(row, 'expires_at_ms'),
     createdBy: textOrNull(row, 'created_by'),
     lastUsedAtMs: numberOrNull(row, 'last_used_at_ms'),
+    workflowId: textOrNull(row, 'workflow_id'),
   };
 }
 
@@ -36,7 +37,7 @@ export function toTrigger(row: Row): Trigger {
     id: text(row, 'id'),
     ownerId: text(row, 'owner_id'),
     runnableId: text(row, 'runnable_id'),
-    kind: text<'http' | 'schedule'>(row, 'kind'),
+    kind: text<Trigger['kind']>(row, 'kind'),
     createdAtMs: number(row, 'created_at_ms'),
     key: textOrNull(row, 'key'),
     customResponse: flag(row, 'custom_response'),

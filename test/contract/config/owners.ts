@@ -136,6 +136,7 @@ export function ownersContract(harness: Harness): void {
         scopes: ['keys', 'account'],
         expiresAtMs: stage.clock.nowMs() + 5000,
         createdBy: stage.key.id,
+        workflowId: 'p_0000000000000001',
       });
       await stage.store.createKey(made, hashOf('ends'));
       stage.clock.advance(5000);

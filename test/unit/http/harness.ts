@@ -121,6 +121,7 @@ export async function startServer(t: TestContext, overrides: Overrides = {}): Pr
     log: { debug: () => {}, info: log, warn: log, error: log },
     metrics: {
       text: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'up 1\n' }),
+      enveloped: () => undefined,
       refused: (code) => void refused.push(code),
     },
     quotas: {

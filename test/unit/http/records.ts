@@ -173,6 +173,7 @@ export function apiKey(n: number, more: Partial<ApiKey> = {}): ApiKey {
     expiresAtMs: null,
     createdBy: null,
     lastUsedAtMs: null,
+    workflowId: null,
     ...more,
   };
 }

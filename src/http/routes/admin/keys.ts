@@ -3,9 +3,9 @@ import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, pageOfAll, resourceCursor } from '../../list.ts';
 import { dataOf, idIn, operation } from '../../openapi/operation.ts';
-import { KEY, KEY_CREATE, keyInput, keyToWire, NEW_KEY } from '../../wire/owners.ts';
+import { KEY, KEY_CREATE, keyInput, keyToWire, NEW_KEY, newKeyToWire } from '../../wire/owners.ts';
 
-export function addKeyRoutes(app: App, { actions, store }: HttpDeps): void {
+export function addKeyRoutes(app: App, { actions, store, urls }: HttpDeps): void {
   const list = operation({
     id: 'listKeys',
     tag: 'account',
@@ -26,14 +26,14 @@ export function addKeyRoutes(app: App, { actions, store }: HttpDeps): void {
     access: 'keys',
     summary: 'Create an API key',
     description:
-      'With the scopes that your own key has, or fewer, and for as long as that, or shorter. `api_key` is shown here only.',
+      'With the scopes that your own key has, or fewer, and for as long as that, or shorter. `api_key` is shown here only. With the scope `ingest` alone and a `workflow_id` or `service`, there is a `dsn` for clients of Sentry, too.',
     body: KEY_CREATE,
     example: { label: 'dashboard', scopes: ['read'] },
     answer: dataOf(NEW_KEY),
   });
   app.post('/v1/keys', { schema: create }, async ({ body, caller }) => {
-    const { key, apiKey } = await actions.createKey(caller.ownerId, keyInput(body), caller);
-    return { data: { ...keyToWire(key), api_key: apiKey } };
+    const made = await actions.createKey(caller.ownerId, keyInput(body), caller);
+    return { data: newKeyToWire(made, urls.publicUrl()) };
   });
 
   const revoke = operation({

@@ -12,6 +12,7 @@ import {
   keyToWire,
   NEW_KEY,
   NEW_OWNER,
+  newKeyToWire,
   OWNER,
   OWNER_CREATE,
   ownerToWire,
@@ -54,7 +55,7 @@ function addOwners(app: App, { actions, store }: HttpDeps): void {
   });
 }
 
-function addOwnerKeys(app: App, { actions, store }: HttpDeps): void {
+function addOwnerKeys(app: App, { actions, store, urls }: HttpDeps): void {
   const list = operation({
     id: 'listOwnerKeys',
     tag: 'account',
@@ -84,8 +85,8 @@ function addOwnerKeys(app: App, { actions, store }: HttpDeps): void {
     answer: dataOf(NEW_KEY),
   });
   app.post('/v1/owners/:id/keys', { schema: createKey }, async ({ params, body, caller }) => {
-    const { key, apiKey } = await actions.createKey(params.id, keyInput(body), caller);
-    return { data: { ...keyToWire(key), api_key: apiKey } };
+    const made = await actions.createKey(params.id, keyInput(body), caller);
+    return { data: newKeyToWire(made, urls.publicUrl()) };
   });
 
   const revoke = operation({

@@ -31,6 +31,12 @@ export const ORIGINAL_CONTEXT = Type.Object(
     replay: Type.Boolean({ examples: [false] }),
     attempt: Type.Integer({ examples: [1] }),
     test: Type.Boolean({ examples: [false] }),
+    reported: Type.Optional(
+      Type.Boolean({
+        description: 'True: another program reported the error; no run of the workflow failed.',
+        examples: [true],
+      }),
+    ),
     source_id: Type.Optional(text({ description: 'Of a run of a source.', example: 'dc_0Vj3aBc9dEfGhIjK' })),
     webhook_id: Type.Optional(text({ description: 'Of a delivery to a webhook.', example: 'wh_0Vj3aBc9dEfGhIjK' })),
     heartbeat_id: Type.Optional(text({ description: 'Of a heartbeat.', example: 'hb_0Vj3aBc9dEfGhIjK' })),
@@ -54,6 +60,9 @@ export const ERROR = Type.Object(
       example: 'at run (charge.ts:4:18)',
     }),
     namespace: text({ description: 'The name of that step.', example: 'charge' }),
+    context: Type.Optional(
+      Type.Unknown({ description: 'Of a reported error: what its program told.', examples: [{ release: '4.1.0' }] }),
+    ),
   },
   { title: 'Error' },
 );

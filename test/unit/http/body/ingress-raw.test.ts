@@ -128,11 +128,11 @@ test('broken compressed bodies answer 400', async (t) => {
 
 test('other content encodings answer 415', async (t) => {
   const harness = await started(t);
-  for (const encoding of ['br', 'zstd', 'gzip, gzip']) {
+  for (const encoding of ['compress', 'zstd', 'gzip, gzip']) {
     const headers = { 'content-encoding': encoding };
     const { status, json } = await harness.call('POST', '/e/key1', { key: null, headers, body: 'x' });
     assert.equal(status, 415);
-    assert.match(json.detail, /gzip, deflate and identity/);
+    assert.match(json.detail, /gzip, deflate, br and identity/);
   }
 });
 
