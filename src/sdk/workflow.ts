@@ -33,6 +33,12 @@ export interface HttpTrigger<Body = unknown> {
   readonly [BODY]?: Body;
 }
 
+/** An address that takes errors of a program elsewhere: they are errors of the workflow, and start no run of it. */
+export interface ErrorsTrigger {
+  readonly type: 'errors';
+  readonly auth?: { readonly type: 'none' } | { readonly type: 'bearer'; readonly token: string };
+}
+
 export interface CronTrigger {
   readonly type: 'schedule';
   /** Five or six fields. */
@@ -61,7 +67,7 @@ export interface EmitterTrigger {
   readonly event_name?: string;
 }
 
-export type Trigger = HttpTrigger | CronTrigger | IntervalTrigger | SourceTrigger | EmitterTrigger;
+export type Trigger = HttpTrigger | ErrorsTrigger | CronTrigger | IntervalTrigger | SourceTrigger | EmitterTrigger;
 
 /** An HTTP trigger whose callers send this body. The type is a claim: the server does not check it. */
 export function http<Body = unknown>(options: Omit<HttpTrigger, 'type' | typeof BODY> = {}): HttpTrigger<Body> {
@@ -128,7 +134,7 @@ type EventOfOne<T> =
           : unknown;
 
 /** The event of a workflow with these triggers. */
-export type EventOf<T extends Trigger> = [T] extends [never] ? unknown : EventOfOne<T>;
+export type EventOf<T extends Trigger> = [T] extends [never] ? unknown : EventOfOne<Exclude<T, ErrorsTrigger>>;
 
 export interface Context {
   readonly id: string;

@@ -12,7 +12,7 @@ import { createOwner, runCommand, withScopes } from '../support/owners.ts';
 import { spawnErrand } from '../support/process.ts';
 import { until } from '../support/wait.ts';
 
-const ALL = ['read', 'write', 'keys', 'account', 'admin'];
+const ALL = ['ingest', 'read', 'write', 'keys', 'account', 'admin'];
 const HIDDEN = 'hidden-in-no-record';
 
 /** All records, newest first. */

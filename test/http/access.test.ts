@@ -41,6 +41,7 @@ async function createIntruders(errand: Errand): Promise<Intruder[]> {
     nobody('two tokens', [`authorization: Bearer ${errand.client.key} x`]),
     nobody('an unknown key', bearer(`${errand.client.key}x`)),
     nobody('a revoked key', bearer(revoked.key.api_key)),
+    await short('ingest'),
     await short('read'),
     await short('write'),
     {

@@ -96,7 +96,7 @@ test('a key gives no more than it has', async () => {
   await using errand = await startErrand();
   const { client } = errand;
   const b = await createOwner(errand);
-  assert.deepEqual(b.data.key.scopes, ['read', 'write', 'keys', 'account']);
+  assert.deepEqual(b.data.key.scopes, ['ingest', 'read', 'write', 'keys', 'account']);
   const { client: keys, key } = await withScopes(client, ['keys', 'read']);
   const { client: admin } = await withScopes(client, ['admin', 'read', 'keys']);
   const refused: [typeof client, string, Json][] = [
@@ -124,7 +124,7 @@ test('a key revokes none that has more', async () => {
   const { client } = errand;
   const b = await createOwner(errand);
   const first = (await client.get('/v1/keys')).data.at(-1);
-  assert.deepEqual(first.scopes, ['read', 'write', 'keys', 'account', 'admin']);
+  assert.deepEqual(first.scopes, ['ingest', 'read', 'write', 'keys', 'account', 'admin']);
   const { client: keys, key } = await withScopes(client, ['keys', 'read']);
   const { client: admin } = await withScopes(client, ['admin', 'read']);
   const { key: lower } = await withScopes(client, ['read']);

@@ -120,7 +120,9 @@ function framesOf(stacktrace: unknown): Frame[] {
 
 /** `    at charge (/srv/shop/charge.js:41:13)`. */
 function lineOf(frame: Members): string {
-  const [fn, module] = [textIn(frame, 'function'), textIn(frame, 'module')];
+  const [given, module] = [textIn(frame, 'function'), textIn(frame, 'module')];
+  // What clients write for a function without a name.
+  const fn = given === '?' || given === '<anonymous>' ? '' : given;
   const file = textIn(frame, 'filename') || textIn(frame, 'abs_path') || module;
   const place = [file, textIn(frame, 'lineno'), textIn(frame, 'colno')].filter((part) => part !== '').join(':');
   const shown = fn === '' ? place : place === '' ? fn : `${fn} (${place})`;

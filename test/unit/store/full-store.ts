@@ -85,7 +85,12 @@ export async function fillStore(path: string, clock: TestClock): Promise<Full> {
 
 async function fillAudit(stage: Stage): Promise<void> {
   const { store, clock, make } = stage;
-  const key = make.key({ scopes: SCOPES, expiresAtMs: clock.nowMs() + HOUR_MS, createdBy: stage.key.id, workflowId: ODD });
+  const key = make.key({
+    scopes: SCOPES,
+    expiresAtMs: clock.nowMs() + HOUR_MS,
+    createdBy: stage.key.id,
+    workflowId: ODD,
+  });
   await store.createKey(key, `expires-${key.id}`);
   await store.touchKey(key.id, clock.nowMs());
   const odd = { keyId: null, byOwnerId: null, keyLabel: ODD, path: ODD, targetId: ODD, status: 200, count: 2 ** 40 };

@@ -9,7 +9,11 @@ import { startServer } from '../harness.ts';
 import { connect } from '../raw-connection.ts';
 import { trigger } from '../records.ts';
 
-const NO_METRICS = { text: () => Promise.reject(new Error('no fake for text')), enveloped: () => {}, refused: () => {} };
+const NO_METRICS = {
+  text: () => Promise.reject(new Error('no fake for text')),
+  enveloped: () => {},
+  refused: () => {},
+};
 const CODES = Object.keys(REFUSALS) as RefusalCode[];
 
 test('the documented table equals the faults', async () => {

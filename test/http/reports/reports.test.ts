@@ -1,0 +1,362 @@
+// Errors that other programs report, over the API and at the address of a trigger: each is an error like all others.
+
+import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict';
+import { test } from 'node:test';
+import { deflateSync, gzipSync } from 'node:zlib';
+import { type Client, createClient, type Json } from '../../support/client.ts';
+import { startErrand } from '../../support/errand.ts';
+import { type OwnerOn, sharedErrand, withScopes } from '../../support/owners.ts';
+import { assertProblem } from '../../support/problem.ts';
+import { until } from '../../support/wait.ts';
+
+const newOwner = sharedErrand();
+
+/** Bytes that no parser gives back as they were. */
+const ODD = '{"n":12345678901234567890,"a":1,"a":2,"nul":"\\u0000","half":"\\ud800","e":1e400, "spaced" : [ ]}';
+const STACK = 'TypeError: order 7 has no total\n    at charge (/srv/shop/charge.js:41:13)\n    at node:internal/x:1:2';
+
+async function ingestKey(errand: OwnerOn, more: Json = {}): Promise<Json> {
+  const key = await errand.client.post('/v1/keys', { label: 'reports', scopes: ['ingest'], ...more });
+  return { ...key, client: createClient(errand.client.url, key.api_key) };
+}
+
+const shown = async (client: Client, id: string, query = '?expand=event'): Promise<Json> =>
+  client.get(`/v1/workflows/${id}/$errors/event_summaries${query}`);
+
+test('a reported error is listed as it was told', async () => {
+  const errand = await newOwner();
+  const { client } = await ingestKey(errand);
+  const body = `{"service":"checkout","message":"order 7 has no total","code":"TypeError","stack":${JSON.stringify(STACK)},"step":"charge","ts":"2026-01-31T12:00:00.5Z","context":{"release" : 4.10},"original_event":${ODD}}`;
+  const answer = await client.request('POST', '/v1/errors', body);
+  equal(answer.status, 200, answer.text);
+  const { id, emit_id: emitId, workflow_id: workflowId } = answer.json.data;
+  const { text } = await errand.client.request(
+    'GET',
+    `/v1/workflows/${workflowId}/$errors/event_summaries?expand=event`,
+  );
+  ok(text.includes(`"original_event":${ODD},`), 'byte for byte');
+  ok(text.includes('"context":{"release" : 4.10}'));
+  const [record] = (await shown(errand.client, workflowId)).data;
+  deepEqual([record.id, record.metadata.emit_id, record.metadata.emitter_id], [id, emitId, workflowId]);
+  const { context: _told, ...error } = record.event.error;
+  deepEqual(error, {
+    code: 'TypeError',
+    msg: 'order 7 has no total',
+    cellId: '',
+    ts: '2026-01-31T12:00:00.500Z',
+    stack: '    at charge (/srv/shop/charge.js:41:13)\n    at node:internal/x:1:2',
+    namespace: 'charge',
+  });
+  const context = record.event.original_context;
+  match(context.id, /^ev_[0-9A-Za-z]{16}$/);
+  equal(context.trace_id, context.id);
+  deepEqual(
+    [context.workflow_id, context.workflow_name, context.source_type, context.verified, context.reported],
+    [workflowId, 'checkout', 'API', true, true],
+  );
+  const found = (await errand.client.get('/v1/errors?text=has%20no%20total')).data;
+  deepEqual(
+    found.map((one: Json) => one.id),
+    [id],
+  );
+});
+
+test('errors of a service are one group of one workflow', async () => {
+  const errand = await newOwner();
+  const { client } = await ingestKey(errand);
+  const made = await Promise.all(
+    Array.from({ length: 20 }, (_, n) =>
+      client.post('/v1/errors', {
+        service: 'shop',
+        message: `order ${n} has no total`,
+        code: 'TypeError',
+        stack: STACK,
+      }),
+    ),
+  );
+  equal(new Set(made.map((one: Json) => one.workflow_id)).size, 1);
+  const [group, ...others] = (await errand.client.get('/v1/error_groups')).data;
+  deepEqual([group.count, group.emitter_id, others], [20, made[0].workflow_id, []]);
+  equal(group.fingerprint.template, 'order {n} has no total');
+  match(group.fingerprint.frame, /^charge \(\/srv\/shop\/charge\.js\)$/);
+  await client.post('/v1/errors', { service: 'other', message: 'order 1 has no total' });
+  equal((await errand.client.get('/v1/workflows?name=shop')).data.length, 1);
+});
+
+test('a subscription and the global workflow are told', async () => {
+  await using errand = await startErrand();
+  const { client } = await withScopes(errand.client, ['ingest']);
+  const listener = await errand.workflow('export default ({ steps }) => steps.trigger.event.original_event.order;');
+  const first = await client.post('/v1/errors', { service: 'shop', message: 'one', code: 'E1' });
+  await errand.subscribe(first.workflow_id, listener.id, '$errors');
+  for (let n = 0; n < 30; n++) {
+    await client.post('/v1/errors', { service: 'shop', message: `no ${n}`, code: 'E1', original_event: { order: n } });
+  }
+  const runs = await errand.runs(listener.id, 30);
+  deepEqual(
+    runs.map(({ state }: Json) => state),
+    Array(30).fill('succeeded'),
+  );
+  await errand.settled();
+  const mails = await until('a mail', async () => (await errand.outbox()).length > 0 && errand.outbox());
+  equal(mails.length, 1, 'repeats are counted');
+  match(mails[0] as string, /shop: E1 one/);
+  ok(!mails[0]?.includes('/replay'), 'nothing here could run again');
+});
+
+test('a burst of one group is one mail and one digest', async () => {
+  await using errand = await startErrand();
+  const { client } = await withScopes(errand.client, ['ingest']);
+  await client.post('/v1/errors', { service: 'storm', message: 'first', code: 'Storm' });
+  await Promise.all(
+    Array.from({ length: 400 }, (_, n) =>
+      client.post('/v1/errors', { service: 'storm', message: `no ${n}`, code: 'Storm' }),
+    ),
+  );
+  const ledger = await errand.settled();
+  equal(ledger.errors.captured, 401);
+  equal((await errand.outbox()).length, 1);
+  errand.forward(25 * 3_600_000);
+  await errand.restart();
+  const mails = await until('the digest', async () => (await errand.outbox()).length > 1 && errand.outbox());
+  equal(mails.length, 2);
+  match(mails[1] as string, /400 more/);
+});
+
+test('an error stays over a restart and is counted', async () => {
+  await using errand = await startErrand();
+  const key = await errand.client.post('/v1/keys', { label: 'x', scopes: ['ingest'], service: 'kept' });
+  await createClient(errand.url, key.api_key).post('/v1/errors', { message: 'kept' });
+  await errand.restart();
+  equal((await shown(errand.client, key.workflow_id)).page_info.total_count, 1);
+  await createClient(errand.url, key.api_key).post('/v1/errors', { message: 'kept' });
+  equal((await shown(errand.client, key.workflow_id)).page_info.total_count, 2);
+  equal((await errand.client.get('/v1/ledger')).data.errors.captured, 2);
+});
+
+test('another owner sees and reports nothing', async () => {
+  const [a, b] = [await newOwner(), await newOwner()];
+  const { client } = await ingestKey(a);
+  const { workflow_id: workflowId } = await client.post('/v1/errors', { service: 'shop', message: 'of a' });
+  const theirs = await ingestKey(b);
+  assertProblem(await theirs.client.request('POST', '/v1/errors', { workflow_id: workflowId, message: 'x' }), 404);
+  const own = await theirs.client.post('/v1/errors', { service: 'shop', message: 'of b' });
+  notEqual(own.workflow_id, workflowId);
+  assertProblem(await b.client.request('GET', `/v1/workflows/${workflowId}/$errors/event_summaries`), 404);
+  equal((await shown(a.client, workflowId)).page_info.total_count, 1);
+  assertProblem(
+    await b.client.request('POST', '/v1/keys', { label: 'x', scopes: ['ingest'], workflow_id: workflowId }),
+    404,
+  );
+});
+
+test('a key of a workflow reports of it alone', async () => {
+  const errand = await newOwner();
+  const other = await errand.workflow('export default () => 1;');
+  const { client, ...key } = await ingestKey(errand, { service: 'shop' });
+  const { workflow_id: own } = await client.post('/v1/errors', { message: 'x' });
+  equal(own, key.workflow_id);
+  await client.post('/v1/errors', { message: 'x', workflow_id: own });
+  for (const to of [{ workflow_id: other.id }, { service: 'shop' }, { service: 'more' }]) {
+    assertProblem(await client.request('POST', '/v1/errors', { message: 'x', ...to }), 403);
+  }
+  equal((await errand.client.get('/v1/workflows?name=more')).data.length, 0);
+  for (const scopes of [['read'], ['ingest', 'read'], undefined]) {
+    const answer = await errand.client.request('POST', '/v1/keys', { label: 'x', scopes, service: 'shop' });
+    assertProblem(answer, 400);
+  }
+  const both = { label: 'x', scopes: ['ingest'], service: 'shop', workflow_id: other.id };
+  assertProblem(await errand.client.request('POST', '/v1/keys', both), 400);
+});
+
+test('a report with the same key is taken once', async () => {
+  const errand = await newOwner();
+  const { client } = await ingestKey(errand);
+  const send = (body: Json) => client.request('POST', '/v1/errors', body, { 'idempotency-key': 'once' });
+  const [first, second] = [await send({ service: 's', message: 'x' }), await send({ service: 's', message: 'x' })];
+  deepEqual(second.json, first.json);
+  equal((await shown(errand.client, first.json.data.workflow_id)).page_info.total_count, 1);
+  assertProblem(await send({ service: 's', message: 'y' }), 422);
+  equal((await send({ service: 'another', message: 'y' })).status, 200, 'keys are those of a workflow');
+  assertProblem(
+    await client.request('POST', '/v1/errors', { service: 's', message: 'x' }, { 'idempotency-key': 'x'.repeat(256) }),
+    400,
+  );
+});
+
+test('what is odd or too long is kept within bounds', async () => {
+  const errand = await newOwner();
+  const { client } = await ingestKey(errand);
+  const odd = await client.post('/v1/errors', {
+    service: 'odd',
+    message: `\u0000\ud800${'ü'.repeat(20_000)}`,
+    code: `\u0000${'c\n'.repeat(500)}\ud800`,
+    step: `\u0000step${'s'.repeat(500)}`,
+    stack: Array.from({ length: 500 }, (_, n) => `    at f${n} (/a/${'x'.repeat(3000)}.js:1:1)`)
+      .join('\n')
+      .slice(0, 400_000),
+    ts: 1,
+  });
+  const [{ event }] = (await shown(errand.client, odd.workflow_id)).data;
+  ok(Buffer.byteLength(event.error.msg) <= 8192 && event.error.msg.startsWith('\u0000\ufffdü'));
+  ok(event.error.code.length <= 128 && event.error.namespace.length <= 64);
+  ok(event.error.stack.split('\n').length <= 50);
+  for (const line of event.error.stack.split('\n')) ok(line.length <= 1024);
+  deepEqual([event.error.ts, event.original_event], ['1970-01-01T00:00:00.001Z', null]);
+  const empty = await client.post('/v1/errors', { service: 'odd', message: '' });
+  equal((await shown(errand.client, odd.workflow_id)).data[0].id, empty.id);
+});
+
+test('bad reports are refused by name', async () => {
+  const errand = await newOwner();
+  const { client } = await ingestKey(errand);
+  const deep = '['.repeat(300) + ']'.repeat(300);
+  const cases: [unknown, number, RegExp][] = [
+    [{ message: 'x' }, 400, /workflow_id and service are both missing/],
+    [{ message: 'x', service: 'a', workflow_id: 'p_1' }, 400, /both given/],
+    [{ message: 'x', workflow_id: 'p_0000000000000000' }, 404, /there is no workflow p_0/],
+    [{ service: 'a' }, 400, /message is missing/],
+    [{ service: 'a', message: 7 }, 400, /message must be a string/],
+    [{ service: '', message: 'x' }, 400, /service/],
+    [{ service: 'x'.repeat(300), message: 'x' }, 400, /service/],
+    [{ service: 'a', message: 'x', ts: 'soon' }, 400, /ts must be/],
+    [{ service: 'a', message: 'x', context: [1] }, 400, /context must be a JSON object/],
+    [{ service: 'a', message: 'x', context: 'x' }, 400, /context must be a JSON object/],
+    [{ service: 'a', message: 'x', context: { x: 'x'.repeat(70_000) } }, 413, /context has/],
+    [{ service: 'a', message: 'x', level: 'error' }, 400, /level/],
+    [`{"service":"a","message":"x","original_event":${deep}}`, 400, /nested deeper/],
+    [`{"service":"a","message":"x","original_event":"${'x'.repeat(530_000)}"}`, 413, /original_event has/],
+    [`{"service":"a","message":"${'x'.repeat(10_000_000)}"}`, 413, /larger than/],
+    ['{"service":"a","message":"x"', 400, /not valid JSON/],
+    [Buffer.from([0x7b, 0xff, 0x7d]), 400, /UTF-8/],
+    ['[]', 400, /JSON object/],
+  ];
+  for (const [body, status, told] of cases) {
+    const answer = await client.request('POST', '/v1/errors', body);
+    assertProblem(answer, status);
+    match(answer.json.detail, told);
+  }
+  equal((await errand.client.get('/v1/workflows?name=a')).data.length, 0, 'no service for what is refused');
+  const { json } = await errand.client.request('POST', '/v1/errors', { service: 'own', message: 'x' });
+  match(json.data.id, /^\d+-\d+$/, 'the first key has all scopes');
+});
+
+test('an inactive workflow takes no errors', async () => {
+  const errand = await newOwner();
+  const { client } = await ingestKey(errand);
+  const { workflow_id: id } = await client.post('/v1/errors', { service: 'off', message: 'x' });
+  await errand.client.put(`/v1/workflows/${id}`, { active: false });
+  const answer = await client.request('POST', '/v1/errors', { service: 'off', message: 'x' });
+  assertProblem(answer, 409);
+  await errand.client.put(`/v1/workflows/${id}`, { active: true, name: 'renamed' });
+  equal((await client.post('/v1/errors', { service: 'off', message: 'x' })).workflow_id, id);
+  await errand.client.delete(`/v1/workflows/${id}`);
+  equal((await client.post('/v1/errors', { service: 'off', message: 'x' })).workflow_id, id, 'made again');
+});
+
+test('a reported error is not replayed', async () => {
+  const errand = await newOwner();
+  const { client } = await ingestKey(errand);
+  const { workflow_id: id, id: record } = await client.post('/v1/errors', { service: 's', message: 'x' });
+  const answer = await errand.client.request('POST', `/v1/workflows/${id}/$errors/${record}/replay`);
+  assertProblem(answer, 422);
+  const one = (await errand.client.get(`/v1/workflows/${id}/$errors/event_summaries/${record}`)).data;
+  deepEqual([one.replays, one.receipts.length], [[], 1]);
+});
+
+test('an errors trigger takes errors of its workflow', async () => {
+  const errand = await newOwner();
+  const workflow = await errand.workflow('export default () => 1;', {
+    triggers: [{ type: 'errors' }, { type: 'http' }],
+  });
+  const [trigger, http] = workflow.triggers;
+  deepEqual([trigger.type, trigger.auth, 'custom_response' in trigger], ['errors', { type: 'none' }, false]);
+  const send = (body: string | Uint8Array, headers = {}, method = 'POST') =>
+    fetch(trigger.endpoint_url, { method, headers, ...(method === 'POST' ? { body: body as string } : {}) });
+  const whole = `{"message":"m","code":"C","original_event":${ODD}}`;
+  const bodies: [string | Uint8Array, Json][] = [
+    [whole, { 'content-type': 'application/json' }],
+    [whole, { 'content-type': 'text/plain' }],
+    [gzipSync(whole), { 'content-encoding': 'gzip' }],
+    [deflateSync(whole), { 'content-encoding': 'deflate' }],
+  ];
+  for (const [body, headers] of bodies) {
+    const answer = await send(body, headers);
+    equal(answer.status, 200);
+    equal(answer.headers.get('access-control-allow-origin'), '*');
+    match(((await answer.json()) as Json).id, /^[0-9a-z]{15}/i);
+  }
+  const { text } = await errand.client.request(
+    'GET',
+    `/v1/workflows/${workflow.id}/$errors/event_summaries?expand=event`,
+  );
+  equal(text.split(`"original_event":${ODD}`).length, 5);
+  const [{ event }] = (await shown(errand.client, workflow.id)).data;
+  deepEqual(
+    [event.original_context.source_type, event.original_context.emitter_id, event.original_context.verified],
+    ['HTTP', trigger.id, false],
+  );
+  equal((await errand.client.get(`/v1/workflows/${workflow.id}/runs`)).data.length, 0, 'it starts no run');
+  const preflight = await send(
+    '',
+    { origin: 'https://shop.example', 'access-control-request-method': 'POST' },
+    'OPTIONS',
+  );
+  deepEqual([preflight.status, preflight.headers.get('access-control-allow-methods')], [204, 'POST']);
+  for (const method of ['GET', 'PUT', 'DELETE']) {
+    const answer = await send('', {}, method);
+    deepEqual([answer.status, answer.headers.get('allow')], [405, 'POST, OPTIONS']);
+  }
+  for (const body of ['', '{}', 'no', '{"message":"x","workflow_id":"p_1"}', '{"message":"x","service":"s"}']) {
+    const answer = await send(body);
+    deepEqual([answer.status, answer.headers.get('access-control-allow-origin')], [400, '*'], body);
+  }
+  const again = await errand.client.put(`/v1/workflows/${workflow.id}`, {
+    triggers: [{ type: 'http' }, { type: 'errors', auth: { type: 'bearer', token: 'secret' } }],
+  });
+  deepEqual(
+    again.triggers.map((one: Json) => [one.type, one.endpoint_url]),
+    [
+      ['http', http.endpoint_url],
+      ['errors', trigger.endpoint_url],
+    ],
+  );
+  equal((await send(whole)).status, 401);
+  equal((await send(whole, { authorization: 'Bearer secret' })).status, 200);
+  equal((await shown(errand.client, workflow.id)).data[0].event.original_context.verified, true);
+  await errand.client.put(`/v1/workflows/${workflow.id}`, { active: false });
+  equal((await send(whole, { authorization: 'Bearer secret' })).status, 404);
+});
+
+test('quotas of the owner hold for reports', async () => {
+  await using errand = await startErrand();
+  const me = (await errand.client.get('/v1/users/me')).data;
+  const key = await errand.client.post('/v1/keys', { label: 'x', scopes: ['ingest'], service: 's' });
+  await errand.client.put(`/v1/owners/${me.id}/quotas`, { requests_per_second: 5 });
+  const client = createClient(errand.url, key.api_key);
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, () => client.request('POST', '/v1/errors', { message: 'x' })),
+  );
+  const refused = answers.filter(({ status }) => status === 429);
+  ok(refused.length > 0 && answers.every(({ status }) => status === 200 || status === 429));
+  ok(Number(refused[0]?.headers.get('retry-after')) >= 1);
+});
+
+test('the making of a service is in the audit log', async () => {
+  const errand = await newOwner();
+  const { client, id: keyId } = await ingestKey(errand);
+  for (let n = 0; n < 3; n++) await client.post('/v1/errors', { service: 'new', message: 'x' });
+  const answer = await client.request('POST', '/v1/errors', { message: 'x' });
+  equal(answer.status, 400);
+  const records = await until('both', async () => {
+    const { data } = await errand.client.get(`/v1/audit?key=${keyId}`);
+    return data.length === 2 && data.every((one: Json) => one.status !== null) && data;
+  });
+  deepEqual(
+    records.map((one: Json) => [one.operation, one.status]),
+    [
+      ['reportError', 400],
+      ['reportError', 200],
+    ],
+  );
+});
