@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs';
 import type { Administration } from '../cli/administration.ts';
 import { type Api, CliError, findServer } from '../cli/api.ts';
-import { projectOf } from '../domain/dsn.ts';
+import { projectOf } from '../domain/errors/dsn.ts';
 import { PREFIX } from '../domain/ids.ts';
 import { LIMITS, SECOND_MS } from '../domain/limits.ts';
 import { NO_QUOTAS } from '../domain/quota.ts';

@@ -54,10 +54,16 @@ export function whyStanding({ run, state, operationId }: Omit<StandingReplay, 'k
 }
 
 /** Returns why the event of an error can never be replayed; null: it can, if there is still something to run it. */
-export function whyNeverReplayed({ emitterId, name, originalStart, causeRun }: Emission): string | null {
+export function whyNeverReplayed(error: Emission): string | null {
+  const { emitterId, name, originalStart, causeRun, causeDelivery } = error;
   if (name !== ERRORS || originalStart === null) return 'it is no error with an original event';
   if (emitterId.startsWith(PREFIX.webhook))
     return 'it is of a webhook: its deliveries are sent again, and not replayed';
+  if (causeRun === null && causeDelivery === null) {
+    if (isReported(error)) return 'it was reported by another program: there is nothing here to run again';
+    const of = error.code === 'StartFailed' ? 'a file that could not be deployed' : 'a watch';
+    return `it is of ${of}: no run failed, and there is no event to replay`;
+  }
   if (causeRun === null) return 'it is of a mail or a request: deliveries are sent again, and not replayed';
   return null;
 }
@@ -65,10 +71,9 @@ export function whyNeverReplayed({ emitterId, name, originalStart, causeRun }: E
 /** Returns the emission that runs the original event of an error again, byte for byte. `edited`: another event instead. */
 export function emissionOfReplay(error: Emission, edited: Uint8Array | null): NewEmission {
   const start = error.originalStart ?? 0;
-  const end = start + (error.originalLength ?? 0);
-  const context = contextBehind(error.body.subarray(end));
+  const context = contextOf(error);
   return {
-    ...directEmission(error.ownerId, error.emitterId, edited ?? error.body.subarray(start, end)),
+    ...directEmission(error.ownerId, error.emitterId, edited ?? error.body.subarray(start, endOfOriginal(error))),
     name: REPLAY,
     sourceType: context.source_type,
     originId: context.emitter_id,
@@ -82,13 +87,24 @@ export function emissionOfReplay(error: Emission, edited: Uint8Array | null): Ne
   };
 }
 
+/** Returns whether another program has reported the error. */
+export function isReported(error: Emission): boolean {
+  return contextOf(error).reported === true;
+}
+
 interface OriginalContext {
   readonly source_type: SourceType;
   readonly emitter_id: string;
   readonly verified: boolean;
+  readonly reported?: boolean;
 }
 
-/** `,"original_context":{…},"error":{…}}`: the part of an error's body that we wrote. */
-function contextBehind(rest: Uint8Array): OriginalContext {
-  return (JSON.parse(`{${text(rest).slice(1)}`) as { original_context: OriginalContext }).original_context;
+function endOfOriginal({ originalStart, originalLength }: Emission): number {
+  return (originalStart ?? 0) + (originalLength ?? 0);
+}
+
+/** Reads `,"original_context":{…},"error":{…}}`, the part of an error's body that we wrote. */
+function contextOf(error: Emission): OriginalContext {
+  const rest = text(error.body.subarray(endOfOriginal(error)));
+  return (JSON.parse(`{${rest.slice(1)}`) as { original_context: OriginalContext }).original_context;
 }

@@ -28,12 +28,12 @@ export default {
       "Event:     " + context.id + ", attempt " + context.attempt + (context.replay ? ", a replay" : ""),
       frames ? "\\n" + frames : "",
       "",
-      "The event begins:",
-      firstLines(event),
+      context.reported && error.context ? "It was told:" : "The event begins:",
+      firstLines(context.reported && error.context ? error.context : event),
       "",
     ];
     // A workflow file that could not be deployed: its workflow may not exist, and nothing ran.
-    const isFile = event && event.sha256 && event.file && !context.deployment_id;
+    const isFile = event && event.sha256 && event.file && !context.deployment_id && !context.reported;
     if (isFile) text.push("The file is deployed again when it is changed. What is deployed already stays.");
     else text.push("The error with its original event:", list + "/" + record_id + "?expand=event");
     // Hooks run again when their source is changed, webhooks have deliveries to send again, and what a program elsewhere

@@ -1,7 +1,7 @@
 // Runs started by a request: of a workflow with an event, of a source, a replay of an error, a hook.
 
 import { directEmission, type Emission, ERRORS } from '../../domain/emission.ts';
-import { emissionOfReplay } from '../../domain/errors/replay.ts';
+import { emissionOfReplay, isReported } from '../../domain/errors/replay.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
 import type { RunState } from '../../domain/run/run.ts';
@@ -75,12 +75,13 @@ export function createDirects(deps: DirectDeps) {
   return { runWorkflow: runsOf('workflow'), invokeSource: runsOf('source'), replay, cancelRun };
 }
 
-function nothingRan({ entry, code }: Emission): Refusal {
-  const why =
-    code === 'StartFailed'
+function nothingRan(error: Emission): Refusal {
+  const why = isReported(error)
+    ? 'was reported by another program: no run failed, and there is nothing here to run again'
+    : error.code === 'StartFailed'
       ? 'was of a file that could not be deployed: no run failed, and there is no event to replay. Correct the file'
       : 'was of a watch: no run failed, and there is no event to replay. Run the workflow';
-  return new Refusal('impossible', `error ${recordId(entry)} ${why}`);
+  return new Refusal('impossible', `error ${recordId(error.entry)} ${why}`);
 }
 
 function nounOf(listenerId: string): string {

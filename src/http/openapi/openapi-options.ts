@@ -9,6 +9,7 @@ import { VERSION } from '../../domain/version.ts';
 import { isRecord } from '../body/json.ts';
 import { INGRESS, PING, PING_STATUS, RESUMING } from '../ingress/document.ts';
 import { propertiesOf } from '../params.ts';
+import { SENTRY_ENVELOPE, SENTRY_STORE } from '../reports/document.ts';
 import { Type } from '../schema/type.ts';
 import { exampleOf } from './example.ts';
 import { TAGS } from './operation.ts';
@@ -75,6 +76,8 @@ export function openApiOptions(): FastifyDynamicSwaggerOptions {
         '/r/{run}/{token}/{order}': { post: RESUMING },
         '/h/{key}': { post: PING },
         '/h/{key}/{status}': { post: PING_STATUS },
+        '/api/{project}/envelope/': { post: SENTRY_ENVELOPE },
+        '/api/{project}/store/': { post: SENTRY_STORE },
       },
     },
     transform: ({ schema, url }) => ({ schema: isShown(schema) ? documented(schema) : { hide: true }, url }),

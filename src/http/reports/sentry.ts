@@ -5,7 +5,7 @@
 // is on disk. An event that comes twice, with its id, is one error.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { workflowOfProject } from '../../domain/dsn.ts';
+import { workflowOfProject } from '../../domain/errors/dsn.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { type ApiKey, isIngestOnly } from '../../domain/keys.ts';
 import { LIMITS } from '../../domain/limits.ts';

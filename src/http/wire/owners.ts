@@ -1,7 +1,7 @@
 // Owners and API keys: as shown, and their parameters.
 
 import type { Static } from 'typebox';
-import { dsnOf } from '../../domain/dsn.ts';
+import { dsnOf } from '../../domain/errors/dsn.ts';
 import { type ApiKey, DEFAULT_SCOPES, type KeyOrder, SCOPES } from '../../domain/keys.ts';
 import { DAY_MS, LIMITS, MINUTE_MS, SECOND_MS } from '../../domain/limits.ts';
 import type { Owner } from '../../domain/resource.ts';

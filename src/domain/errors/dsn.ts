@@ -2,7 +2,7 @@
 // the workflow's id, read as a number in base 62: most clients take digits alone there, and no table is needed to find the
 // workflow again.
 
-import { isResourceId, PREFIX } from './ids.ts';
+import { isResourceId, PREFIX } from '../ids.ts';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE = BigInt(DIGITS.length);
