@@ -19,6 +19,7 @@ const TYPED = [
   'code-first',
   'error-handling',
   'watches',
+  'reporting',
   'sources',
   'components',
   'streams',

@@ -12,7 +12,6 @@ const newOwner = sharedErrand();
 
 /** Bytes that no parser gives back as they were. */
 const ODD = '{"n":12345678901234567890,"a":1,"a":2,"nul":"\\u0000","half":"\\ud800","e":1e400, "spaced" : [ ]}';
-const _STACK = 'TypeError: order 7 has no total\n    at charge (/srv/shop/charge.js:41:13)\n    at node:internal/x:1:2';
 
 async function ingestKey(errand: OwnerOn, more: Json = {}): Promise<Json> {
   const key = await errand.client.post('/v1/keys', { label: 'reports', scopes: ['ingest'], ...more });
