@@ -105,7 +105,8 @@ function curlOf({ method, path, operation }: OperationEntry, document: ApiDocume
   if (operation.security?.length !== 0) lines.push(`-H "Authorization: Bearer $KEY"`);
   const body = exampleIn(operation.requestBody?.content);
   if (body !== undefined) {
-    lines.push(`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`);
+    const [type] = Object.keys(operation.requestBody?.content ?? {});
+    lines.push(`-H 'Content-Type: ${type}'`, `-d '${shown(body).replaceAll("'", "'\\''")}'`);
   }
   return lines.join(' \\\n  ');
 }

@@ -28,6 +28,8 @@ const PARAMETERS = [
   },
 ] as const;
 
+const ENVELOPE = '{}\n{"type": "event"}\n{"message": "the shop closes"}\n';
+
 const RESPONSES = {
   200: {
     description: 'Every error in it is on disk.',
@@ -54,7 +56,7 @@ export const SENTRY_ENVELOPE = {
   parameters: [...PARAMETERS],
   requestBody: {
     required: true,
-    content: { 'application/x-sentry-envelope': { schema: { type: 'string' } } },
+    content: { 'application/x-sentry-envelope': { schema: { type: 'string' }, example: ENVELOPE } },
   },
   responses: RESPONSES,
 } as unknown as Operation;

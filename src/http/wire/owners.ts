@@ -146,7 +146,8 @@ const KEY_OBJECT = Type.Object(KEY_CREATE);
 export function keyInput(input: Static<typeof KEY_OBJECT>): KeyOrder {
   const { label, scopes, expires_at: expiresAt, workflow_id: workflowId, service } = input;
   const expiresAtMs = expiresAt === undefined || expiresAt === null ? null : expiresAt * SECOND_MS;
-  return { label, scopes: scopes ?? DEFAULT_SCOPES, expiresAtMs, workflowId, service };
+  const bound = { ...(workflowId === undefined ? {} : { workflowId }), ...(service === undefined ? {} : { service }) };
+  return { label, scopes: scopes ?? DEFAULT_SCOPES, expiresAtMs, ...bound };
 }
 
 export function ownerToWire(owner: Owner): Static<typeof OWNER> {

@@ -96,7 +96,7 @@ test('the docs show what lists and objects hold', async (t) => {
   }
   assert.match(
     text,
-    /<code>triggers\[\]\.type<\/code><\/td><td>body<\/td><td>&quot;http&quot; \| &quot;schedule&quot;/,
+    /<code>triggers\[\]\.type<\/code><\/td><td>body<\/td><td>&quot;http&quot; \| &quot;errors&quot; \| &quot;schedule&quot;/,
   );
   assert.match(text, />data stores<\/h2>/);
 });

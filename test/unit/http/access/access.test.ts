@@ -38,6 +38,8 @@ test('no route is open but those that are meant to be', async () => {
     'get /healthz',
     'get /readyz',
     'get /v1/openapi.json',
+    'post /api/{project}/envelope/',
+    'post /api/{project}/store/',
     'post /e/{key}',
     'post /r/{run}/{token}/{order}',
   ]);
