@@ -263,3 +263,21 @@ test('a reported error is not replayed', async () => {
   const one = (await errand.client.get(`/v1/workflows/${id}/$errors/event_summaries/${record}`)).data;
   deepEqual([one.replays, one.receipts.length], [[], 1]);
 });
+
+test('a replay of many leaves reported errors out, and says why', async () => {
+  const errand = await newOwner();
+  const workflow = await errand.workflow(`export default () => { throw new Error('lost') }`, {
+    settings: { notify: false },
+  });
+  await errand.send(workflow, {});
+  await errand.errors(workflow.id, 1);
+  await errand.client.post('/v1/errors', { workflow_id: workflow.id, message: 'reported' });
+  const { sample } = await errand.client.post('/v1/replays', { workflow_id: workflow.id, dry_run: true });
+  deepEqual(
+    sample.map(({ msg, reason }: Json) => [msg, reason]),
+    [
+      ['lost', null],
+      ['reported', 'it was reported by another program: there is nothing here to run again'],
+    ],
+  );
+});
