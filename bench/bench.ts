@@ -7,6 +7,7 @@ import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { deliveryParts } from './delivery-parts.ts';
+import { errorParts } from './error-parts.ts';
 import { type FLOODS, fairness } from './fairness.ts';
 import { add, addSpread, atLeast, below, figures } from './figures.ts';
 import { growth } from './growth.ts';
@@ -34,6 +35,7 @@ const { values: options } = parseArgs({
     cases: { type: 'string' },
     emissions: { type: 'string', default: '1000000' },
     jobs: { type: 'string', default: '20000' },
+    errors: { type: 'string', default: '50000' },
     queued: { type: 'string', default: '50000' },
     deliveries: { type: 'string', default: '20000' },
     webhooks: { type: 'string', default: '10000' },
@@ -280,6 +282,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   steps,
   'slow-disk': () => slowDisks({ rounds: ROUNDS, times: TIMES }),
   'node-red': () => besideNodeRed({ rounds: ROUNDS, times: TIMES }),
+  ...errorParts({ seconds: TIMES.seconds, errors: Number(options.errors), cases: options.cases?.split(';') }),
   ...ownerParts({ rounds: ROUNDS, seconds: TIMES.seconds, cases: options.cases?.split(';') }),
   ...postgresParts({
     rounds: ROUNDS,
