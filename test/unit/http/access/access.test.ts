@@ -41,6 +41,8 @@ test('no route is open but those that are meant to be', async () => {
     'post /api/{project}/envelope/',
     'post /api/{project}/store/',
     'post /e/{key}',
+    'post /h/{key}',
+    'post /h/{key}/{status}',
     'post /r/{run}/{token}/{order}',
   ]);
 });

@@ -53,7 +53,11 @@ test('scopes decide between looking and changing', async (t) => {
 test('the owner comes from the key alone', async (t) => {
   const { seed, call, calls } = await startServer(t, { actions: { createWebhook: () => webhook(1) } });
   await seed.webhooks(webhook(1), webhook(2, { ownerId: OTHER_ID }));
-  await call('POST', `/v1/webhooks?url=https://example.com&owner_id=${OTHER_ID}&user_id=${OTHER_ID}`);
+  for (const name of ['owner_id', 'user_id']) {
+    const { status } = await call('POST', `/v1/webhooks?url=https://example.com&${name}=${OTHER_ID}`);
+    assert.deepEqual([status, calls.length], [400, 0], name);
+  }
+  await call('POST', '/v1/webhooks?url=https://example.com');
   assert.equal(calls[0]?.args[0], OWNER_ID);
   assert.equal((await call('GET', `/v1/webhooks/${webhook(1).id}`)).status, 200);
   assert.equal((await call('GET', `/v1/webhooks/${webhook(2).id}`)).status, 404);
