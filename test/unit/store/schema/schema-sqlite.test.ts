@@ -17,7 +17,7 @@ import { strongRandom, TestClock } from '../../../contract/fixtures.ts';
 import { createFolder } from '../../../support/folders/folder.ts';
 import { catalogueOf } from '../../../support/sqlite/catalogue.ts';
 
-const HASHES = ['-MI5MXby-rNBn5djvtsyq9QmlO5XzRpQCw9g77rHIEM'];
+const HASHES = ['BmkWvxyvK5vRSgYfgaEN8XYbmb5dsIGUvczgkpDxIq0'];
 
 const open = (path: string) => openSqliteStore({ path, clock: new TestClock(), random: strongRandom });
 
