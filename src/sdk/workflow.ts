@@ -1,10 +1,14 @@
 // Workflows as code: a file with `export default defineWorkflow({…})`. It becomes part of users' bundles, so it imports
-// nothing.
+// nothing but types.
 //
 // Steps are a chain, `(flow) => flow.step('one', …).step('two', …)`: only then plain TypeScript knows in each step what the
 // steps before it returned. (Rejected: one object literal of functions. TypeScript fixes the type of an object's members
 // before it checks functions that read them, so that `steps.one` would be unknown in `two`. It is accepted, too, for short
 // workflows and for JavaScript.)
+
+import type { WorkflowSettings } from './settings.ts';
+
+export type { WorkflowSettings };
 
 /** As JSON keeps it: what later steps see of a step's return value. */
 export type Json<T> = unknown extends T
@@ -34,10 +38,7 @@ export interface HttpTrigger<Body = unknown> {
 }
 
 /** An address that takes errors of a program elsewhere: they are errors of the workflow, and start no run of it. */
-export interface ErrorsTrigger {
-  readonly type: 'errors';
-  readonly auth?: { readonly type: 'none' } | { readonly type: 'bearer'; readonly token: string };
-}
+export type ErrorsTrigger = { readonly type: 'errors' } & Pick<HttpTrigger, 'auth'>;
 
 export interface CronTrigger {
   readonly type: 'schedule';
@@ -266,42 +267,6 @@ export interface Steps<Event, Done> extends StepList {
 }
 
 type UntypedSteps = Readonly<Record<string, StepResult<unknown>>>;
-
-/** Members that are left out have their defaults. */
-export interface WorkflowSettings {
-  readonly timeout_ms?: number | null;
-  readonly memory_mb?: number;
-  readonly concurrency?: number;
-  readonly queue_limit?: number;
-  /** At most `limit` runs begin within any `interval_ms`. */
-  readonly throttle?: { readonly limit: number; readonly interval_ms: number } | null;
-  /** A failed run is tried again from the step that failed. */
-  readonly retry?: {
-    /** In all, the first one included. */
-    readonly attempts: number;
-    /** Before the second attempt; doubled for each later one. 1,000 when left out. */
-    readonly base_ms?: number;
-    readonly max_ms?: number;
-    readonly also?: readonly ('Timeout' | 'OutOfMemory')[];
-    readonly report_first?: boolean;
-  } | null;
-  readonly notify?: boolean;
-  /** Errors that match all patterns of a rule are one group; `*` in `message` stands for any characters. */
-  readonly grouping?: readonly {
-    readonly group: string;
-    readonly code?: string;
-    readonly message?: string;
-    readonly step?: string;
-  }[];
-  /** What is an error although no run fails; null: nothing. */
-  readonly watch?: {
-    readonly silent_after_ms?: number | null;
-    readonly succeeded_within_ms?: number | null;
-    readonly error_ratio?: { readonly over: number; readonly of_at_least: number; readonly window_ms: number } | null;
-  } | null;
-  /** Left out: values set over the API stay, so that secrets need not be in the file. */
-  readonly env?: Readonly<Record<string, string>>;
-}
 
 export interface WorkflowDefinition<T extends readonly Trigger[]> {
   readonly name: string;

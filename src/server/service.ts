@@ -177,9 +177,7 @@ function buildParts(surroundings: Surroundings) {
   });
   // Only nodes that take calls or run code describe and run what was deployed.
   const isRepairing = config.roles.has('api') || config.roles.has('run');
-  const repairs = isRepairing
-    ? new SourceRepairs({ ...sourceDeps, wake, ...loopPorts, cancelRun: acts.cancelRun })
-    : null;
+  const repairs = isRepairing ? new SourceRepairs({ ...sourceDeps, ...loopPorts, cancelRun: acts.cancelRun }) : null;
   const deployer = createFileDeployer({ store, clock, ids, runner, workflows: acts, readFile: fileInput });
   const files = buildFolder({ ...surroundings, emit, clock }, deployer, bundling.bundleFile);
   const { listComponents, getComponent } = components;
