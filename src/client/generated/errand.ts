@@ -220,6 +220,8 @@ import type {
   ReplayErrorsInput,
   ReplaySourceErrorAnswer,
   ReplaySourceErrorInput,
+  ReportErrorAnswer,
+  ReportErrorInput,
   ResendDeliveryAnswer,
   ResendDeliveryInput,
   ResendWebhookAnswer,
@@ -240,10 +242,14 @@ import type {
   SearchErrorsInput,
   SearchRunsAnswer,
   SearchRunsInput,
+  SendEnvelopeAnswer,
+  SendEnvelopeInput,
   SetDataRecordAnswer,
   SetDataRecordInput,
   SetOwnerQuotasAnswer,
   SetOwnerQuotasInput,
+  StoreEventAnswer,
+  StoreEventInput,
   StreamErrorsInput,
   StreamErrorsItem,
   StreamEventsInput,
@@ -283,7 +289,7 @@ export class Errand {
    *
    * The `endpoint_url` of an HTTP trigger or a source, with any method, any further path and any query. With `ERRAND_ENDPOINT_URL` it is a host without a path, such as `https://{label}.hooks.example.com`; this address stays valid. The workflow gets `{method, path, query, client_ip, url, headers, body}`: `body` is the JSON as it came, byte for byte, when the content type is JSON and it parses; an object for forms, null when empty, else text, or `{"$base64": "…"}` for bytes that are no UTF-8.
    *
-   * The answer means that the event is on disk. With `custom_response` it is what the run passes to `$.respond`. A body compressed with gzip or deflate is inflated. JSON that is nested more than 256 levels deep is refused.
+   * The answer means that the event is on disk. With `custom_response` it is what the run passes to `$.respond`. A body compressed with gzip, deflate or br is inflated. JSON that is nested more than 256 levels deep is refused.
    */
   callEndpoint(input: CallEndpointInput, options: CallOptions = {}): Promise<CallEndpointAnswer> {
     return this.#transport.send<CallEndpointAnswer>({ method: 'POST', path: '/e/{key}', body: 'whole', isPublic: true, takesIdempotencyKey: true }, input, options);
@@ -314,6 +320,24 @@ export class Errand {
    */
   pingStatus(input: PingStatusInput, options: CallOptions = {}): Promise<string> {
     return this.#transport.text({ method: 'POST', path: '/h/{key}/{status}', isPublic: true }, input, options);
+  }
+
+  /**
+   * Report errors as clients of Sentry do: `POST /api/{project}/envelope/`
+   *
+   * Takes envelopes. Items of the type `event` become errors of the workflow, with the event as it came; all others are ignored. Bodies may be compressed with gzip, deflate or br. An event id that comes twice within 24 hours is one error. Pages of any origin may send here.
+   */
+  sendEnvelope(input: SendEnvelopeInput, options: CallOptions = {}): Promise<SendEnvelopeAnswer> {
+    return this.#transport.send<SendEnvelopeAnswer>({ method: 'POST', path: '/api/{project}/envelope/', query: ['sentry_key'], isPublic: true }, input, options);
+  }
+
+  /**
+   * Report an error as older clients of Sentry do: `POST /api/{project}/store/`
+   *
+   * Takes one event as JSON, without an envelope.
+   */
+  storeEvent(input: StoreEventInput, options: CallOptions = {}): Promise<StoreEventAnswer> {
+    return this.#transport.send<StoreEventAnswer>({ method: 'POST', path: '/api/{project}/store/', query: ['sentry_key'], body: 'whole', isPublic: true }, input, options);
   }
 
   /**
@@ -395,6 +419,15 @@ export class Errand {
    */
   searchErrors(input: SearchErrorsInput = {}, options: CallOptions = {}): Paged<SearchErrorsAnswer> {
     return this.#transport.list<SearchErrorsAnswer>({ method: 'GET', path: '/v1/errors', query: ['emitter_id', 'code', 'group_id', 'step', 'text', 'deployment_id', 'since', 'until', 'told', 'replayed', 'expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Report an error of another program: `POST /v1/errors`
+   *
+   * The error of a program that does not run here becomes an error of one of your workflows: listed, grouped, searched, sent to the global error workflow and forwarded as all others. `workflow_id` says of which; `service` names a program instead, whose workflow is made with its first error. A key that was made for a workflow reports its errors alone, and names neither. The answer means that the error is on disk. The header `Idempotency-Key` makes a second report with the same key, within 24 hours and of the same workflow, none.
+   */
+  reportError(input: ReportErrorInput, options: CallOptions = {}): Promise<ReportErrorAnswer> {
+    return this.#transport.send<ReportErrorAnswer>({ method: 'POST', path: '/v1/errors', body: 'members' }, input, options);
   }
 
   /**
@@ -1327,7 +1360,7 @@ export class Errand {
   /**
    * Create an API key: `POST /v1/keys`
    *
-   * With the scopes that your own key has, or fewer, and for as long as that, or shorter. `api_key` is shown here only.
+   * With the scopes that your own key has, or fewer, and for as long as that, or shorter. `api_key` is shown here only. With the scope `ingest` alone and a `workflow_id` or `service`, there is a `dsn` for clients of Sentry, too.
    */
   createKey(input: CreateKeyInput, options: CallOptions = {}): Promise<CreateKeyAnswer> {
     return this.#transport.send<CreateKeyAnswer>({ method: 'POST', path: '/v1/keys', body: 'members' }, input, options);

@@ -17,7 +17,7 @@ export interface ApiKey {
   readonly id: string;
   readonly owner_id: string;
   readonly label: string;
-  readonly scopes: readonly ("read" | "write" | "keys" | "account" | "admin")[];
+  readonly scopes: readonly ("ingest" | "read" | "write" | "keys" | "account" | "admin")[];
   /** Seconds since the Unix epoch. */
   readonly created_at: number;
   /** The key that created it; null: the service itself, or the command line. */
@@ -28,6 +28,8 @@ export interface ApiKey {
   readonly last_used_at: number | null;
   /** Seconds since the Unix epoch. */
   readonly revoked_at: number | null;
+  /** Of a key with `ingest` alone: the only workflow whose errors it reports; null: any of yours. */
+  readonly workflow_id: string | null;
 }
 
 /** Only of a request: what the code asked for. To a key without the scope `write` its path, the values of its headers and its body are `(hidden)`. */
@@ -254,6 +256,8 @@ export interface Error {
   readonly stack: string;
   /** The name of that step. */
   readonly namespace: string;
+  /** Of a reported error: what its program told. */
+  readonly context?: unknown;
 }
 
 /** Only with `expand=event`. */
@@ -666,7 +670,7 @@ export interface NewApiKey {
   readonly id: string;
   readonly owner_id: string;
   readonly label: string;
-  readonly scopes: readonly ("read" | "write" | "keys" | "account" | "admin")[];
+  readonly scopes: readonly ("ingest" | "read" | "write" | "keys" | "account" | "admin")[];
   /** Seconds since the Unix epoch. */
   readonly created_at: number;
   /** The key that created it; null: the service itself, or the command line. */
@@ -677,8 +681,12 @@ export interface NewApiKey {
   readonly last_used_at: number | null;
   /** Seconds since the Unix epoch. */
   readonly revoked_at: number | null;
+  /** Of a key with `ingest` alone: the only workflow whose errors it reports; null: any of yours. */
+  readonly workflow_id: string | null;
   /** The key itself. Shown here and never again. */
   readonly api_key: string;
+  /** Of a key with a workflow: what clients of Sentry are given, so that they report here. Contains the key. */
+  readonly dsn?: string;
 }
 
 export interface NewOwner {
@@ -787,6 +795,8 @@ export interface OriginalContext {
   readonly replay: boolean;
   readonly attempt: number;
   readonly test: boolean;
+  /** True: another program reported the error; no run of the workflow failed. */
+  readonly reported?: boolean;
   /** Of a run of a source. */
   readonly source_id?: string;
   /** Of a delivery to a webhook. */
@@ -998,6 +1008,15 @@ export interface ReplayResult {
   readonly reason: string | null;
   /** The error that the replay ended in. */
   readonly error_id: string | null;
+}
+
+export interface ReportedError {
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly id: string;
+  /** Unique per emission; `webhook-id` of what is delivered. */
+  readonly emit_id: string;
+  /** The workflow whose error it is. */
+  readonly workflow_id: string;
 }
 
 export interface Run {
@@ -1250,7 +1269,7 @@ export interface Subscription {
 
 export interface Trigger {
   readonly id: string;
-  /** http, schedule, source or emitter. */
+  /** http, errors, schedule, source or emitter. */
   readonly type: string;
   readonly endpoint_url?: string;
   readonly custom_response?: boolean;
@@ -1440,6 +1459,32 @@ export interface PingStatusInput {
 
 export type PingStatusAnswer = string;
 
+/** What `sendEnvelope` takes. */
+export interface SendEnvelopeInput {
+  /** The workflow, by the number in its DSN. */
+  readonly project: string;
+  /** The key of the DSN, when it comes in no header. */
+  readonly sentry_key?: string;
+}
+
+export interface SendEnvelopeAnswer {
+  readonly id?: string;
+}
+
+/** What `storeEvent` takes. */
+export interface StoreEventInput {
+  /** The workflow, by the number in its DSN. */
+  readonly project: string;
+  /** The key of the DSN, when it comes in no header. */
+  readonly sentry_key?: string;
+  /** Any JSON. */
+  readonly body?: unknown;
+}
+
+export interface StoreEventAnswer {
+  readonly id?: string;
+}
+
 /** What `listWorkflows` takes. */
 export interface ListWorkflowsInput {
   /** True: only active ones; false: only inactive ones. */
@@ -1487,6 +1532,19 @@ export interface CreateWorkflowInput {
     readonly type: "http";
     /** The caller waits for what the run passes to `$.respond`. */
     readonly custom_response?: boolean;
+    readonly auth?: {
+      readonly type: "none" | "bearer";
+      /** With `bearer`: what callers must send. Kept hashed, never shown. */
+      readonly token?: string;
+    };
+  } | {
+    /** Shown only. */
+    readonly id?: string;
+    /** Shown only. */
+    readonly endpoint_url?: string;
+    /** Shown only. */
+    readonly next_at_ms?: number | null;
+    readonly type: "errors";
     readonly auth?: {
       readonly type: "none" | "bearer";
       /** With `bearer`: what callers must send. Kept hashed, never shown. */
@@ -1620,6 +1678,19 @@ export interface UpdateWorkflowInput {
     readonly type: "http";
     /** The caller waits for what the run passes to `$.respond`. */
     readonly custom_response?: boolean;
+    readonly auth?: {
+      readonly type: "none" | "bearer";
+      /** With `bearer`: what callers must send. Kept hashed, never shown. */
+      readonly token?: string;
+    };
+  } | {
+    /** Shown only. */
+    readonly id?: string;
+    /** Shown only. */
+    readonly endpoint_url?: string;
+    /** Shown only. */
+    readonly next_at_ms?: number | null;
+    readonly type: "errors";
     readonly auth?: {
       readonly type: "none" | "bearer";
       /** With `bearer`: what callers must send. Kept hashed, never shown. */
@@ -1817,6 +1888,32 @@ export interface SearchErrorsInput {
 export interface SearchErrorsAnswer {
   readonly page_info: SearchInfo;
   readonly data: readonly FoundError[];
+}
+
+/** What `reportError` takes. */
+export interface ReportErrorInput {
+  /** The workflow whose error it is. */
+  readonly workflow_id?: string;
+  /** Instead of `workflow_id`: the program, by a name of your own. */
+  readonly service?: string;
+  /** What went wrong. Cut at 8192 bytes. */
+  readonly message: string;
+  /** The error’s code, or the name of its class; `Error` when not given. */
+  readonly code?: string;
+  /** The stack as the program has it, one frame a line. At most 50 lines are kept. */
+  readonly stack?: string;
+  /** The part of the program: shown as the step, and grouped by. */
+  readonly step?: string;
+  /** When it happened; now when not given. */
+  readonly ts?: number | string;
+  /** A JSON object with whatever helps: release, host, user. At most 65536 bytes. */
+  readonly context?: unknown;
+  /** Any JSON: what the program was working on. Kept byte for byte. */
+  readonly original_event?: unknown;
+}
+
+export interface ReportErrorAnswer {
+  readonly data: ReportedError;
 }
 
 /** What `searchRuns` takes. */
@@ -3547,10 +3644,14 @@ export interface ListKeysAnswer {
 export interface CreateKeyInput {
   /** What the key is for. */
   readonly label: string;
-  /** `read` to look, `write` to change, `keys` for API keys, `account` for who you are and the audit log, `admin` to make owners. Read and write when not given. */
-  readonly scopes?: readonly ("read" | "write" | "keys" | "account" | "admin")[];
+  /** `ingest` to report errors of other programs, `read` to look, `write` to change, `keys` for API keys, `account` for who you are and the audit log, `admin` to make owners. Read and write when not given. */
+  readonly scopes?: readonly ("ingest" | "read" | "write" | "keys" | "account" | "admin")[];
   /** When it expires, in seconds since the Unix epoch: from then on it is refused with 401. When not given, never, or when your own key does. */
   readonly expires_at?: number | null;
+  /** With the scope `ingest` alone: the only workflow whose errors the key reports. The answer has its `dsn`. */
+  readonly workflow_id?: string;
+  /** Instead of `workflow_id`: a service by its name, whose workflow is made when there is none. */
+  readonly service?: string;
 }
 
 export interface CreateKeyAnswer {
@@ -3623,10 +3724,14 @@ export interface CreateOwnerKeyInput {
   readonly id: string;
   /** What the key is for. */
   readonly label: string;
-  /** `read` to look, `write` to change, `keys` for API keys, `account` for who you are and the audit log, `admin` to make owners. Read and write when not given. */
-  readonly scopes?: readonly ("read" | "write" | "keys" | "account" | "admin")[];
+  /** `ingest` to report errors of other programs, `read` to look, `write` to change, `keys` for API keys, `account` for who you are and the audit log, `admin` to make owners. Read and write when not given. */
+  readonly scopes?: readonly ("ingest" | "read" | "write" | "keys" | "account" | "admin")[];
   /** When it expires, in seconds since the Unix epoch: from then on it is refused with 401. When not given, never, or when your own key does. */
   readonly expires_at?: number | null;
+  /** With the scope `ingest` alone: the only workflow whose errors the key reports. The answer has its `dsn`. */
+  readonly workflow_id?: string;
+  /** Instead of `workflow_id`: a service by its name, whose workflow is made when there is none. */
+  readonly service?: string;
 }
 
 export interface CreateOwnerKeyAnswer {
