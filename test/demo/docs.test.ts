@@ -14,6 +14,9 @@ import { headingsOf, linksOf, tableOf } from './markdown.ts';
 import { ROOT, readDocument, typeAll } from './reader.ts';
 
 const TYPED = [
+  'concepts',
+  'recipes',
+  'migrating',
   'workflows',
   'waiting',
   'code-first',

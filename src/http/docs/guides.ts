@@ -18,7 +18,7 @@ interface Guide {
 
 /** What the navigation shows, in the order of reading. Guides that are named nowhere follow as "More". */
 const GROUPS: readonly { readonly title: string; readonly names: readonly string[] }[] = [
-  { title: 'Start', names: ['quick-start'] },
+  { title: 'Start', names: ['quick-start', 'concepts', 'recipes', 'migrating'] },
   {
     title: 'Build',
     names: ['workflows', 'code-first', 'waiting', 'sources', 'components', 'accounts', 'data-stores', 'cli', 'client'],
