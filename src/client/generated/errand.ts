@@ -631,7 +631,7 @@ export class Errand {
   /**
    * Read one event of a workflow: `GET /v1/workflows/{id}/event_summaries/{record_id}`
    *
-   * With its receipts: every run and delivery that it caused, with its state, and what was withheld and why. On any channel but `$errors`, and as long as retention keeps it. Its emit id, the `webhook-id` of what is delivered, names it as well as its record id.
+   * With its receipts: every run and delivery that it caused, with its state, and what was withheld and why. As long as retention keeps it. Its emit id, the `webhook-id` of what is delivered, names it as well as its record id.
    */
   getWorkflowEvent(input: GetWorkflowEventInput, options: CallOptions = {}): Promise<GetWorkflowEventAnswer> {
     return this.#transport.send<GetWorkflowEventAnswer>({ method: 'GET', path: '/v1/workflows/{id}/event_summaries/{record_id}', query: ['expand'] }, input, options);
@@ -649,7 +649,7 @@ export class Errand {
   /**
    * Read one event of a source: `GET /v1/sources/{id}/event_summaries/{record_id}`
    *
-   * With its receipts: every run and delivery that it caused, with its state, and what was withheld and why. On any channel but `$errors`, and as long as retention keeps it. Its emit id, the `webhook-id` of what is delivered, names it as well as its record id.
+   * With its receipts: every run and delivery that it caused, with its state, and what was withheld and why. As long as retention keeps it. Its emit id, the `webhook-id` of what is delivered, names it as well as its record id.
    */
   getSourceEvent(input: GetSourceEventInput, options: CallOptions = {}): Promise<GetSourceEventAnswer> {
     return this.#transport.send<GetSourceEventAnswer>({ method: 'GET', path: '/v1/sources/{id}/event_summaries/{record_id}', query: ['expand'] }, input, options);
@@ -676,7 +676,7 @@ export class Errand {
   /**
    * Read one event of a heartbeat: `GET /v1/heartbeats/{id}/event_summaries/{record_id}`
    *
-   * With its receipts: every run and delivery that it caused, with its state, and what was withheld and why. On any channel but `$errors`, and as long as retention keeps it. Its emit id, the `webhook-id` of what is delivered, names it as well as its record id.
+   * With its receipts: every run and delivery that it caused, with its state, and what was withheld and why. As long as retention keeps it. Its emit id, the `webhook-id` of what is delivered, names it as well as its record id.
    */
   getHeartbeatEvent(input: GetHeartbeatEventInput, options: CallOptions = {}): Promise<GetHeartbeatEventAnswer> {
     return this.#transport.send<GetHeartbeatEventAnswer>({ method: 'GET', path: '/v1/heartbeats/{id}/event_summaries/{record_id}', query: ['expand'] }, input, options);

@@ -1,6 +1,6 @@
 // What workflows, sources and heartbeats emitted, in the shape of the error listing.
 
-import { ERRORS, WAITING } from '../../../domain/emission.ts';
+import { WAITING } from '../../../domain/emission.ts';
 import { Refusal } from '../../../domain/fault.ts';
 import { entryOfEvent, PREFIX } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
@@ -94,7 +94,7 @@ function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Nou
     tag: path,
     access: 'read',
     summary: `Read one event of a ${noun}`,
-    description: `With its receipts: every run and delivery that it caused, with its state, and what was withheld and why. On any channel but \`$errors\`, and as long as retention keeps it. Its emit id, the \`webhook-id\` of what is delivered, names it as well as its record id.`,
+    description: `With its receipts: every run and delivery that it caused, with its state, and what was withheld and why. As long as retention keeps it. Its emit id, the \`webhook-id\` of what is delivered, names it as well as its record id.`,
     params: { ...idIn(prefix, `The ${noun}.`), record_id: RECORD_ID },
     query: { expand: EXPAND },
     answer: dataOf(EVENT_WHOLE),
@@ -105,7 +105,7 @@ function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Nou
     await exists(store, ownerId, { id, noun, prefix });
     const entry = found(entryOfEvent(recordId), 'event', recordId);
     const emission = found(await store.getEmission(ownerId, entry), 'event', recordId);
-    if (emission.emitterId !== id || emission.name === ERRORS) throw notFound('event', recordId);
+    if (emission.emitterId !== id) throw notFound('event', recordId);
     const receipts = await store.receipts(ownerId, entry);
     const record = emissionToWire(emission, query.expand === 'event', maySeeSecrets(caller));
     return { data: { ...record, receipts: receipts.map(receiptToWire) } };
