@@ -75,7 +75,8 @@ export function listOf(all: readonly Shipped[]): string {
   return `# Licences of what is shipped
 
 Errand itself is under the Apache License 2.0 ([LICENSE](LICENSE)). An installation of the package has these besides, each with its
-own licence in its folder of \`node_modules\`. The list is made from \`package-lock.json\` by \`npm run generate\`.
+own licence in its folder of \`node_modules\`. The list is made from \`package-lock.json\` by \`npm run generate\`. The files of the
+dashboard contain parts of other packages: \`dist/dashboard/licences.md\`, which is made with them, names each with its licence.
 
 | Package | Version | Licence | Installed |
 |---|---|---|---|

@@ -49,7 +49,7 @@ const PATTERN = new RegExp(`\\b(${Object.keys(WORDS).join('|')})\\b`, 'giu');
 /** `nobody` is a user of Unix systems: in code marks it is that name. */
 const NAMES = /`[^`]*`/g;
 
-const CHECKED = ['*.md', 'docs', 'src', 'sources', 'examples'];
+const CHECKED = ['*.md', 'docs', 'src', 'dashboard', 'sources', 'examples'];
 /** Generated files, and the first migrations: released ones are never changed, not even in a comment. */
 const UNCHECKED =
   /^(docs\/openapi\.json|src\/client\/generated\/.*|LICENCES\.md|src\/store\/(\w+\/)?migrations\/001-\w+\.ts)$/;

@@ -9,10 +9,10 @@ const ROOT = join(import.meta.dirname, '..');
 const MAX_LINES = 350;
 const MAX_FILES = 25;
 
-const CHECKED = ['src', 'sources', 'test', 'examples', 'release'];
+const CHECKED = ['src', 'dashboard', 'sources', 'test', 'examples', 'release'];
 /** What tests read is no code: frozen stores, answers of others. What is generated is as long as what it is made from. */
 const UNCHECKED = /^(test\/data|src\/client\/generated)\//;
-const CODE = /\.(ts|mjs|js)$/;
+const CODE = /\.(tsx?|css|mjs|js)$/;
 
 /** Returns each file and folder that is too large, given the text of each file by its path. */
 export function tooLarge(files: ReadonlyMap<string, string>): string[] {

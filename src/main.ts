@@ -42,6 +42,7 @@ function greet(service: Service, config: Config): void {
   const lines = [
     `Errand ${VERSION} listens on ${service.url}`,
     ...(service.publicUrl === service.url ? [] : [`  public ${service.publicUrl}`]),
+    ...(service.signInUrl === null ? [] : [`  board  ${service.signInUrl} (signs in once, within ten minutes)`]),
     ...(config.roles.has('api') ? [`  docs   ${service.publicUrl}/docs`] : []),
     ...(service.metricsUrl === null ? [] : [`  metrics ${service.metricsUrl}`]),
     `  roles  ${[...config.roles].join(', ')}`,

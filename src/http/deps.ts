@@ -45,6 +45,8 @@ import type { DataPlace } from '../store/contract/data.ts';
 import type { DryRun } from '../store/contract/operations.ts';
 import type { DeliveryRecord } from '../store/contract/records.ts';
 import type { Appended, Idempotency, Store } from '../store/contract/store.ts';
+import type { Dashboard } from './dashboard/built.ts';
+import type { SignInLinks } from './session/sign-in-links.ts';
 import type { ListedComponent } from './wire/catalogue.ts';
 
 export interface HttpDeps {
@@ -57,6 +59,9 @@ export interface HttpDeps {
   readonly streams: Streams;
   readonly quotas: OwnerQuotas;
   readonly urls: Urls;
+  readonly signInLinks: SignInLinks;
+  /** Undefined: as `npm run build` left it; null: none. */
+  readonly dashboard?: Dashboard | null;
   readonly maxBodyBytes: number;
   /** False: this process does not have the role `api`, and answers only health and metrics. */
   readonly isApi: boolean;

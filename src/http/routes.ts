@@ -8,6 +8,7 @@ import { addAuditRoutes } from './routes/admin/audit.ts';
 import { addKeyRoutes } from './routes/admin/keys.ts';
 import { addOwnerRoutes } from './routes/admin/owners.ts';
 import { addQuotaRoutes } from './routes/admin/quotas.ts';
+import { addSessionRoutes } from './routes/admin/session.ts';
 import { addUserRoutes } from './routes/admin/users.ts';
 import { addCatalogueRoutes } from './routes/catalogue.ts';
 import { addComponentRoutes } from './routes/components.ts';
@@ -77,11 +78,12 @@ export function addRoutes(app: App, deps: HttpDeps, { log, buildDocument }: Rout
   addSubscriptionRoutes(app, deps);
   addUserRoutes(app, deps);
   addKeyRoutes(app, deps);
+  addSessionRoutes(app, deps);
   addOwnerRoutes(app, deps);
   addQuotaRoutes(app, deps);
   addAuditRoutes(app, deps, log);
   addLedgerRoutes(app, deps);
   addHealthRoutes(app, deps);
   addDocsRoutes(app, deps, buildDocument);
-  addPageRoutes(app);
+  addPageRoutes(app, deps);
 }

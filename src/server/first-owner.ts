@@ -5,15 +5,17 @@ import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { SCOPES } from '../domain/keys.ts';
 import type { Actions } from '../engine/actions.ts';
 import { hashKey } from '../engine/resources/owners.ts';
-import type { Ids, Log } from '../ports.ts';
+import type { Ids } from '../ports.ts';
 import type { Store } from '../store/contract/store.ts';
-import { type Config, ConfigError, dataPaths, maxOwnersOf } from './config.ts';
+import { type Config, ConfigError, dataPaths } from './config.ts';
 
 export interface FirstOwner {
   /** File with the key; null when the key came from the environment, or from another node. */
   readonly keyFile: string | null;
   /** The key, only at the start that created it. */
   readonly newKey: string | null;
+  /** Of the key in the file or in the environment; null when neither is a key of the store. */
+  readonly keyHash: string | null;
 }
 
 export interface FirstOwnerDeps {
@@ -23,7 +25,16 @@ export interface FirstOwnerDeps {
   readonly ids: Ids;
 }
 
-export async function ensureFirstOwner({ store, actions, config, ids }: FirstOwnerDeps): Promise<FirstOwner> {
+export async function ensureFirstOwner(deps: FirstOwnerDeps): Promise<FirstOwner> {
+  const { store, config } = deps;
+  const made = await ensure(deps);
+  const apiKey = made.keyFile === null ? config.apiKey : await readKey(made.keyFile);
+  const keyHash = apiKey === null ? null : hashKey(apiKey);
+  const isKnown = keyHash !== null && (await store.keyByHash(keyHash)) !== undefined;
+  return { ...made, keyHash: isKnown ? keyHash : null };
+}
+
+async function ensure({ store, actions, config, ids }: FirstOwnerDeps): Promise<Omit<FirstOwner, 'keyHash'>> {
   const keyFile = dataPaths(config.dataDir).apiKey;
   const opens = async (key: string | null): Promise<boolean> =>
     key !== null && (await store.keyByHash(hashKey(key))) !== undefined;
@@ -43,16 +54,6 @@ export async function ensureFirstOwner({ store, actions, config, ids }: FirstOwn
   if (isFirst || (await opens(apiKey))) return { keyFile, newKey: isFirst ? apiKey : null };
   if (made !== null) await rm(keyFile, { force: true });
   return { keyFile: null, newKey: null };
-}
-
-/** Warns of more owners than the isolation level allows: they keep working, and only further ones are refused. */
-export async function warnOfOwners(config: Config, log: Log, store: Store): Promise<void> {
-  const [max, { length: owners }] = [maxOwnersOf(config), await store.listOwners()];
-  if (max === null || owners <= max) return;
-  log.warn(
-    { owners, owners_without_jail: max },
-    'more owners than ERRAND_OWNERS_WITHOUT_JAIL allows: their code is not isolated from each other at level process; set ERRAND_ISOLATION to jail',
-  );
 }
 
 async function readKey(keyFile: string): Promise<string | null> {

@@ -30,7 +30,9 @@ import { createSourceFiles } from '../engine/sources/source-files.ts';
 import { SourceRepairs } from '../engine/sources/source-repairs.ts';
 import { Streams } from '../engine/streams/streams.ts';
 import { WakeUps } from '../engine/wake-ups.ts';
+import { openDashboard } from '../http/dashboard/built.ts';
 import { createHttpServer, type HttpServer } from '../http/server/server.ts';
+import { SignInLinks } from '../http/session/sign-in-links.ts';
 import { STREAM_FRAMES } from '../http/wire/log/stream-frames.ts';
 import { fileInput } from '../http/wire/workflow-files.ts';
 import { createMailer } from '../mail/mailer.ts';
@@ -47,13 +49,14 @@ import { newSecret, newSigningKey } from '../webhook/sign.ts';
 import { createBundling } from './code-bundling.ts';
 import { runnerOf, tryIsolation } from './code-isolation.ts';
 import { type Config, ConfigError, dataPaths, maxOwnersOf } from './config.ts';
-import { ensureFirstOwner, type FirstOwner, warnOfOwners } from './first-owner.ts';
+import { ensureFirstOwner, type FirstOwner } from './first-owner.ts';
 import { listen } from './listening.ts';
 import { openStore, type StorePorts } from './open-store.ts';
 import { createJudges, type OwnPorts } from './own-services.ts';
 import { prepareMachine } from './preparation.ts';
 import { createIds } from './real-ports.ts';
 import { removeRunning, writeRunning } from './running-file.ts';
+import { warnAtStart } from './start-warnings.ts';
 import { buildFolder } from './workflow-folder.ts';
 
 export interface Ports extends StorePorts {
@@ -69,6 +72,8 @@ export interface Service {
   /** The address for callers. */
   readonly publicUrl: string;
   readonly first: FirstOwner;
+  /** Signs in to the dashboard, once; null: there is no dashboard here, or no key to sign in with. */
+  readonly signInUrl: string | null;
   /** From now on every request but health is answered with 503 and `connection: close`. */
   drain(): void;
   /** Ends soon after `graceMs`: nothing accepted is lost, and what runs is finished or released. May be called twice. */
@@ -230,20 +235,13 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   nodes.start();
   const { maxBodyBytes, maxConnections, maxConnectionsPerAddress } = config;
   const isApi = config.roles.has('api');
-  const canBundle = (): boolean => bundling.problem() === null;
+  const [signInLinks, dashboard] = [new SignInLinks(), isApi ? openDashboard() : null];
+  const surroundings = { store, clock, ids, log, urls };
   const base = {
-    canBundle,
-    store,
-    actions,
-    metrics,
-    streams,
-    quotas,
-    clock,
-    ids,
-    log,
-    urls,
-    maxBodyBytes,
-    isApi,
+    ...surroundings,
+    ...{ actions, metrics, streams, quotas },
+    ...{ signInLinks, dashboard, isApi, maxBodyBytes },
+    canBundle: () => bundling.problem() === null,
     draining: () => isDraining,
   };
   const http = await createHttpServer(base, { maxConnections, maxConnectionsPerAddress });
@@ -265,13 +263,8 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   }
   slots.open();
   startParts(parts, config);
-  if (config.allowTargets.length > 0) {
-    log.warn({ allow_targets: config.allowTargets }, 'webhooks may reach these addresses');
-  }
-  await warnOfOwners(config, ports.log, store);
-  if (config.databaseUrl !== null && config.publicUrl === null) {
-    log.warn({ url }, 'ERRAND_PUBLIC_URL is not set: endpoints and links that are made here name this process alone');
-  }
+  await warnAtStart(config, ports.log, { store, url });
+  const signInUrl = dashboard && signInLinks.create(first.keyHash, { url, token: ids.secret(), nowMs: clock.nowMs() });
   const running = { pid: process.pid, url };
   const runningFile = dataPaths(config.dataDir).running;
   if (isApi) await writeRunning(runningFile, running);
@@ -287,7 +280,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     stopping ??= stopParts(parts, http, graceMs).then(() => removeRunning(runningFile, running));
     return stopping;
   };
-  return { url, metricsUrl, publicUrl: urls.publicUrl(), first, drain, stop };
+  return { url, metricsUrl, publicUrl: urls.publicUrl(), first, signInUrl, drain, stop };
 }
 
 /** Deploys the folder before the server accepts calls, so that its workflows exist from the first request on. */

@@ -60,6 +60,7 @@ async function pack(folder: string): Promise<{ tarball: string; packed: string[]
   const copied = [...ALWAYS_PACKED, ...manifest.files.filter((path) => !made(path))];
   for (const path of copied) await cp(join(ROOT, path), join(from, path), { recursive: true });
   await run(TSC, ['-p', join(ROOT, 'tsconfig.build.json'), '--outDir', join(from, 'dist')]).catch(outputOf);
+  await cp(join(ROOT, 'dist/dashboard'), join(from, 'dist/dashboard'), { recursive: true });
   await run(process.execPath, [join(ROOT, 'release/shrinkwrap.ts'), from]);
   const { stdout } = await npm(from, ['pack', '--ignore-scripts', '--json', '--pack-destination', folder]);
   const packed = Object.values(JSON.parse(stdout))[0] as { filename: string; files: { path: string }[] };

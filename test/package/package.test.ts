@@ -30,11 +30,17 @@ function startServer(name: string, env: Readonly<Record<string, string>> = {}) {
 
 test('The package holds programs, documents and the licence', () => {
   const { packed } = installed;
-  for (const path of ['LICENSE', 'README.md', 'dist/errand.js', 'dist/runner/child/main.js']) {
+  for (const path of [
+    'LICENSE',
+    'README.md',
+    'dist/errand.js',
+    'dist/runner/child/main.js',
+    'dist/dashboard/licences.md',
+  ]) {
     assert.ok(packed.includes(path), path);
   }
   const known =
-    /^dist\/.*\.js$|^dist\/node-version\.cjs$|^dist\/(sdk|verifier|client|client\/generated)\/[\w-]+\.d\.ts$|^docs\/|^deploy\/|^sources\/|^[A-Z]+(\.md)?$|^(package|npm-shrinkwrap)\.json$/;
+    /^dist\/.*\.js$|^dist\/dashboard\/(assets\/)?[\w.-]+$|^dist\/node-version\.cjs$|^dist\/(sdk|verifier|client|client\/generated)\/[\w-]+\.d\.ts$|^docs\/|^deploy\/|^sources\/|^[A-Z]+(\.md)?$|^(package|npm-shrinkwrap)\.json$/;
   assert.deepEqual(
     packed.filter((path) => !known.test(path)),
     [],
@@ -69,6 +75,15 @@ test('No built module asks for TypeScript', async () => {
     const code = await readFile(join(installed.dir, 'node_modules/errand', path), 'utf8');
     assert.doesNotMatch(code, /(from|import\(?) ?['"]\.[^'"]*\.ts['"]/, path);
   }
+});
+
+test('The installed server shows the dashboard', async () => {
+  await using server = await startServer('dashboard');
+  const page = await (await fetch(server.url)).text();
+  const script = /src="(\/assets\/[^"]+\.js)"/.exec(page)?.[1];
+  assert.ok(script, page);
+  const { status, headers } = await fetch(server.url + script);
+  assert.deepEqual([status, headers.get('content-encoding')], [200, 'br']);
 });
 
 test('The installed command tells the version', async () => {

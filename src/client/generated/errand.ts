@@ -33,6 +33,8 @@ import type {
   CreateOwnerInput,
   CreateOwnerKeyAnswer,
   CreateOwnerKeyInput,
+  CreateSessionAnswer,
+  CreateSessionInput,
   CreateSourceAnswer,
   CreateSourceInput,
   CreateSubscriptionAnswer,
@@ -67,6 +69,8 @@ import type {
   DeploySourceFileInput,
   DeployWorkflowFileAnswer,
   DeployWorkflowFileInput,
+  EndSessionAnswer,
+  EndSessionInput,
   EndWaitAnswer,
   EndWaitInput,
   ExportErrorsInput,
@@ -116,6 +120,8 @@ import type {
   GetReadinessInput,
   GetRunAnswer,
   GetRunInput,
+  GetSessionAnswer,
+  GetSessionInput,
   GetSourceAnswer,
   GetSourceErrorAnswer,
   GetSourceErrorInput,
@@ -535,7 +541,7 @@ export class Errand {
    * Errors of one workflow, source or webhook with the same step, code, message template and frame are one group. Cursors are places in the list (`start_cursor`, `end_cursor`), not ids: a group that is seen again moves to the front.
    */
   listErrorGroups(input: ListErrorGroupsInput = {}, options: CallOptions = {}): Paged<ListErrorGroupsAnswer> {
-    return this.#transport.list<ListErrorGroupsAnswer>({ method: 'GET', path: '/v1/error_groups', query: ['emitter_id', 'state', 'code', 'since', 'text', 'sort', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+    return this.#transport.list<ListErrorGroupsAnswer>({ method: 'GET', path: '/v1/error_groups', query: ['emitter_id', 'state', 'code', 'since', 'text', 'sort', 'expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
   }
 
   /**
@@ -1373,6 +1379,33 @@ export class Errand {
    */
   revokeKey(input: RevokeKeyInput, options: CallOptions = {}): Promise<RevokeKeyAnswer> {
     return this.#transport.send<RevokeKeyAnswer>({ method: 'DELETE', path: '/v1/keys/{id}' }, input, options);
+  }
+
+  /**
+   * Read which key you use: `GET /v1/session`
+   *
+   * The key of the request with its scopes, its owner, and, in the dashboard, when its session ends.
+   */
+  getSession(input: GetSessionInput = {}, options: CallOptions = {}): Promise<GetSessionAnswer> {
+    return this.#transport.send<GetSessionAnswer>({ method: 'GET', path: '/v1/session' }, input, options);
+  }
+
+  /**
+   * Sign in to the dashboard: `POST /v1/session`
+   *
+   * With an API key. The answer sets a cookie, which stands for the key for seven days, in the dashboard’s own requests alone: a change also needs the header `x-errand-dashboard`. Programs send the key itself.
+   */
+  createSession(input: CreateSessionInput = {}, options: CallOptions = {}): Promise<CreateSessionAnswer> {
+    return this.#transport.send<CreateSessionAnswer>({ method: 'POST', path: '/v1/session', body: 'members', isPublic: true }, input, options);
+  }
+
+  /**
+   * Sign out of the dashboard: `DELETE /v1/session`
+   *
+   * Removes the cookie of this browser. Revoking the key ends all of its sessions.
+   */
+  endSession(input: EndSessionInput = {}, options: CallOptions = {}): Promise<EndSessionAnswer> {
+    return this.#transport.send<EndSessionAnswer>({ method: 'DELETE', path: '/v1/session' }, input, options);
   }
 
   /**

@@ -657,6 +657,46 @@ export interface Ledger {
   };
 }
 
+export interface ListedErrorGroup {
+  readonly id: string;
+  /** The workflow, source or webhook that failed. */
+  readonly emitter_id: string;
+  readonly state: "open" | "resolved" | "muted";
+  /** What the errors have in common. */
+  readonly why: string;
+  readonly fingerprint: Fingerprint;
+  /** The name that a rule of the workflow gave it (`settings.grouping`). */
+  readonly rule: string | null;
+  /** Errors, also those that are no longer kept. */
+  readonly count: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly first_seen_ms: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly last_seen_ms: number;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly first_error_id: string;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly last_error_id: string;
+  readonly first_deployment_id: string | null;
+  readonly last_deployment_id: string | null;
+  /** Errors of deployments that were there when it was resolved do not open it again. */
+  readonly resolved_in_next_deployment: boolean;
+  /** A mute ends then. */
+  readonly muted_until_ms: number | null;
+  /** A mute ends with the last of so many more errors. */
+  readonly muted_errors_left: number | null;
+  /** A mute ends with the first error of a later deployment. */
+  readonly muted_until_next_deployment: boolean;
+  readonly reopened: Reopened | null;
+  readonly note: string | null;
+  /** A mail address. */
+  readonly assignee: string | null;
+  /** Milliseconds since the Unix epoch. */
+  readonly updated_at_ms: number;
+  /** Of the last 168 hours those that had errors, newest first. */
+  readonly hours?: readonly GroupHour[];
+}
+
 export interface LogLine {
   /** Milliseconds since the Unix epoch. */
   readonly ts_ms: number;
@@ -1131,6 +1171,15 @@ export interface SearchInfo {
   readonly searched_until_ms: number | null;
   /** Records that this page looked at. */
   readonly looked_at: number;
+}
+
+export interface Session {
+  readonly owner: Owner;
+  readonly key: ApiKey;
+  /** When the session ends, in milliseconds since the Unix epoch; null: this is no session. */
+  readonly ends_at_ms: number | null;
+  /** Of the server. */
+  readonly version: string;
 }
 
 export interface Settings {
@@ -2137,6 +2186,8 @@ export interface ListErrorGroupsInput {
   readonly text?: string;
   /** Seen last first, or most errors first. */
   readonly sort?: "last_seen" | "count";
+  /** Each group with its errors by hour, as the whole group has them. */
+  readonly expand?: "hours";
   /** Records to return; 100 when not given. */
   readonly limit?: number;
   /** Cursor: only records older than this one (its id). */
@@ -2151,7 +2202,7 @@ export interface ListErrorGroupsInput {
 
 export interface ListErrorGroupsAnswer {
   readonly page_info: PageInfo;
-  readonly data: readonly ErrorGroup[];
+  readonly data: readonly ListedErrorGroup[];
 }
 
 /** What `getErrorGroup` takes. */
@@ -3666,6 +3717,33 @@ export interface RevokeKeyInput {
 
 export interface RevokeKeyAnswer {
   readonly data: ApiKey;
+}
+
+export type GetSessionInput = Readonly<Record<string, never>>;
+
+export interface GetSessionAnswer {
+  readonly data: Session;
+}
+
+/** What `createSession` takes. */
+export interface CreateSessionInput {
+  /** An API key that may read. */
+  readonly api_key?: string;
+  /** The end of the link that the server printed when it started. */
+  readonly link?: string;
+}
+
+export interface CreateSessionAnswer {
+  readonly data: Session;
+}
+
+export type EndSessionInput = Readonly<Record<string, never>>;
+
+export interface EndSessionAnswer {
+  readonly data: {
+    /** False: there was no session. */
+    readonly ended: boolean;
+  };
 }
 
 /** What `listOwners` takes. */

@@ -10,7 +10,9 @@ import type { HttpDeps } from '../deps.ts';
 import { refused, writeProblem } from '../problem.ts';
 import { countOf } from '../server/head.ts';
 import { pathOf } from '../server/target.ts';
-import { authenticate, authorize } from './auth.ts';
+import type { Session } from '../session/session-token.ts';
+import { Sessions } from '../session/sessions.ts';
+import { authenticate, authorize, goodKey } from './auth.ts';
 import { KeyUses } from './key-uses.ts';
 
 /** The scope that the caller's key needs. `public`: no key is needed, and there is no `caller`. */
@@ -30,6 +32,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The key of this request; set before the handler of every route that needs a scope. */
     caller: ApiKey;
+    /** The dashboard's session that the request came with; null: it came with the key itself. */
+    session: Session | null;
   }
   interface FastifySchema {
     access?: Access;
@@ -46,6 +50,8 @@ export const PUBLIC_PAGE = { hide: true, access: 'public' } as const;
 /** Must be called before any route is added: it checks each route as it is added. */
 export function addAccess(app: App, deps: HttpDeps): void {
   app.decorateRequest('caller');
+  app.decorateRequest('session', null);
+  const sessions = new Sessions(deps);
   const uses = new KeyUses(deps.store);
   app.addHook('onRoute', (route) => {
     const { access, answersWhile } = route.schema ?? {};
@@ -66,7 +72,12 @@ export function addAccess(app: App, deps: HttpDeps): void {
     if (access === 'public') return;
     // Node would take the first one, and a proxy in front of it may have checked another one.
     if (countOf(request.raw.rawHeaders, 'authorization') > 1) throw TWO_KEYS;
-    request.caller = await authenticate(deps.store, request.headers.authorization);
+    const { authorization } = request.headers;
+    const session = authorization === undefined ? sessions.of(request.raw) : null;
+    request.caller = session
+      ? await goodKey(deps.store, session.keyHash)
+      : await authenticate(deps.store, authorization);
+    request.session = session;
     uses.used(request.caller, deps.store.clock.nowMs());
     if (!request.is404) authorize(request.caller, access);
     deps.quotas.takeRequest(request.caller.ownerId);

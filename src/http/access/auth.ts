@@ -28,7 +28,12 @@ export async function authenticate(store: Store, authorization: string | undefin
 
 /** Returns the key that a caller has sent. Throws `Refusal` (401) when it is no good one. */
 export async function keyOf(store: Store, token: string): Promise<ApiKey> {
-  const key = await store.keyByHash(sha256Hex(token));
+  return goodKey(store, sha256Hex(token));
+}
+
+/** Returns the key with that hash. Throws `Refusal` (401) when it is unknown, revoked or expired. */
+export async function goodKey(store: Store, keyHash: string): Promise<ApiKey> {
+  const key = await store.keyByHash(keyHash);
   const nowMs = store.clock.nowMs();
   if (key && isGood(key, nowMs)) return key;
   const expiredAtMs = key?.revokedAtMs === null ? key.expiresAtMs : null;

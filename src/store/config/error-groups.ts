@@ -14,9 +14,10 @@ import type {
 import type { PageQuery } from '../contract/records.ts';
 import { number, text, textOrNull } from '../rows/cells.ts';
 import { toErrorGroup } from '../rows/group-rows.ts';
+import type { Row } from '../rows/rows.ts';
 import type { ConfigCore, Listener } from './config-database.ts';
 import { type Listing, readPage } from './pages.ts';
-import { differs, FOR_UPDATE, isAmongRows, joined, raw, type Sql, sql } from './sql.ts';
+import { differs, FOR_UPDATE, isAmong, isAmongRows, joined, raw, type Sql, sql } from './sql.ts';
 import { all, get, type Steps, send } from './steps.ts';
 
 /** The count and the id as one text that sorts as they do. */
@@ -47,6 +48,17 @@ export function errorGroupVerbs({ database, clock }: ConfigCore): ErrorGroupStor
     },
 
     getErrorGroup: (ownerId, id) => readWhole(ownerId, id),
+
+    groupHours: async (ownerId, ids) => {
+      if (ids.length === 0) return new Map();
+      const since = Math.floor(clock.nowMs() / HOUR_MS) - LIMITS.groupHours;
+      const rows = await database.all(sql`SELECT h.group_id, h.hour, h.n FROM error_groups AS g
+        JOIN error_group_hours AS h ON h.group_id = g.id
+        WHERE g.id ${isAmong(ids)} AND g.owner_id = ${ownerId} AND h.hour > ${since}
+        ORDER BY h.group_id, h.hour DESC`);
+      const byGroup = Map.groupBy(rows, (row) => text(row, 'group_id'));
+      return new Map([...byGroup].map(([id, hours]) => [id, hours.map(hourOf)]));
+    },
 
     updateErrorGroup: (ownerId, id, change) =>
       database.write(function* ({ nowMs }) {
@@ -85,7 +97,7 @@ export function errorGroupVerbs({ database, clock }: ConfigCore): ErrorGroupStor
     ]);
     return {
       group: standingAt(toErrorGroup(row), nowMs),
-      hours: hours.map((hour) => ({ hour: number(hour, 'hour'), count: number(hour, 'n') })),
+      hours: hours.map(hourOf),
       deployments: deployments.map(
         (seen): GroupDeployment => ({
           deploymentId: text(seen, 'deployment_id'),
@@ -97,6 +109,10 @@ export function errorGroupVerbs({ database, clock }: ConfigCore): ErrorGroupStor
       entries: entries.map((entry) => number(entry, 'entry')),
     };
   }
+}
+
+function hourOf(row: Row): GroupWhole['hours'][number] {
+  return { hour: number(row, 'hour'), count: number(row, 'n') };
 }
 
 function pageAt<C>({ limit, after, before }: GroupPageQuery, place: (at: GroupPlace) => C): PageQuery<C> {

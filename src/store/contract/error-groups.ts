@@ -50,6 +50,8 @@ export interface ErrorGroupStore {
   /** Returns groups as they stand now: a mute whose time is over has ended. */
   listErrorGroups(of: GroupQuery, page: GroupPageQuery): Promise<Page<ErrorGroup>>;
   getErrorGroup(ownerId: string, id: string): Promise<GroupWhole | undefined>;
+  /** Returns the hours of those of the groups that the owner has, as `GroupWhole` has them. At most one page of groups. */
+  groupHours(ownerId: string, ids: readonly string[]): Promise<ReadonlyMap<string, GroupWhole['hours']>>;
   /**
    * Changes state, note or assignee. An error that is captured later is judged by the new state. `refused`: the group is to
    * wait for the next deployment, and its errors have none. Undefined: no such group.

@@ -64,6 +64,8 @@ export function errorGroupsContract(harness: Harness): void {
         { hour: hour + 1, count: 3 },
         { hour, count: 1 },
       ]);
+      const ofOwner = await stage.store.groupHours(stage.owner.id, [group.id, 'eg_0000000000000000']);
+      deepEqual([...ofOwner], [[group.id, hours]]);
       deepEqual(
         deployments.map(({ deploymentId, count }) => [deploymentId, count]),
         [
@@ -125,6 +127,7 @@ export function errorGroupsContract(harness: Harness): void {
       const stranger = await stage.neighbour();
       deepEqual(await groups(stranger), []);
       equal(await stage.store.getErrorGroup(stranger.owner.id, group.id), undefined);
+      equal((await stage.store.groupHours(stranger.owner.id, [group.id])).size, 0);
       const note = { note: 'mine' };
       equal(await stage.store.updateErrorGroup(stranger.owner.id, group.id, note), undefined);
       deepEqual(await groups(stranger, { emitterId: workflow.id }), []);

@@ -12,6 +12,7 @@ import type { ApiDocument } from '../../../src/http/openapi/document.ts';
 import { buildDocument } from '../../../src/http/openapi/openapi.ts';
 import type { HttpBounds } from '../../../src/http/server/bounds.ts';
 import { createHttpServer } from '../../../src/http/server/server.ts';
+import { SignInLinks } from '../../../src/http/session/sign-in-links.ts';
 import type { Random } from '../../../src/ports.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
 import { type Opened, TestClock } from '../../contract/fixtures.ts';
@@ -132,6 +133,8 @@ export async function startServer(t: TestContext, overrides: Overrides = {}): Pr
     },
     streams: { openStream: () => Promise.reject(new Error('no fake for openStream')) },
     urls: createUrls({ publicUrl: null, endpointHosts: null }, () => `http://127.0.0.1:${port}`),
+    signInLinks: new SignInLinks(),
+    dashboard: null,
     maxBodyBytes: 512 * 1024,
     isApi: true,
     canBundle: () => true,

@@ -6,9 +6,8 @@ import type { Static } from 'typebox';
 import { ERRORS } from '../../../domain/emission.ts';
 import { Refusal } from '../../../domain/fault.ts';
 import { entryOf, PREFIX } from '../../../domain/ids.ts';
-import { isGood } from '../../../domain/keys.ts';
 import { KIB, LIMITS } from '../../../domain/limits.ts';
-import { bearerOf, sha256Hex } from '../../access/auth.ts';
+import { stillGood } from '../../access/still-good.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { idIn, operation } from '../../openapi/operation.ts';
@@ -116,12 +115,8 @@ class Exporter {
   /** An export may take minutes: the process may stop, and the key may be revoked. */
   #mayGoOn(request: FastifyRequest): () => Promise<boolean> {
     const { store, draining } = this.#deps;
-    const keyHash = sha256Hex(bearerOf(request.headers.authorization) ?? '');
-    return async () => {
-      if (draining()) return false;
-      const key = await store.keyByHash(keyHash);
-      return key !== undefined && isGood(key, store.clock.nowMs());
-    };
+    const isGood = stillGood(store, request);
+    return async () => !draining() && (await isGood());
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { ERRORS } from '../../../domain/emission.ts';
 import { captured } from '../../../domain/errors/fingerprint.ts';
-import { GROUP_STATES } from '../../../domain/errors/group.ts';
+import { type ErrorGroup, GROUP_STATES } from '../../../domain/errors/group.ts';
 import { detailOf } from '../../../domain/failure.ts';
 import { Refusal } from '../../../domain/fault.ts';
 import { PREFIX } from '../../../domain/ids.ts';
@@ -26,6 +26,8 @@ import {
   groupCursor,
   groupToWire,
   groupWholeToWire,
+  hoursToWire,
+  LISTED_GROUP,
   placeOf,
   previewOf,
 } from '../../wire/log/error-groups.ts';
@@ -57,9 +59,10 @@ function addList(app: App, { store }: HttpDeps): void {
       since: TIME_RANGE.since,
       text: SEARCHED_TEXT('the code, the message template, the frame, the step or the rule’s name'),
       sort: Type.Optional(oneOf(SORTS, 'Seen last first, or most errors first.')),
+      expand: Type.Optional(oneOf(['hours'], 'Each group with its errors by hour, as the whole group has them.')),
       ...LIST_QUERY,
     },
-    answer: listOf(ERROR_GROUP),
+    answer: listOf(LISTED_GROUP),
   });
   app.get('/v1/error_groups', { schema }, async ({ query, caller }) => {
     const { emitter_id: emitterId, state, code, since, text: part, sort = 'last_seen' } = query;
@@ -73,7 +76,13 @@ function addList(app: App, { store }: HttpDeps): void {
       ...rangeOf(since === undefined ? {} : { since }),
     };
     const listed = await store.listErrorGroups(of, pageOf(query, groupCursor));
-    const { page_info: info, data } = listAnswer(listed, groupToWire, query);
+    const ids = listed.items.map(({ id }) => id);
+    const hours = query.expand === 'hours' ? await store.groupHours(caller.ownerId, ids) : null;
+    const show = (group: ErrorGroup) => ({
+      ...groupToWire(group),
+      ...(hours === null ? {} : { hours: hoursToWire(hours.get(group.id) ?? []) }),
+    });
+    const { page_info: info, data } = listAnswer(listed, show, query);
     const [first, last] = [listed.items[0], listed.items.at(-1)];
     const cursors = {
       start_cursor: first ? placeOf(first, sort) : null,

@@ -4,10 +4,9 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../../domain/fault.ts';
 import { entryOf } from '../../../domain/ids.ts';
-import { isGood } from '../../../domain/keys.ts';
 import { KIB } from '../../../domain/limits.ts';
 import type { StreamChannel, StreamSink } from '../../../domain/stream.ts';
-import { bearerOf, sha256Hex } from '../../access/auth.ts';
+import { stillGood } from '../../access/still-good.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
@@ -34,11 +33,8 @@ interface StreamRequest {
 
 export async function sendStream({ store, streams }: HttpDeps, asked: StreamRequest): Promise<void> {
   const { request, reply, channel, after, isThere } = asked;
-  const keyHash = sha256Hex(bearerOf(request.headers.authorization) ?? '');
-  const isAllowed = async (): Promise<boolean> => {
-    const key = await store.keyByHash(keyHash);
-    return key !== undefined && isGood(key, store.clock.nowMs()) && (await isThere());
-  };
+  const isGood = stillGood(store, request);
+  const isAllowed = async (): Promise<boolean> => (await isGood()) && (await isThere());
   const open = await streams.openStream({ channel, after, isAllowed });
   const { raw } = reply;
   raw.on('close', () => open.close());

@@ -94,12 +94,20 @@ const SAMPLE = Type.Object(
   { title: 'ErrorSample' },
 );
 
+const HOURS = Type.Array(Type.Object({ from_ms: MILLISECONDS, count: COUNT }, { title: 'GroupHour' }), {
+  description: `Of the last ${LIMITS.groupHours} hours those that had errors, newest first.`,
+});
+
+/** With `expand=hours`, its hours, too. */
+export const LISTED_GROUP = Type.Object(
+  { ...ERROR_GROUP.properties, hours: Type.Optional(HOURS) },
+  { title: 'ListedErrorGroup' },
+);
+
 export const ERROR_GROUP_WHOLE = Type.Object(
   {
     ...ERROR_GROUP.properties,
-    hours: Type.Array(Type.Object({ from_ms: MILLISECONDS, count: COUNT }, { title: 'GroupHour' }), {
-      description: `Of the last ${LIMITS.groupHours} hours those that had errors, newest first.`,
-    }),
+    hours: HOURS,
     deployments: Type.Array(
       Type.Object(
         { id: id('d_'), count: COUNT, first_seen_ms: MILLISECONDS, last_seen_ms: MILLISECONDS },
@@ -146,10 +154,14 @@ export function groupToWire(group: ErrorGroup): Static<typeof ERROR_GROUP> {
   };
 }
 
+export function hoursToWire(hours: GroupWhole['hours']): Static<typeof HOURS> {
+  return hours.map(({ hour, count }) => ({ from_ms: hour * HOUR_MS, count }));
+}
+
 export function groupWholeToWire(whole: GroupWhole, samples: readonly Static<typeof SAMPLE>[]) {
   return {
     ...groupToWire(whole.group),
-    hours: whole.hours.map(({ hour, count }) => ({ from_ms: hour * HOUR_MS, count })),
+    hours: hoursToWire(whole.hours),
     deployments: whole.deployments.map(({ deploymentId, count, firstEntry, lastEntry }) => ({
       id: deploymentId,
       count,

@@ -44,6 +44,7 @@ test('no route is open but those that are meant to be', async () => {
     'post /h/{key}',
     'post /h/{key}/{status}',
     'post /r/{run}/{token}/{order}',
+    'post /v1/session',
   ]);
 });
 

@@ -1,0 +1,67 @@
+// The one place that talks to the server. Requests carry the session's cookie, and the header that a change needs.
+
+export interface Problem {
+  readonly status: number;
+  readonly title: string;
+  readonly detail: string;
+  readonly errors?: readonly { parameter: string; message: string; line?: number; column?: number }[];
+}
+
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  readonly problem: Problem | null;
+
+  constructor(status: number, problem: Problem | null) {
+    super(problem?.detail ?? (status === 0 ? 'The server does not answer.' : `The server answered ${status}.`));
+    this.status = status;
+    this.problem = problem;
+  }
+}
+
+/** Heard by the session: the server no longer knows it. */
+export const SIGNED_OUT = 'errand:signed-out';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** Sends a request and returns the text of its answer. Throws `ApiError`. `raw`: the body is sent as it is. */
+export async function send(
+  method: Method,
+  path: string,
+  given: { body?: unknown; raw?: string; signal?: AbortSignal } = {},
+): Promise<string> {
+  const body = given.raw ?? (given.body === undefined ? undefined : JSON.stringify(given.body));
+  const headers: Record<string, string> = { 'x-errand-dashboard': '1', accept: 'application/json' };
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  let response: Response;
+  try {
+    response = await fetch(path, { method, headers, body, signal: given.signal, credentials: 'same-origin' });
+  } catch (error) {
+    if (given.signal?.aborted) throw error;
+    throw new ApiError(0, null);
+  }
+  const text = await response.text();
+  if (response.ok) return text;
+  if (response.status === 401) window.dispatchEvent(new Event(SIGNED_OUT));
+  throw new ApiError(response.status, problemOf(text));
+}
+
+export async function call<T>(method: Method, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  return JSON.parse(await send(method, path, { body, signal })) as T;
+}
+
+function problemOf(text: string): Problem | null {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return typeof parsed === 'object' && parsed !== null && 'detail' in parsed ? (parsed as Problem) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns `?a=1&b=2` of what is given; empty values are left out. */
+export function query(params: Readonly<Record<string, string | number | boolean | null | undefined>>): string {
+  const given = Object.entries(params).filter(([, value]) => value !== undefined && value !== null && value !== '');
+  if (given.length === 0) return '';
+  return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+}

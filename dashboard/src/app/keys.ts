@@ -1,0 +1,32 @@
+import { useEffect, useRef } from 'react';
+
+export type KeyMap = Readonly<Record<string, () => void>>;
+
+const CHORD_MS = 800;
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
+}
+
+/** Hears single keys, and two keys in turn (`g e`), unless a person types or a dialog is open. */
+export function useKeys(keys: KeyMap): void {
+  const current = useRef(keys);
+  current.current = keys;
+  useEffect(() => {
+    let before = { key: '', atMs: 0 };
+    const hear = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
+      if (document.querySelector('[role="dialog"], [role="menu"]') !== null) return;
+      const isChord = event.timeStamp - before.atMs < CHORD_MS;
+      const run = (isChord ? current.current[`${before.key} ${event.key}`] : undefined) ?? current.current[event.key];
+      before = { key: event.key, atMs: event.timeStamp };
+      if (!run) return;
+      event.preventDefault();
+      run();
+    };
+    window.addEventListener('keydown', hear);
+    return () => window.removeEventListener('keydown', hear);
+  }, []);
+}

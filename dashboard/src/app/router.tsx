@@ -1,0 +1,75 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { ApiError } from '../api/http.ts';
+import { markSignedIn, mayBeSignedIn, sessionQuery } from '../api/session.ts';
+import { errorSearch } from '../errors/search.ts';
+import { queryClient } from './client.ts';
+import { Lost } from './lost.tsx';
+import { Shell } from './shell.tsx';
+import { SignIn } from './sign-in.tsx';
+
+const root = createRootRoute({ notFoundComponent: Lost });
+
+/** An address of this server, to go to after signing in; anything else is the start. */
+function nextOf(value: unknown): string {
+  return typeof value === 'string' && /^\/(?![/\\])/.test(value) ? value : '/';
+}
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: (search: Record<string, unknown>): { next?: string } =>
+    search.next === undefined ? {} : { next: nextOf(search.next) },
+  component: SignIn,
+});
+
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  component: Shell,
+  beforeLoad: async ({ location }) => {
+    const away = () => redirect({ to: '/sign-in', search: location.href === '/' ? {} : { next: location.href } });
+    if (!mayBeSignedIn()) throw away();
+    try {
+      await queryClient.ensureQueryData(sessionQuery);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 401)) throw error;
+      markSignedIn(false);
+      throw away();
+    }
+  },
+});
+
+const overview = createRoute({
+  getParentRoute: () => shell,
+  path: '/',
+  component: lazyRouteComponent(() => import('../overview/overview.tsx'), 'Overview'),
+});
+
+const errors = createRoute({
+  getParentRoute: () => shell,
+  path: '/errors',
+  validateSearch: errorSearch,
+  component: lazyRouteComponent(() => import('../errors/inbox.tsx'), 'Inbox'),
+});
+
+const group = createRoute({
+  getParentRoute: () => shell,
+  path: '/errors/$groupId',
+  component: lazyRouteComponent(() => import('../errors/group.tsx'), 'GroupPage'),
+});
+
+const error = createRoute({
+  getParentRoute: () => shell,
+  path: '/errors/$groupId/$errorId',
+  component: lazyRouteComponent(() => import('../errors/error.tsx'), 'ErrorPage'),
+});
+
+const tree = root.addChildren([signIn, shell.addChildren([overview, errors, group, error])]);
+
+export const router = createRouter({ routeTree: tree, defaultPreload: 'intent', scrollRestoration: true });
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

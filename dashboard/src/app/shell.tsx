@@ -1,0 +1,145 @@
+import { Menu, Modal, useMantineColorScheme } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet, useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { SIGNED_OUT } from '../api/http.ts';
+import { markSignedIn, sessionQuery, signOut } from '../api/session.ts';
+import { T } from '../english.ts';
+import icon from '../icon.svg';
+import { Icon, type IconName } from '../parts/icon.tsx';
+import { Toasts, toastError } from '../parts/toast.tsx';
+import { queryClient } from './client.ts';
+import { useKeys } from './keys.ts';
+import { useLiveErrors } from './live.ts';
+import { Live } from './live-state.ts';
+
+const LINKS: readonly { to: '/' | '/errors'; icon: IconName; text: string }[] = [
+  { to: '/', icon: 'overview', text: T.nav.overview },
+  { to: '/errors', icon: 'errors', text: T.nav.errors },
+];
+
+export function Shell() {
+  const navigate = useNavigate();
+  const isLive = useLiveErrors();
+  const [isHelp, setHelp] = useState(false);
+  useKeys({
+    '?': () => setHelp(true),
+    'g e': () => void navigate({ to: '/errors' }),
+    'g o': () => void navigate({ to: '/' }),
+  });
+  useEffect(() => {
+    const leave = (): void => {
+      const next = window.location.pathname + window.location.search;
+      queryClient.clear();
+      markSignedIn(false);
+      void navigate({ to: '/sign-in', search: next === '/' ? {} : { next } });
+    };
+    window.addEventListener(SIGNED_OUT, leave);
+    return () => window.removeEventListener(SIGNED_OUT, leave);
+  }, [navigate]);
+  return (
+    <Live.Provider value={isLive}>
+      <a className="skip" href="#content">
+        {T.nav.skip}
+      </a>
+      <div className="shell">
+        <header className="side">
+          <Link to="/" className="brand" aria-label={T.product}>
+            <img src={icon} alt="" />
+            <span>{T.product}</span>
+          </Link>
+          <nav aria-label={T.nav.label}>
+            {LINKS.map(({ to, icon: name, text }) => (
+              <Link
+                key={to}
+                to={to}
+                className="nav-link"
+                activeOptions={{ exact: to === '/' }}
+                activeProps={{ className: 'active' }}
+              >
+                <Icon name={name} />
+                {text}
+              </Link>
+            ))}
+          </nav>
+          <div className="side-end">
+            <a className="nav-link" href="/docs">
+              <Icon name="docs" />
+              {T.nav.docs}
+            </a>
+            <Who />
+          </div>
+        </header>
+        <main className="main" id="content">
+          <div className="main-inner">
+            <Outlet />
+          </div>
+        </main>
+      </div>
+      <Toasts />
+      <Modal
+        opened={isHelp}
+        onClose={() => setHelp(false)}
+        title={T.help.title}
+        closeButtonProps={{ 'aria-label': T.help.close }}
+      >
+        <dl className="facts">
+          {T.help.keys.map(([key, does]) => (
+            <div key={key} style={{ display: 'contents' }}>
+              <dt>
+                {key.split(' ').map((one) => (
+                  <kbd key={one}>{one}</kbd>
+                ))}
+              </dt>
+              <dd>{does}</dd>
+            </div>
+          ))}
+        </dl>
+      </Modal>
+    </Live.Provider>
+  );
+}
+
+function Who() {
+  const { data } = useQuery(sessionQuery);
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  if (!data) return null;
+  const { owner, key } = data;
+  const leave = async (): Promise<void> => {
+    try {
+      await signOut();
+    } catch (error) {
+      return toastError(error);
+    }
+    // A new page: nothing of this owner stays in memory.
+    window.location.assign('/sign-in');
+  };
+  return (
+    <Menu position="top-start" width={230}>
+      <Menu.Target>
+        <button type="button" className="who" aria-label={T.session.as(owner.name)}>
+          <span className="who-mark" data-letter={[...owner.name][0]?.toUpperCase()} />
+          <span className="who-name cut">{owner.name}</span>
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          {T.session.as(owner.name)}, {T.session.key_(key.label)}
+        </Menu.Label>
+        {(['auto', 'light', 'dark'] as const).map((scheme) => (
+          <Menu.Item
+            key={scheme}
+            leftSection={<Icon name={colorScheme === scheme ? 'check' : 'theme'} size={16} />}
+            onClick={() => setColorScheme(scheme)}
+          >
+            {T.session.theme[scheme]}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item leftSection={<Icon name="out" size={16} />} onClick={leave}>
+          {T.session.out}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,84 @@
+import { Button, PasswordInput } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { sessionQuery, signIn } from '../api/session.ts';
+import { T } from '../english.ts';
+import icon from '../icon.svg';
+import { Command } from '../parts/copy.tsx';
+import { queryClient } from './client.ts';
+
+export function SignIn() {
+  const { next = '/' } = useSearch({ from: '/sign-in' });
+  const navigate = useNavigate();
+  const [key, setKey] = useState('');
+  const [fault, setFault] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const used = useRef('');
+
+  const go = async (by: { api_key: string } | { link: string }): Promise<void> => {
+    setBusy(true);
+    setFault(null);
+    try {
+      const session = await signIn(by);
+      // What an earlier owner saw in this page is gone before the next one sees anything.
+      queryClient.clear();
+      queryClient.setQueryData(sessionQuery.queryKey, session);
+      await navigate({ to: next, replace: true });
+    } catch (error) {
+      setFault(error instanceof Error ? error.message : String(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the link is used once, when the page opens
+  useEffect(() => {
+    const link = window.location.hash.slice(1);
+    if (link === '' || used.current === link) return;
+    used.current = link;
+    window.history.replaceState(null, '', window.location.pathname + window.location.search);
+    void go({ link });
+  }, []);
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    const trimmed = key.trim();
+    if (trimmed === '') setFault(T.session.missing);
+    else void go({ api_key: trimmed });
+  };
+
+  return (
+    <main className="sign-in">
+      <div className="sign-in-box">
+        <h1 className="brand">
+          <img src={icon} alt="" />
+          <span>{T.product}</span>
+        </h1>
+        <form className="card" onSubmit={submit}>
+          <div className="card-body">
+            <PasswordInput
+              label={T.session.key}
+              description={T.session.keyHint}
+              value={key}
+              onChange={(event) => setKey(event.currentTarget.value)}
+              error={fault}
+              autoComplete="current-password"
+              autoFocus
+            />
+            <Button type="submit" loading={isBusy}>
+              {T.session.submit}
+            </Button>
+            <div className="soft">
+              <p>{T.session.where}</p>
+              <Command text={T.session.command} />
+              <p style={{ marginTop: 10 }}>{T.session.restart}</p>
+            </div>
+          </div>
+        </form>
+        <p className="sign-in-foot">
+          <a href="/docs">{T.nav.docs}</a>
+        </p>
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,191 @@
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { errorQuery, fixtureQuery, groupQuery } from '../api/errors.ts';
+import { useNames } from '../api/names.ts';
+import type { ErrorRecord } from '../api/types.ts';
+import { workflowQuery } from '../api/workflows.ts';
+import { useKeys } from '../app/keys.ts';
+import { T } from '../english.ts';
+import { CopyButton } from '../parts/copy.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { JsonTree } from '../parts/json-tree.tsx';
+import { Scrollable } from '../parts/scrollable.tsx';
+import { Badge, Failed, Loading } from '../parts/state.tsx';
+import { At } from '../parts/time.tsx';
+import { curlOf, type EventText, eventTextOf, parseEvent } from './event-text.ts';
+import { Receipts } from './receipts.tsx';
+import { ReplayDialog } from './replay.tsx';
+import { Stack } from './stack.tsx';
+
+export function ErrorPage() {
+  const { groupId, errorId } = useParams({ from: '/shell/errors/$groupId/$errorId' });
+  const group = useQuery(groupQuery(groupId));
+  const emitterId = group.data?.emitter_id ?? '';
+  const record = useQuery({ ...errorQuery(emitterId, errorId), enabled: emitterId !== '' });
+  const failed = [group, record].find(({ isError }) => isError);
+  if (failed?.error) return <Failed error={failed.error} again={() => void failed.refetch()} />;
+  if (!record.data) return <Loading />;
+  return <Whole key={errorId} record={record.data} groupId={groupId} emitterId={emitterId} />;
+}
+
+interface WholeProps {
+  readonly record: ErrorRecord;
+  readonly groupId: string;
+  readonly emitterId: string;
+}
+
+function Whole({ record, groupId, emitterId }: WholeProps) {
+  const [isReplaying, setReplaying] = useState(false);
+  const names = useNames();
+  const fixture = useQuery(fixtureQuery(record.id)).data;
+  const event = fixture ? eventTextOf(fixture) : null;
+  const fault = record.event?.error;
+  const context = record.event?.original_context ?? {};
+  const canReplay = event !== null && !event.isBinary && !emitterId.startsWith('wh_');
+  useKeys({ r: () => canReplay && setReplaying(true) });
+  if (!fault) return null;
+  const deploymentId = typeof context.deployment_id === 'string' ? context.deployment_id : null;
+  return (
+    <>
+      <Link to="/errors/$groupId" params={{ groupId }} className="crumb">
+        ‹ <bdi>{fault.code}</bdi>
+      </Link>
+      <div className="page-head">
+        <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
+          <h1 className="fault-title">
+            <bdi>{fault.code}</bdi>
+          </h1>
+          <p className="fault-message">
+            <bdi>{fault.msg || T.errors.noMessage}</bdi>
+          </p>
+          <p className="soft">
+            <bdi>{names(emitterId)}</bdi>
+            {fault.namespace !== '' && ` ${T.errors.in(fault.namespace)}`} · <At ms={record.indexed_at_ms} />
+          </p>
+        </div>
+        <div style={{ display: 'flex', flexWrap: 'wrap', gap: 8 }}>
+          {canReplay && (
+            <Button size="xs" leftSection={<Icon name="replay" size={15} />} onClick={() => setReplaying(true)}>
+              {T.errors.replay}
+            </Button>
+          )}
+          <Button
+            size="xs"
+            variant="default"
+            component="a"
+            href={`/v1/errors/${record.id}/fixture`}
+            download={`${record.id}.json`}
+            leftSection={<Icon name="download" size={15} />}
+          >
+            {T.error.fixture}
+          </Button>
+        </div>
+      </div>
+      <div className="columns">
+        <div className="stack-16">
+          <section className="card">
+            <div className="card-head">
+              <h2>{T.error.stack}</h2>
+              <span className="grow" />
+              <CopyButton text={`${fault.code}: ${fault.msg}\n${fault.stack}`} />
+            </div>
+            <Stack
+              fault={fault}
+              workflowId={emitterId.startsWith('p_') ? emitterId : null}
+              deploymentId={deploymentId}
+            />
+          </section>
+          {event && <EventCard event={event} workflowId={emitterId.startsWith('p_') ? emitterId : null} />}
+        </div>
+        <div className="stack-16">
+          <section className="card">
+            <div className="card-head">
+              <h2>{T.error.told}</h2>
+            </div>
+            <Receipts receipts={record.receipts ?? []} />
+          </section>
+          <Replays record={record} />
+          <section className="card">
+            <div className="card-head">
+              <h2>{T.error.context}</h2>
+            </div>
+            <div className="card-body">
+              <dl className="facts">
+                {Object.entries(context).map(([name, value]) => (
+                  <div key={name} style={{ display: 'contents' }}>
+                    <dt className="mono">{name}</dt>
+                    <dd className="mono">
+                      <bdi>{String(value)}</bdi>
+                    </dd>
+                  </div>
+                ))}
+              </dl>
+            </div>
+          </section>
+        </div>
+      </div>
+      {isReplaying && event && (
+        <ReplayDialog emitterId={emitterId} errorId={record.id} event={event.text} close={() => setReplaying(false)} />
+      )}
+    </>
+  );
+}
+
+function EventCard({ event, workflowId }: { event: EventText; workflowId: string | null }) {
+  const parsed = event.isBinary ? undefined : parseEvent(event.text);
+  const [isRaw, setRaw] = useState(parsed === undefined);
+  const { data: workflow } = useQuery({ ...workflowQuery(workflowId ?? ''), enabled: workflowId !== null });
+  const endpoint = workflow?.triggers?.find(({ endpoint_url: url }) => url)?.endpoint_url;
+  const curl = endpoint && parsed ? curlOf(parsed.value, endpoint) : null;
+  return (
+    <section className="card">
+      <div className="card-head">
+        <h2>{T.error.event}</h2>
+        <span className="soft">{T.error.bytes(event.bytes.toLocaleString())}</span>
+        <span className="grow" />
+        {parsed !== undefined && (
+          <div className="tabs">
+            <button type="button" aria-pressed={!isRaw} onClick={() => setRaw(false)}>
+              {T.error.tree}
+            </button>
+            <button type="button" aria-pressed={isRaw} onClick={() => setRaw(true)}>
+              {T.error.raw}
+            </button>
+          </div>
+        )}
+        {curl !== null && <CopyButton text={curl} label={T.error.curl} hint={T.error.curlHint} />}
+        <CopyButton text={event.text} />
+      </div>
+      {event.isBinary && <p className="card-body soft">{T.error.binary}</p>}
+      {!isRaw && parsed !== undefined ? (
+        <JsonTree value={parsed.value} />
+      ) : (
+        <Scrollable className="raw mono" label={T.error.raw}>
+          {event.text}
+        </Scrollable>
+      )}
+    </section>
+  );
+}
+
+function Replays({ record: { replays = [] } }: { record: ErrorRecord }) {
+  if (replays.length === 0) return null;
+  return (
+    <section className="card">
+      <div className="card-head">
+        <h2>{T.error.replays}</h2>
+      </div>
+      <ul className="rows">
+        {replays.map(({ run_id, state, edited }) => (
+          <li key={run_id}>
+            <code className="grow cut">{run_id}</code>
+            {edited && <span className="soft">{T.error.edited}</span>}
+            <Badge state={state} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,76 @@
+import { Button, TextInput } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { type RefObject, useEffect, useState } from 'react';
+import { useIsLive } from '../app/live-state.ts';
+import { T } from '../english.ts';
+import { Icon } from '../parts/icon.tsx';
+import type { ErrorSearch } from './search.ts';
+
+const SETTLE_MS = 250;
+const STATES = ['open', 'muted', 'resolved', 'all'] as const;
+
+/** Filters stand in the address, so that a view can be sent to another person. */
+export function Filters({ field }: { field: RefObject<HTMLInputElement | null> }) {
+  const search = useSearch({ from: '/shell/errors' });
+  const navigate = useNavigate({ from: '/errors' });
+  const isLive = useIsLive();
+  const [text, setText] = useState(search.q ?? '');
+  const put = (change: Partial<Record<keyof ErrorSearch, string | undefined>>): void => {
+    void navigate({ search: (before) => ({ ...before, ...change }) as ErrorSearch, replace: true });
+  };
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only what was typed changes the address
+  useEffect(() => {
+    if (text === (search.q ?? '')) return;
+    const timer = setTimeout(() => put({ q: text === '' ? undefined : text }), SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  // The address may change without typing: back, or "clear".
+  useEffect(() => setText(search.q ?? ''), [search.q]);
+
+  const state = search.state ?? 'open';
+  return (
+    <search className="filters">
+      <div className="tabs">
+        {STATES.map((one) => (
+          <button
+            key={one}
+            type="button"
+            aria-pressed={state === one}
+            onClick={() => put({ state: one === 'open' ? undefined : one })}
+          >
+            {one === 'all' ? T.errors.all : T.errors.states[one]}
+          </button>
+        ))}
+      </div>
+      <TextInput
+        ref={field}
+        className="search"
+        size="xs"
+        type="search"
+        aria-label={T.errors.search}
+        placeholder={T.errors.search}
+        leftSection={<Icon name="search" size={15} />}
+        rightSection={<kbd>/</kbd>}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') event.currentTarget.blur();
+        }}
+      />
+      <Button
+        size="xs"
+        variant="default"
+        onClick={() => put({ sort: search.sort === 'count' ? undefined : 'count' })}
+        aria-label={`${T.errors.sort}: ${T.errors.sorts[search.sort ?? 'last_seen']}`}
+        rightSection={<Icon name="down" size={14} />}
+      >
+        {T.errors.sorts[search.sort ?? 'last_seen']}
+      </Button>
+      <span className={isLive ? 'live is-on' : 'live'}>
+        <i aria-hidden="true" />
+        {isLive ? T.errors.live : T.errors.offline}
+      </span>
+    </search>
+  );
+}

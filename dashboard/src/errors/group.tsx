@@ -1,0 +1,256 @@
+import { Button, Menu } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { groupErrorsQuery, groupQuery } from '../api/errors.ts';
+import { ApiError } from '../api/http.ts';
+import { useNames } from '../api/names.ts';
+import type { ErrorGroupWhole } from '../api/types.ts';
+import { useKeys } from '../app/keys.ts';
+import { T } from '../english.ts';
+import { HourChart } from '../parts/hours.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
+import { Ago, At } from '../parts/time.tsx';
+import { type GroupActs, useGroupActs } from './acts.ts';
+import { Note } from './note.tsx';
+import { BackToErrors, Receipts } from './receipts.tsx';
+
+export function GroupPage() {
+  const { groupId } = useParams({ from: '/shell/errors/$groupId' });
+  const { data: group, error, isPending, refetch } = useQuery(groupQuery(groupId));
+  if (isPending) return <Loading />;
+  if (!group) {
+    const isGone = error instanceof ApiError && (error.status === 404 || error.status === 400);
+    if (!isGone) return <Failed error={error} again={() => void refetch()} />;
+    return (
+      <Empty isPage icon="search" title={T.group.notFound} text={T.group.notFoundText}>
+        <div className="actions">
+          <BackToErrors />
+        </div>
+      </Empty>
+    );
+  }
+  return <Whole group={group} />;
+}
+
+function Whole({ group }: { group: ErrorGroupWhole }) {
+  const acts = useGroupActs();
+  const navigate = useNavigate();
+  const names = useNames();
+  const { fingerprint, state } = group;
+  const params = { groupId: group.id, errorId: group.last_error_id };
+  useKeys({
+    e: () => void acts.toggle(group),
+    m: () => void acts.mute(group),
+    r: () => void acts.replay(group),
+    Enter: () => void navigate({ to: '/errors/$groupId/$errorId', params }),
+  });
+  const message = group.samples[0]?.error.msg ?? fingerprint.template;
+  return (
+    <>
+      <BackToErrors />
+      <div className="page-head">
+        <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
+          <h1 className="fault-title">
+            <bdi>{group.rule ?? fingerprint.code}</bdi> <Badge state={state} text={T.errors.states[state]} />
+          </h1>
+          <p className="fault-message">
+            <bdi>{message || T.errors.noMessage}</bdi>
+          </p>
+        </div>
+        <Buttons group={group} acts={acts} />
+      </div>
+      <div className="columns">
+        <div className="stack-16">
+          <section className="card">
+            <div className="card-head">
+              <h2>{T.group.trend}</h2>
+            </div>
+            <div className="card-body">
+              <HourChart hours={group.hours} label={T.group.trend} />
+            </div>
+          </section>
+          <Members group={group} />
+        </div>
+        <div className="stack-16">
+          <section className="card card-body">
+            <Facts group={group} where={names(group.emitter_id)} />
+          </section>
+          <section className="card">
+            <div className="card-head">
+              <h2>{T.group.told}</h2>
+            </div>
+            <Receipts receipts={group.samples[0]?.receipts ?? []} />
+          </section>
+          <Note key={group.id} group={group} />
+          <Deployments group={group} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Buttons({ group, acts }: { group: ErrorGroupWhole; acts: GroupActs }) {
+  const isOpen = group.state === 'open';
+  const { change } = acts;
+  return (
+    <div style={{ display: 'flex', flexWrap: 'wrap', gap: 8 }}>
+      <Button
+        size="xs"
+        leftSection={<Icon name={isOpen ? 'check' : 'replay'} size={15} />}
+        onClick={() => void acts.toggle(group)}
+      >
+        {isOpen ? T.errors.resolve : T.errors.reopen}
+      </Button>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button size="xs" variant="default" rightSection={<Icon name="down" size={14} />}>
+            {T.errors.mute}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={() => void acts.mute(group, 1)}>{T.errors.muteDay}</Menu.Item>
+          <Menu.Item onClick={() => void acts.mute(group, 7)}>{T.errors.muteWeek}</Menu.Item>
+          <Menu.Item onClick={() => void change(group, { state: 'muted', muted_errors: 100 }, T.errors.muted)}>
+            {T.errors.muteHundred}
+          </Menu.Item>
+          {group.last_deployment_id !== null && (
+            <>
+              <Menu.Item
+                onClick={() =>
+                  void change(group, { state: 'muted', muted_until_next_deployment: true }, T.errors.muted)
+                }
+              >
+                {T.errors.muteDeployment}
+              </Menu.Item>
+              <Menu.Divider />
+              <Menu.Item
+                onClick={() =>
+                  void change(group, { state: 'resolved', resolved_in_next_deployment: true }, T.errors.resolved)
+                }
+              >
+                {T.errors.resolveNext}
+              </Menu.Item>
+            </>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      {!group.emitter_id.startsWith('wh_') && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<Icon name="replay" size={15} />}
+          onClick={() => void acts.replay(group)}
+        >
+          {T.errors.replay}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Facts({ group, where }: { group: ErrorGroupWhole; where: string }) {
+  const { fingerprint } = group;
+  return (
+    <dl className="facts">
+      <dt>{T.group.count}</dt>
+      <dd>
+        <strong>{group.count.toLocaleString()}</strong>
+      </dd>
+      <dt>{T.group.first}</dt>
+      <dd>
+        <Ago ms={group.first_seen_ms} />
+      </dd>
+      <dt>{T.group.last}</dt>
+      <dd>
+        <Ago ms={group.last_seen_ms} />
+      </dd>
+      <dt>{T.errors.columns.where}</dt>
+      <dd>
+        <bdi>{where}</bdi>
+        {fingerprint.namespace !== '' && (
+          <>
+            , <code>{fingerprint.namespace}</code>
+          </>
+        )}
+      </dd>
+      {group.muted_until_ms !== null && (
+        <>
+          <dt>{T.group.mutedUntil}</dt>
+          <dd>
+            <At ms={group.muted_until_ms} />
+          </dd>
+        </>
+      )}
+      <dt>{T.group.why}</dt>
+      <dd className="soft">
+        <bdi>{group.why.replaceAll('`', '')}</bdi>
+        {group.reopened && <div>{T.group.reopenedBy(group.reopened.by)}</div>}
+      </dd>
+    </dl>
+  );
+}
+
+function Members({ group }: { group: ErrorGroupWhole }) {
+  const { data, hasNextPage, fetchNextPage, isFetchingNextPage, isPending, error, refetch } = useInfiniteQuery(
+    groupErrorsQuery(group.id),
+  );
+  const errors = data?.pages.flatMap((page) => page.data) ?? [];
+  return (
+    <section className="card" aria-label={T.group.errors}>
+      <div className="card-head">
+        <h2>{T.group.errors}</h2>
+      </div>
+      {isPending && <Loading />}
+      {error && <Failed error={error} again={() => void refetch()} />}
+      <ul className="rows">
+        {errors.map(({ id, indexed_at_ms, error: fault, told, replay }) => (
+          <li key={id} className="group-link">
+            <div className="grow">
+              <Link to="/errors/$groupId/$errorId" params={{ groupId: group.id, errorId: id }}>
+                <At ms={indexed_at_ms} />
+              </Link>
+              <div className="soft cut">
+                <bdi>{fault.msg || T.errors.noMessage}</bdi>
+              </div>
+            </div>
+            {replay && <Badge state={replay.state} text={`↻ ${T.states[replay.state] ?? replay.state}`} />}
+            <Badge state={told === 'told' ? 'delivered' : 'held'} text={told} />
+          </li>
+        ))}
+      </ul>
+      <div className="card-body soft" style={{ display: 'flex', alignItems: 'center', gap: 12 }}>
+        {hasNextPage && (
+          <Button size="compact-sm" variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            {T.errors.more}
+          </Button>
+        )}
+        <span>{T.group.kept}</span>
+      </div>
+    </section>
+  );
+}
+
+function Deployments({ group: { deployments } }: { group: ErrorGroupWhole }) {
+  if (deployments.length === 0) return null;
+  return (
+    <section className="card">
+      <div className="card-head">
+        <h2>{T.group.deployments}</h2>
+      </div>
+      <ul className="rows">
+        {deployments.map(({ id, count, last_seen_ms }) => (
+          <li key={id}>
+            <div className="grow">
+              <code>{id}</code>
+              <div className="soft">
+                {T.group.last} <Ago ms={last_seen_ms} />
+              </div>
+            </div>
+            <strong>{count.toLocaleString()}</strong>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

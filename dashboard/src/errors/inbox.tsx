@@ -1,0 +1,168 @@
+import { Button } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useRef, useState } from 'react';
+import { groupsQuery } from '../api/errors.ts';
+import { useNames } from '../api/names.ts';
+import type { ErrorGroup } from '../api/types.ts';
+import { useKeys } from '../app/keys.ts';
+import { T } from '../english.ts';
+import { Sparkline } from '../parts/hours.tsx';
+import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
+import { Ago } from '../parts/time.tsx';
+import { useGroupActs } from './acts.ts';
+import { Filters } from './filters.tsx';
+
+const ROW_PX = 62;
+const NUMBER = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
+
+export function Inbox() {
+  const field = useRef<HTMLInputElement>(null);
+  const { state = 'open', ...search } = useSearch({ from: '/shell/errors' });
+  const listed = useInfiniteQuery(groupsQuery({ ...search, state: state === 'all' ? undefined : state }));
+  const groups = listed.data?.pages.flatMap(({ data }) => data) ?? [];
+  useKeys({ '/': () => field.current?.focus() });
+  const isFiltered = search.q !== undefined || search.emitter !== undefined || state !== 'open';
+  return (
+    <>
+      <div className="page-head">
+        <h1>{T.errors.title}</h1>
+        <span className="grow" />
+        <span className="soft key-hint" aria-hidden="true">
+          {T.errors.keys}
+        </span>
+      </div>
+      <Filters field={field} />
+      <section className="card groups" aria-label={T.errors.title} aria-busy={listed.isFetching}>
+        {listed.isPending && <Loading />}
+        {listed.isError && <Failed error={listed.error} again={() => void listed.refetch()} />}
+        {listed.isSuccess && groups.length === 0 && <NoGroups isFiltered={isFiltered} />}
+        {groups.length > 0 && <Rows groups={groups} />}
+      </section>
+      {listed.hasNextPage && (
+        <div className="empty" style={{ padding: 16 }}>
+          <Button
+            size="xs"
+            variant="default"
+            loading={listed.isFetchingNextPage}
+            onClick={() => void listed.fetchNextPage()}
+          >
+            {T.errors.more}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function NoGroups({ isFiltered }: { isFiltered: boolean }) {
+  if (!isFiltered) return <Empty icon="check" title={T.errors.none} text={T.errors.noneText} />;
+  return (
+    <Empty icon="search" title={T.errors.noneMatch} text={T.errors.noneMatchText}>
+      <div className="actions">
+        <Link to="/errors">{T.errors.clear}</Link>
+      </div>
+    </Empty>
+  );
+}
+
+function Rows({ groups }: { groups: readonly ErrorGroup[] }) {
+  const [at, setAt] = useState(-1);
+  const list = useRef<HTMLUListElement>(null);
+  const navigate = useNavigate();
+  const acts = useGroupActs();
+  const names = useNames();
+  const rows = useWindowVirtualizer({
+    count: groups.length,
+    estimateSize: () => ROW_PX,
+    overscan: 8,
+    getItemKey: (index) => groups[index]?.id ?? index,
+    scrollMargin: list.current?.offsetTop ?? 0,
+  });
+  const here = groups[at];
+  const move = (by: number): void => {
+    const next = Math.max(0, Math.min(groups.length - 1, at + by));
+    setAt(next);
+    rows.scrollToIndex(next, { align: 'auto' });
+  };
+  // A row that was acted on may leave the list: the place stays.
+  useEffect(() => setAt((before) => Math.min(before, groups.length - 1)), [groups.length]);
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    Enter: () => here && void navigate({ to: '/errors/$groupId', params: { groupId: here.id } }),
+    e: () => here && void acts.toggle(here),
+    m: () => here && void acts.mute(here),
+    r: () => here && void acts.replay(here),
+  });
+  const { columns } = T.errors;
+  return (
+    <>
+      <div className="group-head" aria-hidden="true">
+        <span>{columns.error}</span>
+        <span className="where">{columns.where}</span>
+        <span>{columns.trend}</span>
+        <span className="end">{columns.count}</span>
+        <span className="end">{columns.seen}</span>
+      </div>
+      <ul ref={list} className="plain" style={{ position: 'relative', height: rows.getTotalSize() }}>
+        {rows.getVirtualItems().map(({ key, index, start }) => {
+          const group = groups[index] as ErrorGroup;
+          return (
+            <li
+              key={key}
+              ref={rows.measureElement}
+              data-index={index}
+              style={{
+                position: 'absolute',
+                insetInline: 0,
+                top: 0,
+                transform: `translateY(${start - rows.options.scrollMargin}px)`,
+              }}
+            >
+              <Row group={group} isAt={index === at} where={names(group.emitter_id)} />
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}
+
+function Row({ group, isAt, where }: { group: ErrorGroup; isAt: boolean; where: string }) {
+  const { fingerprint, state, count, hours = [] } = group;
+  return (
+    <div className={isAt ? 'group-row is-at' : 'group-row'} aria-current={isAt || undefined}>
+      <div className="main-cell cut">
+        <div className="group-title">
+          <Link to="/errors/$groupId" params={{ groupId: group.id }} className="cut">
+            <bdi>{group.rule ?? fingerprint.code}</bdi>
+          </Link>
+          {state !== 'open' && <Badge state={state} text={T.errors.states[state]} />}
+          {group.reopened && state === 'open' && <Badge state="warn" text="↻" />}
+        </div>
+        <div className="group-message cut">
+          <bdi>{fingerprint.template || T.errors.noMessage}</bdi>
+        </div>
+      </div>
+      <div className="group-where">
+        <div className="cut">
+          <bdi>{where}</bdi>
+        </div>
+        <div className="soft cut">
+          {fingerprint.namespace === '' ? T.errors.noStep : T.errors.in(fingerprint.namespace)}
+        </div>
+      </div>
+      <div className="trend">
+        <Sparkline hours={hours} label={T.errors.columns.trend} />
+      </div>
+      <div className="end count" title={T.errors.times(count.toLocaleString())}>
+        {NUMBER.format(count)}
+      </div>
+      <div className="end soft">
+        <Ago ms={group.last_seen_ms} />
+      </div>
+    </div>
+  );
+}

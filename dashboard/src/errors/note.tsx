@@ -1,0 +1,36 @@
+import { Button } from '@mantine/core';
+import { useState } from 'react';
+import type { ErrorGroupWhole } from '../api/types.ts';
+import { T } from '../english.ts';
+import { useGroupActs } from './acts.ts';
+
+/** What a person wrote about the group. It is kept with the group, whatever state that has. */
+export function Note({ group }: { group: ErrorGroupWhole }) {
+  const acts = useGroupActs();
+  const [text, setText] = useState(group.note ?? '');
+  const isChanged = text !== (group.note ?? '');
+  return (
+    <section className="card">
+      <div className="card-head">
+        <h2 id="note">{T.group.note}</h2>
+        <span className="grow" />
+        {isChanged && (
+          <Button
+            size="compact-xs"
+            onClick={() => void acts.change(group, { note: text === '' ? null : text }, T.group.noteSaved)}
+          >
+            {T.group.save}
+          </Button>
+        )}
+      </div>
+      <textarea
+        className="note"
+        aria-labelledby="note"
+        placeholder={T.group.notePlaceholder}
+        value={text}
+        rows={3}
+        onChange={(event) => setText(event.currentTarget.value)}
+      />
+    </section>
+  );
+}

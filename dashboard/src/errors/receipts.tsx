@@ -1,0 +1,37 @@
+import { Link } from '@tanstack/react-router';
+import { useNames } from '../api/names.ts';
+import type { Receipt } from '../api/types.ts';
+import { T } from '../english.ts';
+import { Badge } from '../parts/state.tsx';
+
+/** Who was told of an error, and whether it arrived. */
+export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
+  const names = useNames();
+  const nameOf = ({ kind, listener_id: id }: Receipt): string => (id === null || kind === 'mail' ? '' : names(id));
+  if (receipts.length === 0) return <p className="card-body soft">{T.error.toldNone}</p>;
+  return (
+    <ul className="rows">
+      {receipts.map((receipt, at) => (
+        <li key={receipt.id ?? at}>
+          <div className="grow">
+            <div className="cut">
+              {T.receipts[receipt.kind] ?? receipt.kind} <bdi>{nameOf(receipt)}</bdi>
+            </div>
+            {(receipt.via === 'global' || receipt.reason) && (
+              <div className="soft cut">{receipt.reason ?? T.receipts.global}</div>
+            )}
+          </div>
+          <Badge state={receipt.state} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function BackToErrors() {
+  return (
+    <Link to="/errors" className="crumb">
+      ‹ {T.group.back}
+    </Link>
+  );
+}

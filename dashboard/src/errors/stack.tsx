@@ -1,0 +1,78 @@
+import { useQuery } from '@tanstack/react-query';
+import type { Fault } from '../api/types.ts';
+import { workflowQuery } from '../api/workflows.ts';
+import { T } from '../english.ts';
+import { Scrollable } from '../parts/scrollable.tsx';
+
+interface Place {
+  readonly file: string;
+  readonly line: number;
+}
+
+const AROUND = 3;
+
+/** Returns the place in a line of a stack: `at total (charge.ts:4:18)`. */
+function placeIn(frame: string): Place | null {
+  const [, file, line] = /\(?([^\s()]+):(\d+):\d+\)?$/.exec(frame.trim()) ?? [];
+  return file === undefined ? null : { file, line: Number(line) };
+}
+
+/** A step's code has the step's name, with the ending that its language gives it. */
+function stepOf(file: string): string {
+  return file.replace(/^.*\//, '').replace(/\.[cm]?[jt]sx?$/, '');
+}
+
+interface StackProps {
+  readonly fault: Fault;
+  readonly workflowId: string | null;
+  readonly deploymentId: string | null;
+}
+
+/** The stack, with the lines of code around the frames that belong to the workflow's own steps. */
+export function Stack({ fault, workflowId, deploymentId }: StackProps) {
+  const { data: workflow } = useQuery({ ...workflowQuery(workflowId ?? ''), enabled: workflowId !== null });
+  if (fault.stack === '') return <p className="card-body soft">{T.error.noStack}</p>;
+  const codeOf = new Map(
+    (workflow?.steps ?? []).flatMap(({ namespace, code }) => (code === undefined ? [] : [[namespace, code]])),
+  );
+  const isOther = workflow !== undefined && deploymentId !== null && workflow.deployment_id !== deploymentId;
+  const frames = fault.stack.split('\n');
+  const first = frames.findIndex((frame) => codeOf.has(stepOf(placeIn(frame)?.file ?? '')));
+  return (
+    <>
+      <Scrollable className="frames" label={T.error.stack}>
+        {frames.map((frame, at) => {
+          const place = placeIn(frame);
+          const code = place ? codeOf.get(stepOf(place.file)) : undefined;
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: frames repeat, and keep their places
+            <div key={at}>
+              <div className={code === undefined ? 'frame is-other' : 'frame is-own'}>{frame.trim()}</div>
+              {code !== undefined && place && at === first && <Lines code={code} at={place.line} />}
+            </div>
+          );
+        })}
+      </Scrollable>
+      {isOther && first >= 0 && <p className="card-body soft">{T.error.source}</p>}
+    </>
+  );
+}
+
+function Lines({ code, at }: { code: string; at: number }) {
+  const lines = code.split('\n');
+  if (at > lines.length) return null;
+  const from = Math.max(1, at - AROUND);
+  return (
+    <Scrollable className="lines" label={T.error.code}>
+      {lines.slice(from - 1, at + AROUND).map((text, index) => {
+        const number = from + index;
+        return (
+          <div key={number} className={number === at ? 'line is-at' : 'line'}>
+            <span className="line-number">{number}</span>
+            <code>{text.slice(0, 400)}</code>
+          </div>
+        );
+      })}
+    </Scrollable>
+  );
+}

@@ -1,0 +1,185 @@
+import { Button } from '@mantine/core';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { groupsQuery } from '../api/errors.ts';
+import { ledgerQuery } from '../api/ledger.ts';
+import { useNames } from '../api/names.ts';
+import { sessionQuery } from '../api/session.ts';
+import { createWorkflow, workflowsQuery } from '../api/workflows.ts';
+import { T } from '../english.ts';
+import { Command } from '../parts/copy.tsx';
+import { Sparkline } from '../parts/hours.tsx';
+import { Empty, Failed, Loading } from '../parts/state.tsx';
+import { Ago } from '../parts/time.tsx';
+import { toast, toastError } from '../parts/toast.tsx';
+import { EXAMPLES, type Example, sendFirstEvent } from './examples.ts';
+
+export function Overview() {
+  const { data: workflows, error, refetch } = useQuery(workflowsQuery);
+  const { data: session } = useQuery(sessionQuery);
+  if (error) return <Failed error={error} again={() => void refetch()} />;
+  if (!workflows || !session) return <Loading />;
+  // A new owner has one workflow: the one that gets every error.
+  const isNew = workflows.every(({ id }) => id === session.owner.global_error_workflow_id);
+  return (
+    <>
+      <div className="page-head">
+        <h1>{T.overview.title}</h1>
+      </div>
+      <div className="stack-16">
+        {isNew && <FirstMinute />}
+        <Attention />
+        <Ledger />
+        {!isNew && <Examples />}
+      </div>
+    </>
+  );
+}
+
+function FirstMinute() {
+  return (
+    <section className="card">
+      <div className="card-body">
+        <h2 style={{ fontSize: 16 }}>{T.overview.hello}</h2>
+        <p className="soft">{T.overview.helloText}</p>
+      </div>
+      <ExampleCards />
+      <div className="card-body soft">
+        {T.overview.orCommand}
+        <br />
+        <Command text={T.overview.command} />
+      </div>
+    </section>
+  );
+}
+
+function Examples() {
+  return (
+    <details className="card">
+      <summary className="card-body soft">{T.overview.helloText}</summary>
+      <ExampleCards />
+    </details>
+  );
+}
+
+function ExampleCards() {
+  const client = useQueryClient();
+  const [busy, setBusy] = useState<string | null>(null);
+  const deploy = async (example: Example): Promise<void> => {
+    setBusy(example.id);
+    try {
+      await sendFirstEvent(example, await createWorkflow(example.workflow));
+      toast(T.overview.deployed);
+    } catch (error) {
+      toastError(error);
+    }
+    setBusy(null);
+    void client.invalidateQueries();
+  };
+  return (
+    <ul className="examples">
+      {EXAMPLES.map((example) => (
+        <li key={example.id}>
+          <h3>{example.name}</h3>
+          <p className="soft">{example.text}</p>
+          <Button
+            size="xs"
+            variant="light"
+            loading={busy === example.id}
+            disabled={busy !== null}
+            onClick={() => void deploy(example)}
+            aria-label={`${T.overview.deploy}: ${example.name}`}
+          >
+            {T.overview.deploy}
+          </Button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const SHOWN = 6;
+
+function Attention() {
+  const names = useNames();
+  const { data, isPending, error, refetch } = useInfiniteQuery(groupsQuery({ state: 'open', sort: 'count' }));
+  const groups = (data?.pages[0]?.data ?? []).slice(0, SHOWN);
+  return (
+    <section className="card">
+      <div className="card-head">
+        <h2>{T.overview.attention}</h2>
+        <span className="grow" />
+        <Link to="/errors">{T.overview.openGroups(data?.pages[0]?.page_info.total_count ?? 0)}</Link>
+      </div>
+      {isPending && <Loading />}
+      {error && <Failed error={error} again={() => void refetch()} />}
+      {data && groups.length === 0 && <Empty icon="check" title={T.overview.calm} text={T.errors.noneText} />}
+      <ul className="rows">
+        {groups.map((group) => (
+          <li key={group.id} className="group-link">
+            <div className="grow">
+              <Link to="/errors/$groupId" params={{ groupId: group.id }}>
+                <bdi>{group.rule ?? group.fingerprint.code}</bdi>
+              </Link>{' '}
+              <span className="soft">
+                <bdi>{names(group.emitter_id)}</bdi>
+              </span>
+              <div className="soft cut">
+                <bdi>{group.fingerprint.template || T.errors.noMessage}</bdi>
+              </div>
+            </div>
+            <span className="only-wide">
+              <Sparkline hours={group.hours ?? []} label={T.errors.columns.trend} />
+            </span>
+            <strong>{group.count.toLocaleString()}</strong>
+            <span className="soft only-wide">
+              <Ago ms={group.last_seen_ms} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Ledger() {
+  const { data } = useQuery(ledgerQuery);
+  if (!data) return null;
+  const { runs, deliveries, emissions, errors } = data;
+  return (
+    <section className="card">
+      <div className="card-head">
+        <h2>{T.overview.ledger}</h2>
+        <span className="soft">{T.overview.ledgerText}</span>
+      </div>
+      <div className="card-body ledger">
+        <Counts name={T.overview.emissions} counts={{ total: emissions }} />
+        <Counts name={T.overview.runs} counts={runs} />
+        <Counts name={T.overview.deliveries} counts={deliveries} />
+        <Counts name={T.overview.errors} counts={{ total: errors.captured }} />
+      </div>
+    </section>
+  );
+}
+
+/** A total, and the states that make it up. */
+function Counts({ name, counts }: { name: string; counts: Readonly<Record<string, number>> }) {
+  const { total = 0, ...states } = counts;
+  return (
+    <div>
+      <h3 className="soft">{name}</h3>
+      <p className="big">{total.toLocaleString()}</p>
+      <dl className="facts">
+        {Object.entries(states)
+          .filter(([, count]) => count > 0)
+          .map(([state, count]) => (
+            <div key={state} style={{ display: 'contents' }}>
+              <dt>{T.states[state] ?? state}</dt>
+              <dd>{count.toLocaleString()}</dd>
+            </div>
+          ))}
+      </dl>
+    </div>
+  );
+}

@@ -1,0 +1,88 @@
+// Counts by hour as bars: small in a row of a list, large on a page.
+
+import type { GroupHour } from '../api/types.ts';
+import { useNow } from './time.tsx';
+
+const HOUR_MS = 3_600_000;
+const DAY_HOURS = 24;
+const WEEK_HOURS = 7 * DAY_HOURS;
+
+/** Returns the counts of `bars` equal spans of the last `hours` hours, oldest first. */
+export function spans(given: readonly GroupHour[], shape: { hours: number; bars: number; nowMs: number }): number[] {
+  const { hours, bars, nowMs } = shape;
+  const last = Math.floor(nowMs / HOUR_MS);
+  const counts = new Array<number>(bars).fill(0);
+  for (const { from_ms, count } of given) {
+    const age = last - Math.floor(from_ms / HOUR_MS);
+    if (age < 0 || age >= hours) continue;
+    const at = bars - 1 - Math.floor((age * bars) / hours);
+    counts[at] = (counts[at] ?? 0) + count;
+  }
+  return counts;
+}
+
+interface Box {
+  readonly width: number;
+  readonly height: number;
+  readonly gap: number;
+}
+
+function Bars({
+  counts,
+  width,
+  height,
+  gap,
+  title,
+}: Box & { counts: readonly number[]; title?: (at: number) => string }) {
+  const most = Math.max(1, ...counts);
+  const step = width / counts.length;
+  return counts.map((count, at) => {
+    const tall = count === 0 ? 0 : Math.max(2, (count / most) * (height - 2));
+    return (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a bar is its place
+      <rect key={at} x={at * step} y={height - 1 - tall} width={Math.max(0.5, step - gap)} height={tall} rx="1">
+        {title && <title>{title(at)}</title>}
+      </rect>
+    );
+  });
+}
+
+export function Sparkline({ hours, label }: { hours: readonly GroupHour[]; label: string }) {
+  const counts = spans(hours, { hours: WEEK_HOURS, bars: 28, nowMs: useNow() });
+  return (
+    <svg className="spark" viewBox="0 0 132 30" preserveAspectRatio="none" role="img" aria-label={label}>
+      <line x1="0" y1="29.5" x2="132" y2="29.5" />
+      <Bars counts={counts} width={132} height={30} gap={1.2} />
+    </svg>
+  );
+}
+
+const DAY = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric' });
+const HOUR = new Intl.DateTimeFormat(undefined, { weekday: 'short', hour: '2-digit', minute: '2-digit' });
+
+export function HourChart({ hours, label }: { hours: readonly GroupHour[]; label: string }) {
+  const nowMs = useNow();
+  const bars = WEEK_HOURS / 2;
+  const counts = spans(hours, { hours: WEEK_HOURS, bars, nowMs });
+  const startOf = (at: number): number => (Math.floor(nowMs / HOUR_MS) - (bars - 1 - at) * 2 - 1) * HOUR_MS;
+  const days = Array.from({ length: 7 }, (_, day) => nowMs - (6 - day) * DAY_HOURS * HOUR_MS);
+  return (
+    <figure style={{ margin: 0 }}>
+      <svg className="chart" viewBox="0 0 840 120" preserveAspectRatio="none" role="img" aria-label={label}>
+        <line x1="0" y1="119.5" x2="840" y2="119.5" />
+        <Bars
+          counts={counts}
+          width={840}
+          height={120}
+          gap={2}
+          title={(at) => `${HOUR.format(startOf(at))}: ${counts[at]}`}
+        />
+      </svg>
+      <figcaption className="chart-scale" aria-hidden="true">
+        {days.map((day) => (
+          <span key={day}>{DAY.format(day)}</span>
+        ))}
+      </figcaption>
+    </figure>
+  );
+}

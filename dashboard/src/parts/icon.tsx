@@ -1,0 +1,42 @@
+const PATHS = {
+  overview: 'M3 10.5 10 4l7 6.5M5 9.5V16h10V9.5',
+  errors:
+    'M10 6.5v4.2M10 13.6v.1M8.6 3.5 2.4 14.3A1.6 1.6 0 0 0 3.8 16.7h12.4a1.6 1.6 0 0 0 1.4-2.4L11.4 3.5a1.6 1.6 0 0 0-2.8 0Z',
+  workflows: 'M4 4h4v4H4zM12 12h4v4h-4zM6 8v3.2A2.8 2.8 0 0 0 8.8 14H12',
+  webhooks:
+    'M6.5 12.5a3 3 0 1 1-2.6-4.4M13 12a3 3 0 1 1-.6 4.1M9 5.2a3 3 0 1 1 4.2 2.7M10 6.5 6.8 13M13 14H7.2M12.2 8l2 4',
+  settings: 'M3 6h8M15 6h2M3 14h2M9 14h8M13 4v4M7 12v4',
+  docs: 'M5 3.5h8l2.5 2.5v10.5h-10.5zM7.5 8h5M7.5 11h5M7.5 14h3',
+  check: 'm4.5 10.5 3.5 3.5 7.5-8',
+  bell: 'M5.5 13.5h9l-1-1.8V8.5a3.5 3.5 0 0 0-7 0v3.2zM8.5 15.5a1.6 1.6 0 0 0 3 0M4 3.5l12 13',
+  replay: 'M4.5 10a5.5 5.5 0 1 0 1.7-4M4 3.5v3h3',
+  search: 'M9 14.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11ZM13 13l3.5 3.5',
+  copy: 'M7 7V4.5A1.5 1.5 0 0 1 8.5 3h7A1.5 1.5 0 0 1 17 4.5v7a1.5 1.5 0 0 1-1.5 1.5H13M4.5 7h7A1.5 1.5 0 0 1 13 8.5v7a1.5 1.5 0 0 1-1.5 1.5h-7A1.5 1.5 0 0 1 3 15.5v-7A1.5 1.5 0 0 1 4.5 7Z',
+  download: 'M10 3.5v9M6.5 9.5 10 13l3.5-3.5M4 16.5h12',
+  back: 'M12.5 4.5 7 10l5.5 5.5',
+  down: 'm5 8 5 5 5-5',
+  out: 'M8 4H4.5v12H8M8.5 10H17M14 7l3 3-3 3',
+  theme: 'M10 4a6 6 0 1 0 0 12zM10 4a6 6 0 0 1 0 12',
+  mail: 'M3 5h14v10H3zM3.5 5.5 10 11l6.5-5.5',
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+/** A picture beside a text: it says nothing by itself. */
+export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
+  return (
+    <svg
+      width={size}
+      height={size}
+      viewBox="0 0 20 20"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.5"
+      strokeLinecap="round"
+      strokeLinejoin="round"
+      aria-hidden="true"
+    >
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}

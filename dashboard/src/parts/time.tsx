@@ -1,0 +1,64 @@
+import { useSyncExternalStore } from 'react';
+import { T } from '../english.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const TICK_MS = 10 * SECOND;
+
+let nowMs = Date.now();
+const heard = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** One timer for all times that are shown. */
+function listen(hear: () => void): () => void {
+  heard.add(hear);
+  timer ??= setInterval(() => {
+    nowMs = Date.now();
+    for (const one of heard) one();
+  }, TICK_MS);
+  return () => {
+    heard.delete(hear);
+    if (heard.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+export function useNow(): number {
+  return useSyncExternalStore(listen, () => nowMs);
+}
+
+export function agoText(ms: number, now: number): string {
+  const past = Math.max(0, now - ms);
+  const { ago } = T.common;
+  if (past < 10 * SECOND) return T.common.now;
+  if (past < MINUTE) return `${Math.floor(past / SECOND)} ${ago.s}`;
+  if (past < HOUR) return `${Math.floor(past / MINUTE)} ${ago.m}`;
+  if (past < 2 * DAY) return `${Math.floor(past / HOUR)} ${ago.h}`;
+  return `${Math.floor(past / DAY)} ${ago.d}`;
+}
+
+const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** How long ago; the local time and UTC when the pointer rests on it. */
+export function Ago({ ms }: { ms: number }) {
+  const now = useNow();
+  const iso = new Date(ms).toISOString();
+  return (
+    <time dateTime={iso} title={`${LOCAL.format(ms)}\n${iso}`} className="nowrap">
+      {agoText(ms, now)}
+    </time>
+  );
+}
+
+/** The local time; UTC when the pointer rests on it. */
+export function At({ ms }: { ms: number }) {
+  const iso = new Date(ms).toISOString();
+  return (
+    <time dateTime={iso} title={iso}>
+      {LOCAL.format(ms)}
+    </time>
+  );
+}

@@ -1,0 +1,67 @@
+import { useSyncExternalStore } from 'react';
+import { ApiError } from '../api/http.ts';
+import { T } from '../english.ts';
+
+export interface Toast {
+  readonly id: number;
+  readonly text: string;
+  readonly isBad: boolean;
+  readonly action?: { readonly label: string; readonly run: () => void };
+}
+
+const SHOWN_MS = 7000;
+let toasts: readonly Toast[] = [];
+let next = 1;
+const heard = new Set<() => void>();
+
+function set(changed: readonly Toast[]): void {
+  toasts = changed;
+  for (const one of heard) one();
+}
+
+function close(id: number): void {
+  set(toasts.filter((one) => one.id !== id));
+}
+
+export function toast(text: string, action?: Toast['action'], isBad = false): void {
+  const id = next++;
+  set([...toasts.slice(-3), { id, text, isBad, action }]);
+  setTimeout(() => close(id), SHOWN_MS);
+}
+
+export function toastError(error: unknown): void {
+  const isForbidden = error instanceof ApiError && error.status === 403;
+  const text = error instanceof Error ? error.message : String(error);
+  toast(isForbidden ? `${T.common.forbidden} ${text}` : text, undefined, true);
+}
+
+export function Toasts() {
+  const shown = useSyncExternalStore(
+    (hear) => {
+      heard.add(hear);
+      return () => heard.delete(hear);
+    },
+    () => toasts,
+  );
+  return (
+    <div className="toasts" role="status" aria-live="polite">
+      {shown.map(({ id, text, isBad, action }) => (
+        <div key={id} className={isBad ? 'toast is-bad' : 'toast'}>
+          <span className="toast-text">{text}</span>
+          {action && (
+            <button
+              type="button"
+              className="link-button"
+              onClick={() => {
+                action.run();
+                close(id);
+              }}
+            >
+              {action.label}
+            </button>
+          )}
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,64 @@
+// Sends a file of the dashboard, in the best form that the browser takes.
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { BuiltFile } from './built.ts';
+
+/** Nothing inline, nothing from elsewhere, and in no frame: what a hostile event contains stays text. */
+const CONTENT_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+const PAGE_HEADERS = {
+  'content-security-policy': CONTENT_POLICY,
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+} as const;
+
+/** The page: asked for again each time, and sent only when it has changed. */
+export function sendIndex(request: FastifyRequest, reply: FastifyReply, file: BuiltFile): FastifyReply {
+  reply.headers(PAGE_HEADERS).header('cache-control', 'no-cache');
+  return send(request, reply, file);
+}
+
+/** Its name has the hash of its content. */
+export function sendAsset(request: FastifyRequest, reply: FastifyReply, file: BuiltFile): FastifyReply {
+  const cached = { 'cache-control': 'public, max-age=31536000, immutable' };
+  reply.headers({ ...cached, 'cross-origin-resource-policy': 'same-origin' });
+  return send(request, reply, file);
+}
+
+function send({ headers }: FastifyRequest, reply: FastifyReply, file: BuiltFile): FastifyReply {
+  const { encoding, body } = formOf(file, headers['accept-encoding']);
+  const etag = encoding === null ? file.etag : `${file.etag.slice(0, -1)}-${encoding}"`;
+  reply.headers({ etag, vary: 'accept-encoding' });
+  if (isKnown(headers['if-none-match'], etag)) return reply.code(304).send();
+  if (encoding !== null) reply.header('content-encoding', encoding);
+  return reply.type(file.type).send(body);
+}
+
+function formOf({ plain, br, gzip }: BuiltFile, accepted = ''): { encoding: 'br' | 'gzip' | null; body: Buffer } {
+  const takes = (name: string): boolean =>
+    new RegExp(`(^|,)\\s*${name}\\s*(;\\s*q=(1|0\\.\\d*[1-9])|,|$)`, 'i').test(accepted);
+  if (br !== null && takes('br')) return { encoding: 'br', body: br };
+  if (gzip !== null && takes('gzip')) return { encoding: 'gzip', body: gzip };
+  return { encoding: null, body: plain };
+}
+
+function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  return ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*');
+}

@@ -1,0 +1,29 @@
+// What an operator should know of the settings once the server listens.
+
+import type { Log } from '../ports.ts';
+import type { Store } from '../store/contract/store.ts';
+import { type Config, maxOwnersOf } from './config.ts';
+
+export async function warnAtStart(
+  config: Config,
+  log: Log,
+  { store, url }: { store: Store; url: string },
+): Promise<void> {
+  if (config.allowTargets.length > 0) {
+    log.warn({ allow_targets: config.allowTargets }, 'webhooks may reach these addresses');
+  }
+  await warnOfOwners(config, log, store);
+  if (config.databaseUrl !== null && config.publicUrl === null) {
+    log.warn({ url }, 'ERRAND_PUBLIC_URL is not set: endpoints and links that are made here name this process alone');
+  }
+}
+
+/** Warns of more owners than the isolation level allows: they keep working, and only further ones are refused. */
+async function warnOfOwners(config: Config, log: Log, store: Store): Promise<void> {
+  const [max, { length: owners }] = [maxOwnersOf(config), await store.listOwners()];
+  if (max === null || owners <= max) return;
+  log.warn(
+    { owners, owners_without_jail: max },
+    'more owners than ERRAND_OWNERS_WITHOUT_JAIL allows: their code is not isolated from each other at level process; set ERRAND_ISOLATION to jail',
+  );
+}

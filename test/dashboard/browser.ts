@@ -1,0 +1,104 @@
+// A browser on the dashboard of a real server. Each visit counts what the browser complains of: an error of the console, an
+// exception, a request that failed, something that the content policy refused.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { openDashboard } from '../../src/http/dashboard/built.ts';
+import type { Errand } from '../support/errand.ts';
+import { programOf } from '../support/programs.ts';
+
+const CHROMIUM = programOf('chromium', 'chromium-browser', 'google-chrome');
+const ARGS = [
+  '--no-sandbox',
+  '--headless',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+];
+
+export const skip =
+  (CHROMIUM === undefined && 'Chromium is not installed') ||
+  (openDashboard() === null && 'The dashboard has not been built: npm run build:dashboard');
+
+export interface Visit {
+  readonly page: Page;
+  readonly errand: Errand;
+  /** What the browser complained of; a test that causes a complaint empties it. */
+  readonly complaints: string[];
+  /** Addresses that the page asked for. */
+  readonly requested: string[];
+  signIn(key?: string): Promise<void>;
+  /** Opens an address of the dashboard, and waits for its heading. */
+  open(path: string): Promise<void>;
+  /** Asserts that axe finds nothing serious, and that nothing is to be scrolled sideways. */
+  inspect(what: string): Promise<void>;
+}
+
+let axe: string | undefined;
+
+export async function visiting(errand: Errand, look: (visit: Visit) => Promise<void>): Promise<void> {
+  const browser: Browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS });
+  try {
+    const context = await browser.newContext({
+      viewport: { width: 1280, height: 820 },
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    const page = await context.newPage();
+    const [complaints, requested]: [string[], string[]] = [[], []];
+    page.on('console', (line) => {
+      if (['error', 'warning'].includes(line.type())) complaints.push(line.text());
+    });
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('request', (request) => requested.push(request.url()));
+    const visit: Visit = {
+      page,
+      errand,
+      complaints,
+      requested,
+      signIn: async (key = errand.client.key) => {
+        await page.goto(`${errand.url}/sign-in`);
+        await page.getByLabel('API key', { exact: true }).fill(key);
+        await page.getByRole('button', { name: 'Sign in' }).click();
+        await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      },
+      open: async (path) => {
+        await page.goto(errand.url + path);
+        await page.getByRole('heading', { level: 1 }).first().waitFor();
+      },
+      inspect: (what) => inspect(page, what),
+    };
+    await look(visit);
+    const foreign = requested.filter((url) => new URL(url).origin !== errand.url && !/^(data|blob):/.test(url));
+    assert.deepEqual(foreign, [], 'the page asks no other server for anything');
+    assert.deepEqual(complaints, []);
+  } finally {
+    await browser.close();
+  }
+}
+
+interface Finding {
+  readonly id: string;
+  readonly impact: string | null;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+async function inspect(page: Page, what: string): Promise<void> {
+  axe ??= await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  // `evaluate` goes through the debugger, which the content policy does not bind.
+  await page.evaluate(axe);
+  const { violations } = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as {
+    violations: Finding[];
+  };
+  const serious = violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
+    );
+  assert.deepEqual(serious, [], what);
+  const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  assert.equal(overflow, 0, `${what}: nothing to scroll sideways`);
+}
