@@ -128,7 +128,7 @@ export interface Actions {
   replay(ownerId: string, listenerId: string, entry: number, edited: Uint8Array | null): Promise<Appended>;
   cancelRun(ownerId: string, run: number): Promise<RunState>;
   /** `conflict` when the run has not failed; `impossible` when the active deployment has other steps before the failed one. */
-  retryRun(ownerId: string, run: number): Promise<Appended>;
+  retryRun(ownerId: string, run: number, options: { readonly isAgain: boolean }): Promise<Appended>;
   /** Returns the owner of the run that the address names, once its token is checked; `not_found` for any other address. */
   findWait(address: WaitAddress): Promise<string>;
   /** Not bound to an owner: the token permits it. Returns the run's new state; `conflict` when that wait is over. */

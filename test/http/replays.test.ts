@@ -73,7 +73,10 @@ test('a group is replayed once its workflow is repaired', async () => {
     match(JSON.stringify(run.event), /"n":/);
     const path = `/v1/workflows/${workflow.id}/$errors/event_summaries/${id}`;
     const { data: error } = await errand.client.get(path);
-    deepEqual(error.replays, [{ kind: 'replay', run_id: runId, state: 'succeeded', edited: false }]);
+    deepEqual(error.replays, [
+      { kind: 'replay', run_id: runId, state: 'succeeded', edited: false, operation_id: begun.id },
+    ]);
+    equal((await errand.client.get(`/v1/runs/${run.caused_by.run_id}`)).data.retried_by, runId);
   }
   deepEqual((await errand.client.get('/v1/operations?kind=replay')).data, [done]);
   deepEqual((await errand.client.get('/v1/operations?kind=resend')).data, []);
@@ -217,6 +220,41 @@ test('bad orders are refused by name', async () => {
   for (const query of ['after=x', 'outcome=good', 'limit=0']) {
     assertProblem(await errand.client.request('GET', `/v1/operations/${id}/results?${query}`), 400);
   }
+});
+
+test('two operations over the same errors run each event once', async () => {
+  const errand = await newOwner();
+  const { workflow, groupId } = await failed(errand, 20);
+  await deploy(errand, workflow, 'export default () => new Promise((resolve) => setTimeout(resolve, 20))');
+  const asked = { group_id: groupId, canary: 0 };
+  const begun = await Promise.all([1, 2, 3].map(() => errand.client.post('/v1/replays', asked)));
+  const runs = new Set<string>();
+  for (const { id } of begun) {
+    const { total, replay } = await operation(errand, id);
+    deepEqual([total, replay.fixed + replay.replayed_before], [20, 20]);
+    for (const one of await results(errand, id)) runs.add(one.run_id);
+  }
+  equal(runs.size, 20);
+  equal((await errand.client.get('/v1/ledger')).data.runs.total, 40);
+  equal((await errand.client.get(`/v1/error_groups/${groupId}`)).data.state, 'resolved');
+});
+
+test('the audit log says who replayed what', async () => {
+  await using errand = await startErrand();
+  const { groupId } = await failed(errand, 2);
+  const { client, key } = await withScopes(errand.client, ['write']);
+  await client.post('/v1/replays', { group_id: groupId, dry_run: true });
+  const { id } = await client.post('/v1/replays', { group_id: groupId });
+  await client.post(`/v1/operations/${id}/cancel`);
+  equal((await client.request('POST', '/v1/replays', { group_id: 'eg_0000000000000000' })).status, 404);
+  const { data: records } = await errand.client.get(`/v1/audit?key=${key.id}`);
+  deepEqual(records.map((one: Json) => [one.operation, one.method, one.path, one.target_id, one.status]).reverse(), [
+    ['replayErrors', 'POST', '/v1/replays', null, 200],
+    ['replayErrors', 'POST', '/v1/replays', id, 200],
+    ['cancelOperation', 'POST', `/v1/operations/${id}/cancel`, id, 200],
+    ['replayErrors', 'POST', '/v1/replays', null, 404],
+  ]);
+  equal((await errand.client.get(`/v1/operations/${id}`)).data.replay.group_id, groupId);
 });
 
 test('another owner sees and replays nothing of it', async () => {

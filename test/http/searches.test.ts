@@ -137,10 +137,12 @@ test('a replay and a retry show on the error and its run', async () => {
   };
   const { data: retry } = await errand.client.request('POST', `/v1/runs/${failed.id}/retry`).then(({ json }) => json);
   const once = await until('the retry', states);
-  assert.deepEqual(once, [{ kind: 'retry', run_id: retry.run_id, state: 'succeeded', edited: false }]);
+  assert.deepEqual(once, [
+    { kind: 'retry', run_id: retry.run_id, state: 'succeeded', edited: false, operation_id: null },
+  ]);
   const replay = await errand.client.post(`/v1/workflows/${workflow.id}/$errors/${id}/replay`, { event: { n: 2 } });
   const twice = await until('the replay', states);
-  const newest = { kind: 'replay', run_id: replay.run_id, state: 'succeeded', edited: true };
+  const newest = { kind: 'replay', run_id: replay.run_id, state: 'succeeded', edited: true, operation_id: null };
   assert.deepEqual(twice, [newest, ...once]);
   const [found] = (await errorsOf(errand, { replayed: 'true' })).data;
   assert.deepEqual([found.id, found.replay], [id, newest]);

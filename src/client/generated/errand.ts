@@ -745,10 +745,10 @@ export class Errand {
   /**
    * Try a failed run again: `POST /v1/runs/{id}/retry`
    *
-   * A new run with the same event, byte for byte, and the active deployment. It goes on from the step that failed; what the steps before it gave is kept. 409 when the run has not failed; 422 when the active deployment has other steps before that one.
+   * A new run with the same event, byte for byte, and the active deployment. It goes on from the step that failed; what the steps before it gave is kept. 409 when the run has not failed, or was tried again already and `again` is not given; 422 when the active deployment has other steps before that one.
    */
   retryRun(input: RetryRunInput, options: CallOptions = {}): Promise<RetryRunAnswer> {
-    return this.#transport.send<RetryRunAnswer>({ method: 'POST', path: '/v1/runs/{id}/retry' }, input, options);
+    return this.#transport.send<RetryRunAnswer>({ method: 'POST', path: '/v1/runs/{id}/retry', body: 'members' }, input, options);
   }
 
   /**

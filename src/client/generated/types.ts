@@ -972,6 +972,8 @@ export interface Replay {
   readonly state: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
   /** With another event than the original one. */
   readonly edited: boolean;
+  /** The operation that made it (`op_…`), one of many replays; null: it was made by itself. */
+  readonly operation_id: string | null;
 }
 
 export interface ReplayDryRun {
@@ -2597,6 +2599,8 @@ export interface CancelRunAnswer {
 export interface RetryRunInput {
   /** The run that failed, of a workflow. */
   readonly id: string;
+  /** Also when a retry of the run, or a replay of its error, was made before and was not cancelled. */
+  readonly again?: boolean;
 }
 
 export interface RetryRunAnswer {

@@ -11,10 +11,6 @@ export interface Replay {
   readonly isEdited: boolean;
   readonly run: number;
   readonly state: RunState;
-}
-
-/** A replay that stands for its error. */
-export interface StandingReplay extends Replay {
   /** The operation that made it; null: none. */
   readonly operationId: string | null;
 }
@@ -47,7 +43,7 @@ export function standsFor({ isEdited, state }: Replay): boolean {
 }
 
 /** Returns why an operation makes no replay beside this one. */
-export function whyStanding({ run, state, operationId }: Omit<StandingReplay, 'kind' | 'isEdited'>): string {
+export function whyStanding({ run, state, operationId }: Pick<Replay, 'run' | 'state' | 'operationId'>): string {
   const id = numberedId(PREFIX.run, run);
   const by = operationId === null ? id : `${id} of ${operationId}`;
   return isOver(state) ? `its event was run again by ${by} (${state})` : `its event is being run again by ${by}`;

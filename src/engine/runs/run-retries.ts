@@ -1,7 +1,7 @@
 // Trying a failed run again by hand: a new run with the same event, which goes on from the step that failed.
 
 import { directEmission, type Emission, REPLAY } from '../../domain/emission.ts';
-import { retryOf } from '../../domain/errors/replay.ts';
+import { retryOf, standsFor, whyStanding } from '../../domain/errors/replay.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX } from '../../domain/ids.ts';
 import type { Deployment } from '../../domain/resource.ts';
@@ -18,8 +18,11 @@ export interface RunRetryDeps {
 }
 
 export function createRunRetries({ store, emit }: RunRetryDeps) {
-  /** With the active deployment, which must have the same steps before the one that failed. */
-  async function retryRun(ownerId: string, run: number): Promise<Appended> {
+  /**
+   * With the active deployment, which must have the same steps before the one that failed. `isAgain`: also when its event was
+   * run again already.
+   */
+  async function retryRun(ownerId: string, run: number, { isAgain }: { isAgain: boolean }): Promise<Appended> {
     const id = numberedId(PREFIX.run, run);
     const failed = await store.getRun(ownerId, run);
     if (!failed) throw new Refusal('not_found', `there is no run ${id}`);
@@ -36,10 +39,21 @@ export function createRunRetries({ store, emit }: RunRetryDeps) {
         `${id} has not failed (its state is "${failed.state}"); only failed runs are tried again`,
       );
     }
+    if (!isAgain) await mustBeFirst(ownerId, failed);
     const emission = await store.getEmission(ownerId, failed.entry);
     if (!emission) throw new Refusal('not_found', `the event of ${id} is no longer stored`);
     const continuation = { checkpoint: checkpointFrom(doneSteps(failed, deployment)), attempt: failed.attempt + 1 };
     return (await emit(emissionOf(emission, failed), { continuation })).appended;
+  }
+
+  /** What has succeeded since would be done twice by a request that was sent twice. */
+  async function mustBeFirst(ownerId: string, { run, errorEntry }: RunWhole): Promise<void> {
+    if (errorEntry === null) return;
+    const { replays } = await store.outcomeOfError(ownerId, errorEntry);
+    const before = replays.find(standsFor);
+    if (!before) return;
+    const id = numberedId(PREFIX.run, run);
+    throw new Refusal('conflict', `${id}: ${whyStanding(before)}. With "again": true it is tried once more`);
   }
 
   return { retryRun };

@@ -1,7 +1,7 @@
 // Operations that take many steps: resending a webhook's deliveries, replaying errors. Same promises as store.ts.
 
 import type { Emission, NewEmission } from '../../domain/emission.ts';
-import type { StandingReplay } from '../../domain/errors/replay.ts';
+import type { Replay } from '../../domain/errors/replay.ts';
 import type { ErrorSelection, Outcome } from '../../domain/errors/replaying.ts';
 import type { NewOperation, NewReplay, Operation, OperationKind, OperationOrder } from '../../domain/operation.ts';
 import type { Page, PageQuery } from './records.ts';
@@ -54,7 +54,7 @@ export interface ReplayCandidate {
 /** An error of a preview. */
 export interface PreviewedError extends ReplayCandidate {
   /** The newest replay of it, or retry of its run, that was not cancelled. */
-  readonly before: StandingReplay | null;
+  readonly before: Replay | null;
 }
 
 /** What a dry run tells. */

@@ -12,7 +12,7 @@ import type { QueueState } from '../../domain/delivery/turn.ts';
 import type { Emission, NewEmission } from '../../domain/emission.ts';
 import type { Fingerprint } from '../../domain/errors/fingerprint.ts';
 import type { GroupedError } from '../../domain/errors/group.ts';
-import type { StandingReplay } from '../../domain/errors/replay.ts';
+import type { Replay } from '../../domain/errors/replay.ts';
 import type { Replaying } from '../../domain/errors/replaying.ts';
 import type { Dedupe, Owner, Runnable, Subscription, Via, Webhook } from '../../domain/resource.ts';
 import type { Withheld } from '../../domain/route.ts';
@@ -130,7 +130,7 @@ export interface LockedReplay {
   readonly lastEntry: number;
   readonly replaying: Replaying;
   /** By entry, for the errors that the step may replay. They are locked. */
-  readonly standing: ReadonlyMap<number, StandingReplay>;
+  readonly standing: ReadonlyMap<number, Replay>;
 }
 
 /** What a step has written. */

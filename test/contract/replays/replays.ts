@@ -70,7 +70,11 @@ export function replaysContract(harness: Harness): void {
         [true, false, false, true, false],
       );
       const { replays } = await stage.store.outcomeOfError(stage.owner.id, at(stage.entries, 1));
-      deepEqual([replays.length, replays[0]?.run, replays[0]?.state], [1, at(runs, 1).run, 'failed']);
+      const [replay] = replays;
+      deepEqual(
+        [replays.length, replay?.run, replay?.state, replay?.operationId],
+        [1, at(runs, 1).run, 'failed', operation.id],
+      );
       await assertLedgerAddsUp(stage);
     });
 
@@ -229,6 +233,9 @@ export function replaysContract(harness: Harness): void {
       await using stage = await failedOnes(harness, 2);
       const operation = await start(stage, { groupId: stage.groupId });
       const neighbour = await stage.neighbour();
+      while ((await stage.store.stepOperation()).isMore);
+      const step = defined(await next(stage));
+      equal((await stage.store.replayErrors({ ...step, ownerId: neighbour.owner.id })).made, 0);
       equal(await stage.store.getOperation(neighbour.owner.id, operation.id), undefined);
       equal(await stage.store.orderOperation(neighbour.owner.id, operation.id, 'cancel'), undefined);
       for (const theirs of [{ groupId: stage.groupId }, { workflowId: stage.flow.id }]) {

@@ -106,6 +106,20 @@ export function sameErrorsContract(harness: Harness): void {
       equal((await shown(stage, operation)).state, 'paused');
     });
 
+    it('are followed one at a time when order is asked for', async () => {
+      await using stage = await failedOnes(harness, 3);
+      const runs = await timesInTurn(2, (n) => byHand(stage, at(stage.entries, n)));
+      const operation = await start(stage, { groupId: stage.groupId }, { isOrdered: true });
+      equal(await stepOn(stage), 0);
+      deepEqual(
+        (await results(stage, operation)).map(({ run }) => run),
+        [at(runs, 0)],
+      );
+      await endAll(stage);
+      equal(await stepOn(stage), 1);
+      deepEqual(await counts(stage, operation), { fixed: 1, replayed_before: 1, under_way: 1 });
+    });
+
     it('are left when they have ended, whatever the newest one that was cancelled', async () => {
       await using stage = await failedOnes(harness, 2);
       const [error] = stage.entries;

@@ -176,15 +176,16 @@ export function searchesContract(harness: Harness): void {
       const again = { name: REPLAY, causeRun: run };
       const retried = await stage.started(workflow, { ...again, summary: retryOf(run) });
       const outcome = async () => (await stage.store.outcomeOfError(stage.owner.id, once)).replays;
-      deepEqual(await outcome(), [{ kind: 'retry', isEdited: false, run: retried.run, state: 'running' }]);
+      const retry = { kind: 'retry', isEdited: false, run: retried.run, operationId: null };
+      deepEqual(await outcome(), [{ ...retry, state: 'running' }]);
       await stage.end(retried);
       const replayed = await stage.started(workflow, { ...again, summary: replayOf(once, true) });
       await stage.end(replayed, failed());
       await stage.started(workflow, { ...again, summary: replayOf(never, false) });
       await stage.started(workflow, { ...again, name: 'else', summary: replayOf(once, false) });
       deepEqual(await outcome(), [
-        { kind: 'replay', isEdited: true, run: replayed.run, state: 'failed' },
-        { kind: 'retry', isEdited: false, run: retried.run, state: 'succeeded' },
+        { kind: 'replay', isEdited: true, run: replayed.run, state: 'failed', operationId: null },
+        { ...retry, state: 'succeeded' },
       ]);
       const found = async (replayed: boolean) => (await errorsOf(stage, { replayed })).filter((e) => e <= never);
       deepEqual([await found(true), await found(false)], [[once], [never]]);

@@ -6,6 +6,7 @@ import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { createOwner } from '../../support/owners.ts';
 import { shareErrand } from '../../support/shared-errand.ts';
+import { until } from '../../support/wait.ts';
 import { expectLedger, onlyRun, overRun, pass, stepped, urlsOf, waitingRun } from '../../support/waits.ts';
 
 const newErrand = shareErrand();
@@ -87,6 +88,39 @@ test('a retry may fail, and be retried', async () => {
   await change(errand, workflow, { first: FIRST, second: FIXED, third: `return 3;` });
   const third = await overRun(errand, (await retry(errand, again)).json.data.run_id);
   assert.deepEqual([third.state, third.attempt, third.steps.length], ['succeeded', 3, 3]);
+});
+
+test('a run is tried again once, unless asked for again', async () => {
+  await using errand = await newErrand();
+  const { workflow, run } = await failed(errand);
+  await change(errand, workflow, { first: FIRST, second: FIXED });
+  const { run_id: id } = (await retry(errand, run)).json.data;
+  await overRun(errand, id);
+  const refused = await retry(errand, run);
+  assert.equal(refused.status, 409);
+  for (const word of [run.id, id, 'succeeded', '"again": true']) assert.ok(refused.json.detail.includes(word), word);
+  const path = `/v1/runs/${run.id}/retry`;
+  assert.equal((await errand.client.request('POST', path, { again: 'perhaps' })).status, 400);
+  assert.equal((await errand.client.request('POST', path, { again: false })).status, 409);
+  const again = await errand.client.request('POST', path, { again: true });
+  assert.equal((await overRun(errand, again.json.data.run_id)).state, 'succeeded');
+  await errand.settled();
+  await expectLedger(errand, { succeeded: 3, failed: 1, waiting: 0 }, 1);
+});
+
+test('a replay of its error counts as a try, and one that was cancelled does not', async () => {
+  await using errand = await newErrand();
+  const { workflow, run } = await failed(errand);
+  await change(errand, workflow, { first: `return $.flow.delay(3600000);`, second: FIXED });
+  const [error] = await errand.errors(workflow.id, 1);
+  const replay = await errand.client.post(`/v1/workflows/${workflow.id}/$errors/${error?.id}/replay`);
+  const refused = await retry(errand, run);
+  assert.deepEqual([refused.status, refused.json.detail.includes(replay.run_id)], [409, true]);
+  await errand.client.post(`/v1/runs/${replay.run_id}/cancel`);
+  await until('it to be cancelled', async () => {
+    return (await errand.client.get(`/v1/runs/${replay.run_id}`)).data.state === 'cancelled';
+  });
+  assert.equal((await retry(errand, run)).status, 200);
 });
 
 test('only failed runs are tried again', async () => {

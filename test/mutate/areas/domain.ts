@@ -93,4 +93,26 @@ export const DOMAIN_MUTATIONS: readonly Mutation[] = [
       '    lineage: extended(emission.lineage, emitterId),\n    hops: emission.hops,',
     ],
   }),
+  ...of(`${DOMAIN}/errors/replaying.ts`, [`${UNIT}/errors/replaying.test.ts`], {
+    'replays: one more under way': [
+      'mostUnderWay(order) - counts.under_way;',
+      'mostUnderWay(order) + 1 - counts.under_way;',
+    ],
+    'replays: the canary does not go ahead': ['isCanaryOver ? beside : Math.min(', 'true ? beside : Math.min('],
+    'replays: a failed canary is no reason to pause': ['if (bad > 0) {', 'if (bad > 1) {'],
+    'replays: a cancelled canary is a good one': [
+      'failed + counts.cancelled + counts.unknown',
+      'failed + counts.unknown',
+    ],
+    'replays: one failure more before it pauses': ['failed >= stopAt', 'failed > stopAt'],
+    'replays: done while one is under way': ['if (isThrough && counts.under_way === 0)', 'if (isThrough)'],
+    'replays: not all fixed is all fixed': ["one === 'replayed_before' || counts[one] === 0", "one !== 'failed_same'"],
+    'replays: an error without a group failed the same': [
+      'group !== null && group === failedGroup',
+      'group === failedGroup',
+    ],
+    'replays: an event runs twice at a time': ["if (!isOver(before.state)) return 'follow';", ''],
+    'replays: again means not again': ["isAgain ? 'replay' : 'leave'", "isAgain ? 'leave' : 'replay'"],
+    'replays: a rate is no bound': ['if (order.rate === null) return room;', 'return room;'],
+  }),
 ];

@@ -6,6 +6,13 @@ const ENGINE = 'src/engine';
 const UNIT = 'test/unit/engine';
 
 export const ENGINE_MUTATIONS: readonly Mutation[] = [
+  ...of('src/engine/runs/run-retries.ts', ['test/flows/runs/run-again.test.ts'], {
+    'retries: a second one needs no flag': ['if (!isAgain) await mustBeFirst(ownerId, failed);', ''],
+  }),
+  ...of('src/engine/runs/replays.ts', ['test/http/replays.test.ts'], {
+    'replays: a deployment of another workflow is taken': ['if (other === undefined) return;', 'return;'],
+    'replays: an unknown group is replayed': ['if (!found) throw', 'if (!found) return null;\n      if (!found) throw'],
+  }),
   ...of(`${ENGINE}/resources/owners.ts`, ['test/http/workflows/global-error-workflow.test.ts'], {
     'owners: the global error workflow has the queue of others': [
       'queueLimit: LIMITS.maxQueueLimit',

@@ -42,6 +42,42 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   ...of('src/domain/watch/heartbeat.ts', CONTRACT, {
     'heartbeats: a ping that no server could take is missed': ['= isPast || isBack', '= isBack'],
   }),
+  ...of(`${STORE}/log/replays/replay-errors.ts`, CONTRACT, {
+    'replays: a step on an outdated cursor is made': [' || operation.after !== step.after', ''],
+    'replays: one owner steps the operation of another': [
+      'operation?.ownerId !== step.ownerId',
+      'operation === undefined',
+    ],
+    'replays: a full queue fails what is replayed': [
+      '>= runnable.settings.queueLimit',
+      '> runnable.settings.queueLimit',
+    ],
+    'replays: a paused operation goes on': [" AND state = 'running'\n", '\n'],
+    'replays: what is followed is beyond the bound': ["if (outcome === 'under_way' && !mayBegin) return 'room';", ''],
+  }),
+  ...of(`${STORE}/log/replays/standing-replays.ts`, CONTRACT, {
+    'replays: a cancelled one stands for its error': [" AND made.state <> 'cancelled'", ''],
+    'replays: the operation that made it is not known': ['results.run = runs.run AND', 'results.run = -1 AND'],
+  }),
+  ...of(`${STORE}/log/replays/standing-replays.ts`, ['test/postgres/nodes/replays.test.ts'], {
+    'replays: two nodes replay one error': ["postgres: 'FOR NO KEY UPDATE'", "postgres: ''"],
+  }),
+  ...of(`${STORE}/log/replays/replay-records.ts`, CONTRACT, {
+    'replays: other codes are meant': ['isMeant: code === null ||', 'isMeant: true ||'],
+    'replays: one owner replays the errors of another': [
+      '${isAmongNumbers(named)} AND owner_id = ${ownerId}',
+      "${isAmongNumbers(named)} AND ${ownerId} <> ''",
+    ],
+    'replays: what comes later is meant, too': ['Math.min(lastEntry + 1, ', 'Math.min(Infinity, '],
+  }),
+  ...of(`${STORE}/config/replay-steps.ts`, CONTRACT, {
+    'replays: a group with newer errors is resolved': ["AND last_entry <= ${number(row, 'last_entry')}", ''],
+    'replays: a part of a group resolves it': ['|| code !== null', ''],
+    'replays: one that is not fixed resolves the group': [
+      "next.state === 'done' && isAllFixed(counts)",
+      "next.state === 'done'",
+    ],
+  }),
   ...of(`${STORE}/log/ticks.ts`, CONTRACT, {
     'schedules: a tick fires twice': ['return log.takeTick(tick) ?', 'return (log.takeTick(tick), true) ?'],
     'schedules: a tick of a busy source is emitted': ["flag(row, 'is_skipped') ? []", 'false ? []'],

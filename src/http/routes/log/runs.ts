@@ -97,12 +97,20 @@ function addRetry(app: App, { actions }: HttpDeps): void {
     access: 'write',
     summary: 'Try a failed run again',
     description:
-      'A new run with the same event, byte for byte, and the active deployment. It goes on from the step that failed; what the steps before it gave is kept. 409 when the run has not failed; 422 when the active deployment has other steps before that one.',
+      'A new run with the same event, byte for byte, and the active deployment. It goes on from the step that failed; what the steps before it gave is kept. 409 when the run has not failed, or was tried again already and `again` is not given; 422 when the active deployment has other steps before that one.',
     params: idIn(PREFIX.run, 'The run that failed, of a workflow.'),
+    body: {
+      again: Type.Optional(
+        Type.Boolean({
+          description: 'Also when a retry of the run, or a replay of its error, was made before and was not cancelled.',
+          examples: [false],
+        }),
+      ),
+    },
     answer: dataOf(STARTED),
   });
-  app.post('/v1/runs/:id/retry', { schema }, async ({ params, caller }) => {
+  app.post('/v1/runs/:id/retry', { schema }, async ({ params, body, caller }) => {
     const run = found(numberOf(PREFIX.run, params.id), 'run', params.id);
-    return { data: startedToWire(await actions.retryRun(caller.ownerId, run)) };
+    return { data: startedToWire(await actions.retryRun(caller.ownerId, run, { isAgain: body.again === true })) };
   });
 }

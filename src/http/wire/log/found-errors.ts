@@ -23,6 +23,10 @@ export const REPLAY = Type.Object(
     run_id: id('r_'),
     state: oneOf(RUN_STATES),
     edited: Type.Boolean({ description: 'With another event than the original one.', examples: [false] }),
+    operation_id: Type.Union([Type.String(), Type.Null()], {
+      description: 'The operation that made it (`op_…`), one of many replays; null: it was made by itself.',
+      examples: [null],
+    }),
   },
   { title: 'Replay', description: 'Another run for the same event, and its state.' },
 );
@@ -59,8 +63,8 @@ export const FOUND_ERROR = Type.Object(
   { title: 'FoundError' },
 );
 
-export function replayToWire({ kind, run, state, isEdited }: Replay): Static<typeof REPLAY> {
-  return { kind, run_id: numberedId(PREFIX.run, run), state, edited: isEdited };
+export function replayToWire({ kind, run, state, isEdited, operationId }: Replay): Static<typeof REPLAY> {
+  return { kind, run_id: numberedId(PREFIX.run, run), state, edited: isEdited, operation_id: operationId };
 }
 
 export function foundErrorToWire(found: FoundError, withEvent: boolean): EmissionWire {

@@ -2,7 +2,7 @@
 // whatever becomes of processes, and of several processes with the same errors one succeeds. Of several operations that come to
 // the same error one replays it, and the others follow that replay until it ends.
 
-import { type StandingReplay, whyStanding } from '../../../domain/errors/replay.ts';
+import { type Replay, whyStanding } from '../../../domain/errors/replay.ts';
 import {
   counted,
   dealtWith,
@@ -69,7 +69,7 @@ export function replayErrors(log: LogWriter, step: ReplayStep): Awaited<ReturnTy
 interface Deciding {
   readonly step: ReplayStep;
   readonly replaying: Replaying;
-  readonly before: StandingReplay | undefined;
+  readonly before: Replay | undefined;
   readonly mayBegin: boolean;
 }
 

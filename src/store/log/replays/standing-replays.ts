@@ -1,7 +1,7 @@
 // Replays that stand for errors: an operation makes none beside them.
 
 import { REPLAY } from '../../../domain/emission.ts';
-import { kindOfReplay, type StandingReplay, standsFor } from '../../../domain/errors/replay.ts';
+import { kindOfReplay, type Replay, standsFor } from '../../../domain/errors/replay.ts';
 import type { RunState } from '../../../domain/run/run.ts';
 import { differs, isAmongNumbers, raw, type Sql, sql } from '../../config/sql.ts';
 import { number, text, textOrNull } from '../../rows/cells.ts';
@@ -14,11 +14,14 @@ export interface OfRun {
   readonly causeRun: number;
 }
 
+/** The operation that made the run of `runs`, if one has: only of those that follow it the results have a reason. */
+export const MADE_BY = raw(`(SELECT max(results.operation_id) FROM operation_results AS results
+    WHERE results.run = runs.run AND results.reason IS NULL)`);
+
 /** Selects the newest replays and retries of one owner's errors that were not cancelled, of those that are alike one. */
 export function standingReplays(ownerId: string, errors: readonly OfRun[]): Sql {
   return sql`SELECT newest.cause_run, newest.summary, runs.run, runs.state,
-      (SELECT results.operation_id FROM operation_results AS results WHERE results.run = newest.run AND results.reason IS NULL)
-        AS operation_id
+      ${MADE_BY} AS operation_id
     FROM (SELECT again.cause_run, again.summary, max(made.run) AS run FROM emissions AS again
         JOIN ${ALL_RUNS} AS made ON made.entry = again.entry AND made.state <> 'cancelled'
         WHERE again.owner_id = ${ownerId} AND again.cause_run ${isAmongNumbers(errors.map(({ causeRun }) => causeRun))}
@@ -27,9 +30,9 @@ export function standingReplays(ownerId: string, errors: readonly OfRun[]): Sql 
 }
 
 /** Returns the newest replay that stands for each error, by entry. */
-export function toStanding(rows: readonly Row[], errors: readonly OfRun[]): ReadonlyMap<number, StandingReplay> {
+export function toStanding(rows: readonly Row[], errors: readonly OfRun[]): ReadonlyMap<number, Replay> {
   const entriesOf = Map.groupBy(errors, ({ causeRun }) => causeRun);
-  const standing = new Map<number, StandingReplay>();
+  const standing = new Map<number, Replay>();
   for (const row of rows) {
     const made = { name: REPLAY, summary: text(row, 'summary') };
     const [run, state] = [number(row, 'run'), text<RunState>(row, 'state')];

@@ -5,8 +5,9 @@ import { kindOfReplay, type Replay } from '../../../domain/errors/replay.ts';
 import { type Telling, type Told, toldBy } from '../../../domain/errors/told.ts';
 import type { RunState } from '../../../domain/run/run.ts';
 import { isAmongNumbers, raw, sql } from '../../config/sql.ts';
-import { number, numberOrNull, text } from '../../rows/cells.ts';
+import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { ALL_DELIVERIES, ALL_RUNS, type LogReader } from '../log-tables.ts';
+import { MADE_BY } from '../replays/standing-replays.ts';
 
 /** Emissions of runs that nothing subscribes to: mails and requests. */
 export const SENT = raw(`('${EMAIL}', '${HTTP}')`);
@@ -55,10 +56,10 @@ export async function replaysOf(
 ): Promise<(error: ErrorNumbers) => readonly Replay[]> {
   const made = await readReplays();
   return ({ entry, causeRun, causeDelivery }) =>
-    made.flatMap(({ ofRun, ofDelivery, summary, run, state }) => {
+    made.flatMap(({ ofRun, ofDelivery, summary, run, state, operationId }) => {
       const isOurs = ofRun === null ? ofDelivery === causeDelivery : ofRun === causeRun;
       const kind = isOurs ? kindOfReplay({ name: REPLAY, summary }, { entry, run: causeRun }) : null;
-      return kind ? [{ ...kind, run, state }] : [];
+      return kind ? [{ ...kind, run, state, operationId }] : [];
     });
 
   async function readReplays() {
@@ -75,7 +76,8 @@ export async function replaysOf(
     });
     const found = await Promise.all(
       parts.map((part) =>
-        database.all(sql`SELECT emissions.cause_run, emissions.cause_delivery, emissions.summary, runs.run, runs.state
+        database.all(sql`SELECT emissions.cause_run, emissions.cause_delivery, emissions.summary, runs.run, runs.state,
+            ${MADE_BY} AS operation_id
           FROM (${part}) AS newest JOIN emissions ON emissions.entry = newest.entry
             JOIN ${ALL_RUNS} AS runs ON runs.entry = newest.entry ORDER BY runs.run DESC`),
       ),
@@ -86,6 +88,7 @@ export async function replaysOf(
       summary: text(row, 'summary'),
       run: number(row, 'run'),
       state: text<RunState>(row, 'state'),
+      operationId: textOrNull(row, 'operation_id'),
     }));
   }
 }

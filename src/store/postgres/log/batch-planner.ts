@@ -1,7 +1,7 @@
 // Plans the verbs of a batch in memory, one after the other, each on the changes of the ones before it. See batch.ts. A plan
 // that misses something is dropped as a whole.
 
-import type { StandingReplay } from '../../../domain/errors/replay.ts';
+import type { Replay } from '../../../domain/errors/replay.ts';
 import type { Owner, Runnable, Subscription, Webhook } from '../../../domain/resource.ts';
 import type { Admission } from '../../contract/store.ts';
 import { GroupCaptures } from '../../log/error-groups.ts';
@@ -117,9 +117,9 @@ export class BatchPlanner {
   }
 
   /** Replays that operations have made in this batch, by the entries of the errors. */
-  #replaysBefore(of: string): [number, StandingReplay][] {
+  #replaysBefore(of: string): [number, Replay][] {
     return this.replaysMade.flatMap(({ id: operationId, ownerId, results }) =>
-      results.flatMap(({ entry, run, outcome, reason }): [number, StandingReplay][] => {
+      results.flatMap(({ entry, run, outcome, reason }): [number, Replay][] => {
         const isMade = ownerId === of && outcome === 'under_way' && reason === null && run !== null;
         return isMade ? [[entry, { kind: 'replay', isEdited: false, state: 'queued', run, operationId }]] : [];
       }),

@@ -146,6 +146,7 @@ test('a canary that ends well lets the others go', () => {
 test('failures stop at their number, then at as many more', () => {
   const order = { stopOnFailures: 3 };
   equal(judged(replaying({ order, counts: { failed_same: 2, cancelled: 9 } })).state, 'running');
+  equal(judged(replaying({ order, counts: { failed_same: 2, failed_differently: 1 } })).stopAt, 6);
   const paused = judged(replaying({ order, counts: { failed_same: 2, failed_differently: 2 } }));
   deepEqual([paused.state, paused.stopAt, paused.isCanaryOver], ['paused', 7, true]);
   const resumed = { order, counts: { failed_same: 6 }, stopAt: paused.stopAt };
