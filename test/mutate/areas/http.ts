@@ -89,9 +89,15 @@ export const HTTP_MUTATIONS: readonly Mutation[] = [
     ['test/http/http-trigger.test.ts', 'test/http/http-trigger-limits.test.ts', `${UNIT}/body/ingress.test.ts`],
     {
       'ingress: no token is asked for': ['if (tokenHash !== null && !isBearer(', 'if (false && !isBearer('],
-      'ingress: a timer is an endpoint': ["trigger === undefined || trigger.kind !== 'http'", 'trigger === undefined'],
+      'ingress: a timer is an endpoint': [
+        "trigger === undefined || trigger.kind === 'schedule'",
+        'trigger === undefined',
+      ],
       'ingress: the memory of a body is never given back': ['read.release();', ''],
-      'ingress: no limit of requests': ['deps.quotas.takeRequest(trigger.ownerId);', ''],
+      'ingress: no limit of requests': [
+        'deps.quotas.takeRequest(trigger.ownerId);\n  const accepted',
+        'const accepted',
+      ],
     },
   ),
   ...of(
