@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { programOf } from '../support/programs.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { until } from '../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PROMTOOL = programOf('promtool');
@@ -98,9 +99,12 @@ test('an attempt counts as delivered when the receiver took it, and as answered 
   await receiver.wait(1);
   errand.forward(60_000);
   await receiver.wait(2);
-  const { text } = await errand.client.request('GET', '/metrics');
-  const attempts = text.split('\n').filter((line) => /^errand_delivery_attempts_total.*webhook/.test(line));
-  assert.deepEqual(attempts.sort(), [
+  const attempts = await until('two attempts are counted', async () => {
+    const { text } = await errand.client.request('GET', '/metrics');
+    const lines = text.split('\n').filter((line) => /^errand_delivery_attempts_total.*webhook/.test(line));
+    return lines.length === 2 && lines.sort();
+  });
+  assert.deepEqual(attempts, [
     'errand_delivery_attempts_total{kind="webhook",outcome="answered"} 1',
     'errand_delivery_attempts_total{kind="webhook",outcome="delivered"} 1',
   ]);

@@ -40,7 +40,8 @@ test('the next look is when something is due', async () => {
   };
   const dispatch = { take: () => undefined };
   const { wake } = createWake();
-  const deps = { store, dispatch, wake, clock: { nowMs: () => NOW_MS }, random, log: createLog().log };
+  const watches = { tickWatches: async () => false };
+  const deps = { store, dispatch, wake, watches, clock: { nowMs: () => NOW_MS }, random, log: createLog().log };
   const times = new Scheduler(deps as unknown as SchedulerDeps);
   assert.equal(await times.tickDue(), 1234);
   assert.equal(await times.tickDue(), 0, 'more waits are over');
