@@ -242,9 +242,11 @@ test('a listing needs a key', async () => {
 
 test('an unknown workflow has no listing', async () => {
   const errand = await newOwner();
-  for (const id of ['p_nobody1', 'dc_nobody1', 'nonsense', '%00']) {
-    const answer = await errand.client.request('GET', `/v1/workflows/${id}/$errors/event_summaries`);
-    assertProblem(answer, [400, 404]);
+  const webhook = await errand.client.post('/v1/webhooks', { url: 'https://example.com/hook' });
+  for (const id of ['p_nobody1', 'dc_nobody1', webhook.id, 'nonsense', '%00']) {
+    for (const list of ['$errors/event_summaries', 'event_summaries']) {
+      assertProblem(await errand.client.request('GET', `/v1/workflows/${id}/${list}`), [400, 404]);
+    }
   }
   assertProblem(
     await errand.client.request('GET', '/v1/workflows/p_nobody1/$errors/event_summaries'),

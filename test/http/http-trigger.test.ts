@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deflateSync, gzipSync } from 'node:zlib';
+import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import type { Json } from '../support/client.ts';
 import { type OwnerOn, sharedErrand } from '../support/owners.ts';
 import { assertProblem } from '../support/problem.ts';
@@ -43,14 +43,14 @@ test('any method, path and query arrive', async () => {
   const workflow = await errand.workflow(ECHO);
   const endpoint = workflow.triggers[0].endpoint_url;
   for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
-    const path = '/orders/7?x=1&y=2&y=3&z=';
+    const path = '/orders/7%20x?y=2&x=1&y=3&z';
     const { event } = await arrive(errand, workflow, { method, path, headers: { 'X-Custom': 'Value' } });
     assert.deepEqual(Object.keys(event), ['method', 'path', 'query', 'client_ip', 'url', 'headers', 'body']);
     const { headers, ...rest } = event;
     assert.deepEqual(rest, {
       method,
-      path: '/orders/7',
-      query: { x: '1', y: ['2', '3'], z: '' },
+      path: '/orders/7%20x',
+      query: { y: ['2', '3'], x: '1', z: '' },
       client_ip: '127.0.0.1',
       url: endpoint + path,
       body: null,
@@ -101,7 +101,7 @@ test('a replay has the same bytes', async () => {
   const workflow = await errand.workflow(FAIL);
   await errand.send(workflow, VERBATIM);
   const [record] = await errand.errors(workflow.id, 1);
-  const { run_id } = await errand.client.post(`/v1/workflows/${workflow.id}/$errors/${record.id}/replay`);
+  const { run_id, emit_id } = await errand.client.post(`/v1/workflows/${workflow.id}/$errors/${record.id}/replay`);
   const [again] = await errand.errors(workflow.id, 2);
   const { text, json } = await errand.client.request('GET', `/v1/runs/${run_id}`);
   assert.ok(text.includes(`"body":${VERBATIM}`), text);
@@ -110,6 +110,7 @@ test('a replay has the same bytes', async () => {
   const [first, second] = [record.event.original_context, again.event.original_context];
   assert.deepEqual([second.replay, second.trace_id], [true, first.trace_id]);
   assert.notEqual(second.id, first.id);
+  assert.equal(second.id, emit_id);
 });
 
 test('a step sees the exact text', async () => {
@@ -155,7 +156,11 @@ test('a compressed body arrives inflated', async () => {
   const workflow = await errand.workflow(ECHO);
   for (const [encoding, body] of [
     ['gzip', gzipSync(VERBATIM)],
+    ['x-gzip', gzipSync(VERBATIM)],
+    ['GZIP', gzipSync(VERBATIM)],
     ['deflate', deflateSync(VERBATIM)],
+    ['deflate', deflateRawSync(VERBATIM)],
+    ['identity', VERBATIM],
   ] as const) {
     const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
     const { text } = await arrive(errand, workflow, { headers, body });
@@ -176,9 +181,11 @@ test('a trigger checks its bearer token', async () => {
   for (const authorization of ['', 'Bearer wrong', 'Bearer ', 'Basic YTpi', `Bearer ${auth.token}x`]) {
     assert.deepEqual(await call(authorization === '' ? {} : { authorization }), [401, 'Bearer'], authorization);
   }
-  assert.deepEqual(await call({ authorization: `Bearer ${auth.token}` }), [200, undefined]);
+  assert.deepEqual(await call({ authorization: `bearer ${auth.token}` }), [200, undefined]);
   const [error] = await errand.errors(workflow.id, 1);
   assert.equal(error.event.original_context.verified, true);
+  assert.equal('authorization' in error.event.original_event.headers, false);
+  assert.doesNotMatch(JSON.stringify(error), new RegExp(auth.token));
   const { page_info } = await errand.client.get(`/v1/workflows/${workflow.id}/runs`);
   assert.equal(page_info.total_count, 1);
   const { text } = await errand.client.request('GET', `/v1/workflows/${workflow.id}`);

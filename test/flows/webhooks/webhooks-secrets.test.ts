@@ -84,11 +84,12 @@ test('an overlap of nothing ends the old at once', async () => {
   await errand.send(emitter, { n: 1 });
   const [got] = (await receiver.wait(1)) as [Received];
   assert.ok(!takes(webhook.secret, got) && takes(rotated.secret, got));
-  for (const overlap of [-1, 2_592_001, 'day']) {
+  for (const overlap of [-1, 2_592_001, 1.5, 'day', null]) {
     assertProblem(await errand.client.request('POST', path, { overlap_s: overlap }), 400, 'overlap_s', '2592000');
   }
   const { client } = await withScopes(errand.client, ['read']);
   assertProblem(await client.request('POST', path), 403, 'write');
+  assert.equal((await client.request('GET', '/v1/webhook_keys')).status, 200);
   assertProblem(await errand.client.request('POST', '/v1/webhooks/wh_x/rotate_secret'), 404, 'wh_x');
   const shown = await errand.client.request('GET', `/v1/webhooks/${webhook.id}`);
   assert.doesNotMatch(shown.text, /whsec_|whsk_/);

@@ -43,8 +43,8 @@ test('a webhook needs an http url', async () => {
     'javascript:alert(1)',
     'ws://example.com/',
     'http://',
-
     'http://exa mple.com/',
+    'https://example.com/a\nb',
     'http://[::1',
     5,
     null,

@@ -107,6 +107,7 @@ export const HTTP_MUTATIONS: readonly Mutation[] = [
       `${UNIT}/body/ingress-raw.test.ts`,
       `${UNIT}/body/ingress.test.ts`,
       'test/http/http-trigger.test.ts',
+      'test/http/http-trigger-limits.test.ts',
     ],
     {
       'event: the token is shown to the code': [

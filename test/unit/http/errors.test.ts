@@ -48,14 +48,6 @@ test('an expanded event is the stored bytes', async (t) => {
   }
 });
 
-test('emitters that are not there answer 404', async (t) => {
-  const { call } = await started(t);
-  for (const id of [idOf('p_', 3), idOf('p_', 9), idOf('wh_', 1), 'x']) {
-    assert.equal((await call('GET', `/v1/workflows/${id}/$errors/event_summaries`)).status, 404);
-    assert.equal((await call('GET', `/v1/workflows/${id}/event_summaries`)).status, 404);
-  }
-});
-
 test('webhooks list their errors too', async (t) => {
   const { call, entries } = await started(t);
   const { json } = await call('GET', `/v1/webhooks/${idOf('wh_', 1)}/$errors/event_summaries`);
@@ -96,16 +88,6 @@ test('a record of somewhere else answers 404', async (t) => {
   for (const id of [...entries.slice(1).map(recordId), 'nonsense', '1-1', '1-9999']) {
     assert.equal((await call('GET', `/v1/workflows/${P1}/$errors/event_summaries/${id}`)).status, 404, id);
   }
-});
-
-test('a replay runs the original event', async (t) => {
-  const { call, calls, entries } = await started(t, { actions: { replay: () => appended(5) } });
-  const [entry = 0] = entries;
-  const { status, json } = await call('POST', `/v1/workflows/${P1}/%24errors/${recordId(entry)}/replay`);
-  assert.equal(status, 200);
-  assert.equal(json.data.emit_id, 'tag425');
-  assert.match(json.data.run_id, /^r_/);
-  assert.deepEqual(calls[0]?.args.slice(1), [P1, entry, null]);
 });
 
 test('an edited replay keeps its exact bytes', async (t) => {

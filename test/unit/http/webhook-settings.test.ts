@@ -60,17 +60,6 @@ test('null resets and absence leaves alone', async (t) => {
   );
 });
 
-test('settings are shown as they stand', async (t) => {
-  const { call, seed } = await startServer(t);
-  await seed.webhooks(webhook(1, { settings: SETTINGS }));
-  const { headers, timeout_ms, retry, rate_limit, max_in_flight, ordered, signature } = (await call('GET', PATH)).json
-    .data;
-  assert.deepEqual(
-    { headers, timeout_ms, retry, rate_limit, max_in_flight, ordered, signature },
-    { ...ON_THE_WIRE, headers: SETTINGS.headers, signature: SETTINGS.signature },
-  );
-});
-
 test('a key that only reads learns no header', async (t) => {
   const harness = await startServer(t);
   const key = await addReadKey(harness);
