@@ -20,13 +20,15 @@ export const MADE_BY = raw(`(SELECT max(results.operation_id) FROM operation_res
 
 /** Selects the newest replays and retries of one owner's errors that were not cancelled, of those that are alike one. */
 export function standingReplays(ownerId: string, errors: readonly OfRun[]): Sql {
-  return sql`SELECT newest.cause_run, newest.summary, runs.run, runs.state,
-      ${MADE_BY} AS operation_id
-    FROM (SELECT again.cause_run, again.summary, max(made.run) AS run FROM emissions AS again
-        JOIN ${ALL_RUNS} AS made ON made.entry = again.entry AND made.state <> 'cancelled'
-        WHERE again.owner_id = ${ownerId} AND again.cause_run ${isAmongNumbers(errors.map(({ causeRun }) => causeRun))}
-          AND again.name = ${raw(`'${REPLAY}'`)} GROUP BY again.cause_run, again.summary) AS newest
-      JOIN ${ALL_RUNS} AS runs ON runs.run = newest.run ORDER BY runs.run`;
+  // Runs are looked up one by one: joined with them, Postgres may read all of them by their index.
+  return sql`SELECT runs.cause_run, runs.summary, runs.run, ${MADE_BY} AS operation_id,
+      (SELECT made.state FROM ${ALL_RUNS} AS made WHERE made.run = runs.run) AS state
+    FROM (SELECT again.cause_run, again.summary, max(again.run) AS run
+        FROM (SELECT emissions.cause_run, emissions.summary, (SELECT max(made.run) FROM ${ALL_RUNS} AS made
+              WHERE made.entry = emissions.entry AND made.state <> 'cancelled') AS run
+            FROM emissions WHERE emissions.owner_id = ${ownerId} AND emissions.name = ${raw(`'${REPLAY}'`)}
+              AND emissions.cause_run ${isAmongNumbers(errors.map(({ causeRun }) => causeRun))}) AS again
+        WHERE again.run IS NOT NULL GROUP BY again.cause_run, again.summary) AS runs ORDER BY runs.run`;
 }
 
 /** Returns the newest replay that stands for each error, by entry. */
