@@ -1,38 +1,18 @@
-// The command line: `errand start` is the server; the other commands talk to it.
+// What the command line needs of the server's modules, each loaded when a command asks for it.
 
 import { realpath } from 'node:fs/promises';
-import { Command } from 'commander';
-import { type Api, CliError, connect, findServer } from './cli/api.ts';
-import { addAudit } from './cli/audit.ts';
-import { addComponents, type Checks, type ComponentsDeps } from './cli/components.ts';
-import { addConfig } from './cli/config.ts';
-import { addDeploy, type Bundled } from './cli/deploy.ts';
-import { addExplainUrl } from './cli/explain-url.ts';
-import { addKeys, addOwners } from './cli/owners.ts';
-import { addStore } from './cli/store.ts';
-import { VERSION } from './domain/version.ts';
+import { CommanderError } from 'commander';
+import type { AdministrationDeps } from './cli/administration.ts';
+import { type Api, connect, findRunning, findServer } from './cli/api.ts';
+import type { Checks, ComponentsDeps } from './cli/components.ts';
+import type { Bundled } from './cli/deploy.ts';
+import { createProgram, type ProgramDeps } from './cli/program.ts';
+import { CliError, EXIT, exitCodeOf } from './cli/shell/exit.ts';
+import type { StoreCommands } from './cli/store.ts';
 import type { Log } from './ports.ts';
-import { administer } from './server/administration.ts';
 import { readConfig } from './server/config.ts';
-import { servicesOfNoEvents } from './server/own-services.ts';
-import { clock, random } from './server/real-ports.ts';
-import { complaintOf } from './server/startup-error.ts';
-import { createStoreCommands } from './server/store-commands.ts';
-import { createOwn } from './webhook/own.ts';
 
 process.umask(0o077);
-
-const program = new Command('errand')
-  .description('Self-hosted workflows that catch every error and tell a person about it')
-  .version(VERSION)
-  .showHelpAfterError();
-
-program
-  .command('start')
-  .description('start the server in this terminal')
-  .action(async () => {
-    await import('./main.ts');
-  });
 
 /** What the user of a terminal needs to know. */
 const complain = (fields: object, name: string): void => {
@@ -41,23 +21,27 @@ const complain = (fields: object, name: string): void => {
 };
 const log: Log = { debug: () => undefined, info: () => undefined, warn: complain, error: complain };
 
-const deps = {
-  administer: <T>(act: Parameters<typeof administer<T>>[2]): Promise<T> =>
-    administer(readConfig(process.env), { clock, random, log }, act),
-  print: (value: unknown): void => {
-    process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
-  },
+const administer: AdministrationDeps['administer'] = async (act) => {
+  const { administer: open } = await import('./server/administration.ts');
+  const { clock, random } = await import('./server/real-ports.ts');
+  return open(readConfig(process.env), { clock, random, log }, act);
 };
+
+const print = (value: unknown): void => {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+};
+
 /** A log may be larger than memory: no more is read than the reader takes. */
 const write = (text: string): Promise<void> =>
   new Promise((resolve, reject) => {
     process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
   });
+
 async function serverAt(url: string | null): Promise<Api> {
   const config = readConfig(process.env);
-  if (url !== null && config.apiKey === null) throw new CliError('--url needs the key in ERRAND_API_KEY');
+  if (url !== null && config.apiKey === null) throw new CliError('--url needs the key in ERRAND_API_KEY', EXIT.denied);
   const api = url === null ? await findServer(config) : connect(url, config.apiKey as string);
-  if (api === null) throw new CliError(`no server runs on ${config.dataDir}: name one with --url`);
+  if (api === null) throw new CliError(`no server runs on ${config.dataDir}: name one with --url`, EXIT.unreachable);
   return api;
 }
 
@@ -71,6 +55,7 @@ const checking: ComponentsDeps['checking'] = async ({ path, url }, act) => {
   }
   const { checkLocally } = await import('./server/local-check.ts');
   const { checksToWire } = await import('./http/wire/component-checks.ts');
+  const { clock } = await import('./server/real-ports.ts');
   await checkLocally(
     readConfig(process.env),
     { clock, log },
@@ -82,7 +67,7 @@ const checking: ComponentsDeps['checking'] = async ({ path, url }, act) => {
 };
 
 /** Bundling loads much that the other commands do not need. */
-const deploying = {
+const deploying: ProgramDeps['deploying'] = {
   api: serverAt,
   list: async (dir: string): Promise<string[]> => {
     const { mayBeWorkflow, scanFolder } = await import('./engine/files/scan.ts');
@@ -101,21 +86,30 @@ const deploying = {
     const { problems } = bundled.kind === 'broken' ? bundled : component;
     return { kind: 'broken', problems: problems.map(formatProblem) };
   },
-  print: deps.print,
+  print,
   complain: (line: string) => void process.stderr.write(`errand: ${line}\n`),
 };
 
-addOwners(program, deps);
-addKeys(program, deps);
-addAudit(program, { ...deps, write });
-addStore(program, { commands: () => createStoreCommands(readConfig(process.env)), print: deps.print });
-addDeploy(program, deploying);
-addComponents(program, { checking, print: deps.print, write });
-addConfig(program, process.env);
-addExplainUrl(program, () => {
+const explain: ProgramDeps['explain'] = async (url) => {
+  const { explainUrl } = await import('./webhook/explain.ts');
+  const { createOwn } = await import('./webhook/own.ts');
+  const { servicesOfNoEvents } = await import('./server/own-services.ts');
   const config = readConfig(process.env);
   const services = servicesOfNoEvents(config, config.metricsPort);
-  return { allowTargets: config.allowTargets, own: createOwn({ services: () => services }) };
+  return explainUrl(url, { allowTargets: config.allowTargets, own: createOwn({ services: () => services }) });
+};
+
+async function storeCommands(): Promise<StoreCommands> {
+  const { createStoreCommands } = await import('./server/store-commands.ts');
+  return createStoreCommands(readConfig(process.env));
+}
+
+const program = createProgram({
+  ...{ env: process.env, administer, print, write, checking, deploying, explain, store: storeCommands },
+  start: async () => {
+    await import('./main.ts');
+  },
+  findLocal: () => findRunning(readConfig(process.env)),
 });
 
 // `errand config | head` closes the pipe early: not an error.
@@ -124,7 +118,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(0);
 });
 
-program.parseAsync().catch((error: unknown) => {
+program.parseAsync().catch(async (error: unknown) => {
+  if (error instanceof CommanderError) {
+    // It has said what was wrong.
+    process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    return;
+  }
+  const { complaintOf } = await import('./server/startup-error.ts');
   process.stderr.write(`errand: ${complaintOf(error)}\n`);
-  process.exitCode = 1;
+  process.exitCode = exitCodeOf(error);
 });

@@ -3,10 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Config, dataPaths } from '../server/config.ts';
 import { readRunning } from '../server/running-file.ts';
-
-export class CliError extends Error {
-  override readonly name = 'CliError';
-}
+import { CliError, EXIT, exitCodeOfStatus } from './shell/exit.ts';
 
 export interface Api {
   /** Returns the answer's `data`. Throws `CliError` with the server's message. */
@@ -17,6 +14,12 @@ export interface Api {
 
 /** Returns the server that runs on this data dir; null when none answers. */
 export async function findServer(config: Config): Promise<Api | null> {
+  const running = await findRunning(config);
+  return running && connect(running.url, running.key);
+}
+
+/** Returns its address and key. Throws `CliError` when it runs, and its key is not to be had. */
+export async function findRunning(config: Config): Promise<{ readonly url: string; readonly key: string } | null> {
   const paths = dataPaths(config.dataDir);
   const running = await readRunning(paths.running);
   if (running === null) return null;
@@ -27,8 +30,9 @@ export async function findServer(config: Config): Promise<Api | null> {
   );
   if (!isAlive) return null;
   const key = config.apiKey ?? (await readFile(paths.apiKey, 'utf8').catch(() => null))?.trim();
-  if (!key) throw new CliError(`no API key: set ERRAND_API_KEY, or run this where ${paths.apiKey} can be read`);
-  return connect(url, key);
+  if (!key)
+    throw new CliError(`no API key: set ERRAND_API_KEY, or run this where ${paths.apiKey} can be read`, EXIT.denied);
+  return { url, key };
 }
 
 export function connect(url: string, key: string): Api {
@@ -50,10 +54,16 @@ async function call({ url, key, method, body }: Call): Promise<{ readonly data?:
   const init = { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) };
   const response = await fetch(url, init).catch((error: Error) => {
     const { cause } = error as { cause?: { message?: string; code?: string } };
-    throw new CliError(`${new URL(url).origin} cannot be reached: ${cause?.message || cause?.code || error.message}`);
+    throw new CliError(
+      `${new URL(url).origin} cannot be reached: ${cause?.message || cause?.code || error.message}`,
+      EXIT.unreachable,
+    );
   });
   const answer = (await response.json().catch(() => ({}))) as { data?: unknown; detail?: string };
   if (!response.ok)
-    throw new CliError(`the server answered ${response.status}: ${answer.detail ?? response.statusText}`);
+    throw new CliError(
+      `the server answered ${response.status}: ${answer.detail ?? response.statusText}`,
+      exitCodeOfStatus(response.status),
+    );
   return answer;
 }

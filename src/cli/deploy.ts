@@ -5,7 +5,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
-import { type Api, CliError } from './api.ts';
+import type { Api } from './api.ts';
+import { CliError } from './shell/exit.ts';
 
 export type Bundled =
   | { readonly kind: 'workflow' | 'source'; readonly bundle: string; readonly sourceMap: string }

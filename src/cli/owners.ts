@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { DEFAULT_SCOPES, SCOPES, type Scope } from '../domain/keys.ts';
 import { DAY_MS, HOUR_MS, LIMITS } from '../domain/limits.ts';
 import type { AdministrationDeps } from './administration.ts';
-import { CliError } from './api.ts';
+import { CliError } from './shell/exit.ts';
 
 export function addOwners(program: Command, { administer, print }: AdministrationDeps): void {
   const owners = program.command('owners').description('owners of this store');

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { CliError } from './api.ts';
+import { CliError } from './shell/exit.ts';
 
 /** Operations on the store itself, whether or not a server runs. */
 export interface StoreCommands {
@@ -19,7 +19,7 @@ export interface StoreCommands {
 }
 
 export interface StoreDeps {
-  readonly commands: () => StoreCommands;
+  readonly commands: () => Promise<StoreCommands>;
   readonly print: (value: unknown) => void;
 }
 
@@ -28,12 +28,12 @@ export function addStore(program: Command, { commands, print }: StoreDeps): void
   store
     .command('backup <file>')
     .description('write a whole copy of the SQLite store into a new file, also while the server runs')
-    .action(async (file: string) => print(await commands().backup(file)));
+    .action(async (file: string) => print(await (await commands()).backup(file)));
   store
     .command('check')
     .description('check that the store adds up, also while servers run; exits with 1 when it does not')
     .action(async () => {
-      const report = await commands().check();
+      const report = await (await commands()).check();
       print(report);
       if (!report.ok) process.exitCode = 1;
     });
@@ -44,15 +44,15 @@ export function addStore(program: Command, { commands, print }: StoreDeps): void
     .option('--undo', 'go back to the SQLite store, as it was before the move')
     .action(async (options: { to?: string; undo?: true }) => {
       if (options.undo && options.to !== undefined) throw new CliError('--undo goes back: it takes no --to');
-      if (options.undo) return print(await commands().undoMove());
-      print(await commands().move(options.to ?? null, (line) => process.stderr.write(`${line}\n`)));
+      if (options.undo) return print(await (await commands()).undoMove());
+      print(await (await commands()).move(options.to ?? null, (line) => process.stderr.write(`${line}\n`)));
     });
   store
     .command('salvage [dir]')
     .description('read what can be read of a damaged SQLite store into a new one; stop the server before')
     .requiredOption('--to <dir>', 'the new data dir: it is made, or is empty')
     .action(async (dir: string | undefined, { to }: { to: string }) => {
-      const report = await commands().salvage(dir ?? null, to);
+      const report = await (await commands()).salvage(dir ?? null, to);
       print(report);
       if (!report.ok) process.exitCode = 1;
     });
@@ -60,7 +60,7 @@ export function addStore(program: Command, { commands, print }: StoreDeps): void
     .command('rekey')
     .description("seal the store's secrets with another key of yours; stop the server before when the store is SQLite")
     .option('--to-file <file>', 'a file with the new key; without it, the key is read from standard input')
-    .action(async ({ toFile }: { toFile?: string }) => print(await commands().rekey(await readNewKey(toFile))));
+    .action(async ({ toFile }: { toFile?: string }) => print(await (await commands()).rekey(await readNewKey(toFile))));
 }
 
 /** Reads the key from a file or standard input: the process list shows arguments to every user of the machine. */

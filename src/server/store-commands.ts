@@ -5,7 +5,7 @@ import { copyFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { CliError } from '../cli/api.ts';
+import { CliError } from '../cli/shell/exit.ts';
 import type { StoreCommands } from '../cli/store.ts';
 import { PREFIX } from '../domain/ids.ts';
 import type { ExportedStore } from '../store/contract/export.ts';

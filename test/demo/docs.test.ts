@@ -27,6 +27,7 @@ const TYPED = [
   'components',
   'streams',
   'client',
+  'cli',
   'accounts',
   'data-stores',
   'webhooks',

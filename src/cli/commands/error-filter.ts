@@ -1,0 +1,56 @@
+// The options that choose errors, and what they are in the interface.
+
+import type { Command } from 'commander';
+import type { Errand } from '../../client/client.ts';
+import { findEmitter, findId } from '../shell/find.ts';
+import { timeValue } from '../shell/values.ts';
+
+export interface ErrorFilter {
+  readonly of?: string;
+  readonly code?: string;
+  readonly group?: string;
+  readonly step?: string;
+  readonly text?: string;
+  readonly deployment?: string;
+  readonly since?: string;
+  readonly until?: string;
+}
+
+/** `hasTimes`: also from when until when. */
+export function errorFilter(command: Command, hasTimes = true): Command {
+  command
+    .option('--of <id>', 'only errors of this workflow, source or webhook')
+    .option('--code <code>', 'only errors with this code, such as TypeError')
+    .option('--group <id>', 'only errors of this group')
+    .option('--step <name>', 'only errors of steps with this name')
+    .option('--text <text>', 'only errors with this in their message')
+    .option('--deployment <id>', 'only errors of this deployment');
+  if (!hasTimes) return command;
+  return command
+    .option('--since <time>', 'from then on: 2h, 7d ago, or 2026-01-31T12:00:00Z', timeValue)
+    .option('--until <time>', 'before then', timeValue);
+}
+
+export interface ErrorQuery {
+  readonly emitter_id?: string;
+  readonly code?: string;
+  readonly group_id?: string;
+  readonly step?: string;
+  readonly text?: string;
+  readonly deployment_id?: string;
+  readonly since?: string;
+  readonly until?: string;
+}
+
+export async function errorQuery(errand: Errand, given: ErrorFilter): Promise<ErrorQuery> {
+  return {
+    emitter_id: given.of === undefined ? undefined : await findEmitter(errand, given.of),
+    code: given.code,
+    group_id: given.group === undefined ? undefined : await findId(errand, 'group', given.group),
+    step: given.step,
+    text: given.text,
+    deployment_id: given.deployment,
+    since: given.since,
+    until: given.until,
+  };
+}

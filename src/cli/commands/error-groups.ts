@@ -1,0 +1,105 @@
+// errand errors groups list | show | resolve | mute | reopen
+
+import type { Command } from 'commander';
+import type { ErrorGroup, UpdateErrorGroupInput } from '../../client/client.ts';
+import { withExamples } from '../shell/examples.ts';
+import { findEmitter, findId } from '../shell/find.ts';
+import { type Column, printFields, printJson, printTable, stateStyle } from '../shell/output.ts';
+import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
+import { timeText } from '../shell/text.ts';
+import { countValue, LIST_LIMIT, take, timeValue } from '../shell/values.ts';
+
+const COLUMNS: readonly Column<ErrorGroup>[] = [
+  { title: 'ID', of: ({ id }) => id },
+  { title: 'STATE', of: ({ state }) => state, style: stateStyle },
+  { title: 'ERRORS', of: ({ count }) => count },
+  { title: 'LAST', of: ({ last_seen_ms: ms }) => timeText(ms) },
+  { title: 'OF', of: ({ emitter_id: id }) => id },
+  { title: 'WHAT', of: ({ rule, why }) => rule ?? why },
+];
+
+interface ListOptions extends ServerOptions {
+  readonly of?: string;
+  readonly state?: ErrorGroup['state'];
+  readonly code?: string;
+  readonly since?: string;
+  readonly text?: string;
+  readonly sort?: 'last_seen' | 'count';
+  readonly limit: number;
+}
+
+export function addGroups(errors: Command, connect: Connect): void {
+  const groups = errors.command('groups').description('errors that have the same cause, counted');
+  const list = serverCommand(groups, 'list', 'groups, the one seen last first')
+    .option('--of <id>', 'only groups of this workflow, source or webhook')
+    .option('--state <state>', 'open, resolved or muted')
+    .option('--code <code>', 'only groups with this code')
+    .option('--since <time>', 'seen from then on', timeValue)
+    .option('--text <text>', 'only groups with this in what they have in common')
+    .option('--sort <by>', 'last_seen or count')
+    .option('--limit <n>', 'how many; 0: all', countValue(0), LIST_LIMIT);
+  withExamples(list, 'errand errors groups list --state open --sort count');
+  list.action(async ({ of, state, code, since, text, sort, limit, ...options }: ListOptions) => {
+    const { errand, out, isJson } = await connect(options);
+    const emitterId = of === undefined ? undefined : await findEmitter(errand, of);
+    const asked = { emitter_id: emitterId, state, code, since, text, sort };
+    const records = await take(errand.listErrorGroups(asked), limit || null);
+    if (isJson) return printJson(out, records);
+    if (records.length === 0) return out.note('no groups of errors');
+    await printTable(out, records, COLUMNS);
+  });
+  serverCommand(groups, 'show <id>', 'one group: since when, how many, in which deployments').action(
+    async (id: string, options: ServerOptions) => {
+      const { errand, out, isJson } = await connect(options);
+      const { data } = await errand.getErrorGroup({ id: await findId(errand, 'group', id) });
+      if (isJson) return printJson(out, data);
+      await printFields(out, { ...fieldsOf(data), note: data.note, assignee: data.assignee });
+      out.note(`Its errors: errand errors list --group ${data.id}`);
+    },
+  );
+  addChanges(groups, connect);
+}
+
+function fieldsOf(group: ErrorGroup): Record<string, string | number | null> {
+  return {
+    group: group.id,
+    state: group.state,
+    errors: group.count,
+    of: group.emitter_id,
+    what: group.rule ?? group.why,
+    first: timeText(group.first_seen_ms),
+    last: timeText(group.last_seen_ms),
+    'last error': group.last_error_id,
+    'last deployment': group.last_deployment_id,
+  };
+}
+
+function addChanges(groups: Command, connect: Connect): void {
+  const change = async (id: string, options: ServerOptions, to: Omit<UpdateErrorGroupInput, 'id'>): Promise<void> => {
+    const { errand, out, isJson } = await connect(options);
+    const { data } = await errand.updateErrorGroup({ id: await findId(errand, 'group', id), ...to });
+    if (isJson) return printJson(out, data);
+    await printFields(out, { group: data.id, state: data.state, note: data.note });
+  };
+  serverCommand(groups, 'resolve <id>', 'it is corrected: another error opens it again')
+    .option('--next-deployment', 'only an error of a later deployment opens it again')
+    .option('--note <text>', 'why')
+    .action(
+      (id: string, { nextDeployment, note, ...options }: ServerOptions & { nextDeployment?: true; note?: string }) =>
+        change(id, options, { state: 'resolved', resolved_in_next_deployment: nextDeployment, note }),
+    );
+  const mute = serverCommand(groups, 'mute <id>', 'its errors are listed, and cause no notice')
+    .option('--until <time>', 'until then, such as 2026-01-31T12:00:00Z')
+    .option('--errors <n>', 'until so many more have come', countValue(1))
+    .option('--note <text>', 'why');
+  withExamples(mute, 'errand errors groups mute eg_0Vj3aBc9dEfGhIjK --errors 100 --note "the shop is closed"');
+  mute.action(
+    (
+      id: string,
+      { until, errors, note, ...options }: ServerOptions & { until?: string; errors?: number; note?: string },
+    ) => change(id, options, { state: 'muted', muted_until: until, muted_errors: errors, note }),
+  );
+  serverCommand(groups, 'reopen <id>', 'it is not resolved or muted any more').action(
+    (id: string, options: ServerOptions) => change(id, options, { state: 'open' }),
+  );
+}

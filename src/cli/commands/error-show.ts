@@ -1,0 +1,66 @@
+// One error, whole.
+
+import type { Errand, ErrorRecordWhole } from '../../client/client.ts';
+import { CliError, EXIT } from '../shell/exit.ts';
+import { printFields, printJson, printTable, stateStyle } from '../shell/output.ts';
+import type { Remote } from '../shell/remote.ts';
+import { safeLines, timeText } from '../shell/text.ts';
+
+const MAX_EVENT_LINES = 40;
+
+/** Returns an error by its id alone. Throws `CliError` when it is not there. */
+export async function findError(errand: Errand, id: string): Promise<ErrorRecordWhole> {
+  const ms = Number(id.split('-')[0]);
+  // Its id tells when it came; how many came in that millisecond is not known.
+  for await (const found of errand.searchErrors({ since: String(ms), until: String(ms + 1) })) {
+    if (found.id !== id) continue;
+    const asked = { id: found.metadata.emitter_id, record_id: id, expand: 'event' } as const;
+    if (asked.id.startsWith('dc_')) return (await errand.getSourceError(asked)).data;
+    if (asked.id.startsWith('wh_')) return (await errand.getWebhookError(asked)).data;
+    if (asked.id.startsWith('hb_')) return (await errand.getHeartbeatError(asked)).data;
+    return (await errand.getWorkflowError(asked)).data;
+  }
+  throw new CliError(`there is no error ${id}`, EXIT.notFound);
+}
+
+export async function showError({ out, isJson }: Remote, record: ErrorRecordWhole): Promise<void> {
+  if (isJson) return printJson(out, record);
+  const { event, metadata } = record;
+  const context = event?.original_context;
+  await printFields(out, {
+    error: record.id,
+    time: timeText(record.indexed_at_ms),
+    code: event?.error.code,
+    of: context?.workflow_name ? `${context.workflow_name} (${metadata.emitter_id})` : metadata.emitter_id,
+    step: event?.error.namespace,
+    deployment: context?.deployment_id,
+    group: metadata.group_id,
+    attempt: context?.attempt,
+    told: record.told,
+  });
+  const message = safeLines(event?.error.msg ?? '').map((line) => out.style('red', line));
+  const stack = safeLines(event?.error.stack ?? '').filter((line) => line !== '');
+  await out.write(`\n${message.join('\n')}\n${stack.map((line) => `  ${line.trim()}\n`).join('')}`);
+  const lines = safeLines(JSON.stringify(event?.original_event, null, 2) ?? '');
+  const cut =
+    lines.length > MAX_EVENT_LINES ? [`… ${lines.length - MAX_EVENT_LINES} more lines: --event prints all`] : [];
+  await out.write(`\n${out.style('bold', 'Event')}\n${[...lines.slice(0, MAX_EVENT_LINES), ...cut].join('\n')}\n`);
+  if (record.receipts.length > 0) {
+    await out.write(`\n${out.style('bold', 'Told')}\n`);
+    await printTable(out, record.receipts, [
+      { title: 'KIND', of: ({ kind }) => kind },
+      { title: 'ID', of: ({ id }) => id },
+      { title: 'LISTENER', of: ({ listener_id: id }) => id },
+      { title: 'STATE', of: ({ state }) => state, style: stateStyle },
+      { title: 'REASON', of: ({ reason }) => reason },
+    ]);
+  }
+  if (record.replays.length > 0) {
+    await out.write(`\n${out.style('bold', 'Run again')}\n`);
+    await printTable(out, record.replays, [
+      { title: 'KIND', of: ({ kind, edited }) => (edited ? `${kind}, edited` : kind) },
+      { title: 'RUN', of: ({ run_id: id }) => id },
+      { title: 'STATE', of: ({ state }) => state, style: stateStyle },
+    ]);
+  }
+}

@@ -1,0 +1,250 @@
+// errand errors list | show | tail | replay | export
+
+import { createWriteStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { finished } from 'node:stream/promises';
+import type { Command } from 'commander';
+import type { FoundError, StreamedError } from '../../client/client.ts';
+import { confirm } from '../shell/ask.ts';
+import { withExamples } from '../shell/examples.ts';
+import { CliError, EXIT } from '../shell/exit.ts';
+import { findId } from '../shell/find.ts';
+import { type Column, printFields, printJson, printLine, printTable, stateStyle } from '../shell/output.ts';
+import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
+import { oneLine, timeText } from '../shell/text.ts';
+import { countValue, LIST_LIMIT, take } from '../shell/values.ts';
+import { type ErrorFilter, errorFilter, errorQuery } from './error-filter.ts';
+import { addGroups } from './error-groups.ts';
+import { findError, showError } from './error-show.ts';
+import { replaySeveral } from './replays.ts';
+
+const COLUMNS: readonly Column<FoundError>[] = [
+  { title: 'TIME', of: ({ indexed_at_ms: ms }) => timeText(ms) },
+  { title: 'ID', of: ({ id }) => id },
+  { title: 'OF', of: ({ workflow_name: name, metadata }) => name ?? metadata.emitter_id },
+  { title: 'STEP', of: ({ error }) => error.namespace },
+  { title: 'TOLD', of: ({ told }) => told, style: stateStyle },
+  { title: 'REPLAY', of: ({ replay }) => replay?.state, style: stateStyle },
+  { title: 'CODE', of: ({ error }) => error.code, style: () => 'red' },
+  { title: 'MESSAGE', of: ({ error }) => error.msg },
+];
+
+export function addErrors(program: Command, connect: Connect): void {
+  const errors = program.command('errors').description('what failed: list it, look at it, run it again');
+  addList(errors, connect);
+  addShow(errors, connect);
+  addTail(errors, connect);
+  addReplay(errors, connect);
+  addGroups(errors, connect);
+  addExport(errors, connect);
+}
+
+function addList(errors: Command, connect: Connect): void {
+  const list = errorFilter(serverCommand(errors, 'list', 'the newest errors of all workflows, sources and webhooks'))
+    .option('--told <state>', 'true, false, or one of told, under_way, counted, failed, withheld, no_listener')
+    .option('--not-replayed', 'only errors without a replay or retry')
+    .option('--limit <n>', 'how many; 0: all', countValue(0), LIST_LIMIT);
+  withExamples(
+    list,
+    'errand errors list --since 2h',
+    'errand errors list --of "Charge orders" --code TypeError --json',
+    'errand errors list --told false --not-replayed',
+  );
+  list.action(async (options: ListOptions) => {
+    const remote = await connect(options);
+    const { errand, out, isJson } = remote;
+    const found = errand.searchErrors({
+      ...(await errorQuery(errand, options)),
+      told: options.told,
+      ...(options.notReplayed ? { replayed: false } : {}),
+    });
+    const records = await take(found, options.limit || null);
+    if (isJson) return printJson(out, records);
+    if (records.length === 0) return out.note('no errors');
+    await printTable(out, records, COLUMNS);
+  });
+}
+
+interface ListOptions extends ServerOptions, ErrorFilter {
+  readonly told?: NonNullable<FoundError['told']>;
+  readonly notReplayed?: true;
+  readonly limit: number;
+}
+
+function addShow(errors: Command, connect: Connect): void {
+  const show = serverCommand(
+    errors,
+    'show <id>',
+    'one error: its stack, its event, and who was told; "last": the newest',
+  ).option('--event', 'print the event that failed, as it arrived, and nothing else');
+  withExamples(show, 'errand errors show last', 'errand errors show 1782000000123-0 --event > event.json');
+  show.action(async (id: string, options: ServerOptions & { readonly event?: true }) => {
+    const remote = await connect(options);
+    const record = await findError(remote.errand, await findId(remote.errand, 'error', id));
+    if (options.event) return printEvent(remote, record.id);
+    await showError(remote, record);
+  });
+}
+
+/** The fixture has the bytes as they came; JSON that was read and written again may have other numbers. */
+async function printEvent({ errand, out }: Remote, id: string): Promise<void> {
+  const fixture = await errand.getErrorFixture({ record_id: id });
+  const { original_event_text: event, original_event_base64: base64 } = fixture;
+  await out.write(event ?? Buffer.from(base64 ?? '', 'base64').toString());
+  if (out.isTerminal) await out.write('\n');
+}
+
+function addTail(errors: Command, connect: Connect): void {
+  const tail = errorFilter(
+    serverCommand(errors, 'tail', 'errors as they come, until Ctrl-C; with --json one a line'),
+    false,
+  ).option('--after <id>', 'begin behind this error, with what came since');
+  withExamples(tail, 'errand errors tail', 'errand errors tail --of "Charge orders" --json | jq .event.error.msg');
+  tail.action(async (options: ServerOptions & ErrorFilter & { readonly after?: string }) => {
+    const { errand, out, isJson } = await connect(options);
+    const query = await errorQuery(errand, options);
+    const after = options.after === undefined ? undefined : await findId(errand, 'error', options.after);
+    const stream = errand.streamErrors(query, {
+      lastEventId: after,
+      onDisconnect: (error) =>
+        out.note(`errand: connecting again${error instanceof Error ? `: ${error.message}` : ''}`),
+    });
+    for await (const event of stream) {
+      if (event.kind === 'gap') out.note(`errand: errors behind ${event.after} may be missing: they are kept no more`);
+      else if (isJson) await printLine(out, event.data);
+      else await out.write(`${lineOf(out, event.data)}\n`);
+    }
+  });
+}
+
+function lineOf(out: Remote['out'], { id, indexed_at_ms: ms, event, metadata }: StreamedError): string {
+  const { error, original_context: context } = event;
+  const name = oneLine(context.workflow_name ?? metadata.emitter_id);
+  const step = error.namespace === '' ? '' : `/${oneLine(error.namespace)}`;
+  return `${out.style('dim', `${timeText(ms)} ${id}`)} ${name}${step} ${out.style('red', oneLine(error.code))} ${oneLine(error.msg)}`;
+}
+
+function addReplay(errors: Command, connect: Connect): void {
+  const replay = errorFilter(
+    serverCommand(errors, 'replay [ids...]', 'run the events of errors again: those named, or all that options choose'),
+  )
+    .option('--event <file>', 'of one error: run this event instead, JSON in a file; - is standard input')
+    .option('--dry-run', 'only say which errors it would be')
+    .option('--again', 'also errors that were replayed already')
+    .option('--rate <n>', 'at most so many a second', countValue(1))
+    .option('--yes', 'do not ask');
+  withExamples(
+    replay,
+    'errand errors replay last',
+    'errand errors replay 1782000000123-0 --event corrected.json',
+    'errand errors replay --of "Charge orders" --code TypeError --since 2d --dry-run',
+  );
+  replay.action(async (given: readonly string[], options: ReplayOptions) => {
+    const remote = await connect(options);
+    const { errand } = remote;
+    if (given.length > 0) refuseFilter(options);
+    const ids = [];
+    for (const id of given) ids.push(await findId(errand, 'error', id));
+    if (ids.length === 1 && ids[0] && !options.dryRun) return replayOne(remote, ids[0], options);
+    if (options.event !== undefined) throw new CliError('--event is for one error', EXIT.usage);
+    const {
+      emitter_id: workflowId,
+      group_id: groupId,
+      code,
+      since,
+      until,
+      ...rest
+    } = await errorQuery(errand, options);
+    refuseRest(rest);
+    if (ids.length === 0 && workflowId === undefined && groupId === undefined)
+      throw new CliError('name errors by their ids, or choose them with --of or --group', EXIT.usage);
+    const chosen =
+      ids.length > 0 ? { error_ids: ids } : { workflow_id: workflowId, group_id: groupId, code, since, until };
+    const { again, rate } = options;
+    await replaySeveral(
+      remote,
+      { ...chosen, again, rate },
+      { isDry: options.dryRun, ask: (question) => confirm(question, options.yes) },
+    );
+  });
+}
+
+interface ReplayOptions extends ServerOptions, ErrorFilter {
+  readonly event?: string;
+  readonly dryRun?: true;
+  readonly again?: true;
+  readonly rate?: number;
+  readonly yes?: true;
+}
+
+function refuseFilter({ of, code, group, step, text, deployment, since, until }: ErrorFilter): void {
+  const given = { of, code, group, step, text, deployment, since, until };
+  const [name] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
+  if (name !== undefined) throw new CliError(`--${name} chooses errors: leave the ids out, or --${name}`, EXIT.usage);
+}
+
+/** What the interface cannot choose by must not be passed over: more would be replayed. */
+function refuseRest(rest: Readonly<Record<string, unknown>>): void {
+  const [name] = Object.entries(rest).find(([, value]) => value !== undefined) ?? [];
+  if (name === undefined) return;
+  const option = name.replace(/_id$/, '');
+  throw new CliError(`a replay of several is not chosen by --${option}: name the errors by their ids`, EXIT.usage);
+}
+
+async function replayOne({ errand, out, isJson }: Remote, id: string, { event: file }: ReplayOptions): Promise<void> {
+  const { metadata } = await findError(errand, id);
+  const { emitter_id: emitter } = metadata;
+  const event = file === undefined ? {} : { event: await readJson(file) };
+  if (emitter.startsWith('wh_'))
+    throw new CliError(`${id} is an error of a delivery: send it again with "errand deliveries resend"`);
+  const asked = { id: emitter, record_id: id, ...event };
+  const { data } = emitter.startsWith('dc_') ? await errand.replaySourceError(asked) : await errand.replayError(asked);
+  if (isJson) return printJson(out, data);
+  await printFields(out, { error: id, run: data.run_id });
+  out.note(`See what became of it: errand runs show ${data.run_id}`);
+}
+
+export async function readJson(file: string): Promise<unknown> {
+  const json = await (file === '-' ? text(process.stdin) : readFile(file, 'utf8')).catch((error: Error) => {
+    throw new CliError(`${file} cannot be read: ${error.message}`, EXIT.usage);
+  });
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    throw new CliError(`${file} is no JSON: ${(error as Error).message}`, EXIT.usage);
+  }
+}
+
+function addExport(errors: Command, connect: Connect): void {
+  const command = errorFilter(
+    serverCommand(errors, 'export', 'all errors that are kept, oldest first, one JSON object a line'),
+  )
+    .option('--after <id>', 'only errors behind this one')
+    .option('--out <file>', 'write into this file, which must not be there yet');
+  withExamples(
+    command,
+    'errand errors export --since 30d --out errors.ndjson',
+    'errand errors export --of "Charge orders" | jq -r .error.code | sort | uniq -c',
+  );
+  command.action(async (options: ServerOptions & ErrorFilter & { readonly after?: string; readonly out?: string }) => {
+    const { errand, out } = await connect(options);
+    const lines = errand.exportErrors({ ...(await errorQuery(errand, options)), after: options.after });
+    if (options.out === undefined) {
+      for await (const line of lines) await printLine(out, line);
+      return;
+    }
+    const file = createWriteStream(options.out, { flags: 'wx', mode: 0o600 });
+    const done = finished(file);
+    done.catch(() => undefined);
+    let count = 0;
+    for await (const line of lines) {
+      if (!file.write(`${JSON.stringify(line)}\n`))
+        await Promise.race([new Promise((drained) => file.once('drain', drained)), done]);
+      out.progress(`${++count} errors`);
+    }
+    file.end();
+    await done;
+    out.note(`${count} errors written into ${options.out}`);
+  });
+}

@@ -1,0 +1,76 @@
+// A replay of several errors: what it would be, then an operation of the server, followed until it is over.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Operation, ReplayDryRun, ReplayErrorsInput } from '../../client/client.ts';
+import { CliError } from '../shell/exit.ts';
+import { printFields, printJson, printTable } from '../shell/output.ts';
+import type { Remote } from '../shell/remote.ts';
+
+const LOOK_MS = 500;
+
+interface Asking {
+  readonly isDry: boolean | undefined;
+  /** Throws unless the answer is yes. */
+  readonly ask: (question: string) => Promise<void>;
+}
+
+export async function replaySeveral(remote: Remote, input: ReplayErrorsInput, { isDry, ask }: Asking): Promise<void> {
+  const { errand, out, isJson } = remote;
+  const { data: first } = await errand.replayErrors({ ...input, dry_run: true });
+  if (!('dry_run' in first)) throw new CliError('the server does not say which errors it would be');
+  if (isDry && isJson) return printJson(out, first);
+  if (isDry) return showDryRun(remote, first);
+  if (first.count === 0) throw new CliError('there are no such errors');
+  await ask(`Run the events of ${first.at_least ? 'more than ' : ''}${first.count} errors again on ${remote.url}?`);
+  const { data: begun } = await errand.replayErrors(input);
+  if ('dry_run' in begun) throw new CliError('the server has only counted the errors');
+  await follow(remote, begun);
+}
+
+async function showDryRun(
+  { out }: Remote,
+  { count, at_least: atLeast, by_workflow: by, sample }: ReplayDryRun,
+): Promise<void> {
+  await printFields(out, { errors: `${atLeast ? 'more than ' : ''}${count}` });
+  if (by.length > 0)
+    await printTable(out, by, [
+      { title: 'OF', of: ({ id }) => id },
+      { title: 'ERRORS', of: (one) => one.count },
+    ]);
+  if (sample.length === 0) return;
+  await out.write('\n');
+  await printTable(out, sample, [
+    { title: 'FIRST', of: ({ id }) => id },
+    { title: 'CODE', of: ({ code }) => code },
+    { title: 'MESSAGE', of: ({ msg, reason }) => (reason === null ? msg : `${msg ?? ''} (left out: ${reason})`) },
+  ]);
+}
+
+/** Follows an operation until it is over or paused; exits with 1 when it was paused or cancelled. */
+export async function follow({ errand, out, isJson }: Remote, begun: Operation): Promise<void> {
+  let operation = begun;
+  while (operation.state === 'running') {
+    out.progress(
+      `${operation.id}: ${operation.progress === null ? 'counting' : `${Math.floor(operation.progress * 100)} %`}`,
+    );
+    await pause(LOOK_MS);
+    operation = (await errand.getOperation({ id: begun.id })).data;
+  }
+  out.progress('');
+  if (isJson) await printJson(out, operation);
+  else await printFields(out, operationFields(operation));
+  if (operation.state !== 'done') process.exitCode = 1;
+}
+
+export function operationFields(operation: Operation): Record<string, string | number | null> {
+  const replay = Object.entries(operation.replay ?? {}).filter(([, value]) => typeof value === 'number');
+  return {
+    operation: operation.id,
+    kind: operation.kind,
+    state: operation.state,
+    total: operation.total,
+    ...(operation.kind === 'resend' ? { resent: operation.resent, 'passed over': operation.passed_over } : {}),
+    ...Object.fromEntries(replay as [string, number][]),
+    reason: operation.reason,
+  };
+}

@@ -1,0 +1,215 @@
+// errand runs list | show | tail | retry | cancel
+
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { Errand, Run, RunWhole } from '../../client/client.ts';
+import { withExamples } from '../shell/examples.ts';
+import { findId, namesOf } from '../shell/find.ts';
+import { type Column, printFields, printJson, printLine, printTable, stateStyle } from '../shell/output.ts';
+import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
+import { oneLine, safeLines, timeText, tookText } from '../shell/text.ts';
+import { countValue, LIST_LIMIT, take, timeValue } from '../shell/values.ts';
+
+const tookMs = ({ started_at_ms: from, ended_at_ms: to }: Run): number | null =>
+  from === null || to === null ? null : to - from;
+
+const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<Run>[] => [
+  { title: 'TIME', of: ({ created_at_ms: ms }) => timeText(ms) },
+  { title: 'ID', of: ({ id }) => id },
+  {
+    title: 'OF',
+    of: ({ workflow_id: workflow, source_id: source }) => names.get(workflow ?? source ?? '') ?? workflow ?? source,
+  },
+  { title: 'STATE', of: ({ state }) => state, style: stateStyle },
+  { title: 'ATTEMPT', of: ({ attempt }) => (attempt > 1 ? attempt : '') },
+  { title: 'TOOK', of: (run) => tookText(tookMs(run)) },
+  { title: 'WHAT', of: ({ error, summary }) => (error ? `${error.code}: ${error.msg}` : summary) },
+];
+
+interface Filter {
+  readonly workflow?: string;
+  readonly source?: string;
+  readonly state?: Run['state'];
+  readonly code?: string;
+  readonly text?: string;
+  readonly since?: string;
+  readonly until?: string;
+}
+
+function runFilter(command: Command): Command {
+  return command
+    .option('--workflow <id>', 'only runs of this workflow')
+    .option('--source <id>', 'only runs of this source')
+    .option('--state <state>', 'queued, running, waiting, succeeded, failed or cancelled')
+    .option('--code <code>', 'only runs that failed with this code')
+    .option('--text <text>', 'only runs with this in their event or summary');
+}
+
+async function runQuery(errand: Errand, { workflow, source, state, code, text, since, until }: Filter) {
+  return {
+    workflow_id: workflow === undefined ? undefined : await findId(errand, 'workflow', workflow),
+    source_id: source === undefined ? undefined : await findId(errand, 'source', source),
+    ...{ state, error_code: code, text, since, until },
+  };
+}
+
+export function addRuns(program: Command, connect: Connect): void {
+  const runs = program.command('runs').description('executions of workflows and sources');
+  const list = runFilter(serverCommand(runs, 'list', 'the newest runs'))
+    .option('--since <time>', 'from then on: 2h, 7d ago, or 2026-01-31T12:00:00Z', timeValue)
+    .option('--until <time>', 'before then', timeValue)
+    .option('--limit <n>', 'how many; 0: all', countValue(0), LIST_LIMIT);
+  withExamples(
+    list,
+    'errand runs list --state failed --since 1d',
+    'errand runs list --workflow "Charge orders" --text order-7 --json',
+  );
+  list.action(async (options: ServerOptions & Filter & { readonly limit: number }) => {
+    const { errand, out, isJson } = await connect(options);
+    const records = await take(errand.searchRuns(await runQuery(errand, options)), options.limit || null);
+    if (isJson) return printJson(out, records);
+    if (records.length === 0) return out.note('no runs');
+    await printTable(out, records, columnsOf(await namesOf(errand)));
+  });
+  addShow(runs, connect);
+  addTail(runs, connect);
+  addChanges(runs, connect);
+}
+
+function addShow(runs: Command, connect: Connect): void {
+  const show = serverCommand(runs, 'show <id>', 'one run: its steps, what it printed, its error; "last": the newest');
+  withExamples(show, 'errand runs show last', 'errand runs show r_g4w9zl7uo0 --json');
+  show.action(async (id: string, options: ServerOptions) => {
+    const remote = await connect(options);
+    const { data } = await remote.errand.getRun({ id: await findId(remote.errand, 'run', id) });
+    if (remote.isJson) return printJson(remote.out, data);
+    await showRun(remote, data);
+  });
+}
+
+async function showRun({ out }: Remote, run: RunWhole): Promise<void> {
+  await printFields(out, {
+    run: run.id,
+    of: run.workflow_id ?? run.source_id,
+    deployment: run.deployment_id,
+    state: run.state,
+    attempt: run.attempt > 1 ? run.attempt : null,
+    created: timeText(run.created_at_ms),
+    started: timeText(run.started_at_ms),
+    took: tookText(tookMs({ ...run, error: undefined })),
+    waits: run.waiting && `${run.waiting.kind} until ${timeText(run.waiting.until_ms)}`,
+    summary: run.summary,
+    'caused by': run.caused_by.run_id ?? run.caused_by.emission_id,
+    error: run.error_id,
+    'retried by': run.retried_by,
+  });
+  if (run.steps.length > 0) {
+    await out.write('\n');
+    await printTable(out, run.steps, [
+      { title: 'STEP', of: ({ namespace }) => namespace },
+      { title: 'STATE', of: ({ state }) => state, style: stateStyle },
+      { title: 'TOOK', of: ({ took_ms: ms }) => tookText(ms) },
+      {
+        title: 'RETURNED',
+        of: ({ return_value: value }) => (value === undefined || value === null ? '' : JSON.stringify(value)),
+      },
+    ]);
+  }
+  if (run.logs.length > 0) {
+    await out.write(`\n${out.style('bold', 'Printed')}\n`);
+    for (const { ts_ms: ms, level, text } of run.logs) {
+      const style = stateStyle(level);
+      for (const line of safeLines(text)) {
+        await out.write(
+          `${out.style('dim', new Date(ms).toISOString().slice(11, 23))} ${style ? out.style(style, line) : line}\n`,
+        );
+      }
+    }
+  }
+  if (!run.error) return;
+  const message = oneLine(`${run.error.code}: ${run.error.msg}`);
+  const stack = safeLines(run.error.stack).filter((line) => line !== '');
+  await out.write(`\n${out.style('red', message)}\n${stack.map((line) => `  ${line.trim()}\n`).join('')}`);
+}
+
+const LOOK_MS = 700;
+const OVER: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled']);
+
+function addTail(runs: Command, connect: Connect): void {
+  const tail = runFilter(serverCommand(runs, 'tail', 'runs as they end, until Ctrl-C; with --json one a line'));
+  withExamples(tail, 'errand runs tail --workflow "Charge orders"', 'errand runs tail --state failed --json');
+  tail.action(async ({ state, ...options }: ServerOptions & Filter) => {
+    const { errand, out, isJson } = await connect(options);
+    // Of runs that are not over the state changes: it is judged when they are.
+    const query = await runQuery(errand, options);
+    for await (const run of ended(errand, query)) {
+      if (state !== undefined && run.state !== state) continue;
+      if (isJson) await printLine(out, run);
+      else await out.write(`${lineOf(out, run)}\n`);
+    }
+  });
+}
+
+type Query = Awaited<ReturnType<typeof runQuery>>;
+
+/** Yields runs that end from now on, in the order in which that shows. */
+async function* ended(errand: Errand, query: Query): AsyncGenerator<Run> {
+  const [newest] = (await errand.searchRuns({ ...query, limit: 1 })).data;
+  let cursor = newest?.id;
+  const open = new Set<string>();
+  for (;;) {
+    const fresh = await since(errand, query, cursor);
+    cursor = fresh.at(-1)?.id ?? cursor;
+    for (const run of fresh) {
+      if (OVER.has(run.state)) yield run;
+      else open.add(run.id);
+    }
+    for (const id of [...open].filter((one) => !fresh.some((run) => run.id === one))) {
+      const { data } = await errand.getRun({ id });
+      if (!OVER.has(data.state)) continue;
+      open.delete(id);
+      yield data;
+    }
+    await pause(LOOK_MS);
+  }
+}
+
+/** Returns the runs behind a cursor, oldest first. */
+async function since(errand: Errand, query: Query, cursor: string | undefined): Promise<Run[]> {
+  const found: Run[] = [];
+  const asked = cursor === undefined ? query : { ...query, before: cursor };
+  for await (const page of errand.searchRuns(asked).pages()) found.push(...[...page.data].reverse());
+  return found;
+}
+
+function lineOf(out: Remote['out'], run: Run): string {
+  const style = stateStyle(run.state);
+  const state = style ? out.style(style, run.state) : run.state;
+  const what = run.error ? `${run.error.code}: ${run.error.msg}` : (run.summary ?? '');
+  const when = out.style('dim', `${timeText(run.ended_at_ms)} ${run.id}`);
+  return `${when} ${run.workflow_id ?? run.source_id} ${state} ${tookText(tookMs(run))} ${oneLine(what)}`.trimEnd();
+}
+
+function addChanges(runs: Command, connect: Connect): void {
+  const retry = serverCommand(runs, 'retry <ids...>', 'run the events of failed runs again, from the first step');
+  withExamples(retry, 'errand runs retry r_g4w9zl7uo0', 'errand runs retry last');
+  retry.action(async (ids: readonly string[], options: ServerOptions) => {
+    const { errand, out, isJson } = await connect(options);
+    for (const given of ids) {
+      const id = await findId(errand, 'run', given);
+      const { data } = await errand.retryRun({ id });
+      if (isJson) await printLine(out, data);
+      else await printFields(out, { run: id, 'retried by': data.run_id });
+    }
+  });
+  serverCommand(runs, 'cancel <ids...>', 'end runs that wait or run').action(
+    async (ids: readonly string[], options: ServerOptions) => {
+      const { errand, out, isJson } = await connect(options);
+      for (const given of ids) {
+        const { data } = await errand.cancelRun({ id: await findId(errand, 'run', given) });
+        if (isJson) await printLine(out, data);
+        else await printFields(out, { run: data.id, state: data.state });
+      }
+    },
+  );
+}

@@ -1,0 +1,52 @@
+// The whole command line. What a command needs of the server's own modules is loaded when it runs: `errand --help` and the
+// commands that only talk to a server start without them.
+
+import { Command } from 'commander';
+import { VERSION } from '../domain/version.ts';
+import { type AuditCommandDeps, addAudit } from './audit.ts';
+import { addErrors } from './commands/errors.ts';
+import { addLogin } from './commands/login.ts';
+import { addRuns } from './commands/runs.ts';
+import { addComponents, type ComponentsDeps } from './components.ts';
+import { addConfig } from './config.ts';
+import { addDeploy, type DeployDeps } from './deploy.ts';
+import { addExplainUrl, type ExplainDeps } from './explain-url.ts';
+import { addKeys, addOwners } from './owners.ts';
+import { createConnect, type FindLocal } from './shell/remote.ts';
+import { addStore, type StoreDeps } from './store.ts';
+
+export interface ProgramDeps extends AuditCommandDeps {
+  readonly env: NodeJS.ProcessEnv;
+  readonly start: () => Promise<void>;
+  readonly findLocal: FindLocal;
+  readonly store: StoreDeps['commands'];
+  readonly checking: ComponentsDeps['checking'];
+  readonly deploying: DeployDeps;
+  readonly explain: ExplainDeps;
+}
+
+export function createProgram(deps: ProgramDeps): Command {
+  const program = new Command('errand')
+    .description('Self-hosted workflows that catch every error and tell a person about it')
+    .version(VERSION)
+    // Its exit code says what was wrong: see shell/exit.ts.
+    .exitOverride()
+    .showHelpAfterError('(--help tells what there is)');
+  const connect = createConnect(deps);
+  program
+    .command('start')
+    .description('start the server in this terminal')
+    .action(() => deps.start());
+  addErrors(program, connect);
+  addRuns(program, connect);
+  addLogin(program);
+  addOwners(program, deps);
+  addKeys(program, deps);
+  addAudit(program, deps);
+  addStore(program, { commands: deps.store, print: deps.print });
+  addDeploy(program, deps.deploying);
+  addComponents(program, deps);
+  addConfig(program, deps.env);
+  addExplainUrl(program, deps.explain);
+  return program;
+}

@@ -1,0 +1,38 @@
+// Questions to the person at the terminal.
+
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { CliError, EXIT } from './exit.ts';
+
+/** Throws `CliError` unless the answer is yes. `isSure`: `--yes` was given. */
+export async function confirm(question: string, isSure: boolean | undefined): Promise<void> {
+  if (isSure) return;
+  if (!process.stdin.isTTY)
+    throw new CliError(`${question} Where no terminal can be asked, say so with --yes.`, EXIT.usage);
+  const answer = await ask(`${question} [y/N] `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('nothing was done');
+}
+
+export async function ask(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return (await lines.question(question)).trim();
+  } finally {
+    lines.close();
+  }
+}
+
+/** Reads a secret: unseen from a terminal, else all of standard input. */
+export async function askSecret(question: string): Promise<string> {
+  if (!process.stdin.isTTY) return (await text(process.stdin)).trim();
+  process.stderr.write(question);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  try {
+    return (await lines.question('')).trim();
+  } finally {
+    lines.close();
+    process.stderr.write('\n');
+  }
+}

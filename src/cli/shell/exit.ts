@@ -1,0 +1,49 @@
+// What the exit code of a command says. docs/cli.md has the same table; a test compares them.
+
+import { ConnectionError, ProblemError } from '../../client/client.ts';
+
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  notFound: 3,
+  denied: 4,
+  unreachable: 5,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+export const EXIT_CODES: Readonly<Record<ExitCode, string>> = {
+  [EXIT.done]: 'It is done.',
+  [EXIT.failed]: 'It was refused or went wrong, or what a check looked at is not well.',
+  [EXIT.usage]:
+    'The command line is wrong: an unknown command or option, a value that cannot be, an answer that is missing.',
+  [EXIT.notFound]: 'What was named is not there, or several things fit the name.',
+  [EXIT.denied]: 'The key is missing, unknown or revoked, or lacks the scope.',
+  [EXIT.unreachable]: 'No server answered, or none runs here.',
+  [EXIT.interrupted]: 'Ended by Ctrl-C.',
+};
+
+/** Thrown for what a person at the command line can correct; the message says what was wrong and what would be right. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly exitCode: ExitCode;
+
+  constructor(message: string, exitCode: ExitCode = EXIT.failed) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof CliError) return error.exitCode;
+  if (error instanceof ConnectionError) return EXIT.unreachable;
+  return error instanceof ProblemError ? exitCodeOfStatus(error.status) : EXIT.failed;
+}
+
+/** Returns the exit code for a refusal of the server. */
+export function exitCodeOfStatus(status: number): ExitCode {
+  if (status === 401 || status === 403) return EXIT.denied;
+  return status === 404 ? EXIT.notFound : EXIT.failed;
+}

@@ -1,0 +1,112 @@
+// Finds what a person names: by its id, its name, or the beginning of either, when only one thing begins so.
+
+import type { Errand } from '../../client/client.ts';
+import { CliError, EXIT } from './exit.ts';
+
+interface Named {
+  readonly id: string;
+  readonly name?: string | null;
+}
+
+interface Kind {
+  readonly noun: string;
+  /** A whole id. */
+  readonly id: RegExp;
+  readonly list: (errand: Errand) => AsyncIterable<Named>;
+  /** How many of the newest are looked at; null: all. */
+  readonly newest: number | null;
+}
+
+const NEWEST = 500;
+
+async function* labelled<T extends { readonly id: string }>(
+  records: AsyncIterable<T>,
+  nameOf: (record: T) => string | null,
+): AsyncGenerator<Named> {
+  for await (const record of records) yield { id: record.id, name: nameOf(record) };
+}
+
+export const KINDS = {
+  workflow: { noun: 'workflow', id: /^p_\w{16}$/, list: (errand) => errand.listWorkflows(), newest: null },
+  source: { noun: 'source', id: /^dc_\w{16}$/, list: (errand) => errand.listSources(), newest: null },
+  webhook: { noun: 'webhook', id: /^wh_\w{16}$/, list: (errand) => errand.listWebhooks(), newest: null },
+  owner: { noun: 'owner', id: /^u_\w{16}$/, list: (errand) => errand.listOwners(), newest: null },
+  key: {
+    noun: 'key',
+    id: /^key_\w{16}$/,
+    list: (errand) => labelled(errand.listKeys(), ({ label }) => label),
+    newest: null,
+  },
+  subscription: {
+    noun: 'subscription',
+    id: /^sub_\w{16}$/,
+    list: (errand) => errand.listSubscriptions(),
+    newest: null,
+  },
+  group: { noun: 'group of errors', id: /^eg_\w{16}$/, list: (errand) => errand.listErrorGroups(), newest: NEWEST },
+  run: { noun: 'run', id: /^r_[0-9a-z]{10,11}$/, list: (errand) => errand.searchRuns(), newest: NEWEST },
+  error: { noun: 'error', id: /^\d{13}-\d+$/, list: (errand) => errand.searchErrors(), newest: NEWEST },
+  delivery: { noun: 'delivery', id: /^dl_[0-9a-z]{10,11}$/, list: (errand) => errand.listDeliveries(), newest: NEWEST },
+  operation: { noun: 'operation', id: /^op_\w{16}$/, list: (errand) => errand.listOperations(), newest: NEWEST },
+} as const satisfies Readonly<Record<string, Kind>>;
+
+export type KindName = keyof typeof KINDS;
+
+/** What is newest can be named without its id. */
+const LAST = 'last';
+const SHOWN = 5;
+
+/** Returns the id. Throws `CliError` when nothing, or more than one thing, fits. */
+export async function findId(errand: Errand, kindName: KindName, given: string): Promise<string> {
+  const kind: Kind = KINDS[kindName];
+  if (kind.id.test(given)) return given;
+  const all: Named[] = [];
+  for await (const record of kind.list(errand)) {
+    if (record.id === given || (given === LAST && kind.newest !== null)) return record.id;
+    all.push({ id: record.id, name: record.name ?? null });
+    if (all.length === kind.newest) break;
+  }
+  const lower = given.toLowerCase();
+  const fits: ((record: Named) => boolean)[] = [
+    ({ name }) => name === given,
+    ({ id }) => given !== '' && id.startsWith(given),
+    ({ name }) => given !== '' && (name ?? '').toLowerCase().startsWith(lower),
+  ];
+  for (const isFit of fits) {
+    const found = all.filter(isFit);
+    if (found.length === 1 && found[0]) return found[0].id;
+    if (found.length > 1) throw ambiguous(kind.noun, given, found);
+  }
+  const where = kind.newest === null ? '' : ` among the newest ${kind.newest}`;
+  throw new CliError(`there is no ${kind.noun} "${given}"${where}`, EXIT.notFound);
+}
+
+function ambiguous(noun: string, given: string, found: readonly Named[]): CliError {
+  const shown = found.slice(0, SHOWN).map(({ id, name }) => (name ? `${id} (${name})` : id));
+  const more = found.length > SHOWN ? `, and ${found.length - SHOWN} more` : '';
+  return new CliError(`${found.length} of them are a ${noun} "${given}": ${shown.join(', ')}${more}`, EXIT.notFound);
+}
+
+const EMITTERS: Readonly<Record<string, KindName>> = { p: 'workflow', dc: 'source', wh: 'webhook' };
+
+/** Returns the id of a workflow, source or webhook. */
+export async function findEmitter(errand: Errand, given: string): Promise<string> {
+  const kind = EMITTERS[/^(p|dc|wh)_/.exec(given)?.[1] ?? ''];
+  if (kind !== undefined) return findId(errand, kind, given);
+  const missing: unknown[] = [];
+  for (const one of ['workflow', 'source', 'webhook'] as const) {
+    try {
+      return await findId(errand, one, given);
+    } catch (error) {
+      if (!(error instanceof CliError) || !error.message.startsWith('there is no')) throw error;
+      missing.push(error);
+    }
+  }
+  throw new CliError(`there is no workflow, source or webhook "${given}"`, EXIT.notFound);
+}
+
+/** Returns names of workflows and sources by their ids, of so many as a list for people may need. */
+export async function namesOf(errand: Errand): Promise<ReadonlyMap<string, string>> {
+  const pages = await Promise.all([errand.listWorkflows(), errand.listSources()]);
+  return new Map(pages.flatMap(({ data }) => data.map(({ id, name }) => [id, name] as const)));
+}

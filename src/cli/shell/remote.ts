@@ -1,0 +1,97 @@
+// Commands that talk to a server: which one, with which key, and what all of them share.
+
+import type { Command } from 'commander';
+import { Errand } from '../../client/client.ts';
+import { CliError, EXIT } from './exit.ts';
+import { createOutput, type Output } from './output.ts';
+import { profileNamed, readProfiles } from './profiles.ts';
+
+export interface ServerOptions {
+  readonly url?: string;
+  readonly key?: string;
+  readonly profile?: string;
+  readonly json?: true;
+}
+
+export interface Target {
+  readonly url: string;
+  readonly key: string;
+  /** How it was found, for people. */
+  readonly from: string;
+}
+
+/** What an action works with. */
+export interface Remote extends Target {
+  readonly errand: Errand;
+  readonly out: Output;
+  readonly isJson: boolean;
+}
+
+/** Returns the server that runs on this data dir; null: none. Throws `CliError` without its key. */
+export type FindLocal = () => Promise<{ readonly url: string; readonly key: string } | null>;
+
+/** Where a person waits, two more attempts are enough. */
+const RETRIES = 2;
+
+/** Adds a command that talks to a server. */
+export function serverCommand(parent: Command, nameAndArgs: string, description: string): Command {
+  return parent
+    .command(nameAndArgs)
+    .description(description)
+    .option('--url <url>', 'the server; none: the one that runs on the data dir, else that of the current profile')
+    .option('--key <key>', 'its API key; better in ERRAND_API_KEY, since other users see what a command was given')
+    .option('--profile <name>', 'the server of a profile, made by "errand login"')
+    .option('--json', 'print JSON, as the interface has it');
+}
+
+/** Returns the server that a command means, in this order: `--url`, `--profile`, the data dir's, the current profile. */
+export async function findTarget(
+  { url, key, profile }: ServerOptions,
+  { env, findLocal }: { readonly env: NodeJS.ProcessEnv; readonly findLocal: FindLocal },
+): Promise<Target> {
+  if (url !== undefined && profile !== undefined)
+    throw new CliError('--url and --profile each name a server: give one of them', EXIT.usage);
+  const given = key ?? env.ERRAND_API_KEY;
+  if (url !== undefined) return { url: url.replace(/\/+$/, ''), key: await keyFor(url, given), from: '--url' };
+  const all = await readProfiles();
+  if (profile !== undefined) {
+    const named = profileNamed(all, profile);
+    return { url: named.url, key: key ?? named.key, from: `profile ${profile}` };
+  }
+  const local = await findLocal();
+  if (local) return { url: local.url, key: key ?? local.key, from: 'data dir' };
+  if (all.current !== null) {
+    const named = profileNamed(all, all.current);
+    return { url: named.url, key: key ?? named.key, from: `profile ${all.current}` };
+  }
+  throw new CliError(
+    'no server runs on the data dir here: start one with "errand start", name one with --url, or "errand login"',
+    EXIT.unreachable,
+  );
+}
+
+/** Of a server that a profile has, too, the key need not be given again. */
+async function keyFor(url: string, given: string | undefined): Promise<string> {
+  if (given !== undefined && given !== '') return given;
+  const { profiles } = await readProfiles();
+  const known = Object.values(profiles).find((profile) => profile.url === url.replace(/\/+$/, ''));
+  if (known) return known.key;
+  throw new CliError('--url needs the key of that server in ERRAND_API_KEY, or "errand login"', EXIT.denied);
+}
+
+export type Connect = (options: ServerOptions) => Promise<Remote>;
+
+export function createConnect(of: { readonly env: NodeJS.ProcessEnv; readonly findLocal: FindLocal }): Connect {
+  return async (options) => {
+    const target = await findTarget(options, of);
+    return { ...target, errand: open(target), out: createOutput(), isJson: options.json === true };
+  };
+}
+
+function open({ url, key }: Target): Errand {
+  try {
+    return new Errand({ url, key, retries: RETRIES });
+  } catch (error) {
+    throw new CliError((error as Error).message, EXIT.usage);
+  }
+}

@@ -1,0 +1,40 @@
+// Values of options, as people write them.
+
+import { InvalidArgumentError } from 'commander';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../domain/limits.ts';
+
+const UNITS: Readonly<Record<string, number>> = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
+const INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
+
+/** Returns a time as the interface takes it: `2h` ago, ISO 8601 with its offset, or milliseconds. */
+export function timeValue(text: string): string {
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (count !== undefined) return new Date(Date.now() - Number(count) * (UNITS[unit] ?? 0)).toISOString();
+  if (/^\d{12,14}$/.test(text)) return text;
+  if (INSTANT.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  throw new InvalidArgumentError('It is like 90s, 30m, 2h or 7d (ago), or 2026-01-31T12:00:00Z.');
+}
+
+/** Returns a whole number from `min`. */
+export function countValue(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= min && number <= max) return number;
+    throw new InvalidArgumentError(
+      `It is a whole number from ${min}${max === Number.MAX_SAFE_INTEGER ? ' on' : ` to ${max}`}.`,
+    );
+  };
+}
+
+export const LIST_LIMIT = 25;
+
+/** Returns the first records of a list; null: all. */
+export async function take<T>(records: AsyncIterable<T>, limit: number | null): Promise<T[]> {
+  const taken: T[] = [];
+  if (limit === 0) return taken;
+  for await (const record of records) {
+    taken.push(record);
+    if (limit !== null && taken.length >= limit) break;
+  }
+  return taken;
+}

@@ -1,0 +1,156 @@
+// errand errors …
+
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { shareErrand } from '../support/shared-errand.ts';
+import { until } from '../support/wait.ts';
+import { openShell } from './command.ts';
+
+const newErrand = shareErrand();
+const THROWS = `export default ({ steps }) => {
+  const { n } = steps.trigger.event.body;
+  if (n !== 'good') throw Object.assign(new Error('no \\u001b[2J card ' + n), { code: 'NoCard' });
+};`;
+
+test('errors are listed as a table, and as JSON', async () => {
+  await using errand = await newErrand();
+  await using shell = await openShell(errand.client);
+  const named = ['--url', errand.client.url];
+  const none = await shell.run(['errors', 'list', ...named]);
+  assert.deepEqual([none.code, none.stdout, none.stderr], [0, '', 'no errors\n']);
+  assert.deepEqual(await shell.json('errors', 'list'), []);
+  const failing = await errand.workflow(THROWS, { name: 'Charge orders' });
+  for (const n of [1, 2]) await errand.send(failing, { n });
+  const records = await errand.errors(failing.id, 2);
+  const { stdout } = await shell.run(['errors', 'list', '--of', 'charge', ...named]);
+  const [head, newest, ...rest] = stdout.trimEnd().split('\n');
+  assert.match(head ?? '', /^TIME +ID +OF +STEP +TOLD +CODE +MESSAGE$/);
+  // What a workflow wrote cannot move the cursor of the terminal that lists it.
+  assert.match(
+    newest ?? '',
+    new RegExp(`^20\\S+Z +${records[0].id} +Charge orders +step +\\w+ +NoCard +no \ufffd\\[2J card 2$`),
+  );
+  assert.equal(rest.length, 1);
+  const listed = await shell.json('errors', 'list', '--code', 'NoCard', '--limit', '1');
+  assert.deepEqual([listed.length, listed[0].id, listed[0].error.msg], [1, records[0].id, 'no \u001b[2J card 2']);
+  assert.deepEqual(await shell.json('errors', 'list', '--code', 'Other'), []);
+});
+
+test('one error is shown with its stack and event', async () => {
+  await using errand = await newErrand();
+  await using shell = await openShell(errand.client);
+  const named = ['--url', errand.client.url];
+  const failing = await errand.workflow(THROWS, { name: 'Charge orders' });
+  await errand.send(failing, '{"n": 1.50}');
+  const [record] = await errand.errors(failing.id, 1);
+  const { stdout, code } = await shell.run(['errors', 'show', 'last', ...named]);
+  assert.equal(code, 0);
+  for (const part of [record.id, 'NoCard', 'Charge orders', `no \ufffd[2J card 1.5`, 'step.ts:3'])
+    assert.ok(stdout.includes(part), part);
+  assert.equal((await shell.json('errors', 'show', record.id)).id, record.id);
+  // As it arrived, to the zero behind the point.
+  const event = await shell.run(['errors', 'show', record.id, '--event', ...named]);
+  assert.match(event.stdout, /"body":\{"n": 1\.50\}/);
+  const missing = await shell.run(['errors', 'show', '1782000000123-0', ...named]);
+  assert.deepEqual([missing.code, missing.stderr], [3, 'errand: there is no error 1782000000123-0\n']);
+});
+
+test('an error is replayed, also with another event', async () => {
+  await using errand = await newErrand();
+  await using shell = await openShell(errand.client);
+  const failing = await errand.workflow(THROWS, { name: 'Charge orders' });
+  await errand.send(failing, { n: 1 });
+  const [record] = await errand.errors(failing.id, 1);
+  const again = await shell.json('errors', 'replay', record.id);
+  assert.match(again.run_id, /^r_/);
+  await errand.errors(failing.id, 2);
+  const file = join(shell.home, 'event.json');
+  await writeFile(file, '{"body": {"n": "good"}}');
+  const edited = await shell.json('errors', 'replay', record.id, '--event', file);
+  const run = await until('the run to end', async () => {
+    const { data } = await errand.client.get(`/v1/runs/${edited.run_id}`);
+    return data.state === 'succeeded' && data;
+  });
+  assert.equal(run.replay, true);
+  await writeFile(file, '{');
+  const broken = await shell.run(['errors', 'replay', record.id, '--event', file, '--url', errand.client.url]);
+  assert.equal(broken.code, 2);
+  assert.match(broken.stderr, /event\.json is no JSON/);
+});
+
+test('several errors are replayed once that is wanted', async () => {
+  await using errand = await newErrand();
+  await using shell = await openShell(errand.client);
+  const named = ['--url', errand.client.url];
+  const failing = await errand.workflow(THROWS, { name: 'Charge orders' });
+  for (const n of [1, 2]) await errand.send(failing, { n });
+  await errand.errors(failing.id, 2);
+  const dry = await shell.json('errors', 'replay', '--of', failing.id, '--dry-run');
+  assert.equal(dry.count, 2);
+  const asked = await shell.run(['errors', 'replay', '--of', failing.id, ...named]);
+  assert.equal(asked.code, 2);
+  assert.match(asked.stderr, /Run the events of 2 errors again on http.*--yes/);
+  assert.equal((await errand.client.get(`/v1/workflows/${failing.id}/runs`)).data.length, 2);
+  await errand.client.put(`/v1/workflows/${failing.id}`, {
+    steps: [{ namespace: 'step', code: 'export default () => 1;' }],
+  });
+  const done = await shell.json('errors', 'replay', '--of', failing.id, '--yes');
+  assert.deepEqual([done.state, done.replay.fixed], ['done', 2]);
+  for (const wrong of [[], ['--text', 'card', '--of', failing.id], ['1-1', '--code', 'x']]) {
+    assert.equal((await shell.run(['errors', 'replay', ...wrong, ...named])).code, 2, wrong.join(' '));
+  }
+});
+
+test('errors are followed as they come', async () => {
+  await using errand = await newErrand();
+  await using shell = await openShell(errand.client);
+  const failing = await errand.workflow(THROWS, { name: 'Charge orders' });
+  await errand.send(failing, { n: 1 });
+  const [record] = await errand.errors(failing.id, 1);
+  const before = `${Number(record.id.split('-')[0]) - 1}-0`;
+  const tail = shell.start('errors', 'tail', '--after', before);
+  await until('the first error', () => tail.stdout().includes('NoCard no \ufffd[2J card 1'));
+  await errand.send(failing, { n: 2 });
+  await until('the next one', () => tail.stdout().includes('card 2'));
+  assert.equal(tail.stdout().trimEnd().split('\n').length, 2);
+  tail.interrupt();
+  assert.equal((await tail.ended).stderr, '');
+});
+
+test('groups of errors are listed, muted and opened again', async () => {
+  await using errand = await newErrand();
+  await using shell = await openShell(errand.client);
+  const failing = await errand.workflow(THROWS);
+  for (const n of [1, 2]) await errand.send(failing, { n });
+  await errand.errors(failing.id, 2);
+  const [group] = await shell.json('errors', 'groups', 'list', '--of', failing.id);
+  assert.equal(group.count, 2);
+  assert.equal((await shell.json('errors', 'list', '--group', group.id)).length, 2);
+  const muted = await shell.json('errors', 'groups', 'mute', group.id, '--errors', '5', '--note', 'known');
+  assert.deepEqual([muted.state, muted.muted_errors_left, muted.note], ['muted', 5, 'known']);
+  assert.equal((await shell.json('errors', 'groups', 'reopen', group.id.slice(0, 9))).state, 'open');
+  assert.equal((await shell.json('errors', 'groups', 'resolve', group.id)).state, 'resolved');
+  assert.equal((await shell.json('errors', 'groups', 'show', group.id)).id, group.id);
+});
+
+test('an export is written into a new file', async () => {
+  await using errand = await newErrand();
+  await using shell = await openShell(errand.client);
+  const failing = await errand.workflow(THROWS);
+  for (const n of [1, 2]) await errand.send(failing, { n });
+  await errand.errors(failing.id, 2);
+  const file = join(shell.home, 'errors.ndjson');
+  const args = ['errors', 'export', '--out', file, '--url', errand.client.url];
+  assert.equal((await shell.run(args)).code, 0);
+  const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).error.msg.slice(-1)),
+    ['1', '2'],
+  );
+  // What is there already is kept.
+  const again = await shell.run(args);
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /EEXIST/);
+});

@@ -1,0 +1,106 @@
+// Which server a command talks to: options, the data dir, profiles; and what its exit code says.
+
+import assert from 'node:assert/strict';
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { EXIT_CODES } from '../../src/cli/shell/exit.ts';
+import { type Errand, startErrand } from '../support/errand.ts';
+import { freePort } from '../support/port.ts';
+import { openShell } from './command.ts';
+
+const LIST = ['runs', 'list'];
+const login = (errand: Errand, ...more: string[]) => ['login', '--url', `${errand.url}/`, ...more];
+
+test('a profile keeps the key where only its user can read it', async () => {
+  await using errand = await startErrand();
+  await using shell = await openShell(null);
+  const away = await shell.run(LIST);
+  assert.deepEqual([away.code, away.stdout], [5, '']);
+  assert.match(away.stderr, /^errand: no server runs on the data dir here.*errand login/);
+  const done = await shell.run(login(errand), { input: `${errand.client.key}\n` });
+  assert.equal(done.code, 0, done.stderr);
+  assert.ok(!done.stdout.includes(errand.client.key));
+  const file = join(shell.home, '.config/errand/profiles.json');
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  assert.deepEqual(JSON.parse(await readFile(file, 'utf8')).profiles.default, {
+    url: errand.url,
+    key: errand.client.key,
+  });
+  assert.deepEqual((await shell.run(LIST)).code, 0);
+  // Of that server, the key is known.
+  assert.equal((await shell.run([...LIST, '--url', errand.url])).code, 0);
+  await chmod(file, 0o640);
+  const open = await shell.run(LIST);
+  assert.equal(open.code, 1);
+  assert.match(open.stderr, /other users can read it: chmod 600/);
+  await writeFile(file, '{');
+  await chmod(file, 0o600);
+  assert.match((await shell.run(LIST)).stderr, /profiles\.json is not JSON/);
+});
+
+test('a wrong key is not kept', async () => {
+  await using errand = await startErrand();
+  await using shell = await openShell(null);
+  const wrong = await shell.run(login(errand), { input: 'a-key-that-no-owner-has-0000' });
+  assert.equal(wrong.code, 4);
+  const hostile = await shell.run(login(errand), { input: 'two words' });
+  assert.equal(hostile.code, 2);
+  assert.ok(!hostile.stderr.includes('two words'));
+  assert.equal((await shell.run(['profiles', 'list'])).stdout, '');
+});
+
+test('profiles are listed, chosen and forgotten', async () => {
+  await using errand = await startErrand();
+  await using shell = await openShell(null);
+  for (const name of ['prod', 'test']) {
+    await shell.run(login(errand, '--profile', name), { input: errand.client.key });
+  }
+  const list = async () => JSON.parse((await shell.run(['profiles', 'list', '--json'])).stdout);
+  assert.deepEqual(
+    (await list()).map(({ name, current }: { name: string; current: boolean }) => [name, current]),
+    [
+      ['prod', false],
+      ['test', true],
+    ],
+  );
+  await shell.run(['profiles', 'use', 'prod']);
+  assert.equal((await list())[0].current, true);
+  assert.equal((await shell.run(['logout'])).code, 0);
+  assert.deepEqual(
+    (await list()).map(({ name }: { name: string }) => name),
+    ['test'],
+  );
+  const none = await shell.run([...LIST, '--profile', 'prod']);
+  assert.deepEqual([none.code, none.stderr], [3, 'errand: there is no profile "prod"; there are test\n']);
+  assert.equal((await shell.run([...LIST, '--profile', 'test'])).code, 0);
+  for (const name of ['../x', '', '__proto__x y'])
+    assert.equal((await shell.run(['login', '--url', errand.url, '--profile', name])).code, 2, name);
+});
+
+test('the server of the data dir needs no option', async () => {
+  await using errand = await startErrand();
+  await using shell = await openShell(null);
+  const env = { ERRAND_DATA_DIR: errand.dataDir, ERRAND_API_KEY: errand.client.key };
+  const { running } = { running: join(errand.dataDir, 'running.json') };
+  await writeFile(running, JSON.stringify({ pid: process.pid, url: errand.url }));
+  assert.equal((await shell.run(LIST, { env })).code, 0);
+  const both = await shell.run([...LIST, '--url', errand.url, '--profile', 'x'], { env });
+  assert.equal(both.code, 2);
+});
+
+test('exit codes tell what was wrong', async () => {
+  await using errand = await startErrand();
+  await using shell = await openShell(errand.client);
+  const named = ['--url', errand.url];
+  const code = async (...args: string[]) => (await shell.run(args)).code;
+  assert.equal(await code('--help'), 0);
+  assert.equal(await code('runs', 'list', '--limit', 'many'), 2);
+  assert.equal(await code('runs', 'lst'), 2);
+  assert.equal(await code('runs', 'show', 'nothing', ...named), 3);
+  assert.equal(await code('runs', 'list', ...named, '--key', 'a-key-that-no-owner-has-0000'), 4);
+  assert.equal(await code('runs', 'list', '--url', `http://127.0.0.1:${await freePort()}`), 5);
+  assert.equal(await code('runs', 'list', '--url', 'errand.example.com'), 2);
+  assert.equal(await code('runs', 'list', '--since', 'yesterday', ...named), 2);
+  assert.deepEqual(Object.keys(EXIT_CODES).map(Number), [0, 1, 2, 3, 4, 5, 130]);
+});
