@@ -7,6 +7,7 @@ import { ROOT } from './shipped.ts';
 const GENERATORS = [
   'src/http/openapi/openapi.ts',
   'release/client/client.ts',
+  'release/cli-docs.ts',
   'release/licences.ts',
   'test/attacks/table.ts',
 ];

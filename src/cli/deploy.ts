@@ -51,11 +51,12 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
       const { dir, paths, isAlone } = await find(deps, given);
       if (text !== undefined && !isAlone) throw new CliError('--props is for one file, not for a folder');
       const props = text === undefined ? undefined : await readProps(text);
+      if (paths.length === 0) throw nothing(given, { dir, isAlone });
       const api = await deps.api(url?.replace(/\/+$/, '') ?? null);
-      let failed = 0;
+      let [failed, deployed] = [0, 0];
       for (const path of paths) {
         try {
-          await deploy(deps, api, { dir, path, isAlone, props });
+          if (await deploy(deps, api, { dir, path, isAlone, props })) deployed++;
         } catch (error) {
           if (!(error instanceof CliError)) throw error;
           failed++;
@@ -63,6 +64,7 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
         }
       }
       if (failed > 0) process.exitCode = 1;
+      else if (deployed === 0) throw nothing(given, { dir, isAlone });
     });
 }
 
@@ -89,20 +91,30 @@ async function readProps(text: string): Promise<object> {
   throw new CliError('--props is no JSON object; it is like {"url": "https://…"}, or @ and a file that has it');
 }
 
-async function deploy(deps: DeployDeps, api: Api, asked: DeployOptions): Promise<void> {
+function nothing(given: string, { dir, isAlone }: { dir: string; isAlone: boolean }): CliError {
+  const what = isAlone ? `${given} exports no workflow and no component` : `no file in ${dir} exports a workflow`;
+  return new CliError(`nothing to deploy: ${what}`);
+}
+
+/** Returns whether the file has something to deploy. */
+async function deploy(deps: DeployDeps, api: Api, asked: DeployOptions): Promise<boolean> {
   const { dir, path } = asked;
   const bundled = await deps.bundle({ dir, path });
-  if (bundled.kind === 'module') return;
+  if (bundled.kind === 'module') return false;
   if (bundled.kind === 'broken') throw new CliError(bundled.problems.join('; '));
   const { bundle, sourceMap } = bundled;
   const source = await readFile(join(dir, path), 'utf8');
-  if (bundled.kind === 'source') return await deploySource(deps, api, { ...asked, source, bundle, sourceMap });
+  if (bundled.kind === 'source') {
+    await deploySource(deps, api, { ...asked, source, bundle, sourceMap });
+    return true;
+  }
   if (asked.props !== undefined) throw new CliError('--props is for sources, and this is a workflow');
   const env = parseEnv(await readFile(join(dir, '.env'), 'utf8').catch(() => ''));
   const body = { path, source, bundle, source_map: sourceMap, env };
   const { result, workflow } = (await api.call('PUT', '/v1/workflow_files', body)) as DeployedWorkflow;
   const endpoints = workflow.triggers.flatMap(({ endpoint_url: endpoint }) => endpoint ?? []);
   deps.print({ path, result, workflow_id: workflow.id, endpoints });
+  return true;
 }
 
 interface Component extends DeployOptions {

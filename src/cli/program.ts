@@ -4,9 +4,18 @@
 import { Command } from 'commander';
 import { VERSION } from '../domain/version.ts';
 import { type AuditCommandDeps, addAudit } from './audit.ts';
+import { addCompletion } from './commands/completion.ts';
+import { addDeliveries, addMail } from './commands/deliveries.ts';
 import { addErrors } from './commands/errors.ts';
 import { addLogin } from './commands/login.ts';
+import { addOperations } from './commands/operations.ts';
 import { addRuns } from './commands/runs.ts';
+import { addSources } from './commands/sources.ts';
+import { addStart } from './commands/start.ts';
+import { addSubscriptions } from './commands/subscriptions.ts';
+import { addTrigger } from './commands/trigger.ts';
+import { addWebhooks } from './commands/webhooks.ts';
+import { addWorkflows } from './commands/workflows.ts';
 import { addComponents, type ComponentsDeps } from './components.ts';
 import { addConfig } from './config.ts';
 import { addDeploy, type DeployDeps } from './deploy.ts';
@@ -33,12 +42,17 @@ export function createProgram(deps: ProgramDeps): Command {
     .exitOverride()
     .showHelpAfterError('(--help tells what there is)');
   const connect = createConnect(deps);
-  program
-    .command('start')
-    .description('start the server in this terminal')
-    .action(() => deps.start());
+  addStart(program, deps.env, deps.start);
   addErrors(program, connect);
   addRuns(program, connect);
+  addWorkflows(program, connect);
+  addSources(program, connect);
+  addWebhooks(program, connect);
+  addSubscriptions(program, connect);
+  addDeliveries(program, connect);
+  addOperations(program, connect);
+  addMail(program, connect);
+  addTrigger(program, connect);
   addLogin(program);
   addOwners(program, deps);
   addKeys(program, deps);
@@ -48,5 +62,6 @@ export function createProgram(deps: ProgramDeps): Command {
   addComponents(program, deps);
   addConfig(program, deps.env);
   addExplainUrl(program, deps.explain);
+  addCompletion(program);
   return program;
 }

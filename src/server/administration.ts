@@ -3,13 +3,9 @@
 
 import { existsSync } from 'node:fs';
 import type { Administration } from '../cli/administration.ts';
-<<<<<<< HEAD
-import { type Api, CliError, findServer } from '../cli/api.ts';
-import { projectOf } from '../domain/errors/dsn.ts';
-=======
 import { type Api, findServer } from '../cli/api.ts';
 import { CliError } from '../cli/shell/exit.ts';
->>>>>>> 19a9f855 (List, show, follow and replay errors and runs from the command line)
+import { projectOf } from '../domain/errors/dsn.ts';
 import { PREFIX } from '../domain/ids.ts';
 import { LIMITS, SECOND_MS } from '../domain/limits.ts';
 import { NO_QUOTAS } from '../domain/quota.ts';

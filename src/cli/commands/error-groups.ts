@@ -83,7 +83,7 @@ function addChanges(groups: Command, connect: Connect): void {
   };
   serverCommand(groups, 'resolve <id>', 'it is corrected: another error opens it again')
     .option('--next-deployment', 'only an error of a later deployment opens it again')
-    .option('--note <text>', 'why')
+    .option('--note <text>', 'the reason, kept with the group')
     .action(
       (id: string, { nextDeployment, note, ...options }: ServerOptions & { nextDeployment?: true; note?: string }) =>
         change(id, options, { state: 'resolved', resolved_in_next_deployment: nextDeployment, note }),
@@ -91,7 +91,7 @@ function addChanges(groups: Command, connect: Connect): void {
   const mute = serverCommand(groups, 'mute <id>', 'its errors are listed, and cause no notice')
     .option('--until <time>', 'until then, such as 2026-01-31T12:00:00Z')
     .option('--errors <n>', 'until so many more have come', countValue(1))
-    .option('--note <text>', 'why');
+    .option('--note <text>', 'the reason, kept with the group');
   withExamples(mute, 'errand errors groups mute eg_0Vj3aBc9dEfGhIjK --errors 100 --note "the shop is closed"');
   mute.action(
     (

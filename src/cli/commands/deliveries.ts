@@ -1,0 +1,104 @@
+// errand deliveries list | show | resend — errand mail list | show | resend
+
+import type { Command } from 'commander';
+import type { Delivery, DeliveryWhole, Errand } from '../../client/client.ts';
+import { withExamples } from '../shell/examples.ts';
+import { findId } from '../shell/find.ts';
+import { addActing, addListing, type Fields, type Limited } from '../shell/listing.ts';
+import { type Column, printTable, stateStyle } from '../shell/output.ts';
+import type { Connect, Remote, ServerOptions } from '../shell/remote.ts';
+import { oneLine, timeText, tookText } from '../shell/text.ts';
+
+const COLUMNS: readonly Column<Delivery>[] = [
+  { title: 'TIME', of: ({ created_at_ms: ms }) => timeText(ms) },
+  { title: 'ID', of: ({ id }) => id },
+  { title: 'TO', of: ({ webhook_id: webhook, origin, kind }) => webhook ?? origin ?? kind },
+  { title: 'EVENT', of: ({ event_name: name, emitter_id: emitter }) => name || emitter },
+  { title: 'STATE', of: ({ state }) => state, style: stateStyle },
+  { title: 'ATTEMPTS', of: ({ attempts_made: made }) => made },
+  { title: 'NEXT', of: ({ next_attempt_at_ms: ms }) => timeText(ms) },
+  { title: 'WHY', of: ({ why }) => why },
+];
+
+const fields = (delivery: Delivery): Fields => ({
+  delivery: delivery.id,
+  kind: delivery.kind,
+  to: delivery.webhook_id ?? delivery.origin,
+  'emitted by': delivery.emitter_id,
+  event: delivery.event_name,
+  state: delivery.state,
+  attempts: delivery.attempts_made,
+  created: timeText(delivery.created_at_ms),
+  ended: timeText(delivery.ended_at_ms),
+  next: timeText(delivery.next_attempt_at_ms),
+  why: delivery.why,
+});
+
+async function showAttempts({ out }: Remote, { attempts }: DeliveryWhole): Promise<void> {
+  if (attempts.length === 0) return;
+  await out.write('\n');
+  await printTable(out, attempts, [
+    { title: 'ATTEMPT', of: ({ n }) => n },
+    { title: 'TIME', of: ({ started_at_ms: ms }) => timeText(ms) },
+    { title: 'TOOK', of: ({ took_ms: ms }) => tookText(ms) },
+    { title: 'OUTCOME', of: ({ outcome, status }) => (status === null ? outcome : `${outcome} ${status}`) },
+    {
+      title: 'DETAIL',
+      of: ({ detail, response_body: body }) => `${detail}${body === '' ? '' : ` — ${oneLine(body)}`}`,
+    },
+  ]);
+}
+
+interface ListOptions extends Limited {
+  readonly state?: Delivery['state'];
+  readonly webhook?: string;
+  readonly kind?: Delivery['kind'];
+  readonly event?: string;
+}
+
+const STATES = 'pending, sending, retrying, held, delivered, exhausted or cancelled';
+
+export function addDeliveries(program: Command, connect: Connect): void {
+  const deliveries = program
+    .command('deliveries')
+    .description('events on their way to webhooks, mailboxes and addresses');
+  const list = addListing<Delivery, ListOptions>(deliveries, connect, {
+    ...{ description: 'the newest deliveries', none: 'no deliveries', columns: COLUMNS },
+    list: async (errand, { state, webhook, kind, event }) => {
+      const webhookId = webhook === undefined ? undefined : await findId(errand, 'webhook', webhook);
+      return { items: errand.listDeliveries({ state, kind, emission_id: event, webhook_id: webhookId }) };
+    },
+  })
+    .option('--state <state>', STATES)
+    .option('--webhook <id>', 'only those to this webhook')
+    .option('--kind <kind>', 'webhook, mail or http')
+    .option('--event <emit_id>', 'only those of this event: which service got it');
+  withExamples(
+    list,
+    'errand deliveries list --state exhausted',
+    'errand deliveries list --webhook "Errors to chat" --json',
+  );
+  addRest(deliveries, connect, 'a delivery');
+}
+
+export function addMail(program: Command, connect: Connect): void {
+  const mail = program.command('mail').description('mails: which went out, which did not, and why');
+  addListing<Delivery, Limited & { readonly state?: Delivery['state'] }>(mail, connect, {
+    ...{ description: 'the newest mails', none: 'no mails', columns: COLUMNS },
+    list: (errand, { state }) => errand.listDeliveries({ kind: 'mail', state }),
+  }).option('--state <state>', STATES);
+  addRest(mail, connect, 'a mail');
+}
+
+function addRest(parent: Command, connect: Connect, noun: string): void {
+  const act = async (errand: Errand, id: string): Promise<DeliveryWhole> => (await errand.getDelivery({ id })).data;
+  const show = addActing(parent, connect, {
+    ...{ kind: 'delivery', name: 'show', description: `${noun} with every attempt; "last": the newest`, act, fields },
+    more: showAttempts,
+  });
+  withExamples(show, `errand ${parent.name()} show last`);
+  addActing<Delivery, ServerOptions>(parent, connect, {
+    ...{ kind: 'delivery', name: 'resend', description: `send ${noun} again, whatever its state`, fields },
+    act: async (errand, id) => (await errand.resendDelivery({ id })).data,
+  });
+}

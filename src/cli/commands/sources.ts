@@ -1,0 +1,75 @@
+// errand sources list | show | run | logs | enable | disable | delete
+
+import type { Command } from 'commander';
+import type { SourceWhole } from '../../client/client.ts';
+import { withExamples } from '../shell/examples.ts';
+import { findId } from '../shell/find.ts';
+import { addActing, addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
+import { printJson, stateStyle } from '../shell/output.ts';
+import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
+import { safeLines, secondsText } from '../shell/text.ts';
+
+const fields = (source: SourceWhole): Fields => ({
+  source: source.id,
+  name: source.name,
+  active: source.active ? 'yes' : 'no',
+  of: source.component ?? source.component_path,
+  address: source.endpoint_url,
+  props: JSON.stringify(source.configured_props),
+  'skipped ticks': source.skipped_ticks,
+  created: secondsText(source.created_at),
+  changed: secondsText(source.updated_at),
+});
+
+export function addSources(program: Command, connect: Connect): void {
+  const sources = program.command('sources').description('event sources');
+  addListing<SourceWhole, Limited>(sources, connect, {
+    description: 'sources, the newest first',
+    none: 'no sources',
+    columns: [
+      { title: 'ID', of: ({ id }) => id },
+      { title: 'ACTIVE', of: ({ active }) => (active ? 'yes' : 'no') },
+      { title: 'OF', of: ({ component, component_path: path }) => component ?? path },
+      { title: 'NAME', of: ({ name }) => name },
+    ],
+    list: (errand) => errand.listSources(),
+  });
+  addActing(sources, connect, {
+    ...{ kind: 'source', name: 'show', description: 'one source: its props and its address', fields },
+    act: async (errand, id) => (await errand.getSource({ id })).data,
+  });
+  addActing(sources, connect, {
+    ...{ kind: 'source', name: 'run', description: 'run it now, as a tick would' },
+    act: async (errand, id) => (await errand.invokeSource({ id })).data,
+    fields: (started: { readonly run_id?: string | null }) => ({ run: started.run_id }),
+  });
+  addLogs(sources, connect);
+  for (const active of [true, false]) {
+    addActing(sources, connect, {
+      ...{ kind: 'source', name: active ? 'enable' : 'disable', fields },
+      description: active ? 'switch it on' : 'switch it off: it emits nothing',
+      act: async (errand, id) => (await errand.updateSource({ id, active })).data,
+    });
+  }
+  addDeleting(sources, connect, {
+    ...{ kind: 'source', description: 'delete it with its subscriptions', fields },
+    act: async (errand, id) => (await errand.deleteSource({ id })).data,
+  });
+}
+
+function addLogs(sources: Command, connect: Connect): void {
+  const logs = serverCommand(sources, 'logs <id>', 'what it printed, oldest first');
+  withExamples(logs, 'errand sources logs "Orders feed"');
+  logs.action(async (given: string, options: ServerOptions) => {
+    const { errand, out, isJson } = await connect(options);
+    const { data } = await errand.listSourceLogs({ id: await findId(errand, 'source', given) });
+    if (isJson) return printJson(out, data);
+    if (data.length === 0) return out.note('it has printed nothing');
+    for (const { ts_ms: ms, level, text } of [...data].reverse()) {
+      const style = stateStyle(level);
+      for (const line of safeLines(text)) {
+        await out.write(`${out.style('dim', new Date(ms).toISOString())} ${style ? out.style(style, line) : line}\n`);
+      }
+    }
+  });
+}

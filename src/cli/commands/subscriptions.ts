@@ -1,0 +1,75 @@
+// errand subscriptions list | create | delete
+
+import type { Command } from 'commander';
+import type { Subscription } from '../../client/client.ts';
+import { withExamples } from '../shell/examples.ts';
+import { findEmitter } from '../shell/find.ts';
+import { addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
+import { type Column, printJson, printTable } from '../shell/output.ts';
+import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
+import { secondsText } from '../shell/text.ts';
+
+const COLUMNS: readonly Column<Subscription>[] = [
+  { title: 'ID', of: ({ id }) => id },
+  { title: 'FROM', of: ({ emitter_id: id }) => id },
+  { title: 'TO', of: ({ listener_id: id }) => id },
+  { title: 'CREATED', of: ({ created_at: s }) => secondsText(s) },
+  { title: 'EVENT', of: ({ event_name: name }) => name || '(default)' },
+];
+
+const fields = (one: Subscription): Fields => ({
+  subscription: one.id,
+  from: one.emitter_id,
+  to: one.listener_id,
+  event: one.event_name || '(default)',
+});
+
+/** Whole kinds of emitters, and triggers, have no names. */
+const UNNAMED = /^(\*|p_\*|dc_\*|(hi|ti|u|hb)_\w+)$/;
+
+export function addSubscriptions(program: Command, connect: Connect): void {
+  const subscriptions = program.command('subscriptions').description('which events go from where to where');
+  addListing<Subscription, Limited & { readonly from?: string; readonly to?: string; readonly event?: string }>(
+    subscriptions,
+    connect,
+    {
+      ...{ description: 'subscriptions, the newest first', none: 'no subscriptions', columns: COLUMNS },
+      list: async (errand, { from, to, event }) => {
+        const emitterId = from === undefined || UNNAMED.test(from) ? from : await findEmitter(errand, from);
+        const listenerId = to === undefined ? undefined : await findEmitter(errand, to);
+        const asked = { emitter_id: emitterId, listener_id: listenerId, event_name: event };
+        return { items: errand.listSubscriptions(asked) };
+      },
+    },
+  )
+    .option('--from <id>', 'only those of this workflow, source or webhook')
+    .option('--to <id>', 'only those to this workflow, source or webhook')
+    .option('--event <name>', 'only those of this event name');
+  const create = serverCommand(
+    subscriptions,
+    'create <from> <to>',
+    'send what one emits to another: a workflow, source or webhook',
+  ).option('--event <name>', 'only events of this name, such as $errors; none: the default channel');
+  withExamples(
+    create,
+    `errand subscriptions create "Charge orders" "Errors to chat" --event '$errors'`,
+    "errand subscriptions create '*' wh_0Vj3aBc9dEfGhIjK --event '$errors'",
+  );
+  create.action(
+    async (from: string, to: string, { event, ...options }: ServerOptions & { readonly event?: string }) => {
+      const { errand, out, isJson } = await connect(options);
+      const emitter = UNNAMED.test(from) ? from : await findEmitter(errand, from);
+      const { data } = await errand.createSubscription({
+        emitter_id: emitter,
+        listener_id: await findEmitter(errand, to),
+        event_name: event,
+      });
+      if (isJson) return printJson(out, data);
+      await printTable(out, data, COLUMNS);
+    },
+  );
+  addDeleting(subscriptions, connect, {
+    ...{ kind: 'subscription', description: 'end a subscription', fields },
+    act: async (errand, id) => (await errand.deleteSubscription({ id })).data,
+  });
+}

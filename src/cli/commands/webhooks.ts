@@ -1,0 +1,140 @@
+// errand webhooks list | show | create | test | rotate-secret | resend | enable | disable | delete
+
+import type { Command } from 'commander';
+import type { NewWebhook, Webhook, WebhookTest } from '../../client/client.ts';
+import { withExamples } from '../shell/examples.ts';
+import { findId } from '../shell/find.ts';
+import { addActing, addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
+import { printFields, printJson, type Style } from '../shell/output.ts';
+import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
+import { secondsText, timeText, tookText } from '../shell/text.ts';
+import { countValue, timeValue } from '../shell/values.ts';
+import { follow } from './replays.ts';
+
+const HEALTH: Readonly<Record<string, Style>> = { healthy: 'green', failing: 'red', disabled: 'red', paused: 'yellow' };
+
+const fields = (webhook: Webhook): Fields => ({
+  webhook: webhook.id,
+  name: webhook.name,
+  description: webhook.description,
+  url: webhook.url,
+  active: webhook.active ? 'yes' : 'no',
+  health: webhook.health.status,
+  'failing since': timeText(webhook.health.failing_since_ms),
+  signature: webhook.signature.join(', '),
+  ordered: webhook.ordered ? 'yes' : 'no',
+  created: secondsText(webhook.created_at),
+});
+
+export function addWebhooks(program: Command, connect: Connect): void {
+  const webhooks = program.command('webhooks').description('endpoints of yours to which events are delivered');
+  addListing<Webhook, Limited>(webhooks, connect, {
+    description: 'webhooks, the newest first',
+    none: 'no webhooks',
+    columns: [
+      { title: 'ID', of: ({ id }) => id },
+      { title: 'HEALTH', of: ({ health }) => health.status, style: (status) => HEALTH[status] ?? null },
+      { title: 'ACTIVE', of: ({ active }) => (active ? 'yes' : 'no') },
+      { title: 'NAME', of: ({ name }) => name },
+      { title: 'URL', of: ({ url }) => url },
+    ],
+    list: (errand) => errand.listWebhooks(),
+  });
+  addActing(webhooks, connect, {
+    ...{ kind: 'webhook', name: 'show', description: 'one webhook: its settings and how it fares', fields },
+    act: async (errand, id) => (await errand.getWebhook({ id })).data,
+  });
+  addCreate(webhooks, connect);
+  const test = addActing(webhooks, connect, {
+    ...{
+      kind: 'webhook',
+      name: 'test',
+      description: 'send one signed request now, and show what came back; exit code 1 when it failed',
+    },
+    act: async (errand, id) => (await errand.testWebhook({ id })).data,
+    fields: testFields,
+    more: async (_remote, { delivered }: WebhookTest) => {
+      if (!delivered) process.exitCode = 1;
+    },
+  });
+  withExamples(test, 'errand webhooks test "Errors to chat"');
+  addActing<NewWebhook | { readonly secret: string }, ServerOptions & { readonly overlap?: number }>(
+    webhooks,
+    connect,
+    {
+      ...{ kind: 'webhook', name: 'rotate-secret', description: 'make a new secret, shown once' },
+      act: async (errand, id, { overlap }) => (await errand.rotateWebhookSecret({ id, overlap_s: overlap })).data,
+      fields: ({ secret }) => ({ secret }),
+    },
+  ).option('--overlap <seconds>', 'how long the old secret signs, too', countValue(0));
+  addResend(webhooks, connect);
+  for (const active of [true, false]) {
+    addActing(webhooks, connect, {
+      ...{ kind: 'webhook', name: active ? 'enable' : 'disable', fields },
+      description: active ? 'switch it on, and send what was held' : 'switch it off: its deliveries are held',
+      act: async (errand, id) => (await errand.updateWebhook({ id, active })).data,
+    });
+  }
+  addDeleting(webhooks, connect, {
+    ...{ kind: 'webhook', description: 'delete it with its subscriptions', fields },
+    act: async (errand, id) => (await errand.deleteWebhook({ id })).data,
+  });
+}
+
+function testFields({ delivered, follows, request, attempt }: WebhookTest): Fields {
+  return {
+    delivered: delivered ? 'yes' : 'no',
+    request: `${request.method} ${request.url}`,
+    answer: attempt.status,
+    took: tookText(attempt.took_ms),
+    detail: attempt.detail,
+    body: attempt.response_body,
+    follows,
+  };
+}
+
+function addCreate(webhooks: Command, connect: Connect): void {
+  const create = serverCommand(webhooks, 'create <url>', 'make a webhook; its secret is shown once')
+    .option('--name <name>', 'label for your own use')
+    .option('--description <text>', 'longer description')
+    .option('--ordered', 'one delivery at a time, in the order of the events');
+  withExamples(create, 'errand webhooks create https://example.com/hooks --name "Errors to chat"');
+  create.action(
+    async (
+      url: string,
+      {
+        name,
+        description,
+        ordered,
+        ...options
+      }: ServerOptions & { readonly name?: string; readonly description?: string; readonly ordered?: true },
+    ) => {
+      // `--url` is the server's.
+      const { errand, out, isJson } = await connect(options);
+      const { data } = await errand.createWebhook({ url, name, description, ordered });
+      if (isJson) return printJson(out, data);
+      await printFields(out, { ...fields(data), secret: data.secret });
+      out.note(`Send events there: errand subscriptions create <workflow or source> ${data.id}`);
+    },
+  );
+}
+
+interface ResendOptions extends ServerOptions {
+  readonly since: string;
+  readonly until?: string;
+  readonly state?: string;
+}
+
+function addResend(webhooks: Command, connect: Connect): void {
+  const resend = serverCommand(webhooks, 'resend <id>', 'send many deliveries again, and follow it until it is done')
+    .requiredOption('--since <time>', 'deliveries from then on: 2h, 7d ago, or 2026-01-31T12:00:00Z', timeValue)
+    .option('--until <time>', 'before then', timeValue)
+    .option('--state <states>', 'exhausted, delivered, cancelled or retrying, by commas; exhausted when not given');
+  withExamples(resend, 'errand webhooks resend "Errors to chat" --since 6h');
+  resend.action(async (given: string, { since, until, state, ...options }: ResendOptions) => {
+    const remote = await connect(options);
+    const id = await findId(remote.errand, 'webhook', given);
+    const { data } = await remote.errand.resendWebhook({ id, since, until, state });
+    await follow(remote, data);
+  });
+}

@@ -1,0 +1,182 @@
+// errand workflows list | show | code | run | enable | disable | deployments | activate | delete
+
+import type { Command } from 'commander';
+import type { Trigger, Workflow, WorkflowWhole } from '../../client/client.ts';
+import { withExamples } from '../shell/examples.ts';
+import { CliError, EXIT } from '../shell/exit.ts';
+import { findId } from '../shell/find.ts';
+import { addActing, addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
+import { printFields, printJson, printTable } from '../shell/output.ts';
+import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
+import { safeLines, secondsText, timeText } from '../shell/text.ts';
+import { readJson } from './errors.ts';
+
+export function addWorkflows(program: Command, connect: Connect): void {
+  const workflows = program
+    .command('workflows')
+    .description('workflows: look at them, run them, switch them on and off');
+  const list = addListing<Workflow, Limited & { readonly name?: string; readonly inactive?: true }>(
+    workflows,
+    connect,
+    {
+      description: 'workflows, the newest first',
+      none: 'no workflows',
+      columns: [
+        { title: 'ID', of: ({ id }) => id },
+        { title: 'ACTIVE', of: ({ active }) => (active ? 'yes' : 'no') },
+        { title: 'CHANGED', of: ({ updated_at: s }) => secondsText(s) },
+        { title: 'NAME', of: ({ name }) => name },
+      ],
+      list: (errand, { name, inactive }) => errand.listWorkflows({ name, ...(inactive ? { active: false } : {}) }),
+    },
+  )
+    .option('--name <name>', 'only the one with this name')
+    .option('--inactive', 'only those that are switched off');
+  withExamples(list, 'errand workflows list', 'errand workflows list --json | jq -r .[].id');
+  const show = addActing(workflows, connect, {
+    ...{
+      kind: 'workflow',
+      name: 'show',
+      description: 'one workflow: its steps, triggers and addresses',
+      fields: wholeFields,
+      more: showParts,
+    },
+    act: async (errand, id) => (await errand.getWorkflow({ id })).data,
+  });
+  withExamples(show, 'errand workflows show "Charge orders"');
+  addCode(workflows, connect);
+  addRun(workflows, connect);
+  for (const active of [true, false]) {
+    addActing(workflows, connect, {
+      kind: 'workflow',
+      name: active ? 'enable' : 'disable',
+      description: active ? 'switch it on: its triggers take events' : 'switch it off: its triggers take no events',
+      act: async (errand, id) => (await errand.updateWorkflow({ id, active })).data,
+      fields,
+    });
+  }
+  addDeployments(workflows, connect);
+  addDeleting(workflows, connect, {
+    ...{ kind: 'workflow', description: 'delete it with its triggers and subscriptions', fields },
+    act: async (errand, id) => (await errand.deleteWorkflow({ id })).data,
+  });
+}
+
+const fields = ({ id, name, active, deployment_id: deployment }: Workflow): Fields => ({
+  workflow: id,
+  name,
+  active: active ? 'yes' : 'no',
+  deployment,
+});
+
+const wholeFields = (workflow: WorkflowWhole): Fields => ({
+  ...fields(workflow),
+  created: secondsText(workflow.created_at),
+  changed: secondsText(workflow.updated_at),
+});
+
+async function showParts({ out }: Remote, { steps, triggers }: WorkflowWhole): Promise<void> {
+  if (triggers.length > 0) {
+    await out.write('\n');
+    await printTable(out, triggers, [
+      { title: 'TRIGGER', of: ({ type }) => type },
+      { title: 'ID', of: ({ id }) => id },
+      { title: 'NEXT', of: ({ next_at_ms: ms }) => timeText(ms) },
+      { title: 'OF', of: whereOf },
+    ]);
+  }
+  await out.write('\n');
+  await printTable(out, steps, [
+    { title: 'STEP', of: ({ namespace }) => namespace },
+    { title: 'ID', of: ({ id }) => id },
+    { title: 'LINES', of: ({ code }) => code?.split('\n').length },
+  ]);
+}
+
+function whereOf(trigger: Trigger): string {
+  if (trigger.endpoint_url !== undefined) return trigger.endpoint_url;
+  if (trigger.cron !== undefined) return `${trigger.cron}${trigger.timezone ? ` ${trigger.timezone}` : ''}`;
+  if (trigger.interval_seconds !== undefined) return `every ${trigger.interval_seconds} s`;
+  return `${trigger.source_id ?? trigger.emitter_id ?? ''} ${trigger.event_name ?? ''}`.trim();
+}
+
+function addCode(workflows: Command, connect: Connect): void {
+  const code = serverCommand(workflows, 'code <id> [step]', 'the code of a step; none named: of all');
+  withExamples(code, 'errand workflows code "Charge orders" charge > charge.ts');
+  code.action(async (given: string, step: string | undefined, options: ServerOptions) => {
+    const { errand, out, isJson } = await connect(options);
+    const { data } = await errand.getWorkflow({ id: await findId(errand, 'workflow', given) });
+    const steps = data.steps.filter(({ namespace, id }) => step === undefined || namespace === step || id === step);
+    if (steps.length === 0) throw new CliError(`${given} has no step "${step}"`, EXIT.notFound);
+    if (isJson) return printJson(out, steps);
+    for (const { namespace, code: text = '' } of steps) {
+      const head = steps.length > 1 ? `// ${namespace}\n` : '';
+      // Into a file it goes as it is.
+      await out.write(`${head}${out.isTerminal ? safeLines(text).join('\n') : text}${text.endsWith('\n') ? '' : '\n'}`);
+    }
+  });
+}
+
+function addRun(workflows: Command, connect: Connect): void {
+  const run = serverCommand(workflows, 'run <id>', 'run it with an event')
+    .option('--event <file>', 'JSON in a file; - is standard input')
+    .option('--data <json>', 'the event itself');
+  withExamples(
+    run,
+    `errand workflows run "Charge orders" --data '{"order": 7}'`,
+    'errand workflows run "Charge orders" --event event.json',
+  );
+  run.action(async (given: string, options: ServerOptions & { readonly event?: string; readonly data?: string }) => {
+    const { errand, out, isJson } = await connect(options);
+    const event = await eventOf(options);
+    const { data } = await errand.runWorkflow({ id: await findId(errand, 'workflow', given), event });
+    if (isJson) return printJson(out, data);
+    await printFields(out, { run: data.run_id });
+    out.note(`See what became of it: errand runs show ${data.run_id}`);
+  });
+}
+
+/** Returns the event that options give: a file, a text, or an empty object. */
+export async function eventOf({
+  event: file,
+  data: text,
+}: {
+  readonly event?: string;
+  readonly data?: string;
+}): Promise<unknown> {
+  if (file !== undefined && text !== undefined)
+    throw new CliError('--event and --data each are the event: give one of them', EXIT.usage);
+  if (file !== undefined) return readJson(file);
+  try {
+    return text === undefined ? {} : JSON.parse(text);
+  } catch (error) {
+    throw new CliError(`--data is no JSON: ${(error as Error).message}`, EXIT.usage);
+  }
+}
+
+function addDeployments(workflows: Command, connect: Connect): void {
+  serverCommand(workflows, 'deployments <id>', 'its deployments, the newest first').action(
+    async (given: string, options: ServerOptions) => {
+      const { errand, out, isJson } = await connect(options);
+      const { data } = await errand.listDeployments({ id: await findId(errand, 'workflow', given) });
+      if (isJson) return printJson(out, data);
+      await printTable(out, data, [
+        { title: 'ID', of: ({ id }) => id },
+        { title: 'ACTIVE', of: ({ active }) => (active ? 'yes' : '') },
+        { title: 'CREATED', of: ({ created_at: s }) => secondsText(s) },
+        { title: 'STEPS', of: ({ steps }) => steps.map(({ namespace }) => namespace).join(', ') },
+      ]);
+    },
+  );
+  serverCommand(
+    workflows,
+    'activate <id> <deployment_id>',
+    'roll back, or forward: run this deployment from now on',
+  ).action(async (given: string, deploymentId: string, options: ServerOptions) => {
+    const { errand, out, isJson } = await connect(options);
+    const id = await findId(errand, 'workflow', given);
+    const { data } = await errand.activateDeployment({ id, deployment_id: deploymentId });
+    if (isJson) return printJson(out, data);
+    await printFields(out, { workflow: id, deployment: deploymentId });
+  });
+}

@@ -1,0 +1,75 @@
+// What most lists and most records have in common, from the interface to the terminal.
+
+import type { Command } from 'commander';
+import type { Errand } from '../../client/client.ts';
+import { confirm } from './ask.ts';
+import { findId, type KindName } from './find.ts';
+import { type Column, printFields, printJson, printTable } from './output.ts';
+import { type Connect, type Remote, type ServerOptions, serverCommand } from './remote.ts';
+import { countValue, LIST_LIMIT, take } from './values.ts';
+
+export type Fields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+interface Listed<T, O> {
+  readonly description: string;
+  /** Said when there are none. */
+  readonly none: string;
+  readonly columns: readonly Column<T>[];
+  /** A list is a promise, too, of its first page: what has to wait before returns it as a member. */
+  readonly list: (errand: Errand, options: O) => AsyncIterable<T> | Promise<{ readonly items: AsyncIterable<T> }>;
+}
+
+export interface Limited extends ServerOptions {
+  readonly limit: number;
+}
+
+/** Adds `list`; the caller adds the options that choose. */
+export function addListing<T, O extends Limited>(parent: Command, connect: Connect, of: Listed<T, O>): Command {
+  return serverCommand(parent, 'list', of.description)
+    .option('--limit <n>', 'how many; 0: all', countValue(0), LIST_LIMIT)
+    .action(async (options: O) => {
+      const { errand, out, isJson } = await connect(options);
+      const list = of.list(errand, options);
+      const items = Symbol.asyncIterator in list ? list : (await list).items;
+      const records = await take(items, options.limit || null);
+      if (isJson) return printJson(out, records);
+      if (records.length === 0) return out.note(of.none);
+      await printTable(out, records, of.columns);
+    });
+}
+
+interface Acted<T, O> {
+  readonly kind: KindName;
+  readonly name: string;
+  readonly description: string;
+  readonly act: (errand: Errand, id: string, options: O) => Promise<T>;
+  readonly fields: (record: T) => Fields;
+  /** Printed below the fields. */
+  readonly more?: (remote: Remote, record: T) => Promise<void>;
+}
+
+/** Adds a command that does something with one record, found by its id or name, and prints what became of it. */
+export function addActing<T, O extends ServerOptions>(parent: Command, connect: Connect, of: Acted<T, O>): Command {
+  return serverCommand(parent, `${of.name} <id>`, of.description).action(async (given: string, options: O) => {
+    const remote = await connect(options);
+    const id = await findId(remote.errand, of.kind, given);
+    const record = await of.act(remote.errand, id, options);
+    if (remote.isJson) return printJson(remote.out, record);
+    await printFields(remote.out, of.fields(record));
+    await of.more?.(remote, record);
+  });
+}
+
+/** The same for what cannot be taken back: it is asked about first. */
+export function addDeleting<T>(parent: Command, connect: Connect, of: Omit<Acted<T, ServerOptions>, 'name'>): Command {
+  return serverCommand(parent, 'delete <id>', of.description)
+    .option('--yes', 'do not ask')
+    .action(async (given: string, options: ServerOptions & { readonly yes?: true }) => {
+      const { errand, out, isJson, url } = await connect(options);
+      const id = await findId(errand, of.kind, given);
+      await confirm(`Delete the ${of.kind} ${given === id ? id : `${given} (${id})`} of ${url}?`, options.yes);
+      const record = await of.act(errand, id, options);
+      if (isJson) return printJson(out, record);
+      await printFields(out, of.fields(record));
+    });
+}

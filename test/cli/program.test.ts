@@ -1,0 +1,72 @@
+// The command line as a whole: every command says what it does, and the documents and completions have them all.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { commandLine, commandsIn } from '../../release/cli-docs.ts';
+import { SETTINGS } from '../../src/server/config.ts';
+import { startErrand } from '../support/errand.ts';
+import { openShell } from './command.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+test('every command and option says what it is', () => {
+  const all = commandsIn(commandLine());
+  assert.ok(all.length > 60, `${all.length} commands`);
+  for (const { words, command } of all) {
+    assert.ok(command.description().length > 5, words);
+    for (const { flags, description } of command.options) assert.ok(description.length > 3, `${words} ${flags}`);
+  }
+});
+
+test('the document has every command', async () => {
+  const document = await readFile(join(ROOT, 'docs/cli.md'), 'utf8');
+  for (const { words } of commandsIn(commandLine()))
+    assert.match(document, new RegExp(`^\`errand ${words}[ \`]`, 'm'), words);
+});
+
+test('every setting is an option of the start', () => {
+  const start = commandLine().commands.find((command) => command.name() === 'start');
+  const options = new Set(start?.options.map(({ long }) => long));
+  for (const { name } of SETTINGS)
+    assert.ok(options.has(`--${name.slice(7).toLowerCase().replaceAll('_', '-')}`), name);
+});
+
+test('bash completes commands and options', async () => {
+  await using shell = await openShell(null);
+  const { stdout: script, code } = await shell.run(['completion', 'bash']);
+  assert.equal(code, 0);
+  await writeFile(join(shell.home, 'errand.bash'), script);
+  const complete = (line: string): Promise<string> => {
+    const words = line.split(' ');
+    const asked = `source ${shell.home}/errand.bash; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _errand; echo "\${COMPREPLY[*]}"`;
+    return new Promise((resolve) => execFile('bash', ['-c', asked], (_error, stdout) => resolve(stdout.trim())));
+  };
+  assert.equal(await complete('errand err'), 'errors');
+  assert.equal(await complete('errand errors gr'), 'groups');
+  assert.equal(await complete('errand errors groups m'), 'mute');
+  assert.equal(await complete('errand runs list --st'), '--state');
+  for (const name of ['zsh', 'fish'])
+    assert.ok((await shell.run(['completion', name])).stdout.includes('errand'), name);
+  assert.equal((await shell.run(['completion', 'tcsh'])).code, 2);
+});
+
+test('nothing to deploy is told as such', async () => {
+  await using errand = await startErrand();
+  await using shell = await openShell(errand.client);
+  const named = ['--url', errand.url];
+  const empty = join(shell.home, 'empty');
+  await mkdir(empty);
+  const none = await shell.run(['deploy', empty, ...named]);
+  assert.deepEqual(
+    [none.code, none.stderr],
+    [1, `errand: nothing to deploy: no file in ${empty} exports a workflow\n`],
+  );
+  const file = join(empty, 'helper.ts');
+  await writeFile(file, 'export const half = (n: number) => n / 2;');
+  const module = await shell.run(['deploy', file, ...named]);
+  assert.equal(module.code, 1);
+  assert.match(module.stderr, /nothing to deploy: .*helper\.ts exports no workflow/);
+});

@@ -1,0 +1,129 @@
+// Workflows, sources, webhooks, subscriptions, deliveries, mails and operations from the command line.
+
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { test } from 'node:test';
+import type { Json } from '../support/client.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { shareErrand } from '../support/shared-errand.ts';
+import { createSource, ECHO_SOURCE } from '../support/sources/sources.ts';
+import { until } from '../support/wait.ts';
+import { openShell } from './command.ts';
+
+const newErrand = shareErrand();
+const ECHO = 'export default ({ steps, $ }) => { $.send.emit(steps.trigger.event.body); return steps.trigger.event; };';
+
+test('workflows are looked at, run and switched off', async () => {
+  await using errand = await newErrand();
+  await using shell = await openShell(errand.client);
+  const named = ['--url', errand.client.url];
+  const workflow = await errand.workflow(ECHO, { name: 'Echo orders' });
+  const other = await errand.workflow(ECHO, { name: 'Echo others' });
+  const listed = await shell.json('workflows', 'list');
+  assert.ok([workflow.id, other.id].every((id) => listed.some((one: Json) => one.id === id)));
+  const shown = await shell.run(['workflows', 'show', 'echo ord', ...named]);
+  assert.ok(shown.stdout.includes(workflow.triggers[0].endpoint_url), shown.stdout + shown.stderr);
+  const unclear = await shell.run(['workflows', 'show', 'echo', ...named]);
+  assert.equal(unclear.code, 3);
+  assert.match(unclear.stderr, /2 of them are a workflow "echo": .*\(Echo o\w+\), .*\(Echo o\w+\)/);
+  assert.equal((await shell.run(['workflows', 'code', 'Echo orders', 'step', ...named])).stdout.trim(), ECHO);
+  const { run_id: run } = await shell.json('workflows', 'run', workflow.id, '--data', '{"body": 7}');
+  await errand.runs(workflow.id, 1);
+  assert.equal((await shell.json('runs', 'show', run)).event.body, 7);
+  assert.equal((await shell.json('workflows', 'disable', 'Echo orders')).active, false);
+  assert.deepEqual(
+    (await shell.json('workflows', 'list', '--inactive')).map(({ id }: Json) => id),
+    [workflow.id],
+  );
+  const kept = await shell.run(['workflows', 'delete', 'Echo orders', ...named]);
+  assert.equal(kept.code, 2);
+  assert.match(kept.stderr, /Delete the workflow Echo orders \(p_\w+\) of http.*--yes/);
+  await shell.json('workflows', 'delete', 'Echo orders', '--yes');
+  assert.equal((await shell.run(['workflows', 'show', workflow.id, ...named])).code, 3);
+});
+
+test('an example event is sent, signed where that is wanted', async () => {
+  await using errand = await newErrand();
+  await using shell = await openShell(errand.client);
+  const workflow = await errand.workflow(ECHO, { name: 'Echo' });
+  const sent = await shell.json('trigger', 'Echo', '--example', 'stripe', '--secret', 'whsec_1');
+  assert.equal(sent.status, 200);
+  const [run] = await errand.runs(workflow.id, 1);
+  const { event } = (await errand.client.get(`/v1/runs/${run.id}`)).data;
+  assert.equal(event.body.type, 'charge.failed');
+  const [, at, signature] = /^t=(\d+),v1=(\w+)$/.exec(event.headers['stripe-signature']) ?? [];
+  const wanted = createHmac('sha256', 'whsec_1')
+    .update(`${at}.${JSON.stringify(event.body)}`)
+    .digest('hex');
+  assert.equal(signature, wanted);
+  await shell.json('trigger', workflow.id, '--data', '{"order": 7}');
+  await errand.runs(workflow.id, 2);
+  const silent = await errand.workflow(ECHO, { name: 'Silent', triggers: [] });
+  const refused = await shell.run(['trigger', silent.id, '--url', errand.client.url]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /it has no HTTP trigger/);
+});
+
+test('a webhook is made, subscribed, and its deliveries sent again', async () => {
+  await using errand = await newErrand();
+  await using shell = await openShell(errand.client);
+  await using receiver = await startReceiver();
+  const named = ['--url', errand.client.url];
+  const workflow = await errand.workflow(ECHO, { name: 'Echo' });
+  const webhook = await shell.json('webhooks', 'create', receiver.url, '--name', 'Receiver');
+  assert.match(webhook.secret, /^whsec_/);
+  const [subscription] = await shell.json('subscriptions', 'create', 'Echo', 'Receiver');
+  assert.deepEqual([subscription.emitter_id, subscription.listener_id], [workflow.id, webhook.id]);
+  await errand.send(workflow, { n: 1 });
+  await receiver.wait(1);
+  const [delivery] = await until('the delivery to end', async () => {
+    const found = await shell.json('deliveries', 'list', '--webhook', 'Receiver', '--state', 'delivered');
+    return found.length > 0 && found;
+  });
+  const shown = await shell.run(['deliveries', 'show', delivery.id, ...named]);
+  assert.match(shown.stdout, /^1 .*answered 200/m);
+  await shell.json('deliveries', 'resend', delivery.id);
+  await receiver.wait(2);
+  const operation = await shell.json('webhooks', 'resend', webhook.id, '--since', '1h', '--state', 'delivered');
+  assert.deepEqual([operation.state, operation.resent], ['done', 1]);
+  assert.equal((await shell.json('operations', 'show', 'last')).id, operation.id);
+  assert.equal((await shell.json('webhooks', 'test', 'Receiver')).delivered, true);
+  receiver.answer(500);
+  assert.equal((await shell.run(['webhooks', 'test', 'Receiver', ...named])).code, 1);
+  assert.equal((await shell.json('subscriptions', 'list', '--to', 'Receiver')).length, 1);
+  await shell.json('subscriptions', 'delete', subscription.id, '--yes');
+  assert.deepEqual(await shell.json('subscriptions', 'list', '--from', 'Echo'), []);
+});
+
+test('sources and mails are listed and shown', async () => {
+  await using errand = await newErrand();
+  await using shell = await openShell(errand.client);
+  const source = await createSource(errand, ECHO_SOURCE);
+  const shown = await shell.run(['sources', 'show', source.id, '--url', errand.client.url]);
+  assert.ok(shown.stdout.includes(source.endpoint_url));
+  assert.equal((await shell.json('sources', 'disable', source.id)).active, false);
+  assert.equal((await shell.json('sources', 'list'))[0].id, source.id);
+  assert.deepEqual(await shell.json('sources', 'logs', source.id), []);
+  const failing = await errand.workflow('export default () => { throw new Error("x"); };');
+  await errand.send(failing, {});
+  const [mail] = await until('a mail', async () => {
+    const mails = await shell.json('mail', 'list');
+    return mails.length > 0 && mails;
+  });
+  assert.equal((await shell.json('mail', 'show', mail.id)).kind, 'mail');
+});
+
+test('another owner sees nothing of it', async () => {
+  await using errand = await newErrand();
+  await using other = await newErrand();
+  await using shell = await openShell(other.client);
+  const workflow = await errand.workflow(ECHO, { name: 'Echo' });
+  const webhook = await errand.client.post('/v1/webhooks', { url: 'https://example.com/' });
+  for (const args of [
+    ['workflows', 'show', workflow.id],
+    ['workflows', 'show', 'Echo'],
+    ['webhooks', 'show', webhook.id],
+  ]) {
+    assert.equal((await shell.run([...args, '--url', other.client.url])).code, 3, args.join(' '));
+  }
+});
