@@ -21,6 +21,7 @@ const TYPED = [
   'waiting',
   'code-first',
   'error-handling',
+  'failed-orders',
   'watches',
   'reporting',
   'sources',
