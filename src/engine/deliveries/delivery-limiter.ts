@@ -42,12 +42,12 @@ const KEPT_STATES = LIMITS.countedRecords;
 const MAX_DELIVERIES = 512;
 const MAX_WEAK = MAX_DELIVERIES / 2;
 const MAX_NOT_WELL = (MAX_DELIVERIES * 3) / 4;
-/** A webhook that turns weak while it has slots may have more than its share; the others get theirs all the same, up to this. */
+/** A webhook that turns weak while it has slots may have more than its share. Webhooks that are well get theirs up to this total. */
 const MAX_EVER = MAX_DELIVERIES * 2;
-/** And those that have not answered up to this. */
+/** Webhooks that have not answered yet get their share up to this total. */
 const MAX_EVER_NOT_WELL = MAX_EVER - (MAX_DELIVERIES - MAX_NOT_WELL);
 
-/** `back`: it must not be sent; its slot is free again. */
+/** `back`: the delivery must not be sent, and its slot is free again. */
 export type Joined = 'send' | 'wait' | 'back';
 
 export class DeliveryLimiter {
@@ -56,13 +56,13 @@ export class DeliveryLimiter {
   readonly #now: () => number;
   /** When the first slot comes free that a limit of a rate refused. */
   #freeAt = Number.POSITIVE_INFINITY;
-  /** One more with each claim of what is due. */
+  /** The number of the latest claim of due deliveries. */
   #claim = 1;
   /** The last claim in which a slot was refused. */
   #refusedIn = 0;
   /** How many slots were refused in this claim because a share was spent … */
   readonly #short = new Map<HealthState, number>();
-  /** … and in the one before: they wait until the claim that goes on has come to them. */
+  /** … and in the claim before: their webhooks wait until the present claim reaches them. */
   readonly #shortBefore = new Map<HealthState, number>();
   #sweptAt = Number.NEGATIVE_INFINITY;
   #forgetAtSize: number = KEPT_STATES;
@@ -78,8 +78,8 @@ export class DeliveryLimiter {
   }
 
   /**
-   * Takes a slot for a delivery that is being claimed: it ends in `join` or in `drop`. `webhook` is null for the owner's mail.
-   * Not one that other webhooks wait for: the webhook that has just freed it would get it again and again. `isForClaim`: for
+   * Takes a slot for a delivery that is being claimed, until `join` or `drop`. `webhook` is null for the owner's mail. Takes no
+   * slot that other webhooks wait for: else the webhook that has just freed it would get it again and again. `isForClaim`: for
    * the claim that goes round all webhooks, which may take every slot.
    */
   take(listenerId: string, webhook: Webhook | null, isForClaim = false): boolean {
@@ -107,7 +107,7 @@ export class DeliveryLimiter {
     this.#free(this.#of(listenerId));
   }
 
-  /** What was claimed has come. `wait`: it is queued, and `done` of another one returns it. */
+  /** Decides what becomes of a claimed delivery. `wait`: it is queued, and a later `done` returns it. */
   join(listenerId: string, delivery: ClaimedDelivery): Joined {
     const state = this.#of(listenerId);
     const isNext = state.sending < sendingLimit(state);
@@ -127,7 +127,7 @@ export class DeliveryLimiter {
     this.#judge(state);
   }
 
-  /** A request came back, or was never made: its slot is free. Returns the delivery that is next. */
+  /** Frees the slot of a delivery whose request came back, or was never made. Returns the next delivery to send. */
   done(listenerId: string): ClaimedDelivery | undefined {
     const state = this.#of(listenerId);
     state.sending--;
@@ -137,7 +137,7 @@ export class DeliveryLimiter {
     return next?.delivery;
   }
 
-  /** Nothing is taken, and nothing that was taken is sent, until `resume`. Returns what was queued. */
+  /** Takes no slots for the listener, and sends none of its claimed deliveries, until `resume`. Returns the queued deliveries. */
   stop(listenerId: string): readonly ClaimedDelivery[] {
     const state = this.#of(listenerId);
     state.stops++;
@@ -145,14 +145,14 @@ export class DeliveryLimiter {
     return this.#leave(state, state.queued.length);
   }
 
-  /** What stopped it is in the store; so nothing that is claimed from now on needs to go back. */
+  /** Ends a `stop`, once its cause is in the store: deliveries that are claimed from now on may be sent. */
   resume(listenerId: string): void {
     const state = this.#of(listenerId);
     state.stops--;
     settle(state);
   }
 
-  /** It was disabled: when it is enabled again, nothing is known of it. */
+  /** Forgets how fast a webhook answered, when it is disabled: it may have changed by the time it is enabled again. */
   forgetSpeed(listenerId: string): void {
     const state = this.#states.get(listenerId);
     if (!state) return;
@@ -160,15 +160,15 @@ export class DeliveryLimiter {
     this.#judge(state);
   }
 
-  /** Takes those out of the queue that must not be sent: they were queued for too long, or the webhook fails by now. */
+  /** Returns the deliveries that must leave the queue: they were queued for too long, or the webhook fails by now. */
   stale(listenerId: string): readonly ClaimedDelivery[] {
     const state = this.#of(listenerId);
     return this.#leave(state, staleOf(state, this.#now()));
   }
 
   /**
-   * To be called often; it does its work now and then: sees which webhooks have stopped to answer, and takes out of all
-   * queues what is stale.
+   * Notices webhooks that no longer answer, and takes stale deliveries out of all queues. May be called often: most calls return
+   * at once.
    */
   sweep(): readonly ClaimedDelivery[] {
     const now = this.#now();
@@ -184,7 +184,7 @@ export class DeliveryLimiter {
     return left;
   }
 
-  /** What is due is claimed now: a listener that is refused a slot from now on still wants one. */
+  /** Begins a claim of due deliveries: a listener that is refused a slot from now on still wants one. */
   beginClaim(): void {
     this.#claim++;
     for (const [health, count] of this.#short) more(this.#shortBefore, health, count);
@@ -193,17 +193,17 @@ export class DeliveryLimiter {
     if (this.#freeAt <= this.#now()) this.#freeAt = Number.POSITIVE_INFINITY;
   }
 
-  /** It was claimed: a listener that still wants a slot was refused one meanwhile. */
+  /** Ends a claim: listeners that were refused a slot before it no longer wait. */
   endClaim(): void {
     this.#shortBefore.clear();
   }
 
-  /** Whether a slot was refused in this claim. */
+  /** Returns whether a slot was refused in this claim. */
   get hasRefused(): boolean {
     return this.#refusedIn === this.#claim;
   }
 
-  /** Whether the slot that this listener's `done` has just freed is one that was refused in this claim. */
+  /** Returns whether the slot that this listener's `done` has just freed was refused in this claim. */
   isWanted(listenerId: string): boolean {
     const state = this.#of(listenerId);
     if (state.refusedIn === this.#claim && !isStopped(state) && state.slots < slotLimit(state)) return true;
@@ -211,12 +211,12 @@ export class DeliveryLimiter {
     return false;
   }
 
-  /** In how many milliseconds a slot comes free that a limit of a rate refused; infinite: none was. */
+  /** Returns in how many milliseconds a slot comes free that a rate limit refused; infinite: none was refused. */
   get freeInMs(): number {
     return Math.max(0, Math.ceil(this.#freeAt - this.#now()));
   }
 
-  /** Whether those that wait would have one slot less, if a webhook of that health took one. */
+  /** Returns whether waiting webhooks would have one slot less if a webhook of this health took one. */
   #isReserved(health: HealthState): boolean {
     for (const waiting of [this.#short, this.#shortBefore]) {
       for (const [short, count] of waiting) if (this.#shares.isAmongLast(count, short, health)) return true;
@@ -224,7 +224,7 @@ export class DeliveryLimiter {
     return false;
   }
 
-  /** Whether what is being claimed and what began lately leave room for one more. */
+  /** Returns whether the rate limit leaves room for one more request, beside deliveries that are being claimed. */
   #isWithinRate(state: WebhookState): boolean {
     const rate = state.settings?.rateLimit;
     if (!rate || !state.window) return true;
@@ -275,7 +275,7 @@ export class DeliveryLimiter {
     return made;
   }
 
-  /** A tenth, so that it is seldom done; those that fail last. What has slots, or whose rate is still spent, stays. */
+  /** Forgets a tenth of the idle states, so that it is seldom called, and failing webhooks last. States with slots or a spent rate stay. */
   #forgetSome(): void {
     const keep = KEPT_STATES * 0.9;
     const now = this.#now();
@@ -294,8 +294,8 @@ function more(counts: Map<HealthState, number>, health: HealthState, by: number)
 }
 
 /**
- * The slots of this node, shared out by health. What fails or is slow has a slot for as long as a timeout takes, and hundreds of
- * such webhooks would have all of them: they get half at most. Of a webhook that has not answered yet nothing is known (all
+ * The slots of this node, shared out by health. A webhook that fails or is slow keeps a slot for as long as a timeout takes, and
+ * hundreds of them would have all slots: they get half at most. Of a webhook that has not answered yet nothing is known (all
  * are unknown after a start, and dead ones show it after their timeout): so a quarter is for those alone that have answered.
  */
 class SlotShares {
@@ -316,13 +316,13 @@ class SlotShares {
     this.#taken[health] -= count;
   }
 
-  /** A webhook that has so many is of another health from now on. */
+  /** Counts the slots of a webhook whose health has changed. */
   move(count: number, from: HealthState, to: HealthState): void {
     this.#taken[from] -= count;
     this.#taken[to] += count;
   }
 
-  /** How many slots are free for it; none, too, when it has more than it may. */
+  /** Returns how many slots are free for webhooks of this health; 0 or less: none. */
   roomFor(health: HealthState): number {
     const { well, unknown, weak } = this.#taken;
     if (health === 'well') {
@@ -335,7 +335,7 @@ class SlotShares {
     return Math.min(MAX_DELIVERIES - well - others, MAX_NOT_WELL - others, MAX_EVER_NOT_WELL - this.total);
   }
 
-  /** Whether so many that wait for a slot would find one less, if a webhook of health `takes` took one. */
+  /** Returns whether one of `count` waiting webhooks would find no slot if a webhook of health `takes` took one. */
   isAmongLast(count: number, health: HealthState, takes: HealthState): boolean {
     const room = this.roomFor(health);
     if (room <= 0 || room > count) return false;

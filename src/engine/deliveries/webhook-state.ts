@@ -7,18 +7,18 @@ import type { Webhook, WebhookSettings } from '../../domain/resource.ts';
 
 const MAILS_AT_ONCE = 4;
 const CLAIMED_AHEAD = 32;
-/** Those ahead per request on its way: more would be queued for too long. */
+/** Deliveries claimed ahead per request on its way: more would be queued for too long. */
 const AHEAD_PER_REQUEST = 4;
-/** Of a webhook that answers at once: while the ends of some attempts are committed, others come back. */
+/** The same for a webhook that answers at once: while the ends of some attempts are committed, others come back. */
 const AHEAD_OF_FASTEST = 56;
 const AHEAD_PER_FASTEST = 7;
 /** Faster than this (smoothed): it answers at once. */
 const FASTEST_MS = 20;
 /** Slower than this (smoothed), and nothing is claimed ahead. */
 const FAST_MS = 100;
-/** Slower than this (smoothed), or nothing came back for so long: it shares its slots with those that fail. */
+/** A webhook that is slower than this (smoothed), or has not answered for so long, shares its slots with failing webhooks. */
 const SLOW_MS = 1000;
-/** For how long what is known of a webhook is good; a queue of 32 before a fast webhook takes 400 ms at most. */
+/** For how long a queued delivery may be sent without asking the store; a queue of 32 before a fast webhook takes 400 ms at most. */
 const GOOD_FOR_MS = 1000;
 /** Weight of the newest attempt in the smoothed time. */
 const NEWEST = 0.3;
@@ -43,17 +43,17 @@ export interface WebhookState {
   readonly queued: Queued[];
   tookMs: number | null;
   failedInRow: number;
-  /** When something came back, or began while nothing was on its way. */
+  /** When an answer came, or a request began while no other was on its way. */
   heardAt: number;
   isStuck: boolean;
   health: HealthState;
-  /** Of a webhook with a limit of its rate. */
+  /** Null: the webhook has no rate limit. */
   window: SlidingWindow | null;
-  /** Outcomes that stop it and are being recorded. */
+  /** Outcomes that stop the webhook and are being recorded. */
   stops: number;
-  /** Something is being claimed still that must not be sent. */
+  /** A delivery is still being claimed that must not be sent. */
   isDraining: boolean;
-  /** The last round of claims (see DeliveryLimiter.beginClaim) in which it was refused a slot. */
+  /** The last round of claims (see DeliveryLimiter.beginClaim) in which the webhook was refused a slot. */
   refusedIn: number;
 }
 
@@ -84,7 +84,7 @@ export function newState(isMail: boolean): WebhookState {
   };
 }
 
-/** The webhook as the store knows it by now. */
+/** Takes over address and settings of a webhook as the store has them now. */
 export function adopt(state: WebhookState, { url, settings }: Webhook): void {
   if (state.settings === settings && state.url === url) return;
   if (state.url !== null && state.url !== url) forgetSpeed(state);
@@ -93,13 +93,13 @@ export function adopt(state: WebhookState, { url, settings }: Webhook): void {
   state.window = settings.rateLimit ? (state.window ?? new SlidingWindow()) : null;
 }
 
-/** How it did before says nothing. */
+/** Forgets how fast and how well the webhook answered. */
 export function forgetSpeed(state: WebhookState): void {
   state.tookMs = null;
   state.failedInRow = 0;
 }
 
-/** What an answer tells of its webhook. `now`: in milliseconds, of a clock that does not jump. */
+/** Records what an answer tells of its webhook. `now`: in milliseconds, of a clock that does not jump. */
 export function learn(state: WebhookState, { tookMs, isDelivered }: Came, now: number): void {
   state.tookMs = state.tookMs === null ? tookMs : state.tookMs + NEWEST * (tookMs - state.tookMs);
   if (isDelivered !== null) state.failedInRow = isDelivered ? 0 : state.failedInRow + 1;
@@ -107,7 +107,7 @@ export function learn(state: WebhookState, { tookMs, isDelivered }: Came, now: n
   state.isStuck = false;
 }
 
-/** To be asked now and then of a listener with requests on their way. */
+/** Returns whether a listener with requests on their way has not answered for too long. */
 export function isStuck({ heardAt }: WebhookState, now: number): boolean {
   return now - heardAt > SLOW_MS;
 }
@@ -120,14 +120,14 @@ function isOneAtATime(state: WebhookState): boolean {
   return state.settings?.ordered === true || isFailing(state);
 }
 
-/** Requests on their way at a time. */
+/** Returns how many requests may be on their way at a time. */
 export function sendingLimit(state: WebhookState): number {
   if (state.isMail) return MAILS_AT_ONCE;
   if (isOneAtATime(state)) return 1;
   return state.settings?.maxInFlight ?? LIMITS.inFlightPerWebhook;
 }
 
-/** Slots at a time. */
+/** Returns how many slots the listener may have at a time. */
 export function slotLimit(state: WebhookState): number {
   const sending = sendingLimit(state);
   const { tookMs, failedInRow } = state;
@@ -137,12 +137,12 @@ export function slotLimit(state: WebhookState): number {
   return sending + Math.min(CLAIMED_AHEAD, AHEAD_PER_REQUEST * sending);
 }
 
-/** Whether its deliveries may be claimed ahead, and queued here. */
+/** Returns whether deliveries of the listener may be claimed ahead, and queued here. */
 export function mayQueue(state: WebhookState): boolean {
   return !state.isMail && !isOneAtATime(state) && !state.settings?.rateLimit;
 }
 
-/** Only when the limit was lowered after the slot was taken. */
+/** Returns whether the rate is beyond its limit, as when the limit was lowered after a slot was taken. */
 export function isOverRate({ settings, window }: WebhookState, now: number): boolean {
   const rate = settings?.rateLimit;
   return rate != null && window !== null && window.within(rate.intervalMs, now) >= rate.limit;
@@ -160,20 +160,20 @@ export function isStopped({ stops, isDraining }: WebhookState): boolean {
   return stops > 0 || isDraining;
 }
 
-/** It is open again when nothing stops it and nothing is being claimed that was begun before. */
+/** Opens the webhook again when no outcome stops it, and no claim from before is under way. */
 export function settle(state: WebhookState): void {
   if (!state.isDraining || state.stops > 0) return;
   state.isDraining = state.slots > state.sending + state.queued.length;
 }
 
-/** How many from the head of the state. */
+/** Returns how many deliveries at the head of the queue must not be sent any more. */
 export function staleOf(state: WebhookState, now: number): number {
   if (!mayQueue(state)) return state.queued.length;
   const fresh = state.queued.findIndex(({ since }) => now - since <= GOOD_FOR_MS);
   return fresh < 0 ? state.queued.length : fresh;
 }
 
-/** Whether it may be forgotten: nothing is under way, nothing stops it, and its rate begins at zero, too. */
+/** Returns whether the state may be forgotten: it has no slots, no outcome stops it, and its rate begins at zero, too. */
 export function isIdle({ slots, stops, window, settings }: WebhookState, now: number): boolean {
   if (slots > 0 || stops > 0) return false;
   return !window || window.within(settings?.rateLimit?.intervalMs ?? 0, now) === 0;
@@ -191,7 +191,7 @@ export class SlidingWindow {
   #first = 0;
   #count = 0;
 
-  /** How many began less than `intervalMs` before `now`; forgets the others. */
+  /** Returns how many requests began less than `intervalMs` before `now`, and forgets older ones. */
   within(intervalMs: number, now: number): number {
     while (this.#count > 0 && this.#at(0) + intervalMs <= now) {
       this.#first = (this.#first + 1) % this.#times.length;
@@ -202,12 +202,12 @@ export class SlidingWindow {
     return this.#count;
   }
 
-  /** When one began: 0 is the oldest that is known. Undefined: there are not so many. */
+  /** Returns when a request began: 0 is the oldest that is known. Undefined: there are fewer. */
   time(index: number): number | undefined {
     return index < this.#count ? this.#at(index) : undefined;
   }
 
-  /** `now` is never less than the time before. */
+  /** Records that a request begins. `now` is never less than the time before. */
   add(now: number): void {
     if (this.#count === this.#times.length) this.#grow();
     this.#times[(this.#first + this.#count) % this.#times.length] = now;

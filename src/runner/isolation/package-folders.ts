@@ -36,7 +36,7 @@ function nodeModulesIn(dir: string | null, user: CodeUser | null): string | null
   }
 }
 
-/** Whether a user who owns none of them may list the folder, and go through all above it. */
+/** Returns whether any user may list the folder, and pass through all folders above it. */
 export function isReadableByOthers(path: string): boolean {
   const may = (dir: string, rights: number): boolean => (statSync(dir).mode & rights) === rights;
   if (!may(path, READ | PASS)) return false;
@@ -59,13 +59,13 @@ export function linkPackages(dir: string, folders: PackageFolders, mounted: bool
   }
 }
 
-/** Whatever the server's umask: the code's user goes through it. */
+/** Makes a folder that the code's user may enter, whatever the server's umask is. */
 function makeOpen(dir: string): void {
   mkdirSync(dir);
   chmodSync(dir, 0o755);
 }
 
-/** Those that a process's folder has a place for: what is installed after it was made is not for this process. */
+/** Returns the folders that a process's own folder has a place for: packages installed later are not for this process. */
 export function linkedIn(dir: string, { packages, components }: PackageFolders): PackageFolders {
   const isLinked = (kind: (typeof KINDS)[number]): boolean => existsSync(join(dir, kind));
   return { packages: isLinked('packages') ? packages : null, components: isLinked('components') ? components : null };
@@ -79,7 +79,7 @@ export function packageMounts(dir: string, folders: PackageFolders): string[] {
   });
 }
 
-/** What Node's permission model lets a process read besides its own folder. */
+/** Returns what Node's permission model lets a process read besides its own folder. */
 export function readablePackages({ packages, components }: PackageFolders): string[] {
   return [packages, components].filter((folder) => folder !== null).map((folder) => join(folder, '*'));
 }

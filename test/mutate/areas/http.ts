@@ -94,12 +94,11 @@ export const HTTP_MUTATIONS: readonly Mutation[] = [
         'trigger === undefined',
       ],
       'ingress: the memory of a body is never given back': ['read.release();', ''],
-      'ingress: no limit of requests': [
-        'deps.quotas.takeRequest(trigger.ownerId);\n  const accepted',
-        'const accepted',
-      ],
     },
   ),
+  ...of(`${HTTP}/ingress/ingress.ts`, ['test/flows/quotas.test.ts'], {
+    'ingress: no limit of requests': ['deps.quotas.takeRequest(trigger.ownerId);\n  const accepted', 'const accepted'],
+  }),
   ...of(
     `${HTTP}/ingress/event.ts`,
     [
