@@ -162,7 +162,10 @@ export const HTTP_MUTATIONS: readonly Mutation[] = [
       'Math.abs(Math.floor(nowMs / 1000) - timestampS)',
       '(Math.floor(nowMs / 1000) - timestampS)',
     ],
-    'verifier: a version is no matter': ['comma > 0 && checks.some', 'checks.some'],
+  }),
+  ...of('src/verifier/keys.ts', ['test/unit/verifier/verify.test.ts'], {
+    'verifier: a version is no matter': ["if (version !== 'v1') return false;", ''],
+    'verifier: the version of a public key is no matter': ["if (version !== 'v1a') return false;", ''],
   }),
   ...of('src/verifier/replay.ts', ['test/unit/verifier/replay.test.ts'], {
     'verifier: a replay half a span later': ['young.has(key) || old.has(key)', 'young.has(key)'],

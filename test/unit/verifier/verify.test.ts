@@ -27,6 +27,28 @@ test('Every published signature verifies, ed25519 too', () => {
   }
 });
 
+test('A signature under the name of another scheme is refused', () => {
+  const publicKey = SIGNED.find(({ public_key }) => public_key)?.public_key ?? '';
+  const renamed = SIGNED.flatMap((vector) =>
+    vector.expect.split(' ').map((entry) => {
+      const [version, signature] = entry.split(',');
+      const secrets = [version === 'v1a' ? publicKey : (vector.secret ?? vector.secrets?.[0] ?? '')];
+      const signed = { ...vector, secrets, secret: undefined, now: Number(vector.webhook_timestamp) };
+      return { signed, version, signature };
+    }),
+  );
+  assert.deepEqual([...new Set(renamed.map(({ version }) => version))].toSorted(), ['v1', 'v1a']);
+  for (const { signed, version, signature } of renamed) {
+    for (const other of [version === 'v1' ? 'v1a' : 'v1', 'v2', '', `${version} `]) {
+      assert.equal(
+        verified({ ...signed, webhook_signature: `${other},${signature}` }).ok,
+        false,
+        `${version} as ${other}`,
+      );
+    }
+  }
+});
+
 test('An empty or malformed secret throws', () => {
   for (const secret of [...EMPTY_SECRETS, [], ['whsec_'], 'whpk_', 'whpk_AAAA']) {
     const options = { secrets: secret as string, headers: {}, body: '', nowMs: 0 };
