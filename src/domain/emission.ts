@@ -15,6 +15,8 @@ export const EMAIL = '$email';
 export const WAITING = '$in';
 /** A request that a run's code asked for. */
 export const HTTP = '$http';
+/** A notice to one of the owner's channels. */
+export const NOTICE = '$notice';
 /** One workflow's run requested by the API or by another workflow, and a replay: routed to that workflow alone. */
 export const RUN = '$run';
 export const REPLAY = '$replay';
@@ -61,7 +63,10 @@ export interface NewEmission {
   readonly originalLength: number | null;
   /** The only listener (API run, replay, invoke, or a request's own); null: all subscribers. */
   readonly onlyListenerId: string | null;
-  /** For `$email` sent by the global error workflow about an error: repeats of this key are counted, not sent. */
+  /**
+   * For `$email` sent by the global error workflow about an error: repeats of this key are counted, not sent. For `$notice`: the
+   * group of errors that it tells of, which is no error of that group.
+   */
   readonly digestKey: string | null;
   /** For `$errors`: the group of errors that it belongs to. Null until it is in the log. */
   readonly groupId: string | null;

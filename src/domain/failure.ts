@@ -4,12 +4,21 @@
 import { concat, text, utf8 } from './bytes.ts';
 import type { Attempt, ClaimedDelivery } from './delivery/delivery.ts';
 import { hiddenBody, readRequest, titleOf } from './delivery/http-request.ts';
-import { type Emission, ERRORS, type NewEmission, PLAIN_EMISSION, type SourceType, sourceTypeOf } from './emission.ts';
+import {
+  type Emission,
+  ERRORS,
+  type NewEmission,
+  NOTICE,
+  PLAIN_EMISSION,
+  type SourceType,
+  sourceTypeOf,
+} from './emission.ts';
 import { type CapturedFault, captured } from './errors/fingerprint.ts';
 import { faultOf, type Report, withMember } from './errors/report.ts';
 import { msOf, prefixOf } from './ids.ts';
 import { memberOf } from './json-member.ts';
 import { LIMITS } from './limits.ts';
+import { channelOfListener } from './notices/listener.ts';
 import type { Runnable } from './resource.ts';
 import type { Fault } from './run/run.ts';
 import { VERSION } from './version.ts';
@@ -65,7 +74,8 @@ export function failureOfDelivery(
 ): NewEmission {
   const { code } = failed;
   const { kind, webhook } = delivery;
-  const emission = kind === 'http' ? withHiddenBody(delivery.emission) : delivery.emission;
+  const isOfNotice = delivery.emission.name === NOTICE;
+  const emission = kind === 'http' && !isOfNotice ? withHiddenBody(delivery.emission) : delivery.emission;
   const emitterId = webhook?.id ?? emission.emitterId;
   const context = {
     id: emission.emitId,
@@ -89,7 +99,10 @@ export function failureOfDelivery(
   const msg = failed.msg ?? `${title}${idOf(delivery)} not delivered after ${attempts}: ${made.detail}`;
   const fault = ofNoStep(code, msg, made.startedAtMs + made.tookMs);
   // How often it was tried differs with the webhook's settings.
-  const grouped = captured({ code, msg: failed.msg ?? `${title} not delivered: ${made.detail}` }, null);
+  const grouped = {
+    ...captured({ code, msg: failed.msg ?? `${title} not delivered: ${made.detail}` }, null),
+    ...(isOfNotice ? { isOfNotice } : {}),
+  };
   return errorEmission(
     { emission, emitterId, context, causeRun: null, causeDelivery: delivery.delivery, grouped },
     fault,
@@ -168,6 +181,7 @@ function withHiddenBody(emission: Emission): Emission {
 }
 
 function nameOf({ kind, emission }: ClaimedDelivery): string {
+  if (emission.name === NOTICE) return `Notice to ${channelOfListener(emission.onlyListenerId)}`;
   if (kind === 'http') return `Request ${titleOf(readRequest(emission.body))}`;
   return kind === 'mail' ? 'Mail' : 'Webhook';
 }
@@ -196,7 +210,11 @@ export interface ErrorJson {
 
 /** What the service wrote into an `$errors` emission, beside the original event. */
 export interface ErrorDetail {
-  readonly context: { readonly deployment_id: string | null; readonly workflow_name: string | null };
+  readonly context: {
+    readonly deployment_id: string | null;
+    readonly workflow_name: string | null;
+    readonly heartbeat_name?: string;
+  };
   readonly error: ErrorJson;
 }
 

@@ -30,6 +30,7 @@ export const PREFIX = {
   heartbeat: 'hb_',
   /** An event that came with the error that it led to elsewhere. */
   reportedEvent: 'ev_',
+  channel: 'ch_',
 } as const;
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

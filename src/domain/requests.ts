@@ -3,6 +3,7 @@
 import type { Attempt } from './delivery/delivery.ts';
 import type { SourceType } from './emission.ts';
 import type { Report } from './errors/report.ts';
+import type { ChannelConfig } from './notices/channel.ts';
 import type { ResendableState } from './operation.ts';
 import type { PropValues } from './props.ts';
 import type {
@@ -230,6 +231,25 @@ export interface AccountInput {
   readonly name?: string;
   /** Fields to set; null deletes one. */
   readonly fields?: Readonly<Record<string, unknown>>;
+}
+
+export interface ChannelInput {
+  readonly name?: string;
+  readonly active?: boolean;
+  /** Members to set; null deletes one. */
+  readonly config?: Readonly<{ [M in keyof ChannelConfig]?: ChannelConfig[M] | null }>;
+}
+
+/** What the link of a notice may do. */
+export const LINK_ACTIONS = ['mute', 'resolve', 'replay'] as const;
+export type LinkAction = (typeof LINK_ACTIONS)[number];
+
+/** The parts of a notice's link. */
+export interface LinkAddress {
+  readonly ownerId: string;
+  readonly groupId: string;
+  readonly expiresS: number;
+  readonly mac: string;
 }
 
 export interface RecordInput {

@@ -13,6 +13,8 @@ export interface Owner {
   readonly globalErrorWorkflowId: string | null;
   /** Repeats of an error within this window are counted and sent as one mail at its end. */
   readonly digestWindowMs: number;
+  /** Channels that are notified of errors, unless a workflow has its own. */
+  readonly channelIds: readonly string[];
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
@@ -63,14 +65,21 @@ export interface Settings {
   readonly retry: RetrySettings | null;
   /** False: this workflow's errors are listed and forwarded, but not sent to the global error workflow. */
   readonly notify: boolean;
+  /** `fallback`: the global error workflow gets an error of it only when no subscriber to the error has succeeded. */
+  readonly globalErrors: GlobalErrors;
   readonly env: Readonly<Record<string, string>>;
   /** Which of its errors are one group, whatever their fingerprints. */
   readonly grouping: readonly GroupingRule[];
   /** Of a workflow: what emits an error although no run fails; null: nothing. */
   readonly watch: WatchSettings | null;
+  /** Channels that are notified of its errors; null: those of its owner. */
+  readonly channels: readonly string[] | null;
   /** Of a source: true while a change of it runs its hooks. */
   readonly inHooks?: boolean;
 }
+
+export const GLOBAL_ERRORS = ['always', 'fallback'] as const;
+export type GlobalErrors = (typeof GLOBAL_ERRORS)[number];
 
 export const DEFAULT_SETTINGS: Settings = {
   timeoutMs: null,
@@ -80,9 +89,11 @@ export const DEFAULT_SETTINGS: Settings = {
   throttle: null,
   retry: null,
   notify: true,
+  globalErrors: 'always',
   env: {},
   grouping: [],
   watch: null,
+  channels: null,
 };
 
 /** What executes: a workflow or a source, as far as its runs depend on it. */
@@ -174,7 +185,7 @@ export interface Trigger {
   readonly skippedTicks: number;
 }
 
-export type Via = 'trigger' | 'subscription' | 'global' | 'direct';
+export type Via = 'trigger' | 'subscription' | 'global' | 'direct' | 'channel';
 
 export interface Subscription {
   readonly id: string;

@@ -1,7 +1,7 @@
 // Which listeners get an emission. Pure: the store reads the table in its transaction, `route` decides, the store writes.
 
 import { MAIL } from './delivery/delivery.ts';
-import { EMAIL, ERRORS, HTTP, type NewEmission } from './emission.ts';
+import { EMAIL, ERRORS, HTTP, type NewEmission, NOTICE } from './emission.ts';
 import { LIMITS } from './limits.ts';
 import type { Runnable, Subscription, Via, Webhook } from './resource.ts';
 
@@ -20,6 +20,8 @@ export interface RouteTable {
   readonly globalWorkflow: Runnable | null;
   /** The emitter's own `notify` setting. */
   readonly notify: boolean;
+  /** The emitter's own subscribers go before the global error workflow. */
+  readonly isFallback: boolean;
 }
 
 export type RouteTarget =
@@ -39,6 +41,8 @@ export interface Withheld {
   readonly subscriptionId: string | null;
   readonly via: Via;
   readonly reason: string;
+  /** The global error workflow, which gets the error if no other listener takes it. */
+  readonly isFallback?: boolean;
 }
 
 export interface Routed {
@@ -72,12 +76,14 @@ export function hears(eventName: string, name: string): boolean {
 /** Returns the targets of an emission, each listener at most once, and the suppressed ones with the reason. */
 export function route(emission: NewEmission, table: RouteTable): Routed {
   if (emission.name === EMAIL) return { targets: [{ kind: 'mail', via: 'direct' }], withheld: [] };
-  if (emission.name === HTTP) return routeRequest(emission.onlyListenerId);
+  if (emission.name === HTTP) return routeRequest(emission.onlyListenerId, 'direct');
+  if (emission.name === NOTICE) return routeRequest(emission.onlyListenerId, 'channel');
   if (emission.onlyListenerId !== null) return routeDirect(emission.onlyListenerId, table);
   const targets: RouteTarget[] = [];
   const withheld: Withheld[] = [];
   const seen = new Set<string>();
-  if (emission.name === ERRORS) addGlobal(emission, table, { targets, withheld, seen });
+  const isLast = emission.name === ERRORS && table.isFallback;
+  if (emission.name === ERRORS && !isLast) addGlobal(emission, table, { targets, withheld, seen });
   for (const subscription of table.subscriptions) {
     const { listenerId, via, id } = subscription;
     if (!hears(subscription.eventName, emission.name) || seen.has(listenerId)) continue;
@@ -89,11 +95,14 @@ export function route(emission: NewEmission, table: RouteTable): Routed {
     else if (target) targets.push(target);
     else if (reason !== null) withheld.push({ listenerId, subscriptionId: id, via, reason });
   }
+  if (isLast && !seen.has(table.globalWorkflow?.id ?? '')) addGlobal(emission, table, { targets, withheld, seen });
   return { targets, withheld };
 }
 
-function routeRequest(listenerId: string | null): Routed {
-  return { targets: listenerId === null ? [] : [{ kind: 'http', listenerId, via: 'direct' }], withheld: [] };
+export const FALLBACK = 'the subscribers to this error go first';
+
+function routeRequest(listenerId: string | null, via: Via): Routed {
+  return { targets: listenerId === null ? [] : [{ kind: 'http', listenerId, via }], withheld: [] };
 }
 
 function routeDirect(listenerId: string, table: RouteTable): Routed {
@@ -112,7 +121,10 @@ function addGlobal(emission: NewEmission, table: RouteTable, into: Growing): voi
   const workflow = table.globalWorkflow;
   if (!workflow) return;
   const reason = reasonAgainstGlobal(emission, workflow, table.notify);
-  if (reason === null) {
+  if (reason === null && table.isFallback && into.targets.length > 0) {
+    const of = { listenerId: workflow.id, subscriptionId: null, via: 'global' } as const;
+    into.withheld.push({ ...of, reason: FALLBACK, isFallback: true });
+  } else if (reason === null) {
     into.seen.add(workflow.id);
     into.targets.push({ kind: 'run', runnable: workflow, via: 'global', subscriptionId: null });
   } else {
@@ -120,7 +132,8 @@ function addGlobal(emission: NewEmission, table: RouteTable, into: Growing): voi
   }
 }
 
-function reasonAgainstGlobal(emission: NewEmission, workflow: Runnable, notify: boolean): string | null {
+/** Returns why the global error workflow does not get an error. */
+export function reasonAgainstGlobal(emission: NewEmission, workflow: Runnable, notify: boolean): string | null {
   if (emission.emitterId === workflow.id) return 'errors of the global error workflow are never sent to itself';
   if (!notify) return 'notify is false on the workflow';
   if (!workflow.active) return 'the global error workflow is not active';

@@ -6,6 +6,10 @@ import { type ConfigureDeps, createConfigure } from './components/configure.ts';
 import { createOperationActions, type OperationActionDeps } from './deliveries/operations.ts';
 import { createResends, type ResendDeps } from './deliveries/resends.ts';
 import { createWebhookTests, type WebhookTestDeps } from './deliveries/webhook-tests.ts';
+import { type ChannelTestDeps, createChannelTests } from './notices/channel-tests.ts';
+import { type ChannelDeps, createChannels } from './notices/channels.ts';
+import { createGroups, type GroupDeps } from './notices/groups.ts';
+import { createLinkActions, type LinkDeps } from './notices/links.ts';
 import { type AccountDeps, createAccounts } from './resources/accounts.ts';
 import { createDataStores, type DataStoreDeps } from './resources/data-stores.ts';
 import { createHeartbeats, type HeartbeatDeps } from './resources/heartbeats.ts';
@@ -32,6 +36,10 @@ export type ActionDeps = WorkflowDeps &
   OperationActionDeps &
   ReplayActionDeps &
   AccountDeps &
+  ChannelDeps &
+  ChannelTestDeps &
+  GroupDeps &
+  LinkDeps &
   DataStoreDeps &
   HeartbeatDeps &
   OwnerDeps;
@@ -39,10 +47,12 @@ export type ActionDeps = WorkflowDeps &
 export type Actions = ReturnType<typeof createActions>;
 
 export function createActions(deps: ActionDeps) {
+  const directs = createDirects(deps);
+  const groups = createGroups(deps);
   return {
     accept: deps.emit,
     ...createWorkflows(deps),
-    ...createDirects(deps),
+    ...directs,
     ...createReports(deps),
     ...createRunRetries(deps),
     ...createReplays(deps),
@@ -57,6 +67,10 @@ export function createActions(deps: ActionDeps) {
     ...createSubscriptions(deps),
     ...createOwners(deps),
     ...createAccounts(deps),
+    ...createChannels(deps),
+    ...createChannelTests(deps),
+    ...groups,
+    ...createLinkActions(deps, { ...groups, replay: directs.replay }),
     ...createDataStores(deps),
     ...createHeartbeats(deps),
   };

@@ -4,21 +4,27 @@
 import type { Account, DataRecord, DataStore } from '../domain/data.ts';
 import type { NewEmission } from '../domain/emission.ts';
 import type { Urls } from '../domain/endpoint.ts';
+import type { ErrorGroup, GroupChange } from '../domain/errors/group.ts';
 import type { ReplayOrder } from '../domain/errors/replaying.ts';
 import type { RefusalCode } from '../domain/fault.ts';
 import type { ApiKey, KeyOrder } from '../domain/keys.ts';
+import type { Channel, ChannelKind } from '../domain/notices/channel.ts';
+import type { ShownError } from '../domain/notices/notice.ts';
 import type { Operation, OperationOrder } from '../domain/operation.ts';
 import type { PropDefinitions } from '../domain/props.ts';
 import type { Quotas, QuotaUse } from '../domain/quota.ts';
 import type {
   AccountInput,
   Answered,
+  ChannelInput,
   CheckInput,
   ComponentChecks,
   ComponentInput,
   DeployedSourceFile,
   DeployedWorkflowFile,
   HeartbeatInput,
+  LinkAction,
+  LinkAddress,
   OptionsInput,
   Probe,
   PropOptions,
@@ -157,6 +163,21 @@ export interface Actions {
   updateAccount(ownerId: string, id: string, input: AccountInput): Promise<Account>;
   deleteAccount(ownerId: string, id: string): Promise<Account>;
 
+  /** `impossible` when it is to wait for the next deployment, and its errors have none. */
+  updateErrorGroup(ownerId: string, id: string, change: GroupChange): Promise<ErrorGroup>;
+
+  /** Returns the group that a notice's link names, once it is verified; `not_found` for any other link. */
+  findLinked(link: LinkAddress): Promise<ErrorGroup>;
+  showLinked(link: LinkAddress): Promise<{ group: ErrorGroup; newest: ShownError }>;
+  actByLink(link: LinkAddress, action: LinkAction): Promise<void>;
+
+  createChannel(ownerId: string, input: ChannelInput & { kind: ChannelKind }): Promise<Channel>;
+  /** Changes the members of the configuration given; null removes one. */
+  updateChannel(ownerId: string, id: string, input: ChannelInput): Promise<Channel>;
+  deleteChannel(ownerId: string, id: string): Promise<Channel>;
+  /** Sends a test notice now, also to an inactive channel. Nothing of it is kept. */
+  testChannel(ownerId: string, id: string): Promise<Pick<Probe, 'attempt' | 'state'>>;
+
   createDataStore(ownerId: string, input: { name: string }): Promise<DataStore>;
   updateDataStore(ownerId: string, id: string, input: { name: string }): Promise<DataStore>;
   deleteDataStore(ownerId: string, id: string): Promise<DataStore>;
@@ -209,7 +230,13 @@ export interface Actions {
   }): Promise<{ owner: Owner; key: ApiKey; apiKey: string }>;
   updateOwner(
     ownerId: string,
-    input: { name?: string; email?: string | null; globalErrorWorkflowId?: string; digestWindowMs?: number },
+    input: {
+      name?: string;
+      email?: string | null;
+      globalErrorWorkflowId?: string;
+      digestWindowMs?: number;
+      channelIds?: readonly string[];
+    },
   ): Promise<Owner>;
   /** `forbidden` when `by`, the key of the request, has less than the key that it would create or revoke. */
   createKey(ownerId: string, input: KeyOrder, by: ApiKey): Promise<{ key: ApiKey; apiKey: string }>;

@@ -11,6 +11,7 @@ import { addQuotaRoutes } from './routes/admin/quotas.ts';
 import { addSessionRoutes } from './routes/admin/session.ts';
 import { addUserRoutes } from './routes/admin/users.ts';
 import { addCatalogueRoutes } from './routes/catalogue.ts';
+import { addChannelRoutes } from './routes/channels.ts';
 import { addComponentRoutes } from './routes/components.ts';
 import { addDataRecordRoutes } from './routes/data-records.ts';
 import { addDataStoreRoutes } from './routes/data-stores.ts';
@@ -66,6 +67,7 @@ export function addRoutes(app: App, deps: HttpDeps, { log, buildDocument }: Rout
   addCatalogueRoutes(app, deps);
   addComponentRoutes(app, deps);
   addAccountRoutes(app, deps);
+  addChannelRoutes(app, deps);
   addDataStoreRoutes(app, deps);
   addDataRecordRoutes(app, deps);
   addWebhookRoutes(app, deps);

@@ -19,6 +19,8 @@ export interface WorkflowSettings {
     readonly report_first?: boolean;
   } | null;
   readonly notify?: boolean;
+  /** `fallback`: the global error workflow gets an error only when no subscriber to it has succeeded. */
+  readonly global_errors?: 'always' | 'fallback';
   /** Errors that match all patterns of a rule are one group; `*` in `message` stands for any characters. */
   readonly grouping?: readonly {
     readonly group: string;
@@ -32,6 +34,8 @@ export interface WorkflowSettings {
     readonly succeeded_within_ms?: number | null;
     readonly error_ratio?: { readonly over: number; readonly of_at_least: number; readonly window_ms: number } | null;
   } | null;
+  /** Channels that are notified of its errors; left out or null: those of its owner. */
+  readonly channels?: readonly string[] | null;
   /** Left out: values set over the API stay, so that secrets need not be in the file. */
   readonly env?: Readonly<Record<string, string>>;
 }

@@ -149,6 +149,8 @@ export interface Context {
   readonly replay: boolean;
   readonly attempt: number;
   readonly record_id: string;
+  /** Of the global error workflow: a page about the errors of this kind, which needs no key. It is good for 30 days. */
+  readonly page_url?: string;
   readonly [name: string]: unknown;
 }
 

@@ -19,6 +19,8 @@ import { createFileDeployer } from '../engine/files/deploy.ts';
 import { createFileUploads } from '../engine/files/upload.ts';
 import { Metrics } from '../engine/metrics.ts';
 import { Nodes } from '../engine/nodes.ts';
+import { buildNotices } from '../engine/notices/notice-parts.ts';
+import { createGlobalErrorUpgrade } from '../engine/resources/global-error-upgrade.ts';
 import { ReadyRuns } from '../engine/runs/ready-runs.ts';
 import { Runs } from '../engine/runs/runs.ts';
 import { warmer } from '../engine/runs/warm.ts';
@@ -116,14 +118,8 @@ function buildParts(surroundings: Surroundings) {
   const quotasOf = (ownerId: string): RunQuotas => quotas.forRuns(ownerId);
   const runner: ProcessRunner = runnerOf(config, { log, clock, openEgress, quotasOf });
   const readyRuns = new ReadyRuns(runner);
-  const streams = new Streams({
-    store,
-    frames: STREAM_FRAMES,
-    clock,
-    wake,
-    ...loopPorts,
-    retentionDays: config.retentionDays,
-  });
+  const { retentionDays } = config;
+  const streams = new Streams({ store, frames: STREAM_FRAMES, clock, wake, ...loopPorts, retentionDays });
   const bundling = createBundling(config, log);
   const metrics = new Metrics(slots, streams, {
     processes: () => runner.stats().processes,
@@ -139,11 +135,14 @@ function buildParts(surroundings: Surroundings) {
   const counters = new Counters(shared);
   const nodes = new Nodes({ ...shared, runner: readyRuns });
   const propStores = propStoresOf(store);
-  const runs = new Runs({ ...shared, readyRuns, waiters, answers, ...urls, propStores });
-  const deliveries = new Deliveries({ ...shared, limiter, ...poster, mail: mailer.send });
+  const emit = createEmit({ store, slots, dispatch, waiters, answers, metrics });
+  const senders = { post: poster.post, mail: mailer.send };
+  const { post, sendTo, linkOf, sendNotices } = buildNotices({ ...shared, emit, urls, senders });
+  const runs = new Runs({ ...shared, readyRuns, waiters, answers, ...urls, propStores, linkOf });
+  const deliveries = new Deliveries({ ...shared, limiter, post, probe: poster.probe, mail: mailer.send });
   const operations = new Operations(shared);
   const watches = createWatches(shared);
-  const scheduler = new Scheduler({ ...shared, waiters, watches, retentionDays: config.retentionDays });
+  const scheduler = new Scheduler({ ...shared, waiters, watches, retentionDays: config.retentionDays, sendNotices });
   // What the first run leads to must not wait until the client of deliveries is loaded, while its own process starts anyway.
   let loadsClient = roles.deliveries;
   dispatch.connect({
@@ -161,7 +160,6 @@ function buildParts(surroundings: Surroundings) {
     bundleStep: bundling.bundleStep,
   });
   const components = createComponents({ bundler, componentsDir, packagesDir, runner });
-  const emit = createEmit({ store, slots, dispatch, waiters, answers, metrics });
   const changes = new SourceChanges({ store, wake });
   const warm = warmer(runner, { runsHere: config.roles.has('run') });
   const sourceDeps = { store, clock, random, ids, components, runner, waiters, propStores, emit, changes, warm, wake };
@@ -173,6 +171,7 @@ function buildParts(surroundings: Surroundings) {
     newSigningKey,
     readyRuns,
     probe: (delivery) => deliveries.probe(delivery),
+    probeChannel: (channel, delivery) => deliveries.probeBy((signal) => sendTo(channel, delivery, signal)),
     reasonAgainst: (target) => {
       const judged = addresses.judgeUrl(target);
       return judged.ok ? null : judged.reason;
@@ -184,6 +183,7 @@ function buildParts(surroundings: Surroundings) {
   const isRepairing = config.roles.has('api') || config.roles.has('run');
   const repairs = isRepairing ? new SourceRepairs({ ...sourceDeps, ...loopPorts, cancelRun: acts.cancelRun }) : null;
   const deployer = createFileDeployer({ store, clock, ids, runner, workflows: acts, readFile: fileInput });
+  const upgrade = createGlobalErrorUpgrade({ store, clock, ids, log, runner });
   const files = buildFolder({ ...surroundings, emit, clock }, deployer, bundling.bundleFile);
   const { listComponents, getComponent } = components;
   const actions = {
@@ -207,6 +207,7 @@ function buildParts(surroundings: Surroundings) {
     counters,
     files,
     streams,
+    upgrade,
   };
   return { store, slots, runner, bundling, metrics, poster, mailer, ...loops, actions };
 }
@@ -305,7 +306,10 @@ function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
     deliveries.start();
     operations.start();
   }
-  if (roles.has('api')) streams.start();
+  if (roles.has('api')) {
+    streams.start();
+    parts.upgrade.start();
+  }
   if (databaseUrl !== null) answers.start();
 }
 
@@ -319,7 +323,7 @@ async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promi
   const { nodes, repairs, files, poster, mailer, streams, quotas } = parts;
   slots.close();
   const streamsStopped = streams.stop();
-  const filesStopped = files?.stop();
+  const filesStopped = Promise.all([files?.stop(), parts.upgrade.stop()]);
   await Promise.all([
     scheduler.stop(),
     operations.stop(),

@@ -56,6 +56,7 @@ export class Maker {
       email: 'ada@example.org',
       globalErrorWorkflowId: null,
       digestWindowMs: LIMITS.digestWindowMs,
+      channelIds: [],
       ...this.#dates(),
       ...changes,
     };

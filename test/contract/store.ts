@@ -5,6 +5,7 @@ import { describe } from 'node:test';
 import { accountsContract } from './config/accounts.ts';
 import { auditContract } from './config/audit.ts';
 import { changesContract } from './config/changes.ts';
+import { channelsContract } from './config/channels.ts';
 import { dataStoresContract } from './config/data-stores.ts';
 import { deploymentsContract } from './config/deployments.ts';
 import { ownersContract } from './config/owners.ts';
@@ -29,6 +30,7 @@ import { countersContract } from './log/counters.ts';
 import { crashContract } from './log/crash.ts';
 import { errorGroupsContract } from './log/error-groups.ts';
 import { errorsContract } from './log/errors.ts';
+import { fallbacksContract } from './log/fallbacks.ts';
 import { groupStatesContract } from './log/group-states.ts';
 import { httpSendsContract } from './log/http-sends.ts';
 import { idempotencyContract } from './log/idempotency.ts';
@@ -36,6 +38,7 @@ import { interleavingsContract } from './log/interleavings.ts';
 import { laterContract } from './log/later.ts';
 import { ledgerContract } from './log/ledger.ts';
 import { mailsContract } from './log/mails.ts';
+import { noticesContract } from './log/notices.ts';
 import { orderingContract } from './log/ordering.ts';
 import { pagesContract } from './log/pages.ts';
 import { pruningContract } from './log/pruning.ts';
@@ -86,6 +89,9 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   sourcesContract,
   sourceChangesContract,
   accountsContract,
+  channelsContract,
+  noticesContract,
+  fallbacksContract,
   dataStoresContract,
   deliveriesContract,
   retriesContract,

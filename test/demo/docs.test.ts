@@ -27,6 +27,7 @@ const TYPED = [
   'sources',
   'components',
   'streams',
+  'channels',
   'client',
   'cli',
   'accounts',

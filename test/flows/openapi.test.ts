@@ -15,13 +15,13 @@ const newErrand = shareErrand();
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
+function wholeNoun(noun: string): string[] {
+  return ['POST ', 'GET ', 'GET /{}', 'PUT /{}', 'DELETE /{}'].map((verb) => verb.replace(' ', ` /v1/${noun}`));
+}
+
 /** Addresses that the documentation of the interface names. */
 const NAMED = [
-  'POST /v1/workflows',
-  'GET /v1/workflows',
-  'GET /v1/workflows/{}',
-  'PUT /v1/workflows/{}',
-  'DELETE /v1/workflows/{}',
+  ...wholeNoun('workflows'),
   'GET /v1/workflows/{}/deployments',
   'POST /v1/workflows/{}/deployments/{}/activate',
   'POST /v1/workflows/{}/runs',
@@ -32,11 +32,7 @@ const NAMED = [
   'GET /v1/workflows/{}/$errors/event_summaries',
   'GET /v1/workflows/{}/$errors/event_summaries/{}',
   'POST /v1/workflows/{}/$errors/{}/replay',
-  'POST /v1/sources',
-  'GET /v1/sources',
-  'GET /v1/sources/{}',
-  'PUT /v1/sources/{}',
-  'DELETE /v1/sources/{}',
+  ...wholeNoun('sources'),
   'GET /v1/users/me/sources',
   'DELETE /v1/sources/{}/events',
   'POST /v1/sources/{}/invoke',
@@ -49,17 +45,11 @@ const NAMED = [
   'GET /v1/workflows/{}/$errors/export',
   'GET /sse/dc/{}/emits',
   'GET /v1/sources/{}/$errors/event_summaries',
-  'POST /v1/accounts',
-  'GET /v1/accounts',
+  ...wholeNoun('channels'),
+  'POST /v1/channels/{}/test',
+  ...wholeNoun('accounts'),
   'GET /v1/users/me/accounts',
-  'GET /v1/accounts/{}',
-  'PUT /v1/accounts/{}',
-  'DELETE /v1/accounts/{}',
-  'POST /v1/data_stores',
-  'GET /v1/data_stores',
-  'GET /v1/data_stores/{}',
-  'PUT /v1/data_stores/{}',
-  'DELETE /v1/data_stores/{}',
+  ...wholeNoun('data_stores'),
   'GET /v1/data_stores/{}/records',
   'DELETE /v1/data_stores/{}/records',
   'GET /v1/data_stores/{}/records/{}',
@@ -289,12 +279,15 @@ test('real answers fit their documented schemas', async () => {
   const [sourceRecord] = await errand.errors(source.id, 1);
   await post(source, { n: 2 });
   const [held] = await deliveries(errand, webhook.id, 'held');
+  const config = { url: receiver.url, headers: { 'x-key': 'k' }, template: '{{title}}' };
+  const channel = await errand.client.post('/v1/channels', { kind: 'http', config });
   const dataStore = await errand.client.post('/v1/data_stores', { name: 'seen' });
   await errand.client.put(`/v1/data_stores/${dataStore.id}/records/rss`, { value: { n: 1 }, ttl: 60 });
   const ids: Record<string, string[]> = {
     '/v1/heartbeats/{id}': await failedHeartbeat(errand.client),
     '/v1/data_stores/{id}': [dataStore.id],
     '/v1/accounts/{id}': [(await errand.client.post('/v1/accounts', { app: 'slack', fields: { t: 't' } })).id],
+    '/v1/channels/{id}': [channel.id],
     '/v1/workflows/{id}': [failing.id, record.id],
     '/v1/sources/{id}': [source.id, sourceRecord.id],
     '/v1/webhooks/{id}': [webhook.id, webhookRecord.id],

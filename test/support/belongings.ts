@@ -65,6 +65,8 @@ export async function createBelongings(errand: Errand): Promise<Belongings> {
   const key = await client.post('/v1/keys', { label: 'secret-of-a', scopes: ['read'] });
   const operation = await client.post(`/v1/webhooks/${webhook.id}/resend`, { since: 0 });
   const account = await client.post('/v1/accounts', { app: 'secret-of-a', fields: { token: 'secret-of-a' } });
+  const config = { to: 'secret-of-a@example.com' };
+  const channel = await client.post('/v1/channels', { kind: 'mail', name: 'secret-of-a', config });
   const dataStore = await client.post('/v1/data_stores', { name: 'secret-of-a' });
   await client.put(`/v1/data_stores/${dataStore.id}/records/key-of-a`, { value: 'secret-of-a' });
   const replay = await client.post('/v1/replays', { error_ids: [record.id] });
@@ -88,6 +90,7 @@ export async function createBelongings(errand: Errand): Promise<Belongings> {
     error_groups: [(await errand.client.get('/v1/error_groups')).data[0].id],
     subscriptions: [subscription.id],
     accounts: [account.id],
+    channels: [channel.id],
     data_stores: [dataStore.id, 'key-of-a'],
     heartbeats,
     keys: [key.id],

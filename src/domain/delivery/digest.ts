@@ -1,6 +1,32 @@
-// Repeats of a notice: the first mail is sent at once; repeats within its window become one mail at its end.
+// Repeats of a notice: the first mail about a group of errors is sent at once; repeats within its window become one mail at its
+// end. Errors whose messages differ are a group each, so groups are counted, too: the first of LIMITS.firstMails groups of a
+// workflow are mailed at once, all others of the window in one mail at its end.
 
 import { text, utf8 } from '../bytes.ts';
+import { LIMITS } from '../limits.ts';
+
+/** Returns the key by which mails about one group of errors repeat each other. `place` tells apart several mails of a run. */
+export function digestKeyFor(
+  failed: { emitterId: string; groupId: string | null; code: string | null },
+  place: string,
+) {
+  return `${failed.emitterId} ${failed.groupId ?? failed.code ?? ''} ${place}`;
+}
+
+/** Returns the key of the window that counts the groups of the same emitter. */
+export function groupsKeyOf(digestKey: string): string {
+  return `${digestKey.slice(0, digestKey.indexOf(' '))} * ${digestKey.slice(digestKey.lastIndexOf(' ') + 1)}`;
+}
+
+/** Returns whether one more group is mailed at once. The first one opened the window, so it is not among its repeats. */
+export function isMailedAtOnce(groups: DigestWindow | null): boolean {
+  return groups === null || groups.repeats + 1 < LIMITS.firstMails;
+}
+
+/** Returns how many mails the digest of a window stands for. */
+export function countedIn(digestKey: string, { repeats }: DigestWindow): number {
+  return digestKey === groupsKeyOf(digestKey) ? Math.max(0, repeats + 1 - LIMITS.firstMails) : repeats;
+}
 
 export interface DigestWindow {
   readonly openedAtMs: number;
@@ -22,10 +48,11 @@ interface MailBody {
 }
 
 /** Returns the body of the digest mail: the newest counted mail, preceded by their number and the window. */
-export function digestBody(window: DigestWindow, newest: Uint8Array): Uint8Array {
+export function digestBody(digestKey: string, window: DigestWindow, newest: Uint8Array): Uint8Array {
   const mail = JSON.parse(text(newest)) as MailBody;
   const since = new Date(window.openedAtMs).toISOString().slice(11, 16);
-  const more = `+${window.repeats} more since ${since} UTC`;
+  const others = digestKey === groupsKeyOf(digestKey) ? ' of other kinds' : '';
+  const more = `+${countedIn(digestKey, window)} more${others} since ${since} UTC`;
   const lead = `${more} (${new Date(window.openedAtMs).toISOString()} to ${new Date(window.closesAtMs).toISOString()}). The newest of them:`;
   const digest: MailBody = {
     subject: `${mail.subject} (${more})`,

@@ -3,6 +3,7 @@
 
 import { text, utf8 } from '../bytes.ts';
 import { LIMITS } from '../limits.ts';
+import { channelOfListener } from '../notices/listener.ts';
 
 /** The body of the emission; header names are in lower case. */
 export interface AskedRequest {
@@ -38,9 +39,9 @@ export function requestListener(ownerId: string, { url }: AskedRequest): string 
   return `${LISTENER}${ownerId}:${originOf(url)}`;
 }
 
-/** Returns scheme, host and port of a request listener; null for any other listener. */
+/** Returns scheme, host and port of a request listener; null for any other listener, also for a channel. */
 export function originOfListener(listenerId: string): string | null {
-  if (!isRequestListener(listenerId)) return null;
+  if (!isRequestListener(listenerId) || channelOfListener(listenerId) !== null) return null;
   return listenerId.slice(listenerId.indexOf(':', LISTENER.length) + 1);
 }
 

@@ -28,6 +28,8 @@ export interface CapturedFault {
   readonly msg: string;
   /** Of the run that failed; null: a delivery failed. */
   readonly deploymentId: string | null;
+  /** A notice could not be delivered: its error is listed like any other, and no channel is notified of it. */
+  readonly isOfNotice?: boolean;
 }
 
 /** An owner's rule: errors of the workflow that match all its patterns are one group. */

@@ -1,6 +1,7 @@
 // What follows from a run's outcome: its state, its emissions, and whether it waits or runs again.
 
 import { text, utf8 } from '../bytes.ts';
+import { digestKeyFor } from '../delivery/digest.ts';
 import { readRequest, requestListener } from '../delivery/http-request.ts';
 import type { NewEmission } from '../emission.ts';
 import { EMAIL, ERRORS, HTTP, RUN } from '../emission.ts';
@@ -141,10 +142,9 @@ function emittedItem(run: ClaimedRun, out: Outgoing): NewEmission {
   return { ...emittedBy(run, out.name, out.body), summary, itemId, itemTs, ...later, verified };
 }
 
-/** Mails of the global error workflow about one error repeat each other: same emitter, code and place in the run. */
+/** Mails of the global error workflow about one group of errors repeat each other. */
 function digestKeyOf(run: ClaimedRun, place: string): string | null {
-  if (run.via !== 'global' || run.emission.name !== ERRORS) return null;
-  return `${run.emission.emitterId} ${run.emission.code ?? ''} ${place}`;
+  return run.via === 'global' && run.emission.name === ERRORS ? digestKeyFor(run.emission, place) : null;
 }
 
 /** Adds a log line with the number of emissions that dedupe dropped. */

@@ -77,6 +77,16 @@ export class Deliveries {
     return isCutOff(signal, probed.attempt) ? undefined : probed;
   }
 
+  /** As `probe`, of anything that sends one attempt. */
+  async probeBy(send: (signal: AbortSignal) => Promise<Attempt>): Promise<Attempt | undefined> {
+    const { signal } = this.#cut;
+    if (signal.aborted) return undefined;
+    const made = send(signal);
+    this.#track(made.then(nothing, nothing));
+    const attempt = await made;
+    return isCutOff(signal, attempt) ? undefined : attempt;
+  }
+
   /** Returns to the store what is claimed and not sent yet, of a webhook that was disabled, changed or deleted. */
   releaseClaimed(listenerId: string): void {
     const { limiter } = this.#deps;

@@ -48,8 +48,9 @@ export class Operations {
   /** One bounded step of each kind. */
   async tick(): Promise<number> {
     const { store, wake, clock } = this.#deps;
-    const { isResent, isMore } = await store.stepOperation();
+    const { isResent, isMore, isResolved } = await store.stepOperation();
     if (isResent) wake.notify('deliveries');
+    if (isResolved) wake.notify('schedules');
     const { claims, dueAtMs } = await stepReplays(this.#deps);
     if (claims?.runsWaiting) wake.notify('runs');
     if (isMore || claims) return STEP_PAUSE_MS;

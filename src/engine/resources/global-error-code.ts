@@ -1,15 +1,18 @@
 // The code that every owner's global error workflow begins with: one step, meant to be read and changed by its owner.
 
+import { LIMITS } from '../../domain/limits.ts';
+
 export const GLOBAL_ERROR_CODE = `// Runs for every error of your workflows, sources, webhooks and heartbeats. Change it as you like: send to a chat tool, file a
 // ticket, store the event. steps.trigger.event has the error, the original event and its context.
 //
-// However many errors arrive, $.send.email here mails at most once per workflow and error code in each window
-// (users/me digest_window_ms, 24 hours to begin with); repeats are counted and come as one digest at its end.
+// However many errors arrive, $.send.email here mails at most once per group of errors in each window (users/me
+// digest_window_ms, 24 hours to begin with), and at most ${LIMITS.firstMails} groups of one workflow; all others are counted and come as a
+// digest at its end. When a group of which you were mailed is resolved, the service mails that it recovered.
 
 export default {
   async run({ steps, $ }) {
     const { error, original_event: event, original_context: context } = steps.trigger.event;
-    const { public_url, record_id, emitter_id: failing } = steps.trigger.context;
+    const { public_url, record_id, emitter_id: failing, page_url: page } = steps.trigger.context;
     const kind = failing.startsWith("wh_") ? "webhooks" : failing.startsWith("hb_") ? "heartbeats" : failing.startsWith("dc_") ? "sources" : "workflows";
     const noun = { webhooks: "Webhook: ", heartbeats: "Heartbeat:", sources: "Source:  ", workflows: "Workflow:" }[kind];
     const name = context.workflow_name || context.heartbeat_name || failing;
@@ -34,16 +37,18 @@ export default {
     ];
     // A workflow file that could not be deployed: its workflow may not exist, and nothing ran.
     const isFile = event && event.sha256 && event.file && !context.deployment_id && !context.reported;
-    if (isFile) text.push("The file is deployed again when it is changed. What is deployed already stays.");
-    else text.push("The error with its original event:", list + "/" + record_id + "?expand=event");
     // Hooks run again when their source is changed, webhooks have deliveries to send again, and what a program elsewhere
     // reported did not run here.
     const isHook = kind === "sources" && Array.isArray(event && event.hooks);
     // No run failed: one was missed, or too many failed before.
     const isWatch = event && event.watch && event.why && !isFile && !context.reported;
-    if (kind !== "webhooks" && !isHook && !isFile && !isWatch && !context.reported) {
-      text.push("", "Run that event again, once the code is corrected:", "POST " + list.replace("/event_summaries", "") + "/" + record_id + "/replay");
-    }
+    const hasReplay = kind !== "webhooks" && !isHook && !isFile && !isWatch && !context.reported;
+    // The page needs no key. Its links ask before anything is done: programs that scan mails follow them, too.
+    if (page) text.push("All errors of this kind:", page, "", "Mute them for a day:", page + "/mute", "");
+    if (page && hasReplay) text.push("Replay the newest of them, once the code is corrected:", page + "/replay", "");
+    if (isFile) text.push("The file is deployed again when it is changed. What is deployed already stays.");
+    else text.push("The error with its original event, by the API:", list + "/" + record_id + "?expand=event");
+    if (hasReplay) text.push("", "Run that event again, by the API:", "POST " + list.replace("/event_summaries", "") + "/" + record_id + "/replay");
     const subject = "[Errand] " + name + ": " + error.code + " " + firstLine(error.msg);
     await $.send.email({ subject, text: text.join("\\n"), html: htmlOf(text.join("\\n")) });
     $.export("$summary", "Told about " + error.code + " of " + name);
@@ -66,6 +71,6 @@ function firstLines(event) {
 function htmlOf(text) {
   const escaped = text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
   const linked = escaped.replace(/^https?:\\/\\/[^\\s"]+$/gm, '<a href="$&">$&</a>');
-  return '<!doctype html><pre style="font: 14px/1.5 ui-monospace, monospace; white-space: pre-wrap">' + linked + "</pre>";
+  return '<!doctype html><pre style="font: 14px/1.5 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere">' + linked + "</pre>";
 }
 `;

@@ -19,6 +19,7 @@ import { DEFAULT_SETTINGS, type Owner, type Workflow } from '../../domain/resour
 import type { Clock, Ids } from '../../ports.ts';
 import type { OwnerWrite } from '../../store/contract/resources.ts';
 import type { Store } from '../../store/contract/store.ts';
+import { checkChannels } from '../notices/channels.ts';
 import { makeDeployment } from './bundle.ts';
 import { GLOBAL_ERROR_CODE } from './global-error-code.ts';
 import { findService } from './services.ts';
@@ -45,6 +46,7 @@ export interface OwnerUpdate {
   readonly email?: string | null;
   readonly globalErrorWorkflowId?: string;
   readonly digestWindowMs?: number;
+  readonly channelIds?: readonly string[];
 }
 
 export function hashKey(apiKey: string): string {
@@ -102,6 +104,7 @@ export function createOwners(deps: OwnerDeps) {
       email: input.email,
       globalErrorWorkflowId: id,
       digestWindowMs: LIMITS.digestWindowMs,
+      channelIds: [],
       ...times,
     };
     const apiKey = input.apiKey ?? newApiKey();
@@ -126,6 +129,7 @@ export function createOwners(deps: OwnerDeps) {
       const message = `there is no workflow ${globalErrorWorkflowId}`;
       throw new Refusal('not_found', message, { errors: [{ parameter: 'global_error_workflow_id', message }] });
     }
+    await checkChannels(store, ownerId, { ids: input.channelIds, parameter: 'channels' });
     const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
     const owner = { ...before, ...given, updatedAtMs: clock.nowMs() };
     await store.updateOwner(owner);

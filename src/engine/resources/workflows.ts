@@ -10,6 +10,7 @@ import type { Store } from '../../store/contract/store.ts';
 import type { Waiters } from '../accept/waiters.ts';
 import type { PropsDeps } from '../components/component-props.ts';
 import { isSameProps, withStepProps } from '../components/step-props.ts';
+import { checkChannels } from '../notices/channels.ts';
 import { releaseCallers } from '../runs/manual-runs.ts';
 import type { Warm } from '../runs/warm.ts';
 import { type CodeDeps, isSameCode, makeDeployment, readSteps } from './bundle.ts';
@@ -36,6 +37,7 @@ export function createWorkflows(deps: WorkflowDeps) {
   }
 
   async function createWorkflow(ownerId: string, input: WorkflowInput): Promise<WholeWorkflow> {
+    await checkChannels(store, ownerId, { ids: input.settings?.channels, parameter: 'settings.channels' });
     const id = input.ready?.runnableId ?? ids.next(PREFIX.workflow);
     const steps = await readSteps(deps, input.steps ?? []);
     const deployment = input.ready ?? (await deployed({ ownerId, id, previous: null }, { ...input, steps }));
@@ -67,6 +69,7 @@ export function createWorkflows(deps: WorkflowDeps) {
 
   async function updateWorkflow(ownerId: string, id: string, input: WorkflowInput): Promise<WholeWorkflow> {
     const before = await getWorkflow(ownerId, id);
+    await checkChannels(store, ownerId, { ids: input.settings?.channels, parameter: 'settings.channels' });
     const steps = input.steps && (await readSteps(deps, input.steps));
     const isNew =
       steps !== undefined && !(isSameCode(before.deployment, steps) && isSameProps(before.deployment, steps));

@@ -42,6 +42,8 @@ export interface RunsDeps extends LoopPorts, Pick<Urls, 'publicUrl' | 'endpointU
   readonly clock: StoreClock;
   readonly propStores: PropStores;
   readonly wake: WakeUps;
+  /** Returns the address of a group's page, which is shown without a key. */
+  readonly linkOf: (group: { readonly ownerId: string; readonly id: string }) => string;
 }
 
 const CLAIMED_AT_ONCE = 64;
@@ -202,6 +204,7 @@ export class Runs {
           record_id: recordId(emission.entry),
           original_ts: new Date(arrivedAtMs(emission)).toISOString(),
           public_url: this.#deps.publicUrl(),
+          ...pageOf(run, this.#deps),
         },
         source: source?.input ?? null,
         earlier: earlierSegmentsOf(run),
@@ -280,4 +283,9 @@ function timeoutOf(run: ClaimedRun): number {
 export function failedBefore(code: string, msg: string, clock: Clock, step?: Deployment['steps'][number]): RunOutcome {
   const fault = { code, msg, cellId: step?.id ?? '', namespace: step?.namespace ?? '', tsMs: clock.nowMs(), stack: '' };
   return { ...NO_OUTCOME, end: { kind: 'failed', fault } };
+}
+
+/** The global error workflow alone gets the page of its error's group: who has its address may replay events of others. */
+function pageOf({ via, emission: { ownerId, groupId } }: ClaimedRun, { linkOf }: Pick<RunsDeps, 'linkOf'>) {
+  return via === 'global' && groupId !== null ? { page_url: linkOf({ ownerId, id: groupId }) } : {};
 }

@@ -1,4 +1,4 @@
-// Work at a time: schedule ticks, closing digests, watches and the ends of waits as soon as they are due, retention once an hour.
+// Work at a time: schedule ticks, digests, notices, watches and the ends of waits as soon as they are due, retention once an hour.
 
 import { PLAIN_EMISSION } from '../../domain/emission.ts';
 import { DAY_MS, HOUR_MS } from '../../domain/limits.ts';
@@ -9,6 +9,7 @@ import type { Dispatch } from '../accept/dispatch.ts';
 import type { Waiters } from '../accept/waiters.ts';
 import type { Slots } from '../capacity/slots.ts';
 import { Loop, type LoopPorts } from '../loop.ts';
+import type { SendNotices } from '../notices/notices.ts';
 import { CANCELLED } from '../runs/ready-runs.ts';
 import type { WakeUps } from '../wake-ups.ts';
 import { dueTick, tickEvent } from './cron.ts';
@@ -23,6 +24,7 @@ export interface SchedulerDeps extends LoopPorts {
   readonly clock: Clock;
   readonly watches: Pick<Watches, 'tickWatches'>;
   readonly retentionDays: number;
+  readonly sendNotices: SendNotices;
 }
 
 const TRIGGERS_AT_ONCE = 200;
@@ -58,11 +60,14 @@ export class Scheduler {
     const due = await store.dueTriggers(TRIGGERS_AT_ONCE);
     await Promise.all(due.map((trigger) => this.#fire(trigger)));
     dispatch.take(await store.closeDigests(slots));
+    const areMoreNotices = await this.#deps.sendNotices();
     const released = await store.releaseLater(slots);
     dispatch.take(released.claims);
+    const left = await store.tellGlobal(slots);
+    dispatch.take(left.claims);
     const hasMoreWaits = await this.#endWaits();
     const isMore = (await this.#deps.watches.tickWatches()) || hasMoreWaits;
-    if (due.length === TRIGGERS_AT_ONCE || released.isMore || isMore) return 0;
+    if (due.length === TRIGGERS_AT_ONCE || released.isMore || left.isMore || isMore || areMoreNotices) return 0;
     const next = await store.nextDueAtMs();
     return next === null ? Number.POSITIVE_INFINITY : next - clock.nowMs();
   }

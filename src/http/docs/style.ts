@@ -66,7 +66,12 @@ main.guide ul, main.guide ol { padding-left: 1.3rem; }
 main.guide h3 { font-size: 1.1rem; margin-top: 2rem; }
 main.guide .table { margin: .8rem 0 1.2rem; }
 .front { max-width: 36rem; margin: 14vh auto 0; text-align: center; }
-.button { display: inline-block; background: var(--accent); color: var(--bg); text-decoration: none; border-radius: 8px; padding: .6rem 1.1rem; margin: 1rem 0; font-weight: 600; }
+.page { max-width: 46rem; margin: 4vh auto 0; }
+.page form { display: inline-block; margin-right: .7rem; }
+.page h1 { font-size: 1.5rem; overflow-wrap: anywhere; }
+.page td { overflow-wrap: anywhere; }
+pre.wrapped code { white-space: pre-wrap; overflow-wrap: anywhere; }
+.button { border: 0; font: inherit; cursor: pointer; display: inline-block; background: var(--accent); color: var(--bg); text-decoration: none; border-radius: 8px; padding: .6rem 1.1rem; margin: 1rem 0; font-weight: 600; }
 @media (max-width: 74rem) {
   .layout:has(aside) { grid-template-columns: 15rem minmax(0, 1fr); }
   aside { display: none; }

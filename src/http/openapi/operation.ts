@@ -15,6 +15,7 @@ export const TAGS = {
   sources: 'Components that take events from somewhere else and emit them.',
   components: 'Code with props, to be configured before it becomes a source or a step.',
   accounts: 'What code needs to call apps in your name: tokens and keys, kept sealed.',
+  channels: 'Where notices of errors go: chats, incident services, any address, a mailbox.',
   data_stores: 'Keys and values that code shares, and that outlive its runs.',
   webhooks: 'Endpoints of yours to which events are delivered, signed.',
   heartbeats: 'Jobs that run elsewhere and tell of it, and what workflows are watched for: silence is an error, too.',

@@ -12,6 +12,7 @@ import { awaitContinue } from '../body/body.ts';
 import { createBodyMemory } from '../body/body-memory.ts';
 import type { HttpDeps } from '../deps.ts';
 import { createIngress } from '../ingress/ingress.ts';
+import { createNoticeLinkPages } from '../ingress/notice-links.ts';
 import { createPinging } from '../ingress/ping.ts';
 import { placeByHost, placeByPath } from '../ingress/place.ts';
 import { createResuming } from '../ingress/resume.ts';
@@ -52,6 +53,7 @@ export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds
   const resuming = createResuming({ ...deps, bodyMemory }, nextRequestId);
   const pinging = createPinging({ ...deps, bodyMemory }, nextRequestId);
   const sentry = createSentryEndpoint({ ...deps, bodyMemory }, nextRequestId);
+  const noticeLinks = createNoticeLinkPages(deps, nextRequestId);
   const { endpointHosts, publicUrl } = deps.urls;
   const unlessOut = (req: IncomingMessage, res: ServerResponse, handle: () => void): void => {
     const outage = outageOf(deps, {});
@@ -71,6 +73,7 @@ export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds
       if (url.startsWith('/e/')) unlessOut(req, res, () => ingress(req, res, placeByPath(url, publicUrl())));
       else if (url.startsWith('/r/')) unlessOut(req, res, () => resuming(req, res));
       else if (url.startsWith('/h/')) unlessOut(req, res, () => pinging(req, res));
+      else if (url.startsWith('/n/')) unlessOut(req, res, () => noticeLinks(req, res));
       else {
         const project = url.startsWith('/api/') ? sentryPlace(url) : null;
         if (project === null) toFastify(req, res);

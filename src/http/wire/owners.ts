@@ -7,6 +7,7 @@ import { DAY_MS, LIMITS, MINUTE_MS, SECOND_MS } from '../../domain/limits.ts';
 import type { Owner } from '../../domain/resource.ts';
 import { id, mostlyNull, nullable, oneOf, SECONDS, text, toSeconds } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
+import { channelIds } from './notices/channel-ids.ts';
 
 const OWNER_FIELDS = {
   id: id('u_'),
@@ -19,6 +20,7 @@ const OWNER_FIELDS = {
     description: 'Repeats of an error within this time become one mail at its end.',
     examples: [LIMITS.digestWindowMs],
   }),
+  channels: Type.Array(id('ch_'), { description: 'The channels that are notified of errors.' }),
   created_at: SECONDS,
   updated_at: SECONDS,
 };
@@ -92,6 +94,11 @@ export const OWNER_UPDATE = {
   digest_window_ms: Type.Optional(
     Type.Integer({ minimum: MINUTE_MS, maximum: 30 * DAY_MS, examples: [LIMITS.digestWindowMs] }),
   ),
+  channels: Type.Optional(
+    channelIds(
+      'The channels that are notified of the errors of your workflows, sources and webhooks, beside the global error workflow.',
+    ),
+  ),
 };
 
 /** The end of the year 9999. */
@@ -157,6 +164,7 @@ export function ownerToWire(owner: Owner): Static<typeof OWNER> {
     email: owner.email,
     global_error_workflow_id: owner.globalErrorWorkflowId,
     digest_window_ms: owner.digestWindowMs,
+    channels: [...owner.channelIds],
     created_at: toSeconds(owner.createdAtMs),
     updated_at: toSeconds(owner.updatedAtMs),
   };

@@ -3,11 +3,12 @@
 import type { Static } from 'typebox';
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import type { RetrySettings, Settings, Throttle } from '../../domain/resource.ts';
+import { GLOBAL_ERRORS, type RetrySettings, type Settings, type Throttle } from '../../domain/resource.ts';
 import { RETRIED_BY_NAME } from '../../domain/run/retry.ts';
 import { nullable, oneOf } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 import { GROUPING, groupingInput, groupingToWire } from './grouping.ts';
+import { channelIds } from './notices/channel-ids.ts';
 import { WATCH, WATCH_INPUT, watchInput, watchToWire } from './watches.ts';
 
 const MIN_MEMORY_MB = 16;
@@ -100,6 +101,10 @@ const FIELDS = {
     description: 'False: errors are listed and forwarded, but not sent to the global error workflow.',
     examples: [true],
   }),
+  global_errors: oneOf(
+    GLOBAL_ERRORS,
+    '`always`: the global error workflow gets every error. `fallback`: workflows and webhooks that are subscribed to its errors get them first, and the global error workflow only what none of them has taken: their runs have failed, their deliveries were given up. Without subscribers it gets all.',
+  ),
   env: Type.Record(Type.String({ pattern: ENV_NAME }), Type.String({ maxLength: 32_768 }), {
     description: 'Environment variables of the code.',
     additionalProperties: false,
@@ -109,6 +114,11 @@ const FIELDS = {
   }),
   grouping: GROUPING,
   watch: nullable(WATCH),
+  channels: nullable(
+    channelIds(
+      'The channels that are notified of its errors; none when empty. Null: those of its owner, and none when notify is false.',
+    ),
+  ),
 };
 
 export const SETTINGS = Type.Object(FIELDS, { title: 'Settings' });
@@ -124,7 +134,8 @@ export const SETTINGS_INPUT = Type.Object(
 
 export function settingsInput(input: Static<typeof SETTINGS_INPUT>): Partial<Settings> {
   const { timeout_ms: timeoutMs, memory_mb: memoryMb, concurrency, queue_limit: queueLimit, notify, env } = input;
-  const { throttle, retry, grouping, watch } = input;
+  const { global_errors: globalErrors } = input;
+  const { throttle, retry, grouping, watch, channels } = input;
   return {
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(memoryMb === undefined ? {} : { memoryMb }),
@@ -133,9 +144,11 @@ export function settingsInput(input: Static<typeof SETTINGS_INPUT>): Partial<Set
     ...(throttle === undefined ? {} : { throttle: throttle && throttleInput(throttle) }),
     ...(retry === undefined ? {} : { retry: retry && retryInput(retry) }),
     ...(notify === undefined ? {} : { notify }),
+    ...(globalErrors === undefined ? {} : { globalErrors }),
     ...(env === undefined ? {} : { env }),
     ...(grouping === undefined ? {} : { grouping: groupingInput(grouping) }),
     ...(watch === undefined ? {} : { watch: watch && watchInput(watch) }),
+    ...(channels === undefined ? {} : { channels }),
   };
 }
 
@@ -169,9 +182,11 @@ export function settingsToWire(settings: Settings): Static<typeof SETTINGS> {
     throttle: settings.throttle && { limit: settings.throttle.limit, interval_ms: settings.throttle.intervalMs },
     retry: settings.retry && retryToWire(settings.retry),
     notify: settings.notify,
+    global_errors: settings.globalErrors,
     env: { ...settings.env },
     grouping: groupingToWire(settings.grouping),
     watch: settings.watch && watchToWire(settings.watch),
+    channels: settings.channels && [...settings.channels],
   };
 }
 

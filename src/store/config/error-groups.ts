@@ -76,6 +76,7 @@ export function errorGroupVerbs({ database, clock }: ConfigCore): ErrorGroupStor
         yield* send(sql`UPDATE error_groups SET state = ${state}, until_ms = ${untilMs}, until_count = ${untilCount},
             after_deployment = ${afterDeployment}, reopened = ${reopened && JSON.stringify(reopened)}, note = ${note},
             assignee = ${assignee}, updated_at_ms = ${nowMs} WHERE id = ${id}`);
+        if (state !== before.state) yield* send(noticeAfter(state, id, nowMs));
         const group = { ...before, state, untilMs, untilCount, afterDeployment, reopened, note, assignee };
         return { group: { ...group, updatedAtMs: nowMs }, refused: false };
       }),
@@ -156,12 +157,23 @@ function* newestDeployment({ emitterId, lastDeployment }: ErrorGroup): Steps<str
   return newest > lastDeployment ? newest : lastDeployment;
 }
 
+/**
+ * What is to be told of a group whose owner has changed its state: of one that is resolved, that it recovered. Of one that is
+ * muted nothing, and of one that is opened nothing before its next error.
+ */
+function noticeAfter(state: ErrorGroup['state'], id: string, nowMs: number): Sql {
+  if (state === 'resolved')
+    return sql`UPDATE error_groups SET notice_due_ms = ${nowMs}, notice_folded = false WHERE id = ${id}`;
+  return sql`UPDATE error_groups SET notice_due_ms = NULL, notice_folded = false WHERE id = ${id}`;
+}
+
 /** Resolves the groups of a workflow, source or webhook that is deleted: they can recur no more. Retention deletes them. */
 export function* resolveGroups({ ownerId, id }: Listener, nowMs: number): Steps<void> {
   const theirs = sql`SELECT id FROM error_groups WHERE owner_id = ${ownerId} AND emitter_id = ${id}
     AND state <> 'resolved' ORDER BY id ${FOR_UPDATE}`;
   yield* send(sql`UPDATE error_groups SET state = 'resolved', until_ms = NULL, until_count = NULL,
-    after_deployment = NULL, updated_at_ms = ${nowMs} WHERE id ${isAmongRows(theirs)}`);
+    after_deployment = NULL, notice_due_ms = CASE WHEN notice_after_ms IS NULL THEN NULL ELSE CAST (${nowMs} AS BIGINT) END,
+    updated_at_ms = ${nowMs} WHERE id ${isAmongRows(theirs)}`);
 }
 
 interface Pruning {

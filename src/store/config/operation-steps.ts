@@ -7,7 +7,7 @@
 import type { DeliveryState } from '../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { countNext, firstNumberOf, meant, resendNext } from '../../domain/operation.ts';
-import type { OperationStore } from '../contract/operations.ts';
+import type { Stepped } from '../contract/operations.ts';
 import { ALL_DELIVERIES, OPEN_DELIVERIES } from '../log/log-tables.ts';
 import { flag, number, text } from '../rows/cells.ts';
 import { cursorOf, GONE } from '../rows/operation-rows.ts';
@@ -16,8 +16,6 @@ import type { Writing } from './config-database.ts';
 import { REPLAY_HAS_STEP, stepReplay } from './replay-steps.ts';
 import { differs, raw, type Sql, sql, tableOf } from './sql.ts';
 import { all, get, type Steps, send, together, work } from './steps.ts';
-
-type Stepped = Awaited<ReturnType<OperationStore['stepOperation']>>;
 
 const NOTHING: Stepped = { isResent: false, isMore: false };
 const MORE: Stepped = { isResent: false, isMore: true };
@@ -42,8 +40,7 @@ export function* stepOperation(w: Writing): Steps<Stepped> {
   const row = yield* get(NEXT);
   if (!row) return NOTHING;
   if (text(row, 'kind') === 'replay') {
-    yield* stepReplay(w, row);
-    return MORE;
+    return (yield* stepReplay(w, row)) ? { ...MORE, isResolved: true } : MORE;
   }
   if (!flag(row, 'has_webhook')) {
     yield* cancelOperations(text(row, 'webhook_id'), w.nowMs);

@@ -41,7 +41,7 @@ export function ownerVerbs({ database, seal }: ConfigCore): OwnerStore {
       database.writeRouting(owner.id, function* () {
         yield* send(sql`UPDATE owners SET name = ${owner.name}, email = ${owner.email},
             global_error_workflow_id = ${owner.globalErrorWorkflowId}, digest_window_ms = ${owner.digestWindowMs},
-            updated_at_ms = ${owner.updatedAtMs}
+            channel_ids = ${JSON.stringify(owner.channelIds)},            updated_at_ms = ${owner.updatedAtMs}
           WHERE id = ${owner.id}`);
       }),
 
@@ -79,9 +79,9 @@ export function ownerVerbs({ database, seal }: ConfigCore): OwnerStore {
 
   function* insertWhole({ owner, key, keyHash, workflow }: OwnerWrite): Steps<void> {
     yield* send(sql`INSERT INTO owners
-        (id, name, email, global_error_workflow_id, digest_window_ms, created_at_ms, updated_at_ms)
+        (id, name, email, global_error_workflow_id, digest_window_ms, channel_ids, created_at_ms, updated_at_ms)
       VALUES (${owner.id}, ${owner.name}, ${owner.email}, ${owner.globalErrorWorkflowId}, ${owner.digestWindowMs},
-        ${owner.createdAtMs}, ${owner.updatedAtMs})`);
+        ${JSON.stringify(owner.channelIds)}, ${owner.createdAtMs}, ${owner.updatedAtMs})`);
     yield* send(insertKey(key, keyHash));
     yield* insertRunnable({ ...workflow, record: workflow.workflow, seal });
   }

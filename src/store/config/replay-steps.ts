@@ -29,10 +29,11 @@ export const REPLAY_HAS_STEP = sql`(o.state = 'running' AND (NOT o.is_counted OR
     WHERE r.operation_id = o.id AND r.outcome = 'under_way'
       AND NOT EXISTS (SELECT 1 FROM ${OPEN_RUNS} AS open WHERE open.run = r.run AND ${raw(OPEN_RUN)})))`;
 
-/** Makes one step. */
-export function* stepReplay(w: Writing, row: Row): Steps<void> {
-  if (text(row, 'state') === 'running' && !flag(row, 'is_counted')) yield* countStep(w, row);
-  else yield* settleStep(w, row);
+/** Makes one step. Returns whether it has resolved a group, of which is to be told. */
+export function* stepReplay(w: Writing, row: Row): Steps<boolean> {
+  if (text(row, 'state') !== 'running' || flag(row, 'is_counted')) return yield* settleStep(w, row);
+  yield* countStep(w, row);
+  return false;
 }
 
 function* countStep(w: Writing, row: Row): Steps<void> {
@@ -55,7 +56,7 @@ interface Ended {
 }
 
 /** Notes the ends of replays, and what follows from them. */
-function* settleStep(w: Writing, row: Row): Steps<void> {
+function* settleStep(w: Writing, row: Row): Steps<boolean> {
   const id = text(row, 'id');
   const ended = yield* readEnded(id);
   if (ended.length > 0) {
@@ -77,7 +78,7 @@ function* settleStep(w: Writing, row: Row): Steps<void> {
       under_way = ${counts.under_way}, fixed = ${counts.fixed}, failed_same = ${counts.failed_same},
       failed_differently = ${counts.failed_differently}, cancelled = ${counts.cancelled}, unknown = ${counts.unknown},
       updated_at_ms = ${w.nowMs}, turn = ${w.nextTurn()} WHERE id = ${id}`);
-  if (next.state === 'done' && isAllFixed(counts)) yield* resolveGroup(w, row, replaying);
+  return next.state === 'done' && isAllFixed(counts) && (yield* resolveGroup(w, row, replaying));
 }
 
 function standingOf({ isCanaryOver, stopAt }: Pick<Replaying, 'isCanaryOver' | 'stopAt'>) {
@@ -100,11 +101,12 @@ function* readEnded(id: string): Steps<readonly Ended[]> {
 }
 
 /** Resolves the group whose errors were all replayed, and are fixed, unless it has new ones since. */
-function* resolveGroup(w: Writing, row: Row, { order: { selection } }: Replaying): Steps<void> {
+function* resolveGroup(w: Writing, row: Row, { order: { selection } }: Replaying): Steps<boolean> {
   const { groupId, code, sinceMs, untilMs } = selection;
-  if (groupId === null || code !== null || sinceMs !== null || untilMs !== null) return;
+  if (groupId === null || code !== null || sinceMs !== null || untilMs !== null) return false;
   yield* send(sql`UPDATE error_groups SET state = 'resolved', until_ms = NULL, until_count = NULL, after_deployment = NULL,
-      reopened = NULL, updated_at_ms = ${w.nowMs}
+      reopened = NULL, notice_due_ms = ${w.nowMs}, notice_folded = false, updated_at_ms = ${w.nowMs}
     WHERE id = ${groupId} AND owner_id = ${text(row, 'owner_id')} AND state = 'open'
       AND last_entry <= ${number(row, 'last_entry')}`);
+  return true;
 }

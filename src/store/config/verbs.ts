@@ -1,6 +1,7 @@
 // All verbs of the configuration, for either database.
 
 import type { AuditStore } from '../contract/audit.ts';
+import type { ChannelStore, NoticeStore } from '../contract/channels.ts';
 import type { AccountStore, DataStoreStore } from '../contract/data.ts';
 import type { DeploymentStore } from '../contract/deployments.ts';
 import type { ErrorGroupStore } from '../contract/error-groups.ts';
@@ -25,6 +26,8 @@ import { dataStoreVerbs } from './data-stores.ts';
 import { deliveryVerbs } from './deliveries.ts';
 import { deploymentVerbs } from './deployments.ts';
 import { errorGroupVerbs } from './error-groups.ts';
+import { channelVerbs } from './notices/channels.ts';
+import { noticeVerbs } from './notices/notices.ts';
 import { operationVerbs } from './operations.ts';
 import { ownerVerbs } from './owners.ts';
 import { quotaVerbs } from './quotas.ts';
@@ -50,6 +53,8 @@ export type ConfigStore = OwnerStore &
   ErrorGroupStore &
   Pick<DeliveryStore, 'listDeliveries' | 'getDelivery' | 'resendDelivery'> &
   AccountStore &
+  ChannelStore &
+  NoticeStore &
   DataStoreStore &
   AuditStore &
   WatchStore &
@@ -70,6 +75,8 @@ export function configVerbs(core: ConfigCore): ConfigStore {
     ...operationVerbs(core),
     ...errorGroupVerbs(core),
     ...accountVerbs(core),
+    ...channelVerbs(core),
+    ...noticeVerbs(core),
     ...dataStoreVerbs(core),
     ...auditVerbs(core),
     ...watchVerbs(core),

@@ -95,6 +95,13 @@ export interface ReplayStep {
   readonly isLast: boolean;
 }
 
+export interface Stepped {
+  readonly isResent: boolean;
+  readonly isMore: boolean;
+  /** A group of errors was resolved: a notice of it may be due. */
+  readonly isResolved?: boolean;
+}
+
 export interface OperationStore {
   /** Returns false when the webhook is gone. */
   createOperation(operation: NewOperation): Promise<boolean>;
@@ -116,7 +123,7 @@ export interface OperationStore {
    * another step may follow at once; else all operations wait for deliveries or runs under way or for a webhook to be enabled,
    * or are over. Ends of replays are noted also when the operation is paused or cancelled.
    */
-  stepOperation(): Promise<{ readonly isResent: boolean; readonly isMore: boolean }>;
+  stepOperation(): Promise<Stepped>;
   previewReplay(ownerId: string, selection: ErrorSelection): Promise<ReplayPreview>;
   /** Returns the errors that come next in an operation that may make replays now; else when the first one may; null: none knows. */
   nextReplays(): Promise<ReplayWork | { readonly dueAtMs: number | null }>;

@@ -12,6 +12,7 @@ import type {
   Webhook,
   Workflow,
 } from '../../domain/resource.ts';
+import type { ChannelStore } from './channels.ts';
 import type { AccountStore, DataStoreStore } from './data.ts';
 import type { DeploymentStore } from './deployments.ts';
 import type { QuotaStore } from './quotas.ts';
@@ -191,6 +192,7 @@ export interface ResourceStore
     WebhookStore,
     SubscriptionStore,
     AccountStore,
+    ChannelStore,
     DataStoreStore {
   /** Returns whether the owner has a workflow, source, webhook or trigger with this id, or is itself meant. */
   exists(ownerId: string, id: string): Promise<boolean>;

@@ -25,6 +25,7 @@ import type { ClaimedRun, HttpAnswer, RunLease, RunState } from '../../domain/ru
 import type { RunEnd } from '../../domain/run/run-end.ts';
 import type { StoreClock } from '../../ports.ts';
 import type { AuditStore } from './audit.ts';
+import type { NoticeStore } from './channels.ts';
 import type { CounterStore } from './counters.ts';
 import type { ErrorGroupStore } from './error-groups.ts';
 import type { NodeStore } from './nodes.ts';
@@ -251,7 +252,7 @@ export interface TimeStore {
    * only the next due time is written (null). Throws when the next tick is not later.
    */
   fireTrigger(tick: Tick, emission: NewEmission, admission: Admission): Promise<Appended | null>;
-  /** Returns when the next schedule tick, digest, later emission, end of a run's wait or watch is due; null: none. */
+  /** Returns when the next schedule tick, digest, notice, later emission, end of a run's wait or watch is due; null: none. */
   nextDueAtMs(): Promise<number | null>;
   /** Closes digest windows that are over: sends one mail of the repeats and opens the next window, or deletes an empty one. */
   closeDigests(admission: Admission): Promise<Claims>;
@@ -260,6 +261,11 @@ export interface TimeStore {
    * most LIMITS.laterStep; `isMore`: there may be more.
    */
   releaseLater(admission: Admission): Promise<{ readonly claims: Claims; readonly isMore: boolean }>;
+  /**
+   * Looks at errors whose workflow has `globalErrors` set to `fallback`: the global error workflow gets those, each once, whose runs
+   * and deliveries are over without a success. At most LIMITS.fallbacksPerStep; `isMore`: there may be more.
+   */
+  tellGlobal(admission: Admission): Promise<{ readonly claims: Claims; readonly isMore: boolean }>;
   /**
    * Replaces a watch by what was decided, with the emissions that tell of it, in one transaction. Null: the watch has changed
    * since it was read, and nothing was written. Of several nodes that judge the same watch one succeeds.
@@ -282,6 +288,7 @@ export interface Store
     DeliveryStore,
     OperationStore,
     ErrorGroupStore,
+    NoticeStore,
     CounterStore,
     SpaceStore,
     TimeStore,

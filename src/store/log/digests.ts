@@ -1,6 +1,6 @@
 // Closes the windows in which repeats of a notice were counted (write-emission.ts); one mail reports them.
 
-import { digestBody } from '../../domain/delivery/digest.ts';
+import { countedIn, digestBody } from '../../domain/delivery/digest.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Claims } from '../contract/store.ts';
 import type { ClosedDigest, LogWriter } from './port.ts';
@@ -16,13 +16,13 @@ export function closeDigests(log: LogWriter): Claims {
 }
 
 function closeDigest(log: LogWriter, { ownerId, digestKey, window, newest }: ClosedDigest): void {
-  if (window.repeats === 0 || newest === null) {
+  if (newest === null || countedIn(digestKey, window) === 0) {
     log.endDigest(ownerId, digestKey);
     return;
   }
   const { entry: _entry, emitId: _emitId, ...mail } = newest;
   // The mail reports several runs, so it has no cause.
-  const made = { ...mail, body: digestBody(window, mail.body), digestKey: null, causeRun: null };
+  const made = { ...mail, body: digestBody(digestKey, window, mail.body), digestKey: null, causeRun: null };
   const { emission } = writeEmission(log, made);
   const windowMs = log.owner(ownerId)?.digestWindowMs ?? LIMITS.digestWindowMs;
   const times = { openedAtMs: log.nowMs, closesAtMs: log.nowMs + windowMs };

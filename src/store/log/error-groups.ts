@@ -11,23 +11,26 @@ import { type CapturedFault, keyOf, ruleFor } from '../../domain/errors/fingerpr
 import { type GroupedError, OPEN, type Reopened, reopenedBy } from '../../domain/errors/group.ts';
 import { msOf, PREFIX, resourceIdOf } from '../../domain/ids.ts';
 import { HOUR_MS } from '../../domain/limits.ts';
+import { channelsFor } from '../../domain/notices/channel.ts';
 import { isAmong, type Sql, sql, tableOf } from '../config/sql.ts';
 import { type Steps, send, together } from '../config/steps.ts';
-import { number, text } from '../rows/cells.ts';
+import { number, numberOrNull, text } from '../rows/cells.ts';
 import { toStanding } from '../rows/group-rows.ts';
 import type { Row } from '../rows/rows.ts';
 import type { LogWriter, NewGroup } from './port.ts';
 
 /** Returns the group of a new error. Its id is made of what it has in common with others, so all processes agree. */
 export function groupOf(
-  log: Pick<LogWriter, 'runnable'>,
+  log: Pick<LogWriter, 'runnable' | 'owner'>,
   { ownerId, emitterId }: Pick<Emission, 'ownerId' | 'emitterId'>,
   fault: CapturedFault,
 ): NewGroup {
   const runnable = /^(p|dc)_/.test(emitterId) ? log.runnable(ownerId, emitterId) : undefined;
   const rule = ruleFor(fault, runnable?.settings.grouping ?? []);
   const id = groupId({ ownerId, emitterId }, keyOf(fault, rule));
-  return { id, ownerId, emitterId, fingerprint: fault.fingerprint, rule: rule?.group ?? null };
+  const channels = fault.isOfNotice ? [] : channelsFor(log.owner(ownerId), runnable?.settings);
+  const isTold = channels.length > 0;
+  return { id, ownerId, emitterId, fingerprint: fault.fingerprint, rule: rule?.group ?? null, isTold };
 }
 
 export function groupId({ ownerId, emitterId }: { ownerId: string; emitterId: string }, key: string): string {
@@ -68,17 +71,26 @@ export class GroupCaptures {
     return this.#captures.get(id)?.errors ?? [];
   }
 
+  /** Returns whether channels are notified of a group's errors. */
+  isTold(id: string): boolean {
+    return this.#captures.get(id)?.group.isTold ?? false;
+  }
+
   all(): readonly Capture[] {
     return [...this.#captures.values()];
   }
 }
 
-/** Writes the groups of captured errors, and opens those again that the errors open. */
-export function* writeGroupsOf(captures: GroupCaptures, nowMs: number): Steps<void> {
+/**
+ * Writes the groups of captured errors, and opens those again that the errors open. Returns whether a notice is due now: with
+ * the first error of a group, with the first one behind the window of the last notice, and when a group is over.
+ */
+export function* writeGroupsOf(captures: GroupCaptures, nowMs: number): Steps<boolean> {
   const over = captures.over();
   if (over.length > 0) yield* send(setResolved(over, nowMs));
   const all = captures.all();
-  if (all.length === 0) return;
+  let isDue = over.length > 0;
+  if (all.length === 0) return isDue;
   const deployments = deploymentsOf(all);
   const [written = []] = yield* together(
     upsertGroups(all, nowMs),
@@ -87,8 +99,12 @@ export function* writeGroupsOf(captures: GroupCaptures, nowMs: number): Steps<vo
   );
   for (const row of written) {
     const reopened = reopenedIn(row, captures, nowMs);
-    if (reopened) yield* send(setOpen(text(row, 'id'), reopened, nowMs));
+    const isTold = captures.isTold(text(row, 'id'));
+    if (reopened) yield* send(setOpen(text(row, 'id'), reopened, { nowMs, isTold }));
+    const dueMs = numberOrNull(row, 'notice_due_ms');
+    isDue ||= (reopened !== null && isTold) || (dueMs !== null && dueMs <= nowMs);
   }
+  return isDue;
 }
 
 function reopenedIn(row: Row, captures: GroupCaptures, nowMs: number): Reopened | null {
@@ -99,12 +115,14 @@ function reopenedIn(row: Row, captures: GroupCaptures, nowMs: number): Reopened 
 /** One that its owner has muted stays so. */
 function setResolved(ids: readonly string[], nowMs: number): Sql {
   return sql`UPDATE error_groups SET state = 'resolved', until_ms = NULL, until_count = NULL, after_deployment = NULL,
-    reopened = NULL, updated_at_ms = ${nowMs} WHERE id ${isAmong(ids)} AND state = 'open'`;
+    reopened = NULL, notice_due_ms = ${nowMs}, notice_folded = false, updated_at_ms = ${nowMs}
+    WHERE id ${isAmong(ids)} AND state = 'open'`;
 }
 
-function setOpen(id: string, reopened: Reopened, nowMs: number): Sql {
+function setOpen(id: string, reopened: Reopened, { nowMs, isTold }: { nowMs: number; isTold: boolean }): Sql {
   return sql`UPDATE error_groups SET state = ${OPEN.state}, until_ms = NULL, until_count = NULL, after_deployment = NULL,
-    reopened = ${JSON.stringify(reopened)}, updated_at_ms = ${nowMs} WHERE id = ${id}`;
+    reopened = ${JSON.stringify(reopened)}, notice_after_ms = NULL, notice_due_ms = ${isTold ? nowMs : null},
+    updated_at_ms = ${nowMs} WHERE id = ${id}`;
 }
 
 const NEW_GROUP = {
@@ -122,6 +140,7 @@ const NEW_GROUP = {
   last_entry: 'bigint',
   first_deployment: 'text',
   last_deployment: 'text',
+  notice_due_ms: 'bigint',
 } as const;
 
 /** Entries of several processes come in any order. */
@@ -136,19 +155,24 @@ function upsertGroups(captures: readonly Capture[], nowMs: number): Sql {
     ...firstAndLast(errors),
     first_deployment: errors[0]?.deploymentId ?? null,
     last_deployment: errors.at(-1)?.deploymentId ?? null,
+    notice_due_ms: group.isTold ? nowMs : null,
   }));
   return sql`INSERT INTO error_groups (id, owner_id, emitter_id, version, namespace, code, template, frame, rule, n,
-      first_entry, last_entry, first_deployment, last_deployment, state, updated_at_ms)
+      first_entry, last_entry, first_deployment, last_deployment, state, notice_due_ms, updated_at_ms)
     SELECT id, owner_id, emitter_id, version, namespace, code, template, frame, rule, n,
-      first_entry, last_entry, first_deployment, last_deployment, 'open', ${nowMs} FROM ${tableOf(NEW_GROUP, rows)}
+      first_entry, last_entry, first_deployment, last_deployment, 'open', notice_due_ms, ${nowMs} FROM ${tableOf(NEW_GROUP, rows)}
       WHERE true ORDER BY id
     ON CONFLICT (id) DO UPDATE SET n = error_groups.n + excluded.n,
       first_entry = CASE WHEN excluded.first_entry < error_groups.first_entry
         THEN excluded.first_entry ELSE error_groups.first_entry END,
       last_entry = CASE WHEN excluded.last_entry > error_groups.last_entry
         THEN excluded.last_entry ELSE error_groups.last_entry END,
-      last_deployment = coalesce(excluded.last_deployment, error_groups.last_deployment)
-    RETURNING id, n, state, until_ms, until_count, after_deployment`;
+      last_deployment = coalesce(excluded.last_deployment, error_groups.last_deployment),
+      notice_due_ms = CASE WHEN error_groups.state <> 'open' OR error_groups.notice_due_ms IS NOT NULL
+          THEN error_groups.notice_due_ms
+        WHEN error_groups.notice_after_ms > excluded.notice_due_ms THEN error_groups.notice_after_ms
+        ELSE excluded.notice_due_ms END
+    RETURNING id, n, state, until_ms, until_count, after_deployment, notice_due_ms`;
 }
 
 function firstAndLast(errors: readonly GroupedError[]): { first_entry: number; last_entry: number } {

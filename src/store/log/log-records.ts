@@ -1,6 +1,6 @@
 // Reads of the log, for both databases: its lists, the ledger, receipts, and what is due when.
 
-import { ERRORS } from '../../domain/emission.ts';
+import { ERRORS, NOTICE } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Via } from '../../domain/resource.ts';
 import { readPage } from '../config/pages.ts';
@@ -120,8 +120,13 @@ const NEXT_DUE = sql`SELECT min(at) AS at FROM (
   SELECT min(next_at_ms) AS at FROM triggers WHERE next_at_ms IS NOT NULL
   UNION ALL SELECT min(due_at_ms) FROM watches WHERE due_at_ms IS NOT NULL
   UNION ALL SELECT min(closes_at_ms) FROM digests
+  UNION ALL SELECT min(notice_due_ms) FROM error_groups WHERE notice_due_ms IS NOT NULL
+  UNION ALL SELECT min(due_at_ms) FROM withheld WHERE due_at_ms IS NOT NULL
   UNION ALL SELECT min(due_at_ms) FROM later_emissions
   UNION ALL SELECT min(due_at_ms) FROM ${WAITING_RUNS}) AS due`;
+
+/** Written out: partial indexes apply to words, not to parameters. */
+const NAMES = { errors: raw(`'${ERRORS}'`), notice: raw(`'${NOTICE}'`) };
 
 /** Returns the receipts of the first `limit` emissions of one run. */
 export function causesOf(log: LogReader, of: { ownerId: string; run: number }, limit: number): Promise<Receipt[]> {
@@ -133,7 +138,8 @@ export function causesOf(log: LogReader, of: { ownerId: string; run: number }, l
 }
 
 /**
- * Returns every run, delivery and withheld listener of emissions, including the mails and requests that their runs sent.
+ * Returns every run, delivery and withheld listener of emissions, including the mails and requests that their runs sent, and of
+ * an error the notices that tell of it.
  * `heard` selects entries; a mail or request that a run sent has the `via` of that run. One statement, so that it sees one
  * moment: on Postgres, a run that is just ending moves between two tables.
  */
@@ -142,7 +148,15 @@ async function receiptsOf({ database }: LogReader, heard: Sql): Promise<Receipt[
     sent AS (SELECT heard.entry AS root, emissions.entry, runs.via
       FROM heard JOIN ${ALL_RUNS} AS runs ON runs.entry = heard.entry JOIN emissions ON emissions.cause_run = runs.run
       WHERE heard.via IS NULL AND emissions.name IN ${SENT}),
-    told AS (SELECT entry AS root, entry, via FROM heard UNION ALL SELECT root, entry, via FROM sent)
+    noticed AS (SELECT failed.entry AS root, notices.entry, CAST(NULL AS TEXT) AS via
+      FROM heard JOIN emissions AS failed ON failed.entry = heard.entry AND failed.name = ${NAMES.errors}
+      JOIN emissions AS notices ON notices.digest_key = failed.group_id AND notices.name = ${NAMES.notice}
+        AND notices.entry > failed.entry AND notices.item_id = (SELECT first.item_id FROM emissions AS first
+          WHERE first.digest_key = failed.group_id AND first.name = ${NAMES.notice} AND first.entry > failed.entry
+            AND first.item_ts >= failed.entry ORDER BY first.entry LIMIT 1)
+      WHERE heard.via IS NULL),
+    told AS (SELECT entry AS root, entry, via FROM heard UNION ALL SELECT root, entry, via FROM sent
+      UNION ALL SELECT root, entry, via FROM noticed)
     SELECT * FROM (
       SELECT heard.entry AS root, heard.entry, 1 AS place, 'run' AS kind, runs.run AS number,
         runs.runnable_id AS listener_id, runs.subscription_id, runs.via, runs.state, runs.error_code AS reason

@@ -38,7 +38,14 @@ export function noClaims(): ClaimsSoFar {
 }
 
 /** One verb's view of its transaction. This verb and the later ones of the transaction see what it writes. */
-export interface LogWriter extends KeyStore, DigestStore, LaterStore, SourceMemory, GroupStore, ReplayStore {
+export interface LogWriter
+  extends FallbackStore,
+    KeyStore,
+    DigestStore,
+    LaterStore,
+    SourceMemory,
+    GroupStore,
+    ReplayStore {
   readonly nowMs: number;
   /** Begins every emit id of this store. */
   readonly storeTag: string;
@@ -57,7 +64,8 @@ export interface LogWriter extends KeyStore, DigestStore, LaterStore, SourceMemo
   count(ownerId: string, fact: string, by: number): void;
 
   insertEmission(emission: Emission): void;
-  insertWithheld(entry: number, withheld: Withheld): void;
+  /** `dueAtMs`: when a fallback is looked at first; null: it is none. */
+  insertWithheld(entry: number, withheld: Withheld, dueAtMs: number | null): void;
   insertRun(run: NewRun): void;
   insertDelivery(delivery: NewDelivery): void;
 
@@ -141,6 +149,24 @@ export interface ReplaysMade extends Omit<LockedReplay, 'standing'> {
   readonly nowMs: number;
 }
 
+/** Errors that the global error workflow gets if no other listener takes them. */
+export interface FallbackStore {
+  /** Returns some of those that are to be looked at, locked. */
+  takeFallbacks(): readonly DueFallback[];
+  writeFallback(made: FallbackDecision): void;
+}
+
+export interface DueFallback {
+  readonly emission: Emission;
+  /** `taken`: a listener has succeeded. `open`: none has, and one may. `left`: none will. */
+  readonly standing: 'taken' | 'open' | 'left';
+}
+
+/** `told`: the global error workflow gets it now. Else when it is looked at again (null: never) and why it is withheld. */
+export type FallbackDecision =
+  | { readonly entry: number; readonly told: true }
+  | { readonly entry: number; readonly told: false; readonly dueAtMs: number | null; readonly reason: string };
+
 /** Groups of errors. */
 export interface GroupStore {
   /** Counts an error in its group; written with all others of the transaction, before it is committed (error-groups.ts). */
@@ -157,6 +183,8 @@ export interface NewGroup {
   readonly fingerprint: Fingerprint;
   /** The name that a rule gives the group. */
   readonly rule: string | null;
+  /** Channels are notified of its errors. */
+  readonly isTold: boolean;
 }
 
 /** Windows in which repeats of a notice are counted. */

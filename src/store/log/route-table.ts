@@ -10,12 +10,16 @@ export function routeTableOf({ ownerId, emitterId, onlyListenerId }: NewEmission
   const runnable = (id: string) => (/^(p|dc)_/.test(id) ? log.runnable(ownerId, id) : undefined);
   const webhook = (id: string) => (id.startsWith('wh_') ? log.webhook(ownerId, id) : undefined);
   const listeners = { runnables: { get: runnable }, webhooks: { get: webhook } };
-  if (onlyListenerId !== null) return { ...listeners, subscriptions: [], globalWorkflow: null, notify: true };
+  if (onlyListenerId !== null) {
+    return { ...listeners, subscriptions: [], globalWorkflow: null, notify: true, isFallback: false };
+  }
+  const settings = runnable(emitterId)?.settings;
   const globalId = log.owner(ownerId)?.globalErrorWorkflowId ?? null;
   return {
     ...listeners,
     subscriptions: log.subscriptionsTo(ownerId, emitterId),
     globalWorkflow: globalId === null ? null : (log.runnable(ownerId, globalId) ?? null),
-    notify: runnable(emitterId)?.settings.notify ?? true,
+    notify: settings?.notify ?? true,
+    isFallback: settings?.globalErrors === 'fallback',
   };
 }

@@ -2,13 +2,14 @@
 // recordAttempt, fireTrigger, rescue and closeDigests all call it.
 
 import { MAIL } from '../../domain/delivery/delivery.ts';
-import { whyCounted } from '../../domain/delivery/digest.ts';
+import { type DigestWindow, groupsKeyOf, isMailedAtOnce, whyCounted } from '../../domain/delivery/digest.ts';
 import { closedStateOf } from '../../domain/delivery/progress.ts';
 import { maySendAtOnce } from '../../domain/delivery/turn.ts';
 import { type Emission, ERRORS, type NewEmission } from '../../domain/emission.ts';
 import { failureOfRun, queueFull } from '../../domain/failure.ts';
 import { emitId } from '../../domain/ids.ts';
-import { isBesideHooks } from '../../domain/resource.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import { isBesideHooks, type Runnable } from '../../domain/resource.ts';
 import { listenerOfTarget, type RouteTarget, route } from '../../domain/route.ts';
 import type { Fault } from '../../domain/run/run.ts';
 import { startOf } from '../../domain/run/run-times.ts';
@@ -58,7 +59,8 @@ export function writeEmission(log: LogWriter, made: NewEmission, options: Caused
       writeDelivery(log, emission, target);
     }
   }
-  for (const one of withheld) log.insertWithheld(entry, one);
+  for (const one of withheld)
+    log.insertWithheld(entry, one, one.isFallback ? log.nowMs + LIMITS.fallbackFirstMs : null);
   return { emission, firstRun: first?.run ?? null, firstRunRefused: first?.isRefused ?? false };
 }
 
@@ -73,6 +75,12 @@ function withGroup(log: LogWriter, emission: Emission): Emission {
   const group = groupOf(log, written, fault);
   log.captureError(group, { entry: emission.entry, deploymentId: fault.deploymentId });
   return { ...written, groupId: group.id };
+}
+
+/** Writes the run of the global error workflow for an error that is in the log. */
+export function writeGlobalRun(log: LogWriter, emission: Emission, runnable: Runnable): void {
+  const target = { kind: 'run', runnable, via: 'global', subscriptionId: null } as const;
+  writeRun(log, { emission, target, isAwaited: false, continuation: undefined });
 }
 
 interface CausedRun {
@@ -150,18 +158,26 @@ export function writeFailure(log: LogWriter, failed: Parameters<typeof failureOf
 /** Counts a repeat of a notice instead of sending it. Returns the reason; null: the mail is to be sent, and opens a window. */
 function countRepeat(log: LogWriter, { ownerId, digestKey, entry }: Emission): string | null {
   if (digestKey === null) return null;
-  // A window that is over but not yet closed still counts.
-  const window = log.digestWindow(ownerId, digestKey);
-  if (window) {
-    const reason = whyCounted({ closesAtMs: window.closesAtMs, repeats: window.repeats + 1 });
-    log.countInDigest(ownerId, digestKey, entry);
-    return reason;
-  }
+  const groupsKey = groupsKeyOf(digestKey);
+  // A window that is over but not yet closed still counts. Both are read first: Postgres locks them together then.
+  const [window, groups] = [log.digestWindow(ownerId, digestKey), log.digestWindow(ownerId, groupsKey)];
+  if (window) return countIn({ ownerId, digestKey, window });
+  if (groups && !isMailedAtOnce(groups)) return countIn({ ownerId, digestKey: groupsKey, window: groups });
   const windowMs = log.owner(ownerId)?.digestWindowMs ?? 0;
   if (windowMs > 0) {
-    log.openDigest({ ownerId, digestKey, openedAtMs: log.nowMs, closesAtMs: log.nowMs + windowMs, newestEntry: entry });
+    const opened = { ownerId, openedAtMs: log.nowMs, closesAtMs: log.nowMs + windowMs, newestEntry: entry };
+    log.openDigest({ ...opened, digestKey });
+    if (groups) log.countInDigest(ownerId, groupsKey, entry);
+    else log.openDigest({ ...opened, digestKey: groupsKey });
   }
   return null;
+
+  function countIn(counting: { ownerId: string; digestKey: string; window: DigestWindow }): string {
+    const { closesAtMs, repeats } = counting.window;
+    const reason = whyCounted({ closesAtMs, repeats: repeats + 1 });
+    log.countInDigest(counting.ownerId, counting.digestKey, entry);
+    return reason;
+  }
 }
 
 /** Writes a delivery: sending if it overtakes none and has a slot, else pending, or held. */
@@ -170,7 +186,8 @@ function writeDelivery(log: LogWriter, emission: Emission, target: DeliveryTarge
   const isMail = kind === 'mail';
   const counted = isMail ? countRepeat(log, emission) : null;
   if (counted !== null) {
-    log.insertWithheld(emission.entry, { listenerId: MAIL, subscriptionId: null, via: 'direct', reason: counted });
+    const withheld = { listenerId: MAIL, subscriptionId: null, via: 'direct', reason: counted } as const;
+    log.insertWithheld(emission.entry, withheld, null);
     return;
   }
   const webhook = kind === 'webhook' ? target.webhook : null;

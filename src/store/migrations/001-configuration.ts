@@ -10,6 +10,8 @@ CREATE TABLE owners (
   email TEXT,
   global_error_workflow_id ID,
   digest_window_ms BIGINT NOT NULL,
+  -- JSON: ids of the channels that hear of errors
+  channel_ids TEXT NOT NULL DEFAULT '[]',
   created_at_ms BIGINT NOT NULL,
   updated_at_ms BIGINT NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -272,6 +274,20 @@ CREATE TABLE webhooks (
   updated_at_ms BIGINT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX webhooks_owner ON webhooks (owner_id, id);
+
+-- Where notices of errors go: chats, incident services, addresses and mailboxes.
+CREATE TABLE channels (
+  id ID PRIMARY KEY,
+  owner_id ID NOT NULL,
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  active BOOLEAN NOT NULL,
+  -- sealed JSON
+  config TEXT NOT NULL,
+  created_at_ms BIGINT NOT NULL,
+  updated_at_ms BIGINT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX channels_owner ON channels (owner_id, id);
 
 -- Accounts at other services, and data stores with their records ----------------------------------------------------
 

@@ -36,6 +36,7 @@ CREATE TABLE emissions (
   original_start INT,
   original_length INT,
   only_listener_id ID,
+  -- of a mail, what it repeats; of a notice, the group that it tells of
   digest_key TEXT,
   -- of an error
   group_id ID,
@@ -51,6 +52,7 @@ CREATE INDEX emissions_replays ON emissions (owner_id, cause_run) WHERE name = '
 CREATE INDEX emissions_cause_run ON emissions (cause_run) WHERE cause_run IS NOT NULL;
 CREATE INDEX emissions_cause_delivery ON emissions (cause_delivery) WHERE cause_delivery IS NOT NULL;
 CREATE INDEX emissions_group ON emissions (group_id, entry) WHERE group_id IS NOT NULL;
+CREATE INDEX emissions_notices ON emissions (digest_key, entry) WHERE name = '$notice';
 
 -- Emissions of sources that are to be delivered later. They are in the log when their time has come, and not before: the
 -- log's order is that of what has happened.
@@ -88,9 +90,12 @@ CREATE TABLE withheld (
   listener_id ID NOT NULL,
   subscription_id ID,
   via TEXT NOT NULL,
-  reason TEXT NOT NULL
+  reason TEXT NOT NULL,
+  -- of the global error workflow: when to look whether another listener has taken the error; null: it is decided
+  due_at_ms BIGINT
 ) STRICT;
 CREATE INDEX withheld_entry ON withheld (entry);
+CREATE INDEX withheld_due ON withheld (due_at_ms) WHERE due_at_ms IS NOT NULL;
 
 CREATE TABLE idempotency (
   trigger_id ID NOT NULL,
@@ -152,11 +157,22 @@ CREATE TABLE error_groups (
   reopened TEXT,
   note TEXT,
   assignee TEXT,
+  -- when its next notice is due, or was taken and is taken again; null: there is nothing to tell
+  notice_due_ms BIGINT,
+  -- until then repeats are counted; null: nobody was told since the group opened
+  notice_after_ms BIGINT,
+  -- how many notices there were, and the errors counted when the last one was sent
+  notices INT NOT NULL DEFAULT 0,
+  told_n BIGINT NOT NULL DEFAULT 0,
+  -- when a notice of its own was sent last; and whether its next one tells of other groups of its workflow, too
+  notice_told_ms BIGINT,
+  notice_folded BOOLEAN NOT NULL DEFAULT false,
   updated_at_ms BIGINT NOT NULL
 @sqlite ) STRICT;
 @postgres ) HOT;
 CREATE INDEX error_groups_seen ON error_groups (owner_id, last_entry);
 CREATE INDEX error_groups_emitter ON error_groups (owner_id, emitter_id, last_entry);
+CREATE INDEX error_groups_notices ON error_groups (notice_due_ms) WHERE notice_due_ms IS NOT NULL;
 
 -- How many errors of a group came in each hour since 1970.
 CREATE TABLE error_group_hours (

@@ -1,6 +1,7 @@
 // Rows of the log, for both backends. Each stores the flags of an emission differently.
 
 import { DELIVERY_STATES, type DeliveryKind, type DeliveryState, type DueBy } from '../../domain/delivery/delivery.ts';
+import type { DigestWindow } from '../../domain/delivery/digest.ts';
 import type { Emission, SourceType } from '../../domain/emission.ts';
 import { errorIn } from '../../domain/failure.ts';
 import { emitId } from '../../domain/ids.ts';
@@ -151,5 +152,13 @@ export function toLedger(facts: ReadonlyMap<string, number>): Ledger {
     runs: of('runs', RUN_STATES),
     deliveries: of('deliveries', DELIVERY_STATES),
     errors: facts.get('errors') ?? 0,
+  };
+}
+
+export function toDigestWindow(row: Row): DigestWindow {
+  return {
+    openedAtMs: number(row, 'opened_at_ms'),
+    closesAtMs: number(row, 'closes_at_ms'),
+    repeats: number(row, 'repeats'),
   };
 }

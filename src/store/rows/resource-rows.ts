@@ -12,6 +12,7 @@ export function toOwner(row: Row): Owner {
     email: textOrNull(row, 'email'),
     globalErrorWorkflowId: textOrNull(row, 'global_error_workflow_id'),
     digestWindowMs: number(row, 'digest_window_ms'),
+    channelIds: json<string[]>(row, 'channel_ids'),
     createdAtMs: number(row, 'created_at_ms'),
     updatedAtMs: number(row, 'updated_at_ms'),
   };
@@ -55,7 +56,7 @@ export function toSubscription(row: Row): Subscription {
     emitterId: text(row, 'emitter_id'),
     listenerId: text(row, 'listener_id'),
     eventName: text(row, 'event_name'),
-    via: text<Exclude<Via, 'global' | 'direct'>>(row, 'via'),
+    via: text<Exclude<Via, 'global' | 'direct' | 'channel'>>(row, 'via'),
     active: flag(row, 'active'),
     createdAtMs: number(row, 'created_at_ms'),
   };

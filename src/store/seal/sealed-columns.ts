@@ -13,6 +13,7 @@ export const sourcePropsPlace = (id: string): string => `source props ${id}`;
 export const additionalPropsPlace = (id: string): string => `additional props ${id}`;
 export const stepPropsPlace = (id: string): string => `step props ${id}`;
 export const accountFieldsPlace = (id: string): string => `account fields ${id}`;
+export const channelConfigPlace = (id: string): string => `channel config ${id}`;
 
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'webhooks', column: 'secrets', place: webhookSecretsPlace },
@@ -23,6 +24,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'runnables', column: 'additional_props', place: additionalPropsPlace },
   { table: 'deployments', column: 'step_props', place: stepPropsPlace },
   { table: 'accounts', column: 'fields', place: accountFieldsPlace },
+  { table: 'channels', column: 'config', place: channelConfigPlace },
 ];
 
 /** Rows that one step reads, when all are read. */

@@ -81,7 +81,8 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
   const throttles = new Throttles(writer);
   let wake: Wake | undefined;
   const hints = { emitted: () => wake?.notify('emissions'), kept: () => wake?.notify('schedules') };
-  const writeGroups = (tx: Transaction): void => runSteps(core, tx, ({ nowMs }) => writeGroupsOf(tx.captures, nowMs));
+  const writeGroups = (tx: Transaction): boolean =>
+    runSteps(core, tx, ({ nowMs }) => writeGroupsOf(tx.captures, nowMs));
   const writeNotes = (tx: Transaction): void => runSteps(core, tx, ({ nowMs }) => writeNotesOf(tx.watchNotes, nowMs));
   const shared = { numbers, openRuns, queues, throttles, writeGroups, writeNotes, ...hints };
   const { wal, commits, checkpointer } = beginSyncing(options, database, () => batch.hold());

@@ -18,6 +18,8 @@ const SETTINGS = {
   env: { KEY: 'välue', EMPTY: '' },
   grouping: [{ group: 'payments', code: 'E', message: 'card *', step: 'charge' }],
   watch: { silentAfterMs: 60_000, succeededWithinMs: null, errorRatio: { over: 0.2, ofAtLeast: 5, windowMs: 60_000 } },
+  channels: ['ch_0Vj3aBc9dEfGhIjK'],
+  globalErrors: 'fallback' as const,
 };
 
 const triggersOf = (stage: Stage, workflow: { id: string }) => stage.store.listTriggers(stage.owner.id, workflow.id);

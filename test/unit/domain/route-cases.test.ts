@@ -31,10 +31,11 @@ interface Of {
   readonly event?: string;
   readonly inactive?: readonly string[];
   readonly notify?: boolean;
+  readonly isFallback?: boolean;
 }
 
 /** Listeners that get it, and those that it is held back from. */
-function heard(of: NewEmission, { subscribed = [], event = '', inactive = [], notify = true }: Of) {
+function heard(of: NewEmission, { subscribed = [], event = '', inactive = [], notify = true, isFallback = false }: Of) {
   const subscriptions = subscribed.map(
     ([emitterId, listenerId], i): Subscription => ({
       id: `sub_${i}`,
@@ -53,6 +54,7 @@ function heard(of: NewEmission, { subscribed = [], event = '', inactive = [], no
     webhooks: { get: () => undefined },
     globalWorkflow: runnable(GLOBAL, !inactive.includes(GLOBAL)),
     notify,
+    isFallback,
   });
   return {
     runs: targets.map((target) => (target.kind === 'run' ? target.runnable.id : target.kind)),
@@ -124,6 +126,18 @@ describe('an error', () => {
     const of = { subscribed: [['p_a', 'p_b']] as const, event: ERRORS };
     deepEqual(heard(error({ hops: 16 }), of), { runs: [GLOBAL, 'p_b'], withheld: [] });
     deepEqual(heard(error({ hops: 17 }), of), { runs: [], withheld: [GLOBAL, 'p_b'] });
+  });
+
+  it('goes to its own subscribers first, where the global workflow is a fallback', () => {
+    const of = { event: ERRORS, isFallback: true };
+    const subscribed = [['p_a', 'p_b']] as const;
+    deepEqual(heard(error(), { ...of, subscribed }), { runs: ['p_b'], withheld: [GLOBAL] });
+    deepEqual(heard(error(), of), { runs: [GLOBAL], withheld: [] });
+    deepEqual(heard(error(), { ...of, subscribed, inactive: ['p_b'] }), { runs: [GLOBAL], withheld: ['p_b'] });
+    deepEqual(heard(error({ lineage: ['p_b'] }), { ...of, subscribed }), { runs: [GLOBAL], withheld: ['p_b'] });
+    const itself = [['p_a', GLOBAL]] as const;
+    deepEqual(heard(error(), { ...of, subscribed: itself }), { runs: [GLOBAL], withheld: [] });
+    deepEqual(heard(error(), { ...of, subscribed, notify: false }), { runs: ['p_b'], withheld: [GLOBAL] });
   });
 
   it('does not return to its lineage', () => {

@@ -68,7 +68,11 @@ const wanted = fc.array(
 );
 
 /** The table that a store would read for this emitter. */
-function tableFor(emission: NewEmission, all: readonly Omit<Subscription, 'id'>[], notify: boolean): RouteTable {
+function tableFor(
+  emission: NewEmission,
+  all: readonly Omit<Subscription, 'id'>[],
+  { notify, isFallback = false }: { notify: boolean; isFallback?: boolean },
+): RouteTable {
   const subscriptions = coveringEmitters(emission.emitterId, OWNER).flatMap((covering) =>
     all.flatMap((s, i) => (s.emitterId === covering ? [{ ...s, id: `sub_${i}` }] : [])),
   );
@@ -78,6 +82,7 @@ function tableFor(emission: NewEmission, all: readonly Omit<Subscription, 'id'>[
     webhooks: { get: (id) => (id.startsWith('wh_') ? webhook(id) : undefined) },
     globalWorkflow: runnable('p_global'),
     notify,
+    isFallback,
   };
 }
 
@@ -85,10 +90,10 @@ const idOf = (target: ReturnType<typeof route>['targets'][number]): string =>
   target.kind === 'run' ? target.runnable.id : target.kind === 'webhook' ? target.webhook.id : 'mail';
 
 const cases = fc
-  .record({ emission: emissions, wanted, notify: fc.boolean() })
-  .map(({ emission, wanted: all, notify }) => {
+  .record({ emission: emissions, wanted, notify: fc.boolean(), isFallback: fc.boolean() })
+  .map(({ emission, wanted: all, ...settings }) => {
     const made = all.map((s) => ({ ...s, ownerId: OWNER, active: true, createdAtMs: 0 }));
-    const table = tableFor(emission, made, notify);
+    const table = tableFor(emission, made, settings);
     return { emission, table, routed: route(emission, table) };
   });
 
@@ -207,7 +212,7 @@ test('the owner’s own id is a wildcard to the loop guard', () => {
             createdAtMs: 0,
           },
         ],
-        false,
+        { notify: false },
       ),
     );
   for (const wildcard of [OWNER, '*', 'p_*']) {

@@ -63,6 +63,7 @@ function create({ execute, held = true, isCancelled = false, answerRun = async (
     propStores: NO_PROP_STORES,
     publicUrl: () => 'http://errand',
     endpointUrl: (key: string) => `http://errand/e/${key}`,
+    linkOf: ({ id }) => `http://errand/n/${id}`,
     wake,
   });
   const execution = async (run: ClaimedRun): Promise<void> => {

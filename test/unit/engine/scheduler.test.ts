@@ -35,13 +35,16 @@ test('the next look is when something is due', async () => {
     dueTriggers: async () => [],
     closeDigests: async () => NOTHING,
     releaseLater: async () => ({ claims: NOTHING, isMore: false }),
+    tellGlobal: async () => ({ claims: NOTHING, isMore: false }),
     endWaits: async () => ({ queued: 0, cancelled: [], isMore: isMore.shift() ?? false }),
     nextDueAtMs: async () => NOW_MS + 1234,
   };
   const dispatch = { take: () => undefined };
   const { wake } = createWake();
   const watches = { tickWatches: async () => false };
-  const deps = { store, dispatch, wake, watches, clock: { nowMs: () => NOW_MS }, random, log: createLog().log };
+  const sendNotices = async () => false;
+  const clock = { nowMs: () => NOW_MS };
+  const deps = { store, dispatch, wake, watches, sendNotices, clock, random, log: createLog().log };
   const times = new Scheduler(deps as unknown as SchedulerDeps);
   assert.equal(await times.tickDue(), 1234);
   assert.equal(await times.tickDue(), 0, 'more waits are over');

@@ -110,7 +110,7 @@ async function open({ clock: machine = new SetClock(), outcomes = [], attempts =
   const propStores = propStoresOf(store);
   const urls = { publicUrl: () => '', endpointUrl: () => '' };
   const readyRuns = new ReadyRuns({ run, cancel: () => false });
-  const runs = new Runs({ ...shared, readyRuns, answers, ...urls, propStores });
+  const runs = new Runs({ ...shared, readyRuns, answers, ...urls, propStores, linkOf: () => '' });
   const posted: ClaimedDelivery[] = [];
   const post = async (delivery: ClaimedDelivery): Promise<Attempt> => {
     posted.push(delivery);
@@ -118,7 +118,8 @@ async function open({ clock: machine = new SetClock(), outcomes = [], attempts =
   };
   const probe = () => Promise.reject(new Error('no tests here'));
   const deliveries = new Deliveries({ ...shared, limiter, post, mail: post, probe });
-  const times = new Scheduler({ ...shared, watches: createWatches(shared), retentionDays: 30 });
+  const sendNotices = async () => false;
+  const times = new Scheduler({ ...shared, watches: createWatches(shared), retentionDays: 30, sendNotices });
   dispatch.connect({
     run: (claimed: ClaimedRun) => runs.execute(claimed),
     delivery: (claimed) => deliveries.attempt(claimed),

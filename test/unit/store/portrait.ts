@@ -50,6 +50,7 @@ async function ownerPortrait(store: Store, stage: Stage): Promise<object> {
       ({ operation }) => operation !== 'moveStore',
     ),
     operations: await byId((page) => store.listOperations({ ownerId }, page)),
+    channels: await byId((page) => store.listChannels(ownerId, page)),
     accounts: await byId((page) => store.listAccounts({ ownerId }, page)),
     dataStores: await each(dataStores, async (dataStore) => [
       dataStore,

@@ -29,7 +29,8 @@ export function addUserRoutes(app: App, { actions, store }: HttpDeps): void {
   });
   app.put('/v1/users/me', { schema: put }, async ({ body, caller }) => {
     const { name, email, global_error_workflow_id: globalErrorWorkflowId, digest_window_ms: digestWindowMs } = body;
-    const input = { name, email, globalErrorWorkflowId, digestWindowMs };
+    const { channels: channelIds } = body;
+    const input = { name, email, globalErrorWorkflowId, digestWindowMs, channelIds };
     return { data: ownerToWire(await actions.updateOwner(caller.ownerId, input)) };
   });
 }

@@ -1,4 +1,5 @@
 import { MAIL } from '../../../domain/delivery/delivery.ts';
+import { originOfListener } from '../../../domain/delivery/http-request.ts';
 import { Refusal } from '../../../domain/fault.ts';
 import { entryOfEvent, numberOf, PREFIX } from '../../../domain/ids.ts';
 import type { DeliveryRecord, Page } from '../../../store/contract/records.ts';
@@ -127,7 +128,8 @@ function addOne(app: App, { actions, store, clock }: HttpDeps): void {
     const delivery = found(numberOf(PREFIX.delivery, params.id), 'delivery', params.id);
     const whole = found(await store.getDelivery(caller.ownerId, delivery), 'delivery', params.id);
     const { kind, entry } = whole.record;
-    const emission = kind === 'http' ? await store.getEmission(caller.ownerId, entry) : undefined;
+    const isRequest = kind === 'http' && originOfListener(whole.record.listenerId) !== null;
+    const emission = isRequest ? await store.getEmission(caller.ownerId, entry) : undefined;
     const request = emission ? { body: emission.body, withSecrets: maySeeSecrets(caller) } : null;
     return { data: deliveryWholeToWire(whole, clock.nowMs(), request) };
   });

@@ -4,7 +4,6 @@ import { ERRORS } from '../../../domain/emission.ts';
 import { captured } from '../../../domain/errors/fingerprint.ts';
 import { type ErrorGroup, GROUP_STATES } from '../../../domain/errors/group.ts';
 import { detailOf } from '../../../domain/failure.ts';
-import { Refusal } from '../../../domain/fault.ts';
 import { PREFIX } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { App } from '../../app-type.ts';
@@ -123,14 +122,14 @@ async function sampleOf(store: HttpDeps['store'], ownerId: string, entry: number
   return [{ id, indexed_at_ms, metadata, deployment_id: context.deployment_id, error: shown, receipts: told }];
 }
 
-function addUpdate(app: App, { store, clock }: HttpDeps): void {
+function addUpdate(app: App, { actions, clock }: HttpDeps): void {
   const schema = operation({
     id: 'updateErrorGroup',
     tag: 'errors',
     access: 'write',
     summary: 'Change a group of errors',
     description:
-      'State, note and assignee; what is left out stays. A mute always has an end, and the first of several counts. `resolved`: the next error opens the group again, with `resolved_in_next_deployment` the next error of a later deployment.',
+      'State, note and assignee; what is left out stays. A mute always has an end, and the first of several counts. `resolved`: the next error opens the group again, with `resolved_in_next_deployment` the next error of a later deployment. Channels that were told of the group are told that it recovered.',
     params: PARAMS,
     body: GROUP_UPDATE,
     example: { state: 'resolved', resolved_in_next_deployment: true, assignee: 'ada@example.com' },
@@ -138,15 +137,7 @@ function addUpdate(app: App, { store, clock }: HttpDeps): void {
   });
   app.put('/v1/error_groups/:id', { schema }, async ({ params, body, caller }) => {
     const change = groupChange(body, clock.nowMs());
-    const changed = found(
-      await store.updateErrorGroup(caller.ownerId, params.id, change),
-      'group of errors',
-      params.id,
-    );
-    if (changed.refused) {
-      throw new Refusal('impossible', 'The errors of this group belong to no deployment, so there is no next one.');
-    }
-    return { data: groupToWire(changed.group) };
+    return { data: groupToWire(await actions.updateErrorGroup(caller.ownerId, params.id, change)) };
   });
 }
 

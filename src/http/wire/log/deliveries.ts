@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import { type Attempt, DELIVERY_STATES, isWebhook } from '../../../domain/delivery/delivery.ts';
 import { originOfListener, readRequest, withoutSecrets } from '../../../domain/delivery/http-request.ts';
 import { msOf, numberedId, PREFIX } from '../../../domain/ids.ts';
+import { channelOfListener } from '../../../domain/notices/listener.ts';
 import type { AttemptRecord, DeliveryRecord, DeliveryWhole } from '../../../store/contract/records.ts';
 import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, mostlyNull, nullable, oneOf, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
@@ -13,8 +14,12 @@ export const DELIVERY_STATE = oneOf(DELIVERY_STATES);
 
 const DELIVERY_FIELDS = {
   id: id('dl_'),
-  kind: oneOf(['webhook', 'mail', 'http'], '`http`: a request that code asked for with `$.send.http`.'),
-  webhook_id: nullable(id('wh_', 'Null for a mail and for a request.')),
+  kind: oneOf(
+    ['webhook', 'mail', 'http', 'channel'],
+    '`http`: a request that code asked for with `$.send.http`. `channel`: a notice to one of your channels.',
+  ),
+  webhook_id: nullable(id('wh_', 'Null for a mail, a request and a notice.')),
+  channel_id: Type.Optional(id('ch_', 'Only of a notice.')),
   origin: Type.Optional(
     text({ description: 'Only of a request: where it goes.', example: 'https://api.example.com:443' }),
   ),
@@ -86,10 +91,12 @@ export const DELIVERY_WHOLE = Type.Object(
 /** `pausedUntilMs`: the webhook's. */
 export function deliveryToWire(delivery: DeliveryRecord, pausedUntilMs: number | null): Static<typeof DELIVERY> {
   const origin = originOfListener(delivery.listenerId);
+  const channelId = channelOfListener(delivery.listenerId);
   return {
     id: numberedId(PREFIX.delivery, delivery.delivery),
-    kind: delivery.kind,
+    kind: channelId === null ? delivery.kind : 'channel',
     webhook_id: isWebhook(delivery.listenerId) ? delivery.listenerId : null,
+    ...(channelId === null ? {} : { channel_id: channelId }),
     ...(origin === null ? {} : { origin }),
     subscription_id: delivery.subscriptionId,
     emission_id: delivery.emitId,

@@ -6,6 +6,7 @@ import { originOfListener } from '../../../domain/delivery/http-request.ts';
 import { msOf, numberedId, PREFIX, prefixOf, recordId } from '../../../domain/ids.ts';
 import { memberOf } from '../../../domain/json-member.ts';
 import { LIMITS } from '../../../domain/limits.ts';
+import { channelOfListener } from '../../../domain/notices/listener.ts';
 import { RUN_STATES } from '../../../domain/run/run.ts';
 import { WAIT_KINDS } from '../../../domain/run/wait.ts';
 import type { ListedRun, Receipt, RunWhole } from '../../../store/contract/records.ts';
@@ -22,11 +23,11 @@ export const RECEIPT = Type.Object(
     id: nullable(text({ description: 'The run or delivery; null for what was withheld.', example: 'r_g4w9zl7uo0' })),
     listener_id: text({
       description:
-        'Workflow, source or webhook; `mail` for a mail, `http:` and where it goes for a request that code asked for.',
+        'Workflow, source, webhook or channel; `mail` for a mail, `http:` and where it goes for a request that code asked for.',
       example: 'p_0Vj3aBc9dEfGhIjK',
     }),
     subscription_id: nullable(id('sub_')),
-    via: text({ description: 'trigger, subscription or global.', example: 'subscription' }),
+    via: text({ description: 'trigger, subscription, global or channel.', example: 'subscription' }),
     state: text({ description: 'State of the run or delivery, or `withheld`.', example: 'succeeded' }),
     reason: Type.Optional(text({ description: 'Why it was withheld.', example: 'notify is false on the workflow' })),
   },
@@ -34,6 +35,8 @@ export const RECEIPT = Type.Object(
 );
 
 function listenerToWire(listenerId: string): string {
+  const channelId = channelOfListener(listenerId);
+  if (channelId !== null) return channelId;
   const origin = originOfListener(listenerId);
   return origin === null ? listenerId : `http:${origin}`;
 }

@@ -29,6 +29,7 @@ export class Needs {
   readonly replays: ReplayStep[] = [];
   overDigests = false;
   dueLater = false;
+  fallbacks = false;
   expired = false;
 
   /** Adds a lease. If several verbs name it, the first one counts. */

@@ -6,7 +6,7 @@ import type { Owner, Runnable, Subscription, Webhook } from '../../../domain/res
 import type { Admission } from '../../contract/store.ts';
 import { GroupCaptures } from '../../log/error-groups.ts';
 import { Ledger, type WorkKind } from '../../log/ledger.ts';
-import type { ClaimsSoFar, LockedReplay, ReplaysMade } from '../../log/port.ts';
+import type { ClaimsSoFar, DueFallback, FallbackDecision, LockedReplay, ReplaysMade } from '../../log/port.ts';
 import { WatchNotes } from '../../log/watch/notes.ts';
 import { flag, number } from '../../rows/cells.ts';
 import type { Numbers } from '../claims/node.ts';
@@ -76,6 +76,9 @@ export class BatchPlanner {
   readonly #unused: (() => void)[] = [];
   /** False once something was missed. A plan that will be dropped takes no slots. */
   isWhole = true;
+  readonly fallbacks: FallbackDecision[] = [];
+  /** A notice of a group, or a look at a fallback, is due once the batch is committed. */
+  isNoticeDue = false;
 
   constructor(core: Core, reads: Reads) {
     this.core = core;
@@ -147,6 +150,13 @@ export class BatchPlanner {
   }
 
   /** Returns due rows that no earlier verb has handled. */
+  /** Returns errors that may go to the global error workflow; once. */
+  takeFallbacks(): readonly DueFallback[] {
+    const left = this.reads.fallbacks.filter((one) => !this.#dealtWith.has(`fallback ${one.emission.entry}`));
+    for (const one of left) this.#dealtWith.add(`fallback ${one.emission.entry}`);
+    return left;
+  }
+
   due(kind: 'overDigests' | 'dueLater'): Row[] {
     return this.#first(this.reads[kind], (row) => row);
   }

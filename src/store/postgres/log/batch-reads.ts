@@ -11,7 +11,8 @@ import type { ReplayStep } from '../../contract/operations.ts';
 import type { Idempotency, Tick } from '../../contract/store.ts';
 import type { WatchDecision } from '../../contract/watches.ts';
 import { DIGESTS_PER_STEP } from '../../log/digests.ts';
-import type { LockedReplay } from '../../log/port.ts';
+import { readFallbacks } from '../../log/fallbacks.ts';
+import type { DueFallback, LockedReplay } from '../../log/port.ts';
 import { lockReplays } from '../../log/replays/replay-errors.ts';
 import { takeTicks } from '../../log/ticks.ts';
 import { takeDecisions } from '../../log/watch/decisions.ts';
@@ -54,6 +55,7 @@ export class Reads {
   overDigests: Row[] = [];
   /** These rows are deleted already. */
   dueLater: Row[] = [];
+  fallbacks: readonly DueFallback[] = [];
   expiredRuns: Row[] = [];
   expiredDeliveries: Row[] = [];
 
@@ -87,6 +89,7 @@ export class Reads {
       this.#readMemories(needs.memories),
       needs.overDigests && this.#readOverDigests(),
       needs.dueLater && this.#readDueLater(),
+      needs.fallbacks && this.#readFallbacks(),
       needs.expired && this.#readExpired(),
     ]);
   }
@@ -253,6 +256,11 @@ export class Reads {
     const lead = (a: Row, b: Row, column: string): number => number(a, column) - number(b, column);
     this.dueLater = due.sort((a, b) => lead(a, b, 'due_at_ms') || lead(a, b, 'entry'));
     for (const row of due) this.#missed.owners.add(text(row, 'owner_id'));
+  }
+
+  async #readFallbacks(): Promise<void> {
+    this.fallbacks = await runSteps(this.#tx, readFallbacks(this.#core.clock.nowMs(), this.#core));
+    for (const { emission } of this.fallbacks) this.#missed.owners.add(emission.ownerId);
   }
 
   async #readExpired(): Promise<void> {

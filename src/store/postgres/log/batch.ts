@@ -26,6 +26,7 @@
 import { StoreUnavailable } from '../../contract/store.ts';
 import { writeGroupsOf } from '../../log/error-groups.ts';
 import { FairQueue } from '../../log/fair-queue.ts';
+import { writeFallbacks } from '../../log/fallbacks.ts';
 import { writeReplays } from '../../log/replays/replay-errors.ts';
 import { writeNotes } from '../../log/watch/notes.ts';
 import { number } from '../../rows/cells.ts';
@@ -191,6 +192,7 @@ async function write(planner: BatchPlanner, tx: Tx): Promise<void> {
   planner.sendMemory(tx);
   planner.sendDigests(tx);
   const replays = runSteps(tx, writeReplays(planner.replaysMade));
+  const fallbacks = runSteps(tx, writeFallbacks(planner.fallbacks));
   planner.sendQueues(tx);
   const { nowMs, captures, watchNotes } = planner;
   const notes = watchNotes.isEmpty ? undefined : runSteps(tx, writeNotes(watchNotes, nowMs));
@@ -199,7 +201,8 @@ async function write(planner: BatchPlanner, tx: Tx): Promise<void> {
   writeLedger(tx, planner.ledger, planner.core.node.slot);
   const ahead = planner.numbers.aheadOf(planner.core.clock.nowMs());
   if (ahead !== null) keepLastNumber(tx, ahead, planner.core.node.slot);
-  await Promise.all([replays, notes, groups]);
+  const [isNoticeDue = false] = await Promise.all([groups, replays, notes, fallbacks]);
+  planner.isNoticeDue ||= isNoticeDue;
 }
 
 function committed(core: Core, planner: BatchPlanner): void {
@@ -213,5 +216,5 @@ function committed(core: Core, planner: BatchPlanner): void {
   core.vacuum.ended(endings.size + planner.changes.deliveryEnds.length);
   for (const channel of planner.notified) core.notices.tell(channel);
   if (planner.changes.emissions.some(({ emitterId }) => isListed(emitterId))) core.notices.tellAll('emissions');
-  if (planner.changes.later.length > 0) core.notices.tellAll('schedules');
+  if (planner.changes.later.length > 0 || planner.isNoticeDue) core.notices.tellAll('schedules');
 }

@@ -13,6 +13,8 @@ import {
   type ClaimsSoFar,
   type ClosedDigest,
   type DeliveryQueue,
+  type DueFallback,
+  type FallbackDecision,
   type KeptKey,
   type LeasedRun,
   type LockedReplay,
@@ -116,14 +118,18 @@ export class PlannedLogWriter implements LogWriter {
     this.planner.watchNotes.add(runnableId, note, where);
   }
 
-  insertWithheld(entry: number, { listenerId, subscriptionId, via, reason }: Withheld): void {
-    this.planner.changes.withheld.push({
-      entry,
-      listener_id: listenerId,
-      subscription_id: subscriptionId,
-      via,
-      reason,
-    });
+  insertWithheld(entry: number, { listenerId, subscriptionId, via, reason }: Withheld, dueAtMs: number | null): void {
+    const of = { listener_id: listenerId, subscription_id: subscriptionId, via };
+    this.planner.changes.withheld.push({ entry, ...of, reason, due_at_ms: dueAtMs });
+    if (dueAtMs !== null) this.planner.isNoticeDue = true;
+  }
+
+  takeFallbacks(): readonly DueFallback[] {
+    return this.planner.takeFallbacks();
+  }
+
+  writeFallback(made: FallbackDecision): void {
+    this.planner.fallbacks.push(made);
   }
 
   insertRun(made: NewRun): void {

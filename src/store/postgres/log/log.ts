@@ -5,6 +5,7 @@ import { bytesOfEnd } from '../../../domain/run/run-end.ts';
 import type { LogStore, RunStore, TimeStore } from '../../contract/store.ts';
 import { append } from '../../log/append.ts';
 import { closeDigests } from '../../log/digests.ts';
+import { tellGlobal } from '../../log/fallbacks.ts';
 import { finishRun, NO_SLOTS, releaseRuns } from '../../log/finish-run.ts';
 import { releaseLater } from '../../log/later-emissions.ts';
 import { replayErrors } from '../../log/replays/replay-errors.ts';
@@ -19,7 +20,7 @@ import { PlannedLogWriter } from './log-writer.ts';
 
 type LogVerbs = Pick<LogStore, 'append' | 'replayErrors'> &
   Pick<RunStore, 'finishRun' | 'claimRuns' | 'releaseRuns' | 'rescue'> &
-  Pick<TimeStore, 'fireTrigger' | 'decideWatch' | 'closeDigests' | 'releaseLater'>;
+  Pick<TimeStore, 'fireTrigger' | 'decideWatch' | 'closeDigests' | 'releaseLater' | 'tellGlobal'>;
 
 export function logVerbs(core: LogCore): LogVerbs {
   const { batch } = core;
@@ -102,6 +103,14 @@ export function logVerbs(core: LogCore): LogVerbs {
           needs.dueLater = true;
         },
         plan: (planner) => releaseLater(new PlannedLogWriter(planner, admission)),
+      }),
+
+    tellGlobal: (admission) =>
+      batch.write({
+        needs: (needs) => {
+          needs.fallbacks = true;
+        },
+        plan: (planner) => tellGlobal(new PlannedLogWriter(planner, admission)),
       }),
 
     replayErrors: (step) =>

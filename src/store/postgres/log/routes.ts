@@ -101,6 +101,7 @@ const UNKNOWN_OWNER: Owner = {
   email: null,
   globalErrorWorkflowId: null,
   digestWindowMs: 0,
+  channelIds: [],
   createdAtMs: 0,
   updatedAtMs: 0,
 };

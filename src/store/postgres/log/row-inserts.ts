@@ -130,6 +130,7 @@ export const WITHHELD = new Inserter('withheld', {
   subscription_id: 'text',
   via: 'text',
   reason: 'text',
+  due_at_ms: 'bigint',
 });
 
 /** The first answer is kept, since the caller may have it: a run can answer before its end, and in an attempt whose lease expired. */

@@ -132,6 +132,7 @@ export const IMPORTED: readonly Imported[] = [
   },
   { table: 'operations', from: 'operations', key: ['id'] },
   { table: 'operation_results', from: 'operation_results', key: ['operation_id', 'entry'] },
+  { table: 'channels', from: 'channels', key: ['id'] },
   { table: 'accounts', from: 'accounts', key: ['id'] },
   { table: 'data_stores', from: 'data_stores', key: ['id'] },
   { table: 'data_records', from: 'data_records', key: ['store_id', 'generation', 'key'] },

@@ -11,10 +11,13 @@ import type { ReplayStep } from '../../contract/operations.ts';
 import type { Admission, Idempotency, Tick } from '../../contract/store.ts';
 import type { WatchDecision } from '../../contract/watches.ts';
 import { DIGESTS_PER_STEP } from '../../log/digests.ts';
+import { readFallbacks, writeFallbacks } from '../../log/fallbacks.ts';
 import {
   type ClaimsSoFar,
   type ClosedDigest,
   type DeliveryQueue,
+  type DueFallback,
+  type FallbackDecision,
   type KeptKey,
   type LeasedRun,
   type LockedReplay,
@@ -35,11 +38,10 @@ import { takeDecisions } from '../../log/watch/decisions.ts';
 import { parseAnswer } from '../../rows/answers.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { isListed, NOT_OF_SOURCES } from '../../rows/emission-cells.ts';
-import { toEmission } from '../../rows/log-rows.ts';
+import { toDigestWindow, toEmission } from '../../rows/log-rows.ts';
 import { asKept } from '../../seal/sealed-requests.ts';
 import { runSteps } from '../config/config-database.ts';
 import type { Core } from '../core.ts';
-import type { Row } from '../database.ts';
 import { SqliteDeliveryQueue } from '../deliveries/delivery-queue.ts';
 import { readExpiredRuns, readLeasedRun } from '../runs/leased-run.ts';
 import { SqliteRunQueue } from '../runs/run-queue.ts';
@@ -116,15 +118,25 @@ export class SqliteLogWriter implements LogWriter {
     this.tx.watchNotes.add(runnableId, note, where);
   }
 
-  insertWithheld(entry: number, { listenerId, subscriptionId, via, reason }: Withheld): void {
+  insertWithheld(entry: number, { listenerId, subscriptionId, via, reason }: Withheld, dueAtMs: number | null): void {
     this.core.writer.run(
-      'INSERT INTO withheld (entry, listener_id, subscription_id, via, reason) VALUES (?,?,?,?,?)',
+      'INSERT INTO withheld (entry, listener_id, subscription_id, via, reason, due_at_ms) VALUES (?,?,?,?,?,?)',
       entry,
       listenerId,
       subscriptionId,
       via,
       reason,
+      dueAtMs,
     );
+    if (dueAtMs !== null) this.tx.kept();
+  }
+
+  takeFallbacks(): readonly DueFallback[] {
+    return runSteps(this.core, this.tx, () => readFallbacks(this.nowMs, this.core));
+  }
+
+  writeFallback(made: FallbackDecision): void {
+    runSteps(this.core, this.tx, () => writeFallbacks([made]));
   }
 
   insertRun(made: NewRun): void {
@@ -335,12 +347,4 @@ export class SqliteLogWriter implements LogWriter {
 
 function ownedBy<T extends { readonly ownerId: string }>(ownerId: string, found: T | undefined): T | undefined {
   return found?.ownerId === ownerId ? found : undefined;
-}
-
-function toDigestWindow(row: Row): DigestWindow {
-  return {
-    openedAtMs: number(row, 'opened_at_ms'),
-    closesAtMs: number(row, 'closes_at_ms'),
-    repeats: number(row, 'repeats'),
-  };
 }

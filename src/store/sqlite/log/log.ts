@@ -4,6 +4,7 @@ import { bytesOfEnd } from '../../../domain/run/run-end.ts';
 import type { LogStore, RunStore, TimeStore } from '../../contract/store.ts';
 import { append } from '../../log/append.ts';
 import { closeDigests } from '../../log/digests.ts';
+import { tellGlobal } from '../../log/fallbacks.ts';
 import { finishRun, NO_SLOTS, releaseRuns } from '../../log/finish-run.ts';
 import { releaseLater } from '../../log/later-emissions.ts';
 import { replayErrors } from '../../log/replays/replay-errors.ts';
@@ -17,7 +18,7 @@ import { SqliteLogWriter } from './log-writer.ts';
 
 type LogVerbs = Pick<LogStore, 'append' | 'replayErrors'> &
   Pick<RunStore, 'finishRun' | 'claimRuns' | 'releaseRuns' | 'rescue'> &
-  Pick<TimeStore, 'fireTrigger' | 'decideWatch' | 'closeDigests' | 'releaseLater'>;
+  Pick<TimeStore, 'fireTrigger' | 'decideWatch' | 'closeDigests' | 'releaseLater' | 'tellGlobal'>;
 
 export function logVerbs(core: Core): LogVerbs {
   const { batch } = core;
@@ -43,6 +44,7 @@ export function logVerbs(core: Core): LogVerbs {
     decideWatch: (decision, admission) =>
       batch.write((tx) => decideWatch(new SqliteLogWriter(core, tx, admission), decision)),
     releaseLater: (admission) => batch.write((tx) => releaseLater(new SqliteLogWriter(core, tx, admission))),
+    tellGlobal: (admission) => batch.write((tx) => tellGlobal(new SqliteLogWriter(core, tx, admission))),
     replayErrors: (step) =>
       batch.write((tx) => replayErrors(new SqliteLogWriter(core, tx, NO_SLOTS), step), step.operationId),
   };

@@ -55,11 +55,11 @@ export interface Shared {
   readonly queues: ListenerQueues;
   /** Called when an emission that lists show was written. */
   readonly emitted: () => void;
-  /** Called when a later emission was written. */
+  /** Called when a later emission was written, or a notice is due. */
   readonly kept: () => void;
   readonly throttles: Throttles;
-  /** Writes the groups of the errors that a transaction has captured. */
-  readonly writeGroups: (tx: Transaction) => void;
+  /** Writes the groups of the errors that a transaction has captured. Returns whether a notice of one is due. */
+  readonly writeGroups: (tx: Transaction) => boolean;
   /** Writes what a transaction has noted for watches. */
   readonly writeNotes: (tx: Transaction) => void;
 }
@@ -139,7 +139,7 @@ export class Transaction {
     this.#hasEmitted = true;
   }
 
-  /** Notes that a later emission was written. */
+  /** Notes that something was written that is due at a time. */
   kept(): void {
     this.#hasKept = true;
   }
@@ -152,7 +152,7 @@ export class Transaction {
   beforeCommit(): void {
     this.#shared.throttles.beforeCommit(this.#writer);
     if (!this.watchNotes.isEmpty) this.#shared.writeNotes(this);
-    if (!this.captures.isEmpty) this.#shared.writeGroups(this);
+    if (!this.captures.isEmpty && this.#shared.writeGroups(this)) this.kept();
     for (const [ownerId, fact, by] of this.#ledger.changes()) {
       this.#writer.run(
         'INSERT INTO ledger (owner_id, fact, n) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n',

@@ -264,6 +264,7 @@ const UNSEALED: readonly Rule[] = [
     sql: "UPDATE webhooks SET secrets = '[]', settings = '{}', is_ordered = 0, active = 0 WHERE secrets GLOB 'sealed*'",
   },
   { what: 'accounts whose fields are lost, dropped', sql: "DELETE FROM accounts WHERE fields GLOB 'sealed*'" },
+  { what: 'channels whose configuration is lost, dropped', sql: "DELETE FROM channels WHERE config GLOB 'sealed*'" },
   { what: 'requests of steps that are lost', sql: `DELETE FROM emissions WHERE name = '${HTTP}'` },
 ];
 

@@ -10,6 +10,7 @@ const OWNER = {
   email: 'a@b.c',
   globalErrorWorkflowId: idOf('p_', 1),
   digestWindowMs: 60_000,
+  channelIds: [],
   createdAtMs: T0_MS,
   updatedAtMs: T0_MS,
 };
@@ -37,6 +38,7 @@ test('you are the owner of the key', async (t) => {
     email: stage.owner.email,
     global_error_workflow_id: stage.global.id,
     digest_window_ms: 86_400_000,
+    channels: [],
     created_at: 1_782_000_000,
     updated_at: 1_782_000_000,
   });
@@ -44,10 +46,21 @@ test('you are the owner of the key', async (t) => {
 
 test('you may change who you are', async (t) => {
   const { call, calls } = await started(t);
-  const body = { email: 'a@b.c', global_error_workflow_id: idOf('p_', 1), digest_window_ms: 60_000 };
+  const body = {
+    email: 'a@b.c',
+    global_error_workflow_id: idOf('p_', 1),
+    digest_window_ms: 60_000,
+    channels: ['ch_1'],
+  };
   const { json } = await call('PUT', '/v1/users/me', { json: body });
   assert.equal(json.data.global_error_workflow_id, idOf('p_', 1));
-  const input = { name: undefined, email: 'a@b.c', globalErrorWorkflowId: idOf('p_', 1), digestWindowMs: 60_000 };
+  const input = {
+    name: undefined,
+    email: 'a@b.c',
+    globalErrorWorkflowId: idOf('p_', 1),
+    digestWindowMs: 60_000,
+    channelIds: ['ch_1'],
+  };
   assert.deepEqual(calls[0]?.args, [OWNER_ID, input]);
   for (const wrong of [
     { email: 'nonsense' },

@@ -1,0 +1,57 @@
+// A channel: where an owner's notices of errors go, beside the mail of the global error workflow. What the service at the
+// other end expects is in formats.ts.
+
+export const CHANNEL_KINDS = ['slack', 'discord', 'teams', 'pagerduty', 'opsgenie', 'http', 'mail'] as const;
+export type ChannelKind = (typeof CHANNEL_KINDS)[number];
+
+/** Everything but `to` and `template` may be a credential, the address of a chat's incoming webhook above all. */
+export interface ChannelConfig {
+  /** Of chats and `http`: where the request goes. Of PagerDuty and Opsgenie: the service's own address instead of the usual one. */
+  readonly url?: string;
+  /** PagerDuty's routing key, or Opsgenie's API key. */
+  readonly key?: string;
+  /** The recipient of a mail. */
+  readonly to?: string;
+  /** `http`: headers by name. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** `http`: the body, with placeholders (template.ts). Absent: the notice as JSON. */
+  readonly template?: string;
+}
+
+export interface Channel {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly kind: ChannelKind;
+  readonly name: string;
+  /** False: notices that come due are not sent to it. */
+  readonly active: boolean;
+  readonly config: ChannelConfig;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** The members that each kind takes, and whether it needs them. */
+export const CONFIG_OF: Readonly<Record<ChannelKind, Readonly<Partial<Record<keyof ChannelConfig, boolean>>>>> = {
+  slack: { url: true },
+  discord: { url: true },
+  teams: { url: true },
+  pagerduty: { key: true, url: false },
+  opsgenie: { key: true, url: false },
+  http: { url: true, headers: false, template: false },
+  mail: { to: true },
+};
+
+/** Addresses of services that have one for all their customers. */
+export const SERVICE_URL: Readonly<Partial<Record<ChannelKind, string>>> = {
+  pagerduty: 'https://events.pagerduty.com',
+  opsgenie: 'https://api.opsgenie.com',
+};
+
+/** Which channels are notified of the errors of a workflow: its own setting, else the owner's. `notify` false without a setting: none. */
+export function channelsFor(
+  owner: { readonly channelIds: readonly string[] } | undefined,
+  settings: { readonly channels?: readonly string[] | null; readonly notify: boolean } | undefined,
+): readonly string[] {
+  if (settings?.channels) return settings.channels;
+  return settings?.notify === false ? [] : (owner?.channelIds ?? []);
+}

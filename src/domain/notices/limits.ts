@@ -1,0 +1,26 @@
+// The bounds of channels and notices; those of everything else are in ../limits.ts.
+
+import { DAY_MS, KIB, MINUTE_MS } from '../limits.ts';
+
+export const NOTICE_LIMITS = {
+  channelsPerOwner: 100,
+  /** Channels that are notified of one workflow's errors. */
+  channelsToldOf: 20,
+  channelKeyChars: 255,
+  templateChars: 16 * KIB,
+  templatePlaceholders: 50,
+  /** A notice that was taken, and not sent within this time, is taken again: its process is gone. */
+  noticeLeaseMs: MINUTE_MS,
+  noticesPerStep: 50,
+  /** Groups of errors of one workflow, source or webhook that are told one by one within `foldMs`; others then in one notice. */
+  noticesAtOnce: 20,
+  foldMs: 10 * MINUTE_MS,
+  foldsPerStep: 5,
+  /** The oldest errors of a group, among which is the one that was mailed. */
+  mailedAmong: 1000,
+  noticeLinkMs: 30 * DAY_MS,
+  /** How long a group is muted by a link. */
+  linkMuteMs: DAY_MS,
+  /** Errors of a group, its newest ones, of which a recovery notice says whether they were replayed. */
+  replaysCounted: 1000,
+} as const;

@@ -1,0 +1,82 @@
+// A notice as a mail: text, and the same as HTML in a form that every client shows: one column, inline styles, a table for the
+// facts, nothing that is loaded from elsewhere.
+
+import { utf8 } from '../bytes.ts';
+import { EMAIL, type NewEmission, PLAIN_EMISSION } from '../emission.ts';
+import { factsOf, hasReplay, type Notice, titleOf } from './notice.ts';
+
+export interface NoticeMail {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** A mail to the owner, who emits it: it has no run, and repeats no other mail. */
+export function mailEmission(notice: Notice, ownerId: string): NewEmission {
+  const body = utf8(JSON.stringify(mailOf(notice)));
+  const emitter = { ownerId, emitterId: ownerId, originId: ownerId, name: EMAIL, sourceType: 'API' } as const;
+  return { ...PLAIN_EMISSION, ...emitter, body };
+}
+
+export function mailOf(notice: Notice): NoticeMail {
+  const title = titleOf(notice);
+  const subject = `[Errand] ${title.length > 150 ? `${title.slice(0, 149).toWellFormed()}…` : title}`;
+  return { subject, text: textOf(notice, title), html: htmlOf(notice, title) };
+}
+
+/** Each asks for a confirmation: a program that scans the mail follows its links. */
+function linksOf({ kind, link, emitter_id }: Notice): readonly (readonly [name: string, link: string])[] {
+  if (link === '') return [];
+  const shown = ['The errors', link] as const;
+  if (kind === 'test' || kind === 'recovered') return [shown];
+  const mute = ['Mute them for a day', `${link}/mute`] as const;
+  return hasReplay(emitter_id) ? [shown, ['Replay the newest', `${link}/replay`], mute] : [shown, mute];
+}
+
+function textOf(notice: Notice, title: string): string {
+  const facts = factsOf(notice).map(([name, value]) => `${`${name}:`.padEnd(13)}${value}`);
+  return [
+    title,
+    '',
+    ...(notice.message === '' ? [] : [notice.message, '']),
+    ...facts,
+    ...(notice.event === '' ? [] : ['', 'The event begins:', notice.event]),
+    ...linksOf(notice).flatMap(([name, link]) => ['', `${name}:`, link]),
+    '',
+  ].join('\n');
+}
+
+const FONT = 'font-family:system-ui,-apple-system,Segoe UI,Helvetica,Arial,sans-serif';
+const CODE =
+  'font-family:ui-monospace,Menlo,Consolas,monospace;font-size:13px;white-space:pre-wrap;word-break:break-word;' +
+  'background:#f1f3f5;color:#212529;padding:10px;margin:0 0 16px';
+
+function htmlOf(notice: Notice, title: string): string {
+  const rows = factsOf(notice).map(
+    ([name, value]) =>
+      `<tr><td style="padding:2px 16px 2px 0;color:#495057;vertical-align:top">${escaped(name)}</td>` +
+      `<td style="padding:2px 0;word-break:break-word">${escaped(value)}</td></tr>`,
+  );
+  const code = (plain: string): string => `<pre style="${CODE}">${escaped(plain)}</pre>`;
+  return [
+    '<!doctype html><html><body style="margin:0;padding:24px;background:#ffffff;color:#212529">',
+    `<div style="max-width:640px;${FONT};font-size:15px;line-height:1.5">`,
+    `<h1 style="font-size:18px;margin:0 0 16px">${escaped(title)}</h1>`,
+    notice.message === '' ? '' : code(notice.message),
+    `<table role="presentation" style="border-collapse:collapse;margin:0 0 16px;font-size:14px">${rows.join('')}</table>`,
+    notice.event === '' ? '' : `<p style="margin:0 0 4px">The event begins:</p>${code(notice.event)}`,
+    ...linksOf(notice).map(
+      ([name, link]) => `<p style="margin:0 0 8px"><a href="${escaped(link)}">${escaped(name)}</a></p>`,
+    ),
+    '</div></body></html>',
+  ].join('\n');
+}
+
+function escaped(plain: string): string {
+  return plain
+    .replace(/(?![\n\t])\p{Cc}/gu, ' ')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}

@@ -1,0 +1,203 @@
+// A notice about a group of errors: the body of an emission called `$notice`, with one delivery to one channel. It has no
+// secrets: what the channel needs to be reached is read when the delivery is attempted.
+
+import { text, utf8 } from '../bytes.ts';
+import { type NewEmission, NOTICE, PLAIN_EMISSION } from '../emission.ts';
+import type { ErrorDetail } from '../failure.ts';
+import { channelListener } from './listener.ts';
+
+/**
+ * `error`: the first one of a group that is new, or open again. `digest`: repeats within a window. `summary`: groups of one
+ * emitter of which there are too many. `recovered`: the group was resolved.
+ */
+export const NOTICE_KINDS = ['error', 'digest', 'summary', 'recovered', 'test'] as const;
+export type NoticeKind = (typeof NOTICE_KINDS)[number];
+
+/** As it is sent by a channel of the kind `http`, too: the names are those of the interface. */
+export interface Notice {
+  readonly kind: NoticeKind;
+  /** Names the incident at services that open and close one. */
+  readonly group_id: string;
+  /** The workflow, source or webhook that failed. */
+  readonly emitter_id: string;
+  readonly name: string;
+  readonly code: string;
+  readonly message: string;
+  /** Empty: the error belongs to no step. */
+  readonly step: string;
+  /** The first frame of the stack; empty: it had none. */
+  readonly line: string;
+  /** Errors of the group in all. */
+  readonly count: number;
+  /** Errors since the notice before. */
+  readonly more: number;
+  /** How many groups it tells of: 1 but for a summary, which shows the newest of them. */
+  readonly groups: number;
+  /** What opened the group again: null: nothing did. */
+  readonly reopened: string | null;
+  /** Of a recovery: how many of its newest errors have a replay or retry that succeeded; null: none has. */
+  readonly replayed: { readonly succeeded: number; readonly of: number } | null;
+  readonly first_seen: string;
+  readonly last_seen: string;
+  /** The beginning of the original event, without headers of HTTP requests. Empty: none is known. */
+  readonly event: string;
+  /** Where to read of the group. */
+  readonly link: string;
+}
+
+/** Of a message and of an event. */
+const SHOWN_CHARS = 2000;
+const LINE_CHARS = 300;
+const EVENT_LINES = 12;
+const STACK_LINES = 10;
+
+export interface NoticeAddress {
+  readonly ownerId: string;
+  readonly channelId: string;
+  readonly groupId: string | null;
+  /** Counts the notices of a group. */
+  readonly sequence: number;
+  /** The last error that the notice tells of. */
+  readonly lastEntry: number;
+}
+
+/** The owner emits it: a workflow's lists of what it emitted do not show it. */
+export function noticeEmission(notice: Notice, to: NoticeAddress): NewEmission {
+  const { ownerId, channelId, groupId, sequence, lastEntry } = to;
+  return {
+    ...PLAIN_EMISSION,
+    ownerId,
+    emitterId: ownerId,
+    originId: ownerId,
+    name: NOTICE,
+    sourceType: 'API',
+    body: utf8(JSON.stringify(notice)),
+    onlyListenerId: channelListener(ownerId, channelId),
+    digestKey: groupId,
+    itemId: String(sequence),
+    itemTs: lastEntry,
+    summary: `${notice.kind} of ${notice.group_id}`,
+  };
+}
+
+export function readNotice(body: Uint8Array): Notice {
+  return JSON.parse(text(body)) as Notice;
+}
+
+/** Returns the notice of many groups, made of that of the newest one. */
+export function summaryOf(newest: Notice, { groups, errors }: { groups: number; errors: number }): Notice {
+  const kind = 'summary';
+  return {
+    ...newest,
+    kind,
+    groups,
+    count: errors,
+    more: errors,
+    reopened: null,
+    group_id: `${newest.emitter_id}-more`,
+  };
+}
+
+/** Returns whether errors of this emitter have events that can run again. */
+export function hasReplay(emitterId: string): boolean {
+  return emitterId.startsWith('p_') || emitterId.startsWith('dc_');
+}
+
+/** An error as notices and pages show it. */
+export interface ShownError {
+  readonly name: string;
+  readonly message: string;
+  readonly step: string;
+  readonly line: string;
+  /** The first frames; empty: it had none. */
+  readonly stack: string;
+  readonly event: string;
+}
+
+/** The part of what is shown that the error itself gives. */
+export function sampleOf({
+  context,
+  error,
+}: ErrorDetail): Omit<ShownError, 'name' | 'event'> & { name: string | null } {
+  const frames = (error.stack ?? '').split('\n').filter((frame) => frame.trim() !== '');
+  const shown = frames.slice(0, STACK_LINES).map((frame) => shortened(frame.trim(), LINE_CHARS));
+  return {
+    name: context.workflow_name ?? context.heartbeat_name ?? null,
+    message: shortened(error.msg, SHOWN_CHARS),
+    step: error.namespace ?? '',
+    line: shortened((frames[0] ?? '').trim().replace(/^at /, ''), LINE_CHARS),
+    stack: shown.join('\n'),
+  };
+}
+
+/** Returns the first lines of an event. Of an HTTP request the body alone: its headers may be credentials. */
+export function headOf(event: Uint8Array): string {
+  if (event.byteLength > MAX_HEAD_BYTES) return '';
+  const parsed = parsedOf(event);
+  const lines = (JSON.stringify(parsed, null, 2) ?? '').split('\n');
+  const first = lines.slice(0, EVENT_LINES).map((line) => shortened(line, LINE_CHARS));
+  return shortened(first.concat(lines.length > EVENT_LINES ? ['…'] : []).join('\n'), SHOWN_CHARS);
+}
+
+/** A larger event is not parsed, so nothing of it is shown: it may be a request, with headers. */
+const MAX_HEAD_BYTES = 65_536;
+
+function parsedOf(event: Uint8Array): unknown {
+  try {
+    const parsed: unknown = JSON.parse(text(event));
+    const isRequest = typeof parsed === 'object' && parsed !== null && 'method' in parsed && 'headers' in parsed;
+    return isRequest ? ((parsed as { body?: unknown }).body ?? null) : parsed;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns at most `chars` UTF-16 units, well formed, the cut marked by an ellipsis. */
+export function shortened(whole: string, chars: number): string {
+  const clean = whole.toWellFormed();
+  if (clean.length <= chars) return clean;
+  return `${clean.slice(0, chars - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+/** Returns the title of a notice, in one line. */
+export function titleOf(notice: Notice): string {
+  const { kind, name, code, more, reopened } = notice;
+  const first = notice.message.split('\n', 1)[0] ?? '';
+  if (kind === 'test') return 'Test notice from Errand';
+  if (kind === 'recovered') {
+    const replayed = replayedText(notice);
+    return oneLine(`${name} recovered${replayed === '' ? '' : ` (${replayed} replayed)`}: ${code} ${first}`);
+  }
+  if (kind === 'summary') {
+    return oneLine(`${name}: ${notice.groups} more kinds of errors, the newest ${code} ${first}`);
+  }
+  if (kind === 'digest') return oneLine(`${name}: ${more} more ${code} ${first}`);
+  return oneLine(`${name} failed${reopened === null ? '' : ' again'}: ${code} ${first}`);
+}
+
+function replayedText({ replayed }: Notice): string {
+  return replayed === null ? '' : `${replayed.succeeded} of ${replayed.of}`;
+}
+
+function oneLine(line: string): string {
+  return line.replace(/\p{Cc}+/gu, ' ').trim();
+}
+
+/** Returns what is known of a notice as names and values, without the message and the event. */
+export function factsOf(notice: Notice): readonly (readonly [name: string, value: string])[] {
+  const { kind, step, line, count, more, first_seen, last_seen, reopened } = notice;
+  const often = kind === 'digest' ? `${count} (${more} since the last notice)` : String(count);
+  const all: readonly (readonly [string, string])[] = [
+    ['Code', notice.code],
+    ['Step', step],
+    ['Line', line],
+    ['Kinds', kind === 'summary' ? String(notice.groups) : ''],
+    ['Errors', often],
+    ['First seen', first_seen],
+    ['Last seen', last_seen],
+    ['Open again', reopened ?? ''],
+    ['Replayed', replayedText(notice)],
+    ['Group', kind === 'summary' ? '' : notice.group_id],
+  ];
+  return all.filter(([, value]) => value !== '');
+}

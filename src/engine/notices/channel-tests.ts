@@ -1,0 +1,98 @@
+// A test of a channel: one notice now, of which nothing is kept.
+
+import { type Attempt, type ClaimedDelivery, decide } from '../../domain/delivery/delivery.ts';
+import { Refusal } from '../../domain/fault.ts';
+import { NUMBERS_PER_MS } from '../../domain/ids.ts';
+import type { Channel } from '../../domain/notices/channel.ts';
+import { type Notice, noticeEmission } from '../../domain/notices/notice.ts';
+import type { Clock, Ids } from '../../ports.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { noChannel } from './channels.ts';
+
+export interface ChannelTestDeps {
+  readonly store: Pick<Store, 'getChannel'>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly publicUrl: () => string;
+  /** Undefined: it was cut off, because this process stops. */
+  readonly probeChannel: (channel: Channel, delivery: ClaimedDelivery) => Promise<Attempt | undefined>;
+}
+
+export interface ChannelProbe {
+  readonly attempt: Attempt;
+  readonly state: 'delivered' | 'retrying' | 'exhausted';
+}
+
+/** They wait for nothing and take no slots of deliveries. */
+const TESTS_AT_ONCE = 32;
+/** In the place of an emit id: a test is no emission of the log. */
+const TEST_PREFIX = 'test_';
+
+export function createChannelTests({ store, clock, ids, publicUrl, probeChannel }: ChannelTestDeps) {
+  let underWay = 0;
+
+  async function testChannel(ownerId: string, id: string): Promise<ChannelProbe> {
+    const channel = await store.getChannel(ownerId, id);
+    if (!channel) throw noChannel(id);
+    if (underWay >= TESTS_AT_ONCE) {
+      const message = `${TESTS_AT_ONCE} tests of channels are under way; try again`;
+      throw new Refusal('rate_limited', message, { retryAfterS: 1 });
+    }
+    underWay++;
+    try {
+      const delivery = deliveryOf(channel);
+      const attempt = await probeChannel(channel, delivery);
+      if (!attempt) throw new Refusal('unavailable', 'This process is stopping; try again');
+      // Without jitter: only the state is shown.
+      return { attempt, state: decide(delivery, attempt, 0.5).state };
+    } finally {
+      underWay--;
+    }
+  }
+
+  /** It has no row: its number and fence say nothing. */
+  function deliveryOf({ id, ownerId, kind }: Channel): ClaimedDelivery {
+    const entry = clock.nowMs() * NUMBERS_PER_MS;
+    const emitId = ids.next(TEST_PREFIX);
+    const to = { ownerId, channelId: id, groupId: null, sequence: 0, lastEntry: entry };
+    const made = noticeEmission(testNotice(emitId, clock.nowMs(), publicUrl()), to);
+    return {
+      delivery: entry,
+      fence: 0,
+      kind: kind === 'mail' ? 'mail' : 'http',
+      emission: { ...made, test: true, entry, emitId, traceId: emitId },
+      subscriptionId: null,
+      via: 'channel',
+      webhook: null,
+      mailTo: null,
+      attempt: 1,
+      tries: 0,
+      trigger: 'test',
+    };
+  }
+
+  return { testChannel };
+}
+
+function testNotice(id: string, nowMs: number, publicUrl: string): Notice {
+  const now = new Date(nowMs).toISOString();
+  return {
+    kind: 'test',
+    group_id: id,
+    emitter_id: '',
+    name: 'Errand',
+    code: 'Test',
+    message: 'This is a test: notices of errors arrive here.',
+    step: '',
+    line: '',
+    count: 0,
+    more: 0,
+    groups: 1,
+    reopened: null,
+    replayed: null,
+    first_seen: now,
+    last_seen: now,
+    event: '',
+    link: publicUrl,
+  };
+}

@@ -1,0 +1,26 @@
+// What owners say about a group of errors.
+
+import type { ErrorGroup, GroupChange } from '../../domain/errors/group.ts';
+import { Refusal } from '../../domain/fault.ts';
+import type { Wake } from '../../ports.ts';
+import type { Store } from '../../store/contract/store.ts';
+
+export interface GroupDeps {
+  readonly store: Pick<Store, 'updateErrorGroup'>;
+  readonly wake: Wake;
+}
+
+export function createGroups({ store, wake }: GroupDeps) {
+  async function updateErrorGroup(ownerId: string, id: string, change: GroupChange): Promise<ErrorGroup> {
+    const changed = await store.updateErrorGroup(ownerId, id, change);
+    if (!changed) throw new Refusal('not_found', `there is no group of errors ${id}`);
+    if (changed.refused) {
+      throw new Refusal('impossible', 'The errors of this group belong to no deployment, so there is no next one.');
+    }
+    // That it recovered may be told now.
+    if (change.standing) wake.notify('schedules');
+    return changed.group;
+  }
+
+  return { updateErrorGroup };
+}

@@ -1,0 +1,90 @@
+// The links of notices: who has one may look at a group of errors, mute or resolve it, and replay its newest error, without a
+// key. A link is signed, names one group, and expires. Only POST acts: programs that scan mails, and chats that preview links,
+// send GET.
+
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { ErrorGroup, GroupOrder } from '../../domain/errors/group.ts';
+import { Refusal } from '../../domain/fault.ts';
+import { SECOND_MS } from '../../domain/limits.ts';
+import { NOTICE_LIMITS } from '../../domain/notices/limits.ts';
+import { hasReplay, type ShownError } from '../../domain/notices/notice.ts';
+import type { LinkAction, LinkAddress } from '../../domain/requests.ts';
+import type { Clock } from '../../ports.ts';
+import type { Appended, Store } from '../../store/contract/store.ts';
+import { newestOf } from './newest.ts';
+
+export interface LinkDeps {
+  readonly store: Pick<Store, 'deriveKey' | 'getErrorGroup' | 'getEmission'>;
+  readonly clock: Clock;
+  readonly publicUrl: () => string;
+}
+
+interface LinkActs {
+  readonly updateErrorGroup: (
+    ownerId: string,
+    id: string,
+    change: { readonly standing: GroupOrder },
+  ) => Promise<ErrorGroup>;
+  readonly replay: (ownerId: string, emitterId: string, entry: number, edited: null) => Promise<Appended>;
+}
+
+const MAC_BYTES = 18;
+
+function macOf(key: Uint8Array, { ownerId, groupId, expiresS }: Omit<LinkAddress, 'mac'>): string {
+  const signed = `notice link ${ownerId} ${groupId} ${expiresS}`;
+  return createHmac('sha256', key).update(signed).digest().subarray(0, MAC_BYTES).toString('base64url');
+}
+
+/** Returns what makes the link of a group. */
+export function createNoticeLinks({
+  store,
+  clock,
+  publicUrl,
+}: Omit<LinkDeps, 'store'> & { store: Pick<Store, 'deriveKey'> }) {
+  let key: Uint8Array | undefined;
+  return ({ ownerId, id }: Pick<ErrorGroup, 'ownerId' | 'id'>): string => {
+    const expiresS = Math.floor((clock.nowMs() + NOTICE_LIMITS.noticeLinkMs) / SECOND_MS);
+    key ??= store.deriveKey('notice link');
+    const mac = macOf(key, { ownerId, groupId: id, expiresS });
+    return `${publicUrl()}/n/${ownerId}/${id}/${expiresS}.${mac}`;
+  };
+}
+
+export function createLinkActions({ store, clock }: LinkDeps, acts: LinkActs) {
+  /** A group that is not there, a wrong signature and an expired link are refused alike. */
+  async function findLinked(address: LinkAddress): Promise<ErrorGroup> {
+    // As text: base64 may be spelled in several ways.
+    const wanted = Buffer.from(macOf(store.deriveKey('notice link'), address));
+    const given = Buffer.from(address.mac);
+    const isSigned = given.length === wanted.length && timingSafeEqual(given, wanted);
+    const isValid = isSigned && clock.nowMs() < address.expiresS * SECOND_MS;
+    const whole = isValid ? await store.getErrorGroup(address.ownerId, address.groupId) : undefined;
+    if (!whole) throw new Refusal('not_found', 'This link is wrong, or it has expired');
+    return whole.group;
+  }
+
+  /** Does what was confirmed. */
+  async function actByLink(address: LinkAddress, action: LinkAction): Promise<void> {
+    const { ownerId, id, emitterId, lastEntry } = await findLinked(address);
+    if (action === 'replay') {
+      if (!hasReplay(emitterId))
+        throw new Refusal('impossible', 'Errors of webhooks and heartbeats cannot be replayed');
+      await acts.replay(ownerId, emitterId, lastEntry, null);
+    } else {
+      await acts.updateErrorGroup(ownerId, id, { standing: standingOf(action, clock.nowMs()) });
+    }
+  }
+
+  async function showLinked(address: LinkAddress): Promise<{ group: ErrorGroup; newest: ShownError }> {
+    const group = await findLinked(address);
+    return { group, newest: await newestOf(store, group) };
+  }
+
+  return { findLinked, showLinked, actByLink };
+}
+
+function standingOf(action: 'mute' | 'resolve', nowMs: number): GroupOrder {
+  if (action === 'resolve') return { state: 'resolved', inNextDeployment: false };
+  const untilMs = nowMs + NOTICE_LIMITS.linkMuteMs;
+  return { state: 'muted', untilMs, afterCount: null, untilNextDeployment: false };
+}

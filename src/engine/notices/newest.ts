@@ -1,0 +1,27 @@
+// The newest error of a group, as far as notices and the page behind their links show it.
+
+import type { Emission } from '../../domain/emission.ts';
+import { errorPartsOf } from '../../domain/errors/error-parts.ts';
+import type { ErrorGroup } from '../../domain/errors/group.ts';
+import { detailOf } from '../../domain/failure.ts';
+import { headOf, type ShownError, sampleOf } from '../../domain/notices/notice.ts';
+import type { Store } from '../../store/contract/store.ts';
+
+/** Retention may have deleted it: what its group knows is shown then. */
+export async function newestOf(store: Pick<Store, 'getEmission'>, group: ErrorGroup): Promise<ShownError> {
+  const { fingerprint, ownerId, emitterId, lastEntry } = group;
+  const { template: message, namespace: step, frame: line } = fingerprint;
+  const newest = await store.getEmission(ownerId, lastEntry);
+  if (!newest) return { name: emitterId, message, step, line, stack: '', event: '' };
+  const sample = sampleOf(detailOf(newest.body));
+  return {
+    ...sample,
+    name: sample.name ?? emitterId,
+    line: sample.line === '' ? line : sample.line,
+    event: headOf(eventOf(newest)),
+  };
+}
+
+function eventOf({ body, originalStart: start, originalLength: length }: Emission): Uint8Array {
+  return errorPartsOf(body, start === null || length === null ? null : { start, length }).originalEvent;
+}

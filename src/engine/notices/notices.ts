@@ -1,0 +1,119 @@
+// Sends notices that are due: each becomes one emission for every channel that gets it.
+
+import type { NewEmission } from '../../domain/emission.ts';
+import type { ErrorGroup } from '../../domain/errors/group.ts';
+import { msOf } from '../../domain/ids.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import { channelsFor } from '../../domain/notices/channel.ts';
+import { NOTICE_LIMITS } from '../../domain/notices/limits.ts';
+import { channelOfListener } from '../../domain/notices/listener.ts';
+import { mailEmission } from '../../domain/notices/mail.ts';
+import { type Notice, noticeEmission, summaryOf } from '../../domain/notices/notice.ts';
+import type { Owner, Settings } from '../../domain/resource.ts';
+import type { Log } from '../../ports.ts';
+import type { TakenNotice } from '../../store/contract/channels.ts';
+import type { Store } from '../../store/contract/store.ts';
+import type { Emit } from '../accept/emit.ts';
+import { newestOf } from './newest.ts';
+
+export interface NoticesDeps {
+  readonly store: Pick<Store, 'takeNotices' | 'endNotice' | 'getOwner' | 'getWorkflow' | 'getChannel' | 'getEmission'>;
+  readonly emit: Emit;
+  readonly log: Log;
+  /** Returns the link of a group. */
+  readonly linkOf: (group: ErrorGroup) => string;
+}
+
+/** Sends some of the notices that are due. Returns whether there may be more. */
+export type SendNotices = () => Promise<boolean>;
+
+export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNotices {
+  async function send(taken: TakenNotice): Promise<void> {
+    const { group, sequence } = taken;
+    const { ownerId } = group;
+    const owner = await store.getOwner(ownerId);
+    const workflow = isWorkflow(group) ? await store.getWorkflow(ownerId, group.emitterId) : undefined;
+    const channelIds = owner ? await channelsOf(owner, taken, workflow?.settings) : [];
+    // The group of a workflow that is deleted is over, and no good news.
+    const isMailed = owner !== undefined && taken.wasMailed && (workflow !== undefined || !isWorkflow(group));
+    if (channelIds.length > 0 || isMailed) {
+      const notice = await noticeOf(taken);
+      const emitOnce = async (made: NewEmission, to: string): Promise<void> => {
+        const idempotency = { triggerId: group.id, key: `${sequence} ${to}`, requestHash: '' };
+        await emit(made, { idempotency });
+      };
+      await Promise.all(
+        channelIds.map((channelId) => {
+          const to = { ownerId, channelId, groupId: group.id, sequence, lastEntry: group.lastEntry };
+          return emitOnce(noticeEmission(notice, to), channelId);
+        }),
+      );
+      if (isMailed) await emitOnce(mailEmission(notice, ownerId), 'mail');
+    }
+    await store.endNotice(taken, owner?.digestWindowMs ?? LIMITS.digestWindowMs);
+  }
+
+  /** A recovery is told to those who were told of the error: what they opened is to be closed. */
+  async function channelsOf(
+    owner: Owner,
+    { kind, wasTold, told }: TakenNotice,
+    settings: Settings | undefined,
+  ): Promise<readonly string[]> {
+    const heard = wasTold ? told.flatMap((id) => channelOfListener(id) ?? []) : [];
+    const ids = kind === 'recovered' ? heard : channelsFor(owner, settings);
+    const found = await Promise.all([...new Set(ids)].map((id) => store.getChannel(owner.id, id)));
+    return found.flatMap((channel) => (channel?.active ? [channel.id] : []));
+  }
+
+  async function noticeOf(taken: TakenNotice): Promise<Notice> {
+    const { group, kind, more, replays, folded } = taken;
+    const { reopened } = group;
+    const { name, message, step, line, event } = await newestOf(store, group);
+    const one: Notice = {
+      kind,
+      group_id: group.id,
+      emitter_id: group.emitterId,
+      name,
+      code: group.fingerprint.code,
+      message,
+      step,
+      line,
+      count: group.count,
+      more,
+      groups: 1,
+      reopened: kind === 'recovered' || reopened === null ? null : reopenedText(reopened),
+      replayed: replays !== null && replays.succeeded > 0 ? replays : null,
+      first_seen: isoOf(group.firstEntry),
+      last_seen: isoOf(group.lastEntry),
+      event,
+      link: linkOf(group),
+    };
+    return folded ? summaryOf(one, folded) : one;
+  }
+
+  return async () => {
+    const taken = await store.takeNotices(NOTICE_LIMITS.noticesPerStep);
+    // Together, so that their writes share commits.
+    await Promise.all(
+      taken.map((one) =>
+        // It is taken again: one that cannot be sent must not keep the others from being sent.
+        send(one).catch((error: unknown) => {
+          log.error({ err: error, group: one.group.id }, 'a notice could not be sent');
+        }),
+      ),
+    );
+    return taken.length > 0;
+  };
+}
+
+function isWorkflow({ emitterId }: ErrorGroup): boolean {
+  return emitterId.startsWith('p_');
+}
+
+function isoOf(entry: number): string {
+  return new Date(msOf(entry)).toISOString();
+}
+
+function reopenedText({ from, by }: NonNullable<ErrorGroup['reopened']>): string {
+  return `it was ${from}, and opened by ${by === 'error' ? 'another error' : `its ${by}`}`;
+}

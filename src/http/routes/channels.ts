@@ -1,0 +1,118 @@
+import { PREFIX } from '../../domain/ids.ts';
+import type { App } from '../app-type.ts';
+import type { HttpDeps } from '../deps.ts';
+import { found } from '../found.ts';
+import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
+import { dataOf, idIn, operation } from '../openapi/operation.ts';
+import {
+  CHANNEL,
+  CHANNEL_CREATE,
+  CHANNEL_TEST,
+  CHANNEL_UPDATE,
+  channelInput,
+  channelTestToWire,
+  channelToWire,
+} from '../wire/notices/channels.ts';
+
+const PARAMS = idIn(PREFIX.channel, 'The channel.');
+
+export function addChannelRoutes(app: App, deps: HttpDeps): void {
+  addCreate(app, deps);
+  addReads(app, deps);
+  addChanges(app, deps);
+  addTest(app, deps);
+}
+
+function addCreate(app: App, { actions }: HttpDeps): void {
+  const schema = operation({
+    id: 'createChannel',
+    tag: 'channels',
+    access: 'write',
+    summary: 'Create a channel',
+    description:
+      'Where notices of errors go. It is notified of the errors of all workflows once it is among your `channels` (`PUT /v1/users/me`), or of those of one workflow, by the setting `channels` of that.',
+    body: CHANNEL_CREATE,
+    example: { kind: 'slack', name: 'Team chat', config: { url: 'https://hooks.slack.com/services/T0/B0/XXXX' } },
+    answer: dataOf(CHANNEL),
+  });
+  app.post('/v1/channels', { schema }, async ({ body, caller }) => {
+    const input = { ...channelInput(body), kind: body.kind };
+    return { data: channelToWire(await actions.createChannel(caller.ownerId, input)) };
+  });
+}
+
+function addReads(app: App, { store }: HttpDeps): void {
+  const list = operation({
+    id: 'listChannels',
+    tag: 'channels',
+    access: 'read',
+    summary: 'List channels',
+    description: 'Newest first.',
+    query: LIST_QUERY,
+    answer: listOf(CHANNEL),
+  });
+  app.get('/v1/channels', { schema: list }, async ({ query, caller }) => {
+    const page = await store.listChannels(caller.ownerId, pageOf(query, resourceCursor(PREFIX.channel)));
+    return listAnswer(page, channelToWire, query);
+  });
+
+  const get = operation({
+    id: 'getChannel',
+    tag: 'channels',
+    access: 'read',
+    summary: 'Read a channel',
+    description: 'Without what is secret of its configuration.',
+    params: PARAMS,
+    answer: dataOf(CHANNEL),
+  });
+  app.get('/v1/channels/:id', { schema: get }, async ({ params, caller }) => {
+    return { data: channelToWire(found(await store.getChannel(caller.ownerId, params.id), 'channel', params.id)) };
+  });
+}
+
+function addChanges(app: App, { actions }: HttpDeps): void {
+  const put = operation({
+    id: 'updateChannel',
+    tag: 'channels',
+    access: 'write',
+    summary: 'Change a channel',
+    description:
+      'Any of the members. Members of `config` are changed one by one: those left out stay as they are, null takes one away. Deliveries that are tried again go by the new configuration.',
+    params: PARAMS,
+    body: CHANNEL_UPDATE,
+    example: { active: false },
+    answer: dataOf(CHANNEL),
+  });
+  app.put('/v1/channels/:id', { schema: put }, async ({ params, body, caller }) => {
+    return { data: channelToWire(await actions.updateChannel(caller.ownerId, params.id, channelInput(body))) };
+  });
+
+  const remove = operation({
+    id: 'deleteChannel',
+    tag: 'channels',
+    access: 'write',
+    summary: 'Delete a channel',
+    description: 'Also when it is used: nothing is sent to it any more.',
+    params: PARAMS,
+    answer: dataOf(CHANNEL),
+  });
+  app.delete('/v1/channels/:id', { schema: remove }, async ({ params, caller }) => {
+    return { data: channelToWire(await actions.deleteChannel(caller.ownerId, params.id)) };
+  });
+}
+
+function addTest(app: App, { actions }: HttpDeps): void {
+  const schema = operation({
+    id: 'testChannel',
+    tag: 'channels',
+    access: 'write',
+    summary: 'Send a test notice',
+    description:
+      'Sends one notice now, also to a channel that is not active, and answers with what came back. Nothing of it is kept. PagerDuty and Opsgenie get the end of an incident that never began, which shows that the key is taken.',
+    params: PARAMS,
+    answer: dataOf(CHANNEL_TEST),
+  });
+  app.post('/v1/channels/:id/test', { schema }, async ({ params, caller }) => {
+    return { data: channelTestToWire(await actions.testChannel(caller.ownerId, params.id)) };
+  });
+}

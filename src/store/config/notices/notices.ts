@@ -1,0 +1,189 @@
+// Notices of groups of errors: taken when they are due, and ended when they are in the log. That one is due is decided where
+// errors are captured (log/error-groups.ts) and where owners change groups (error-groups.ts).
+//
+// A notice is written by a transaction of its own, as an event from outside would be: a group is locked last by those that
+// capture errors, and could not be locked before the queue of a channel. The idempotency key of each notice keeps one that is
+// taken again from being sent again. (Rejected: the notice as one more emission of the capturing transaction. On Postgres
+// that one learns only from its last statement whether the group was open.)
+//
+// Messages may differ with each error, so that each is a group. NOTICE_LIMITS.noticesAtOnce groups of one emitter have notices of their
+// own within NOTICE_LIMITS.foldMs; what else is due is folded into one notice at the end of that time.
+
+import { EMAIL, ERRORS, NOTICE, REPLAY } from '../../../domain/emission.ts';
+import type { ErrorGroup } from '../../../domain/errors/group.ts';
+import { NOTICE_LIMITS } from '../../../domain/notices/limits.ts';
+import type { NoticeStore, TakenNotice } from '../../contract/channels.ts';
+import { ALL_DELIVERIES, ALL_RUNS } from '../../log/log-tables.ts';
+import { number, numberOrNull, text } from '../../rows/cells.ts';
+import { toErrorGroup } from '../../rows/group-rows.ts';
+import type { Row } from '../../rows/rows.ts';
+import type { ConfigCore } from '../config-database.ts';
+import { differs, FOR_UPDATE, isAmong, isAmongRows, isNotAmong, raw, type Sql, sql } from '../sql.ts';
+import { all, get, type Steps, send } from '../steps.ts';
+
+/** Written out: partial indexes apply to words, not to parameters. */
+const NAMES = { errors: raw(`'${ERRORS}'`), notice: raw(`'${NOTICE}'`), replay: raw(`'${REPLAY}'`) };
+const SKIP_LOCKED = differs({ sqlite: '', postgres: 'FOR UPDATE SKIP LOCKED' });
+
+interface Emitter {
+  readonly ownerId: string;
+  readonly emitterId: string;
+}
+
+export function noticeVerbs({ database }: ConfigCore): NoticeStore {
+  return {
+    takeNotices: async (limit) => {
+      // Most of the time nothing is due: that is found without a transaction.
+      if (!(await database.get(sql`SELECT 1 AS one FROM error_groups WHERE notice_due_ms IS NOT NULL LIMIT 1`)))
+        return [];
+      return database.write(function* ({ nowMs }) {
+        const due = yield* all(sql`SELECT * FROM error_groups WHERE notice_due_ms <= ${nowMs}
+          AND (NOT notice_folded OR state <> 'open') ORDER BY notice_due_ms, first_entry LIMIT ${limit} ${SKIP_LOCKED}`);
+        const own = yield* foldMost(due, nowMs);
+        if (own.length > 0) {
+          yield* send(sql`UPDATE error_groups SET notice_due_ms = ${nowMs + NOTICE_LIMITS.noticeLeaseMs}
+            WHERE id ${isAmong(own.map((row) => text(row, 'id')))}`);
+        }
+        const taken: TakenNotice[] = [];
+        for (const row of own) taken.push(yield* takenOf(row));
+        return [...taken, ...(yield* takeFolded(nowMs))];
+      });
+    },
+
+    endNotice: (taken, windowMs) =>
+      database.write(({ nowMs }) =>
+        taken.folded ? endFolded(taken, { nowMs, windowMs }) : endOwn(taken, { nowMs, windowMs }),
+      ),
+  };
+}
+
+/** Returns the groups that have a notice of their own now, and folds the others that are due. */
+function* foldMost(due: readonly Row[], nowMs: number): Steps<Row[]> {
+  // A recovery closes what was opened, so it is never folded.
+  const own = due.filter((row) => text(row, 'state') === 'resolved');
+  const open = due.filter((row) => text(row, 'state') !== 'resolved');
+  for (const [, rows] of Map.groupBy(open, (row) => `${text(row, 'owner_id')} ${text(row, 'emitter_id')}`)) {
+    const [first] = rows as [Row, ...Row[]];
+    const emitter = emitterOf(first);
+    const told = yield* get(sql`SELECT count(*) AS n FROM (SELECT 1 FROM error_groups WHERE ${isOf(emitter)}
+      AND notice_told_ms > ${nowMs - NOTICE_LIMITS.foldMs} LIMIT ${NOTICE_LIMITS.noticesAtOnce}) AS told`);
+    const room = NOTICE_LIMITS.noticesAtOnce - (told ? number(told, 'n') : 0);
+    const having = rows.slice(0, room);
+    own.push(...having);
+    if (rows.length > room) yield* fold(emitter, { nowMs, but: having.map((row) => text(row, 'id')) });
+  }
+  return own;
+}
+
+/** Folds all that is due of an emitter: until the time at which others are told that were folded before. */
+function* fold(emitter: Emitter, { nowMs, but }: { nowMs: number; but: readonly string[] }): Steps<void> {
+  const known = yield* get(sql`SELECT min(notice_due_ms) AS at FROM error_groups WHERE ${isOf(emitter)}
+    AND notice_folded AND state = 'open' AND notice_due_ms > ${nowMs}`);
+  const dueMs = (known && numberOrNull(known, 'at')) ?? nowMs + NOTICE_LIMITS.foldMs;
+  const due = sql`SELECT id FROM error_groups WHERE ${isOf(emitter)} AND notice_due_ms <= ${nowMs} AND state = 'open'
+    AND NOT notice_folded AND id ${isNotAmong(but)} ORDER BY id ${FOR_UPDATE}`;
+  yield* send(sql`UPDATE error_groups SET notice_folded = true, notice_due_ms = ${dueMs} WHERE id ${isAmongRows(due)}`);
+}
+
+function* takeFolded(nowMs: number): Steps<TakenNotice[]> {
+  const isDue = sql`notice_due_ms <= ${nowMs} AND notice_folded AND state = 'open'`;
+  const emitters = yield* all(sql`SELECT owner_id, emitter_id FROM error_groups WHERE ${isDue}
+    GROUP BY owner_id, emitter_id LIMIT ${NOTICE_LIMITS.foldsPerStep}`);
+  const leasedUntilMs = nowMs + NOTICE_LIMITS.noticeLeaseMs;
+  const taken: TakenNotice[] = [];
+  for (const row of emitters) {
+    const due = sql`SELECT id FROM error_groups WHERE ${isOf(emitterOf(row))} AND ${isDue} ORDER BY id ${FOR_UPDATE}`;
+    const folded = yield* all(sql`UPDATE error_groups SET notice_due_ms = ${leasedUntilMs} WHERE id ${isAmongRows(due)}
+      RETURNING id, n, last_entry`);
+    const [first, ...others] = folded;
+    // Another process has taken them.
+    if (!first) continue;
+    const newest = others.reduce((a, b) => (number(b, 'last_entry') > number(a, 'last_entry') ? b : a), first);
+    const whole = yield* get(sql`SELECT * FROM error_groups WHERE id = ${text(newest, 'id')}`);
+    if (!whole) continue;
+    const one = yield* takenOf(whole);
+    const errors = folded.reduce((sum, each) => sum + number(each, 'n'), 0);
+    taken.push(others.length === 0 ? one : { ...one, folded: { groups: folded.length, errors, leasedUntilMs } });
+  }
+  return taken;
+}
+
+interface Ending {
+  readonly nowMs: number;
+  readonly windowMs: number;
+}
+
+function* endOwn({ group, kind, sequence }: TakenNotice, { nowMs, windowMs }: Ending): Steps<void> {
+  const isNew = sql`n > ${group.count}`;
+  const next =
+    kind === 'recovered'
+      ? sql`CASE WHEN state = 'open' AND ${isNew} THEN CAST (${nowMs} AS BIGINT) END`
+      : sql`CASE WHEN state = 'resolved' THEN CAST (${nowMs} AS BIGINT)
+          WHEN state = 'open' AND ${isNew} THEN CAST (${nowMs + windowMs} AS BIGINT) END`;
+  const after = kind === 'recovered' ? null : nowMs + windowMs;
+  const told = kind === 'recovered' ? raw('notice_told_ms') : sql`CAST (${nowMs} AS BIGINT)`;
+  yield* send(sql`UPDATE error_groups SET notices = ${sequence}, told_n = ${group.count}, notice_after_ms = ${after},
+      notice_due_ms = ${next}, notice_told_ms = ${told}, notice_folded = false
+    WHERE id = ${group.id} AND notices = ${sequence - 1}`);
+}
+
+function* endFolded({ group, folded }: TakenNotice, { nowMs, windowMs }: Ending): Steps<void> {
+  const leased = sql`SELECT id FROM error_groups WHERE ${isOf(group)} AND notice_folded AND state = 'open'
+    AND notice_due_ms = ${folded?.leasedUntilMs ?? 0} ORDER BY id ${FOR_UPDATE}`;
+  yield* send(sql`UPDATE error_groups SET notices = notices + 1, told_n = n, notice_after_ms = ${nowMs + windowMs},
+      notice_due_ms = NULL, notice_folded = false WHERE id ${isAmongRows(leased)}`);
+}
+
+function emitterOf(row: Row): Emitter {
+  return { ownerId: text(row, 'owner_id'), emitterId: text(row, 'emitter_id') };
+}
+
+function isOf({ ownerId, emitterId }: Emitter): Sql {
+  return sql`owner_id = ${ownerId} AND emitter_id = ${emitterId}`;
+}
+
+function* toldOf(groupId: string): Steps<string[]> {
+  const rows = yield* all(sql`SELECT DISTINCT only_listener_id FROM emissions
+    WHERE digest_key = ${groupId} AND name = ${NAMES.notice} AND only_listener_id IS NOT NULL`);
+  return rows.map((row) => text(row, 'only_listener_id'));
+}
+
+/** Returns whether the global error workflow has mailed one of the group's errors, and not only counted it. */
+function* wasMailed({ id }: ErrorGroup): Steps<boolean> {
+  const errors = sql`SELECT entry FROM emissions WHERE group_id = ${id} AND name = ${NAMES.errors}
+    ORDER BY entry LIMIT ${NOTICE_LIMITS.mailedAmong}`;
+  const row = yield* get(sql`SELECT 1 AS one FROM (${errors}) AS failed
+    JOIN ${ALL_RUNS} AS runs ON runs.entry = failed.entry AND runs.via = 'global'
+    JOIN emissions AS mails ON mails.cause_run = runs.run AND mails.name = ${EMAIL}
+    JOIN ${ALL_DELIVERIES} AS sent ON sent.entry = mails.entry LIMIT 1`);
+  return row !== undefined;
+}
+
+/** Replays and retries name the run that failed as their cause. */
+function* replaysOf({ id, ownerId }: ErrorGroup): Steps<TakenNotice['replays']> {
+  const failed = sql`SELECT cause_run FROM emissions WHERE group_id = ${id} AND name = ${NAMES.errors}
+    AND cause_run IS NOT NULL ORDER BY entry DESC LIMIT ${NOTICE_LIMITS.replaysCounted}`;
+  const row = yield* get(sql`SELECT count(*) AS n, count(CASE WHEN EXISTS (SELECT 1 FROM emissions AS again
+      JOIN ${ALL_RUNS} AS runs ON runs.entry = again.entry WHERE again.owner_id = ${ownerId}
+        AND again.cause_run = failed.cause_run AND again.name = ${NAMES.replay} AND runs.state = 'succeeded')
+      THEN 1 END) AS done FROM (${failed}) AS failed`);
+  return row ? { succeeded: number(row, 'done'), of: number(row, 'n') } : null;
+}
+
+function* takenOf(row: Row): Steps<TakenNotice> {
+  const group = toErrorGroup(row);
+  const wasTold = numberOrNull(row, 'notice_after_ms') !== null;
+  const taken = {
+    group,
+    sequence: number(row, 'notices') + 1,
+    more: number(row, 'n') - number(row, 'told_n'),
+    wasTold,
+    told: yield* toldOf(group.id),
+    folded: null,
+  };
+  if (text(row, 'state') !== 'resolved') {
+    return { ...taken, kind: wasTold ? 'digest' : 'error', replays: null, wasMailed: false };
+  }
+  const [replays, mailed] = [yield* replaysOf(group), yield* wasMailed(group)];
+  return { ...taken, kind: 'recovered', replays, wasMailed: mailed };
+}

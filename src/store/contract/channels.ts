@@ -1,0 +1,47 @@
+// Channels, and the notices that they are to get. Same promises as store.ts.
+
+import type { ErrorGroup } from '../../domain/errors/group.ts';
+import type { Channel } from '../../domain/notices/channel.ts';
+import type { Page, PageQuery } from './records.ts';
+
+export interface ChannelStore {
+  /** Returns false, with nothing written, when the owner has `max` channels. */
+  createChannel(channel: Channel, max: number): Promise<boolean>;
+  /** As `updateAccount`. The kind stays, too. */
+  updateChannel(ownerId: string, id: string, change: (before: Channel) => Channel): Promise<Channel | undefined>;
+  getChannel(ownerId: string, id: string): Promise<Channel | undefined>;
+  listChannels(ownerId: string, page: PageQuery): Promise<Page<Channel>>;
+  /** Also takes the channel from those of its owner. Workflows that name it have one less. */
+  deleteChannel(ownerId: string, id: string): Promise<Channel | undefined>;
+}
+
+/** A notice that is due. */
+export interface TakenNotice {
+  readonly group: ErrorGroup;
+  readonly kind: 'error' | 'digest' | 'recovered';
+  /** Counts the notices of the group, from 1. A notice that is taken again has the same number. */
+  readonly sequence: number;
+  /** Errors since the notice before. */
+  readonly more: number;
+  /** A channel was told since the group opened. */
+  readonly wasTold: boolean;
+  /** Of a recovery: of the group's newest errors that are in the log, NOTICE_LIMITS.replaysCounted at most, how many were replayed. */
+  readonly replays: { readonly succeeded: number; readonly of: number } | null;
+  /** Listeners that were told of the group, as far as the log still knows. */
+  readonly told: readonly string[];
+  /** Of a recovery: the global error workflow has mailed an error of the group. */
+  readonly wasMailed: boolean;
+  /** It tells of this group, the newest, and of others of the same emitter, of which there were too many. Null: of no other. */
+  readonly folded: { readonly groups: number; readonly errors: number; readonly leasedUntilMs: number } | null;
+}
+
+export interface NoticeStore {
+  /**
+   * Takes notices that are due. One that is not reported as sent within NOTICE_LIMITS.noticeLeaseMs is taken again: the caller sends it
+   * once, by an idempotency key. Of one emitter, NOTICE_LIMITS.noticesAtOnce groups are told one by one within NOTICE_LIMITS.foldMs, all
+   * others in one notice behind it; that notice may come twice when a process is lost with it.
+   */
+  takeNotices(limit: number): Promise<readonly TakenNotice[]>;
+  /** Ends a notice that was taken: until `windowMs` are over, repeats are counted. Does nothing when it was ended before. */
+  endNotice(taken: TakenNotice, windowMs: number): Promise<void>;
+}

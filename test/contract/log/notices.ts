@@ -1,0 +1,235 @@
+// Notices of groups of errors: when one is due, that it is taken once, and what becomes of it when its process is gone.
+
+import { deepEqual, equal } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { HOUR_MS } from '../../../src/domain/limits.ts';
+import { NOTICE_LIMITS } from '../../../src/domain/notices/limits.ts';
+import { DEFAULT_SETTINGS, type Workflow } from '../../../src/domain/resource.ts';
+import type { TakenNotice } from '../../../src/store/contract/channels.ts';
+import { defined, type Harness, mail, only, succeeded, times } from '../fixtures.ts';
+import { Stage } from '../stage.ts';
+import { fail, groups, order } from './grouping.ts';
+
+const TOLD = { settings: { ...DEFAULT_SETTINGS, channels: ['ch_0000000000000001'] } };
+const OPEN = { state: 'open' } as const;
+const RESOLVED = { state: 'resolved', inNextDeployment: false } as const;
+const MUTED = { state: 'muted', untilMs: null, afterCount: 3, untilNextDeployment: false } as const;
+
+const shown = ({ kind, sequence, more, wasTold }: TakenNotice) => ({ kind, sequence, more, wasTold });
+
+async function taken(stage: Stage): Promise<TakenNotice[]> {
+  return [...(await stage.store.takeNotices(9))];
+}
+
+/** Takes the notice that is due and ends it. */
+async function told(stage: Stage): Promise<TakenNotice> {
+  const notice = only(await taken(stage));
+  await stage.store.endNotice(notice, HOUR_MS);
+  return notice;
+}
+
+async function failing(stage: Stage): Promise<Workflow> {
+  const workflow = await stage.workflow(TOLD);
+  await fail(stage, workflow);
+  return workflow;
+}
+
+export function noticesContract(harness: Harness): void {
+  describe('a notice of a group', () => {
+    it('is due with the first error of a group', async () => {
+      await using stage = await Stage.open(harness);
+      deepEqual(await taken(stage), []);
+      await failing(stage);
+      equal(await stage.store.nextDueAtMs(), stage.clock.nowMs());
+      const notice = only(await taken(stage));
+      deepEqual(shown(notice), { kind: 'error', sequence: 1, more: 1, wasTold: false });
+      equal(notice.group.count, 1);
+    });
+
+    it('is not due without a channel', async () => {
+      await using stage = await Stage.open(harness);
+      await fail(stage, await stage.workflow());
+      await fail(stage, await stage.workflow({ settings: { ...DEFAULT_SETTINGS, channels: [] } }));
+      deepEqual(await taken(stage), []);
+    });
+
+    it('is taken by one of several callers', async () => {
+      await using stage = await Stage.open(harness);
+      await failing(stage);
+      equal((await Promise.all(times(4, () => taken(stage)))).flat().length, 1);
+    });
+
+    it('is taken again when it was not sent in time', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await failing(stage);
+      const first = only(await taken(stage));
+      await fail(stage, workflow);
+      deepEqual(await taken(stage), []);
+      stage.clock.advance(NOTICE_LIMITS.noticeLeaseMs);
+      await stage.reopen();
+      const again = only(await taken(stage));
+      deepEqual([again.sequence, again.kind, again.more], [1, 'error', 2]);
+      await stage.store.endNotice(again, HOUR_MS);
+      // The first process is back: what it ends was ended.
+      await stage.store.endNotice(first, 1);
+      stage.clock.advance(NOTICE_LIMITS.noticeLeaseMs);
+      deepEqual(await taken(stage), []);
+    });
+
+    it('counts the errors of its window', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await failing(stage);
+      await told(stage);
+      await fail(stage, workflow);
+      await fail(stage, workflow);
+      stage.clock.advance(HOUR_MS - 1);
+      deepEqual(await taken(stage), []);
+      stage.clock.advance(1);
+      deepEqual(shown(await told(stage)), { kind: 'digest', sequence: 2, more: 2, wasTold: true });
+      stage.clock.advance(2 * HOUR_MS);
+      deepEqual(await taken(stage), []);
+      await fail(stage, workflow);
+      deepEqual(shown(await told(stage)), { kind: 'digest', sequence: 3, more: 1, wasTold: true });
+    });
+
+    it('counts errors that come while it is sent', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await failing(stage);
+      const notice = only(await taken(stage));
+      await fail(stage, workflow);
+      await stage.store.endNotice(notice, HOUR_MS);
+      deepEqual(await taken(stage), []);
+      stage.clock.advance(HOUR_MS);
+      deepEqual(shown(only(await taken(stage))), { kind: 'digest', sequence: 2, more: 1, wasTold: true });
+    });
+
+    it('tells that a group recovered, and again of its next error', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await failing(stage);
+      const { group } = await told(stage);
+      await order(stage, group, RESOLVED);
+      deepEqual(shown(await told(stage)), { kind: 'recovered', sequence: 2, more: 0, wasTold: true });
+      deepEqual(await taken(stage), []);
+      await fail(stage, workflow);
+      deepEqual(shown(await told(stage)), { kind: 'error', sequence: 3, more: 1, wasTold: false });
+    });
+
+    it('tells of a recovery that comes while the error is sent', async () => {
+      await using stage = await Stage.open(harness);
+      await failing(stage);
+      const notice = only(await taken(stage));
+      await order(stage, notice.group, RESOLVED);
+      await stage.store.endNotice(notice, HOUR_MS);
+      equal((await told(stage)).kind, 'recovered');
+    });
+
+    it('is not due while the group is muted', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await failing(stage);
+      const { group } = await told(stage);
+      await order(stage, group, MUTED);
+      await fail(stage, workflow);
+      await fail(stage, workflow);
+      stage.clock.advance(2 * HOUR_MS);
+      deepEqual(await taken(stage), []);
+      await fail(stage, workflow);
+      deepEqual(shown(await told(stage)), { kind: 'error', sequence: 2, more: 3, wasTold: false });
+    });
+
+    it('is dropped when its group is muted or opened', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await failing(stage);
+      const { group } = await told(stage);
+      await fail(stage, workflow);
+      await order(stage, group, MUTED);
+      await order(stage, group, OPEN);
+      stage.clock.advance(2 * HOUR_MS);
+      deepEqual(await taken(stage), []);
+    });
+
+    it('tells of some groups one by one, and of all others in one', async () => {
+      await using stage = await Stage.open(harness);
+      const [workflow, other] = [await stage.workflow(TOLD), await stage.workflow(TOLD)];
+      const count = NOTICE_LIMITS.noticesAtOnce + 4;
+      for (let n = 0; n < count; n++) await fail(stage, workflow, { code: `E${n}` });
+      await fail(stage, other);
+      const first = await stage.store.takeNotices(100);
+      deepEqual(
+        Object.groupBy(first, ({ group }) => group.emitterId)[workflow.id]?.length,
+        NOTICE_LIMITS.noticesAtOnce,
+      );
+      equal(first.length, NOTICE_LIMITS.noticesAtOnce + 1, 'another workflow has its own');
+      for (const one of first) await stage.store.endNotice(one, HOUR_MS);
+      deepEqual(await taken(stage), []);
+      await fail(stage, workflow, { code: 'E1000' });
+      await fail(stage, workflow, { code: `E${count - 1}` });
+      stage.clock.advance(NOTICE_LIMITS.foldMs - 1);
+      deepEqual(await taken(stage), []);
+      stage.clock.advance(1);
+      const summary = only(await taken(stage));
+      deepEqual([summary.folded?.groups, summary.folded?.errors], [5, 6]);
+      equal(summary.group.fingerprint.code, `E${count - 1}`, 'it shows the newest');
+      await stage.store.endNotice(summary, HOUR_MS);
+      deepEqual(await taken(stage), []);
+      await fail(stage, workflow, { code: 'E1000' });
+      stage.clock.advance(HOUR_MS);
+      deepEqual(shown(only(await taken(stage))), { kind: 'digest', sequence: 2, more: 1, wasTold: true });
+    });
+
+    it('is taken again with all that it tells of', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await stage.workflow(TOLD);
+      for (let n = 0; n < NOTICE_LIMITS.noticesAtOnce + 3; n++) await fail(stage, workflow, { code: `E${n}` });
+      for (const one of await stage.store.takeNotices(100)) await stage.store.endNotice(one, HOUR_MS);
+      stage.clock.advance(NOTICE_LIMITS.foldMs);
+      const lost = only(await taken(stage));
+      deepEqual(await taken(stage), []);
+      stage.clock.advance(NOTICE_LIMITS.noticeLeaseMs);
+      await stage.reopen();
+      const again = only(await taken(stage));
+      deepEqual([again.folded?.groups, again.group.id], [3, lost.group.id]);
+      await stage.store.endNotice(again, HOUR_MS);
+      await stage.store.endNotice(lost, HOUR_MS);
+      stage.clock.advance(HOUR_MS);
+      deepEqual(await taken(stage), []);
+    });
+
+    it('leaves out groups that are muted or resolved before it is sent', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await stage.workflow(TOLD);
+      for (let n = 0; n < NOTICE_LIMITS.noticesAtOnce + 3; n++) await fail(stage, workflow, { code: `E${n}` });
+      for (const one of await stage.store.takeNotices(100)) await stage.store.endNotice(one, HOUR_MS);
+      const newest = await groups(stage);
+      await order(stage, defined(newest[0]), MUTED);
+      await order(stage, defined(newest[1]), RESOLVED);
+      deepEqual(shown(await told(stage)), { kind: 'recovered', sequence: 1, more: 1, wasTold: false });
+      stage.clock.advance(NOTICE_LIMITS.foldMs);
+      const { group, folded } = only(await taken(stage));
+      deepEqual([group.fingerprint.code, folded], [newest[2]?.fingerprint.code, null], 'one alone is no summary');
+    });
+
+    it('says of a recovery whether an error was mailed', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await stage.workflow();
+      await fail(stage, workflow);
+      const group = only(await groups(stage));
+      await order(stage, group, RESOLVED);
+      deepEqual([(await told(stage)).wasMailed], [false], 'its run has not ended yet');
+      await fail(stage, workflow);
+      for (const run of await stage.claim(2, stage.global.id)) {
+        await stage.end(run, succeeded({ outgoing: [mail('failed')] }));
+      }
+      await order(stage, group, RESOLVED);
+      const { kind, wasMailed } = await told(stage);
+      deepEqual([kind, wasMailed], ['recovered', true]);
+    });
+
+    it('tells that the group of a deleted workflow is over', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await failing(stage);
+      await told(stage);
+      await stage.store.deleteWorkflow(stage.owner.id, workflow.id);
+      equal((await told(stage)).kind, 'recovered');
+    });
+  });
+}

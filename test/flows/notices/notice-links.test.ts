@@ -1,0 +1,147 @@
+// The links of notices: what GET shows and never does, what POST does, and which links do nothing.
+
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json } from '../../support/client.ts';
+import { type Errand, startErrand } from '../../support/errand.ts';
+import { type Receiver, startReceiver } from '../../support/receiver.ts';
+
+const THROW = `export default ({ steps }) => { throw new Error('<b>' + steps.trigger.event.body.text); };`;
+const DAY_MS = 86_400_000;
+
+interface Told {
+  readonly workflow: Json;
+  readonly group: Json;
+  readonly link: string;
+}
+
+async function told(errand: Errand, receiver: Receiver): Promise<Told> {
+  const channel = await errand.client.post('/v1/channels', { kind: 'http', config: { url: receiver.url } });
+  const workflow = await errand.workflow(THROW, { settings: { channels: [channel.id] } });
+  const before = receiver.received.length;
+  await errand.send(workflow, { text: 'broken' });
+  await receiver.wait(before + 1);
+  const { link, group_id: id } = JSON.parse(String(receiver.received.at(-1)?.body));
+  return { workflow, link, group: { id } };
+}
+
+const open = (link: string, method = 'GET'): Promise<Response> =>
+  fetch(link, { method, headers: { accept: 'text/html' } });
+
+const stateOf = async (errand: Errand, { id }: Json): Promise<string> =>
+  (await errand.client.get(`/v1/error_groups/${id}`)).data.state;
+
+test('a GET shows what may be done and does nothing', async () => {
+  await using errand = await startErrand();
+  await using receiver = await startReceiver();
+  const { workflow, group, link } = await told(errand, receiver);
+  for (const end of ['', '/mute', '/resolve', '/replay']) {
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+      const answer = await open(link + end, method);
+      ok(answer.ok, `${method} ${end} answered ${answer.status}`);
+      if (method !== 'GET') continue;
+      const page = await answer.text();
+      match(answer.headers.get('content-security-policy') ?? '', /form-action 'self'/);
+      equal(answer.headers.get('cache-control'), 'no-store');
+      ok(page.includes(group.id) && page.includes('method="post"') && !page.includes('<b>'));
+    }
+  }
+  equal((await open(`${link}/mute`, 'PUT')).status, 405);
+  equal(await stateOf(errand, group), 'open');
+  equal((await errand.client.get(`/v1/workflows/${workflow.id}/runs`)).page_info.total_count, 1);
+});
+
+test('the page shows the newest error, and runs nothing of it', async () => {
+  await using errand = await startErrand();
+  await using receiver = await startReceiver();
+  const hostile = '</code></pre><script>alert(1)</script><img src=x onerror=alert(2)>"\'\u202e\u0000{{7*7}}';
+  const channel = await errand.client.post('/v1/channels', { kind: 'http', config: { url: receiver.url } });
+  const name = `<svg onload=alert(3)> "Orders"`;
+  const code = `function check(text) { throw Object.assign(new Error(text), { code: '<i>E</i>' }); }
+export default ({ steps }) => check(steps.trigger.event.body.text);`;
+  const workflow = await errand.workflow(code, { name, settings: { channels: [channel.id] } });
+  const path = new URL(workflow.triggers[0].endpoint_url).pathname;
+  await errand.client.request('POST', path, { text: hostile }, { 'x-token': 'secret-of-a-sender' });
+  await receiver.wait(1);
+  const { link } = JSON.parse(String(receiver.received[0]?.body));
+  for (const end of ['', '/mute']) {
+    const answer = await open(link + end);
+    match(answer.headers.get('content-security-policy') ?? '', /^default-src 'none'; style-src 'sha256-[^;]+;/);
+    equal(answer.headers.get('referrer-policy'), 'no-referrer');
+    equal(answer.headers.get('x-content-type-options'), 'nosniff');
+    const page = await answer.text();
+    const shown = page.slice(page.indexOf('</style>'));
+    deepEqual(shown.match(/<(script|img|svg|i|link|iframe)\b/g), null, shown);
+    ok(
+      !/[\u202e\0]/.test(shown) && shown.includes('&lt;img src=x onerror=alert(2)&gt;&quot;&#39;\ufffd\ufffd{{7*7}}'),
+      shown,
+    );
+    ok(shown.includes('&lt;svg onload=alert(3)&gt; &quot;Orders&quot;'), shown);
+    ok(!shown.includes('secret-of-a-sender'));
+  }
+  const page = await (await open(link)).text();
+  match(page, /check \(step\.ts:1:\d+\)/);
+  match(page, /The event begins/);
+});
+
+test('a POST mutes, resolves and replays, each in the audit log', async () => {
+  await using errand = await startErrand();
+  await using receiver = await startReceiver();
+  const { workflow, group, link } = await told(errand, receiver);
+  equal((await open(`${link}/replay`, 'POST')).status, 200);
+  await errand.runs(workflow.id, 2);
+  equal((await open(`${link}/mute`, 'POST')).status, 200);
+  const muted = (await errand.client.get(`/v1/error_groups/${group.id}`)).data;
+  equal(muted.state, 'muted');
+  ok(
+    Math.abs(new Date(muted.muted_until_ms).getTime() - Date.now() - DAY_MS) < DAY_MS / 2,
+    String(muted.muted_until_ms),
+  );
+  match(await (await open(`${link}/resolve`, 'POST')).text(), /resolved/);
+  equal(await stateOf(errand, group), 'resolved');
+  const { data } = await errand.client.get(`/v1/audit?target=${group.id}`);
+  const shown = data.map((record: Json) => [record.operation, record.key_label, record.status]);
+  deepEqual(shown, [
+    ['updateErrorGroup', 'link of a notice', 200],
+    ['updateErrorGroup', 'link of a notice', 200],
+    ['replayError', 'link of a notice', 200],
+  ]);
+  const signature = link.split('.').at(-1) ?? '';
+  ok(!JSON.stringify(data).includes(signature), 'the log does not let its readers act');
+});
+
+test('a link that is forged or of another group does nothing', async () => {
+  await using errand = await startErrand();
+  await using receiver = await startReceiver();
+  const { group, link } = await told(errand, receiver);
+  const other = await told(errand, receiver);
+  const [, signed = ''] = link.split(`${group.id}/`);
+  const [expires = '', mac = ''] = signed.split('.');
+  const forged = [
+    link.slice(0, -1),
+    `${link}A`,
+    link.replace(`${expires}.`, `${Number(expires) + 1}.`),
+    link.replace(mac, 'A'.repeat(mac.length)),
+    other.link.replace(/[^/]+$/, signed),
+    link.replace('/n/u_', '/n/u_0'),
+  ];
+  for (const bad of forged) {
+    equal((await open(bad)).status, 404, bad);
+    equal((await open(`${bad}/mute`, 'POST')).status, 404, bad);
+  }
+  equal((await open(link, 'POST')).status, 404);
+  for (const one of [group, other.group]) equal(await stateOf(errand, one), 'open');
+  equal((await errand.client.get(`/v1/audit?target=${group.id}`)).data.length, 0);
+});
+
+test('a link expires, and outlives a restart until then', async () => {
+  await using errand = await startErrand();
+  await using receiver = await startReceiver();
+  const { link } = await told(errand, receiver);
+  const { url } = errand;
+  await errand.restart();
+  const moved = link.replace(url, errand.url);
+  equal((await open(moved)).status, 200);
+  errand.forward(31 * DAY_MS);
+  equal((await open(moved)).status, 404);
+});

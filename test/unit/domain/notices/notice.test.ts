@@ -1,0 +1,98 @@
+// What a notice says, as title, facts and mail.
+
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { test } from 'node:test';
+import { utf8 } from '../../../../src/domain/bytes.ts';
+import { channelsFor } from '../../../../src/domain/notices/channel.ts';
+import { channelListener, channelOfListener } from '../../../../src/domain/notices/listener.ts';
+import { mailOf } from '../../../../src/domain/notices/mail.ts';
+import { headOf, type Notice, shortened, titleOf } from '../../../../src/domain/notices/notice.ts';
+import { faultOfTemplate } from '../../../../src/domain/notices/template.ts';
+
+const NOTICE: Notice = {
+  kind: 'error',
+  group_id: 'eg_0Vj3aBc9dEfGhIjK',
+  emitter_id: 'p_0Vj3aBc9dEfGhIjK',
+  name: 'Orders',
+  code: 'TypeError',
+  message: 'first line\nsecond line',
+  step: '',
+  line: '',
+  count: 4,
+  more: 3,
+  groups: 1,
+  reopened: null,
+  replayed: null,
+  first_seen: '2026-01-01T00:00:00.000Z',
+  last_seen: '2026-01-02T00:00:00.000Z',
+  event: '',
+  link: '',
+};
+
+test('a title says what happened in one line', () => {
+  equal(titleOf(NOTICE), 'Orders failed: TypeError first line');
+  equal(titleOf({ ...NOTICE, reopened: 'it was resolved' }), 'Orders failed again: TypeError first line');
+  equal(titleOf({ ...NOTICE, kind: 'digest' }), 'Orders: 3 more TypeError first line');
+  equal(titleOf({ ...NOTICE, kind: 'recovered' }), 'Orders recovered: TypeError first line');
+  const replayed = { succeeded: 213, of: 214 };
+  const title = titleOf({ ...NOTICE, kind: 'recovered', replayed });
+  equal(title, 'Orders recovered (213 of 214 replayed): TypeError first line');
+  equal(titleOf({ ...NOTICE, name: 'a\r\nBcc: b' }), 'a Bcc: b failed: TypeError first line');
+});
+
+test('a text is shortened between characters', () => {
+  equal(shortened('abc', 3), 'abc');
+  equal(shortened('abcd', 3), 'ab…');
+  equal(shortened('a😀b', 3), 'a…');
+  ok(shortened('\ud83d'.repeat(9), 3).isWellFormed());
+});
+
+test('the head of a request is its body alone', () => {
+  const event = { method: 'POST', headers: { authorization: 'Bearer secret' }, body: { order: 7 } };
+  equal(headOf(utf8(JSON.stringify(event))), '{\n  "order": 7\n}');
+  equal(headOf(utf8(JSON.stringify({ method: 'POST', headers: { authorization: 'x' } }))), 'null');
+});
+
+test('the head of an event is short, whatever the event', () => {
+  equal(headOf(utf8('not json')), 'null');
+  equal(headOf(utf8(JSON.stringify({ headers: { a: 'x' }, method: 'x', body: 'y'.repeat(70_000) }))), '');
+  const long = headOf(utf8(JSON.stringify(Array.from({ length: 60 }, () => 'z'.repeat(900)))));
+  ok(long.length <= 2000);
+});
+
+test('a mail has the same in text and HTML, escaped', () => {
+  const notice = { ...NOTICE, message: '<script>alert("x")</script>\u0000', link: 'https://e.example/?a=1&b="2"' };
+  const { subject, text, html } = mailOf(notice);
+  match(subject, /^\[Errand\] Orders failed: TypeError <script>/);
+  ok(text.includes(notice.message) && text.includes(notice.link));
+  ok(!html.includes('<script>') && html.includes('&lt;script&gt;alert(&quot;x&quot;)'));
+  ok(html.includes('href="https://e.example/?a=1&amp;b=&quot;2&quot;"'));
+  for (const action of ['replay', 'mute'])
+    ok(text.includes(`${notice.link}/${action}`) && html.includes(`/${action}"`));
+  ok(!mailOf({ ...notice, kind: 'recovered' }).text.includes('/mute'));
+  ok(!html.includes('\u0000'));
+  ok(!/<(?:img|link|style)/.test(html), 'nothing is loaded from elsewhere');
+});
+
+test('a template with unknown or too many placeholders is refused', () => {
+  equal(faultOfTemplate('{{title}} {{ json }} {not one} {{}}'), null);
+  match(faultOfTemplate('{{titel}}') ?? '', /no value for \{\{titel\}\}; there are title, kind/);
+  match(faultOfTemplate('{{title}}'.repeat(51)) ?? '', /51 placeholders, but at most 50/);
+});
+
+test('a workflow’s own channels go before those of its owner', () => {
+  const owner = { channelIds: ['ch_owner'] };
+  deepEqual(channelsFor(owner, undefined), ['ch_owner']);
+  deepEqual(channelsFor(owner, { notify: true, channels: null }), ['ch_owner']);
+  deepEqual(channelsFor(owner, { notify: true, channels: [] }), []);
+  deepEqual(channelsFor(owner, { notify: false, channels: null }), []);
+  deepEqual(channelsFor(owner, { notify: false, channels: ['ch_own'] }), ['ch_own']);
+  deepEqual(channelsFor(undefined, undefined), []);
+});
+
+test('a listener names its channel, and no other does', () => {
+  equal(channelOfListener(channelListener('u_1', 'ch_0Vj3aBc9dEfGhIjK')), 'ch_0Vj3aBc9dEfGhIjK');
+  for (const other of ['mail', 'wh_1', 'http:u_1:https://ch_1:443', 'http:u_1:https://a.example:443', null]) {
+    equal(channelOfListener(other), null);
+  }
+});

@@ -1,0 +1,17 @@
+// Which global error workflows get the code that new owners begin with.
+
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { test } from 'node:test';
+import { GLOBAL_ERROR_CODE } from '../../../../src/engine/resources/global-error-code.ts';
+import { isFormerCode } from '../../../../src/engine/resources/global-error-upgrade.ts';
+
+test('a code that owners began with is known when it has another one', () => {
+  const current = 'fb67f23e7448bd20a6f2a66de6d5a95eaf9423c2b1858358d0e53c42741dd030';
+  assert.equal(
+    hash('sha256', GLOBAL_ERROR_CODE),
+    current,
+    `the code was changed: add ${current} to FORMER_CODES (global-error-upgrade.ts), and put the new hash here`,
+  );
+  assert.equal(isFormerCode(GLOBAL_ERROR_CODE), false);
+});
