@@ -112,12 +112,6 @@ export const LIMITS = {
   accountFields: 100,
   accountFieldChars: 128,
   accountBytes: 64 * KIB,
-  /** When to look whether a subscriber has taken an error, which else goes to the global error workflow; then less and less often. */
-  fallbackFirstMs: SECOND_MS,
-  fallbackMostMs: MINUTE_MS,
-  fallbacksPerStep: 100,
-  /** Groups of errors of one workflow, source or webhook that are mailed at once in each window. */
-  firstMails: 20,
 
   // data stores
   recordsPerDataStore: 100_000,

@@ -23,6 +23,8 @@ import type {
   CreateAccountInput,
   CreateAutoSubscriptionAnswer,
   CreateAutoSubscriptionInput,
+  CreateChannelAnswer,
+  CreateChannelInput,
   CreateDataStoreAnswer,
   CreateDataStoreInput,
   CreateHeartbeatAnswer,
@@ -45,6 +47,8 @@ import type {
   CreateWorkflowInput,
   DeleteAccountAnswer,
   DeleteAccountInput,
+  DeleteChannelAnswer,
+  DeleteChannelInput,
   DeleteDataRecordAnswer,
   DeleteDataRecordInput,
   DeleteDataStoreAnswer,
@@ -83,6 +87,8 @@ import type {
   ExportWorkflowErrorsItem,
   GetAccountAnswer,
   GetAccountInput,
+  GetChannelAnswer,
+  GetChannelInput,
   GetComponentAnswer,
   GetComponentInput,
   GetDataRecordAnswer,
@@ -146,6 +152,8 @@ import type {
   ListAccountsInput,
   ListAuditAnswer,
   ListAuditInput,
+  ListChannelsAnswer,
+  ListChannelsInput,
   ListComponentsAnswer,
   ListComponentsInput,
   ListDataRecordsAnswer,
@@ -262,10 +270,14 @@ import type {
   StreamEventsItem,
   StreamSourceEventsInput,
   StreamSourceEventsItem,
+  TestChannelAnswer,
+  TestChannelInput,
   TestWebhookAnswer,
   TestWebhookInput,
   UpdateAccountAnswer,
   UpdateAccountInput,
+  UpdateChannelAnswer,
+  UpdateChannelInput,
   UpdateDataStoreAnswer,
   UpdateDataStoreInput,
   UpdateErrorGroupAnswer,
@@ -556,7 +568,7 @@ export class Errand {
   /**
    * Change a group of errors: `PUT /v1/error_groups/{id}`
    *
-   * State, note and assignee; what is left out stays. A mute always has an end, and the first of several counts. `resolved`: the next error opens the group again, with `resolved_in_next_deployment` the next error of a later deployment.
+   * State, note and assignee; what is left out stays. A mute always has an end, and the first of several counts. `resolved`: the next error opens the group again, with `resolved_in_next_deployment` the next error of a later deployment. Channels that were told of the group are told that it recovered.
    */
   updateErrorGroup(input: UpdateErrorGroupInput, options: CallOptions = {}): Promise<UpdateErrorGroupAnswer> {
     return this.#transport.send<UpdateErrorGroupAnswer>({ method: 'PUT', path: '/v1/error_groups/{id}', body: 'members' }, input, options);
@@ -938,6 +950,60 @@ export class Errand {
    */
   deleteAccount(input: DeleteAccountInput, options: CallOptions = {}): Promise<DeleteAccountAnswer> {
     return this.#transport.send<DeleteAccountAnswer>({ method: 'DELETE', path: '/v1/accounts/{id}' }, input, options);
+  }
+
+  /**
+   * List channels: `GET /v1/channels`
+   *
+   * Newest first.
+   */
+  listChannels(input: ListChannelsInput = {}, options: CallOptions = {}): Paged<ListChannelsAnswer> {
+    return this.#transport.list<ListChannelsAnswer>({ method: 'GET', path: '/v1/channels', query: ['limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Create a channel: `POST /v1/channels`
+   *
+   * Where notices of errors go. It is notified of the errors of all workflows once it is among your `channels` (`PUT /v1/users/me`), or of those of one workflow, by the setting `channels` of that.
+   */
+  createChannel(input: CreateChannelInput, options: CallOptions = {}): Promise<CreateChannelAnswer> {
+    return this.#transport.send<CreateChannelAnswer>({ method: 'POST', path: '/v1/channels', body: 'members' }, input, options);
+  }
+
+  /**
+   * Read a channel: `GET /v1/channels/{id}`
+   *
+   * Without what is secret of its configuration.
+   */
+  getChannel(input: GetChannelInput, options: CallOptions = {}): Promise<GetChannelAnswer> {
+    return this.#transport.send<GetChannelAnswer>({ method: 'GET', path: '/v1/channels/{id}' }, input, options);
+  }
+
+  /**
+   * Change a channel: `PUT /v1/channels/{id}`
+   *
+   * Any of the members. Members of `config` are changed one by one: those left out stay as they are, null takes one away. Deliveries that are tried again go by the new configuration.
+   */
+  updateChannel(input: UpdateChannelInput, options: CallOptions = {}): Promise<UpdateChannelAnswer> {
+    return this.#transport.send<UpdateChannelAnswer>({ method: 'PUT', path: '/v1/channels/{id}', body: 'members' }, input, options);
+  }
+
+  /**
+   * Delete a channel: `DELETE /v1/channels/{id}`
+   *
+   * Also when it is used: nothing is sent to it any more.
+   */
+  deleteChannel(input: DeleteChannelInput, options: CallOptions = {}): Promise<DeleteChannelAnswer> {
+    return this.#transport.send<DeleteChannelAnswer>({ method: 'DELETE', path: '/v1/channels/{id}' }, input, options);
+  }
+
+  /**
+   * Send a test notice: `POST /v1/channels/{id}/test`
+   *
+   * Sends one notice now, also to a channel that is not active, and answers with what came back. Nothing of it is kept. PagerDuty and Opsgenie get the end of an incident that never began, which shows that the key is taken.
+   */
+  testChannel(input: TestChannelInput, options: CallOptions = {}): Promise<TestChannelAnswer> {
+    return this.#transport.send<TestChannelAnswer>({ method: 'POST', path: '/v1/channels/{id}/test' }, input, options);
   }
 
   /**

@@ -95,6 +95,34 @@ export interface AuditRecord {
   readonly count: number;
 }
 
+export interface Channel {
+  readonly id: string;
+  /** What is at the other end. It cannot be changed. */
+  readonly kind: "slack" | "discord" | "teams" | "pagerduty" | "opsgenie" | "http" | "mail";
+  /** Label for your own use; the kind when not given. */
+  readonly name: string;
+  /** False: no notice is sent to it. */
+  readonly active: boolean;
+  /** Without what is secret. */
+  readonly config: {
+    /** Scheme and host alone. */
+    readonly url?: string;
+    readonly key?: string;
+    readonly to?: string;
+    readonly headers?: { readonly [name: string]: string };
+    readonly template?: string;
+  };
+  /** Seconds since the Unix epoch. */
+  readonly created_at: number;
+  /** Seconds since the Unix epoch. */
+  readonly updated_at: number;
+}
+
+export interface ChannelTest {
+  readonly delivered: boolean;
+  readonly attempt: Attempt;
+}
+
 export interface Component {
   /** What `POST /v1/sources` takes as `component`. */
   readonly key: string;
@@ -176,10 +204,12 @@ export interface DataStore {
 
 export interface Delivery {
   readonly id: string;
-  /** `http`: a request that code asked for with `$.send.http`. */
-  readonly kind: "webhook" | "mail" | "http";
-  /** Null for a mail and for a request. */
+  /** `http`: a request that code asked for with `$.send.http`. `channel`: a notice to one of your channels. */
+  readonly kind: "webhook" | "mail" | "http" | "channel";
+  /** Null for a mail, a request and a notice. */
   readonly webhook_id: string | null;
+  /** Only of a notice. */
+  readonly channel_id?: string;
   /** Only of a request: where it goes. */
   readonly origin?: string;
   readonly subscription_id: string | null;
@@ -203,10 +233,12 @@ export interface Delivery {
 
 export interface DeliveryWhole {
   readonly id: string;
-  /** `http`: a request that code asked for with `$.send.http`. */
-  readonly kind: "webhook" | "mail" | "http";
-  /** Null for a mail and for a request. */
+  /** `http`: a request that code asked for with `$.send.http`. `channel`: a notice to one of your channels. */
+  readonly kind: "webhook" | "mail" | "http" | "channel";
+  /** Null for a mail, a request and a notice. */
   readonly webhook_id: string | null;
+  /** Only of a notice. */
+  readonly channel_id?: string;
   /** Only of a request: where it goes. */
   readonly origin?: string;
   readonly subscription_id: string | null;
@@ -737,6 +769,8 @@ export interface NewOwner {
   readonly global_error_workflow_id: string | null;
   /** Repeats of an error within this time become one mail at its end. */
   readonly digest_window_ms: number;
+  /** The channels that are notified of errors. */
+  readonly channels: readonly string[];
   /** Seconds since the Unix epoch. */
   readonly created_at: number;
   /** Seconds since the Unix epoch. */
@@ -857,6 +891,8 @@ export interface Owner {
   readonly global_error_workflow_id: string | null;
   /** Repeats of an error within this time become one mail at its end. */
   readonly digest_window_ms: number;
+  /** The channels that are notified of errors. */
+  readonly channels: readonly string[];
   /** Seconds since the Unix epoch. */
   readonly created_at: number;
   /** Seconds since the Unix epoch. */
@@ -941,10 +977,10 @@ export interface Receipt {
   readonly kind: "run" | "delivery" | "mail" | "withheld";
   /** The run or delivery; null for what was withheld. */
   readonly id: string | null;
-  /** Workflow, source or webhook; `mail` for a mail, `http:` and where it goes for a request that code asked for. */
+  /** Workflow, source, webhook or channel; `mail` for a mail, `http:` and where it goes for a request that code asked for. */
   readonly listener_id: string;
   readonly subscription_id: string | null;
-  /** trigger, subscription or global. */
+  /** trigger, subscription, global or channel. */
   readonly via: string;
   /** State of the run or delivery, or `withheld`. */
   readonly state: string;
@@ -1212,6 +1248,8 @@ export interface Settings {
   } | null;
   /** False: errors are listed and forwarded, but not sent to the global error workflow. */
   readonly notify: boolean;
+  /** `always`: the global error workflow gets every error. `fallback`: workflows and webhooks that are subscribed to its errors get them first, and the global error workflow only what none of them has taken: their runs have failed, their deliveries were given up. Without subscribers it gets all. */
+  readonly global_errors: "always" | "fallback";
   /** Environment variables of the code. */
   readonly env: { readonly [name: string]: string };
   /** Errors that match all patterns of a rule are one group, whatever their fingerprints; the first rule that matches counts. A rule has a code, a message or a step. Rules apply to errors that come after they were set. */
@@ -1231,6 +1269,8 @@ export interface Settings {
       readonly window_ms: number;
     } | null;
   } | null;
+  /** The channels that are notified of its errors; none when empty. Null: those of its owner, and none when notify is false. */
+  readonly channels: readonly string[] | null;
 }
 
 export interface SourceLogLine {
@@ -1664,6 +1704,8 @@ export interface CreateWorkflowInput {
     } | null;
     /** False: errors are listed and forwarded, but not sent to the global error workflow. */
     readonly notify?: boolean;
+    /** `always`: the global error workflow gets every error. `fallback`: workflows and webhooks that are subscribed to its errors get them first, and the global error workflow only what none of them has taken: their runs have failed, their deliveries were given up. Without subscribers it gets all. */
+    readonly global_errors?: "always" | "fallback";
     /** Environment variables of the code. */
     readonly env?: { readonly [name: string]: string };
     /** Errors that match all patterns of a rule are one group, whatever their fingerprints; the first rule that matches counts. A rule has a code, a message or a step. Rules apply to errors that come after they were set. */
@@ -1683,6 +1725,8 @@ export interface CreateWorkflowInput {
         readonly window_ms: number;
       } | null;
     } | null;
+    /** The channels that are notified of its errors; none when empty. Null: those of its owner, and none when notify is false. */
+    readonly channels?: readonly string[] | null;
   };
   readonly active?: boolean;
 }
@@ -1810,6 +1854,8 @@ export interface UpdateWorkflowInput {
     } | null;
     /** False: errors are listed and forwarded, but not sent to the global error workflow. */
     readonly notify?: boolean;
+    /** `always`: the global error workflow gets every error. `fallback`: workflows and webhooks that are subscribed to its errors get them first, and the global error workflow only what none of them has taken: their runs have failed, their deliveries were given up. Without subscribers it gets all. */
+    readonly global_errors?: "always" | "fallback";
     /** Environment variables of the code. */
     readonly env?: { readonly [name: string]: string };
     /** Errors that match all patterns of a rule are one group, whatever their fingerprints; the first rule that matches counts. A rule has a code, a message or a step. Rules apply to errors that come after they were set. */
@@ -1829,6 +1875,8 @@ export interface UpdateWorkflowInput {
         readonly window_ms: number;
       } | null;
     } | null;
+    /** The channels that are notified of its errors; none when empty. Null: those of its owner, and none when notify is false. */
+    readonly channels?: readonly string[] | null;
   };
 }
 
@@ -2949,6 +2997,107 @@ export interface DeleteAccountAnswer {
   readonly data: Account;
 }
 
+/** What `listChannels` takes. */
+export interface ListChannelsInput {
+  /** Records to return; 100 when not given. */
+  readonly limit?: number;
+  /** Cursor: only records older than this one (its id). */
+  readonly after?: string;
+  /** Cursor: only records newer than this one, next to it (its id). */
+  readonly before?: string;
+  /** Comma-separated fields to return; all others are dropped. */
+  readonly include?: string;
+  /** Comma-separated fields to drop. */
+  readonly exclude?: string;
+}
+
+export interface ListChannelsAnswer {
+  readonly page_info: PageInfo;
+  readonly data: readonly Channel[];
+}
+
+/** What `createChannel` takes. */
+export interface CreateChannelInput {
+  /** What is at the other end. It cannot be changed. */
+  readonly kind: "slack" | "discord" | "teams" | "pagerduty" | "opsgenie" | "http" | "mail";
+  /** Label for your own use; the kind when not given. */
+  readonly name?: string;
+  /** False: no notice is sent to it. */
+  readonly active?: boolean;
+  /** What the kind needs. Addresses, keys and headers are kept sealed and never shown. */
+  readonly config: {
+    /** Of slack, discord, teams: the address of the incoming webhook. Of http: where the notice goes. Of pagerduty and opsgenie: instead of the service’s address, e.g. `https://api.eu.opsgenie.com`. */
+    readonly url?: string | null;
+    /** Of pagerduty: the routing key of an Events API v2 integration. Of opsgenie: the API key. */
+    readonly key?: string | null;
+    readonly to?: string | null;
+    /** Of `http`: headers of each request, such as `authorization`. */
+    readonly headers?: { readonly [name: string]: string } | null;
+    /** Of http: the body of the request, with placeholders such as {{title}}; the notice as JSON when not given. There are title, kind, group_id, emitter_id, name, code, message, step, line, count, more, groups, first_seen, last_seen, event, link, json. */
+    readonly template?: string | null;
+  };
+}
+
+export interface CreateChannelAnswer {
+  readonly data: Channel;
+}
+
+/** What `getChannel` takes. */
+export interface GetChannelInput {
+  /** The channel. */
+  readonly id: string;
+}
+
+export interface GetChannelAnswer {
+  readonly data: Channel;
+}
+
+/** What `updateChannel` takes. */
+export interface UpdateChannelInput {
+  /** The channel. */
+  readonly id: string;
+  /** Label for your own use; the kind when not given. */
+  readonly name?: string;
+  /** False: no notice is sent to it. */
+  readonly active?: boolean;
+  /** What the kind needs. Addresses, keys and headers are kept sealed and never shown. */
+  readonly config?: {
+    /** Of slack, discord, teams: the address of the incoming webhook. Of http: where the notice goes. Of pagerduty and opsgenie: instead of the service’s address, e.g. `https://api.eu.opsgenie.com`. */
+    readonly url?: string | null;
+    /** Of pagerduty: the routing key of an Events API v2 integration. Of opsgenie: the API key. */
+    readonly key?: string | null;
+    readonly to?: string | null;
+    /** Of `http`: headers of each request, such as `authorization`. */
+    readonly headers?: { readonly [name: string]: string } | null;
+    /** Of http: the body of the request, with placeholders such as {{title}}; the notice as JSON when not given. There are title, kind, group_id, emitter_id, name, code, message, step, line, count, more, groups, first_seen, last_seen, event, link, json. */
+    readonly template?: string | null;
+  };
+}
+
+export interface UpdateChannelAnswer {
+  readonly data: Channel;
+}
+
+/** What `deleteChannel` takes. */
+export interface DeleteChannelInput {
+  /** The channel. */
+  readonly id: string;
+}
+
+export interface DeleteChannelAnswer {
+  readonly data: Channel;
+}
+
+/** What `testChannel` takes. */
+export interface TestChannelInput {
+  /** The channel. */
+  readonly id: string;
+}
+
+export interface TestChannelAnswer {
+  readonly data: ChannelTest;
+}
+
 /** What `listDataStores` takes. */
 export interface ListDataStoresInput {
   /** Records to return; 100 when not given. */
@@ -3670,6 +3819,8 @@ export interface UpdateMeInput {
   /** A workflow of yours that gets every error. */
   readonly global_error_workflow_id?: string;
   readonly digest_window_ms?: number;
+  /** The channels that are notified of the errors of your workflows, sources and webhooks, beside the global error workflow. */
+  readonly channels?: readonly string[];
 }
 
 export interface UpdateMeAnswer {

@@ -1,9 +1,9 @@
 // Repeats of a notice: the first mail about a group of errors is sent at once; repeats within its window become one mail at its
-// end. Errors whose messages differ are a group each, so groups are counted, too: the first of LIMITS.firstMails groups of a
+// end. Errors whose messages differ are a group each, so groups are counted, too: the first of NOTICE_LIMITS.firstMails groups of a
 // workflow are mailed at once, all others of the window in one mail at its end.
 
 import { text, utf8 } from '../bytes.ts';
-import { LIMITS } from '../limits.ts';
+import { NOTICE_LIMITS } from '../notices/limits.ts';
 
 /** Returns the key by which mails about one group of errors repeat each other. `place` tells apart several mails of a run. */
 export function digestKeyFor(
@@ -20,12 +20,12 @@ export function groupsKeyOf(digestKey: string): string {
 
 /** Returns whether one more group is mailed at once. The first one opened the window, so it is not among its repeats. */
 export function isMailedAtOnce(groups: DigestWindow | null): boolean {
-  return groups === null || groups.repeats + 1 < LIMITS.firstMails;
+  return groups === null || groups.repeats + 1 < NOTICE_LIMITS.firstMails;
 }
 
 /** Returns how many mails the digest of a window stands for. */
 export function countedIn(digestKey: string, { repeats }: DigestWindow): number {
-  return digestKey === groupsKeyOf(digestKey) ? Math.max(0, repeats + 1 - LIMITS.firstMails) : repeats;
+  return digestKey === groupsKeyOf(digestKey) ? Math.max(0, repeats + 1 - NOTICE_LIMITS.firstMails) : repeats;
 }
 
 export interface DigestWindow {

@@ -1,8 +1,14 @@
 // The bounds of channels and notices; those of everything else are in ../limits.ts.
 
-import { DAY_MS, KIB, MINUTE_MS } from '../limits.ts';
+import { DAY_MS, KIB, MINUTE_MS, SECOND_MS } from '../limits.ts';
 
 export const NOTICE_LIMITS = {
+  /** When to look whether a subscriber has taken an error, which else goes to the global error workflow; then less and less often. */
+  fallbackFirstMs: SECOND_MS,
+  fallbackMostMs: MINUTE_MS,
+  fallbacksPerStep: 100,
+  /** Groups of errors of one workflow, source or webhook that are mailed at once in each window. */
+  firstMails: 20,
   channelsPerOwner: 100,
   /** Channels that are notified of one workflow's errors. */
   channelsToldOf: 20,

@@ -1,12 +1,12 @@
 // The code that every owner's global error workflow begins with: one step, meant to be read and changed by its owner.
 
-import { LIMITS } from '../../domain/limits.ts';
+import { NOTICE_LIMITS } from '../../domain/notices/limits.ts';
 
 export const GLOBAL_ERROR_CODE = `// Runs for every error of your workflows, sources, webhooks and heartbeats. Change it as you like: send to a chat tool, file a
 // ticket, store the event. steps.trigger.event has the error, the original event and its context.
 //
 // However many errors arrive, $.send.email here mails at most once per group of errors in each window (users/me
-// digest_window_ms, 24 hours to begin with), and at most ${LIMITS.firstMails} groups of one workflow; all others are counted and come as a
+// digest_window_ms, 24 hours to begin with), and at most ${NOTICE_LIMITS.firstMails} groups of one workflow; all others are counted and come as a
 // digest at its end. When a group of which you were mailed is resolved, the service mails that it recovered.
 
 export default {

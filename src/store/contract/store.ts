@@ -263,7 +263,7 @@ export interface TimeStore {
   releaseLater(admission: Admission): Promise<{ readonly claims: Claims; readonly isMore: boolean }>;
   /**
    * Looks at errors whose workflow has `globalErrors` set to `fallback`: the global error workflow gets those, each once, whose runs
-   * and deliveries are over without a success. At most LIMITS.fallbacksPerStep; `isMore`: there may be more.
+   * and deliveries are over without a success. At most NOTICE_LIMITS.fallbacksPerStep; `isMore`: there may be more.
    */
   tellGlobal(admission: Admission): Promise<{ readonly claims: Claims; readonly isMore: boolean }>;
   /**

@@ -4,7 +4,7 @@
 // run. Every end would read what else its event has caused, and few are the end of a subscriber to errors.)
 
 import { msOf } from '../../domain/ids.ts';
-import { LIMITS } from '../../domain/limits.ts';
+import { NOTICE_LIMITS } from '../../domain/notices/limits.ts';
 import { FALLBACK, reasonAgainstGlobal } from '../../domain/route.ts';
 import { differs, isAmongNumbers, raw, sql } from '../config/sql.ts';
 import { all, type Steps, send } from '../config/steps.ts';
@@ -20,7 +20,7 @@ import { writeGlobalRun } from './write-emission.ts';
 export function tellGlobal(log: LogWriter): { claims: Claims; isMore: boolean } {
   const due = log.takeFallbacks();
   for (const one of due) log.writeFallback(decided(log, one));
-  return { claims: log.claims, isMore: due.length === LIMITS.fallbacksPerStep };
+  return { claims: log.claims, isMore: due.length === NOTICE_LIMITS.fallbacksPerStep };
 }
 
 function decided(log: LogWriter, { emission, standing }: DueFallback): FallbackDecision {
@@ -38,7 +38,7 @@ function decided(log: LogWriter, { emission, standing }: DueFallback): FallbackD
 
 /** As long as the error is old, within bounds. */
 function pauseMs(ageMs: number): number {
-  return Math.min(LIMITS.fallbackMostMs, Math.max(LIMITS.fallbackFirstMs, ageMs));
+  return Math.min(NOTICE_LIMITS.fallbackMostMs, Math.max(NOTICE_LIMITS.fallbackFirstMs, ageMs));
 }
 
 const SKIP_LOCKED = differs({ sqlite: '', postgres: 'FOR UPDATE SKIP LOCKED' });
@@ -46,7 +46,7 @@ const SKIP_LOCKED = differs({ sqlite: '', postgres: 'FOR UPDATE SKIP LOCKED' });
 /** Reads errors that are to be looked at. A delivery that is held waits for a webhook that is disabled: it is not under way. */
 export function* readFallbacks(nowMs: number, reader: EmissionReader): Steps<readonly DueFallback[]> {
   const due = yield* all(sql`SELECT entry FROM withheld WHERE due_at_ms <= ${nowMs} ORDER BY due_at_ms, entry
-    LIMIT ${LIMITS.fallbacksPerStep} ${SKIP_LOCKED}`);
+    LIMIT ${NOTICE_LIMITS.fallbacksPerStep} ${SKIP_LOCKED}`);
   if (due.length === 0) return [];
   const is = (from: typeof ALL_RUNS, states: string) =>
     sql`EXISTS (SELECT 1 FROM ${from} AS caused WHERE caused.entry = emissions.entry AND caused.state IN (${raw(states)}))`;

@@ -8,7 +8,7 @@ import { maySendAtOnce } from '../../domain/delivery/turn.ts';
 import { type Emission, ERRORS, type NewEmission } from '../../domain/emission.ts';
 import { failureOfRun, queueFull } from '../../domain/failure.ts';
 import { emitId } from '../../domain/ids.ts';
-import { LIMITS } from '../../domain/limits.ts';
+import { NOTICE_LIMITS } from '../../domain/notices/limits.ts';
 import { isBesideHooks, type Runnable } from '../../domain/resource.ts';
 import { listenerOfTarget, type RouteTarget, route } from '../../domain/route.ts';
 import type { Fault } from '../../domain/run/run.ts';
@@ -60,7 +60,7 @@ export function writeEmission(log: LogWriter, made: NewEmission, options: Caused
     }
   }
   for (const one of withheld)
-    log.insertWithheld(entry, one, one.isFallback ? log.nowMs + LIMITS.fallbackFirstMs : null);
+    log.insertWithheld(entry, one, one.isFallback ? log.nowMs + NOTICE_LIMITS.fallbackFirstMs : null);
   return { emission, firstRun: first?.run ?? null, firstRunRefused: first?.isRefused ?? false };
 }
 

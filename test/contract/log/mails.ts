@@ -4,7 +4,8 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ClaimedDelivery, MAIL } from '../../../src/domain/delivery/delivery.ts';
 import { EMAIL, ERRORS } from '../../../src/domain/emission.ts';
-import { DAY_MS, HOUR_MS, LIMITS, MINUTE_MS } from '../../../src/domain/limits.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/limits.ts';
+import { NOTICE_LIMITS } from '../../../src/domain/notices/limits.ts';
 import { DEFAULT_SETTINGS, type Workflow } from '../../../src/domain/resource.ts';
 import type { EmissionRecord } from '../../../src/store/contract/records.ts';
 import {
@@ -170,18 +171,18 @@ export function mailsContract(harness: Harness): void {
     it('mail the first groups of a workflow, and count all others', async () => {
       await using stage = await Stage.open(harness);
       const [workflow, other] = [await stage.workflow(), await stage.workflow()];
-      for (let n = 0; n < LIMITS.firstMails + 3; n++) await failAndMail(stage, workflow, `E${n}`);
-      equal(await mailCount(stage), LIMITS.firstMails);
+      for (let n = 0; n < NOTICE_LIMITS.firstMails + 3; n++) await failAndMail(stage, workflow, `E${n}`);
+      equal(await mailCount(stage), NOTICE_LIMITS.firstMails);
       await failAndMail(stage, workflow, 'E0');
       await failAndMail(stage, other, 'E0');
-      equal(await mailCount(stage), LIMITS.firstMails + 1, 'another workflow has its own');
+      equal(await mailCount(stage), NOTICE_LIMITS.firstMails + 1, 'another workflow has its own');
       stage.clock.advance(DAY_MS);
       const digests = (await closed(stage)).map(subjectOf).sort();
       equal(digests.length, 2);
       match(`${digests[0]}`, /^E0 in .*\(\+1 more since/);
       match(`${digests[1]}`, /^E22 in .*\(\+3 more of other kinds since/);
       await failAndMail(stage, workflow, 'E30');
-      equal(await mailCount(stage), LIMITS.firstMails + 4, 'the next window begins');
+      equal(await mailCount(stage), NOTICE_LIMITS.firstMails + 4, 'the next window begins');
       await assertLedgerAddsUp(stage);
     });
 

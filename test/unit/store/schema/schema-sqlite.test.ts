@@ -17,7 +17,7 @@ import { strongRandom, TestClock } from '../../../contract/fixtures.ts';
 import { createFolder } from '../../../support/folders/folder.ts';
 import { catalogueOf } from '../../../support/sqlite/catalogue.ts';
 
-const HASHES = ['BmkWvxyvK5vRSgYfgaEN8XYbmb5dsIGUvczgkpDxIq0'];
+const HASHES = ['TAY88CCg-yRcHc8NqUC8SBYFIR1AydLBciGdZzB15Nk'];
 
 const open = (path: string) => openSqliteStore({ path, clock: new TestClock(), random: strongRandom });
 
