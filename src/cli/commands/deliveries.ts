@@ -12,7 +12,10 @@ import { oneLine, timeText, tookText } from '../shell/text.ts';
 const COLUMNS: readonly Column<Delivery>[] = [
   { title: 'TIME', of: ({ created_at_ms: ms }) => timeText(ms) },
   { title: 'ID', of: ({ id }) => id },
-  { title: 'TO', of: ({ webhook_id: webhook, origin, kind }) => webhook ?? origin ?? kind },
+  {
+    title: 'TO',
+    of: ({ webhook_id: webhook, channel_id: channel, origin, kind }) => webhook ?? channel ?? origin ?? kind,
+  },
   { title: 'EVENT', of: ({ event_name: name, emitter_id: emitter }) => name || emitter },
   { title: 'STATE', of: ({ state }) => state, style: stateStyle },
   { title: 'ATTEMPTS', of: ({ attempts_made: made }) => made },
@@ -23,7 +26,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
 const fields = (delivery: Delivery): Fields => ({
   delivery: delivery.id,
   kind: delivery.kind,
-  to: delivery.webhook_id ?? delivery.origin,
+  to: delivery.webhook_id ?? delivery.channel_id ?? delivery.origin,
   'emitted by': delivery.emitter_id,
   event: delivery.event_name,
   state: delivery.state,
@@ -52,7 +55,8 @@ async function showAttempts({ out }: Remote, { attempts }: DeliveryWhole): Promi
 interface ListOptions extends Limited {
   readonly state?: Delivery['state'];
   readonly webhook?: string;
-  readonly kind?: Delivery['kind'];
+  /** Notices to channels are listed by their events alone. */
+  readonly kind?: Exclude<Delivery['kind'], 'channel'>;
   readonly event?: string;
 }
 
