@@ -45,8 +45,8 @@ test('every operation that is no GET leaves a record', async () => {
     asked.set(answer.headers.get('x-request-id') as string, { id, method, own, key: key.id, status: answer.status });
   }
   const { client: reader, key } = await withScopes(errand.client, ['read']);
-  // A question that needs a body is answered to a key that reads.
-  const refused = operations.filter(({ id }) => id !== 'previewErrorGroups');
+  // A question that needs a body is answered to a key that reads, and so is the end of its own session.
+  const refused = operations.filter(({ id }) => !['previewErrorGroups', 'endSession'].includes(id));
   for (const { id, method, path, example } of refused) {
     const answer = await reader.request(method, fill(path, ['x', 'x']), example ?? {});
     assert.equal(answer.status, 403);
