@@ -3,11 +3,12 @@
 import { realpath } from 'node:fs/promises';
 import { CommanderError } from 'commander';
 import type { AdministrationDeps } from './cli/administration.ts';
-import { type Api, connect, findRunning, findServer } from './cli/api.ts';
+import { type Api, connect, findRunning } from './cli/api.ts';
 import type { Checks, ComponentsDeps } from './cli/components.ts';
 import type { Bundled } from './cli/deploy.ts';
 import { createProgram, type ProgramDeps } from './cli/program.ts';
-import { CliError, EXIT, exitCodeOf } from './cli/shell/exit.ts';
+import { EXIT, exitCodeOf } from './cli/shell/exit.ts';
+import { findTarget } from './cli/shell/remote.ts';
 import type { StoreCommands } from './cli/store.ts';
 import type { Log } from './ports.ts';
 import { readConfig } from './server/config.ts';
@@ -37,12 +38,12 @@ const write = (text: string): Promise<void> =>
     process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
   });
 
+const findLocal = () => findRunning(readConfig(process.env));
+
+/** Null: the server of the data dir, or of the current profile. */
 async function serverAt(url: string | null): Promise<Api> {
-  const config = readConfig(process.env);
-  if (url !== null && config.apiKey === null) throw new CliError('--url needs the key in ERRAND_API_KEY', EXIT.denied);
-  const api = url === null ? await findServer(config) : connect(url, config.apiKey as string);
-  if (api === null) throw new CliError(`no server runs on ${config.dataDir}: name one with --url`, EXIT.unreachable);
-  return api;
+  const target = await findTarget(url === null ? {} : { url }, { env: process.env, findLocal });
+  return connect(target.url, target.key);
 }
 
 const checking: ComponentsDeps['checking'] = async ({ path, url }, act) => {
@@ -109,7 +110,7 @@ const program = createProgram({
   start: async () => {
     await import('./main.ts');
   },
-  findLocal: () => findRunning(readConfig(process.env)),
+  findLocal,
 });
 
 // `errand config | head` closes the pipe early: not an error.

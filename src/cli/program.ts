@@ -6,13 +6,16 @@ import { VERSION } from '../domain/version.ts';
 import { type AuditCommandDeps, addAudit } from './audit.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addDeliveries, addMail } from './commands/deliveries.ts';
+import { addDoctor } from './commands/doctor.ts';
 import { addErrors } from './commands/errors.ts';
+import { addInit } from './commands/init.ts';
 import { addLogin } from './commands/login.ts';
 import { addOperations } from './commands/operations.ts';
 import { addRuns } from './commands/runs.ts';
 import { addSources } from './commands/sources.ts';
 import { addStart } from './commands/start.ts';
 import { addSubscriptions } from './commands/subscriptions.ts';
+import { addTest } from './commands/test-fixtures.ts';
 import { addTrigger } from './commands/trigger.ts';
 import { addWebhooks } from './commands/webhooks.ts';
 import { addWorkflows } from './commands/workflows.ts';
@@ -63,5 +66,8 @@ export function createProgram(deps: ProgramDeps): Command {
   addConfig(program, deps.env);
   addExplainUrl(program, deps.explain);
   addCompletion(program);
+  addDoctor(program, connect, deps.env);
+  addInit(program);
+  addTest(program);
   return program;
 }

@@ -29,14 +29,19 @@ export function addStore(program: Command, { commands, print }: StoreDeps): void
     .command('backup <file>')
     .description('write a whole copy of the SQLite store into a new file, also while the server runs')
     .action(async (file: string) => print(await (await commands()).backup(file)));
+  const check = async (): Promise<void> => {
+    const report = await (await commands()).check();
+    print(report);
+    if (!report.ok) process.exitCode = 1;
+  };
   store
     .command('check')
     .description('check that the store adds up, also while servers run; exits with 1 when it does not')
-    .action(async () => {
-      const report = await (await commands()).check();
-      print(report);
-      if (!report.ok) process.exitCode = 1;
-    });
+    .action(check);
+  program
+    .command('verify')
+    .description('count the ledger again from the rows, and check all that has to add up: the same as "store check"')
+    .action(check);
   store
     .command('move')
     .description('move the SQLite store of the data dir into an empty Postgres database; stop the server before')

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Lock, readLock, type Shipped, shippedIn } from '../../release/shipped.ts';
 import { SHRINKWRAP, unpinnedIn } from '../../release/shrinkwrap.ts';
 import { createClient, type Json } from '../support/client.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wait.ts';
-import { type Installed, install } from './installed.ts';
+import { type Installed, install, ROOT } from './installed.ts';
 
 const KEY = 'test-key-test-key-test-key';
 
@@ -168,6 +170,22 @@ test('The installed client reads what the installed server answers', async () =>
     const refused = await errand.getRun({ id: 'r_0' }).catch((error) => error instanceof ProblemError && error.code);
     console.log(JSON.stringify([...names, refused]));`;
   assert.deepEqual(await installed.program(program, server.url, KEY), [[true, 'seen'], 'not_found']);
+});
+
+test('The installed command makes a project whose tests pass', async () => {
+  const dir = join(installed.dir, 'made');
+  await installed.errand(['init', dir]);
+  // The package is found in the folder above.
+  // Told that a test started it, it would report in another way.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const args = ['--test', '--test-reporter=tap', 'test/*.test.ts'];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: dir, env });
+  assert.match(stdout, /^# pass 2$/m);
+  const { compilerOptions } = JSON.parse(await readFile(join(dir, 'tsconfig.json'), 'utf8'));
+  const typeRoots = [join(ROOT, 'node_modules/@types')];
+  await writeFile(join(dir, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...compilerOptions, typeRoots } }));
+  const said = await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), { cwd: dir }).catch((error) => error);
+  assert.equal(said.stdout, '');
 });
 
 test('The installed server deploys a folder of files', async () => {

@@ -77,12 +77,15 @@ function addShow(errors: Command, connect: Connect): void {
     errors,
     'show <id>',
     'one error: its stack, its event, and who was told; "last": the newest',
-  ).option('--event', 'print the event that failed, as it arrived, and nothing else');
+  )
+    .option('--event', 'print the event that failed, as it arrived, and nothing else')
+    .option('--fixture', 'print what "errand test" and errand/testing run code with');
   withExamples(show, 'errand errors show last', 'errand errors show 1782000000123-0 --event > event.json');
-  show.action(async (id: string, options: ServerOptions & { readonly event?: true }) => {
+  show.action(async (id: string, options: ServerOptions & { readonly event?: true; readonly fixture?: true }) => {
     const remote = await connect(options);
     const record = await findError(remote.errand, await findId(remote.errand, 'error', id));
     if (options.event) return printEvent(remote, record.id);
+    if (options.fixture) return printJson(remote.out, await remote.errand.getErrorFixture({ record_id: record.id }));
     await showError(remote, record);
   });
 }

@@ -1,0 +1,125 @@
+// errand doctor: whether a server is well, and what to do where it is not.
+
+import { statfs } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { SECOND_MS } from '../../domain/limits.ts';
+import { type Config, readConfig } from '../../server/config.ts';
+import { EXIT } from '../shell/exit.ts';
+import { createOutput, printJson, printTable, type Style } from '../shell/output.ts';
+import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
+
+interface Finding {
+  readonly what: string;
+  readonly is: 'well' | 'look' | 'wrong';
+  /** What was found, and what to do. */
+  readonly says: string;
+}
+
+const STYLES: Readonly<Record<string, Style>> = { well: 'green', look: 'yellow', wrong: 'red' };
+/** Errors that are findings; of settings that are wrong, too. */
+const EXPECTED: ReadonlySet<string> = new Set(['CliError', 'ConfigError', 'ProblemError', 'ConnectionError']);
+const MIN_NODE = 24;
+const MIN_FREE = 1024 ** 3;
+const MAX_SKEW_MS = 5 * SECOND_MS;
+
+export function addDoctor(program: Command, connect: Connect, env: NodeJS.ProcessEnv): void {
+  serverCommand(
+    program,
+    'doctor',
+    'look at settings, disk, server, clock and mail, and say what to do; exit code 1 when something is wrong',
+  ).action(async (options: ServerOptions) => {
+    const out = createOutput();
+    const isHere = options.url === undefined && options.profile === undefined;
+    const findings = [...(isHere ? await here(env) : []), ...(await server(connect, options))];
+    if (findings.some(({ is }) => is === 'wrong')) process.exitCode = EXIT.failed;
+    if (options.json) return printJson(out, findings);
+    await printTable(out, findings, [
+      { title: 'WHAT', of: ({ what }) => what },
+      { title: 'IS', of: ({ is }) => is, style: (text) => STYLES[text] ?? null },
+      { title: 'SAYS', of: ({ says }) => says },
+    ]);
+  });
+}
+
+/** What this machine and this environment say. */
+async function here(env: NodeJS.ProcessEnv): Promise<Finding[]> {
+  const major = Number.parseInt(process.versions.node, 10);
+  const node: Finding = { what: 'Node.js', is: major >= MIN_NODE ? 'well' : 'wrong', says: process.version };
+  let config: Config;
+  try {
+    config = readConfig(env);
+  } catch (error) {
+    return [node, { what: 'settings', is: 'wrong', says: (error as Error).message }];
+  }
+  return [
+    node,
+    { what: 'settings', is: 'well', says: 'can be read; "errand config" lists them' },
+    await disk(config),
+    mail(config),
+    isolation(config),
+  ];
+}
+
+async function disk({ dataDir }: Config): Promise<Finding> {
+  const space = await statfs(dataDir).catch(() => null);
+  if (space === null)
+    return { what: 'data dir', is: 'look', says: `${dataDir} is not there: the first start makes it` };
+  const free = space.bavail * space.bsize;
+  const says = `${dataDir}, ${(free / MIN_FREE).toFixed(1)} GiB free`;
+  if (free >= MIN_FREE) return { what: 'data dir', is: 'well', says };
+  return {
+    what: 'data dir',
+    is: 'wrong',
+    says: `${says}: make room, or lower ERRAND_RETENTION_DAYS; a full disk stops the server`,
+  };
+}
+
+function mail({ smtpUrl, mailTo }: Config): Finding {
+  if (smtpUrl === null)
+    return {
+      what: 'mail',
+      is: 'look',
+      says: 'no ERRAND_SMTP_URL: mails are files in the outbox folder, and reach no person',
+    };
+  if (mailTo === null) return { what: 'mail', is: 'look', says: 'no ERRAND_MAIL_TO: the first owner has no address' };
+  return { what: 'mail', is: 'well', says: `to ${mailTo}` };
+}
+
+function isolation({ isolation: level, ownersWithoutJail }: Config): Finding {
+  if (level === 'jail') return { what: 'isolation', is: 'well', says: 'jail' };
+  const says = 'process: for code of your own; ERRAND_ISOLATION=jail for code of people whom you do not trust';
+  return { what: 'isolation', is: ownersWithoutJail > 1 ? 'look' : 'well', says };
+}
+
+/** What the server says. */
+async function server(connect: Connect, options: ServerOptions): Promise<Finding[]> {
+  try {
+    const { errand, url } = await connect(options);
+    const [readiness, clock] = [await ready(() => errand.getReadiness()), await clockOf(url)];
+    const { data: me } = await errand.getMe();
+    const key: Finding = { what: 'key', is: 'well', says: `of ${me.name} (${me.id})` };
+    return [{ ...readiness, says: `${url}: ${readiness.says}` }, clock, key];
+  } catch (error) {
+    if (!(error instanceof Error) || !EXPECTED.has(error.name)) throw error;
+    return [{ what: 'server', is: 'wrong', says: error.message }];
+  }
+}
+
+async function ready(ask: () => Promise<{ readonly status: string; readonly bundling?: string }>): Promise<Finding> {
+  const { status, bundling } = await ask();
+  if (status === 'ok') return { what: 'server', is: 'well', says: 'ready' };
+  const says = bundling === undefined ? status : `${status}: nothing can be deployed there; its log says why`;
+  return { what: 'server', is: 'wrong', says };
+}
+
+async function clockOf(url: string): Promise<Finding> {
+  const before = Date.now();
+  const { headers } = await fetch(`${url}/healthz`);
+  const date = Date.parse(headers.get('date') ?? '');
+  if (Number.isNaN(date)) return { what: 'clock', is: 'look', says: 'the server does not tell its time' };
+  // A date has whole seconds.
+  const skewMs = Math.max(0, Math.abs(date - (before + Date.now()) / 2) - SECOND_MS);
+  if (skewMs <= MAX_SKEW_MS) return { what: 'clock', is: 'well', says: 'as here' };
+  const says = `${Math.round(skewMs / SECOND_MS)} s away from the one here: receivers refuse signatures of another time; use NTP on both`;
+  return { what: 'clock', is: 'wrong', says };
+}

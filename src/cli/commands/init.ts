@@ -1,0 +1,134 @@
+// errand init: a project with one workflow, its types, a test and a README.
+
+import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { VERSION } from '../../domain/version.ts';
+import { withExamples } from '../shell/examples.ts';
+import { CliError } from '../shell/exit.ts';
+
+const FILE = 'charge-orders.ts';
+
+const WORKFLOW = `import { defineWorkflow } from 'errand/workflow';
+
+interface Order {
+  readonly customer: string;
+  readonly total: number;
+}
+
+export default defineWorkflow({
+  name: 'Charge orders',
+  triggers: [{ type: 'http', custom_response: true }],
+  steps: (flow) =>
+    flow
+      .step('check', ({ event }) => {
+        const { customer, total } = event.body as Order;
+        if (!(total > 0)) throw new RangeError(\`the order of \${customer} has no total\`);
+        return { customer, total };
+      })
+      .step('answer', async ({ steps, $ }) => {
+        await $.respond({ body: steps.check.$return_value });
+      }),
+});
+`;
+
+const TEST = `// The fixture of an error that happened: errand errors show last --fixture > test/fixtures/no-total.json
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runFixture, type Fixture } from 'errand/testing';
+import workflow from '../workflows/${FILE}';
+
+const fixture = (body: object): Fixture => ({
+  fixture: 1,
+  id: '1782000000123-0',
+  emitter_id: 'p_0Vj3aBc9dEfGhIjK',
+  step: { namespace: 'check', id: 'c_0Vj3aBc9dEfGhIjK' },
+  error: { code: 'RangeError', msg: '', stack: '' },
+  original_context: {},
+  original_event_text: JSON.stringify({ body }),
+});
+
+test('an order with a total is answered', async () => {
+  const run = await runFixture(workflow, fixture({ customer: 'Ada', total: 12 }));
+  assert.equal(run.state, 'succeeded');
+});
+
+test('an order without a total is an error', async () => {
+  const run = await runFixture(workflow, fixture({ customer: 'Ada', total: 0 }));
+  assert.equal(run.error?.code, 'RangeError');
+});
+`;
+
+const TSCONFIG = {
+  compilerOptions: {
+    ...{ target: 'es2024', module: 'nodenext', strict: true, noEmit: true, skipLibCheck: true },
+    ...{ erasableSyntaxOnly: true, verbatimModuleSyntax: true, allowImportingTsExtensions: true, types: ['node'] },
+  },
+  include: ['workflows', 'test'],
+};
+
+/** Returns the text of each file by its path. */
+export function projectFiles(name: string): ReadonlyMap<string, string> {
+  const manifest = {
+    ...{ name, private: true, type: 'module' },
+    scripts: {
+      check: 'tsc',
+      test: 'node --test "test/**/*.test.ts"',
+      start: 'errand start --workflows-dir workflows',
+      deploy: 'errand deploy workflows',
+    },
+    dependencies: { errand: `^${VERSION}` },
+    devDependencies: { '@types/node': '^24.0.0', typescript: '^5.9.0' },
+  };
+  return new Map([
+    ['package.json', `${JSON.stringify(manifest, null, 2)}\n`],
+    ['tsconfig.json', `${JSON.stringify(TSCONFIG, null, 2)}\n`],
+    ['.gitignore', 'node_modules/\ndata/\n.env\n'],
+    [`workflows/${FILE}`, WORKFLOW],
+    ['test/charge-orders.test.ts', TEST],
+    ['README.md', readme(name)],
+  ]);
+}
+
+function readme(name: string): string {
+  return `# ${name}
+
+Workflows for [Errand](node_modules/errand/README.md).
+
+- \`npm install\`, then \`npm start\`: a server that deploys \`workflows/\` whenever a file changes.
+- \`npx errand trigger "Charge orders" --data '{"customer": "Ada", "total": 12}'\` sends an event.
+- \`npx errand errors list\` tells what failed, \`npx errand errors replay last\` runs it again.
+- \`npm test\` and \`npm run check\` test the code and its types.
+- \`npx errand login\` and \`npm run deploy\` deploy to another server.
+`;
+}
+
+export function addInit(program: Command): void {
+  const init = program
+    .command('init [folder]')
+    .description('make a project with one workflow, its types, a test and a README; files that are there are kept');
+  withExamples(init, 'errand init my-workflows');
+  init.action(async (folder = '.') => {
+    const dir = resolve(folder);
+    const name =
+      basename(dir)
+        .toLowerCase()
+        .replace(/[^a-z0-9.-]+/g, '-')
+        .replace(/^[.-]+/, '') || 'workflows';
+    const files = projectFiles(name);
+    for (const path of files.keys()) {
+      const isThere = await stat(join(dir, path)).then(
+        () => true,
+        () => false,
+      );
+      if (isThere) throw new CliError(`${join(dir, path)} is there already: nothing was written`);
+    }
+    for (const [path, text] of files) {
+      await mkdir(dirname(join(dir, path)), { recursive: true });
+      await writeFile(join(dir, path), text, { flag: 'wx', mode: 0o644 });
+      process.stdout.write(`${join(folder, path)}\n`);
+    }
+    process.stderr.write(`Next: cd ${folder} && npm install && npm start\n`);
+  });
+}

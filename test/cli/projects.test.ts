@@ -1,0 +1,78 @@
+// errand init, test, verify and doctor.
+
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Json } from '../support/client.ts';
+import { startErrand } from '../support/errand.ts';
+import { freePort } from '../support/port.ts';
+import { openShell } from './command.ts';
+
+test('a project is made where nothing of it is yet', async () => {
+  await using shell = await openShell(null);
+  const made = await shell.run(['init', 'My Flows']);
+  assert.equal(made.code, 0, made.stderr);
+  const manifest = JSON.parse(await readFile(join(shell.home, 'My Flows/package.json'), 'utf8'));
+  assert.equal(manifest.name, 'my-flows');
+  for (const path of made.stdout.trim().split('\n'))
+    assert.ok((await readFile(join(shell.home, path), 'utf8')).length > 10, path);
+  await writeFile(join(shell.home, 'My Flows/workflows/charge-orders.ts'), 'mine');
+  const again = await shell.run(['init', 'My Flows']);
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /is there already: nothing was written/);
+  assert.equal(await readFile(join(shell.home, 'My Flows/workflows/charge-orders.ts'), 'utf8'), 'mine');
+});
+
+test('code is tested with the fixture of an error', async () => {
+  await using errand = await startErrand();
+  await using shell = await openShell(errand.client);
+  const throws = (limit: number) =>
+    `export default ({ event }) => { if (event.body.n > ${limit}) throw new RangeError('too many'); return 1; };`;
+  const workflow = await errand.workflow(throws(1).replace('({ event })', '({ steps: { trigger: { event } } })'));
+  await errand.send(workflow, { n: 2 });
+  await errand.errors(workflow.id, 1);
+  const { stdout } = await shell.run(['errors', 'show', 'last', '--fixture', '--url', errand.url]);
+  await writeFile(join(shell.home, 'many.json'), stdout);
+  await writeFile(join(shell.home, 'broken.mjs'), throws(1));
+  await writeFile(join(shell.home, 'corrected.mjs'), throws(2));
+  const broken = await shell.run(['test', 'broken.mjs', 'many.json']);
+  assert.equal(broken.code, 1);
+  assert.match(broken.stdout, /^many\.json +failed +\S+ +RangeError: too many$/m);
+  const corrected = await shell.run(['test', 'corrected.mjs', 'many.json', '--json']);
+  assert.deepEqual([corrected.code, JSON.parse(corrected.stdout)[0].state], [0, 'succeeded']);
+  await writeFile(join(shell.home, 'other.json'), '{}');
+  assert.equal((await shell.run(['test', 'corrected.mjs', 'other.json'])).code, 2);
+  assert.equal((await shell.run(['test', 'missing.mjs', 'many.json'])).code, 1);
+});
+
+test('a server that is well is told as such', async () => {
+  await using errand = await startErrand();
+  await using shell = await openShell(errand.client);
+  const findings = await shell.json('doctor');
+  assert.deepEqual(
+    findings.map(({ what, is }: Json) => [what, is]),
+    [
+      ['server', 'well'],
+      ['clock', 'well'],
+      ['key', 'well'],
+    ],
+  );
+  const wrongKey = await shell.run(['doctor', '--url', errand.url, '--key', 'a-key-that-no-owner-has-0000']);
+  assert.equal(wrongKey.code, 1);
+  const away = await shell.run(['doctor', '--url', `http://127.0.0.1:${await freePort()}`]);
+  assert.equal(away.code, 1);
+  assert.match(away.stdout, /^server +wrong +.*cannot be reached/m);
+  const settings = await shell.run(['doctor'], { env: { ERRAND_PORT: 'many' } });
+  assert.equal(settings.code, 1);
+  assert.match(settings.stdout, /^settings +wrong +.*ERRAND_PORT/m);
+});
+
+test('the ledger is counted again from the rows', async () => {
+  await using errand = await startErrand();
+  await using shell = await openShell(null);
+  const env = { ...errand.settings };
+  const { code, stdout, stderr } = await shell.run(['verify'], { env });
+  assert.equal(code, 0, stderr);
+  assert.equal(JSON.parse(stdout).ok, true);
+});
