@@ -335,10 +335,14 @@ export const LIMITS = {
   /** Window in which errors are counted. */
   maxRatioWindowMs: 7 * DAY_MS,
   /** How often it is kept that a server was there to look, and how long none may have been before watches are excused for it. */
-  watchKeptMs: 15 * SECOND_MS,
-  watchGapMs: 45 * SECOND_MS,
+  watchKeptMs: 10 * SECOND_MS,
+  watchGapMs: 25 * SECOND_MS,
+  /** After a note: how long until its watch is looked at, however many more come meanwhile. */
+  watchPauseMs: SECOND_MS,
   heartbeatsPerOwner: 1000,
   minHeartbeatMs: 10 * SECOND_MS,
+  /** Longer than `watchGapMs`: pings that come as often as they may are not missed over a stop that is not excused. */
+  minHeartbeatGraceMs: 30 * SECOND_MS,
   heartbeatGraceMs: 5 * MINUTE_MS,
   /** Of what a job has written, what is kept of it. */
   heartbeatLogBytes: 100_000,

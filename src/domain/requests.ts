@@ -49,6 +49,7 @@ export interface WaitOrder extends WaitAddress {
 export interface HeartbeatInput {
   readonly name?: string;
   readonly active?: boolean;
+  readonly postOnly?: boolean;
   readonly schedule?: Schedule;
   readonly graceMs?: number;
 }

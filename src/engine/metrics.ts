@@ -23,6 +23,7 @@ export class Metrics {
   readonly repairs: Counter<'kind'>;
   readonly pings: Counter<'kind'>;
   readonly watchErrors: Counter<'code'>;
+  readonly watchesJudged: Gauge;
   readonly #refusals: Counter<'code'>;
   readonly #enveloped: Counter<'item'>;
 
@@ -81,6 +82,11 @@ export class Metrics {
       name: 'errand_watch_errors_total',
       help: 'Errors that watches and heartbeats told of, by code',
       labelNames: ['code'],
+      registers,
+    });
+    this.watchesJudged = new Gauge({
+      name: 'errand_watches_judged_timestamp_seconds',
+      help: 'When watches and heartbeats were last looked at here',
       registers,
     });
     this.#refusals = new Counter({

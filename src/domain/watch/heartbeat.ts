@@ -13,6 +13,8 @@ export interface Heartbeat {
   readonly active: boolean;
   /** The secret part of the address. */
   readonly key: string;
+  /** True: a GET or HEAD, as scanners of links send them, is no ping. */
+  readonly postOnly: boolean;
   readonly schedule: Schedule;
   readonly graceMs: number;
   readonly createdAtMs: number;
@@ -30,6 +32,8 @@ export interface Ping {
   readonly exitCode: number | null;
   /** What the job wrote; empty: nothing. */
   readonly log: string;
+  /** How many came at once that are the same; 1 when not given. */
+  readonly times?: number;
 }
 
 /** Returns the first due time of a schedule after a time. */
@@ -45,7 +49,7 @@ export function pinged({ heartbeat, watch }: WatchedHeartbeat, ping: Ping, now: 
   const { nowMs, nextTick } = now;
   const { schedule, active } = heartbeat;
   const before = watch.counts;
-  const pings = before.pings + 1;
+  const pings = before.pings + (ping.times ?? 1);
   if (ping.kind === 'start') {
     const next = { ...watch, counts: { ...before, pings, startedAtMs: nowMs } };
     return { next: { ...next, dueAtMs: active ? dueOf(next, heartbeat) : null }, told: [] };

@@ -4,7 +4,7 @@
 // each silence, whichever node looks, and after a restart.
 //
 // The end of a run only notes that it was: `lastAtMs`. A watch that is well is looked at when its time would be over, and then
-// put off by what was noted meanwhile. One that has told of an error is looked at with the next note.
+// put off by what was noted meanwhile. One that has told of an error is looked at soon after the next note.
 
 import type { ErrorRatio, Schedule, WatchSettings } from '../resource.ts';
 
@@ -44,8 +44,10 @@ export interface Watch {
   /** `p_…` or `hb_…`; with `kind`, the key. */
   readonly id: string;
   readonly kind: WatchKind;
-  /** Grows with each change: a decision counts only for the version that it was made of. */
+  /** Grows with each decision and change: a decision counts only for the version that it was made of. */
   readonly version: number;
+  /** Grows with each note of a run that ended; see `holdsWhateverIsHeard`. */
+  readonly heard: number;
   readonly rule: WatchRule;
   /** Since when it is watched. */
   readonly watchedAtMs: number;
@@ -79,6 +81,14 @@ export type Why = 'not_run' | 'not_succeeded' | 'ratio' | 'no_ping' | 'not_ended
 export interface Decision {
   readonly next: Watch;
   readonly told: readonly Told[];
+}
+
+/**
+ * Returns whether a decision holds although runs ended since its watch was read. What silence is told of does not: one of them
+ * was the run. All else does, or a workflow whose runs end without pause would never be decided about.
+ */
+export function holdsWhateverIsHeard({ kind, open }: Watch): boolean {
+  return kind === 'ratio' || (kind !== 'heartbeat' && open.length === 0);
 }
 
 export function watchesOf(settings: WatchSettings | null): readonly { kind: WatchKind; rule: WatchRule }[] {

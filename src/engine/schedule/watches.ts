@@ -2,6 +2,7 @@
 // of the watch that it was made of; a watch that has changed meanwhile is read and judged again.
 
 import { Refusal } from '../../domain/fault.ts';
+import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import { excused, missed, type Ping, pinged, type WatchedHeartbeat } from '../../domain/watch/heartbeat.ts';
 import { type Decision, type Ended, firstPart, judged, type NamedWatch, partOf } from '../../domain/watch/watch.ts';
 import { emissionOf, faultOf, type Seen } from '../../domain/watch/watch-emissions.ts';
@@ -17,7 +18,7 @@ export interface WatchDeps {
   readonly store: Pick<Store, 'keepWatch' | 'dueWatches' | 'endedRuns' | 'decideWatch' | 'heartbeatByKey'>;
   readonly slots: Slots;
   readonly dispatch: Pick<Dispatch, 'take'>;
-  readonly metrics: Pick<Metrics, 'pings' | 'watchErrors'>;
+  readonly metrics: Pick<Metrics, 'pings' | 'watchErrors' | 'watchesJudged'>;
   readonly clock: Clock;
   readonly wake: Wake;
 }
@@ -29,14 +30,25 @@ const WATCHES_AT_ONCE = 200;
 const MAX_TRIES = 50;
 const NO_RUNS: Ended = { succeeded: 0, failed: 0 };
 
+/** Pings of one heartbeat that are taken together. */
+interface Turn {
+  readonly kind: Ping['kind'];
+  times: number;
+  isWaiting: boolean;
+  over: Promise<void>;
+}
+
 export function createWatches(deps: WatchDeps) {
   const { store, slots, dispatch, metrics, clock, wake } = deps;
+  /** The last turn of each heartbeat, by its key. */
+  const turns = new Map<string, Turn>();
 
   /** Judges what is due. Returns whether more is. */
   async function tickWatches(): Promise<boolean> {
     const nowMs = await store.keepWatch((of, gap) => excused(of, gap, { nowMs: gap.nowMs, nextTick: firstTickMs }));
     const due = await store.dueWatches(nowMs, WATCHES_AT_ONCE);
     await Promise.all(due.map((one) => judge(one, nowMs)));
+    metrics.watchesJudged.set(nowMs / SECOND_MS);
     return due.length === WATCHES_AT_ONCE;
   }
 
@@ -64,6 +76,7 @@ export function createWatches(deps: WatchDeps) {
       next,
       // The times in the message are those before the decision.
       emissions: told.map((one) => emissionOf({ ...watch, counts: next.counts }, one, seen)),
+      heardDueAtMs: next.kind === 'ratio' ? seen.nowMs + LIMITS.watchPauseMs : next.dueAtMs,
       over: told.flatMap((one) => (one.kind === 'recovered' ? [faultOf(one.code, one.why)] : [])),
       forgetBefore,
     };
@@ -81,8 +94,32 @@ export function createWatches(deps: WatchDeps) {
     return found;
   }
 
-  /** Takes a ping; durable when it resolves. */
-  async function ping(key: string, taken: Ping): Promise<void> {
+  /**
+   * Takes a ping; durable when it resolves. Pings of one heartbeat take turns, since each is judged by what the one before has
+   * left. Those of a flood that wait for their turn, and report no failure, are one with how many they are: 1,000 at once, each
+   * with its own decision, would read and lose against each other half a million times.
+   */
+  function ping(key: string, taken: Ping): Promise<void> {
+    const last = turns.get(key);
+    if (last?.isWaiting && last.kind === taken.kind && taken.kind !== 'fail') {
+      last.times++;
+      return last.over;
+    }
+    const turn: Turn = { kind: taken.kind, times: 1, isWaiting: true, over: Promise.resolve() };
+    const begin = async (): Promise<void> => {
+      turn.isWaiting = false;
+      try {
+        await take(key, { ...taken, times: turn.times });
+      } finally {
+        if (turns.get(key) === turn) turns.delete(key);
+      }
+    };
+    turn.over = (last?.over ?? Promise.resolve()).then(begin, begin);
+    turns.set(key, turn);
+    return turn.over;
+  }
+
+  async function take(key: string, taken: Ping & { readonly times: number }): Promise<void> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const found = await findHeartbeat(key);
       const { heartbeat, watch } = found;
@@ -90,7 +127,7 @@ export function createWatches(deps: WatchDeps) {
       const decision = pinged(found, taken, { nowMs, nextTick: firstTickMs });
       const named = { ...watch, name: heartbeat.name, deploymentId: null };
       if (!(await decide(named, decision, { seen: { nowMs, ping: taken } }))) continue;
-      metrics.pings.inc({ kind: taken.kind });
+      metrics.pings.inc({ kind: taken.kind }, taken.times);
       // It may be due before all else that is.
       if (decision.next.dueAtMs !== null && watch.dueAtMs === null) wake.notify('schedules');
       return;

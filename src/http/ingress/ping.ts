@@ -20,15 +20,21 @@ const ANSWER = 'OK\n';
 export function createPinging(deps: IngressDeps, nextRequestId: () => string): RequestHandler {
   return (req, res) => {
     const requestId = nextRequestId();
-    take(deps, { req, res, requestId }).catch((error: unknown) => {
+    const allowed = { methods: METHODS };
+    take(deps, { req, res, requestId }, allowed).catch((error: unknown) => {
       const problem = problemOf(error, requestId, deps);
       const isMethod = error instanceof Refusal && error.code === 'method_not_allowed';
-      writeProblem(req, res, isMethod ? { ...problem, headers: { ...problem.headers, allow: METHODS } } : problem);
+      writeProblem(
+        req,
+        res,
+        isMethod ? { ...problem, headers: { ...problem.headers, allow: allowed.methods } } : problem,
+      );
     });
   };
 }
 
-async function take(deps: IngressDeps, { req, res, requestId }: Exchange): Promise<void> {
+/** `allowed`: gets the methods that the heartbeat takes, if they are fewer. */
+async function take(deps: IngressDeps, { req, res, requestId }: Exchange, allowed: { methods: string }): Promise<void> {
   const address = addressOf(req.url as string);
   if (!address) throw new Refusal('not_found', 'There is no heartbeat at this address');
   if (!METHODS.split(', ').includes(req.method ?? '')) {
@@ -36,6 +42,10 @@ async function take(deps: IngressDeps, { req, res, requestId }: Exchange): Promi
   }
   const { key, ping } = address;
   const { heartbeat } = await deps.actions.findHeartbeat(key);
+  if (heartbeat.postOnly && req.method !== 'POST') {
+    allowed.methods = 'POST';
+    throw new Refusal('method_not_allowed', `${req.method} is no ping of this heartbeat; allowed: POST`);
+  }
   deps.quotas.takeRequest(heartbeat.ownerId);
   const log = await logOf(deps, req, heartbeat.ownerId);
   if (log === null) return;

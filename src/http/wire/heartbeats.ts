@@ -11,6 +11,7 @@ import { id, mostlyNull, nullable, oneOf, SECONDS, text, toSeconds } from '../op
 import { Type } from '../schema/type.ts';
 
 const MIN_S = LIMITS.minHeartbeatMs / SECOND_MS;
+const MIN_GRACE_S = LIMITS.minHeartbeatGraceMs / SECOND_MS;
 const MAX_S = LIMITS.maxWatchMs / SECOND_MS;
 
 const NAME = text({ minLength: 1, maxLength: LIMITS.nameChars, example: 'Nightly backup' });
@@ -34,11 +35,16 @@ const TIMEZONE = text({
 });
 const GRACE = Type.Integer({
   description: `How late a ping may be, and how long a run may take that said when it began; ${LIMITS.heartbeatGraceMs / SECOND_MS} when not given.`,
-  minimum: MIN_S,
+  minimum: MIN_GRACE_S,
   maximum: MAX_S,
   examples: [1800],
 });
 const ACTIVE = Type.Boolean({ description: 'False: pings are counted, and none is missed.', examples: [true] });
+const POST_ONLY = Type.Boolean({
+  description:
+    'True: GET and HEAD are refused, so that whatever follows links (a mail scanner, a preview of a chat) does not ping.',
+  examples: [false],
+});
 
 export const HEARTBEAT_INPUT = {
   name: Type.Optional(NAME),
@@ -47,6 +53,7 @@ export const HEARTBEAT_INPUT = {
   timezone: Type.Optional(TIMEZONE),
   grace_seconds: Type.Optional(GRACE),
   active: Type.Optional(ACTIVE),
+  post_only: Type.Optional(POST_ONLY),
 };
 
 const INPUT = Type.Object(HEARTBEAT_INPUT);
@@ -56,6 +63,7 @@ export const HEARTBEAT = Type.Object(
     id: id('hb_'),
     name: NAME,
     active: ACTIVE,
+    post_only: POST_ONLY,
     ping_url: text({
       description: 'A secret: a caller who has it can ping.',
       example: 'http://127.0.0.1:4400/h/Xk3vJ8nZ5tX1bL7cR0sW2y',
@@ -93,11 +101,12 @@ export const HEARTBEAT = Type.Object(
 
 /** `before`: null for a new one, which needs a schedule. */
 export function heartbeatInput(input: Static<typeof INPUT>, before: Schedule | null): HeartbeatInput {
-  const { name, active, grace_seconds: graceS } = input;
+  const { name, active, post_only: postOnly, grace_seconds: graceS } = input;
   const schedule = scheduleOf(input, before);
   return {
     ...(name === undefined ? {} : { name }),
     ...(active === undefined ? {} : { active }),
+    ...(postOnly === undefined ? {} : { postOnly }),
     ...(graceS === undefined ? {} : { graceMs: graceS * SECOND_MS }),
     ...(schedule === null ? {} : { schedule }),
   };
@@ -129,6 +138,7 @@ export function heartbeatToWire(
     id: heartbeat.id,
     name: heartbeat.name,
     active: heartbeat.active,
+    post_only: heartbeat.postOnly,
     ping_url: pingUrl(heartbeat.key),
     ...(cron === null ? { interval_seconds: (intervalMs ?? 0) / SECOND_MS } : { cron }),
     timezone,

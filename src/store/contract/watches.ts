@@ -14,12 +14,17 @@ export interface DueWatch {
 
 /** What follows from a watch as it was read. */
 export interface WatchDecision {
-  /** The version that was read is `next.version`: with any other one in the store, nothing is written. */
+  /**
+   * The version that was read is `next.version`: with any other one in the store, nothing is written. Nor is it when runs ended
+   * since then (`next.heard`), unless the decision holds nevertheless (`holdsWhateverIsHeard`).
+   */
   readonly next: Watch;
   /** Errors and recoveries that it tells. */
   readonly emissions: readonly NewEmission[];
   /** Errors that are over: their groups are resolved, if they are open. */
   readonly over: readonly CapturedFault[];
+  /** When the watch is looked at next, if runs ended since it was read. */
+  readonly heardDueAtMs: number | null;
   /** Counts of older parts are deleted; null: none. */
   readonly forgetBefore: number | null;
 }

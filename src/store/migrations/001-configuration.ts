@@ -189,6 +189,7 @@ CREATE TABLE heartbeats (
   name TEXT NOT NULL,
   active BOOLEAN NOT NULL,
   key ID NOT NULL UNIQUE,
+  post_only BOOLEAN NOT NULL,
   -- JSON
   schedule TEXT NOT NULL,
   grace_ms BIGINT NOT NULL,
@@ -202,8 +203,10 @@ CREATE TABLE watches (
   id ID NOT NULL,
   kind ID NOT NULL,
   owner_id ID NOT NULL,
-  -- grows with each change
+  -- grows with each decision and change
   version BIGINT NOT NULL,
+  -- grows with each note of a run
+  heard BIGINT NOT NULL,
   -- JSON
   rule TEXT NOT NULL,
   watched_at_ms BIGINT NOT NULL,

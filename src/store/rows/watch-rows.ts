@@ -7,17 +7,19 @@ import { flag, json, jsonOrNull, number, numberOrNull, text } from './cells.ts';
 import type { Row } from './rows.ts';
 
 /** Of `watches AS w`. */
-export const WATCH_COLUMNS = `w.id, w.kind, w.owner_id, w.version, w.rule, w.watched_at_ms, w.last_at_ms, w.excused_ms,
+export const WATCH_COLUMNS = `w.id, w.kind, w.owner_id, w.version, w.heard, w.rule, w.watched_at_ms, w.last_at_ms, w.excused_ms,
   w.expected_at_ms, w.due_at_ms, w.open, w.counts`;
 
 /** Of `heartbeats AS h`, beside those that its watch has too. */
-export const HEARTBEAT_COLUMNS = 'h.name, h.active, h.key, h.schedule, h.grace_ms, h.created_at_ms, h.updated_at_ms';
+export const HEARTBEAT_COLUMNS =
+  'h.name, h.active, h.key, h.post_only, h.schedule, h.grace_ms, h.created_at_ms, h.updated_at_ms';
 
 export const CELLS_OF_WATCH = {
   id: 'text',
   kind: 'text',
   owner_id: 'text',
   version: 'bigint',
+  heard: 'bigint',
   rule: 'text',
   watched_at_ms: 'bigint',
   last_at_ms: 'bigint',
@@ -34,6 +36,7 @@ export function toWatch(row: Row): Watch {
     kind: text<WatchKind>(row, 'kind'),
     ownerId: text(row, 'owner_id'),
     version: number(row, 'version'),
+    heard: number(row, 'heard'),
     rule: json<WatchRule>(row, 'rule'),
     watchedAtMs: number(row, 'watched_at_ms'),
     lastAtMs: numberOrNull(row, 'last_at_ms'),
@@ -51,6 +54,7 @@ export function watchCells(watch: Watch): Record<keyof typeof CELLS_OF_WATCH, st
     kind: watch.kind,
     owner_id: watch.ownerId,
     version: watch.version,
+    heard: watch.heard,
     rule: JSON.stringify(watch.rule),
     watched_at_ms: watch.watchedAtMs,
     last_at_ms: watch.lastAtMs,
@@ -70,6 +74,7 @@ export function toWatchedHeartbeat(row: Row): WatchedHeartbeat {
     name: text(row, 'name'),
     active: flag(row, 'active'),
     key: text(row, 'key'),
+    postOnly: flag(row, 'post_only'),
     schedule: json<Schedule>(row, 'schedule'),
     graceMs: number(row, 'grace_ms'),
     createdAtMs: number(row, 'created_at_ms'),

@@ -3,11 +3,24 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 import { defined, type Harness, only, START_MS, times, timesInTurn } from '../fixtures.ts';
 import { assertLedgerAddsUp } from '../log/counting.ts';
 import { groups } from '../log/grouping.ts';
 import { Stage } from '../stage.ts';
-import { changed, codesOf, errorsOf, every, heartbeat, look, now, ping, recoveriesOf, watchFor } from './watching.ts';
+import {
+  changed,
+  codesOf,
+  errorsOf,
+  every,
+  heartbeat,
+  judgeOf,
+  look,
+  now,
+  ping,
+  recoveriesOf,
+  watchFor,
+} from './watching.ts';
 
 export function heartbeatsContract(harness: Harness): void {
   describe('a heartbeat', () => {
@@ -47,6 +60,33 @@ export function heartbeatsContract(harness: Harness): void {
       const { watch } = await now(stage, beat);
       deepEqual([watch.counts.pings, watch.lastAtMs], [25, stage.clock.ms]);
       deepEqual(await stage.store.ledger(stage.owner.id), before);
+    });
+
+    it('takes a flood of pings in few transactions', async () => {
+      await using stage = await Stage.open(harness);
+      const beat = await heartbeat(stage);
+      let decisions = 0;
+      const store: Store = {
+        ...stage.store,
+        decideWatch: (...about) => {
+          decisions++;
+          return stage.store.decideWatch(...about);
+        },
+      };
+      const judge = judgeOf({ store, clock: stage.clock });
+      const { key } = beat.heartbeat;
+      const [success, fail] = [
+        { kind: 'success', exitCode: null, log: '' } as const,
+        { kind: 'fail', exitCode: 1, log: '' } as const,
+      ];
+      await Promise.all([
+        ...times(500, () => judge.ping(key, success)),
+        judge.ping(key, fail),
+        ...times(500, () => judge.ping(key, success)),
+      ]);
+      const { watch } = await now(stage, beat);
+      deepEqual([watch.counts.pings, watch.counts.failures, watch.open], [1001, 1, []], 'in their order');
+      equal(decisions <= 4, true, `${decisions} decisions`);
     });
 
     it('tells at once of a job that failed', async () => {

@@ -3,13 +3,14 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RECOVERED } from '../../../src/domain/emission.ts';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
+import { HOUR_MS, LIMITS, MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
 import type { WatchSettings, Workflow } from '../../../src/domain/resource.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 import { all, at, defined, failed, type Harness, none, only, START_MS, times, waits } from '../fixtures.ts';
 import { assertCountersAreRight, assertLedgerAddsUp } from '../log/counting.ts';
 import { groups, order } from '../log/grouping.ts';
 import { Stage } from '../stage.ts';
-import { codesOf, errorsOf, judgeOf, look, NOTHING, recoveriesOf, watchFor } from './watching.ts';
+import { codesOf, errorsOf, hear, judgeOf, look, NOTHING, recoveriesOf, watchFor } from './watching.ts';
 
 const SILENT = { ...NOTHING, silentAfterMs: 10 * MINUTE_MS };
 const SUCCEEDS = { ...NOTHING, succeededWithinMs: 10 * MINUTE_MS };
@@ -28,6 +29,18 @@ const update = (stage: Stage, workflow: Workflow): Promise<boolean> =>
 
 const groupsOf = async (stage: Stage, { id }: Workflow): Promise<string[]> =>
   (await groups(stage, { emitterId: id })).map(({ state }) => state);
+
+/** A judge before whose decisions a run of the workflow fails. */
+function whileRunsEnd(stage: Stage, workflow: Workflow): ReturnType<typeof judgeOf> {
+  const store: Store = {
+    ...stage.store,
+    decideWatch: async (decision, admission) => {
+      await run(stage, workflow, failed());
+      return stage.store.decideWatch(decision, admission);
+    },
+  };
+  return judgeOf({ store, clock: stage.clock });
+}
 
 export function watchesContract(harness: Harness): void {
   describe('a watch', () => {
@@ -56,7 +69,7 @@ export function watchesContract(harness: Harness): void {
       await watchFor(stage, 20 * MINUTE_MS);
       deepEqual(await groupsOf(stage, workflow), ['open']);
       await run(stage, workflow, failed());
-      await look(stage);
+      await hear(stage);
       deepEqual(await recoveriesOf(stage, workflow.id), [
         {
           emitter_id: workflow.id,
@@ -65,7 +78,7 @@ export function watchesContract(harness: Harness): void {
           watch: 'silence',
           since_ms: START_MS + 10 * MINUTE_MS,
           recovered_at_ms: stage.clock.ms,
-          lasted_ms: 10 * MINUTE_MS,
+          lasted_ms: 10 * MINUTE_MS + LIMITS.watchPauseMs,
         },
       ]);
       deepEqual((await groupsOf(stage, workflow)).toSorted(), ['open', 'resolved']);
@@ -100,10 +113,10 @@ export function watchesContract(harness: Harness): void {
       deepEqual(await codesOf(stage, workflow.id), ['TypeError', 'Silent']);
       match(defined((await errorsOf(stage, workflow.id)).at(-1)).msg, /has not succeeded for 10 min/);
       await run(stage, workflow, failed());
-      await look(stage);
+      await hear(stage);
       deepEqual(await recoveriesOf(stage, workflow.id), []);
       await run(stage, workflow);
-      await look(stage);
+      await hear(stage);
       equal((await recoveriesOf(stage, workflow.id)).length, 1);
     });
 
@@ -115,7 +128,7 @@ export function watchesContract(harness: Harness): void {
       const untilMs = stage.clock.ms + 100 * HOUR_MS;
       await order(stage, group, { state: 'muted', untilMs, afterCount: null, untilNextDeployment: false });
       await run(stage, workflow);
-      await look(stage);
+      await hear(stage);
       deepEqual(await groupsOf(stage, workflow), ['muted']);
     });
 
@@ -124,21 +137,21 @@ export function watchesContract(harness: Harness): void {
       const workflow = await watched(stage, RATIO);
       await run(stage, workflow);
       for (const _ of times(2, () => 0)) await run(stage, workflow, failed());
-      await look(stage);
+      await hear(stage);
       deepEqual(await codesOf(stage, workflow.id), ['TypeError', 'TypeError'], 'three runs say nothing');
       await run(stage, workflow, failed());
-      await look(stage);
+      await hear(stage);
       await look(stage);
       const errors = await errorsOf(stage, workflow.id);
       match(defined(errors.at(-1)).msg, /3 of 4 runs failed within 1 h, more than 50 %/);
       deepEqual(errors.map(({ code }) => code).filter((code) => code === 'Unhealthy').length, 1);
       await run(stage, workflow, failed());
       await run(stage, workflow);
-      await look(stage);
+      await hear(stage);
       deepEqual([(await recoveriesOf(stage, workflow.id)).length, errors.length], [0, 4], '4 of 6');
       await run(stage, workflow);
       await run(stage, workflow);
-      await look(stage);
+      await hear(stage);
       equal((await recoveriesOf(stage, workflow.id)).length, 1, '4 of 8');
       await assertLedgerAddsUp(stage);
     });
@@ -149,10 +162,10 @@ export function watchesContract(harness: Harness): void {
       for (const _ of times(3, () => 0)) await run(stage, workflow, failed());
       await watchFor(stage, HOUR_MS + MINUTE_MS);
       await run(stage, workflow, failed());
-      await look(stage);
+      await hear(stage);
       equal((await codesOf(stage, workflow.id)).includes('Unhealthy'), false);
       for (const _ of times(3, () => 0)) await run(stage, workflow, failed());
-      await look(stage);
+      await hear(stage);
       equal((await codesOf(stage, workflow.id)).includes('Unhealthy'), true);
       await watchFor(stage, 2 * HOUR_MS);
       equal((await recoveriesOf(stage, workflow.id)).length, 0, 'nothing has succeeded since');
@@ -200,12 +213,39 @@ export function watchesContract(harness: Harness): void {
       deepEqual(await codesOf(stage, workflow.id), ['Silent'], 'six minutes before, four after');
       await watchFor(stage, 9 * MINUTE_MS);
       deepEqual(await codesOf(stage, late.id), []);
-      stage.clock.advance(40 * SECOND_MS);
+      stage.clock.advance(15 * SECOND_MS);
       await stage.reopen();
-      await watchFor(stage, 18 * SECOND_MS);
+      await watchFor(stage, 43 * SECOND_MS);
       deepEqual(await codesOf(stage, late.id), []);
       await watchFor(stage, SECOND_MS);
       deepEqual(await codesOf(stage, late.id), ['Silent'], 'a short restart counts');
+    });
+
+    it('tells of failures while runs end without pause', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await watched(stage, RATIO);
+      for (const _ of times(4, () => 0)) await run(stage, workflow, failed());
+      stage.clock.advance(LIMITS.watchPauseMs);
+      await whileRunsEnd(stage, workflow).tickWatches();
+      equal((await codesOf(stage, workflow.id)).filter((code) => code === 'Unhealthy').length, 1);
+      const [watch] = await stage.store.listWatches(stage.owner.id, workflow.id);
+      equal(watch?.dueAtMs, stage.clock.ms + LIMITS.watchPauseMs, 'it is not looked at all the time');
+    });
+
+    it('is not silent when a run ends meanwhile', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await watched(stage, SILENT);
+      await watchFor(stage, 10 * MINUTE_MS - SECOND_MS);
+      stage.clock.advance(SECOND_MS);
+      await whileRunsEnd(stage, workflow).tickWatches();
+      await look(stage);
+      deepEqual(await codesOf(stage, workflow.id), ['TypeError']);
+      await watchFor(stage, 10 * MINUTE_MS);
+      deepEqual(await codesOf(stage, workflow.id), ['TypeError', 'Silent']);
+      await run(stage, workflow);
+      stage.clock.advance(LIMITS.watchPauseMs);
+      await whileRunsEnd(stage, workflow).tickWatches();
+      equal((await recoveriesOf(stage, workflow.id)).length, 1);
     });
 
     it('is judged by a clock that was set back', async () => {
@@ -242,7 +282,7 @@ export function watchesContract(harness: Harness): void {
       equal(heard.emission.code, 'Silent');
       await stage.end(heard);
       await run(stage, workflow);
-      await look(stage);
+      await hear(stage);
       equal(only(await stage.claim(10, listener.id)).emission.name, RECOVERED);
     });
 

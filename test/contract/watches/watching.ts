@@ -2,7 +2,7 @@
 
 import { ERRORS, RECOVERED } from '../../../src/domain/emission.ts';
 import { detailOf } from '../../../src/domain/failure.ts';
-import { MINUTE_MS } from '../../../src/domain/limits.ts';
+import { LIMITS, MINUTE_MS } from '../../../src/domain/limits.ts';
 import type { Schedule, WatchSettings } from '../../../src/domain/resource.ts';
 import { type Heartbeat, type Ping, rewatched, type WatchedHeartbeat } from '../../../src/domain/watch/heartbeat.ts';
 import { NO_PINGS } from '../../../src/domain/watch/watch.ts';
@@ -12,7 +12,7 @@ import { defined, none, parsed } from '../fixtures.ts';
 import type { Stage } from '../stage.ts';
 
 /** How far the clock goes between two looks of a server that is there. */
-const LOOK_MS = 40_000;
+const LOOK_MS = 20_000;
 
 export const NOTHING: WatchSettings = { silentAfterMs: null, succeededWithinMs: null, errorRatio: null };
 
@@ -25,13 +25,19 @@ export function judgeOf({ store, clock }: Pick<Stage, 'store' | 'clock'>): Retur
     clock,
     slots: none() as never,
     dispatch: { take: () => undefined },
-    metrics: { pings: counter, watchErrors: counter } as never,
+    metrics: { pings: counter, watchErrors: counter, watchesJudged: { set: () => undefined } } as never,
     wake: { notify: () => undefined },
   });
 }
 
 export async function look(stage: Stage): Promise<void> {
   while (await judgeOf(stage).tickWatches());
+}
+
+/** What runs have noted is looked at. */
+export async function hear(stage: Stage): Promise<void> {
+  stage.clock.advance(LIMITS.watchPauseMs);
+  await look(stage);
 }
 
 /** Time passes, while a server is there and looks. */
@@ -81,6 +87,7 @@ export async function heartbeat(stage: Stage, more: Partial<Heartbeat> = {}): Pr
     name: 'Backup',
     active: true,
     key: stage.ids.secret(),
+    postOnly: false,
     schedule: every(10 * MINUTE_MS),
     graceMs: 2 * MINUTE_MS,
     createdAtMs: nowMs,
@@ -95,6 +102,7 @@ export async function heartbeat(stage: Stage, more: Partial<Heartbeat> = {}): Pr
       id,
       kind: 'heartbeat',
       version: 1,
+      heard: 0,
       rule,
       watchedAtMs: nowMs,
       lastAtMs: null,

@@ -43,7 +43,7 @@ export function heartbeatVerbs({ database }: ConfigCore): HeartbeatVerbs {
         const row = yield* get(sql`${one(ownerId, id)} ${FOR_UPDATE}`);
         if (!row) return undefined;
         const { heartbeat, watch } = change(toWatchedHeartbeat(row));
-        yield* send(sql`UPDATE heartbeats SET name = ${heartbeat.name}, active = ${heartbeat.active},
+        yield* send(sql`UPDATE heartbeats SET name = ${heartbeat.name}, active = ${heartbeat.active}, post_only = ${heartbeat.postOnly},
             schedule = ${JSON.stringify(heartbeat.schedule)}, grace_ms = ${heartbeat.graceMs},
             updated_at_ms = ${heartbeat.updatedAtMs} WHERE id = ${id} AND owner_id = ${ownerId}`);
         yield* putWatch([watch]);
@@ -86,7 +86,7 @@ export function heartbeatVerbs({ database }: ConfigCore): HeartbeatVerbs {
 }
 
 function* insert(heartbeat: Heartbeat): Steps<void> {
-  yield* send(sql`INSERT INTO heartbeats (id, owner_id, name, active, key, schedule, grace_ms, created_at_ms, updated_at_ms)
+  yield* send(sql`INSERT INTO heartbeats (id, owner_id, name, active, key, post_only, schedule, grace_ms, created_at_ms, updated_at_ms)
     VALUES (${heartbeat.id}, ${heartbeat.ownerId}, ${heartbeat.name}, ${heartbeat.active}, ${heartbeat.key},
-      ${JSON.stringify(heartbeat.schedule)}, ${heartbeat.graceMs}, ${heartbeat.createdAtMs}, ${heartbeat.updatedAtMs})`);
+      ${heartbeat.postOnly}, ${JSON.stringify(heartbeat.schedule)}, ${heartbeat.graceMs}, ${heartbeat.createdAtMs}, ${heartbeat.updatedAtMs})`);
 }

@@ -70,6 +70,8 @@ function* keep(settle: Settle, nowMs: number): Steps<number> {
   if (nowMs >= atMs && nowMs - atMs < LIMITS.watchKeptMs) return nowMs;
   yield* send(sql`UPDATE watch_clock SET at_ms = ${nowMs} WHERE name = 'watches'`);
   if (Math.abs(nowMs - atMs) <= LIMITS.watchGapMs) return nowMs;
+  // In the order in which the ends of runs lock them.
+  yield* send(sql`SELECT 1 FROM watches WHERE due_at_ms IS NOT NULL ORDER BY id, kind ${FOR_UPDATE}`);
   if (nowMs > atMs) yield* excuse(atMs, nowMs);
   else yield* turnBack(nowMs);
   yield* settleHeartbeats(settle, { isBack: nowMs < atMs, nowMs });
@@ -106,9 +108,10 @@ function* settleHeartbeats(settle: Settle, gap: { isBack: boolean; nowMs: number
 
 /** Writes watches as they are now. */
 export function* putWatch(watches: readonly Watch[]): Steps<void> {
-  yield* send(sql`INSERT INTO watches (id, kind, owner_id, version, rule, watched_at_ms, last_at_ms, excused_ms,
+  yield* send(sql`INSERT INTO watches (id, kind, owner_id, version, heard, rule, watched_at_ms, last_at_ms, excused_ms,
       expected_at_ms, due_at_ms, open, counts)
-    SELECT id, kind, owner_id, version, rule, watched_at_ms, last_at_ms, excused_ms, expected_at_ms, due_at_ms, open, counts
+    SELECT id, kind, owner_id, version, heard, rule, watched_at_ms, last_at_ms, excused_ms, expected_at_ms, due_at_ms,
+        open, counts
       FROM ${tableOf(CELLS_OF_WATCH, watches.map(watchCells))} WHERE true ORDER BY id, kind
     ON CONFLICT (id, kind) DO UPDATE SET version = watches.version + 1, rule = excluded.rule,
       last_at_ms = excluded.last_at_ms, excused_ms = excluded.excused_ms, expected_at_ms = excluded.expected_at_ms,
@@ -128,6 +131,7 @@ export function* watchRunnable(record: Runnable & { updatedAtMs: number }): Step
       ownerId,
       kind,
       version: 1,
+      heard: 0,
       rule,
       watchedAtMs: updatedAtMs,
       lastAtMs: null,
@@ -141,10 +145,10 @@ export function* watchRunnable(record: Runnable & { updatedAtMs: number }): Step
   const changed =
     rows.length === 0
       ? []
-      : yield* all(sql`INSERT INTO watches (id, kind, owner_id, version, rule, watched_at_ms, last_at_ms, excused_ms,
+      : yield* all(sql`INSERT INTO watches (id, kind, owner_id, version, heard, rule, watched_at_ms, last_at_ms, excused_ms,
             expected_at_ms, due_at_ms, open, counts)
-          SELECT id, kind, owner_id, version, rule, watched_at_ms, last_at_ms, excused_ms, expected_at_ms, due_at_ms,
-              open, counts
+          SELECT id, kind, owner_id, version, heard, rule, watched_at_ms, last_at_ms, excused_ms, expected_at_ms,
+              due_at_ms, open, counts
             FROM ${tableOf(CELLS_OF_WATCH, rows)} WHERE true ORDER BY kind
           ON CONFLICT (id, kind) DO UPDATE SET version = watches.version + 1, rule = excluded.rule,
             due_at_ms = excluded.due_at_ms WHERE watches.rule <> excluded.rule

@@ -1,6 +1,7 @@
 // Notes of runs that ended, for the watches of their workflow: collected within a transaction, and written before it is
 // committed, each watch once. A workflow that is not watched costs a look at its settings.
 
+import { LIMITS } from '../../../domain/limits.ts';
 import { partOf, type WatchKind } from '../../../domain/watch/watch.ts';
 import { FOR_UPDATE, isAmong, sql, tableOf } from '../../config/sql.ts';
 import { type Steps, send } from '../../config/steps.ts';
@@ -28,6 +29,10 @@ export class WatchNotes {
     if (note === 'failed' || note === 'refused') noted.failed++;
   }
 
+  ids(): readonly string[] {
+    return [...this.#byId.keys()];
+  }
+
   all(): readonly (readonly [id: string, noted: Noted])[] {
     return [...this.#byId].sort(([a], [b]) => (a < b ? -1 : 1));
   }
@@ -47,15 +52,22 @@ export function noteRun(log: LogWriter, of: { ownerId: string; runnableId: strin
   if (kinds.length > 0 || part !== null) log.noteForWatches(runnableId, note, { kinds, part });
 }
 
+/** Locks watches in the order of their keys, so that two nodes do not wait for each other. */
+export function* lockWatches(ids: readonly string[]): Steps<void> {
+  yield* send(sql`SELECT 1 FROM watches WHERE id ${isAmong(ids)} ORDER BY id, kind ${FOR_UPDATE}`);
+}
+
+/** Postgres: the watches are locked. */
 export function* writeNotes(notes: WatchNotes, nowMs: number): Steps<void> {
+  if (notes.isEmpty) return;
   const all = notes.all();
   const ids = isAmong(all.map(([id]) => id));
-  // In the order of their keys, so that two nodes do not wait for each other.
-  yield* send(sql`SELECT 1 FROM watches WHERE id ${ids} ORDER BY id, kind ${FOR_UPDATE}`);
+  const soon = nowMs + LIMITS.watchPauseMs;
+  const dueSoon = sql`CASE WHEN due_at_ms < ${soon} THEN due_at_ms ELSE ${soon} END`;
   const heard = all.flatMap(([id, { kinds }]) => [...kinds].map((kind) => ({ heard_id: id, heard_kind: kind })));
   if (heard.length > 0) {
-    yield* send(sql`UPDATE watches SET version = version + 1, last_at_ms = ${nowMs}, excused_ms = 0,
-        due_at_ms = CASE WHEN open IS NULL THEN due_at_ms ELSE ${nowMs} END
+    yield* send(sql`UPDATE watches SET heard = heard + 1, last_at_ms = ${nowMs}, excused_ms = 0,
+        due_at_ms = CASE WHEN open IS NULL THEN due_at_ms ELSE ${dueSoon} END
       FROM ${tableOf({ heard_id: 'text', heard_kind: 'text' }, heard)}
       WHERE watches.id = given.heard_id AND watches.kind = given.heard_kind AND watches.id ${ids}`);
   }
@@ -70,7 +82,7 @@ export function* writeNotes(notes: WatchNotes, nowMs: number): Steps<void> {
     ON CONFLICT (id, part) DO UPDATE SET succeeded = watch_counts.succeeded + excluded.succeeded,
       failed = watch_counts.failed + excluded.failed`);
   // Runs that succeed change nothing of a workflow that is well.
-  yield* send(sql`UPDATE watches SET version = version + 1, due_at_ms = ${nowMs}
+  yield* send(sql`UPDATE watches SET heard = heard + 1, due_at_ms = ${dueSoon}
     WHERE kind = 'ratio' AND id ${ids} AND (open IS NOT NULL
       OR id ${isAmong(counted.flatMap(({ id, failed }) => (failed > 0 ? [id] : [])))})`);
 }

@@ -4,9 +4,11 @@
 import type { Replay } from '../../../domain/errors/replay.ts';
 import type { Owner, Runnable, Subscription, Webhook } from '../../../domain/resource.ts';
 import type { Admission } from '../../contract/store.ts';
+import type { WatchDecision } from '../../contract/watches.ts';
 import { GroupCaptures } from '../../log/error-groups.ts';
 import { Ledger, type WorkKind } from '../../log/ledger.ts';
 import type { ClaimsSoFar, DueFallback, FallbackDecision, LockedReplay, ReplaysMade } from '../../log/port.ts';
+import { decisionKey } from '../../log/watch/decisions.ts';
 import { WatchNotes } from '../../log/watch/notes.ts';
 import { flag, number } from '../../rows/cells.ts';
 import type { Numbers } from '../claims/node.ts';
@@ -50,6 +52,7 @@ export class BatchPlanner {
   readonly ledger = new Ledger();
   readonly captures = new GroupCaptures();
   readonly watchNotes = new WatchNotes();
+  readonly decisions: WatchDecision[] = [];
   readonly numbers: Numbers;
   readonly replaysMade: ReplaysMade[] = [];
   readonly grants: Grant[] = [];
@@ -129,10 +132,12 @@ export class BatchPlanner {
     );
   }
 
-  /** Returns whether this decision about a watch counted; true once. */
-  decides(decision: string): boolean {
-    if (!this.reads.decisions.has(decision) || this.#dealtWith.has(decision)) return false;
-    this.#dealtWith.add(decision);
+  /** Returns whether this decision about a watch is to be written; true once. */
+  decides(decision: WatchDecision): boolean {
+    const key = decisionKey(decision);
+    if (!this.reads.decisions.has(key) || this.#dealtWith.has(key)) return false;
+    this.#dealtWith.add(key);
+    this.decisions.push(decision);
     return true;
   }
 

@@ -1,7 +1,7 @@
 // What a batch reads before it is planned, with one statement for each kind of row. See batch.ts.
 //
 // Locks are taken in this order, so that nodes do not wait for each other: operations, errors, idempotency keys, runs and deliveries that end,
-// digests, queues; by key within each. Postgres detects remaining deadlocks, and the transaction is tried again.
+// digests, queues, watches; by key within each. Postgres detects remaining deadlocks, and the transaction is tried again.
 
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import { LIMITS } from '../../../domain/limits.ts';
@@ -15,7 +15,7 @@ import { readFallbacks } from '../../log/fallbacks.ts';
 import type { DueFallback, LockedReplay } from '../../log/port.ts';
 import { lockReplays } from '../../log/replays/replay-errors.ts';
 import { takeTicks } from '../../log/ticks.ts';
-import { takeDecisions } from '../../log/watch/decisions.ts';
+import { readDecidable } from '../../log/watch/decisions.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { readExpired } from '../claims/expired-leases.ts';
 import { LAST_NUMBER_SQL } from '../claims/node.ts';
@@ -29,6 +29,14 @@ import { QUEUE_COLUMNS, type QueueRow, toQueueRow } from './listener-queue.ts';
 
 /** This node was taken for gone, and must not write: it registers again, and the transaction is repeated. */
 export class NodeGone extends Error {}
+
+/** What the tries of a batch leave to the next one. */
+export interface EarlierTries {
+  /** Queues that were needed: the next try locks them at once. */
+  readonly queues: Map<string, QueueNeed>;
+  /** Decisions about watches that have changed meanwhile, by decisionKey. */
+  readonly lostDecisions: Set<string>;
+}
 
 export class Reads {
   nowMs = 0;
@@ -46,7 +54,7 @@ export class Reads {
   readonly firedTicks = new Set<string>();
   /** Locked operations that may make replays, by id. */
   readonly replays = new Map<string, LockedReplay>();
-  /** Decisions about watches that count, by decisionKey. */
+  /** Decisions about watches that count unless the watch changes meanwhile, by decisionKey. */
   readonly decisions = new Set<string>();
   readonly strategies = new Map<string, Dedupe | null>();
   readonly itemIds = new Map<string, string[]>();
@@ -61,14 +69,13 @@ export class Reads {
 
   readonly #core: Core;
   readonly #tx: Tx;
-  readonly #knownQueues: Map<string, QueueNeed>;
+  readonly #earlier: EarlierTries;
   #missed = new Misses();
 
-  /** `knownQueues`: queues that an earlier try of the batch needed; this one locks them at once. */
-  constructor(core: Core, tx: Tx, knownQueues: Map<string, QueueNeed>) {
+  constructor(core: Core, tx: Tx, earlier: EarlierTries) {
     this.#core = core;
     this.#tx = tx;
-    this.#knownQueues = knownQueues;
+    this.#earlier = earlier;
   }
 
   get missed(): Misses {
@@ -213,7 +220,9 @@ export class Reads {
 
   async #decide(decisions: readonly WatchDecision[]): Promise<void> {
     if (decisions.length === 0) return;
-    for (const key of await runSteps(this.#tx, takeDecisions(decisions))) this.decisions.add(key);
+    for (const key of await runSteps(this.#tx, readDecidable(decisions))) {
+      if (!this.#earlier.lostDecisions.has(key)) this.decisions.add(key);
+    }
   }
 
   /** Reads what sources remember. A source runs once at a time, so no other transaction changes which ids it has seen. */
@@ -304,8 +313,8 @@ export class Reads {
    * the versions, which are read again after the lock.
    */
   async #readQueues(missed: ReadonlyMap<string, QueueNeed>): Promise<void> {
-    for (const [key, need] of missed) this.#knownQueues.set(key, need);
-    const wanted = [...this.#knownQueues].filter(([key]) => !this.queues.has(key)).map(([, need]) => need);
+    for (const [key, need] of missed) this.#earlier.queues.set(key, need);
+    const wanted = [...this.#earlier.queues].filter(([key]) => !this.queues.has(key)).map(([, need]) => need);
     const owners = arrayLiteral(wanted.map((l) => l.ownerId));
     const listeners = arrayLiteral(wanted.map((l) => l.listenerId));
     const lock = async (): Promise<number> => {

@@ -15,20 +15,23 @@
 //      order of their keys.
 //   4. Grants: the slots that ends have freed claim runs and deliveries (claims/claim.ts). Beginnings of waits are written right
 //      before, since a run with an early order to resume may be claimed at once.
-//   5. Rows: one statement for each table, the queues after all others, then notes for watches, then groups of errors, then the ledger. Only a batch with
-//      errors waits for an answer before the commit: whether one of their groups is to be opened again.
+//   5. Rows: one statement for each table, the queues after all others, then watches, then groups of errors, then the ledger. A batch
+//      with errors waits for an answer before the commit, whether one of their groups is to be opened again, and one that decides
+//      about watches does, whether they are still as they were read.
 //   6. After the commit callers get their results, slots are in use, and other nodes are notified. Without a commit, all slots
 //      are given back.
 //
 // A verb that throws does not fail the others: each verb is then run in a transaction of its own. When storage fails, all are
 // rejected with `StoreUnavailable`.
 
+import type { Steps } from '../../config/steps.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import { writeGroupsOf } from '../../log/error-groups.ts';
 import { FairQueue } from '../../log/fair-queue.ts';
 import { writeFallbacks } from '../../log/fallbacks.ts';
 import { writeReplays } from '../../log/replays/replay-errors.ts';
-import { writeNotes } from '../../log/watch/notes.ts';
+import { decisionKey, takeDecisions } from '../../log/watch/decisions.ts';
+import { lockWatches, writeNotes } from '../../log/watch/notes.ts';
 import { number } from '../../rows/cells.ts';
 import { isListed } from '../../rows/emission-cells.ts';
 import { grantRows } from '../claims/claim.ts';
@@ -36,9 +39,9 @@ import { keepLastNumber } from '../claims/node.ts';
 import { runSteps } from '../config/config-database.ts';
 import { OutcomeUnknown, type TransactionConnection, type Tx } from '../connection/transaction-connection.ts';
 import type { Core } from '../core.ts';
-import { Needs, type QueueNeed } from './batch-needs.ts';
+import { Needs } from './batch-needs.ts';
 import { BatchPlanner } from './batch-planner.ts';
-import { NodeGone, Reads } from './batch-reads.ts';
+import { type EarlierTries, NodeGone, Reads } from './batch-reads.ts';
 import { writeLedger } from './ledger.ts';
 
 /** The most verbs that share one commit, so that no verb waits for a huge one. */
@@ -134,7 +137,7 @@ export class Batch {
 
   async #commit(batch: readonly Waiting[]): Promise<unknown[]> {
     const core = this.#core;
-    const knownQueues = new Map<string, QueueNeed>();
+    const earlier: EarlierTries = { queues: new Map(), lostDecisions: new Set() };
     let planner: BatchPlanner | undefined;
     core.routes.trim();
     try {
@@ -142,7 +145,7 @@ export class Batch {
         try {
           const values = await this.#connection.transact(async (tx) => {
             planner?.undo();
-            const planned = await plan(core, batch, new Reads(core, tx, knownQueues));
+            const planned = await plan(core, batch, new Reads(core, tx, earlier));
             planner = planned.planner;
             planner.changes.sendFirst(tx);
             await grantRows(planner, tx);
@@ -152,8 +155,9 @@ export class Batch {
           if (planner) committed(core, planner);
           return values;
         } catch (error) {
-          if (!(error instanceof NodeGone)) throw error;
-          await core.node.register();
+          if (error instanceof NodeGone) await core.node.register();
+          else if (error instanceof DecisionsLost) for (const key of error.keys) earlier.lostDecisions.add(key);
+          else throw error;
         }
       }
     } catch (error) {
@@ -161,6 +165,16 @@ export class Batch {
       if (error instanceof OutcomeUnknown) core.node.mayHoldUnknown = true;
       throw error;
     }
+  }
+}
+
+/** Watches have changed since the transaction read them: it is repeated without these decisions. */
+class DecisionsLost extends Error {
+  readonly keys: readonly string[];
+
+  constructor(keys: readonly string[]) {
+    super('watches changed while they were decided about');
+    this.keys = keys;
   }
 }
 
@@ -194,15 +208,25 @@ async function write(planner: BatchPlanner, tx: Tx): Promise<void> {
   const replays = runSteps(tx, writeReplays(planner.replaysMade));
   const fallbacks = runSteps(tx, writeFallbacks(planner.fallbacks));
   planner.sendQueues(tx);
-  const { nowMs, captures, watchNotes } = planner;
-  const notes = watchNotes.isEmpty ? undefined : runSteps(tx, writeNotes(watchNotes, nowMs));
+  const { nowMs, captures, decisions, watchNotes } = planner;
+  const watches = decisions.length === 0 && watchNotes.isEmpty ? undefined : runSteps(tx, writeWatches(planner));
   // Sent before the ledger, and awaited behind it: only a group that is not open needs an answer.
   const groups = captures.isEmpty ? undefined : runSteps(tx, writeGroupsOf(captures, nowMs));
   writeLedger(tx, planner.ledger, planner.core.node.slot);
   const ahead = planner.numbers.aheadOf(planner.core.clock.nowMs());
   if (ahead !== null) keepLastNumber(tx, ahead, planner.core.node.slot);
-  const [isNoticeDue = false] = await Promise.all([groups, replays, notes, fallbacks]);
+  const [isNoticeDue = false] = await Promise.all([groups, replays, watches, fallbacks]);
   planner.isNoticeDue ||= isNoticeDue;
+}
+
+function* writeWatches({ decisions, watchNotes, nowMs }: BatchPlanner): Steps<void> {
+  yield* lockWatches([...decisions.map(({ next }) => next.id), ...watchNotes.ids()]);
+  if (decisions.length > 0) {
+    const taken = new Set(yield* takeDecisions(decisions));
+    const lost = decisions.map(decisionKey).filter((key) => !taken.has(key));
+    if (lost.length > 0) throw new DecisionsLost(lost);
+  }
+  yield* writeNotes(watchNotes, nowMs);
 }
 
 function committed(core: Core, planner: BatchPlanner): void {

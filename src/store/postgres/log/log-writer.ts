@@ -29,7 +29,6 @@ import {
   type RunNote,
   type RunQueue,
 } from '../../log/port.ts';
-import { decisionKey } from '../../log/watch/decisions.ts';
 import { parseAnswer } from '../../rows/answers.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { NOT_OF_SOURCES } from '../../rows/emission-cells.ts';
@@ -220,7 +219,7 @@ export class PlannedLogWriter implements LogWriter {
   }
 
   takeDecision(decision: WatchDecision): boolean {
-    return this.planner.decides(decisionKey(decision));
+    return this.planner.decides(decision);
   }
 
   insertLater(made: NewEmission, dueAtMs: number): void {

@@ -140,8 +140,8 @@ const CONFIGURATION: readonly Rule[] = [
   {
     // Watched from the next ping on.
     what: 'heartbeats whose state is lost, without it',
-    sql: `INSERT INTO watches (id, kind, owner_id, version, rule, watched_at_ms, excused_ms, counts)
-      SELECT id, 'heartbeat', owner_id, 1, json_object('schedule', json(schedule), 'graceMs', grace_ms), updated_at_ms, 0,
+    sql: `INSERT INTO watches (id, kind, owner_id, version, heard, rule, watched_at_ms, excused_ms, counts)
+      SELECT id, 'heartbeat', owner_id, 1, 0, json_object('schedule', json(schedule), 'graceMs', grace_ms), updated_at_ms, 0,
         '{"pings":0,"failures":0,"startedAtMs":null,"durationMs":null}'
         FROM heartbeats WHERE id NOT IN (SELECT id FROM watches)`,
   },

@@ -17,7 +17,7 @@ import { strongRandom, TestClock } from '../../../contract/fixtures.ts';
 import { createFolder } from '../../../support/folders/folder.ts';
 import { catalogueOf } from '../../../support/sqlite/catalogue.ts';
 
-const HASHES = ['TAY88CCg-yRcHc8NqUC8SBYFIR1AydLBciGdZzB15Nk'];
+const HASHES = ['8mxnRu8FwnQCUHGu5UOSP6hbYjCc2Mt-b1uORs2Izug'];
 
 const open = (path: string) => openSqliteStore({ path, clock: new TestClock(), random: strongRandom });
 
