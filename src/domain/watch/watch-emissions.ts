@@ -6,7 +6,16 @@ import { type CapturedFault, captured } from '../errors/fingerprint.ts';
 import { LIMITS } from '../limits.ts';
 import { VERSION } from '../version.ts';
 import type { Ping } from './heartbeat.ts';
-import type { Ended, NamedWatch, Told, Why } from './watch.ts';
+import {
+  type Ended,
+  HEARTBEAT_FAILED,
+  type NamedWatch,
+  SILENT,
+  type Told,
+  UNHEALTHY,
+  type WatchKind,
+  type Why,
+} from './watch.ts';
 
 export interface Seen {
   readonly nowMs: number;
@@ -27,6 +36,14 @@ const TITLES: Readonly<Record<Why, string>> = {
 /** Returns what errors of one kind are grouped by. The two ways in which a heartbeat is silent end together. */
 export function faultOf(code: string, why: Why): CapturedFault {
   return captured({ code, msg: TITLES[why === 'not_ended' ? 'no_ping' : why] }, null);
+}
+
+/** Returns what the errors of a watch may be grouped by. */
+export function faultsOf(kind: WatchKind): readonly CapturedFault[] {
+  if (kind === 'silence') return [faultOf(SILENT, 'not_run')];
+  if (kind === 'success') return [faultOf(SILENT, 'not_succeeded')];
+  if (kind === 'ratio') return [faultOf(UNHEALTHY, 'ratio')];
+  return [faultOf(SILENT, 'no_ping'), faultOf(HEARTBEAT_FAILED, 'reported')];
 }
 
 const BEFORE_EVENT = utf8('{"original_event":');

@@ -113,7 +113,7 @@ function reopenedIn(row: Row, captures: GroupCaptures, nowMs: number): Reopened 
 }
 
 /** One that its owner has muted stays so. */
-function setResolved(ids: readonly string[], nowMs: number): Sql {
+export function setResolved(ids: readonly string[], nowMs: number): Sql {
   return sql`UPDATE error_groups SET state = 'resolved', until_ms = NULL, until_count = NULL, after_deployment = NULL,
     reopened = NULL, notice_due_ms = ${nowMs}, notice_folded = false, updated_at_ms = ${nowMs}
     WHERE id ${isAmong(ids)} AND state = 'open'`;

@@ -191,10 +191,15 @@ export function heartbeatsContract(harness: Harness): void {
       await watchFor(stage, HOUR_MS);
       deepEqual(await codesOf(stage, beat.heartbeat.id), []);
       await changed(stage, beat, { active: true });
+      await ping(stage, beat, { kind: 'fail' });
+      equal(only(await groups(stage)).state, 'open');
+      await changed(stage, beat, { active: false });
+      equal(only(await groups(stage)).state, 'resolved');
+      await changed(stage, beat, { active: true });
       await watchFor(stage, 11 * MINUTE_MS);
-      deepEqual(await codesOf(stage, beat.heartbeat.id), []);
+      deepEqual(await codesOf(stage, beat.heartbeat.id), ['HeartbeatFailed']);
       await watchFor(stage, MINUTE_MS);
-      deepEqual(await codesOf(stage, beat.heartbeat.id), ['Silent']);
+      deepEqual(await codesOf(stage, beat.heartbeat.id), ['HeartbeatFailed', 'Silent']);
     });
 
     it('keeps its address and counts over changes', async () => {

@@ -200,6 +200,19 @@ export function watchesContract(harness: Harness): void {
       equal(await stage.store.nextDueAtMs(), null);
     });
 
+    it('that is given up resolves its group', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await watched(stage, { ...SILENT, succeededWithinMs: 10 * MINUTE_MS });
+      await watchFor(stage, 10 * MINUTE_MS);
+      deepEqual(await groupsOf(stage, workflow), ['open', 'open']);
+      await update(stage, { ...workflow, settings: { ...workflow.settings, watch: SUCCEEDS } });
+      deepEqual((await groupsOf(stage, workflow)).toSorted(), ['open', 'resolved']);
+      await update(stage, { ...workflow, active: false });
+      deepEqual(await groupsOf(stage, workflow), ['resolved', 'resolved']);
+      deepEqual(await recoveriesOf(stage, workflow.id), []);
+      await assertLedgerAddsUp(stage);
+    });
+
     it('does not count the time without a server', async () => {
       await using stage = await Stage.open(harness);
       const workflow = await watched(stage, SILENT);

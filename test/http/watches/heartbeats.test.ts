@@ -20,14 +20,15 @@ const errorsOf = async (errand: Errand, { id }: Json): Promise<Json[]> =>
   (await errand.client.get(`/v1/heartbeats/${id}/$errors/event_summaries?expand=event`)).data;
 
 /** The clock goes on, and the scheduler looks all the time. */
-async function pass(errand: Errand): Promise<void> {
+async function pass(errand: Errand, steps = 3): Promise<void> {
   const { id } = await beat(errand, { name: 'Marker' });
   const judgedAt = async (): Promise<number> => {
     const headers = { authorization: `Bearer ${errand.client.key}` };
     const metrics = await (await fetch(`${errand.url}/metrics`, { headers })).text();
     return Number(/^errand_watches_judged_timestamp_seconds (\S+)$/m.exec(metrics)?.[1]);
   };
-  for (let step = 0; step < 3; step++) {
+  await until('the scheduler looks for the first time', async () => (await judgedAt()) > 0);
+  for (let step = 0; step < steps; step++) {
     const before = await judgedAt();
     errand.forward(STEP_MS);
     await errand.client.put(`/v1/heartbeats/${id}`, { name: 'Wakes the scheduler' });
@@ -109,6 +110,76 @@ describe('heartbeats', { concurrency: 4 }, () => {
     assert.equal((await fetch(`${errand.url}/h/${'a'.repeat(32)}`)).status, 404);
     assert.equal((await fetch(`${errand.url}/h/`)).status, 404);
     assert.equal((await shown(errand, made)).pings, 5);
+  });
+
+  it('are not pinged by what follows links, when told so', async () => {
+    await using errand = await startErrand();
+    const made = await beat(errand, { post_only: true });
+    assert.equal(made.post_only, true);
+    const call = (method: string, path = '') => fetch(made.ping_url + path, { method });
+    for (const path of ['', '/start', '/fail', '/0', '/1']) {
+      for (const method of ['GET', 'HEAD']) {
+        const { status, headers } = await call(method, path);
+        assert.deepEqual([status, headers.get('allow')], [405, 'POST'], `${method} ${path}`);
+      }
+    }
+    assert.deepEqual([(await shown(errand, made)).pings, await errorsOf(errand, made)], [0, []]);
+    assert.equal((await call('POST')).status, 200);
+    await errand.client.put(`/v1/heartbeats/${made.id}`, { post_only: false });
+    assert.equal((await call('HEAD')).status, 200);
+    const { pings, post_only, interval_seconds } = await shown(errand, made);
+    assert.deepEqual([pings, post_only, interval_seconds], [2, false, 10]);
+  });
+
+  it('are found by their whole key alone', async () => {
+    await using errand = await startErrand();
+    const made = await beat(errand);
+    const deleted = await beat(errand);
+    await errand.client.delete(`/v1/heartbeats/${deleted.id}`);
+    const key = made.ping_url.split('/h/')[1];
+    const swapped = key === key.toLowerCase() ? key.toUpperCase() : key.toLowerCase();
+    const others = [
+      ...[key.slice(0, -1), `${key}x`, swapped, `${key}%00`, `${key};`, `.${key}`, `${key}//`],
+      ...[deleted.ping_url.split('/h/')[1], made.id, "'%20OR%20''='", '%', '_'.repeat(22), '*', 'x'.repeat(10_000)],
+    ];
+    const answers = new Set<string>();
+    for (const other of others) {
+      const answer = await fetch(`${errand.url}/h/${other}`, { method: 'POST', body: 'x' });
+      assert.equal(answer.status, 404, other.slice(0, 100));
+      const { instance: _, request_id: __, ...problem } = (await answer.json()) as Json;
+      answers.add(JSON.stringify([answer.status, problem]));
+    }
+    assert.equal(answers.size, 1, [...answers].join('\n'));
+    assert.match([...answers][0] as string, /^\[404,/);
+    assert.equal((await shown(errand, made)).pings, 0);
+  });
+
+  it('are counted, however many come at once', async () => {
+    await using errand = await startErrand();
+    const made = await beat(errand);
+    const calls = Array.from({ length: 300 }, (_, n) => fetch(made.ping_url + (n === 150 ? '/fail' : '')));
+    for (const { status } of await Promise.all(calls)) assert.equal(status, 200);
+    assert.equal((await shown(errand, made)).pings, 300);
+    assert.equal((await errorsOf(errand, made)).length, 1);
+  });
+
+  it('are not missed for a time in which no server ran', async () => {
+    await using errand = await startErrand();
+    const made = await beat(errand);
+    await fetch(made.ping_url);
+    const settings = { watch: { silent_after_ms: 60_000 } };
+    const workflow = await errand.workflow('export default () => 1', { settings });
+    await pass(errand, 0);
+    await errand.stop();
+    errand.forward(3_600_000);
+    await errand.restart();
+    await pass(errand, 1);
+    assert.deepEqual([(await shown(errand, made)).status, await errorsOf(errand, made)], ['up', []]);
+    const watches = `/v1/workflows/${workflow.id}/watches`;
+    assert.equal((await errand.client.get(watches)).data[0].status, 'up');
+    await pass(errand, 4);
+    assert.equal((await shown(errand, made)).status, 'down');
+    assert.equal((await errand.client.get(watches)).data[0].status, 'down');
   });
 
   it('refuse what is no schedule, by the name of the parameter', async () => {

@@ -2,11 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MINUTE_MS } from '../../../src/domain/limits.ts';
-import { all, failed, none, times } from '../../contract/fixtures.ts';
+import { ERRORS, RECOVERED } from '../../../src/domain/emission.ts';
+import { LIMITS, MINUTE_MS } from '../../../src/domain/limits.ts';
+import type { Workflow } from '../../../src/domain/resource.ts';
+import { all, at, failed, none, times } from '../../contract/fixtures.ts';
 import { assertLedgerAddsUp } from '../../contract/log/counting.ts';
 import type { Stage } from '../../contract/stage.ts';
 import { codesOf, heartbeat, judgeOf, NOTHING, now, recoveriesOf } from '../../contract/watches/watching.ts';
+import { queryOn } from '../../support/postgres/databases.ts';
 import { type Stores, storesOn } from './stores.ts';
 
 /** All nodes look at the same time. */
@@ -16,8 +19,8 @@ async function look({ stores, clock }: Stores): Promise<void> {
 
 async function pass(stores: Stores, ms: number): Promise<void> {
   await look(stores);
-  for (let left = ms; left > 0; left -= 40_000) {
-    stores.clock.advance(Math.min(left, 40_000));
+  for (let left = ms; left > 0; left -= 20_000) {
+    stores.clock.advance(Math.min(left, 20_000));
     await look(stores);
   }
 }
@@ -31,6 +34,7 @@ test('one of the nodes tells of a silence, and of its end', async () => {
   await pass(stores, 3 * MINUTE_MS);
   for (const { id } of workflows) assert.deepEqual(await codesOf(stage, id), ['Silent']);
   for (const { id } of workflows) await stage.end(await stage.started({ id }));
+  stores.clock.advance(LIMITS.watchPauseMs);
   await Promise.all(times(3, () => look(stores)));
   for (const { id } of workflows) assert.equal((await recoveriesOf(stage, id)).length, 1);
 });
@@ -59,8 +63,42 @@ test('runs end at one node while the others judge', async () => {
   const { runs } = await stage.store.claimRuns(20, all());
   assert.equal(runs.length, 20);
   await Promise.all([...runs.map((run) => stage.end(run, failed())), ...times(10, () => look(stores))]);
-  await look(stores);
+  stores.clock.advance(LIMITS.watchPauseMs);
+  await Promise.all(times(3, () => look(stores)));
   const codes = await codesOf(stage, workflow.id);
   assert.deepEqual([codes.length, codes.filter((code) => code === 'Unhealthy').length], [21, 1]);
   await assertLedgerAddsUp(stage);
+});
+
+test('ends of runs and decisions wait for each other in no circle', async () => {
+  await using stores = await storesOn(2);
+  const { stage, clock, url } = stores;
+  stage.names.add(RECOVERED);
+  const decider = { store: at(stores.stores, 1), clock };
+  const errorRatio = { over: 0, ofAtLeast: 1, windowMs: 60 * MINUTE_MS };
+  const watch = { silentAfterMs: MINUTE_MS, succeededWithinMs: MINUTE_MS, errorRatio };
+  const workflows: Workflow[] = [];
+  for (const _ of times(4, () => 0)) {
+    workflows.push(await stage.workflow({ settings: { watch, notify: false, concurrency: 1000 } }));
+  }
+  // What is told of one needs the queues of all others, and each end of a run the watches of its own.
+  for (const { id } of workflows) {
+    for (const listener of workflows) {
+      if (listener.id === id) continue;
+      for (const name of [ERRORS, RECOVERED]) await stage.subscribe(id, listener.id, name);
+    }
+  }
+  for (let round = 0; round < 25; round++) {
+    for (const { id } of workflows) await stage.appendFor(id, {}, none());
+    const { runs } = await stage.store.claimRuns(40, all());
+    clock.advance(20_000);
+    // Each in a transaction of its own: the batch begins with the first, and takes the others one by one.
+    const ends = runs.map((run, n) => stage.end(run, n % 2 === round % 2 ? failed() : undefined));
+    await Promise.all([...ends, ...times(5, () => judgeOf(decider).tickWatches())]);
+  }
+  assert.ok((await codesOf(stage, at(workflows, 0).id)).includes('Unhealthy'));
+  await assertLedgerAddsUp(stage);
+  await Promise.all(stores.stores.map((store) => store.close()));
+  const [row] = await queryOn(url, 'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()');
+  assert.equal(Number(row?.deadlocks), 0);
 });

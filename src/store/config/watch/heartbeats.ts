@@ -11,7 +11,7 @@ import { readPage } from '../pages.ts';
 import { FOR_UPDATE, raw, type Sql, sql } from '../sql.ts';
 import { get, type Steps, send } from '../steps.ts';
 import { removeSubscriptions } from '../subscriptions.ts';
-import { putWatch, unwatch } from './watches.ts';
+import { putWatch, resolveWatched, unwatch } from './watches.ts';
 
 const COLUMNS = raw(`${WATCH_COLUMNS}, ${HEARTBEAT_COLUMNS}`);
 const WATCHED = raw(`heartbeats AS h JOIN watches AS w ON w.id = h.id AND w.kind = 'heartbeat'`);
@@ -42,11 +42,14 @@ export function heartbeatVerbs({ database }: ConfigCore): HeartbeatVerbs {
       database.writeLocked(ownerId, function* () {
         const row = yield* get(sql`${one(ownerId, id)} ${FOR_UPDATE}`);
         if (!row) return undefined;
-        const { heartbeat, watch } = change(toWatchedHeartbeat(row));
+        const before = toWatchedHeartbeat(row);
+        const { heartbeat, watch } = change(before);
         yield* send(sql`UPDATE heartbeats SET name = ${heartbeat.name}, active = ${heartbeat.active}, post_only = ${heartbeat.postOnly},
             schedule = ${JSON.stringify(heartbeat.schedule)}, grace_ms = ${heartbeat.graceMs},
             updated_at_ms = ${heartbeat.updatedAtMs} WHERE id = ${id} AND owner_id = ${ownerId}`);
         yield* putWatch([watch]);
+        const isUnwatched = before.watch.open.length > 0 && watch.open.length === 0;
+        if (isUnwatched) yield* resolveWatched({ ownerId, id, kinds: ['heartbeat'], rules: [] }, heartbeat.updatedAtMs);
         return { heartbeat, watch };
       }),
 

@@ -1,10 +1,13 @@
 // Watches: those of a workflow follow from its settings, and time without a server is taken off all of them. How they are
 // decided: log/watch/decisions.ts.
 
+import { type GroupingRule, keyOf, ruleFor } from '../../../domain/errors/fingerprint.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Runnable } from '../../../domain/resource.ts';
-import { type NamedWatch, NO_PINGS, type Watch, watchesOf } from '../../../domain/watch/watch.ts';
+import { type NamedWatch, NO_PINGS, type Watch, type WatchKind, watchesOf } from '../../../domain/watch/watch.ts';
+import { faultsOf } from '../../../domain/watch/watch-emissions.ts';
 import type { DueWatch, Settle, WatchStore } from '../../contract/watches.ts';
+import { groupId, setResolved } from '../../log/error-groups.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import {
   CELLS_OF_WATCH,
@@ -124,7 +127,9 @@ export function* watchRunnable(record: Runnable & { updatedAtMs: number }): Step
   if (!id.startsWith('p_')) return;
   const wanted = active ? watchesOf(settings.watch) : [];
   const kinds = wanted.map(({ kind }) => kind);
-  yield* send(sql`DELETE FROM watches WHERE id = ${id} AND kind ${isNotAmong(kinds)}`);
+  const gone = yield* all(sql`DELETE FROM watches WHERE id = ${id} AND kind ${isNotAmong(kinds)} RETURNING kind, open`);
+  const down = gone.filter((row) => textOrNull(row, 'open') !== null).map((row) => text<WatchKind>(row, 'kind'));
+  yield* resolveWatched({ ownerId, id, kinds: down, rules: settings.grouping }, updatedAtMs);
   const rows = wanted.map(({ kind, rule }) =>
     watchCells({
       id,
@@ -156,6 +161,18 @@ export function* watchRunnable(record: Runnable & { updatedAtMs: number }): Step
   // Another window has other parts.
   const isRecounted = !kinds.includes('ratio') || changed.some((row) => text(row, 'kind') === 'ratio');
   if (isRecounted) yield* send(sql`DELETE FROM watch_counts WHERE id = ${id}`);
+}
+
+interface Unwatched extends Listener {
+  readonly kinds: readonly WatchKind[];
+  readonly rules: readonly GroupingRule[];
+}
+
+/** Resolves the groups of errors that nothing will end: they are not watched for any more. */
+export function* resolveWatched({ ownerId, id, kinds, rules }: Unwatched, nowMs: number): Steps<void> {
+  const faults = kinds.flatMap(faultsOf).filter((fault) => ruleFor(fault, rules) === null);
+  const groups = faults.map((fault) => groupId({ ownerId, emitterId: id }, keyOf(fault, null)));
+  if (groups.length > 0) yield* send(setResolved(groups, nowMs));
 }
 
 /** Deletes the watches of a workflow or heartbeat. */
