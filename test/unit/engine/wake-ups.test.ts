@@ -88,6 +88,7 @@ async function open({ clock: machine = new SetClock(), outcomes = [], attempts =
     errors: inc,
     attempts: inc,
     attemptSeconds: inc,
+    watchesJudged: { set: () => undefined },
   } as never;
   const answers = { watch: () => undefined };
   const shared = {
