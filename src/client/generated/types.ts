@@ -630,6 +630,8 @@ export interface Heartbeat {
   readonly name: string;
   /** False: pings are counted, and none is missed. */
   readonly active: boolean;
+  /** True: GET and HEAD are refused, so that whatever follows links (a mail scanner, a preview of a chat) does not ping. */
+  readonly post_only: boolean;
   /** A secret: a caller who has it can ping. */
   readonly ping_url: string;
   /** When the job runs, instead of `interval_seconds`. */
@@ -3435,6 +3437,8 @@ export interface CreateHeartbeatInput {
   readonly grace_seconds?: number;
   /** False: pings are counted, and none is missed. */
   readonly active?: boolean;
+  /** True: GET and HEAD are refused, so that whatever follows links (a mail scanner, a preview of a chat) does not ping. */
+  readonly post_only?: boolean;
 }
 
 export interface CreateHeartbeatAnswer {
@@ -3466,6 +3470,8 @@ export interface UpdateHeartbeatInput {
   readonly grace_seconds?: number;
   /** False: pings are counted, and none is missed. */
   readonly active?: boolean;
+  /** True: GET and HEAD are refused, so that whatever follows links (a mail scanner, a preview of a chat) does not ping. */
+  readonly post_only?: boolean;
 }
 
 export interface UpdateHeartbeatAnswer {
