@@ -1,5 +1,6 @@
 // An emission: one entry of the durable log. Its body is what arrived, in bytes that are never re-serialised.
 
+import { text } from './bytes.ts';
 import type { CapturedFault } from './errors/fingerprint.ts';
 import { entryOfEmitId, msOf } from './ids.ts';
 
@@ -72,6 +73,8 @@ export interface NewEmission {
   readonly groupId: string | null;
   /** For a new `$errors`: what its group is found by. Without meaning in the log. */
   readonly fault?: CapturedFault;
+  /** For a new `$errors`: true when the request that led to it is refused with it. Without meaning in the log. */
+  readonly isAnswered?: boolean;
   /** Given by a source: emitted not before then. Without meaning in the log. */
   readonly deliverAtMs?: number;
 }
@@ -82,6 +85,17 @@ export interface Emission extends NewEmission {
   readonly entry: number;
   readonly emitId: string;
   readonly traceId: string;
+}
+
+/** The event of hooks. `creates`: the source is made by them, and refused when they fail. */
+export interface HookEvent {
+  readonly hooks: readonly string[];
+  readonly creates?: boolean;
+}
+
+/** Returns the event of a source's hooks; null: the emission is another one. */
+export function hookEvent({ name, body }: Pick<NewEmission, 'name' | 'body'>): HookEvent | null {
+  return HOOK_NAMES.some((hook) => hook === name) ? (JSON.parse(text(body)) as HookEvent) : null;
 }
 
 /** Returns when the original event of the trace arrived, also for a replay. Epoch milliseconds. */

@@ -7,6 +7,7 @@ import { hiddenBody, readRequest, titleOf } from './delivery/http-request.ts';
 import {
   type Emission,
   ERRORS,
+  hookEvent,
   type NewEmission,
   NOTICE,
   PLAIN_EMISSION,
@@ -56,10 +57,11 @@ export function failureOfRun(
   const { emission, runnable, run, attempt } = failed;
   const context = contextOf(emission, runnable, attempt);
   const grouped = captured(fault, runnable.deploymentId);
-  return errorEmission(
+  const error = errorEmission(
     { emission, emitterId: runnable.id, context, causeRun: run, causeDelivery: null, grouped },
     fault,
   );
+  return hookEvent(emission)?.creates === true ? { ...error, isAnswered: true } : error;
 }
 
 /**

@@ -136,6 +136,7 @@ function addGlobal(emission: NewEmission, table: RouteTable, into: Growing): voi
 export function reasonAgainstGlobal(emission: NewEmission, workflow: Runnable, notify: boolean): string | null {
   if (emission.emitterId === workflow.id) return 'errors of the global error workflow are never sent to itself';
   if (!notify) return 'notify is false on the workflow';
+  if (emission.isAnswered) return 'the request was refused with this error: its caller knows';
   if (!workflow.active) return 'the global error workflow is not active';
   return loopReason(emission, workflow.id);
 }

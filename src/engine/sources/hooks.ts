@@ -2,7 +2,7 @@
 // when the last hook has succeeded, and not at all when one throws.
 
 import { text, utf8 } from '../../domain/bytes.ts';
-import { directEmission, type HOOK_NAMES } from '../../domain/emission.ts';
+import { directEmission, type HOOK_NAMES, type HookEvent } from '../../domain/emission.ts';
 import { Refusal } from '../../domain/fault.ts';
 import type { Fault } from '../../domain/run/run.ts';
 import { stepsIn } from '../../domain/run/run-trace.ts';
@@ -25,6 +25,8 @@ export interface HookDeps {
 interface Hooked {
   readonly source: { readonly ownerId: string; readonly id: string };
   readonly shape: ComponentShape;
+  /** When a hook throws, the source is refused. */
+  readonly creates?: boolean;
 }
 
 /** Returns the requested hooks of a run; null: it is an ordinary one. */
@@ -36,11 +38,15 @@ export function hooksOf(emission: { readonly name: string; readonly body: Uint8A
 }
 
 /** Runs the hooks that the component has. Throws `Refusal` (422) with message and stack when one failed. */
-export async function runHooks(deps: HookDeps, { source, shape }: Hooked, hooks: readonly Hook[]): Promise<void> {
+export async function runHooks(
+  deps: HookDeps,
+  { source, shape, creates }: Hooked,
+  hooks: readonly Hook[],
+): Promise<void> {
   const asked = hooks.filter((hook) => shape.hooks.includes(hook));
   const [first] = asked;
   if (first === undefined) return;
-  const event = utf8(JSON.stringify({ hooks: asked }));
+  const event = utf8(JSON.stringify({ hooks: asked, ...(creates ? { creates } : {}) } satisfies HookEvent));
   const emission = { ...directEmission(source.ownerId, source.id, event), name: `$${first}` };
   const { appended, ended } = await deps.emit(emission, { wantsEnd: true });
   if (!ended) throw new Refusal('rate_limited', `the queue of ${source.id} is full: hook ${first} cannot run now`);

@@ -44,7 +44,7 @@ export function createSources(deps: SourceDeps) {
         written(deps, { ...planned, source: { ...planned.source, active: isActive } }, 'in hooks'),
       );
       try {
-        await runHooks(deps, planned, hooks);
+        await runHooks(deps, { ...planned, creates: true }, hooks);
       } catch (error) {
         // When storage has failed, the effect of the hooks is unknown.
         if (!(error instanceof Refusal)) throw error;

@@ -2,10 +2,10 @@
 
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ERRORS } from '../../../src/domain/emission.ts';
+import { directEmission, ERRORS } from '../../../src/domain/emission.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import type { Receipt } from '../../../src/store/contract/records.ts';
-import { all, defined, failed, type Harness, none, only, parsed, sameMembers, timesInTurn } from '../fixtures.ts';
+import { all, defined, failed, type Harness, json, none, only, parsed, sameMembers, timesInTurn } from '../fixtures.ts';
 import { Stage } from '../stage.ts';
 import { assertLedgerAddsUp, assertOneErrorPerFailure, runsOf } from './counting.ts';
 
@@ -173,6 +173,30 @@ export function errorsContract(harness: Harness): void {
       const withheld = defined(await receiptOf(stage, entry, stage.global.id));
       deepEqual([withheld.kind, withheld.via], ['withheld', 'global']);
       match(String(withheld.reason), /notify is false/);
+    });
+
+    it('is spared when the caller was refused with the error', async () => {
+      await using stage = await Stage.open(harness);
+      const [source, listener] = [await stage.source(), await stage.webhook()];
+      await stage.subscribe('*', listener.id, ERRORS);
+      const told = [];
+      for (const event of [{ hooks: ['deploy'], creates: true }, { hooks: ['deploy'] }]) {
+        await stage.store.append(
+          { ...directEmission(stage.owner.id, source.id, json(event)), name: '$deploy' },
+          none(),
+        );
+        const entry = defined((await stage.end(only(await stage.claim(10, source.id)), failed())).errorEntry);
+        equal((await receiptOf(stage, entry, listener.id))?.kind, 'delivery');
+        told.push(defined(await receiptOf(stage, entry, stage.global.id)));
+      }
+      deepEqual(
+        told.map(({ kind, via }) => [kind, via]),
+        [
+          ['withheld', 'global'],
+          ['run', 'global'],
+        ],
+      );
+      match(String(told[0]?.reason), /refused with this error/);
     });
 
     it('hears errors that are forwarded as well', async () => {

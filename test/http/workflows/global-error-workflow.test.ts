@@ -120,8 +120,11 @@ test('its mail of a source tells how to replay', async () => {
   assert.match(text, new RegExp(`^Source: +Feed \\(${source.id}\\)$`, 'm'));
   assert.ok(text.endsWith(`POST ${errand.url}/v1/sources/${source.id}/$errors/${record.id}/replay\n`), text);
   const hooked = code.replace('run()', `hooks: { async activate() { throw new Error('no such hook'); } }, run()`);
-  assert.equal((await trySource(errand, hooked, { name: 'Hook' })).status, 422);
+  assert.equal((await trySource(errand, hooked, { name: 'Refused' })).status, 422);
+  const quiet = await createSource(errand, code, { name: 'Hook' });
+  assert.equal((await errand.client.request('PUT', `/v1/sources/${quiet.id}`, { component_code: hooked })).status, 422);
   const both = await mails(errand, 2);
+  assert.ok(!both.some((mail) => mail.text.includes('Refused')), 'its caller was told');
   const ofHook = both.find((mail) => mail.text.includes('no such hook'));
   assert.ok(ofHook && !ofHook.text.includes('/replay'), 'there is no event to replay');
 });
