@@ -329,7 +329,7 @@ export const LIMITS = {
   /** Pause between two steps of a measurement. */
   measuringPauseMs: 20,
 
-  // watches
+  // watches and notices
   minWatchMs: MINUTE_MS,
   maxWatchMs: 366 * DAY_MS,
   /** Window in which errors are counted. */
@@ -346,7 +346,5 @@ export const LIMITS = {
   heartbeatGraceMs: 5 * MINUTE_MS,
   /** Of what a job has written, what is kept of it. */
   heartbeatLogBytes: 100_000,
-
-  // notices
   digestWindowMs: DAY_MS,
 } as const;
