@@ -1,6 +1,6 @@
 // The `$errors` emission of a workflow file that could not be deployed: of the workflow that the file is, or will be.
 
-import { concat, utf8 } from '../bytes.ts';
+import { concat, text, utf8 } from '../bytes.ts';
 import { ERRORS, type NewEmission, PLAIN_EMISSION } from '../emission.ts';
 import { LIMITS } from '../limits.ts';
 import { VERSION } from '../version.ts';
@@ -20,10 +20,17 @@ export interface FailedFile {
 }
 
 const MAX_PROBLEMS = 20;
+const CODE = 'StartFailed';
+const BEGIN = '{"original_event":{"sha256":';
 
 /** The digest comes first: by the beginning of its body the emission is found again. */
 export function beginOfFileFailure(digest: string): string {
-  return `{"original_event":{"sha256":${JSON.stringify(digest)},`;
+  return `${BEGIN}${JSON.stringify(digest)},`;
+}
+
+/** Returns whether an error is of a file that could not be deployed. */
+export function isOfFile({ code, body }: { readonly code: string | null; readonly body: Uint8Array | null }): boolean {
+  return code === CODE && body !== null && text(body.subarray(0, BEGIN.length)) === BEGIN;
 }
 
 export function failureOfFile(failed: FailedFile): NewEmission {
@@ -48,7 +55,7 @@ export function failureOfFile(failed: FailedFile): NewEmission {
     test: false,
   };
   const msg = cut(`The file ${file} was not deployed. ${problems.join('\n')}`, LIMITS.messageBytes / 2);
-  const error = { code: 'StartFailed', msg, cellId: '', ts, stack: '', namespace: '' };
+  const error = { code: CODE, msg, cellId: '', ts, stack: '', namespace: '' };
   const before = '{"original_event":';
   const rest = `,"original_context":${JSON.stringify(context)},"error":${JSON.stringify(error)}}`;
   const bytes = utf8(event);

@@ -52,6 +52,28 @@ test('a file that cannot be deployed is told once', async () => {
   assert.deepEqual(await errorsOf(other), []);
 });
 
+test('a file that was never deployed has its list of errors', async () => {
+  await using folder = await createWorkflowFiles({ 'broken.ts': BROKEN });
+  await using errand = await startErrand({ ERRAND_WORKFLOWS_DIR: folder.path });
+  const [told1] = await told(errand, 1);
+  const list = `/v1/workflows/${told1?.metadata.emitter_id}/$errors/event_summaries`;
+  const { data, page_info: page } = await errand.client.get(`${list}?expand=event`);
+  assert.deepEqual([data.length, page.total_count, data[0].event.error.code], [1, 1, 'StartFailed']);
+  const one = await errand.client.get(`${list}/${data[0].id}`);
+  assert.equal(one.data.receipts.length, 1);
+  const other = await createOwner(errand, 'Bea');
+  for (const path of [list, `${list}/${data[0].id}`])
+    assert.equal((await other.client.request('GET', path)).status, 404);
+  for (const path of ['', '/runs', '/$errors']) {
+    const { status } = await errand.client.request('GET', `${list.split('/$errors')[0]}${path}`);
+    assert.equal(status, 404, path);
+  }
+  await folder.write({ 'broken.ts': answering('Mended', '1') });
+  const { id } = await until('the workflow', async () => named(errand, 'Mended'));
+  assert.equal(id, told1?.metadata.emitter_id);
+  assert.equal((await errand.client.get(list)).data.length, 1);
+});
+
 test('a deployed file that breaks is an error of its workflow', async () => {
   await using folder = await createWorkflowFiles({ 'a.ts': answering('A', '1') });
   await using errand = await startErrand({ ERRAND_WORKFLOWS_DIR: folder.path });

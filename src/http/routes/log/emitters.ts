@@ -1,6 +1,8 @@
 // What the listings of errors and of events share.
 
-import { entryOf } from '../../../domain/ids.ts';
+import { ERRORS } from '../../../domain/emission.ts';
+import { isOfFile } from '../../../domain/errors/file-failure.ts';
+import { entryOf, PREFIX } from '../../../domain/ids.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { notFound } from '../../found.ts';
 import { Type } from '../../schema/type.ts';
@@ -22,4 +24,18 @@ export async function exists(
 ): Promise<void> {
   const { id, noun, prefix } = emitter;
   if (!id.startsWith(prefix) || !(await store.exists(ownerId, id))) throw notFound(noun, id);
+}
+
+/** The same before its errors are listed: a workflow file that was never deployed has errors, and no workflow yet. */
+export async function hasErrorsOrExists(
+  store: Store,
+  ownerId: string,
+  emitter: { id: string; noun: string; prefix: string },
+): Promise<void> {
+  const { id, prefix } = emitter;
+  if (prefix === PREFIX.workflow && id.startsWith(prefix) && !(await store.exists(ownerId, id))) {
+    const { items } = await store.listEmissions({ ownerId, emitterId: id, name: ERRORS }, { limit: 1 }, true);
+    if (items.some(isOfFile)) return;
+  }
+  await exists(store, ownerId, emitter);
 }

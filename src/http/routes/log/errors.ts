@@ -14,7 +14,7 @@ import { Type } from '../../schema/type.ts';
 import { ERROR_RECORD, emissionToWire, GROUPED_METADATA, groupedToWire } from '../../wire/log/emissions.ts';
 import { REPLAY, replayToWire, TOLD_STATE } from '../../wire/log/found-errors.ts';
 import { RECEIPT, receiptToWire, STARTED, startedToWire } from '../../wire/log/runs.ts';
-import { EXPAND, entryCursor, exists } from './emitters.ts';
+import { EXPAND, entryCursor, hasErrorsOrExists } from './emitters.ts';
 
 const NOUNS = [
   { noun: 'workflow', name: 'Workflow', path: 'workflows', prefix: PREFIX.workflow, replay: 'replayError' },
@@ -47,7 +47,7 @@ function addList(app: App, { store }: HttpDeps, { noun, name, path, prefix }: No
   app.get(`/v1/${path}/:id/$errors/event_summaries`, { schema }, async ({ params, query, caller }) => {
     const page = pageOf(query, entryCursor);
     const withEvent = query.expand === 'event';
-    await exists(store, caller.ownerId, { id: params.id, noun, prefix });
+    await hasErrorsOrExists(store, caller.ownerId, { id: params.id, noun, prefix });
     const channel = { ownerId: caller.ownerId, emitterId: params.id, name: ERRORS };
     const listed = await store.listEmissions(channel, page, withEvent);
     return listAnswer(listed, (record) => emissionToWire(record, withEvent), query);
@@ -78,7 +78,7 @@ function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Nou
     answer: dataOf(ERROR_RECORD_WHOLE),
   });
   app.get(`/v1/${path}/:id/$errors/event_summaries/:record_id`, { schema }, async ({ params, query, caller }) => {
-    await exists(store, caller.ownerId, { id: params.id, noun, prefix });
+    await hasErrorsOrExists(store, caller.ownerId, { id: params.id, noun, prefix });
     const entry = found(entryOf(params.record_id), 'error', params.record_id);
     const emission = found(await store.getEmission(caller.ownerId, entry), 'error', params.record_id);
     if (emission.emitterId !== params.id || emission.name !== ERRORS) throw notFound('error', params.record_id);
