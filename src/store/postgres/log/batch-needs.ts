@@ -70,6 +70,14 @@ export interface QueueNeed {
   readonly isRun: boolean;
 }
 
+/** What the tries of a batch leave to the next one. */
+export interface EarlierTries {
+  /** Queues that were needed: the next try locks them at once. */
+  readonly queues: Map<string, QueueNeed>;
+  /** Decisions about watches that have changed meanwhile, by decisionKey. */
+  readonly lostDecisions: Set<string>;
+}
+
 /** What a plan needed and had not read. */
 export class Misses {
   readonly owners = new Set<string>();

@@ -24,19 +24,20 @@ import { NOW_SQL } from '../connection/clock.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
-import { type DigestNeed, leaseKey, Misses, type Needs, pairKey, type QueueNeed, tickKey } from './batch-needs.ts';
+import {
+  type DigestNeed,
+  type EarlierTries,
+  leaseKey,
+  Misses,
+  type Needs,
+  pairKey,
+  type QueueNeed,
+  tickKey,
+} from './batch-needs.ts';
 import { QUEUE_COLUMNS, type QueueRow, toQueueRow } from './listener-queue.ts';
 
 /** This node was taken for gone, and must not write: it registers again, and the transaction is repeated. */
 export class NodeGone extends Error {}
-
-/** What the tries of a batch leave to the next one. */
-export interface EarlierTries {
-  /** Queues that were needed: the next try locks them at once. */
-  readonly queues: Map<string, QueueNeed>;
-  /** Decisions about watches that have changed meanwhile, by decisionKey. */
-  readonly lostDecisions: Set<string>;
-}
 
 export class Reads {
   nowMs = 0;

@@ -39,9 +39,9 @@ import { keepLastNumber } from '../claims/node.ts';
 import { runSteps } from '../config/config-database.ts';
 import { OutcomeUnknown, type TransactionConnection, type Tx } from '../connection/transaction-connection.ts';
 import type { Core } from '../core.ts';
-import { Needs } from './batch-needs.ts';
+import { type EarlierTries, Needs } from './batch-needs.ts';
 import { BatchPlanner } from './batch-planner.ts';
-import { type EarlierTries, NodeGone, Reads } from './batch-reads.ts';
+import { NodeGone, Reads } from './batch-reads.ts';
 import { writeLedger } from './ledger.ts';
 
 /** The most verbs that share one commit, so that no verb waits for a huge one. */

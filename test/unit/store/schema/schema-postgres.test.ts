@@ -13,7 +13,7 @@ import { newDatabaseOn } from '../../../support/postgres/fresh.ts';
 import { sharedPostgres } from '../../../support/postgres/shared.ts';
 import { openTestStore } from '../../../support/postgres/store.ts';
 
-const HASHES = ['rU0qepn7cHwoIFEXZ9KlMUnDsYt_Xx_Ivz-liDy_0Pg'];
+const HASHES = ['AADdcjBzPIY9m1A7gVAUfot1IzAnhqWGoVxJeTQXH_w'];
 
 /** What the migrations themselves are kept in. */
 const VERSIONS = `CREATE TABLE errand_schema (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`;

@@ -17,7 +17,7 @@ import { strongRandom, TestClock } from '../../../contract/fixtures.ts';
 import { createFolder } from '../../../support/folders/folder.ts';
 import { catalogueOf } from '../../../support/sqlite/catalogue.ts';
 
-const HASHES = ['ZuQaylTZ9aZxzLQfU8pOEwM9HPpGeapgBaX6gUOyAYI'];
+const HASHES = ['52JxEzQIqG7gotx2RrOfzmmfQD7hRI6scOutJGHvnSg'];
 
 const open = (path: string) => openSqliteStore({ path, clock: new TestClock(), random: strongRandom });
 
