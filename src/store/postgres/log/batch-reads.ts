@@ -24,16 +24,8 @@ import { NOW_SQL } from '../connection/clock.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
-import {
-  type DigestNeed,
-  type EarlierTries,
-  leaseKey,
-  Misses,
-  type Needs,
-  pairKey,
-  type QueueNeed,
-  tickKey,
-} from './batch-needs.ts';
+import type { DigestNeed, EarlierTries, Needs, QueueNeed } from './batch-needs.ts';
+import { leaseKey, Misses, pairKey, tickKey } from './batch-needs.ts';
 import { QUEUE_COLUMNS, type QueueRow, toQueueRow } from './listener-queue.ts';
 
 /** This node was taken for gone, and must not write: it registers again, and the transaction is repeated. */
