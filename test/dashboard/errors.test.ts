@@ -198,6 +198,21 @@ test('pages fit narrow and dark screens', { skip }, async () => {
   });
 });
 
+test('a theme is chosen, and kept', { skip }, async () => {
+  await using errand = await newErrand();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme');
+    assert.equal(await scheme(), 'light');
+    await page.getByRole('button', { name: /Signed in as/ }).click();
+    await page.getByRole('menuitem', { name: 'Dark theme' }).click();
+    assert.equal(await scheme(), 'dark');
+    await visit.open('/errors');
+    assert.equal(await scheme(), 'dark');
+  });
+});
+
 test('another owner sees nothing of the first', { skip }, async () => {
   await using errand = await newErrand();
   const { url } = await deploy(errand, 'Secret orders');

@@ -1,10 +1,18 @@
 // The one place that talks to the server. Requests carry the session's cookie, and the header that a change needs.
 
+export interface ProblemPart {
+  readonly parameter: string;
+  readonly message: string;
+  readonly file?: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
 export interface Problem {
   readonly status: number;
   readonly title: string;
   readonly detail: string;
-  readonly errors?: readonly { parameter: string; message: string; line?: number; column?: number }[];
+  readonly errors?: readonly ProblemPart[];
 }
 
 export class ApiError extends Error {

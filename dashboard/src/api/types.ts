@@ -125,11 +125,31 @@ export interface Workflow {
   readonly editor_url: string;
   readonly created_at: number;
   readonly updated_at: number;
-  readonly steps?: readonly { id: string; namespace: string; code?: string }[];
-  readonly triggers?: readonly { id: string; type: string; endpoint_url?: string }[];
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly steps?: readonly WorkflowStep[];
+  readonly triggers?: readonly WorkflowTrigger[];
 }
 
 export interface Fixture {
   readonly original_event_text?: string;
   readonly original_event_base64?: string;
+}
+
+export interface WorkflowStep {
+  readonly id: string;
+  readonly namespace: string;
+  readonly code?: string;
+  readonly component_path?: string;
+}
+
+export interface WorkflowTrigger {
+  readonly id: string;
+  readonly type: string;
+  readonly endpoint_url?: string;
+  readonly cron?: string;
+  readonly interval_seconds?: number;
+  readonly timezone?: string;
+  readonly source_id?: string;
+  readonly emitter_id?: string;
+  readonly event_name?: string;
 }

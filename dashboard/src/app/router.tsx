@@ -64,7 +64,51 @@ const error = createRoute({
   component: lazyRouteComponent(() => import('../errors/error.tsx'), 'ErrorPage'),
 });
 
-const tree = root.addChildren([signIn, shell.addChildren([overview, errors, group, error])]);
+const workflows = createRoute({
+  getParentRoute: () => shell,
+  path: '/workflows',
+  component: lazyRouteComponent(() => import('../workflows/list.tsx'), 'WorkflowList'),
+});
+
+const workflow = createRoute({
+  getParentRoute: () => shell,
+  path: '/workflows/$workflowId',
+  component: lazyRouteComponent(() => import('../workflows/workflow.tsx'), 'WorkflowPage'),
+});
+
+/** The address in a workflow's `editor_url`. */
+const edit = createRoute({
+  getParentRoute: () => shell,
+  path: '/@{$owner}/$workflow/edit',
+  component: lazyRouteComponent(() => import('../workflows/workflow.tsx'), 'EditPage'),
+});
+
+const run = createRoute({
+  getParentRoute: () => shell,
+  path: '/runs/$runId',
+  component: lazyRouteComponent(() => import('../runs/run.tsx'), 'RunPage'),
+});
+
+const webhooks = createRoute({
+  getParentRoute: () => shell,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('../webhooks/list.tsx'), 'WebhookList'),
+});
+
+const webhook = createRoute({
+  getParentRoute: () => shell,
+  path: '/webhooks/$webhookId',
+  component: lazyRouteComponent(() => import('../webhooks/webhook.tsx'), 'WebhookPage'),
+});
+
+const delivery = createRoute({
+  getParentRoute: () => shell,
+  path: '/deliveries/$deliveryId',
+  component: lazyRouteComponent(() => import('../webhooks/delivery.tsx'), 'DeliveryPage'),
+});
+
+const pages = [overview, errors, group, error, workflows, workflow, edit, run, webhooks, webhook, delivery] as const;
+const tree = root.addChildren([signIn, shell.addChildren(pages)]);
 
 export const router = createRouter({ routeTree: tree, defaultPreload: 'intent', scrollRestoration: true });
 

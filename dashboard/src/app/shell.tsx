@@ -13,9 +13,11 @@ import { useKeys } from './keys.ts';
 import { useLiveErrors } from './live.ts';
 import { Live } from './live-state.ts';
 
-const LINKS: readonly { to: '/' | '/errors'; icon: IconName; text: string }[] = [
+const LINKS: readonly { to: '/' | '/errors' | '/workflows' | '/webhooks'; icon: IconName; text: string }[] = [
   { to: '/', icon: 'overview', text: T.nav.overview },
   { to: '/errors', icon: 'errors', text: T.nav.errors },
+  { to: '/workflows', icon: 'workflows', text: T.nav.workflows },
+  { to: '/webhooks', icon: 'webhooks', text: T.nav.webhooks },
 ];
 
 export function Shell() {
@@ -102,7 +104,8 @@ export function Shell() {
 
 function Who() {
   const { data } = useQuery(sessionQuery);
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  // To stop transitions, a style would be put into the page, which the content policy refuses.
+  const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true });
   if (!data) return null;
   const { owner, key } = data;
   const leave = async (): Promise<void> => {

@@ -1,0 +1,186 @@
+import { Button } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useNames } from '../api/names.ts';
+import { cancelRun, isOpen, retryRun, runQuery, type WholeRun } from '../api/runs.ts';
+import { T } from '../english.ts';
+import { Receipts } from '../errors/receipts.tsx';
+import { durationText } from '../parts/duration.ts';
+import { Icon } from '../parts/icon.tsx';
+import { JsonTree } from '../parts/json-tree.tsx';
+import { Scrollable } from '../parts/scrollable.tsx';
+import { Badge, Failed, Loading } from '../parts/state.tsx';
+import { Ago, At, useNow } from '../parts/time.tsx';
+import { toast, toastError } from '../parts/toast.tsx';
+import { Waterfall } from './waterfall.tsx';
+
+export function RunPage() {
+  const { runId } = useParams({ from: '/shell/runs/$runId' });
+  const { data: run, error, isPending, refetch } = useQuery(runQuery(runId));
+  if (isPending) return <Loading />;
+  if (!run) return <Failed error={error} again={() => void refetch()} />;
+  return <Whole run={run} />;
+}
+
+function Whole({ run }: { run: WholeRun }) {
+  const names = useNames();
+  const now = useNow();
+  const of = run.workflow_id ?? run.source_id ?? '';
+  const ended = run.ended_at_ms ?? now;
+  return (
+    <>
+      {run.workflow_id !== undefined && (
+        <Link to="/workflows/$workflowId" params={{ workflowId: run.workflow_id }} className="crumb">
+          ‹ <bdi>{names(run.workflow_id)}</bdi>
+        </Link>
+      )}
+      <div className="page-head">
+        <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
+          <h1 className="fault-title">
+            <bdi>{run.summary || names(of)}</bdi> <Badge state={run.state} />
+          </h1>
+          <p className="soft">
+            <At ms={run.created_at_ms} />
+            {run.started_at_ms !== null && ` · ${durationText(Math.max(0, ended - run.started_at_ms))}`}
+            {run.waiting && ` · ${T.runs.waits(run.waiting.kind)}`}
+          </p>
+        </div>
+        <Acts run={run} />
+      </div>
+      <div className="columns">
+        <div className="stack-16">
+          {run.error && (
+            <section className="card">
+              <div className="card-head">
+                <h2>{T.runs.error}</h2>
+              </div>
+              <div className="card-body">
+                <strong>
+                  <bdi>{run.error.code}</bdi>
+                </strong>
+                <p className="fault-message">
+                  <bdi>{run.error.msg}</bdi>
+                </p>
+              </div>
+              {run.error.stack && (
+                <Scrollable className="frames" label={T.error.stack}>
+                  {run.error.stack.split('\n').map((frame, at) => (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: frames repeat, and keep their places
+                    <div key={at} className="frame is-other">
+                      {frame.trim()}
+                    </div>
+                  ))}
+                </Scrollable>
+              )}
+            </section>
+          )}
+          <Waterfall run={run} />
+          <Logs run={run} />
+          <section className="card">
+            <div className="card-head">
+              <h2>{T.runs.event}</h2>
+            </div>
+            <JsonTree value={run.event} />
+          </section>
+        </div>
+        <div className="stack-16">
+          <section className="card card-body">
+            <dl className="facts">
+              <dt>{T.runs.created}</dt>
+              <dd>
+                <Ago ms={run.created_at_ms} />
+              </dd>
+              <dt>{T.runs.attempt}</dt>
+              <dd>{run.attempt}</dd>
+              <dt>{T.runs.version}</dt>
+              <dd className="mono">{run.deployment_id}</dd>
+              {run.caused_by?.summary && (
+                <>
+                  <dt>{T.receipts.run}</dt>
+                  <dd>{run.caused_by.summary}</dd>
+                </>
+              )}
+              {run.exit_reason && (
+                <>
+                  <dt>{T.runs.ended}</dt>
+                  <dd>{run.exit_reason}</dd>
+                </>
+              )}
+            </dl>
+          </section>
+          {run.causes.length > 0 && (
+            <section className="card">
+              <div className="card-head">
+                <h2>{T.runs.causes}</h2>
+              </div>
+              <Receipts receipts={run.causes} />
+            </section>
+          )}
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Acts({ run }: { run: WholeRun }) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const act = async (what: () => Promise<void>): Promise<void> => {
+    try {
+      await what();
+    } catch (error) {
+      toastError(error);
+    }
+    void client.invalidateQueries({ queryKey: ['run', run.id] });
+  };
+  const cancel = (): Promise<void> =>
+    act(async () => {
+      await cancelRun(run.id);
+      toast(T.runs.cancelled);
+    });
+  const retry = (): Promise<void> =>
+    act(async () => {
+      const { run_id: runId } = await retryRun(run.id);
+      toast(T.runs.retried);
+      await navigate({ to: '/runs/$runId', params: { runId } });
+    });
+  return (
+    <div style={{ display: 'flex', flexWrap: 'wrap', gap: 8 }}>
+      {run.state === 'failed' && !run.retried_by && run.workflow_id && (
+        <Button size="xs" leftSection={<Icon name="replay" size={15} />} onClick={() => void retry()}>
+          {T.runs.retry}
+        </Button>
+      )}
+      {isOpen(run) && (
+        <Button size="xs" variant="default" onClick={() => void cancel()}>
+          {T.runs.cancel}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Logs({ run: { logs, log_bytes_dropped: dropped = 0 } }: { run: WholeRun }) {
+  return (
+    <section className="card">
+      <div className="card-head">
+        <h2>{T.runs.logs}</h2>
+        {dropped > 0 && <span className="soft">{T.runs.dropped(dropped.toLocaleString())}</span>}
+      </div>
+      {logs.length === 0 ? (
+        <p className="card-body soft">{T.runs.noLogs}</p>
+      ) : (
+        <Scrollable className="logs mono" label={T.runs.logs}>
+          {logs.map(({ ts_ms, level, namespace, text }, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: lines repeat, and keep their places
+            <div key={at} className={level === 'error' || level === 'warn' ? `log ${level}` : 'log'}>
+              <span className="soft nowrap">{new Date(ts_ms).toISOString().slice(11, 23)}</span>
+              <span className="soft">{namespace}</span>
+              <bdi>{text}</bdi>
+            </div>
+          ))}
+        </Scrollable>
+      )}
+    </section>
+  );
+}

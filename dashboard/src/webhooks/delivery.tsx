@@ -1,0 +1,148 @@
+import { Button } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useNames } from '../api/names.ts';
+import { type Attempt, deliveryQuery, resendDelivery, type WholeDelivery } from '../api/webhooks.ts';
+import { T } from '../english.ts';
+import { CopyButton } from '../parts/copy.tsx';
+import { durationText } from '../parts/duration.ts';
+import { Icon } from '../parts/icon.tsx';
+import { Scrollable } from '../parts/scrollable.tsx';
+import { Badge, Failed, Loading } from '../parts/state.tsx';
+import { At } from '../parts/time.tsx';
+import { toast, toastError } from '../parts/toast.tsx';
+
+const SENDABLE: readonly string[] = ['delivered', 'exhausted', 'retrying', 'cancelled'];
+
+export function DeliveryPage() {
+  const { deliveryId } = useParams({ from: '/shell/deliveries/$deliveryId' });
+  const { data: delivery, error, isPending, refetch } = useQuery(deliveryQuery(deliveryId));
+  if (isPending) return <Loading />;
+  if (!delivery) return <Failed error={error} again={() => void refetch()} />;
+  return <Whole delivery={delivery} />;
+}
+
+function Whole({ delivery }: { delivery: WholeDelivery }) {
+  const client = useQueryClient();
+  const names = useNames();
+  const { id, webhook_id: webhookId, state, why, attempts, request } = delivery;
+  const resend = async (): Promise<void> => {
+    try {
+      await resendDelivery(id);
+      toast(T.webhooks.resent);
+    } catch (error) {
+      toastError(error);
+    }
+    void client.invalidateQueries({ queryKey: ['delivery', id] });
+  };
+  return (
+    <>
+      {webhookId && (
+        <Link to="/webhooks/$webhookId" params={{ webhookId }} className="crumb">
+          ‹ <bdi>{names(webhookId)}</bdi>
+        </Link>
+      )}
+      <div className="page-head">
+        <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
+          <h1 className="fault-title">
+            <bdi>{names(delivery.emitter_id)}</bdi> {delivery.event_name} <Badge state={state} />
+          </h1>
+          <p className="soft">{why}</p>
+          {delivery.next_attempt_at_ms !== null && (
+            <p className="soft">
+              {T.webhooks.next}: <At ms={delivery.next_attempt_at_ms} />
+            </p>
+          )}
+        </div>
+        {SENDABLE.includes(state) && (
+          <Button size="xs" leftSection={<Icon name="replay" size={15} />} onClick={() => void resend()}>
+            {T.webhooks.resend}
+          </Button>
+        )}
+      </div>
+      <div className="stack-16">
+        {attempts.length === 0 && <p className="soft">{T.webhooks.noAttempts}</p>}
+        {attempts.toReversed().map((attempt) => (
+          <AttemptCard key={attempt.n} attempt={attempt} />
+        ))}
+        {request && (
+          <section className="card">
+            <div className="card-head">
+              <h2>{T.webhooks.request}</h2>
+              <code className="soft break">
+                {request.method} {request.url}
+              </code>
+              <span className="grow" />
+              <CopyButton text={request.body} />
+            </div>
+            <Scrollable className="raw mono" label={T.webhooks.request}>
+              {request.body}
+            </Scrollable>
+          </section>
+        )}
+      </div>
+    </>
+  );
+}
+
+function AttemptCard({ attempt }: { attempt: Attempt }) {
+  const {
+    n,
+    started_at_ms: startedAtMs,
+    took_ms: tookMs,
+    timing,
+    outcome,
+    status,
+    detail,
+    response_body: body,
+  } = attempt;
+  const isGood = status !== null && status < 300;
+  return (
+    <section className="card">
+      <div className="card-head">
+        <h2>{T.webhooks.attempt(n)}</h2>
+        <Badge state={isGood ? 'delivered' : 'failed'} text={status === null ? outcome : String(status)} />
+        <span className="soft">
+          <At ms={startedAtMs} />
+        </span>
+        <span className="grow" />
+        <span className="soft">{durationText(tookMs)}</span>
+      </div>
+      <div className="card-body">
+        {timing && <Timing timing={timing} tookMs={tookMs} />}
+        {detail && (
+          <p className="soft">
+            <bdi>{detail}</bdi>
+          </p>
+        )}
+      </div>
+      {body && (
+        <Scrollable className="raw mono" label={T.webhooks.response}>
+          {body}
+        </Scrollable>
+      )}
+    </section>
+  );
+}
+
+/** Where the time of an attempt went. */
+function Timing({ timing, tookMs }: { timing: NonNullable<Attempt['timing']>; tookMs: number }) {
+  const dns = timing.dns_ms ?? 0;
+  const connect = timing.connect_ms ?? 0;
+  const answer = timing.first_byte_ms ?? 0;
+  const parts = { dns, connect, answer, rest: Math.max(0, tookMs - dns - connect - answer) };
+  const shown = (Object.keys(parts) as (keyof typeof parts)[]).filter((name) => parts[name] > 0);
+  if (shown.length === 0) return null;
+  return (
+    <>
+      <div className="timing" aria-hidden="true">
+        {shown.map((name) => (
+          <i key={name} className={name} style={{ flexGrow: parts[name] }} />
+        ))}
+      </div>
+      <p className="soft">
+        {shown.map((name) => `${T.webhooks.timing[name]} ${durationText(parts[name])}`).join(' · ')}
+      </p>
+    </>
+  );
+}

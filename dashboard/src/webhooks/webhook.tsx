@@ -1,0 +1,165 @@
+import { Button } from '@mantine/core';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useNames } from '../api/names.ts';
+import { sessionQuery } from '../api/session.ts';
+import {
+  deliveriesQuery,
+  rotateSecret,
+  setWebhookActive,
+  testWebhook,
+  type Webhook,
+  webhookQuery,
+} from '../api/webhooks.ts';
+import { T } from '../english.ts';
+import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
+import { Ago } from '../parts/time.tsx';
+import { toast, toastError } from '../parts/toast.tsx';
+import { Links } from '../workflows/links.tsx';
+import { SecretDialog } from './secret.tsx';
+
+const STATES = ['delivered', 'retrying', 'exhausted', 'pending', 'sending', 'held', 'cancelled'] as const;
+
+export function WebhookPage() {
+  const { webhookId } = useParams({ from: '/shell/webhooks/$webhookId' });
+  const { data: webhook, error, isPending, refetch } = useQuery(webhookQuery(webhookId));
+  if (isPending) return <Loading />;
+  if (!webhook) return <Failed error={error} again={() => void refetch()} />;
+  return <Whole webhook={webhook} />;
+}
+
+function Whole({ webhook }: { webhook: Webhook }) {
+  const { id, name, url, active, health, description } = webhook;
+  const canWrite = useQuery(sessionQuery).data?.key.scopes.includes('write') ?? false;
+  return (
+    <>
+      <Link to="/webhooks" className="crumb">
+        ‹ {T.webhooks.title}
+      </Link>
+      <div className="page-head">
+        <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
+          <h1 className="fault-title">
+            <bdi>{name || url}</bdi>{' '}
+            <Badge state={active ? health.status : 'paused'} text={active ? undefined : T.webhooks.paused} />
+          </h1>
+          <p className="soft break">{url}</p>
+          {description && (
+            <p>
+              <bdi>{description}</bdi>
+            </p>
+          )}
+          {health.failing_since_ms !== null && (
+            <p className="bad">
+              {T.webhooks.failing} <Ago ms={health.failing_since_ms} />
+            </p>
+          )}
+        </div>
+        {canWrite && <Acts webhook={webhook} />}
+      </div>
+      <div className="columns">
+        <Deliveries id={id} />
+        <div className="stack-16">
+          <Links id={id} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Acts({ webhook: { id, active } }: { webhook: Webhook }) {
+  const client = useQueryClient();
+  const [secret, setSecret] = useState<string | null>(null);
+  const [isTesting, setTesting] = useState(false);
+  const act = async (what: () => Promise<void>): Promise<void> => {
+    try {
+      await what();
+    } catch (error) {
+      toastError(error);
+    }
+    for (const key of [['webhook', id], ['webhooks']]) void client.invalidateQueries({ queryKey: key });
+  };
+  const test = async (): Promise<void> => {
+    setTesting(true);
+    await act(async () => {
+      const { delivered, attempt } = await testWebhook(id);
+      toast(T.webhooks.tested(delivered, attempt.detail ?? ''), undefined, !delivered);
+    });
+    setTesting(false);
+  };
+  return (
+    <div style={{ display: 'flex', flexWrap: 'wrap', gap: 8 }}>
+      <Button size="xs" loading={isTesting} onClick={() => void test()}>
+        {T.webhooks.test}
+      </Button>
+      <Button size="xs" variant="default" onClick={() => void act(() => setWebhookActive(id, !active))}>
+        {active ? T.webhooks.pause : T.webhooks.resume}
+      </Button>
+      <Button
+        size="xs"
+        variant="default"
+        onClick={() => void act(async () => setSecret((await rotateSecret(id)).secret ?? null))}
+      >
+        {T.webhooks.rotate}
+      </Button>
+      {secret !== null && <SecretDialog secret={secret} text={T.webhooks.rotated} close={() => setSecret(null)} />}
+    </div>
+  );
+}
+
+function Deliveries({ id }: { id: string }) {
+  const names = useNames();
+  const [state, setState] = useState<string | undefined>();
+  const { data, error, isPending, refetch, hasNextPage, fetchNextPage } = useInfiniteQuery(deliveriesQuery(id, state));
+  const all = data?.pages.flatMap((page) => page.data) ?? [];
+  return (
+    <section className="card" aria-label={T.webhooks.deliveries}>
+      <div className="card-head">
+        <h2>{T.webhooks.deliveries}</h2>
+        <span className="grow" />
+        <select
+          className="choice"
+          aria-label={T.webhooks.deliveries}
+          value={state ?? ''}
+          onChange={(event) => setState(event.currentTarget.value || undefined)}
+        >
+          <option value="">{T.webhooks.all}</option>
+          {STATES.map((one) => (
+            <option key={one} value={one}>
+              {T.states[one]}
+            </option>
+          ))}
+        </select>
+      </div>
+      {isPending && <Loading />}
+      {error && <Failed error={error} again={() => void refetch()} />}
+      {data && all.length === 0 && (
+        <Empty icon="mail" title={T.webhooks.noDeliveries} text={T.webhooks.noDeliveriesText} />
+      )}
+      <ul className="rows">
+        {all.map((delivery) => (
+          <li key={delivery.id} className="group-link">
+            <Badge state={delivery.state} />
+            <div className="grow">
+              <Link to="/deliveries/$deliveryId" params={{ deliveryId: delivery.id }}>
+                <bdi>{names(delivery.emitter_id)}</bdi> {delivery.event_name}
+              </Link>
+              <div className="soft cut">{delivery.why}</div>
+            </div>
+            <span className="soft nowrap only-wide">{T.webhooks.attempts(delivery.attempts_made)}</span>
+            <span className="soft">
+              <Ago ms={delivery.created_at_ms} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {hasNextPage && (
+        <div className="card-body">
+          <Button size="compact-sm" variant="default" onClick={() => void fetchNextPage()}>
+            {T.errors.more}
+          </Button>
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,183 @@
+// CodeMirror in a shadow root: there it sets its styles as style sheets of the root, which the content policy allows; in the
+// page it would put style elements into the head, which the policy refuses.
+
+import {
+  autocompletion,
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+} from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { javascript } from '@codemirror/lang-javascript';
+import {
+  bracketMatching,
+  defaultHighlightStyle,
+  HighlightStyle,
+  indentOnInput,
+  syntaxHighlighting,
+} from '@codemirror/language';
+import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
+import { Compartment, EditorState } from '@codemirror/state';
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import { useComputedColorScheme } from '@mantine/core';
+import { useEffect, useRef } from 'react';
+
+export interface CodeFault {
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+}
+
+interface EditorProps {
+  readonly label: string;
+  readonly code: string;
+  readonly isReadOnly: boolean;
+  readonly faults: readonly CodeFault[];
+  /** Names of the steps before this one. */
+  readonly steps: readonly string[];
+  readonly change: (code: string) => void;
+  readonly save: () => void;
+}
+
+const STYLE = {
+  '&': { fontSize: '12.5px', backgroundColor: 'transparent', color: 'var(--text)' },
+  '&.cm-focused': { outline: 'none' },
+  '.cm-content': { fontFamily: 'var(--mono)', lineHeight: '1.65', caretColor: 'var(--text)' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', minHeight: '160px', maxHeight: '60vh', overflow: 'auto' },
+  '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--soft)', border: 'none' },
+  '.cm-activeLine': { backgroundColor: 'var(--hover)' },
+  '.cm-activeLineGutter': { backgroundColor: 'transparent', color: 'var(--text)' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '.cm-tooltip': { backgroundColor: 'var(--raised)', border: '1px solid var(--line)', color: 'var(--text)' },
+} as const;
+
+const DARK = HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: '#c9a2f2' },
+  { tag: [tags.string, tags.special(tags.string), tags.regexp], color: '#9fd8a6' },
+  { tag: [tags.number, tags.bool, tags.null], color: '#f0bb66' },
+  { tag: tags.comment, color: '#8b8f99', fontStyle: 'italic' },
+  { tag: [tags.typeName, tags.className], color: '#82c7ea' },
+  { tag: [tags.function(tags.variableName), tags.propertyName], color: '#aab4f7' },
+]);
+
+const OF_CONTEXT: readonly Completion[] = [
+  { label: '$.export', type: 'function', detail: '(name, value)', info: 'Shows a value with the step’s run.' },
+  { label: '$.respond', type: 'function', detail: '({ status, headers, body })', info: 'Answers the HTTP trigger.' },
+  {
+    label: '$.send.emit',
+    type: 'function',
+    detail: '({ event, name })',
+    info: 'Emits an event to all that are subscribed.',
+  },
+  { label: '$.send.email', type: 'function', detail: '({ subject, text })', info: 'Sends a mail to the owner.' },
+  {
+    label: '$.send.http',
+    type: 'function',
+    detail: '({ method, url, data })',
+    info: 'Sends a request when the run has ended.',
+  },
+  { label: '$.flow.delay', type: 'function', detail: '(ms)', info: 'Waits without a process.' },
+  { label: '$.flow.suspend', type: 'function', detail: '(timeoutMs)', info: 'Waits until a person resumes the run.' },
+  { label: '$.flow.rerun', type: 'function', detail: '(ms, context)', info: 'Runs this step again later.' },
+  { label: '$.flow.exit', type: 'function', detail: '(reason)', info: 'Ends the run here.' },
+];
+
+function completions(steps: readonly string[]) {
+  return (context: CompletionContext): CompletionResult | null => {
+    const word = context.matchBefore(/[\w$.]+/);
+    if (!word || (word.from === word.to && !context.explicit)) return null;
+    const ofSteps = steps.map((name) => ({ label: `steps.${name}.$return_value`, type: 'variable' }));
+    return {
+      from: word.from,
+      options: [...OF_CONTEXT, { label: 'steps.trigger.event', type: 'variable' }, ...ofSteps],
+      validFor: /^[\w$.]*$/,
+    };
+  };
+}
+
+export function CodeEditor(props: EditorProps) {
+  const { label, code, isReadOnly, faults, steps } = props;
+  const host = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView | null>(null);
+  const current = useRef(props);
+  current.current = props;
+  const scheme = useComputedColorScheme();
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the editor is made once; the rest is told to it below
+  useEffect(() => {
+    const parent = host.current;
+    if (!parent) return;
+    const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' });
+    const colours = new Compartment();
+    const made = new EditorView({
+      root,
+      parent: root,
+      state: EditorState.create({
+        doc: code,
+        extensions: [
+          lineNumbers(),
+          history(),
+          drawSelection(),
+          indentOnInput(),
+          bracketMatching(),
+          highlightActiveLine(),
+          lintGutter(),
+          autocompletion({ override: [completions(steps)] }),
+          javascript({ typescript: true }),
+          colours.of(syntaxHighlighting(scheme === 'dark' ? DARK : defaultHighlightStyle)),
+          EditorView.theme(STYLE, { dark: scheme === 'dark' }),
+          EditorView.contentAttributes.of({ 'aria-label': label }),
+          EditorState.readOnly.of(isReadOnly),
+          keymap.of([
+            {
+              key: 'Mod-s',
+              run: () => {
+                current.current.save();
+                return true;
+              },
+            },
+            ...defaultKeymap,
+            ...historyKeymap,
+            indentWithTab,
+          ]),
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged) current.current.change(update.state.doc.toString());
+          }),
+        ],
+      }),
+    });
+    view.current = made;
+    return () => {
+      view.current = null;
+      made.destroy();
+    };
+  }, [scheme]);
+
+  // What was discarded or rolled back replaces the text.
+  useEffect(() => {
+    const made = view.current;
+    if (made && made.state.doc.toString() !== code) {
+      made.dispatch({ changes: { from: 0, to: made.state.doc.length, insert: code } });
+    }
+  }, [code]);
+
+  useEffect(() => {
+    const made = view.current;
+    if (made)
+      made.dispatch(
+        setDiagnostics(
+          made.state,
+          faults.map((fault) => diagnosticOf(made.state, fault)),
+        ),
+      );
+  }, [faults]);
+
+  return <div ref={host} className="code-editor" />;
+}
+
+function diagnosticOf({ doc }: EditorState, { line, column, message }: CodeFault): Diagnostic {
+  const at = doc.line(Math.min(Math.max(1, line), doc.lines));
+  const from = Math.min(at.from + Math.max(0, column - 1), at.to);
+  return { from, to: Math.max(from, at.to), severity: 'error', message };
+}

@@ -1,0 +1,71 @@
+import { TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useRef, useState } from 'react';
+import { sessionQuery } from '../api/session.ts';
+import { workflowsQuery } from '../api/workflows.ts';
+import { useKeys } from '../app/keys.ts';
+import { T } from '../english.ts';
+import { Command } from '../parts/copy.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
+import { Ago } from '../parts/time.tsx';
+
+const SHOWN = 200;
+
+export function WorkflowList() {
+  const field = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState('');
+  const { data: all, error, isPending, refetch } = useQuery(workflowsQuery);
+  const { data: session } = useQuery(sessionQuery);
+  useKeys({ '/': () => field.current?.focus() });
+  const wanted = text.trim().toLowerCase();
+  const found = (all ?? []).filter(({ id, name }) => id === text.trim() || name.toLowerCase().includes(wanted));
+  return (
+    <>
+      <div className="page-head">
+        <h1>{T.workflows.title}</h1>
+        <span className="grow" />
+        <TextInput
+          ref={field}
+          size="xs"
+          type="search"
+          aria-label={T.workflows.search}
+          placeholder={T.workflows.search}
+          leftSection={<Icon name="search" size={15} />}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+      </div>
+      <section className="card" aria-label={T.workflows.title}>
+        {isPending && <Loading />}
+        {error && <Failed error={error} again={() => void refetch()} />}
+        {all?.length === 0 && (
+          <Empty icon="workflows" title={T.workflows.none} text={T.workflows.noneText}>
+            <Command text={T.overview.command} />
+          </Empty>
+        )}
+        {all !== undefined && all.length > 0 && found.length === 0 && (
+          <Empty icon="search" title={T.workflows.noMatch} />
+        )}
+        <ul className="rows">
+          {found.slice(0, SHOWN).map(({ id, name, active, updated_at }) => (
+            <li key={id} className="group-link">
+              <div className="grow cut">
+                <Link to="/workflows/$workflowId" params={{ workflowId: id }}>
+                  <bdi>{name}</bdi>
+                </Link>{' '}
+                {id === session?.owner.global_error_workflow_id && <span className="soft">{T.workflows.global}</span>}
+              </div>
+              <code className="soft only-wide">{id}</code>
+              {!active && <Badge state="paused" text={T.workflows.inactive} />}
+              <span className="soft">
+                <Ago ms={updated_at * 1000} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,106 @@
+import { Button } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ApiError } from '../api/http.ts';
+import type { Workflow, WorkflowStep } from '../api/types.ts';
+import { updateWorkflow, workflowQuery } from '../api/workflows.ts';
+import { T } from '../english.ts';
+import { toast, toastError } from '../parts/toast.tsx';
+import { CodeEditor, type CodeFault } from './code-editor.tsx';
+
+const NO_FAULTS: readonly CodeFault[] = [];
+
+/** The code of each step. What is typed is deployed together: a workflow's version is all of its steps. */
+export function Steps({ workflow, canWrite }: { workflow: Workflow; canWrite: boolean }) {
+  const client = useQueryClient();
+  const { id, steps = [] } = workflow;
+  const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
+  const [faults, setFaults] = useState<Readonly<Record<string, readonly CodeFault[]>>>({});
+  const [isBusy, setBusy] = useState(false);
+  const codeOf = ({ namespace, code = '' }: WorkflowStep): string => typed[namespace] ?? code;
+  const isChanged = steps.some((step) => codeOf(step) !== (step.code ?? ''));
+
+  const save = async (): Promise<void> => {
+    if (!isChanged || isBusy) return;
+    setBusy(true);
+    try {
+      // Props that are left out stay as they are.
+      const given = steps.map((step) =>
+        step.component_path === undefined
+          ? { namespace: step.namespace, code: codeOf(step) }
+          : { namespace: step.namespace, component_path: step.component_path },
+      );
+      client.setQueryData(workflowQuery(id).queryKey, await updateWorkflow(id, { steps: given }));
+      setTyped({});
+      setFaults({});
+      toast(T.workflows.saved);
+      for (const name of ['deployments', 'workflows']) void client.invalidateQueries({ queryKey: [name] });
+    } catch (error) {
+      setFaults(faultsOf(error, steps));
+      toastError(error);
+    }
+    setBusy(false);
+  };
+
+  return (
+    <section className="card" aria-label={T.workflows.code}>
+      <div className="card-head">
+        <h2>{T.workflows.code}</h2>
+        {isChanged && <span className="badge warn">{T.workflows.unsaved}</span>}
+        <span className="grow" />
+        {!canWrite && <span className="soft">{T.workflows.readOnly}</span>}
+        {isChanged && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => {
+              setTyped({});
+              setFaults({});
+            }}
+          >
+            {T.workflows.discard}
+          </Button>
+        )}
+        {canWrite && (
+          <Button size="compact-sm" loading={isBusy} disabled={!isChanged} onClick={() => void save()}>
+            {T.workflows.save}
+          </Button>
+        )}
+      </div>
+      {steps.map((step, at) => (
+        <div key={step.id} className="step">
+          <h3 className="step-name mono">{step.namespace}</h3>
+          {step.component_path === undefined ? (
+            <CodeEditor
+              label={T.workflows.step(step.namespace)}
+              code={codeOf(step)}
+              isReadOnly={!canWrite}
+              faults={faults[step.namespace] ?? NO_FAULTS}
+              steps={steps.slice(0, at).map(({ namespace }) => namespace)}
+              change={(code) => setTyped((before) => ({ ...before, [step.namespace]: code }))}
+              save={() => void save()}
+            />
+          ) : (
+            <p className="card-body soft">
+              {T.workflows.component} <code>{step.component_path}</code>
+            </p>
+          )}
+        </div>
+      ))}
+    </section>
+  );
+}
+
+/** Places that the server names, by the step whose file they are in. */
+function faultsOf(error: unknown, steps: readonly WorkflowStep[]): Record<string, CodeFault[]> {
+  const found: Record<string, CodeFault[]> = {};
+  if (!(error instanceof ApiError)) return found;
+  for (const { file = '', line, column, message, parameter } of error.problem?.errors ?? []) {
+    if (line === undefined) continue;
+    const named = steps.find(({ namespace }) => file.replace(/\.\w+$/, '').endsWith(namespace));
+    const step = named ?? steps[Number(/steps\W+(\d+)/.exec(parameter)?.[1] ?? 0)];
+    if (!step) continue;
+    found[step.namespace] = [...(found[step.namespace] ?? []), { line, column: column ?? 1, message }];
+  }
+  return found;
+}

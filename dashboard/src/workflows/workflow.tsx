@@ -1,0 +1,96 @@
+import { Button } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { sessionQuery } from '../api/session.ts';
+import type { Workflow } from '../api/types.ts';
+import { updateWorkflow, workflowQuery } from '../api/workflows.ts';
+import { T } from '../english.ts';
+import { Badge, Failed, Loading } from '../parts/state.tsx';
+import { toastError } from '../parts/toast.tsx';
+import { Runs } from '../runs/run-rows.tsx';
+import { Links } from './links.tsx';
+import { RunDialog } from './run-dialog.tsx';
+import { Triggers } from './triggers.tsx';
+import { Versions } from './versions.tsx';
+
+/** The editor is a third of a megabyte: it comes when its code is to be shown. */
+const Steps = lazy(async () => ({ default: (await import('./steps.tsx')).Steps }));
+
+/** The address of a workflow's `editor_url`: its id is the last part before `/edit`. */
+export function EditPage() {
+  const { workflow = '' } = useParams({ strict: false }) as { workflow?: string };
+  return <Page id={/p_[0-9A-Za-z]+$/.exec(workflow)?.[0] ?? workflow} />;
+}
+
+export function WorkflowPage() {
+  const { workflowId } = useParams({ from: '/shell/workflows/$workflowId' });
+  return <Page id={workflowId} />;
+}
+
+function Page({ id }: { id: string }) {
+  const { data: workflow, error, isPending, refetch } = useQuery(workflowQuery(id));
+  if (isPending) return <Loading />;
+  if (!workflow) return <Failed error={error} again={() => void refetch()} />;
+  return <Whole key={id} workflow={workflow} />;
+}
+
+function Whole({ workflow }: { workflow: Workflow }) {
+  const client = useQueryClient();
+  const [isRunning, setRunning] = useState(false);
+  const canWrite = useQuery(sessionQuery).data?.key.scopes.includes('write') ?? false;
+  const { id, name, active } = workflow;
+  const toggle = async (): Promise<void> => {
+    try {
+      client.setQueryData(workflowQuery(id).queryKey, await updateWorkflow(id, { active: !active }));
+    } catch (error) {
+      toastError(error);
+    }
+    void client.invalidateQueries({ queryKey: ['workflows'] });
+  };
+  return (
+    <>
+      <Link to="/workflows" className="crumb">
+        ‹ {T.workflows.title}
+      </Link>
+      <div className="page-head">
+        <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
+          <h1 className="fault-title">
+            <bdi>{name}</bdi>{' '}
+            <Badge state={active ? 'active' : 'paused'} text={active ? T.workflows.active : T.workflows.inactive} />
+          </h1>
+          <p className="soft">
+            <code>{id}</code> ·{' '}
+            <Link to="/errors" search={{ emitter: id, state: 'all' }}>
+              {T.workflows.errors}
+            </Link>
+          </p>
+        </div>
+        {canWrite && (
+          <div style={{ display: 'flex', flexWrap: 'wrap', gap: 8 }}>
+            <Button size="xs" onClick={() => setRunning(true)}>
+              {T.workflows.run}
+            </Button>
+            <Button size="xs" variant="default" onClick={() => void toggle()}>
+              {active ? T.workflows.deactivate : T.workflows.activate}
+            </Button>
+          </div>
+        )}
+      </div>
+      <div className="columns">
+        <div className="stack-16">
+          <Suspense fallback={<Loading />}>
+            <Steps workflow={workflow} canWrite={canWrite} />
+          </Suspense>
+          <Runs workflowId={id} />
+        </div>
+        <div className="stack-16">
+          <Triggers workflow={workflow} />
+          <Links id={id} />
+          <Versions workflow={workflow} canWrite={canWrite} />
+        </div>
+      </div>
+      {isRunning && <RunDialog workflowId={id} close={() => setRunning(false)} />}
+    </>
+  );
+}
