@@ -10,6 +10,7 @@ export const REFUSALS = {
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   too_slow: { status: 408, title: 'Too slow' },
   conflict: { status: 409, title: 'Conflict' },
+  precondition_failed: { status: 412, title: 'Changed meanwhile' },
   too_large: { status: 413, title: 'Too large' },
   unsupported_media: { status: 415, title: 'Unsupported media type' },
   impossible: { status: 422, title: 'Cannot be done' },

@@ -5,6 +5,7 @@ import type { SourceType } from './emission.ts';
 import type { Report } from './errors/report.ts';
 import type { ChannelConfig } from './notices/channel.ts';
 import type { ResendableState } from './operation.ts';
+import type { Expected } from './precondition.ts';
 import type { PropValues } from './props.ts';
 import type {
   Deployment,
@@ -52,6 +53,8 @@ export interface HeartbeatInput {
   readonly postOnly?: boolean;
   readonly schedule?: Schedule;
   readonly graceMs?: number;
+  /** The versions that the change is meant for. */
+  readonly expected?: Expected;
 }
 
 /** A trigger as the caller sent it. */
@@ -182,6 +185,8 @@ export interface WorkflowInput {
   readonly ready?: Deployment;
   readonly triggers?: readonly TriggerInput[];
   readonly settings?: Partial<Settings>;
+  /** The versions that the change is meant for. */
+  readonly expected?: Expected;
 }
 
 /** A workflow file, bundled by the caller. */
@@ -225,6 +230,8 @@ export interface SourceInput {
   /** Bundled already, instead of code; a new source gets the id. Not settable over HTTP. */
   readonly ready?: BundledCode & { readonly id: string; readonly code: string };
   readonly configuredProps?: PropValues;
+  /** The versions that the change is meant for. */
+  readonly expected?: Expected;
 }
 
 export interface AccountInput {
@@ -268,6 +275,8 @@ export interface WebhookInput {
   readonly active?: boolean;
   /** Settings to change. */
   readonly settings?: Partial<WebhookSettings>;
+  /** The versions that the change is meant for. */
+  readonly expected?: Expected;
 }
 
 /** A request of the API to resend a webhook's deliveries. */

@@ -11,6 +11,7 @@ import { addBodies } from './body/api-body.ts';
 import type { BodyMemory } from './body/body-memory.ts';
 import { encodeJson } from './body/json.ts';
 import type { HttpDeps } from './deps.ts';
+import { addVersions } from './etag.ts';
 import type { ApiDocument } from './openapi/document.ts';
 import { problemOf, sendProblem } from './problem.ts';
 import { addQueryCheck } from './query.ts';
@@ -56,6 +57,7 @@ export async function createApp(deps: HttpDeps, options: AppOptions): Promise<Ap
   addRequestParts(app, deps);
   addAccess(app, deps);
   addQueryCheck(app);
+  addVersions(app);
   const log = addAudit(app, deps);
   await options.beforeRoutes?.(app);
   addBodies(app, options.bodyMemory, deps.maxBodyBytes);

@@ -11,6 +11,7 @@ import type { ApiKey, KeyOrder } from '../domain/keys.ts';
 import type { Channel, ChannelKind } from '../domain/notices/channel.ts';
 import type { ShownError } from '../domain/notices/notice.ts';
 import type { Operation, OperationOrder } from '../domain/operation.ts';
+import type { Expected } from '../domain/precondition.ts';
 import type { PropDefinitions } from '../domain/props.ts';
 import type { Quotas, QuotaUse } from '../domain/quota.ts';
 import type {
@@ -236,6 +237,7 @@ export interface Actions {
       globalErrorWorkflowId?: string;
       digestWindowMs?: number;
       channelIds?: readonly string[];
+      expected?: Expected;
     },
   ): Promise<Owner>;
   /** `forbidden` when `by`, the key of the request, has less than the key that it would create or revoke. */

@@ -915,7 +915,7 @@ export interface PageInfo {
 /** The refusal (RFC 9457). The codes are at /docs/errors. */
 export interface Problem {
   /** Ends with the code. */
-  readonly type: "/docs/errors#malformed" | "/docs/errors#no_answer" | "/docs/errors#unauthenticated" | "/docs/errors#forbidden" | "/docs/errors#not_found" | "/docs/errors#method_not_allowed" | "/docs/errors#too_slow" | "/docs/errors#conflict" | "/docs/errors#too_large" | "/docs/errors#unsupported_media" | "/docs/errors#impossible" | "/docs/errors#code_invalid" | "/docs/errors#key_reused" | "/docs/errors#rate_limited" | "/docs/errors#internal" | "/docs/errors#unavailable" | "/docs/errors#run_timeout";
+  readonly type: "/docs/errors#malformed" | "/docs/errors#no_answer" | "/docs/errors#unauthenticated" | "/docs/errors#forbidden" | "/docs/errors#not_found" | "/docs/errors#method_not_allowed" | "/docs/errors#too_slow" | "/docs/errors#conflict" | "/docs/errors#precondition_failed" | "/docs/errors#too_large" | "/docs/errors#unsupported_media" | "/docs/errors#impossible" | "/docs/errors#code_invalid" | "/docs/errors#key_reused" | "/docs/errors#rate_limited" | "/docs/errors#internal" | "/docs/errors#unavailable" | "/docs/errors#run_timeout";
   readonly title: string;
   readonly status: number;
   /** What was wrong, with which value, and what would be right. */

@@ -3,6 +3,7 @@
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { checkVersion, nextVersion } from '../../domain/precondition.ts';
 import type { HeartbeatInput } from '../../domain/requests.ts';
 import type { Schedule } from '../../domain/resource.ts';
 import { type Heartbeat, rewatched, type WatchedHeartbeat } from '../../domain/watch/heartbeat.ts';
@@ -70,6 +71,7 @@ export function createHeartbeats({ store, clock, ids, wake }: HeartbeatDeps) {
     const nowMs = clock.nowMs();
     if (input.schedule) check(input.schedule, nowMs);
     const after = await store.updateHeartbeat(ownerId, id, (before) => {
+      checkVersion(before.heartbeat, input.expected);
       const heartbeat: Heartbeat = {
         ...before.heartbeat,
         name: input.name ?? before.heartbeat.name,
@@ -77,7 +79,7 @@ export function createHeartbeats({ store, clock, ids, wake }: HeartbeatDeps) {
         postOnly: input.postOnly ?? before.heartbeat.postOnly,
         schedule: input.schedule ?? before.heartbeat.schedule,
         graceMs: input.graceMs ?? before.heartbeat.graceMs,
-        updatedAtMs: nowMs,
+        updatedAtMs: nextVersion(before.heartbeat, nowMs),
       };
       return { heartbeat, watch: rewatched(before, heartbeat, { nowMs, nextTick: firstTickMs }) };
     });

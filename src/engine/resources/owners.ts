@@ -15,6 +15,7 @@ import {
   type Scope,
 } from '../../domain/keys.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { changedMeanwhile, checkVersion, type Expected, nextVersion } from '../../domain/precondition.ts';
 import { DEFAULT_SETTINGS, type Owner, type Workflow } from '../../domain/resource.ts';
 import type { Clock, Ids } from '../../ports.ts';
 import type { OwnerWrite } from '../../store/contract/resources.ts';
@@ -47,6 +48,8 @@ export interface OwnerUpdate {
   readonly globalErrorWorkflowId?: string;
   readonly digestWindowMs?: number;
   readonly channelIds?: readonly string[];
+  /** The versions that the change is meant for. */
+  readonly expected?: Expected;
 }
 
 export function hashKey(apiKey: string): string {
@@ -121,9 +124,10 @@ export function createOwners(deps: OwnerDeps) {
     return `ek_${ids.secret()}${ids.secret()}`.replaceAll('-', '_');
   }
 
-  async function updateOwner(ownerId: string, input: OwnerUpdate): Promise<Owner> {
+  async function updateOwner(ownerId: string, { expected = null, ...input }: OwnerUpdate): Promise<Owner> {
     const before = await store.getOwner(ownerId);
     if (!before) throw new Refusal('not_found', `there is no owner ${ownerId}`);
+    checkVersion(before, expected);
     const { globalErrorWorkflowId } = input;
     if (globalErrorWorkflowId !== undefined && !(await store.getWorkflow(ownerId, globalErrorWorkflowId))) {
       const message = `there is no workflow ${globalErrorWorkflowId}`;
@@ -131,8 +135,9 @@ export function createOwners(deps: OwnerDeps) {
     }
     await checkChannels(store, ownerId, { ids: input.channelIds, parameter: 'channels' });
     const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
-    const owner = { ...before, ...given, updatedAtMs: clock.nowMs() };
-    await store.updateOwner(owner);
+    const owner = { ...before, ...given, updatedAtMs: nextVersion(before, clock.nowMs()) };
+    const only = expected === null ? undefined : before.updatedAtMs;
+    if (!(await store.updateOwner(owner, only))) throw changedMeanwhile(ownerId);
     return owner;
   }
 

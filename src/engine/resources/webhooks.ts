@@ -2,6 +2,7 @@
 
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
+import { checkVersion, nextVersion } from '../../domain/precondition.ts';
 import type { WebhookInput } from '../../domain/requests.ts';
 import { DEFAULT_WEBHOOK_SETTINGS, type Webhook, type WebhookSettings } from '../../domain/resource.ts';
 import type { Clock, Ids, Wake } from '../../ports.ts';
@@ -57,6 +58,7 @@ export function createWebhooks(deps: WebhookDeps) {
 
   async function updateWebhook(ownerId: string, id: string, input: WebhookInput): Promise<Webhook> {
     return change(ownerId, id, (before) => {
+      checkVersion(before, input.expected);
       if (input.url !== undefined) checkUrl(deps, input.url);
       const settings = settingsFrom(before.settings, input.settings);
       return {
@@ -82,7 +84,7 @@ export function createWebhooks(deps: WebhookDeps) {
   async function change(ownerId: string, id: string, made: (before: Webhook) => Webhook): Promise<Webhook> {
     const after = await store.updateWebhook(ownerId, id, (before) => ({
       ...made(before),
-      updatedAtMs: clock.nowMs(),
+      updatedAtMs: nextVersion(before, clock.nowMs()),
     }));
     if (!after) throw noWebhook(id);
     deps.releaseClaimed(id);

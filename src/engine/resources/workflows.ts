@@ -2,6 +2,7 @@
 
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
+import { checkVersion, type Expected, nextVersion } from '../../domain/precondition.ts';
 import type { WholeWorkflow, WorkflowInput } from '../../domain/requests.ts';
 import { DEFAULT_SETTINGS, type Deployment, type Workflow } from '../../domain/resource.ts';
 import type { Wake } from '../../ports.ts';
@@ -25,6 +26,12 @@ export interface WorkflowDeps extends CodeDeps, PropsDeps {
 }
 
 export type Workflows = ReturnType<typeof createWorkflows>;
+
+interface Made {
+  /** The new deployment; null: the code stays. */
+  readonly made: Deployment | null;
+  readonly expected: Expected;
+}
 
 export function createWorkflows(deps: WorkflowDeps) {
   const { store, clock, ids, runner } = deps;
@@ -69,6 +76,7 @@ export function createWorkflows(deps: WorkflowDeps) {
 
   async function updateWorkflow(ownerId: string, id: string, input: WorkflowInput): Promise<WholeWorkflow> {
     const before = await getWorkflow(ownerId, id);
+    checkVersion(before.workflow, input.expected);
     await checkChannels(store, ownerId, { ids: input.settings?.channels, parameter: 'settings.channels' });
     const steps = input.steps && (await readSteps(deps, input.steps));
     const isNew =
@@ -84,22 +92,26 @@ export function createWorkflows(deps: WorkflowDeps) {
       active: input.active ?? before.workflow.active,
       deploymentId: deployment.id,
       settings: { ...before.workflow.settings, ...input.settings },
-      updatedAtMs: clock.nowMs(),
+      updatedAtMs: nextVersion(before.workflow, clock.nowMs()),
     };
     const planned =
       input.triggers === undefined
         ? before.triggers
         : await planTriggers(deps, workflow, { inputs: input.triggers, standing: before.triggers });
     const triggers = reschedule(deps, workflow, planned);
-    await write(before, { workflow, deployment, triggers }, made);
+    const expected = input.expected ?? null;
+    await write(before, { workflow, deployment, triggers }, { made, expected });
     return { workflow, deployment, triggers };
   }
 
-  async function write(before: WholeWorkflow, after: WholeWorkflow, made: Deployment | null): Promise<void> {
+  async function write(before: WholeWorkflow, after: WholeWorkflow, { made, expected }: Made): Promise<void> {
     const { workflow, triggers } = after;
-    const written = await store.updateWorkflow({ workflow, deployment: made, ...partsOf(triggers) });
+    const only = expected === null ? {} : { ifUpdatedAtMs: before.workflow.updatedAtMs };
+    const written = await store.updateWorkflow({ workflow, deployment: made, ...partsOf(triggers), ...only });
     if (!written) {
       const { id, deploymentId } = workflow;
+      const now = expected === null ? undefined : await store.getWorkflow(workflow.ownerId, id);
+      if (now) checkVersion(now, [before.workflow.updatedAtMs]);
       throw new Refusal('not_found', `there is no workflow ${id}, or no deployment ${deploymentId} of it, any more`);
     }
     // A process gets environment and memory at its start, so a change of either replaces the process.
@@ -119,9 +131,10 @@ export function createWorkflows(deps: WorkflowDeps) {
     if (deployment?.runnableId !== id) {
       throw new Refusal('not_found', `workflow ${id} has no deployment ${deploymentId}`);
     }
-    const workflow = { ...before.workflow, deploymentId, updatedAtMs: clock.nowMs() };
+    const updatedAtMs = nextVersion(before.workflow, clock.nowMs());
+    const workflow = { ...before.workflow, deploymentId, updatedAtMs };
     const after = { workflow, deployment, triggers: before.triggers };
-    await write(before, after, null);
+    await write(before, after, { made: null, expected: null });
     return after;
   }
 

@@ -1,6 +1,7 @@
 // From a requested source to its record, triggers and deployment.
 
 import { Refusal } from '../../domain/fault.ts';
+import { nextVersion } from '../../domain/precondition.ts';
 import type { PropDefinitions, PropValues } from '../../domain/props.ts';
 import type { ShownTrigger, SourceInput, TriggerInput, WholeSource } from '../../domain/requests.ts';
 import { DEDUPES, DEFAULT_SETTINGS, type Dedupe, type Deployment, type Source } from '../../domain/resource.ts';
@@ -58,7 +59,7 @@ export async function planSource(
     dedupe: shape.dedupe as Dedupe | null,
     secretProps: props.secret,
     createdAtMs: before?.source.createdAtMs ?? nowMs,
-    updatedAtMs: nowMs,
+    updatedAtMs: before === null ? nowMs : nextVersion(before.source, nowMs),
   };
   const inputs = interfaces.map(triggerInput);
   const triggers = await planTriggers(deps, source, { inputs, standing: before?.triggers ?? [] });

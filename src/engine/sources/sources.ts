@@ -6,6 +6,7 @@
 
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
+import { checkVersion } from '../../domain/precondition.ts';
 import type { SourceInput, WholeSource } from '../../domain/requests.ts';
 import type { Wake } from '../../ports.ts';
 import type { Hook } from '../../runner/runner.ts';
@@ -63,6 +64,8 @@ export function createSources(deps: SourceDeps) {
   async function update(of: { ownerId: string; id: string }, input: SourceInput): Promise<WholeSource> {
     const { ownerId, id } = of;
     const before = await getSource(ownerId, id);
+    // No other change is under way: this one holds the mark.
+    checkVersion(before.source, input.expected);
     const planned = await planSource(deps, of, { input, before });
     const isActive = input.active ?? before.source.active;
     const standing = await described(deps, before);

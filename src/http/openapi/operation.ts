@@ -3,6 +3,7 @@
 import type { FastifySchema } from 'fastify';
 import type { TObject, TProperties, TSchema } from 'typebox';
 import type { Access, RouteAccess } from '../access/access.ts';
+import { IF_MATCH } from '../etag.ts';
 import { Type } from '../schema/type.ts';
 import { exampleOf } from './example.ts';
 
@@ -42,6 +43,8 @@ export interface OperationDoc<P extends TProperties, Q extends TProperties, B ex
   readonly example?: object;
   readonly answer: TSchema;
   readonly status?: number;
+  /** Compares `If-Match` with the version of the record that it changes. */
+  readonly takesIfMatch?: true;
   /** What the audit log names: a path parameter (default: `id`), or `answer`: the id of the created record. */
   readonly auditTarget?: string;
   /** Which requests leave an audit record: all but GET, or those alone that are refused. */
@@ -75,6 +78,7 @@ export function operation<
     ...(doc.params ? { params: Type.Object(doc.params) } : {}),
     ...(doc.query ? { querystring: Type.Object(doc.query) } : {}),
     ...(doc.body ? { body: Type.Object(doc.body, bodyOptions) } : {}),
+    ...(doc.takesIfMatch ? { takesIfMatch: true, headers: IF_MATCH } : {}),
     access: doc.access,
     answersWhile: doc.answersWhile ?? [],
     ...(doc.auditTarget === undefined ? {} : { auditTarget: doc.auditTarget }),

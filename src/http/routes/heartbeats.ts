@@ -2,6 +2,7 @@ import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
+import { expectedBy, tag } from '../etag.ts';
 import { found } from '../found.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
@@ -70,8 +71,9 @@ function addOne(app: App, deps: HttpDeps): void {
     params: PARAMS,
     answer,
   });
-  app.get('/v1/heartbeats/:id', { schema: get }, async ({ params, caller }) => {
+  app.get('/v1/heartbeats/:id', { schema: get }, async ({ params, caller }, reply) => {
     const one = found(await store.getHeartbeat(caller.ownerId, params.id), 'heartbeat', params.id);
+    tag(reply, one.heartbeat);
     return { data: heartbeatToWire(one, pingUrl(deps)) };
   });
 
@@ -84,13 +86,17 @@ function addOne(app: App, deps: HttpDeps): void {
       'Any of the members; those left out stay as they are. Another schedule counts from now on, and so does one that is switched on again.',
     params: PARAMS,
     body: HEARTBEAT_INPUT,
+    takesIfMatch: true,
     example: { active: false },
     answer,
   });
-  app.put('/v1/heartbeats/:id', { schema: put }, async ({ params, body, caller }) => {
+  app.put('/v1/heartbeats/:id', { schema: put }, async (request, reply) => {
+    const { params, body, caller } = request;
     const { heartbeat } = found(await store.getHeartbeat(caller.ownerId, params.id), 'heartbeat', params.id);
-    const input = heartbeatInput(body, heartbeat.schedule);
-    return { data: heartbeatToWire(await actions.updateHeartbeat(caller.ownerId, params.id, input), pingUrl(deps)) };
+    const input = { ...heartbeatInput(body, heartbeat.schedule), expected: expectedBy(request) };
+    const after = await actions.updateHeartbeat(caller.ownerId, params.id, input);
+    tag(reply, after.heartbeat);
+    return { data: heartbeatToWire(after, pingUrl(deps)) };
   });
 
   const remove = operation({

@@ -4,6 +4,7 @@ import { PREFIX } from '../../domain/ids.ts';
 import type { SourceInput } from '../../domain/requests.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
+import { expectedBy, tag } from '../etag.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { eventOf } from '../params.ts';
@@ -114,8 +115,10 @@ function addOne(app: App, { actions, urls }: HttpDeps): void {
     params: PARAMS,
     answer,
   });
-  app.get('/v1/sources/:id', { schema: get }, async ({ params, caller }) => {
-    return { data: sourceWholeToWire(await actions.getSource(caller.ownerId, params.id), urls.endpointUrl, true) };
+  app.get('/v1/sources/:id', { schema: get }, async ({ params, caller }, reply) => {
+    const whole = await actions.getSource(caller.ownerId, params.id);
+    tag(reply, whole.source);
+    return { data: sourceWholeToWire(whole, urls.endpointUrl, true) };
   });
 
   const put = operation({
@@ -127,11 +130,14 @@ function addOne(app: App, { actions, urls }: HttpDeps): void {
       'Any of the members; `deactivate` runs before and `activate` after. The id and the address stay. With the same `component_path` or `component`, what that is now is deployed.',
     params: PARAMS,
     body: SOURCE_UPDATE,
+    takesIfMatch: true,
     example: { configured_props: { timer: { cron: '0 9 * * 1-5' } } },
     answer,
   });
-  app.put('/v1/sources/:id', { schema: put }, async ({ params, body, caller }) => {
-    const whole = await actions.updateSource(caller.ownerId, params.id, sourceInput(body));
+  app.put('/v1/sources/:id', { schema: put }, async (request, reply) => {
+    const input = { ...sourceInput(request.body), expected: expectedBy(request) };
+    const whole = await actions.updateSource(request.caller.ownerId, request.params.id, input);
+    tag(reply, whole.source);
     return { data: sourceWholeToWire(whole, urls.endpointUrl, false) };
   });
 

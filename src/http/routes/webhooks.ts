@@ -1,9 +1,11 @@
+import type { FastifyReply } from 'fastify';
 import { HEALTHY } from '../../domain/delivery/health.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import type { ApiKey } from '../../domain/keys.ts';
 import type { Webhook } from '../../domain/resource.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
+import { expectedBy, tag } from '../etag.ts';
 import { found } from '../found.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
@@ -81,9 +83,10 @@ function addList(app: App, { store, clock }: HttpDeps): void {
 function addOne(app: App, deps: HttpDeps): void {
   const { actions, store } = deps;
   const answer = dataOf(WEBHOOK);
-  const shown = async (caller: ApiKey, webhook: Webhook) => ({
-    data: webhookToWire(webhook, await viewOf(deps, caller, webhook)),
-  });
+  const shown = async (reply: FastifyReply, caller: ApiKey, webhook: Webhook) => {
+    tag(reply, webhook);
+    return { data: webhookToWire(webhook, await viewOf(deps, caller, webhook)) };
+  };
   const get = operation({
     id: 'getWebhook',
     tag: 'webhooks',
@@ -93,8 +96,8 @@ function addOne(app: App, deps: HttpDeps): void {
     params: PARAMS,
     answer,
   });
-  app.get('/v1/webhooks/:id', { schema: get }, async ({ params, caller }) => {
-    return shown(caller, found(await store.getWebhook(caller.ownerId, params.id), 'webhook', params.id));
+  app.get('/v1/webhooks/:id', { schema: get }, async ({ params, caller }, reply) => {
+    return shown(reply, caller, found(await store.getWebhook(caller.ownerId, params.id), 'webhook', params.id));
   });
 
   const put = operation({
@@ -105,11 +108,14 @@ function addOne(app: App, deps: HttpDeps): void {
     description: 'Any of the members; those left out stay as they are. Null resets a setting.',
     params: PARAMS,
     body: WEBHOOK_UPDATE,
+    takesIfMatch: true,
     example: { active: false },
     answer,
   });
-  app.put('/v1/webhooks/:id', { schema: put }, async ({ params, body, caller }) => {
-    return shown(caller, await actions.updateWebhook(caller.ownerId, params.id, webhookInput(body)));
+  app.put('/v1/webhooks/:id', { schema: put }, async (request, reply) => {
+    const { params, caller } = request;
+    const input = { ...webhookInput(request.body), expected: expectedBy(request) };
+    return shown(reply, caller, await actions.updateWebhook(caller.ownerId, params.id, input));
   });
 
   const remove = operation({
@@ -121,7 +127,7 @@ function addOne(app: App, deps: HttpDeps): void {
     params: PARAMS,
     answer,
   });
-  app.delete('/v1/webhooks/:id', { schema: remove }, async ({ params, caller }) => {
-    return shown(caller, await actions.deleteWebhook(caller.ownerId, params.id));
+  app.delete('/v1/webhooks/:id', { schema: remove }, async ({ params, caller }, reply) => {
+    return shown(reply, caller, await actions.deleteWebhook(caller.ownerId, params.id));
   });
 }

@@ -1,6 +1,7 @@
 import { PREFIX } from '../../domain/ids.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
+import { expectedBy, tag } from '../etag.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { text } from '../openapi/schema.ts';
@@ -82,8 +83,10 @@ function addOne(app: App, { actions, urls }: HttpDeps): void {
     params: PARAMS,
     answer: dataOf(WORKFLOW_WHOLE),
   });
-  app.get('/v1/workflows/:id', { schema: get }, async ({ params, caller }) => {
-    return { data: workflowWholeToWire(await actions.getWorkflow(caller.ownerId, params.id), urls, true) };
+  app.get('/v1/workflows/:id', { schema: get }, async ({ params, caller }, reply) => {
+    const whole = await actions.getWorkflow(caller.ownerId, params.id);
+    tag(reply, whole.workflow);
+    return { data: workflowWholeToWire(whole, urls, true) };
   });
 
   const put = operation({
@@ -95,11 +98,14 @@ function addOne(app: App, { actions, urls }: HttpDeps): void {
       'Any of the members; those left out stay as they are. Changed code makes a new deployment, and steps keep their ids by their namespace. `triggers` replaces all of them. Runs in flight end with the code that they began with.',
     params: PARAMS,
     body: WORKFLOW_UPDATE,
+    takesIfMatch: true,
     example: { active: false },
     answer: dataOf(WORKFLOW_WHOLE),
   });
-  app.put('/v1/workflows/:id', { schema: put }, async ({ params, body, caller }) => {
-    const whole = await actions.updateWorkflow(caller.ownerId, params.id, workflowInput(body));
+  app.put('/v1/workflows/:id', { schema: put }, async (request, reply) => {
+    const input = { ...workflowInput(request.body), expected: expectedBy(request) };
+    const whole = await actions.updateWorkflow(request.caller.ownerId, request.params.id, input);
+    tag(reply, whole.workflow);
     return { data: workflowWholeToWire(whole, urls, false) };
   });
 

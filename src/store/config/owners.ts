@@ -5,7 +5,7 @@ import type { OwnerStore, OwnerWrite } from '../contract/resources.ts';
 import { number } from '../rows/cells.ts';
 import { toApiKey, toOwner } from '../rows/resource-rows.ts';
 import type { ConfigCore } from './config-database.ts';
-import { insertRunnable } from './runnables.ts';
+import { insertRunnable, isOfVersion } from './runnables.ts';
 import { differs, type Sql, sql } from './sql.ts';
 import { get, type Steps, send } from './steps.ts';
 
@@ -37,12 +37,13 @@ export function ownerVerbs({ database, seal }: ConfigCore): OwnerStore {
       });
     },
 
-    updateOwner: (owner) =>
+    updateOwner: (owner, ifUpdatedAtMs) =>
       database.writeRouting(owner.id, function* () {
-        yield* send(sql`UPDATE owners SET name = ${owner.name}, email = ${owner.email},
+        const written = yield* get(sql`UPDATE owners SET name = ${owner.name}, email = ${owner.email},
             global_error_workflow_id = ${owner.globalErrorWorkflowId}, digest_window_ms = ${owner.digestWindowMs},
-            channel_ids = ${JSON.stringify(owner.channelIds)},            updated_at_ms = ${owner.updatedAtMs}
-          WHERE id = ${owner.id}`);
+            channel_ids = ${JSON.stringify(owner.channelIds)}, updated_at_ms = ${owner.updatedAtMs}
+          WHERE id = ${owner.id} AND ${isOfVersion(ifUpdatedAtMs)} RETURNING id`);
+        return written !== undefined;
       }),
 
     getOwner: async (ownerId) => {

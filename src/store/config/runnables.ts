@@ -19,6 +19,8 @@ export interface RunnableWrite {
   readonly triggers: readonly Trigger[];
   readonly subscriptions: readonly Subscription[];
   readonly seal: Seal;
+  /** Updates the row of this version alone. */
+  readonly ifUpdatedAtMs?: number;
 }
 
 interface Cells {
@@ -54,7 +56,8 @@ export function* insertRunnable(write: RunnableWrite): Steps<void> {
 }
 
 /**
- * Updates the row. Returns false when the row, or the deployment that it names, is gone, or does not have the long code of the record.
+ * Updates the row. Returns false when the row, or the deployment that it names, is gone, or does not have the long code of the record, or
+ * the row has another version.
  * The caller has locked its queue.
  */
 export function* updateRunnable(w: Writing, write: RunnableWrite): Steps<boolean> {
@@ -66,7 +69,8 @@ export function* updateRunnable(w: Writing, write: RunnableWrite): Steps<boolean
       component_code = ${cells.component.code}, component_code_hash = ${cells.component.hash},
       configured_props = ${cells.props}, dedupe = ${cells.dedupe},
       secret_props = ${cells.secretProps}, additional_props = ${cells.additional}
-    WHERE id = ${record.id} AND owner_id = ${record.ownerId} AND ${hasDeployment} RETURNING id`);
+    WHERE id = ${record.id} AND owner_id = ${record.ownerId} AND ${hasDeployment}
+      AND ${isOfVersion(write.ifUpdatedAtMs)} RETURNING id`);
   if (!written) return false;
   yield* work(() => w.throttleChanged(record, record.settings.throttle !== null));
   yield* removeTriggers(
@@ -79,6 +83,11 @@ export function* updateRunnable(w: Writing, write: RunnableWrite): Steps<boolean
   );
   yield* writeParts(write);
   return true;
+}
+
+/** Returns a condition on a row that callers change; undefined: any version. */
+export function isOfVersion(updatedAtMs: number | undefined): Sql {
+  return updatedAtMs === undefined ? sql`true` : sql`updated_at_ms = ${updatedAtMs}`;
 }
 
 /** Returns a condition on a row of `runnables`: the deployment is there, and names the code. Without it, a source has no code. */

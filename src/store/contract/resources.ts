@@ -37,7 +37,8 @@ export interface OwnerStore {
    * The same, only while the store has no owner. Of several calls at the same time, at any nodes, one creates its owner.
    */
   createFirstOwner(write: OwnerWrite): Promise<boolean>;
-  updateOwner(owner: Owner): Promise<void>;
+  /** Returns false, and writes nothing, when the owner has another version than `ifUpdatedAtMs`. */
+  updateOwner(owner: Owner, ifUpdatedAtMs?: number): Promise<boolean>;
   getOwner(ownerId: string): Promise<Owner | undefined>;
   listOwners(): Promise<readonly Owner[]>;
   createKey(key: ApiKey, keyHash: string): Promise<void>;
@@ -58,12 +59,15 @@ export interface WorkflowWrite {
   readonly triggers: readonly Trigger[];
   /** One per trigger (`via: 'trigger'`), in their order, and for `source` and `emitter` triggers the subscription itself. */
   readonly subscriptions: readonly Subscription[];
+  /** Writes nothing when the workflow has another version; without it, whatever it has. */
+  readonly ifUpdatedAtMs?: number;
 }
 
 export interface WorkflowStore {
   createWorkflow(write: WorkflowWrite): Promise<void>;
   /**
-   * Replaces a workflow. Returns false when the workflow, or the deployment that it names, is gone. Open runs keep the
+   * Replaces a workflow. Returns false when the workflow, or the deployment that it names, is gone, or it has another
+   * version than `ifUpdatedAtMs`. Open runs keep the
    * deployment that they began with.
    */
   updateWorkflow(write: WorkflowWrite): Promise<boolean>;

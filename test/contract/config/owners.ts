@@ -74,7 +74,8 @@ export function ownersContract(harness: Harness): void {
     it('is replaced by an update', async () => {
       await using stage = await Stage.open(harness);
       const changed = { ...stage.owner, name: 'Grace', email: null, digestWindowMs: 5, updatedAtMs: 9 };
-      await stage.store.updateOwner(changed);
+      equal(await stage.store.updateOwner({ ...changed, name: 'late' }, stage.owner.updatedAtMs - 1), false);
+      equal(await stage.store.updateOwner(changed, stage.owner.updatedAtMs), true);
       deepEqual(await stage.store.getOwner(stage.owner.id), changed);
       equal(await stage.store.getOwner('u_0000000000009999'), undefined);
     });

@@ -83,6 +83,23 @@ export function workflowsContract(harness: Harness): void {
       deepEqual(await triggersOf(stage, workflow), write.triggers);
     });
 
+    it('is updated from the version that was read', async () => {
+      await using stage = await Stage.open(harness);
+      const { workflow, write } = await stage.hooked();
+      const to = (name: string, updatedAtMs: number) => ({
+        ...write,
+        workflow: { ...workflow, name, updatedAtMs },
+        deployment: null,
+      });
+      const ifUpdatedAtMs = workflow.updatedAtMs;
+      const both = [to('a', ifUpdatedAtMs + 1), to('b', ifUpdatedAtMs + 2)];
+      const made = await Promise.all(both.map((one) => stage.store.updateWorkflow({ ...one, ifUpdatedAtMs })));
+      deepEqual(made.toSorted(), [false, true]);
+      const { name, updatedAtMs } = defined(await stage.store.getWorkflow(stage.owner.id, workflow.id));
+      equal(name, at(both, made.indexOf(true)).workflow.name);
+      equal(await stage.store.updateWorkflow({ ...to('c', 1), ifUpdatedAtMs: updatedAtMs }), true);
+    });
+
     it('can roll back to an older deployment', async () => {
       await using stage = await Stage.open(harness);
       const { workflow, trigger, write } = await stage.hooked();

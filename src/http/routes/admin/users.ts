@@ -1,5 +1,6 @@
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
+import { expectedBy, tag } from '../../etag.ts';
 import { found } from '../../found.ts';
 import { dataOf, operation } from '../../openapi/operation.ts';
 import { OWNER, OWNER_UPDATE, ownerToWire } from '../../wire/owners.ts';
@@ -13,8 +14,10 @@ export function addUserRoutes(app: App, { actions, store }: HttpDeps): void {
     description: 'The owner of the key, and the workflow that gets every error.',
     answer: dataOf(OWNER),
   });
-  app.get('/v1/users/me', { schema: get }, async ({ caller }) => {
-    return { data: ownerToWire(found(await store.getOwner(caller.ownerId), 'owner', caller.ownerId)) };
+  app.get('/v1/users/me', { schema: get }, async ({ caller }, reply) => {
+    const owner = found(await store.getOwner(caller.ownerId), 'owner', caller.ownerId);
+    tag(reply, owner);
+    return { data: ownerToWire(owner) };
   });
 
   const put = operation({
@@ -24,13 +27,18 @@ export function addUserRoutes(app: App, { actions, store }: HttpDeps): void {
     summary: 'Change who you are',
     description: 'Any of the members. `global_error_workflow_id` may name any workflow of yours.',
     body: OWNER_UPDATE,
+    takesIfMatch: true,
     example: { email: 'ada@example.com' },
     answer: dataOf(OWNER),
   });
-  app.put('/v1/users/me', { schema: put }, async ({ body, caller }) => {
+  app.put('/v1/users/me', { schema: put }, async (request, reply) => {
+    const { body, caller } = request;
     const { name, email, global_error_workflow_id: globalErrorWorkflowId, digest_window_ms: digestWindowMs } = body;
     const { channels: channelIds } = body;
-    const input = { name, email, globalErrorWorkflowId, digestWindowMs, channelIds };
-    return { data: ownerToWire(await actions.updateOwner(caller.ownerId, input)) };
+    const known = { name, email, globalErrorWorkflowId, digestWindowMs, channelIds };
+    const input = { ...known, expected: expectedBy(request) };
+    const owner = await actions.updateOwner(caller.ownerId, input);
+    tag(reply, owner);
+    return { data: ownerToWire(owner) };
   });
 }

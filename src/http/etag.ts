@@ -1,0 +1,58 @@
+// ETag and If-Match: who changes a record with the ETag that was read overwrites no change of somebody else's. The store
+// compares the version in the transaction of the change. A request that does not compare it refuses the header: ignored, it
+// would promise what does not hold.
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Refusal } from '../domain/fault.ts';
+import type { Expected, Versioned } from '../domain/precondition.ts';
+import type { App } from './app-type.ts';
+import { text } from './openapi/schema.ts';
+import { Type } from './schema/type.ts';
+
+declare module 'fastify' {
+  interface FastifySchema {
+    /** The route compares `If-Match` (`expectedBy`). */
+    takesIfMatch?: boolean;
+  }
+}
+
+export const IF_MATCH = Type.Object({
+  'if-match': Type.Optional(
+    text({
+      description: 'The `ETag` of the record as it was read: 412 when it was changed since, and nothing is changed.',
+      example: '"mq7kdz2o"',
+    }),
+  ),
+});
+
+/** A proxy that compresses makes a tag weak (`W/`); it names the same version. */
+const TAG = /^\s*(?:W\/)?"([!#-~\x80-\xff]*)"\s*$/;
+const VERSION = /^[0-9a-z]{1,10}$/;
+
+/** Sets the `ETag` of an answer that shows this record. */
+export function tag(reply: FastifyReply, { updatedAtMs }: Pick<Versioned, 'updatedAtMs'>): void {
+  reply.header('etag', `"${updatedAtMs.toString(36)}"`);
+}
+
+/** Returns the versions that `If-Match` names; a tag that is none of ours names a version that nothing has. */
+export function expectedBy({ headers }: Pick<FastifyRequest, 'headers'>): Expected {
+  const given = headers['if-match'];
+  if (given === undefined || given.trim() === '*') return null;
+  return given.split(',').map((one) => {
+    const [, version] = TAG.exec(one) ?? [];
+    if (version === undefined) throw malformed(given);
+    return VERSION.test(version) ? Number.parseInt(version, 36) : Number.NaN;
+  });
+}
+
+export function addVersions(app: App): void {
+  app.addHook('onRequest', async ({ is404, method, headers, routeOptions }) => {
+    if (headers['if-match'] === undefined || is404 || method === 'GET' || method === 'HEAD') return;
+    if (!routeOptions.schema?.takesIfMatch) throw new Refusal('malformed', 'This request does not take If-Match');
+  });
+}
+
+function malformed(given: string): Refusal {
+  const message = `must be the ETag of an answer, in its quotes, but was ${given.slice(0, 80)}`;
+  return new Refusal('malformed', `If-Match ${message}`, { errors: [{ parameter: 'If-Match', message }] });
+}

@@ -1,0 +1,123 @@
+// ETag and If-Match: a change that is meant for what was read overwrites no other change.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { operationsOf } from '../../support/belongings.ts';
+import type { Client, Json } from '../../support/client.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
+import { createSource, ECHO_SOURCE } from '../../support/sources/sources.ts';
+
+const newOwner = shareErrand();
+type Owner = Awaited<ReturnType<typeof newOwner>>;
+
+interface Record {
+  readonly path: string;
+  readonly change: (n: number) => object;
+}
+
+/** One of each that callers change. */
+async function recordsOf(errand: Owner): Promise<Record[]> {
+  const { client } = errand;
+  const workflow = await errand.workflow('export default () => {}');
+  const source = await createSource(errand, ECHO_SOURCE);
+  const webhook = await client.post('/v1/webhooks', { url: 'https://example.com/hook' });
+  const heartbeat = await client.post('/v1/heartbeats', { name: 'x', interval_seconds: 600 });
+  const name = (n: number): object => ({ name: `name ${n}` });
+  return [
+    { path: `/v1/workflows/${workflow.id}`, change: name },
+    { path: `/v1/sources/${source.id}`, change: name },
+    { path: `/v1/webhooks/${webhook.id}`, change: name },
+    { path: `/v1/heartbeats/${heartbeat.id}`, change: name },
+    { path: '/v1/users/me', change: name },
+  ];
+}
+
+interface Put {
+  readonly path: string;
+  readonly body: object;
+  readonly ifMatch: string | null;
+}
+
+async function put(
+  { url, key }: Client,
+  { path, body, ifMatch }: Put,
+): Promise<{ status: number; tag: string; json: Json }> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const more = ifMatch === null ? {} : { 'if-match': ifMatch };
+  const answer = await fetch(url + path, {
+    method: 'PUT',
+    headers: { ...headers, ...more },
+    body: JSON.stringify(body),
+  });
+  return { status: answer.status, tag: answer.headers.get('etag') ?? '', json: await answer.json() };
+}
+
+async function tagOf(client: Client, path: string): Promise<string> {
+  const answer = await client.request('GET', path);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.headers.get('etag') ?? '';
+}
+
+test('a change for an old tag is refused', async () => {
+  const errand = await newOwner();
+  const { client } = errand;
+  for (const { path, change } of await recordsOf(errand)) {
+    const read = await tagOf(client, path);
+    assert.match(read, /^"[0-9a-z]+"$/, path);
+    const first = await put(client, { path, body: change(1), ifMatch: read });
+    assert.equal(first.status, 200, `${path}: ${JSON.stringify(first.json)}`);
+    assert.notEqual(first.tag, read, path);
+    assert.equal(await tagOf(client, path), first.tag, path);
+
+    const late = await put(client, { path, body: change(2), ifMatch: read });
+    assert.equal(late.status, 412, path);
+    assert.match(late.json.type, /#precondition_failed$/);
+    assert.equal((await client.get(path)).data.name, 'name 1', path);
+
+    const weak = await put(client, { path, body: change(3), ifMatch: `"xy", W/${first.tag}` });
+    assert.equal(weak.status, 200, `${path}: ${JSON.stringify(weak.json)}`);
+    for (const ifMatch of ['*', null])
+      assert.equal((await put(client, { path, body: change(4), ifMatch })).status, 200);
+    for (const ifMatch of ['abc', '', '"', '"a" "b"']) {
+      assert.equal((await put(client, { path, body: change(5), ifMatch })).status, 400, `${path} ${ifMatch}`);
+    }
+    assert.equal((await put(client, { path, body: change(6), ifMatch: '"nothing-of-ours"' })).status, 412);
+    assert.equal((await client.get(path)).data.name, 'name 4', path);
+  }
+});
+
+test('of changes for one tag a single one is made', async () => {
+  const errand = await newOwner();
+  const { client } = errand;
+  for (const { path, change } of await recordsOf(errand)) {
+    const ifMatch = await tagOf(client, path);
+    const answers = await Promise.all([1, 2, 3, 4, 5].map((n) => put(client, { path, body: change(n), ifMatch })));
+    const statuses = answers.map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [200, 412, 412, 412, 412], path);
+    const made = answers.find(({ status }) => status === 200);
+    assert.equal((await client.get(path)).data.name, made?.json.data.name, path);
+  }
+});
+
+test('a request that compares no tag refuses the header', async () => {
+  const { client } = await newOwner();
+  const headers = { authorization: `Bearer ${client.key}`, 'content-type': 'application/json', 'if-match': '"a"' };
+  const document = await client.get('/v1/openapi.json');
+  let taking = 0;
+  for (const { method, path, scope } of await operationsOf(client)) {
+    if (method === 'GET' || scope === null || scope === 'admin') continue;
+    const parameters: Json[] = document.paths[path][method.toLowerCase()].parameters ?? [];
+    if (parameters.some(({ name, in: where }) => where === 'header' && name.toLowerCase() === 'if-match')) {
+      assert.equal(method, 'PUT');
+      taking += 1;
+      continue;
+    }
+    const answer = await fetch(client.url + path.replace(/\{[^}]+\}/g, 'x_1'), { method, headers, body: '{}' });
+    const text = await answer.text();
+    // A key of this owner may be short of a scope.
+    if (answer.status === 403) continue;
+    assert.equal(answer.status, 400, `${method} ${path}: ${text}`);
+    assert.match(text, /does not take If-Match/, `${method} ${path}`);
+  }
+  assert.ok(taking >= 5, `${taking} take it`);
+});
