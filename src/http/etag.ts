@@ -34,15 +34,16 @@ export function tag(reply: FastifyReply, { updatedAtMs }: Pick<Versioned, 'updat
   reply.header('etag', `"${updatedAtMs.toString(36)}"`);
 }
 
-/** Returns the versions that `If-Match` names; a tag that is none of ours names a version that nothing has. */
-export function expectedBy({ headers }: Pick<FastifyRequest, 'headers'>): Expected {
+/** Returns the versions that `If-Match` names, if it is given; a tag that is none of ours names a version that nothing has. */
+export function expectedBy({ headers }: Pick<FastifyRequest, 'headers'>): { expected?: Expected } {
   const given = headers['if-match'];
-  if (given === undefined || given.trim() === '*') return null;
-  return given.split(',').map((one) => {
+  if (given === undefined || given.trim() === '*') return {};
+  const expected = given.split(',').map((one) => {
     const [, version] = TAG.exec(one) ?? [];
     if (version === undefined) throw malformed(given);
     return VERSION.test(version) ? Number.parseInt(version, 36) : Number.NaN;
   });
+  return { expected };
 }
 
 export function addVersions(app: App): void {

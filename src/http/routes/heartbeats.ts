@@ -93,7 +93,7 @@ function addOne(app: App, deps: HttpDeps): void {
   app.put('/v1/heartbeats/:id', { schema: put }, async (request, reply) => {
     const { params, body, caller } = request;
     const { heartbeat } = found(await store.getHeartbeat(caller.ownerId, params.id), 'heartbeat', params.id);
-    const input = { ...heartbeatInput(body, heartbeat.schedule), expected: expectedBy(request) };
+    const input = { ...heartbeatInput(body, heartbeat.schedule), ...expectedBy(request) };
     const after = await actions.updateHeartbeat(caller.ownerId, params.id, input);
     tag(reply, after.heartbeat);
     return { data: heartbeatToWire(after, pingUrl(deps)) };

@@ -135,7 +135,7 @@ function addOne(app: App, { actions, urls }: HttpDeps): void {
     answer,
   });
   app.put('/v1/sources/:id', { schema: put }, async (request, reply) => {
-    const input = { ...sourceInput(request.body), expected: expectedBy(request) };
+    const input = { ...sourceInput(request.body), ...expectedBy(request) };
     const whole = await actions.updateSource(request.caller.ownerId, request.params.id, input);
     tag(reply, whole.source);
     return { data: sourceWholeToWire(whole, urls.endpointUrl, false) };

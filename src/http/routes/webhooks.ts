@@ -114,7 +114,7 @@ function addOne(app: App, deps: HttpDeps): void {
   });
   app.put('/v1/webhooks/:id', { schema: put }, async (request, reply) => {
     const { params, caller } = request;
-    const input = { ...webhookInput(request.body), expected: expectedBy(request) };
+    const input = { ...webhookInput(request.body), ...expectedBy(request) };
     return shown(reply, caller, await actions.updateWebhook(caller.ownerId, params.id, input));
   });
 

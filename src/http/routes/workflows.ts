@@ -103,7 +103,7 @@ function addOne(app: App, { actions, urls }: HttpDeps): void {
     answer: dataOf(WORKFLOW_WHOLE),
   });
   app.put('/v1/workflows/:id', { schema: put }, async (request, reply) => {
-    const input = { ...workflowInput(request.body), expected: expectedBy(request) };
+    const input = { ...workflowInput(request.body), ...expectedBy(request) };
     const whole = await actions.updateWorkflow(request.caller.ownerId, request.params.id, input);
     tag(reply, whole.workflow);
     return { data: workflowWholeToWire(whole, urls, false) };

@@ -36,7 +36,7 @@ export function addUserRoutes(app: App, { actions, store }: HttpDeps): void {
     const { name, email, global_error_workflow_id: globalErrorWorkflowId, digest_window_ms: digestWindowMs } = body;
     const { channels: channelIds } = body;
     const known = { name, email, globalErrorWorkflowId, digestWindowMs, channelIds };
-    const input = { ...known, expected: expectedBy(request) };
+    const input = { ...known, ...expectedBy(request) };
     const owner = await actions.updateOwner(caller.ownerId, input);
     tag(reply, owner);
     return { data: ownerToWire(owner) };
