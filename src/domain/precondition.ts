@@ -1,5 +1,5 @@
-// The version of a record that callers change: the millisecond of its last change, which each change moves on. With the
-// version that it has read, a caller changes nothing that somebody else has changed meanwhile.
+// The version of a record that callers change: the millisecond of its last change, which each change moves on. A caller that
+// sends the version that it has read overwrites no change of another caller.
 
 import { Refusal } from './fault.ts';
 

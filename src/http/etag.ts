@@ -1,4 +1,4 @@
-// ETag and If-Match: who changes a record with the ETag that was read overwrites no change of somebody else's. The store
+// ETag and If-Match: a caller that sends the ETag that it has read overwrites no change of another caller. The store
 // compares the version in the transaction of the change. A request that does not compare it refuses the header: ignored, it
 // would promise what does not hold.
 
