@@ -3,9 +3,9 @@
 import type { Attempt } from './delivery/delivery.ts';
 import type { SourceType } from './emission.ts';
 import type { Report } from './errors/report.ts';
+import { Refusal } from './fault.ts';
 import type { ChannelConfig } from './notices/channel.ts';
 import type { ResendableState } from './operation.ts';
-import type { Expected } from './precondition.ts';
 import type { PropValues } from './props.ts';
 import type {
   Deployment,
@@ -317,4 +317,30 @@ export interface WholeWorkflow {
 export interface WholeSource {
   readonly source: Source;
   readonly triggers: readonly ShownTrigger[];
+}
+
+/**
+ * The versions that a change is meant for; null: any. A version is the millisecond of a record's last change, which each change
+ * moves on: a caller that sends the version that it has read overwrites no change of another caller.
+ */
+export type Expected = readonly number[] | null;
+
+export interface Versioned {
+  readonly id: string;
+  readonly updatedAtMs: number;
+}
+
+/** Returns the version after a change: also of two changes in one millisecond, or when the clock was set back. */
+export function nextVersion(before: Pick<Versioned, 'updatedAtMs'>, nowMs: number): number {
+  return Math.max(nowMs, before.updatedAtMs + 1);
+}
+
+/** Throws `Refusal` when the record has another version than the change is meant for. */
+export function checkVersion({ id, updatedAtMs }: Versioned, expected: Expected = null): void {
+  if (expected !== null && !expected.includes(updatedAtMs)) throw changedMeanwhile(id);
+}
+
+export function changedMeanwhile(id: string): Refusal {
+  const what = `${id} is not what If-Match names: it was changed since`;
+  return new Refusal('precondition_failed', `${what}; read it again, and send the ETag that it has then`);
 }

@@ -11,7 +11,6 @@ import type { ApiKey, KeyOrder } from '../domain/keys.ts';
 import type { Channel, ChannelKind } from '../domain/notices/channel.ts';
 import type { ShownError } from '../domain/notices/notice.ts';
 import type { Operation, OperationOrder } from '../domain/operation.ts';
-import type { Expected } from '../domain/precondition.ts';
 import type { PropDefinitions } from '../domain/props.ts';
 import type { Quotas, QuotaUse } from '../domain/quota.ts';
 import type {
@@ -23,6 +22,7 @@ import type {
   ComponentInput,
   DeployedSourceFile,
   DeployedWorkflowFile,
+  Expected,
   HeartbeatInput,
   LinkAction,
   LinkAddress,

@@ -4,7 +4,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../domain/fault.ts';
-import type { Expected, Versioned } from '../domain/precondition.ts';
+import type { Expected, Versioned } from '../domain/requests.ts';
 import type { App } from './app-type.ts';
 import { text } from './openapi/schema.ts';
 import { Type } from './schema/type.ts';

@@ -3,8 +3,8 @@
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import { checkVersion, nextVersion } from '../../domain/precondition.ts';
 import type { HeartbeatInput } from '../../domain/requests.ts';
+import { checkVersion, nextVersion } from '../../domain/requests.ts';
 import type { Schedule } from '../../domain/resource.ts';
 import { type Heartbeat, rewatched, type WatchedHeartbeat } from '../../domain/watch/heartbeat.ts';
 import { NO_PINGS } from '../../domain/watch/watch.ts';

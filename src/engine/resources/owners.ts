@@ -15,7 +15,7 @@ import {
   type Scope,
 } from '../../domain/keys.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import { changedMeanwhile, checkVersion, type Expected, nextVersion } from '../../domain/precondition.ts';
+import { changedMeanwhile, checkVersion, type Expected, nextVersion } from '../../domain/requests.ts';
 import { DEFAULT_SETTINGS, type Owner, type Workflow } from '../../domain/resource.ts';
 import type { Clock, Ids } from '../../ports.ts';
 import type { OwnerWrite } from '../../store/contract/resources.ts';

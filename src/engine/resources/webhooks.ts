@@ -2,8 +2,8 @@
 
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
-import { checkVersion, nextVersion } from '../../domain/precondition.ts';
 import type { WebhookInput } from '../../domain/requests.ts';
+import { checkVersion, nextVersion } from '../../domain/requests.ts';
 import { DEFAULT_WEBHOOK_SETTINGS, type Webhook, type WebhookSettings } from '../../domain/resource.ts';
 import type { Clock, Ids, Wake } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';

@@ -2,8 +2,8 @@
 
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
-import { checkVersion, type Expected, nextVersion } from '../../domain/precondition.ts';
 import type { WholeWorkflow, WorkflowInput } from '../../domain/requests.ts';
+import { checkVersion, type Expected, nextVersion } from '../../domain/requests.ts';
 import { DEFAULT_SETTINGS, type Deployment, type Workflow } from '../../domain/resource.ts';
 import type { Wake } from '../../ports.ts';
 import type { Runner } from '../../runner/runner.ts';

@@ -1,9 +1,9 @@
 // From a requested source to its record, triggers and deployment.
 
 import { Refusal } from '../../domain/fault.ts';
-import { nextVersion } from '../../domain/precondition.ts';
 import type { PropDefinitions, PropValues } from '../../domain/props.ts';
 import type { ShownTrigger, SourceInput, TriggerInput, WholeSource } from '../../domain/requests.ts';
+import { nextVersion } from '../../domain/requests.ts';
 import { DEDUPES, DEFAULT_SETTINGS, type Dedupe, type Deployment, type Source } from '../../domain/resource.ts';
 import type { ComponentShape, Runner } from '../../runner/runner.ts';
 import { type PropsDeps, planProps } from '../components/component-props.ts';

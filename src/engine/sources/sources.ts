@@ -6,8 +6,8 @@
 
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
-import { checkVersion } from '../../domain/precondition.ts';
 import type { SourceInput, WholeSource } from '../../domain/requests.ts';
+import { checkVersion } from '../../domain/requests.ts';
 import type { Wake } from '../../ports.ts';
 import type { Hook } from '../../runner/runner.ts';
 import type { SourceWrite } from '../../store/contract/resources.ts';
