@@ -66,9 +66,11 @@ export const HTTP_MUTATIONS: readonly Mutation[] = [
         'if (key.scopes.includes(scope)) return;',
         'if (key.scopes.length > 0) return;',
       ],
-      'auth: readers see secrets': ["return scopes.includes('write');", "return scopes.includes('read');"],
     },
   ),
+  ...of(`${HTTP}/access/auth.ts`, ['test/flows/webhooks/http-sends.test.ts'], {
+    'auth: readers see secrets': ["return scopes.includes('write');", "return scopes.includes('read');"],
+  }),
   ...of(
     `${HTTP}/access/audit.ts`,
     [`${UNIT}/access/audit.test.ts`, `${UNIT}/access/audit-log.test.ts`, 'test/flows/audit.test.ts'],
