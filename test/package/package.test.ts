@@ -84,7 +84,7 @@ test('The installed server shows the dashboard', async () => {
   const page = await (await fetch(server.url)).text();
   const script = /src="(\/assets\/[^"]+\.js)"/.exec(page)?.[1];
   assert.ok(script, page);
-  const { status, headers } = await fetch(server.url + script);
+  const { status, headers } = await fetch(server.url + script, { headers: { 'accept-encoding': 'br' } });
   assert.deepEqual([status, headers.get('content-encoding')], [200, 'br']);
 });
 
