@@ -51,7 +51,7 @@ function commandText({ words, command }: { words: string; command: Command }): s
     isGroup ? `\n${sentence(command.description())}\n` : '',
     isRemote ? '\nTakes the [options for a server](#which-server), and `--json`.\n' : '',
     lines.length === 0 ? '' : `\n| Option | |\n|---|---|\n${lines.join('')}`,
-    examples.length === 0 ? '' : `\n\`\`\`text\n${examples.join('')}\`\`\`\n`,
+    examples.length === 0 ? '' : `\n<!-- text -->\n\`\`\`text\n${examples.join('')}\`\`\`\n`,
   ].join('');
 }
 
