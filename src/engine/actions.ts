@@ -17,6 +17,7 @@ import { createOwners, type OwnerDeps } from './resources/owners.ts';
 import { createSubscriptions } from './resources/subscriptions.ts';
 import { createWebhooks, type WebhookDeps } from './resources/webhooks.ts';
 import { createWorkflows, type WorkflowDeps } from './resources/workflows.ts';
+import { createDifferences, type DifferenceDeps } from './runs/differences.ts';
 import { createDirects, type DirectDeps } from './runs/manual-runs.ts';
 import { createReplays, type ReplayActionDeps } from './runs/replays.ts';
 import { createResumes, type ResumeDeps } from './runs/resumes.ts';
@@ -35,6 +36,7 @@ export type ActionDeps = WorkflowDeps &
   ResumeDeps &
   OperationActionDeps &
   ReplayActionDeps &
+  DifferenceDeps &
   AccountDeps &
   ChannelDeps &
   ChannelTestDeps &
@@ -56,6 +58,7 @@ export function createActions(deps: ActionDeps) {
     ...createReports(deps),
     ...createRunRetries(deps),
     ...createReplays(deps),
+    ...createDifferences(deps),
     ...createResumes(deps),
     ...createSources(deps),
     ...createConfigure(deps),

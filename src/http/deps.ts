@@ -4,6 +4,7 @@
 import type { Account, DataRecord, DataStore } from '../domain/data.ts';
 import type { NewEmission } from '../domain/emission.ts';
 import type { Urls } from '../domain/endpoint.ts';
+import type { Differences } from '../domain/errors/differences.ts';
 import type { ErrorGroup, GroupChange } from '../domain/errors/group.ts';
 import type { ReplayOrder } from '../domain/errors/replaying.ts';
 import type { RefusalCode } from '../domain/fault.ts';
@@ -209,6 +210,7 @@ export interface Actions {
   replayMany(ownerId: string, order: ReplayOrder): Promise<Operation>;
   /** The same, and creates nothing. */
   previewReplays(ownerId: string, order: ReplayOrder): Promise<DryRun>;
+  differences(ownerId: string, groupId: string): Promise<Differences>;
   /** `conflict` when the operation is over. */
   orderOperation(ownerId: string, id: string, order: OperationOrder): Promise<Operation>;
 

@@ -277,6 +277,53 @@ export interface Deployment {
   readonly created_at: number;
 }
 
+export interface Differences {
+  readonly group_id: string;
+  readonly looked_at: {
+    readonly failures: LookedAt;
+    readonly successes: LookedAt;
+  };
+  /** What separates failures from successes, the clearest first; of each field one fact. */
+  readonly fields: readonly ({
+    /** The field; `[]`: any element of an array. */
+    readonly path: string;
+    /** `missing`, or a type of JSON; `empty string`, `empty array`. */
+    readonly type: string;
+    /** One value that it has; absent: any of the type. */
+    readonly value?: string | number | boolean;
+    readonly failures: number;
+    readonly successes: number;
+    readonly text: string;
+  })[];
+  /** Null: it is not kept. */
+  readonly last_good: {
+    readonly run_id: string;
+    readonly deployment_id: string | null;
+  } | null;
+  /** Null: it is not kept. */
+  readonly first_bad: {
+    /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+    readonly error_id: string;
+    readonly run_id: string | null;
+    readonly deployment_id: string | null;
+  } | null;
+  /** Steps that the two deployments have differently; null: it is one deployment, or one is not kept. */
+  readonly code: readonly ({
+    /** The step. */
+    readonly namespace: string;
+    /** Behind ` `: in both, `-`: before alone, `+`: after alone. Null: too many differ. */
+    readonly lines: readonly string[] | null;
+  })[] | null;
+  /** Fields with other types in the first bad event than in the last good one. */
+  readonly shape: readonly {
+    readonly path: string;
+    /** Empty: the field is missing. */
+    readonly before: readonly string[];
+    /** Empty: the field is missing. */
+    readonly after: readonly string[];
+  }[] | null;
+}
+
 export interface Error {
   /** A code of the platform, or the thrown error’s own `code` or `name`. */
   readonly code: string;
@@ -738,6 +785,12 @@ export interface LogLine {
   readonly level: string;
   readonly namespace: string;
   readonly text: string;
+}
+
+export interface LookedAt {
+  readonly count: number;
+  /** There are more, which were not looked at. */
+  readonly part: boolean;
 }
 
 export interface NewApiKey {
@@ -2286,6 +2339,16 @@ export interface UpdateErrorGroupInput {
 
 export interface UpdateErrorGroupAnswer {
   readonly data: ErrorGroup;
+}
+
+/** What `getErrorGroupDifferences` takes. */
+export interface GetErrorGroupDifferencesInput {
+  /** The group. */
+  readonly id: string;
+}
+
+export interface GetErrorGroupDifferencesAnswer {
+  readonly data: Differences;
 }
 
 /** What `previewErrorGroups` takes. */

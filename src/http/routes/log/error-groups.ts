@@ -1,6 +1,7 @@
 // Groups of errors: their list, one of them whole, what is said about it, and what rules would make of past errors.
 
 import { ERRORS } from '../../../domain/emission.ts';
+import { COMPARED } from '../../../domain/errors/compared.ts';
 import { captured } from '../../../domain/errors/fingerprint.ts';
 import { type ErrorGroup, GROUP_STATES } from '../../../domain/errors/group.ts';
 import { detailOf } from '../../../domain/failure.ts';
@@ -14,6 +15,7 @@ import { dataOf, idIn, operation } from '../../openapi/operation.ts';
 import { oneOf } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { GROUPING, groupingInput } from '../../wire/grouping.ts';
+import { DIFFERENCES, differencesToWire } from '../../wire/log/differences.ts';
 import { groupedToWire } from '../../wire/log/emissions.ts';
 import { rangeOf, SEARCHED_TEXT, TIME_RANGE, word } from '../../wire/log/error-filter.ts';
 import {
@@ -39,6 +41,7 @@ const SORTS = ['last_seen', 'count'] as const;
 export function addErrorGroupRoutes(app: App, deps: HttpDeps): void {
   addList(app, deps);
   addOne(app, deps);
+  addDifferences(app, deps);
   addUpdate(app, deps);
   addPreview(app, deps);
 }
@@ -120,6 +123,21 @@ async function sampleOf(store: HttpDeps['store'], ownerId: string, entry: number
   const { namespace = '', stack = '' } = error;
   const shown = { ...error, namespace, stack };
   return [{ id, indexed_at_ms, metadata, deployment_id: context.deployment_id, error: shown, receipts: told }];
+}
+
+function addDifferences(app: App, { actions }: HttpDeps): void {
+  const schema = operation({
+    id: 'getErrorGroupDifferences',
+    tag: 'errors',
+    access: 'read',
+    summary: 'Tell what differs between failures and successes',
+    description: `Compares the events of the group’s errors with those of successful runs of the same workflow or source until its last error: which fields separate them. And what changed from the last good run before the group’s first error to that error: the code, and the types of the event’s fields. It looks at the newest ${COMPARED.failures} errors and ${COMPARED.successes.toLocaleString('en')} successes at most, and says at how many.`,
+    params: PARAMS,
+    answer: dataOf(DIFFERENCES),
+  });
+  app.get('/v1/error_groups/:id/differences', { schema }, async ({ params, caller }) => {
+    return { data: differencesToWire(await actions.differences(caller.ownerId, params.id)) };
+  });
 }
 
 function addUpdate(app: App, { actions, clock }: HttpDeps): void {

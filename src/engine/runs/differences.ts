@@ -1,0 +1,145 @@
+// What differs between the events of a group's errors and those of successful runs of the same workflow or source, and between
+// the last good run and the first bad one. It looks at a bounded number of events that are stored anyway, and says at how many.
+
+import { text } from '../../domain/bytes.ts';
+import { COMPARED } from '../../domain/errors/compared.ts';
+import {
+  type Differences,
+  differencesOf,
+  EventFacts,
+  type Looked,
+  type Place,
+  type StepDiff,
+  shapeChanges,
+  shapeOf,
+} from '../../domain/errors/differences.ts';
+import type { ErrorGroup } from '../../domain/errors/group.ts';
+import { lineDiff } from '../../domain/errors/line-diff.ts';
+import { detailOf } from '../../domain/failure.ts';
+import { Refusal } from '../../domain/fault.ts';
+import { msOf } from '../../domain/ids.ts';
+import type { ListedRun } from '../../store/contract/records.ts';
+import type { Store } from '../../store/contract/store.ts';
+
+export interface DifferenceDeps {
+  readonly store: Pick<
+    Store,
+    'getErrorGroup' | 'searchErrors' | 'searchRuns' | 'getEmission' | 'getDeployment' | 'exists'
+  >;
+}
+
+const PAGE = 100;
+
+export function createDifferences({ store }: DifferenceDeps) {
+  async function differences(ownerId: string, groupId: string): Promise<Differences> {
+    const found = await store.getErrorGroup(ownerId, groupId);
+    if (!found) throw new Refusal('not_found', `there is no group of errors ${groupId}`);
+    const { group } = found;
+    const [failures, failed] = await failuresOf(group);
+    const [successes, passed] = await successesOf(group);
+    const bad = await firstBadOf(group);
+    const good = await lastGoodOf(group);
+    return {
+      group,
+      failures,
+      successes,
+      fields: differencesOf(failed, passed),
+      lastGood: good?.place ?? null,
+      firstBad: bad?.place ?? null,
+      code: good && bad ? await codeDiff(ownerId, good.place, bad.place) : null,
+      shape: good && bad ? shapeChanges(shapeOf(good.event), shapeOf(bad.event)) : null,
+    };
+  }
+
+  async function failuresOf({ ownerId, id: groupId }: ErrorGroup): Promise<[Looked, EventFacts]> {
+    const facts = new EventFacts();
+    let bytes = 0;
+    for (let after: number | null | undefined; after !== null; ) {
+      const page = { limit: PAGE, ...(after === undefined ? {} : { after }) };
+      const { items, next } = await store.searchErrors({ ownerId, groupId }, page, true);
+      for (const { emission } of items) {
+        if (facts.events === COMPARED.failures || bytes >= COMPARED.bytes) return [looked(facts, true), facts];
+        bytes += emission.body?.byteLength ?? 0;
+        if (emission.body) facts.add(originalOf(emission.body));
+      }
+      after = next;
+    }
+    return [looked(facts, false), facts];
+  }
+
+  /** Until the last error: later ones may have come through because the code was corrected. Replays are of failed events. */
+  async function successesOf({ ownerId, emitterId, lastEntry }: ErrorGroup): Promise<[Looked, EventFacts]> {
+    const facts = new EventFacts();
+    let bytes = 0;
+    const search = { ownerId, runnableId: emitterId, state: 'succeeded', untilMs: msOf(lastEntry) + 1 } as const;
+    for (let after: number | null | undefined; after !== null; ) {
+      const { items, next } = await store.searchRuns(search, {
+        limit: PAGE,
+        ...(after === undefined ? {} : { after }),
+      });
+      for (const run of items.filter(({ replay }) => !replay)) {
+        if (facts.events === COMPARED.successes || bytes >= COMPARED.bytes) return [looked(facts, true), facts];
+        const emission = await store.getEmission(ownerId, run.entry);
+        bytes += emission?.body.byteLength ?? 0;
+        if (emission) facts.add(parsed(emission.body));
+      }
+      after = next;
+    }
+    return [looked(facts, false), facts];
+  }
+
+  async function firstBadOf({ ownerId, firstEntry }: ErrorGroup): Promise<Known | null> {
+    const emission = await store.getEmission(ownerId, firstEntry);
+    if (!emission) return null;
+    const { deployment_id: deploymentId } = detailOf(emission.body).context;
+    return { place: { run: emission.causeRun, entry: firstEntry, deploymentId }, event: originalOf(emission.body) };
+  }
+
+  async function lastGoodOf({ ownerId, emitterId, firstEntry }: ErrorGroup): Promise<Known | null> {
+    const search = { ownerId, runnableId: emitterId, state: 'succeeded', untilMs: msOf(firstEntry) + 1 } as const;
+    const { items } = await store.searchRuns(search, { limit: PAGE });
+    const good = items.find((run) => !run.replay && run.entry < firstEntry);
+    const emission = good && (await store.getEmission(ownerId, good.entry));
+    return emission ? { place: placeOf(good), event: parsed(emission.body) } : null;
+  }
+
+  async function codeDiff(ownerId: string, good: Place, bad: Place): Promise<readonly StepDiff[] | null> {
+    const [before, after] = [good.deploymentId, bad.deploymentId];
+    if (before === null || after === null || before === after) return null;
+    const [old, young] = await Promise.all([before, after].map((id) => store.getDeployment(ownerId, id)));
+    if (!old || !young) return null;
+    const names = [...new Set([...old.steps, ...young.steps].map(({ namespace }) => namespace))];
+    const codeIn = (steps: typeof old.steps, name: string): string =>
+      steps.find((one) => one.namespace === name)?.code ?? '';
+    return names.flatMap((namespace) => {
+      const [was, is] = [codeIn(old.steps, namespace), codeIn(young.steps, namespace)];
+      return was === is ? [] : [{ namespace, lines: lineDiff(was, is) }];
+    });
+  }
+
+  return { differences };
+}
+
+interface Known {
+  readonly place: Place;
+  readonly event: unknown;
+}
+
+const placeOf = ({ run, entry, deploymentId }: ListedRun): Place => ({ run, entry, deploymentId });
+
+const looked = ({ events }: EventFacts, isPart: boolean): Looked => ({ count: events, isPart });
+
+/** Events are JSON; what is none is compared as the text that it is. */
+function parsed(body: Uint8Array): unknown {
+  const json = text(body);
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
+  }
+}
+
+function originalOf(body: Uint8Array): unknown {
+  const error = parsed(body);
+  return typeof error === 'object' && error !== null && 'original_event' in error ? error.original_event : null;
+}

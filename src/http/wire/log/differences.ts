@@ -1,0 +1,112 @@
+// What differs between failures and successes, as shown.
+
+import type { Static } from 'typebox';
+import { type Differences, inWords, type Looked, type Place } from '../../../domain/errors/differences.ts';
+import { numberedId, PREFIX, recordId } from '../../../domain/ids.ts';
+import { id, nullable, RECORD_ID, text } from '../../openapi/schema.ts';
+import { Type } from '../../schema/type.ts';
+import { runIdOf } from './runs.ts';
+
+const HOW_MANY = Type.Integer({ minimum: 0, examples: [41] });
+
+const LOOKED = Type.Object(
+  {
+    count: HOW_MANY,
+    part: Type.Boolean({ description: 'There are more, which were not looked at.', examples: [false] }),
+  },
+  { title: 'LookedAt' },
+);
+
+const TYPES = Type.Array(text({ example: 'string' }), { description: 'Empty: the field is missing.' });
+
+export const DIFFERENCES = Type.Object(
+  {
+    group_id: id('eg_'),
+    looked_at: Type.Object({ failures: LOOKED, successes: LOOKED }),
+    fields: Type.Array(
+      Type.Object({
+        path: text({ description: 'The field; `[]`: any element of an array.', example: 'body.currency' }),
+        type: text({ description: '`missing`, or a type of JSON; `empty string`, `empty array`.', example: 'null' }),
+        value: Type.Optional(
+          Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
+            description: 'One value that it has; absent: any of the type.',
+            examples: ['EUR'],
+          }),
+        ),
+        failures: HOW_MANY,
+        successes: HOW_MANY,
+        text: text({ example: '`body.currency` is null in 41 of 41 failures, in 0 of 9,412 successes' }),
+      }),
+      { description: 'What separates failures from successes, the clearest first; of each field one fact.' },
+    ),
+    last_good: nullableObject({
+      run_id: id('r_'),
+      deployment_id: nullable(id('d_')),
+    }),
+    first_bad: nullableObject({
+      error_id: RECORD_ID,
+      run_id: nullable(id('r_')),
+      deployment_id: nullable(id('d_')),
+    }),
+    code: Type.Union(
+      [
+        Type.Array(
+          Type.Object({
+            namespace: text({ description: 'The step.', example: 'charge' }),
+            lines: Type.Union([Type.Array(Type.String()), Type.Null()], {
+              description: 'Behind ` `: in both, `-`: before alone, `+`: after alone. Null: too many differ.',
+              examples: [['-return total * rate;', '+return total * rate.toFixed(2);']],
+            }),
+          }),
+        ),
+        Type.Null(),
+      ],
+      {
+        description: 'Steps that the two deployments have differently; null: it is one deployment, or one is not kept.',
+      },
+    ),
+    shape: Type.Union(
+      [Type.Array(Type.Object({ path: text({ example: 'body.currency' }), before: TYPES, after: TYPES })), Type.Null()],
+      {
+        description: 'Fields with other types in the first bad event than in the last good one.',
+      },
+    ),
+  },
+  { title: 'Differences' },
+);
+
+function nullableObject<T extends Parameters<typeof Type.Object>[0]>(members: T) {
+  return Type.Union([Type.Object(members), Type.Null()], { description: 'Null: it is not kept.' });
+}
+
+export function differencesToWire(of: Differences): Static<typeof DIFFERENCES> {
+  const { group, failures, successes, fields, lastGood, firstBad, code, shape } = of;
+  const counts = { failures: failures.count, successes: successes.count };
+  return {
+    group_id: group.id,
+    looked_at: { failures: lookedToWire(failures), successes: lookedToWire(successes) },
+    fields: fields.map((difference) => ({
+      path: difference.path,
+      type: difference.fact.type,
+      ...(difference.fact.value === undefined || difference.fact.value === null
+        ? {}
+        : { value: difference.fact.value }),
+      failures: difference.failures,
+      successes: difference.successes,
+      text: inWords(difference, counts),
+    })),
+    last_good: lastGood && { run_id: numberedId(PREFIX.run, lastGood.run ?? 0), deployment_id: lastGood.deploymentId },
+    first_bad: firstBad && badToWire(firstBad),
+    code: code === null ? null : code.map(({ namespace, lines }) => ({ namespace, lines: lines && [...lines] })),
+    shape:
+      shape === null
+        ? null
+        : shape.map(({ path, before, after }) => ({ path, before: [...before], after: [...after] })),
+  };
+}
+
+function badToWire({ run, entry, deploymentId }: Place) {
+  return { error_id: recordId(entry), run_id: runIdOf(run), deployment_id: deploymentId };
+}
+
+const lookedToWire = ({ count, isPart }: Looked) => ({ count, part: isPart });
