@@ -32,7 +32,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   }),
   ...of(`${STORE}/log/watch/notes.ts`, CONTRACT, {
     'watches: the end of a silence is not seen': [
-      'due_at_ms = CASE WHEN open IS NULL THEN due_at_ms ELSE ${nowMs} END',
+      'due_at_ms = CASE WHEN open IS NULL THEN due_at_ms ELSE ${dueSoon} END',
       'due_at_ms = due_at_ms',
     ],
   }),
