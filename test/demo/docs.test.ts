@@ -124,6 +124,8 @@ test('the workflow settings have the documented defaults', async () => {
     retry,
     grouping,
     watch,
+    globalErrors,
+    channels,
   } = DEFAULT_SETTINGS;
   const real = {
     timeout_ms: `${LIMITS.timeoutMs}; ${LIMITS.scheduleTimeoutMs} when scheduled`,
@@ -135,6 +137,8 @@ test('the workflow settings have the documented defaults', async () => {
     notify: String(notify),
     grouping: JSON.stringify(grouping),
     watch: String(watch),
+    global_errors: `\`${globalErrors}\``,
+    channels: String(channels),
     env: JSON.stringify(env),
   };
   const rows = tableOf(await readDocument('docs/workflows.md'), 'Setting');

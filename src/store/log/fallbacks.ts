@@ -48,8 +48,10 @@ export function* readFallbacks(nowMs: number, reader: EmissionReader): Steps<rea
   const due = yield* all(sql`SELECT entry FROM withheld WHERE due_at_ms <= ${nowMs} ORDER BY due_at_ms, entry
     LIMIT ${NOTICE_LIMITS.fallbacksPerStep} ${SKIP_LOCKED}`);
   if (due.length === 0) return [];
+  // By a row of its own, and not EXISTS: for that Postgres may read all runs into a table of its own.
   const is = (from: typeof ALL_RUNS, states: string) =>
-    sql`EXISTS (SELECT 1 FROM ${from} AS caused WHERE caused.entry = emissions.entry AND caused.state IN (${raw(states)}))`;
+    sql`(SELECT 1 FROM ${from} AS caused
+      WHERE caused.entry = emissions.entry AND caused.state IN (${raw(states)}) LIMIT 1) IS NOT NULL`;
   const rows = yield* all(sql`SELECT emissions.*,
       (${is(ALL_RUNS, "'succeeded'")} OR ${is(ALL_DELIVERIES, "'delivered'")}) AS is_taken,
       (${is(ALL_RUNS, "'queued', 'running', 'waiting'")}

@@ -32,8 +32,8 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
     'retention: begins again with each step': ['this.#pruneFrom = next ?? 0;', 'this.#pruneFrom = 0;'],
     'schedule: the poll alone brings what is next': ['next - clock.nowMs();', 'Number.POSITIVE_INFINITY;'],
     'schedule: one step of ends of waits': [
-      ' || released.isMore || isMore) return 0;',
-      ' || released.isMore) return 0;',
+      ' || left.isMore || isMore || areMoreNotices) return 0;',
+      ' || left.isMore || areMoreNotices) return 0;',
     ],
   }),
   ...of(`${ENGINE}/runs/runs.ts`, [`${UNIT}/runs.test.ts`], {

@@ -57,7 +57,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   }),
   ...of(`${STORE}/log/replays/standing-replays.ts`, CONTRACT, {
     'replays: a cancelled one stands for its error': [" AND made.state <> 'cancelled'", ''],
-    'replays: the operation that made it is not known': ['results.run = runs.run AND', 'results.run = -1 AND'],
+    'replays: the operation that made it is not known': ['results.run = ${run} AND', 'results.run = -1 AND'],
   }),
   ...of(`${STORE}/log/replays/standing-replays.ts`, ['test/postgres/nodes/replays.test.ts'], {
     'replays: two nodes replay one error': ["postgres: 'FOR NO KEY UPDATE'", "postgres: ''"],
@@ -202,7 +202,10 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     'mails: the address of no owner': ['isMail ? (log.owner(emission.ownerId)?.email ?? null) : null', 'null'],
   }),
   ...of(`${STORE}/log/digests.ts`, CONTRACT, {
-    'digests: an empty window tells': ['if (window.repeats === 0 || newest === null) {', 'if (newest === null) {'],
+    'digests: an empty window tells': [
+      'if (newest === null || countedIn(digestKey, window) === 0) {',
+      'if (newest === null) {',
+    ],
   }),
   ...of(`${STORE}/log/rescue-runs.ts`, CONTRACT, {
     'rescue: once more': ['run.rescues + 1 < LIMITS.rescues', 'run.rescues < LIMITS.rescues'],

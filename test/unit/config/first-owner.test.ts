@@ -86,7 +86,7 @@ test('a key that all were given is taken once', async () => {
   const firsts = await Promise.all([1, 2, 3].map(() => stage.start(folder, GIVEN)));
   assert.equal((await stage.store.listOwners()).length, 1);
   assert.ok(await stage.store.keyByHash(hashKey(GIVEN)));
-  assert.deepEqual(firsts, Array(3).fill({ keyFile: null, newKey: null }));
+  assert.deepEqual(firsts, Array(3).fill({ keyFile: null, keyHash: hashKey(GIVEN), newKey: null }));
   assert.equal(await keyIn(folder), null);
 });
 
@@ -95,7 +95,7 @@ test('a file whose key opens nothing is not named', async () => {
   await using folder = await createFolder();
   await stage.start(folder, GIVEN);
   await writeFile(dataPaths(folder.path).apiKey, 'left by a node that was second\n');
-  assert.deepEqual(await stage.start(folder), { keyFile: null, newKey: null });
+  assert.deepEqual(await stage.start(folder), { keyFile: null, keyHash: null, newKey: null });
 });
 
 test('a key file without a key stops the start', async () => {

@@ -39,6 +39,7 @@ const EXCEPTIONS: readonly Exception[] = [
     why: 'loads it for the guarded client, and for the classes of its errors',
   },
   { where: 'cli/api.ts', way: 'fetch', why: "the operator's own command line, to the operator's own server" },
+  { where: 'cli/commands/', way: 'fetch', why: "the operator's own command line, to the operator's own server" },
   { where: 'client/', way: 'fetch', why: "the package's client, in the caller's process, to the caller's server" },
   { where: 'webhook/tunnel.ts', way: 'a socket', why: 'to addresses that it has judged as the guarded client does' },
   {

@@ -14,21 +14,22 @@ export interface OfRun {
   readonly causeRun: number;
 }
 
-/** The operation that made the run of `runs`, if one has: only of those that follow it the results have a reason. */
-export const MADE_BY = raw(`(SELECT max(results.operation_id) FROM operation_results AS results
-    WHERE results.run = runs.run AND results.reason IS NULL)`);
+/** Returns the operation that made a run, if one has: only of those that follow it the results have a reason. */
+export const madeBy = (run: 'runs.run' | 'newest.run'): Sql =>
+  raw(`(SELECT max(results.operation_id) FROM operation_results AS results
+    WHERE results.run = ${run} AND results.reason IS NULL)`);
 
 /** Selects the newest replays and retries of one owner's errors that were not cancelled, of those that are alike one. */
 export function standingReplays(ownerId: string, errors: readonly OfRun[]): Sql {
   // Runs are looked up one by one: joined with them, Postgres may read all of them by their index.
-  return sql`SELECT runs.cause_run, runs.summary, runs.run, ${MADE_BY} AS operation_id,
-      (SELECT made.state FROM ${ALL_RUNS} AS made WHERE made.run = runs.run) AS state
+  return sql`SELECT newest.cause_run, newest.summary, newest.run, ${madeBy('newest.run')} AS operation_id,
+      (SELECT made.state FROM ${ALL_RUNS} AS made WHERE made.run = newest.run) AS state
     FROM (SELECT again.cause_run, again.summary, max(again.run) AS run
         FROM (SELECT emissions.cause_run, emissions.summary, (SELECT max(made.run) FROM ${ALL_RUNS} AS made
               WHERE made.entry = emissions.entry AND made.state <> 'cancelled') AS run
             FROM emissions WHERE emissions.owner_id = ${ownerId} AND emissions.name = ${raw(`'${REPLAY}'`)}
               AND emissions.cause_run ${isAmongNumbers(errors.map(({ causeRun }) => causeRun))}) AS again
-        WHERE again.run IS NOT NULL GROUP BY again.cause_run, again.summary) AS runs ORDER BY runs.run`;
+        WHERE again.run IS NOT NULL GROUP BY again.cause_run, again.summary) AS newest ORDER BY newest.run`;
 }
 
 /** Returns the newest replay that stands for each error, by entry. */

@@ -7,7 +7,7 @@ import type { RunState } from '../../../domain/run/run.ts';
 import { isAmongNumbers, raw, sql } from '../../config/sql.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { ALL_DELIVERIES, ALL_RUNS, type LogReader } from '../log-tables.ts';
-import { MADE_BY } from '../replays/standing-replays.ts';
+import { madeBy } from '../replays/standing-replays.ts';
 
 /** Emissions of runs that nothing subscribes to: mails and requests. */
 export const SENT = raw(`('${EMAIL}', '${HTTP}')`);
@@ -77,7 +77,7 @@ export async function replaysOf(
     const found = await Promise.all(
       parts.map((part) =>
         database.all(sql`SELECT emissions.cause_run, emissions.cause_delivery, emissions.summary, runs.run, runs.state,
-            ${MADE_BY} AS operation_id
+            ${madeBy('runs.run')} AS operation_id
           FROM (${part}) AS newest JOIN emissions ON emissions.entry = newest.entry
             JOIN ${ALL_RUNS} AS runs ON runs.entry = newest.entry ORDER BY runs.run DESC`),
       ),
