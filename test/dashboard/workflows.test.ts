@@ -59,6 +59,8 @@ async function edit({ page }: Visit, step: string, from: string, to: string): Pr
   await page.keyboard.press('Control+a');
   await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text.replace(from, to))})`);
   await page.keyboard.press('Control+v');
+  // The browser brings what is pasted when it has read it: the next key would come before it.
+  await editor.filter({ hasText: to }).waitFor();
 }
 
 test('code is corrected in the editor, and its error replayed', { skip }, async () => {
