@@ -579,7 +579,7 @@ export class Errand {
   /**
    * Tell what differs between failures and successes: `GET /v1/error_groups/{id}/differences`
    *
-   * Compares the events of the group’s errors with those of successful runs of the same workflow or source until its last error: which fields separate them. And what changed from the last good run before the group’s first error to that error: the code, and the types of the event’s fields. It looks at the newest 500 errors and 1,000 successes at most, and says at how many.
+   * Compares the events of the group’s errors with those of successful runs of the same workflow or source until its last error, and later ones of the deployment that failed last: which fields separate them. And what changed from the last good run before the group’s first error to that error: the code, and the types of the event’s fields. It looks at the newest 500 errors and 1,000 successes at most, and says at how many.
    */
   getErrorGroupDifferences(input: GetErrorGroupDifferencesInput, options: CallOptions = {}): Promise<GetErrorGroupDifferencesAnswer> {
     return this.#transport.send<GetErrorGroupDifferencesAnswer>({ method: 'GET', path: '/v1/error_groups/{id}/differences' }, input, options);

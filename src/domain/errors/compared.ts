@@ -5,6 +5,8 @@ import { KIB } from '../limits.ts';
 export const COMPARED = {
   failures: 500,
   successes: 1000,
+  /** Of each time, before the last error and after it, so many runs are read to find those. */
+  runs: 3000,
   /** Of the events of each kind of run. */
   bytes: 8192 * KIB,
   /** Of an event, and of all events of one kind of run. */

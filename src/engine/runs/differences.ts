@@ -19,6 +19,7 @@ import { detailOf } from '../../domain/failure.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { msOf } from '../../domain/ids.ts';
 import type { ListedRun } from '../../store/contract/records.ts';
+import type { RunSearch } from '../../store/contract/search.ts';
 import type { Store } from '../../store/contract/store.ts';
 
 export interface DifferenceDeps {
@@ -67,25 +68,37 @@ export function createDifferences({ store }: DifferenceDeps) {
     return [looked(facts, false), facts];
   }
 
-  /** Until the last error: later ones may have come through because the code was corrected. Replays are of failed events. */
-  async function successesOf({ ownerId, emitterId, lastEntry }: ErrorGroup): Promise<[Looked, EventFacts]> {
+  /** Until the last error, and later ones of the same code: others may have come through because the code was corrected. */
+  async function successesOf(group: ErrorGroup): Promise<[Looked, EventFacts]> {
+    const { ownerId, emitterId: runnableId, lastEntry, lastDeployment } = group;
     const facts = new EventFacts();
-    let bytes = 0;
-    const search = { ownerId, runnableId: emitterId, state: 'succeeded', untilMs: msOf(lastEntry) + 1 } as const;
-    for (let after: number | null | undefined; after !== null; ) {
-      const { items, next } = await store.searchRuns(search, {
-        limit: PAGE,
-        ...(after === undefined ? {} : { after }),
-      });
-      for (const run of items.filter(({ replay }) => !replay)) {
-        if (facts.events === COMPARED.successes || bytes >= COMPARED.bytes) return [looked(facts, true), facts];
-        const emission = await store.getEmission(ownerId, run.entry);
-        bytes += emission?.body.byteLength ?? 0;
+    const bounds = { bytes: 0 };
+    const search = { ownerId, runnableId, state: 'succeeded' } as const;
+    const [last, ofLast] = [msOf(lastEntry), (run: ListedRun) => run.deploymentId === lastDeployment];
+    const until = await addSuccesses(facts, bounds, { search: { ...search, untilMs: last + 1 }, accepts: () => true });
+    const later = await addSuccesses(facts, bounds, { search: { ...search, sinceMs: last + 1 }, accepts: ofLast });
+    return [looked(facts, until || later), facts];
+  }
+
+  /** Adds events of runs, newest first, within the bounds, and returns whether there are more. Replays are of failed events. */
+  async function addSuccesses(
+    facts: EventFacts,
+    bounds: { bytes: number },
+    { search, accepts }: { search: RunSearch; accepts: (run: ListedRun) => boolean },
+  ): Promise<boolean> {
+    let [after, read]: [number | null | undefined, number] = [undefined, 0];
+    while (after !== null) {
+      if (read >= COMPARED.runs) return true;
+      const found = await store.searchRuns(search, { limit: PAGE, ...(after === undefined ? {} : { after }) });
+      for (const run of found.items.filter((one) => !one.replay && accepts(one))) {
+        if (facts.events === COMPARED.successes || bounds.bytes >= COMPARED.bytes) return true;
+        const emission = await store.getEmission(search.ownerId, run.entry);
+        bounds.bytes += emission?.body.byteLength ?? 0;
         if (emission) facts.add(parsed(emission.body));
       }
-      after = next;
+      [after, read] = [found.next, read + PAGE];
     }
-    return [looked(facts, false), facts];
+    return false;
   }
 
   async function firstBadOf({ ownerId, firstEntry }: ErrorGroup): Promise<Known | null> {

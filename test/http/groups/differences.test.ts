@@ -61,6 +61,18 @@ test('what comes through later, or again, is not taken for a success', async () 
   deepEqual((await differences(errand, group.id)).fields, before.fields);
 });
 
+test('what comes through later with the same code is a success', async () => {
+  const errand = await newOwner();
+  const workflow = await errand.workflow(BAD, SETTINGS);
+  for (let n = 0; n < 5; n++) await errand.send(workflow, { n, currency: null });
+  await errand.errors(workflow.id, 5);
+  for (let n = 0; n < 7; n++) await errand.send(workflow, { n, currency: 'EUR' });
+  await errand.settled();
+  const told = await differences(errand, (await groupOf(errand, workflow)).id);
+  deepEqual(told.looked_at.successes, { count: 7, part: false });
+  equal(told.fields[0].text, '`body.currency` is null in 5 of 5 failures, in 0 of 7 successes');
+});
+
 test('a group without runs, or without successes, has nothing to compare', async () => {
   const errand = await newOwner();
   const workflow = await errand.workflow('export default () => { throw new Error("no") }', SETTINGS);

@@ -131,7 +131,7 @@ function addDifferences(app: App, { actions }: HttpDeps): void {
     tag: 'errors',
     access: 'read',
     summary: 'Tell what differs between failures and successes',
-    description: `Compares the events of the group’s errors with those of successful runs of the same workflow or source until its last error: which fields separate them. And what changed from the last good run before the group’s first error to that error: the code, and the types of the event’s fields. It looks at the newest ${COMPARED.failures} errors and ${COMPARED.successes.toLocaleString('en')} successes at most, and says at how many.`,
+    description: `Compares the events of the group’s errors with those of successful runs of the same workflow or source until its last error, and later ones of the deployment that failed last: which fields separate them. And what changed from the last good run before the group’s first error to that error: the code, and the types of the event’s fields. It looks at the newest ${COMPARED.failures} errors and ${COMPARED.successes.toLocaleString('en')} successes at most, and says at how many.`,
     params: PARAMS,
     answer: dataOf(DIFFERENCES),
   });
