@@ -14,6 +14,8 @@ export interface ErrorFilter {
   readonly step?: string;
   /** A part of the message, as it is written, in upper or lower case. */
   readonly text?: string;
+  /** What is shown of a message: the text is looked for in that. */
+  readonly shown?: (message: string) => string;
   readonly deploymentId?: string;
   /** Emitted from then on, and before then. */
   readonly sinceMs?: number;
@@ -34,7 +36,7 @@ export interface ErrorMatch {
   readonly byDetail: ((detail: ErrorDetail) => boolean) | null;
 }
 
-export function matchOf({ emitterId, code, groupId, step, text, deploymentId }: ErrorFilter): ErrorMatch {
+export function matchOf({ emitterId, code, groupId, step, text, shown, deploymentId }: ErrorFilter): ErrorMatch {
   const hasText = text === undefined ? () => true : containing(text);
   return {
     byHead: (head) =>
@@ -47,6 +49,6 @@ export function matchOf({ emitterId, code, groupId, step, text, deploymentId }: 
         : ({ error, context }) =>
             (step === undefined || error.namespace === step) &&
             (deploymentId === undefined || context.deployment_id === deploymentId) &&
-            hasText(error.msg),
+            hasText(text === undefined || shown === undefined ? error.msg : shown(error.msg)),
   };
 }

@@ -12,6 +12,7 @@ import type { ApiKey, KeyOrder } from '../domain/keys.ts';
 import type { Channel, ChannelKind } from '../domain/notices/channel.ts';
 import type { ShownError } from '../domain/notices/notice.ts';
 import type { Operation, OperationOrder } from '../domain/operation.ts';
+import type { Redaction, Redactions } from '../domain/privacy/rules.ts';
 import type { PropDefinitions } from '../domain/props.ts';
 import type { Quotas, QuotaUse } from '../domain/quota.ts';
 import type {
@@ -187,6 +188,10 @@ export interface Actions {
   setRecord(place: DataPlace, input: RecordInput): Promise<DataRecord>;
   deleteRecord(place: DataPlace, key: string): Promise<DataRecord>;
   clearRecords(place: DataPlace): Promise<void>;
+
+  getRedactions(ownerId: string): Promise<Redactions>;
+  /** `malformed` for a pattern that cannot be used, `not_found` when there is no such workflow. */
+  setRedaction(ownerId: string, scopeId: string, redaction: Redaction): Promise<void>;
 
   createHeartbeat(ownerId: string, input: HeartbeatInput & { schedule: Schedule }): Promise<WatchedHeartbeat>;
   updateHeartbeat(ownerId: string, id: string, input: HeartbeatInput): Promise<WatchedHeartbeat>;

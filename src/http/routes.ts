@@ -34,6 +34,7 @@ import { addRunRoutes } from './routes/log/runs.ts';
 import { addSearchRoutes } from './routes/log/searches.ts';
 import { addStreamRoutes } from './routes/log/streams.ts';
 import { addPageRoutes } from './routes/pages.ts';
+import { addRedactionRoutes } from './routes/redaction.ts';
 import { addSourceFileRoutes } from './routes/source-files.ts';
 import { addSourceRoutes } from './routes/sources.ts';
 import { addSubscriptionRoutes } from './routes/subscriptions.ts';
@@ -83,6 +84,7 @@ export function addRoutes(app: App, deps: HttpDeps, { log, buildDocument }: Rout
   addSessionRoutes(app, deps);
   addOwnerRoutes(app, deps);
   addQuotaRoutes(app, deps);
+  addRedactionRoutes(app, deps);
   addAuditRoutes(app, deps, log);
   addLedgerRoutes(app, deps);
   addHealthRoutes(app, deps);

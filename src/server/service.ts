@@ -20,6 +20,7 @@ import { createFileUploads } from '../engine/files/upload.ts';
 import { Metrics } from '../engine/metrics.ts';
 import { Nodes } from '../engine/nodes.ts';
 import { buildNotices } from '../engine/notices/notice-parts.ts';
+import { createPrivacy } from '../engine/privacy/privacy.ts';
 import { createGlobalErrorUpgrade } from '../engine/resources/global-error-upgrade.ts';
 import { ReadyRuns } from '../engine/runs/ready-runs.ts';
 import { Runs } from '../engine/runs/runs.ts';
@@ -102,7 +103,8 @@ interface Surroundings {
 
 /** Builds and connects everything between the store and HTTP, without starting it. */
 function buildParts(surroundings: Surroundings) {
-  const { config, store, clock, random, ids, log, addresses, urls } = surroundings;
+  const { config, clock, random, ids, log, addresses, urls } = surroundings;
+  const { storing: store, shown, ...privacy } = createPrivacy(surroundings.store, clock);
   const limiter = new DeliveryLimiter();
   const roles = { runs: config.roles.has('run'), deliveries: config.roles.has('deliver') };
   const slots = new Slots(limiter, roles, (runnable) => readyRuns.ahead(runnable));
@@ -119,7 +121,7 @@ function buildParts(surroundings: Surroundings) {
   const runner: ProcessRunner = runnerOf(config, { log, clock, openEgress, quotasOf });
   const readyRuns = new ReadyRuns(runner);
   const { retentionDays } = config;
-  const streams = new Streams({ store, frames: STREAM_FRAMES, clock, wake, ...loopPorts, retentionDays });
+  const streams = new Streams({ store: shown, frames: STREAM_FRAMES, clock, wake, ...loopPorts, retentionDays });
   const bundling = createBundling(config, log);
   const metrics = new Metrics(slots, streams, {
     processes: () => runner.stats().processes,
@@ -136,10 +138,10 @@ function buildParts(surroundings: Surroundings) {
   const nodes = new Nodes({ ...shared, runner: readyRuns });
   const propStores = propStoresOf(store);
   const emit = createEmit({ store, slots, dispatch, waiters, answers, metrics });
-  const senders = { post: poster.post, mail: mailer.send };
-  const { post, sendTo, linkOf, sendNotices } = buildNotices({ ...shared, emit, urls, senders });
-  const runs = new Runs({ ...shared, readyRuns, waiters, answers, ...urls, propStores, linkOf });
-  const deliveries = new Deliveries({ ...shared, limiter, post, probe: poster.probe, mail: mailer.send });
+  const senders = { post: poster.post, mail: privacy.mailing(mailer.send) };
+  const { post, sendTo, linkOf, sendNotices } = buildNotices({ ...shared, store: shown, emit, urls, senders });
+  const runs = new Runs({ ...shared, readyRuns, waiters, answers, ...urls, propStores, linkOf, ...privacy });
+  const deliveries = new Deliveries({ ...shared, limiter, post, probe: poster.probe, mail: senders.mail });
   const operations = new Operations(shared);
   const watches = createWatches(shared);
   const scheduler = new Scheduler({ ...shared, waiters, watches, retentionDays: config.retentionDays, sendNotices });
@@ -154,11 +156,8 @@ function buildParts(surroundings: Surroundings) {
     delivery: (delivery) => deliveries.attempt(delivery),
   });
   const { componentsDir, packagesDir } = config;
-  const bundler = createBundler({
-    packagesDir,
-    outside: bundling.packageFolders,
-    bundleStep: bundling.bundleStep,
-  });
+  const { packageFolders: outside, bundleStep } = bundling;
+  const bundler = createBundler({ packagesDir, outside, bundleStep });
   const components = createComponents({ bundler, componentsDir, packagesDir, runner });
   const changes = new SourceChanges({ store, wake });
   const warm = warmer(runner, { runsHere: config.roles.has('run') });
@@ -167,6 +166,7 @@ function buildParts(surroundings: Surroundings) {
     ...sourceDeps,
     ...urls,
     metrics,
+    shown,
     newSecret,
     newSigningKey,
     readyRuns,
@@ -188,6 +188,7 @@ function buildParts(surroundings: Surroundings) {
   const { listComponents, getComponent } = components;
   const actions = {
     ...acts,
+    ...privacy.actions,
     listComponents,
     getComponent,
     ...watches,
@@ -209,7 +210,7 @@ function buildParts(surroundings: Surroundings) {
     streams,
     upgrade,
   };
-  return { store, slots, runner, bundling, metrics, poster, mailer, ...loops, actions };
+  return { store, shown, slots, runner, bundling, metrics, poster, mailer, ...loops, actions };
 }
 
 /** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir, or the database is unreachable. */
@@ -240,6 +241,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   const surroundings = { store, clock, ids, log, urls };
   const base = {
     ...surroundings,
+    store: parts.shown,
     ...{ actions, metrics, streams, quotas },
     ...{ signInLinks, dashboard, isApi, maxBodyBytes },
     canBundle: () => bundling.problem() === null,

@@ -10,6 +10,7 @@ import { dataStoresContract } from './config/data-stores.ts';
 import { deploymentsContract } from './config/deployments.ts';
 import { ownersContract } from './config/owners.ts';
 import { quotasContract } from './config/quotas.ts';
+import { redactionContract } from './config/redaction.ts';
 import { sealingContract } from './config/sealing.ts';
 import { sourceChangesContract } from './config/source-changes.ts';
 import { sourcesContract } from './config/sources.ts';
@@ -70,6 +71,7 @@ import { watchesContract } from './watches/watches.ts';
 const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   ownersContract,
   quotasContract,
+  redactionContract,
   workflowsContract,
   deploymentsContract,
   webhooksContract,

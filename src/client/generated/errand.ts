@@ -126,6 +126,8 @@ import type {
   GetOwnerQuotasInput,
   GetReadinessAnswer,
   GetReadinessInput,
+  GetRedactionAnswer,
+  GetRedactionInput,
   GetRunAnswer,
   GetRunInput,
   GetSessionAnswer,
@@ -148,6 +150,8 @@ import type {
   GetWorkflowEventAnswer,
   GetWorkflowEventInput,
   GetWorkflowInput,
+  GetWorkflowRedactionAnswer,
+  GetWorkflowRedactionInput,
   InvokeSourceAnswer,
   InvokeSourceInput,
   ListAccountsAnswer,
@@ -264,6 +268,10 @@ import type {
   SetDataRecordInput,
   SetOwnerQuotasAnswer,
   SetOwnerQuotasInput,
+  SetRedactionAnswer,
+  SetRedactionInput,
+  SetWorkflowRedactionAnswer,
+  SetWorkflowRedactionInput,
   StoreEventAnswer,
   StoreEventInput,
   StreamErrorsInput,
@@ -1555,6 +1563,42 @@ export class Errand {
    */
   setOwnerQuotas(input: SetOwnerQuotasInput, options: CallOptions = {}): Promise<SetOwnerQuotasAnswer> {
     return this.#transport.send<SetOwnerQuotasAnswer>({ method: 'PUT', path: '/v1/owners/{id}/quotas', body: 'members' }, input, options);
+  }
+
+  /**
+   * Read what is hidden: `GET /v1/users/me/redaction`
+   *
+   * Hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. What listeners get, and what is replayed, stays as it was.
+   */
+  getRedaction(input: GetRedactionInput = {}, options: CallOptions = {}): Promise<GetRedactionAnswer> {
+    return this.#transport.send<GetRedactionAnswer>({ method: 'GET', path: '/v1/users/me/redaction' }, input, options);
+  }
+
+  /**
+   * Set what is hidden: `PUT /v1/users/me/redaction`
+   *
+   * Replaces your rules; what is not given is empty. Hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. What listeners get, and what is replayed, stays as it was.
+   */
+  setRedaction(input: SetRedactionInput = {}, options: CallOptions = {}): Promise<SetRedactionAnswer> {
+    return this.#transport.send<SetRedactionAnswer>({ method: 'PUT', path: '/v1/users/me/redaction', body: 'members' }, input, options);
+  }
+
+  /**
+   * Read what is hidden of a workflow: `GET /v1/workflows/{id}/redaction`
+   *
+   * Beside what is hidden of everything.
+   */
+  getWorkflowRedaction(input: GetWorkflowRedactionInput, options: CallOptions = {}): Promise<GetWorkflowRedactionAnswer> {
+    return this.#transport.send<GetWorkflowRedactionAnswer>({ method: 'GET', path: '/v1/workflows/{id}/redaction' }, input, options);
+  }
+
+  /**
+   * Set what is hidden of a workflow: `PUT /v1/workflows/{id}/redaction`
+   *
+   * Replaces its rules, which hold beside your own; what is not given is empty, or off.
+   */
+  setWorkflowRedaction(input: SetWorkflowRedactionInput, options: CallOptions = {}): Promise<SetWorkflowRedactionAnswer> {
+    return this.#transport.send<SetWorkflowRedactionAnswer>({ method: 'PUT', path: '/v1/workflows/{id}/redaction', body: 'members' }, input, options);
   }
 
   /**

@@ -1043,6 +1043,13 @@ export interface Receipt {
   readonly reason?: string;
 }
 
+export interface Redaction {
+  /** Names of members whose values are hidden, at any depth, also in query strings and headers; `*` stands for any characters. Case, `-`, `_` and spaces do not count: `api_key` hides `X-Api-Key` only with `*apikey`, and `apiKey` as it is. */
+  readonly keys: readonly string[];
+  /** Regular expressions in the syntax of RE2, without lookaround and back references. What they match is hidden: in texts, names of members, and numbers, which are hidden whole. */
+  readonly patterns: readonly string[];
+}
+
 export interface Reopened {
   readonly from: "resolved" | "muted";
   /** Which end it was. */
@@ -1531,6 +1538,15 @@ export interface Workflow {
   readonly created_at: number;
   /** Seconds since the Unix epoch. */
   readonly updated_at: number;
+}
+
+export interface WorkflowRedaction {
+  /** Names of members whose values are hidden, at any depth, also in query strings and headers; `*` stands for any characters. Case, `-`, `_` and spaces do not count: `api_key` hides `X-Api-Key` only with `*apikey`, and `apiKey` as it is. */
+  readonly keys: readonly string[];
+  /** Regular expressions in the syntax of RE2, without lookaround and back references. What they match is hidden: in texts, names of members, and numbers, which are hidden whole. */
+  readonly patterns: readonly string[];
+  /** The rules, with those of the owner, hold for what is stored, too: events of the workflow’s triggers and runs by hand, which its code gets so, what its runs leave, and its errors. Errors that are stored so are not replayed, and their runs not tried again. */
+  readonly before_storing: boolean;
 }
 
 export interface WorkflowWhole {
@@ -4084,6 +4100,50 @@ export interface SetOwnerQuotasInput {
 
 export interface SetOwnerQuotasAnswer {
   readonly data: Quotas;
+}
+
+export type GetRedactionInput = Readonly<Record<string, never>>;
+
+export interface GetRedactionAnswer {
+  readonly data: Redaction;
+}
+
+/** What `setRedaction` takes. */
+export interface SetRedactionInput {
+  /** Names of members whose values are hidden, at any depth, also in query strings and headers; `*` stands for any characters. Case, `-`, `_` and spaces do not count: `api_key` hides `X-Api-Key` only with `*apikey`, and `apiKey` as it is. */
+  readonly keys?: readonly string[];
+  /** Regular expressions in the syntax of RE2, without lookaround and back references. What they match is hidden: in texts, names of members, and numbers, which are hidden whole. */
+  readonly patterns?: readonly string[];
+}
+
+export interface SetRedactionAnswer {
+  readonly data: Redaction;
+}
+
+/** What `getWorkflowRedaction` takes. */
+export interface GetWorkflowRedactionInput {
+  /** The workflow. */
+  readonly id: string;
+}
+
+export interface GetWorkflowRedactionAnswer {
+  readonly data: WorkflowRedaction;
+}
+
+/** What `setWorkflowRedaction` takes. */
+export interface SetWorkflowRedactionInput {
+  /** The workflow. */
+  readonly id: string;
+  /** Names of members whose values are hidden, at any depth, also in query strings and headers; `*` stands for any characters. Case, `-`, `_` and spaces do not count: `api_key` hides `X-Api-Key` only with `*apikey`, and `apiKey` as it is. */
+  readonly keys?: readonly string[];
+  /** Regular expressions in the syntax of RE2, without lookaround and back references. What they match is hidden: in texts, names of members, and numbers, which are hidden whole. */
+  readonly patterns?: readonly string[];
+  /** The rules, with those of the owner, hold for what is stored, too: events of the workflow’s triggers and runs by hand, which its code gets so, what its runs leave, and its errors. Errors that are stored so are not replayed, and their runs not tried again. */
+  readonly before_storing?: boolean;
+}
+
+export interface SetWorkflowRedactionAnswer {
+  readonly data: WorkflowRedaction;
 }
 
 /** What `listAudit` takes. */

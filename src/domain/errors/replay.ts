@@ -60,6 +60,7 @@ export function whyNeverReplayed(error: Emission): string | null {
     const of = error.code === 'StartFailed' ? 'a file that could not be deployed' : 'a watch';
     return `it is of ${of}: no run failed, and there is no event to replay`;
   }
+  if (isRedacted(error)) return REDACTED;
   if (causeRun === null) return 'it is of a mail or a request: deliveries are sent again, and not replayed';
   return null;
 }
@@ -83,6 +84,13 @@ export function emissionOfReplay(error: Emission, edited: Uint8Array | null): Ne
   };
 }
 
+/** Why the event of an error that was redacted before it was stored is not replayed. */
+export const REDACTED = 'its event was redacted before it was stored (before_storing), and is no longer what arrived';
+
+export function isRedacted(error: Emission): boolean {
+  return contextOf(error).redacted === true;
+}
+
 /** Returns whether another program has reported the error. */
 export function isReported(error: Emission): boolean {
   return contextOf(error).reported === true;
@@ -93,6 +101,7 @@ interface OriginalContext {
   readonly emitter_id: string;
   readonly verified: boolean;
   readonly reported?: boolean;
+  readonly redacted?: boolean;
 }
 
 function endOfOriginal({ originalStart, originalLength }: Emission): number {

@@ -1,7 +1,7 @@
 // Runs started by a request: of a workflow with an event, of a source, a replay of an error, a hook.
 
 import { directEmission, type Emission, ERRORS } from '../../domain/emission.ts';
-import { emissionOfReplay, isReported } from '../../domain/errors/replay.ts';
+import { emissionOfReplay, isRedacted, isReported, REDACTED } from '../../domain/errors/replay.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
 import type { RunState } from '../../domain/run/run.ts';
@@ -54,6 +54,12 @@ export function createDirects(deps: DirectDeps) {
     }
     if (error.causeRun === null && error.causeDelivery === null) throw nothingRan(error);
     await mustBeNoHook(error);
+    if (edited === null && isRedacted(error)) {
+      throw new Refusal(
+        'impossible',
+        `error ${recordId(entry)} is not replayed: ${REDACTED}. Send an event of your own`,
+      );
+    }
     return (await emit(emissionOfReplay(error, edited))).appended;
   }
 

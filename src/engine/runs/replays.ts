@@ -63,12 +63,14 @@ export interface ReplayActionDeps {
     Store,
     'createReplay' | 'previewReplay' | 'getErrorGroup' | 'exists' | 'getDeployment' | 'getRun'
   >;
+  /** What the sample of a dry run shows. */
+  readonly shown: Pick<Store, 'previewReplay'>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly wake: Wake;
 }
 
-export function createReplays({ store, clock, ids, wake }: ReplayActionDeps) {
+export function createReplays({ store, shown, clock, ids, wake }: ReplayActionDeps) {
   async function replayMany(ownerId: string, order: ReplayOrder): Promise<Operation> {
     await check(ownerId, order);
     const replay: NewReplay = {
@@ -85,7 +87,7 @@ export function createReplays({ store, clock, ids, wake }: ReplayActionDeps) {
 
   async function previewReplays(ownerId: string, order: ReplayOrder): Promise<DryRun> {
     await check(ownerId, order);
-    const preview = await store.previewReplay(ownerId, order.selection);
+    const preview = await shown.previewReplay(ownerId, order.selection);
     const sample = [];
     for (const candidate of preview.sample) {
       const choice = await choiceOf(store, candidate, ownerId);

@@ -1,7 +1,7 @@
 // Trying a failed run again by hand: a new run with the same event, which goes on from the step that failed.
 
 import { directEmission, type Emission, REPLAY } from '../../domain/emission.ts';
-import { retryOf, standsFor, whyStanding } from '../../domain/errors/replay.ts';
+import { isRedacted, REDACTED, retryOf, standsFor, whyStanding } from '../../domain/errors/replay.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX } from '../../domain/ids.ts';
 import type { Deployment } from '../../domain/resource.ts';
@@ -40,6 +40,8 @@ export function createRunRetries({ store, emit }: RunRetryDeps) {
       );
     }
     if (!isAgain) await mustBeFirst(ownerId, failed);
+    const error = failed.errorEntry === null ? undefined : await store.getEmission(ownerId, failed.errorEntry);
+    if (error && isRedacted(error)) throw new Refusal('impossible', `${id} is not tried again: ${REDACTED}`);
     const emission = await store.getEmission(ownerId, failed.entry);
     if (!emission) throw new Refusal('not_found', `the event of ${id} is no longer stored`);
     const continuation = { checkpoint: checkpointFrom(doneSteps(failed, deployment)), attempt: failed.attempt + 1 };

@@ -44,6 +44,10 @@ export interface RunsDeps extends LoopPorts, Pick<Urls, 'publicUrl' | 'endpointU
   readonly wake: WakeUps;
   /** Returns the address of a group's page, which is shown without a key. */
   readonly linkOf: (group: { readonly ownerId: string; readonly id: string }) => string;
+  /** Returns the event as the run's code gets it. */
+  readonly eventFor: (run: ClaimedRun) => Promise<Uint8Array>;
+  /** Returns the run's end as it is to be stored. */
+  readonly endFor: (run: ClaimedRun, end: RunEnd) => Promise<RunEnd>;
 }
 
 const CLAIMED_AT_ONCE = 64;
@@ -106,7 +110,7 @@ export class Runs {
   }
 
   async #execute(run: ClaimedRun): Promise<void> {
-    const { slots, store, dispatch, waiters, wake } = this.#deps;
+    const { slots, store, dispatch, waiters, wake, endFor } = this.#deps;
     waiters.place(run.run, 'here');
     let given: HttpAnswer | null = null;
     const outcome = await this.#outcomeOf(run, (answer) => {
@@ -118,7 +122,8 @@ export class Runs {
     // What was answered at once is kept, too, for a caller that asks again or was not reached.
     const whole = { ...outcome, answer: given ?? outcome.answer };
     const end = await this.#endOf(run, whole);
-    const finished = end && (await retryStorage(() => store.finishRun(end, slots), this.#aborted.signal));
+    const finished =
+      end && (await retryStorage(async () => store.finishRun(await endFor(run, end), slots), this.#aborted.signal));
     if (!end || !finished) return;
     this.#report(run, { end, outcome, finished });
     // Before what was claimed is started: a run whose wait is over already may be among it.
@@ -189,6 +194,8 @@ export class Runs {
         ? null
         : (plainInputs(deployment) ?? (await retryStorage(() => stepInputs(this.#deps, deployment), signal)));
       if (inputs === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
+      const event = await retryStorage(() => this.#deps.eventFor(run), signal);
+      if (event === undefined) return { ...NO_OUTCOME, end: { kind: 'returned' } };
       const request: RunRequest = {
         run: run.run,
         deployment,
@@ -197,7 +204,7 @@ export class Runs {
         env: runnable.settings.env,
         alone: run.alone,
         attempt,
-        event: emission.body,
+        event,
         context: {
           ...contextOf(emission, runnable, attempt),
           event_name: emission.name,

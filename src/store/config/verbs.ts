@@ -7,6 +7,7 @@ import type { DeploymentStore } from '../contract/deployments.ts';
 import type { ErrorGroupStore } from '../contract/error-groups.ts';
 import type { OperationStore } from '../contract/operations.ts';
 import type { QuotaStore } from '../contract/quotas.ts';
+import type { RedactionStore } from '../contract/redaction.ts';
 import type {
   OwnerStore,
   ResourceStore,
@@ -31,6 +32,7 @@ import { noticeVerbs } from './notices/notices.ts';
 import { operationVerbs } from './operations.ts';
 import { ownerVerbs } from './owners.ts';
 import { quotaVerbs } from './quotas.ts';
+import { redactionVerbs } from './redaction.ts';
 import { sourceChangeVerbs } from './source-changes.ts';
 import { sourceVerbs } from './sources.ts';
 import { subscriptionVerbs } from './subscriptions.ts';
@@ -42,6 +44,7 @@ import { workflowVerbs } from './workflows.ts';
 
 export type ConfigStore = OwnerStore &
   QuotaStore &
+  RedactionStore &
   WorkflowStore &
   DeploymentStore &
   SourceStore &
@@ -64,6 +67,7 @@ export function configVerbs(core: ConfigCore): ConfigStore {
   return {
     ...ownerVerbs(core),
     ...quotaVerbs(core),
+    ...redactionVerbs(core),
     ...workflowVerbs(core),
     ...deploymentVerbs(core),
     ...sourceVerbs(core),

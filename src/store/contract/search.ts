@@ -56,6 +56,8 @@ export interface RunSearch {
   readonly errorCode?: string;
   /** A part of its summary or of its event's JSON text. */
   readonly text?: string;
+  /** What is shown of a summary and of an event: the text is looked for in that. */
+  readonly shown?: { text(given: string): string; json(body: Uint8Array): Uint8Array };
   /** Created from then on, and before then. */
   readonly sinceMs?: number;
   readonly untilMs?: number;

@@ -41,6 +41,7 @@ import type {
   Receipt,
   RunWhole,
 } from './records.ts';
+import type { RedactionStore } from './redaction.ts';
 import type { ResourceStore } from './resources.ts';
 import type { SearchStore } from './search.ts';
 import type { SpaceStore } from './space.ts';
@@ -294,6 +295,7 @@ export interface Store
     TimeStore,
     WatchStore,
     NodeStore,
+    RedactionStore,
     ResourceStore,
     AuditStore {
   /** The clock that judges due times: this machine's, or the database's as this node last read it. */

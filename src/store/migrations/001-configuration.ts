@@ -43,6 +43,10 @@ CREATE TABLE owner_quotas (
   stored_bytes BIGINT
 ) STRICT, WITHOUT ROWID;
 
+-- What is hidden where events are shown, by scope: the owner or a workflow, also a deleted one. Keys and patterns: JSON lists.
+CREATE TABLE redactions (owner_id ID NOT NULL, scope_id ID NOT NULL, keys TEXT NOT NULL, patterns TEXT NOT NULL,
+  before_storing BOOLEAN NOT NULL, PRIMARY KEY (owner_id, scope_id)) STRICT, WITHOUT ROWID;
+
 -- How much each has stored, when that was last measured.
 CREATE TABLE owner_bytes (
   owner_id ID PRIMARY KEY,

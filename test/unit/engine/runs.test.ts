@@ -54,6 +54,8 @@ function create({ execute, held = true, isCancelled = false, answerRun = async (
       take: (claims: Claims) => void started.push(...claims.runs.map(({ run }) => run)),
       startRuns: () => undefined,
     } as never,
+    eventFor: async ({ emission }) => emission.body,
+    endFor: async (_run, end) => end,
     waiters,
     answers: { watch: (run) => void watched.push(run) },
     metrics: { runs: inc, runSeconds: inc, errors: inc } as never,

@@ -6,6 +6,7 @@ import type { Attempt, ClaimedDelivery } from '../../../src/domain/delivery/deli
 import { RUN } from '../../../src/domain/emission.ts';
 import { HOUR_MS } from '../../../src/domain/limits.ts';
 import { type ClaimedRun, NO_OUTCOME, type RunOutcome } from '../../../src/domain/run/run.ts';
+import type { RunEnd } from '../../../src/domain/run/run-end.ts';
 import { Dispatch } from '../../../src/engine/accept/dispatch.ts';
 import { createEmit } from '../../../src/engine/accept/emit.ts';
 import { Waiters } from '../../../src/engine/accept/waiters.ts';
@@ -111,7 +112,11 @@ async function open({ clock: machine = new SetClock(), outcomes = [], attempts =
   const propStores = propStoresOf(store);
   const urls = { publicUrl: () => '', endpointUrl: () => '' };
   const readyRuns = new ReadyRuns({ run, cancel: () => false });
-  const runs = new Runs({ ...shared, readyRuns, answers, ...urls, propStores, linkOf: () => '' });
+  const asStored = {
+    eventFor: async ({ emission }: ClaimedRun) => emission.body,
+    endFor: async (_run: ClaimedRun, end: RunEnd) => end,
+  };
+  const runs = new Runs({ ...shared, readyRuns, answers, ...urls, propStores, linkOf: () => '', ...asStored });
   const posted: ClaimedDelivery[] = [];
   const post = async (delivery: ClaimedDelivery): Promise<Attempt> => {
     posted.push(delivery);

@@ -135,12 +135,18 @@ class Searching {
   async #withText(heads: readonly RunRow[]): Promise<readonly RunRow[]> {
     const hasText = this.#hasText;
     if (!hasText) return heads;
-    const others = heads.filter(({ summary }) => summary === null || !hasText(summary));
+    const { shown } = this.#search;
+    const isIn = (given: string): boolean => hasText(shown ? shown.text(given) : given);
+    const others = heads.filter(({ summary }) => summary === null || !isIn(summary));
     const rows = await this.#log.database.all(
       sql`SELECT entry, body FROM emissions
         WHERE entry ${isAmongNumbers(others.map(({ entry }) => entry))} AND owner_id = ${this.#search.ownerId}`,
     );
-    const found = new Set(rows.flatMap((row) => (hasText(utf8Text(bytes(row, 'body'))) ? [number(row, 'entry')] : [])));
-    return heads.filter(({ entry, summary }) => found.has(entry) || (summary !== null && hasText(summary)));
+    const eventOf = (row: (typeof rows)[number]): string => {
+      const body = bytes(row, 'body');
+      return utf8Text(shown ? shown.json(body) : body);
+    };
+    const found = new Set(rows.flatMap((row) => (hasText(eventOf(row)) ? [number(row, 'entry')] : [])));
+    return heads.filter(({ entry, summary }) => found.has(entry) || (summary !== null && isIn(summary)));
   }
 }

@@ -57,6 +57,7 @@ const zero = (): number => 0;
 export const IMPORTED: readonly Imported[] = [
   { table: 'owners', from: 'owners', key: ['id'] },
   { table: 'owner_quotas', from: 'owner_quotas', key: ['owner_id'] },
+  { table: 'redactions', from: 'redactions', key: ['owner_id', 'scope_id'] },
   { table: 'owner_bytes', from: 'owner_bytes', key: ['owner_id'] },
   { table: 'api_keys', from: 'api_keys', key: ['id'] },
   { table: 'runnables', from: 'runnables', key: ['id'] },

@@ -13,7 +13,7 @@ import { newDatabaseOn } from '../../../support/postgres/fresh.ts';
 import { sharedPostgres } from '../../../support/postgres/shared.ts';
 import { openTestStore } from '../../../support/postgres/store.ts';
 
-const HASHES = ['AADdcjBzPIY9m1A7gVAUfot1IzAnhqWGoVxJeTQXH_w'];
+const HASHES = ['tjh1MQ_xRqmY0__ok9rHjFJycmTBQpJXtC3mSilz25U'];
 
 /** What the migrations themselves are kept in. */
 const VERSIONS = `CREATE TABLE errand_schema (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`;

@@ -17,7 +17,7 @@ import { strongRandom, TestClock } from '../../../contract/fixtures.ts';
 import { createFolder } from '../../../support/folders/folder.ts';
 import { catalogueOf } from '../../../support/sqlite/catalogue.ts';
 
-const HASHES = ['52JxEzQIqG7gotx2RrOfzmmfQD7hRI6scOutJGHvnSg'];
+const HASHES = ['oke7Xcm3J9TCWrG-zXviuFLHaHhQ3qNnDMZco8gmOOk'];
 
 const open = (path: string) => openSqliteStore({ path, clock: new TestClock(), random: strongRandom });
 

@@ -1,0 +1,63 @@
+// Redaction, put together: the stores that show and that write, what code and mails get, and the setting of rules.
+
+import type { Attempt, ClaimedDelivery } from '../../domain/delivery/delivery.ts';
+import { ERRORS } from '../../domain/emission.ts';
+import { Refusal } from '../../domain/fault.ts';
+import type { Redaction, Redactions } from '../../domain/privacy/rules.ts';
+import type { ClaimedRun } from '../../domain/run/run.ts';
+import type { RunEnd } from '../../domain/run/run-end.ts';
+import type { Clock } from '../../ports.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { RedactionRulesOf } from './redactions.ts';
+import { shownEmission } from './shown-records.ts';
+import { shownStore } from './shown-store.ts';
+import { storedEnd, storingStore } from './storing.ts';
+
+type SendMail = (delivery: ClaimedDelivery, signal?: AbortSignal) => Promise<Attempt>;
+
+export function createPrivacy(store: Store, clock: Clock) {
+  const rules = new RedactionRulesOf({ store, clock });
+
+  /** The global error workflow tells people, so it gets an error as they may see it. Listeners get what was stored. */
+  async function eventFor({ emission, via, runnable }: ClaimedRun): Promise<Uint8Array> {
+    if (via !== 'global' || emission.name !== ERRORS) return emission.body;
+    const own = await rules.recent(emission.ownerId);
+    return shownEmission(emission, own?.of([emission.emitterId, runnable.id]) ?? null).body;
+  }
+
+  async function endFor({ emission }: ClaimedRun, end: RunEnd): Promise<RunEnd> {
+    const own = await rules.recent(emission.ownerId);
+    return own ? storedEnd(end, own) : end;
+  }
+
+  /** Mails are redacted when they are sent: their text by the rules for text. */
+  function mailing(send: SendMail): SendMail {
+    return async (delivery, signal) => {
+      const { emission } = delivery;
+      const own = await rules.recent(emission.ownerId).catch(() => null);
+      const hides = own?.of([emission.emitterId]);
+      return send(
+        hides ? { ...delivery, emission: { ...emission, body: hides.json(emission.body) } } : delivery,
+        signal,
+      );
+    };
+  }
+
+  async function getRedactions(ownerId: string): Promise<Redactions> {
+    return store.redactionsOf(ownerId);
+  }
+
+  async function setRedaction(ownerId: string, scopeId: string, redaction: Redaction): Promise<void> {
+    if (await rules.set(ownerId, scopeId, redaction)) return;
+    throw new Refusal('not_found', `there is no workflow ${scopeId}`);
+  }
+
+  return {
+    shown: shownStore(store, rules),
+    storing: storingStore(store, rules),
+    eventFor,
+    endFor,
+    mailing,
+    actions: { getRedactions, setRedaction },
+  };
+}

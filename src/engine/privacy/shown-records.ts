@@ -1,0 +1,138 @@
+// What the store returns of the log, as it is shown: redacted.
+
+import { concat, text, utf8 } from '../../domain/bytes.ts';
+import { type Emission, ERRORS } from '../../domain/emission.ts';
+import type { ErrorGroup } from '../../domain/errors/group.ts';
+import { memberOf } from '../../domain/json-member.ts';
+import type { Redactor } from '../../domain/privacy/redactor.ts';
+import type {
+  AttemptRecord,
+  DeliveryWhole,
+  EmissionRecord,
+  ListedRun,
+  RunWhole,
+} from '../../store/contract/records.ts';
+import type { LoggedRecord } from '../../store/contract/streams.ts';
+
+type Hides = Redactor | null;
+
+const orNull = <T>(value: T | null, shown: (value: T) => T): T | null => (value === null ? null : shown(value));
+
+interface Bodied {
+  readonly name: string;
+  readonly body: Uint8Array | null;
+  readonly summary: string | null;
+}
+
+export function shownRecord<T extends EmissionRecord>(record: T, hides: Hides): T {
+  if (!hides) return record;
+  return { ...record, ...shownParts(record, hides), itemId: orNull(record.itemId, (id) => hides.text(id)) };
+}
+
+export function shownLogged(record: LoggedRecord, hides: Hides): LoggedRecord {
+  if (!hides) return record;
+  const { original, ...shown } = { ...shownRecord(record, hides) };
+  if (record.name !== ERRORS || record.body === null) return { ...shown, original };
+  const whole = shownError(record.body, record.original, hides);
+  return { ...shown, ...whole };
+}
+
+export function shownEmission(emission: Emission, hides: Hides): Emission {
+  if (!hides) return emission;
+  const { originalStart: start, originalLength: length } = emission;
+  const summary = orNull(emission.summary, (given) => hides.text(given));
+  if (emission.name !== ERRORS || start === null || length === null) {
+    return { ...emission, summary, body: hides.json(emission.body) };
+  }
+  const { body, original } = shownError(emission.body, { start, length }, hides);
+  return {
+    ...emission,
+    summary,
+    body,
+    originalStart: original?.start ?? start,
+    originalLength: original?.length ?? null,
+  };
+}
+
+function shownParts({ name, body, summary }: Bodied, hides: Redactor) {
+  return {
+    summary: orNull(summary, (given) => hides.text(given)),
+    body: orNull(body, (bytes) => (name === ERRORS ? shownError(bytes, null, hides).body : hides.json(bytes))),
+  };
+}
+
+export interface ShownError {
+  readonly body: Uint8Array;
+  readonly original: { readonly start: number; readonly length: number } | null;
+}
+
+/**
+ * Redacts the body of an error: the original event by all rules, of the error what its code said. Context, code and step stay:
+ * they are of the platform, or names that the owner gave.
+ */
+export function shownError(body: Uint8Array, at: ShownError['original'], hides: Redactor): ShownError {
+  const original = at ? body.subarray(at.start, at.start + at.length) : memberOf(body, 'original_event');
+  if (!original) return { body: hides.json(body), original: at };
+  const start = original.byteOffset - body.byteOffset;
+  const event = hides.json(original);
+  const tail = text(body.subarray(start + original.byteLength));
+  const { error } = JSON.parse(`{${tail.slice(1)}`) as { error: Record<string, unknown> };
+  const shown = utf8(JSON.stringify(shownFault(error, hides)));
+  const given = memberOf(utf8(`{${tail.slice(1)}`), 'error');
+  const before = given ? tail.slice(0, tail.lastIndexOf(text(given))) : tail;
+  const whole = concat([body.subarray(0, start), event, utf8(before), shown, utf8('}')]);
+  return { body: whole, original: { start, length: event.byteLength } };
+}
+
+/** `error`: the `error` object of an error's body. */
+function shownFault(error: Record<string, unknown>, hides: Redactor): Record<string, unknown> {
+  const shown = { ...error };
+  for (const name of ['msg', 'stack']) {
+    const value = error[name];
+    if (typeof value === 'string') shown[name] = hides.text(value);
+  }
+  if (error.context !== undefined) shown.context = JSON.parse(text(hides.json(utf8(JSON.stringify(error.context)))));
+  return shown;
+}
+
+export function shownRun<T extends ListedRun>(run: T, hides: Hides): T {
+  if (!hides) return run;
+  const hidden = (value: string | null): string | null => orNull(value, (given) => hides.text(given));
+  return { ...run, summary: hidden(run.summary), errorMessage: hidden(run.errorMessage) };
+}
+
+/** `detail`: JSON text of the detail of a run. */
+export function shownDetail(detail: string | null, hides: Redactor): string | null {
+  return orNull(detail, (given) => text(hides.json(utf8(given))));
+}
+
+export function shownWhole(run: RunWhole, hides: Hides): RunWhole {
+  if (!hides) return run;
+  const error = run.errorBody && (JSON.parse(text(run.errorBody)) as Record<string, unknown>);
+  return {
+    ...shownRun(run, hides),
+    event: run.eventName === ERRORS ? shownError(run.event, null, hides).body : hides.json(run.event),
+    detail: shownDetail(run.detail, hides),
+    errorBody: error && utf8(JSON.stringify(shownFault(error, hides))),
+    causeSummary: orNull(run.causeSummary, (given) => hides.text(given)),
+  };
+}
+
+export function shownDelivery(whole: DeliveryWhole, hides: Hides): DeliveryWhole {
+  if (!hides) return whole;
+  const shown = (attempt: AttemptRecord): AttemptRecord => ({
+    ...attempt,
+    responseBody: hides.text(attempt.responseBody),
+    detail: hides.text(attempt.detail),
+    responseHeaders: JSON.parse(
+      text(hides.json(utf8(JSON.stringify(attempt.responseHeaders)))),
+    ) as AttemptRecord['responseHeaders'],
+  });
+  return { ...whole, attempts: whole.attempts.map(shown) };
+}
+
+export function shownGroup(group: ErrorGroup, hides: Hides): ErrorGroup {
+  if (!hides) return group;
+  const { template, frame } = group.fingerprint;
+  return { ...group, fingerprint: { ...group.fingerprint, template: hides.text(template), frame: hides.text(frame) } };
+}

@@ -1,0 +1,156 @@
+// The store as people see it: what is read of events, errors and messages is redacted by the rules of its owner. Everything that
+// shows, over HTTP or in streams, reads through it; what acts, such as a replay, reads the store itself.
+
+import { containing } from '../../domain/literal-text.ts';
+import type { Redactor } from '../../domain/privacy/redactor.ts';
+import type { Page } from '../../store/contract/records.ts';
+import type { Store } from '../../store/contract/store.ts';
+import type { RedactionRulesOf } from './redactions.ts';
+import {
+  shownDelivery,
+  shownEmission,
+  shownGroup,
+  shownLogged,
+  shownRecord,
+  shownRun,
+  shownWhole,
+} from './shown-records.ts';
+
+/** Verbs whose answers have events or messages: the one list of places that show. */
+export const SHOWING = [
+  'listEmissions',
+  'getEmission',
+  'emissionsAfter',
+  'listLater',
+  'listRuns',
+  'getRun',
+  'searchErrors',
+  'searchRuns',
+  'getDelivery',
+  'listErrorGroups',
+  'getErrorGroup',
+  'updateErrorGroup',
+  'previewReplay',
+] as const satisfies readonly (keyof Store)[];
+
+type Showing = Pick<Store, (typeof SHOWING)[number]>;
+
+/** `ids`: the emitter, and the workflow or source that ran. */
+type Hides = (...ids: readonly (string | null)[]) => Redactor | null;
+
+export function shownStore(store: Store, rules: Pick<RedactionRulesOf, 'read'>): Store {
+  const hidesFor = async (ownerId: string): Promise<Hides | null> => {
+    const own = await rules.read(ownerId);
+    return own && ((...ids) => own.of(ids));
+  };
+
+  /** Applies what is shown to each of many records; what else waits has its turn between them. */
+  async function each<T>(items: readonly T[], shown: (item: T) => T): Promise<readonly T[]> {
+    const all: T[] = [];
+    for (const item of items) {
+      all.push(shown(item));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return all;
+  }
+
+  async function page<T>(
+    ownerId: string,
+    read: Promise<Page<T>>,
+    show: (item: T, hides: Hides) => T,
+  ): Promise<Page<T>> {
+    const [found, hides] = await Promise.all([read, hidesFor(ownerId)]);
+    return hides ? { ...found, items: await each(found.items, (item) => show(item, hides)) } : found;
+  }
+
+  async function one<T>(
+    ownerId: string,
+    read: Promise<T | undefined>,
+    show: (item: T, hides: Hides) => T,
+  ): Promise<T | undefined> {
+    const [found, hides] = await Promise.all([read, hidesFor(ownerId)]);
+    return found && hides ? show(found, hides) : found;
+  }
+
+  const showing: Showing = {
+    listEmissions: (channel, query, withBody) =>
+      page(channel.ownerId, store.listEmissions(channel, query, withBody), (record, hides) =>
+        shownRecord(record, hides(record.emitterId)),
+      ),
+    getEmission: (ownerId, entry) =>
+      one(ownerId, store.getEmission(ownerId, entry), (emission, hides) =>
+        shownEmission(emission, hides(emission.emitterId, emission.onlyListenerId)),
+      ),
+    emissionsAfter: async (channel, stretch, withBody) => {
+      const [found, hides] = await Promise.all([
+        store.emissionsAfter(channel, stretch, withBody),
+        hidesFor(channel.ownerId),
+      ]);
+      return hides ? each(found, (record) => shownLogged(record, hides(record.emitterId))) : found;
+    },
+    listLater: (ownerId, sourceId, query, withBody) =>
+      page(ownerId, store.listLater(ownerId, sourceId, query, withBody), (record, hides) =>
+        shownRecord(record, hides(sourceId)),
+      ),
+    listRuns: (of, query) =>
+      page(of.ownerId, store.listRuns(of, query), (run, hides) => shownRun(run, hides(run.runnableId, run.emitterId))),
+    getRun: (ownerId, run) =>
+      one(ownerId, store.getRun(ownerId, run), (whole, hides) =>
+        shownWhole(whole, hides(whole.runnableId, whole.emitterId)),
+      ),
+    searchErrors: async (search, query, withBody) => {
+      const own = await rules.read(search.ownerId);
+      if (!own) return store.searchErrors(search, query, withBody);
+      const found = await store.searchErrors({ ...search, shown: (message) => own.all.text(message) }, query, withBody);
+      const items = await each(found.items, (item) => {
+        const hides = own.of([item.emission.emitterId]);
+        const emission = shownRecord(item.emission, hides);
+        return { ...item, emission, error: { ...item.error, msg: hides?.text(item.error.msg) ?? item.error.msg } };
+      });
+      return { ...found, items };
+    },
+    searchRuns: async (search, query) => {
+      const own = await rules.read(search.ownerId);
+      if (!own) return store.searchRuns(search, query);
+      const found = await store.searchRuns({ ...search, shown: own.all }, query);
+      const items = await each(found.items, (run) => shownRun(run, own.of([run.runnableId, run.emitterId])));
+      return { ...found, items };
+    },
+    getDelivery: (ownerId, delivery) =>
+      one(ownerId, store.getDelivery(ownerId, delivery), (whole, hides) =>
+        shownDelivery(whole, hides(whole.record.emitterId)),
+      ),
+    listErrorGroups: async (of, query) => {
+      const found = await page(of.ownerId, store.listErrorGroups(of, query), (group, hides) =>
+        shownGroup(group, hides(group.emitterId)),
+      );
+      if (of.text === undefined || (await rules.read(of.ownerId)) === null) return found;
+      // A search that finds what it does not show would tell it.
+      const hasText = containing(of.text);
+      const items = found.items.filter(({ fingerprint: { code, template, frame, namespace }, rule }) =>
+        [code, template, frame, namespace, rule ?? ''].some(hasText),
+      );
+      return { totalCount: items.length, items };
+    },
+    getErrorGroup: (ownerId, id) =>
+      one(ownerId, store.getErrorGroup(ownerId, id), (whole, hides) => ({
+        ...whole,
+        group: shownGroup(whole.group, hides(whole.group.emitterId)),
+      })),
+    updateErrorGroup: (ownerId, id, change) =>
+      one(ownerId, store.updateErrorGroup(ownerId, id, change), (changed, hides) => ({
+        ...changed,
+        group: shownGroup(changed.group, hides(changed.group.emitterId)),
+      })),
+    previewReplay: async (ownerId, selection) => {
+      const [preview, hides] = await Promise.all([store.previewReplay(ownerId, selection), hidesFor(ownerId)]);
+      if (!hides) return preview;
+      const sample = preview.sample.map((candidate) => ({
+        ...candidate,
+        error: candidate.error && shownEmission(candidate.error, hides(candidate.error.emitterId)),
+      }));
+      return { ...preview, sample };
+    },
+  };
+  return { ...store, ...showing };
+}

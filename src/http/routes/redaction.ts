@@ -1,0 +1,91 @@
+// What is hidden wherever events and messages are shown: of an owner, and of one workflow.
+
+import { PREFIX } from '../../domain/ids.ts';
+import { NO_REDACTION } from '../../domain/privacy/rules.ts';
+import type { App } from '../app-type.ts';
+import type { HttpDeps } from '../deps.ts';
+import { dataOf, idIn, operation } from '../openapi/operation.ts';
+import {
+  REDACTION,
+  REDACTION_SET,
+  redactionInput,
+  redactionToWire,
+  WORKFLOW_REDACTION,
+  WORKFLOW_REDACTION_SET,
+  workflowRedactionToWire,
+} from '../wire/log/redaction.ts';
+import { exists } from './log/emitters.ts';
+
+const ABOUT =
+  'Hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. What listeners get, and what is replayed, stays as it was.';
+const EXAMPLE = { keys: ['password', '*token'], patterns: ['\\b\\d{13,19}\\b'] };
+
+export function addRedactionRoutes(app: App, deps: HttpDeps): void {
+  addOwn(app, deps);
+  addOfWorkflow(app, deps);
+}
+
+function addOwn(app: App, { actions }: HttpDeps): void {
+  const get = operation({
+    id: 'getRedaction',
+    tag: 'account',
+    access: 'read',
+    summary: 'Read what is hidden',
+    description: ABOUT,
+    answer: dataOf(REDACTION),
+  });
+  app.get('/v1/users/me/redaction', { schema: get }, async ({ caller: { ownerId } }) => {
+    return { data: redactionToWire((await actions.getRedactions(ownerId)).get(ownerId) ?? NO_REDACTION) };
+  });
+
+  const put = operation({
+    id: 'setRedaction',
+    tag: 'account',
+    access: 'account',
+    summary: 'Set what is hidden',
+    description: `Replaces your rules; what is not given is empty. ${ABOUT}`,
+    body: REDACTION_SET,
+    example: EXAMPLE,
+    answer: dataOf(REDACTION),
+  });
+  app.put('/v1/users/me/redaction', { schema: put }, async ({ body, caller: { ownerId } }) => {
+    const redaction = redactionInput(body);
+    await actions.setRedaction(ownerId, ownerId, redaction);
+    return { data: redactionToWire(redaction) };
+  });
+}
+
+function addOfWorkflow(app: App, { actions, store }: HttpDeps): void {
+  const params = idIn(PREFIX.workflow, 'The workflow.');
+  const get = operation({
+    id: 'getWorkflowRedaction',
+    tag: 'workflows',
+    access: 'read',
+    summary: 'Read what is hidden of a workflow',
+    description: 'Beside what is hidden of everything.',
+    params,
+    answer: dataOf(WORKFLOW_REDACTION),
+  });
+  app.get('/v1/workflows/:id/redaction', { schema: get }, async ({ params: { id }, caller: { ownerId } }) => {
+    await exists(store, ownerId, { id, noun: 'workflow', prefix: PREFIX.workflow });
+    return { data: workflowRedactionToWire((await actions.getRedactions(ownerId)).get(id) ?? NO_REDACTION) };
+  });
+
+  const put = operation({
+    id: 'setWorkflowRedaction',
+    tag: 'workflows',
+    access: 'write',
+    summary: 'Set what is hidden of a workflow',
+    description: 'Replaces its rules, which hold beside your own; what is not given is empty, or off.',
+    params,
+    body: WORKFLOW_REDACTION_SET,
+    example: { ...EXAMPLE, before_storing: false },
+    answer: dataOf(WORKFLOW_REDACTION),
+  });
+  app.put('/v1/workflows/:id/redaction', { schema: put }, async ({ params: { id }, body, caller: { ownerId } }) => {
+    await exists(store, ownerId, { id, noun: 'workflow', prefix: PREFIX.workflow });
+    const redaction = redactionInput(body);
+    await actions.setRedaction(ownerId, id, redaction);
+    return { data: workflowRedactionToWire(redaction) };
+  });
+}

@@ -1,0 +1,35 @@
+// What owners want to be hidden.
+
+import type { Redaction } from '../../domain/privacy/rules.ts';
+import type { RedactionStore } from '../contract/redaction.ts';
+import { flag, text } from '../rows/cells.ts';
+import type { ConfigCore } from './config-database.ts';
+import { sql } from './sql.ts';
+import { get } from './steps.ts';
+
+export function redactionVerbs({ database }: ConfigCore): RedactionStore {
+  return {
+    redactionsOf: async (ownerId) => {
+      const rows = await database.all(sql`SELECT * FROM redactions WHERE owner_id = ${ownerId} ORDER BY scope_id`);
+      return new Map(rows.map((row) => [text(row, 'scope_id'), toRedaction(row)]));
+    },
+
+    setRedaction: (ownerId, scopeId, { keys, patterns, beforeStoring }) =>
+      database.write(function* () {
+        const written = yield* get(sql`INSERT INTO redactions (owner_id, scope_id, keys, patterns, before_storing)
+          SELECT id, CAST (${scopeId} AS TEXT), CAST (${JSON.stringify(keys)} AS TEXT),
+              CAST (${JSON.stringify(patterns)} AS TEXT), ${beforeStoring}
+            FROM owners WHERE id = ${ownerId} AND (id = ${scopeId}
+              OR EXISTS (SELECT 1 FROM runnables WHERE runnables.id = ${scopeId} AND runnables.owner_id = ${ownerId}))
+          ON CONFLICT (owner_id, scope_id) DO UPDATE SET keys = excluded.keys, patterns = excluded.patterns,
+            before_storing = excluded.before_storing
+          RETURNING scope_id`);
+        return written !== undefined;
+      }),
+  };
+}
+
+function toRedaction(row: Readonly<Record<string, unknown>>): Redaction {
+  const list = (name: string): readonly string[] => JSON.parse(text(row, name)) as string[];
+  return { keys: list('keys'), patterns: list('patterns'), beforeStoring: flag(row, 'before_storing') };
+}

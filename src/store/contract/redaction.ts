@@ -1,0 +1,10 @@
+// What owners want to be hidden. Same promises as store.ts.
+
+import type { Redaction, Redactions } from '../../domain/privacy/rules.ts';
+
+export interface RedactionStore {
+  /** Returns all rules of an owner. Those of a deleted workflow are among them: its errors are still shown. */
+  redactionsOf(ownerId: string): Promise<Redactions>;
+  /** Replaces the rules of the owner (by its id) or of a workflow. Returns false when there is no such owner or workflow. */
+  setRedaction(ownerId: string, scopeId: string, redaction: Redaction): Promise<boolean>;
+}
