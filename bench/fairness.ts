@@ -9,7 +9,7 @@ import { Pool } from 'undici';
 import { readConfig } from '../src/server/config.ts';
 import { openStore } from '../src/server/open-store.ts';
 import { clock, random } from '../src/server/real-ports.ts';
-import type { Admission } from '../src/store/contract/store.ts';
+import type { FreeSlots } from '../src/store/contract/store.ts';
 import { BODY } from './load.ts';
 import { API_KEY, type Bench, type Env, SECRET_KEY, startBench } from './server.ts';
 import { type Spread, spreadOf } from './stats.ts';
@@ -47,7 +47,7 @@ const ANSWERS = 'export default async ({ $ }) => { await $.respond({ status: 200
 const WARM_UPS = 20;
 const PAUSE_MS = 5;
 const AT_ONCE = 500;
-const NO_HANDS: Admission = {
+const NO_HANDS: FreeSlots = {
   takeRun: () => false,
   dropRun: () => {},
   takeDelivery: () => false,

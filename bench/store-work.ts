@@ -7,14 +7,14 @@ import type { ClaimedRun, RunOutcome } from '../src/domain/run/run.ts';
 import { NO_OUTCOME } from '../src/domain/run/run.ts';
 import { endOf, type RunEnd } from '../src/domain/run/run-end.ts';
 import { clock, createIds, random } from '../src/server/real-ports.ts';
-import type { Admission, Store } from '../src/store/contract/store.ts';
+import type { FreeSlots, Store } from '../src/store/contract/store.ts';
 import { BODY } from './load.ts';
 
 const ids = createIds(clock, random);
 /** A store that nodes share lets no more of a workflow run than its settings say. */
 const ROOMY = { ...DEFAULT_SETTINGS, concurrency: 1000 };
 
-export const FREE_HANDS: Admission = {
+export const FREE_HANDS: FreeSlots = {
   takeRun: () => true,
   dropRun: () => {},
   takeDelivery: () => true,

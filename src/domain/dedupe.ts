@@ -8,7 +8,7 @@ import type { Dedupe } from './resource.ts';
 
 type Item = Pick<NewEmission, 'itemId' | 'name'>;
 
-export interface Judged<T> {
+export interface Deduplicated<T> {
   /** Emissions that are no repeats, in order. */
   readonly fresh: readonly T[];
   /** Ids to remember from now on, newest last within each channel. */
@@ -22,11 +22,11 @@ export type Spelling = (itemId: string) => string;
 const SEPARATOR = '\u001f';
 
 /** `remembered`: the result of the last call. An emission without an id passes; earlier code refuses it where ids are required. */
-export function judge<T extends Item>(
+export function deduplicate<T extends Item>(
   strategy: Dedupe,
   { remembered, emissions }: { remembered: readonly string[]; emissions: readonly T[] },
   spell: Spelling = (itemId) => itemId,
-): Judged<T> {
+): Deduplicated<T> {
   const isOneChannel =
     emissions.every(({ name }) => name === '') && !remembered.some((entry) => entry.includes(SEPARATOR));
   const spellPlain: Spelling = (itemId) => withoutSeparator(spell(itemId));
@@ -69,7 +69,7 @@ function withoutSeparator(id: string): string {
 type Strategy = <T extends Item>(
   of: { remembered: readonly string[]; emissions: readonly T[] },
   spell: Spelling,
-) => Judged<T>;
+) => Deduplicated<T>;
 
 const STRATEGIES: Readonly<Record<Dedupe, Strategy>> = {
   unique: ({ remembered, emissions }, spell) => {

@@ -18,14 +18,14 @@ import { createSubscriptions } from './resources/subscriptions.ts';
 import { createWebhooks, type WebhookDeps } from './resources/webhooks.ts';
 import { createWorkflows, type WorkflowDeps } from './resources/workflows.ts';
 import { createDifferences, type DifferenceDeps } from './runs/differences.ts';
-import { createDirects, type DirectDeps } from './runs/manual-runs.ts';
+import { createManualRuns, type ManualRunDeps } from './runs/manual-runs.ts';
 import { createReplays, type ReplayActionDeps } from './runs/replays.ts';
 import { createResumes, type ResumeDeps } from './runs/resumes.ts';
 import { createRunRetries } from './runs/run-retries.ts';
 import { createSources, type SourceDeps } from './sources/sources.ts';
 
 export type ActionDeps = WorkflowDeps &
-  DirectDeps &
+  ManualRunDeps &
   ReportDeps &
   ConfigureDeps &
   CheckDeps &
@@ -49,12 +49,12 @@ export type ActionDeps = WorkflowDeps &
 export type Actions = ReturnType<typeof createActions>;
 
 export function createActions(deps: ActionDeps) {
-  const directs = createDirects(deps);
+  const manualRuns = createManualRuns(deps);
   const groups = createGroups(deps);
   return {
     accept: deps.emit,
     ...createWorkflows(deps),
-    ...directs,
+    ...manualRuns,
     ...createReports(deps),
     ...createRunRetries(deps),
     ...createReplays(deps),
@@ -73,7 +73,7 @@ export function createActions(deps: ActionDeps) {
     ...createChannels(deps),
     ...createChannelTests(deps),
     ...groups,
-    ...createLinkActions(deps, { ...groups, replay: directs.replay }),
+    ...createLinkActions(deps, { ...groups, replay: manualRuns.replay }),
     ...createDataStores(deps),
     ...createHeartbeats(deps),
   };

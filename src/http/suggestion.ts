@@ -8,12 +8,12 @@ const COMPARED_CHARS = 64;
 /** Returns which names are known, and first the one that was probably meant. */
 export function knownNames(name: string, known: readonly string[]): string {
   if (known.length === 0) return 'this request takes none';
-  const meant = nearest(name, known);
+  const meant = similarName(name, known);
   return `${meant === null ? '' : `did you mean ${meant}? `}known are ${known.join(', ')}`;
 }
 
 /** Returns the name that `name` was probably meant to be: one letter in three may be wrong; null when there is none. */
-function nearest(name: string, known: readonly string[]): string | null {
+function similarName(name: string, known: readonly string[]): string | null {
   const letters = lettersOf(name);
   if (letters.length === 0 || letters.length > COMPARED_CHARS) return null;
   let best: string | null = null;

@@ -24,7 +24,7 @@ export interface RunRequest {
   /** The value of `steps.trigger.context`; JSON values only. */
   readonly context: Readonly<Record<string, unknown>>;
   /** Set when the deployment is a source. */
-  readonly source: SourceInput | null;
+  readonly source: SourceRunInput | null;
   /** The checkpoint of a run that goes on after a wait; null: the run begins at its first step. */
   readonly earlier: EarlierSegments | null;
   /** Hex; the process makes the tokens of its runs' resume addresses with it (resume-token.ts). */
@@ -66,7 +66,7 @@ export type ChildReply =
 
 export type Hook = 'deploy' | 'activate' | 'deactivate';
 
-export interface SourceInput extends PropsInput {
+export interface SourceRunInput extends PropsInput {
   readonly sourceId: string;
   /** What is called on the component: `run`, or hooks one after the other. */
   readonly call: 'run' | readonly Hook[];

@@ -28,7 +28,7 @@ export interface Egress {
 export type OpenEgress = (path: string, user: { uid: number; gid: number } | null) => Promise<Egress>;
 
 /** The headers of a refusal. The reason names no address except the requested one. */
-interface Refusal {
+interface EgressRefusal {
   readonly status: 400 | 403 | 502 | 503 | 504;
   readonly code: string;
   readonly reason: string;
@@ -119,8 +119,8 @@ class UnixEgress implements Egress {
   }
 }
 
-const NO_TARGET: Refusal = { status: 400, code: 'ERR_INVALID_ARG_VALUE', reason: 'it is not a name and a port' };
-const TOO_MANY: Refusal = {
+const NO_TARGET: EgressRefusal = { status: 400, code: 'ERR_INVALID_ARG_VALUE', reason: 'it is not a name and a port' };
+const TOO_MANY: EgressRefusal = {
   status: 503,
   code: 'EMFILE',
   reason: `the process has ${LIMITS.egressConnections} connections open, and may have no more`,
@@ -134,13 +134,13 @@ function readTarget(text: string): TunnelTarget | null {
   return host === undefined || !(port > 0 && port <= MAX_PORT) ? null : { host, port };
 }
 
-function refuse(caller: Duplex, { status, code, reason }: Refusal): void {
+function refuse(caller: Duplex, { status, code, reason }: EgressRefusal): void {
   if (caller.destroyed) return;
   caller.end(`HTTP/1.1 ${status} Refused\r\nerrand-code: ${code}\r\nerrand-reason: ${reason}\r\n\r\n`);
   caller.resume(); // what it still sends is of no interest, but its end is
 }
 
-function refusalOf(error: unknown): Refusal {
+function refusalOf(error: unknown): EgressRefusal {
   if (error instanceof ForbiddenTarget) return { status: 403, code: 'ERR_TARGET_FORBIDDEN', reason: error.reason };
   if (error instanceof ConnectTimeout) {
     return { status: 504, code: 'ETIMEDOUT', reason: `no connection after ${error.afterMs} ms` };

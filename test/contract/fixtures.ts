@@ -12,7 +12,7 @@ import type { StepResult } from '../../src/domain/run/step-result.ts';
 import type { WaitAsked } from '../../src/domain/run/wait.ts';
 import type { Clock, Ids, Random } from '../../src/ports.ts';
 import type { Page, PageQuery } from '../../src/store/contract/records.ts';
-import type { Admission, Claims, Store } from '../../src/store/contract/store.ts';
+import type { Claims, FreeSlots, Store } from '../../src/store/contract/store.ts';
 
 /** One store on data of its own. Disposing closes it and removes the data. */
 export interface Opened extends AsyncDisposable {
@@ -87,7 +87,7 @@ interface Tally {
 }
 
 /** An admission that takes what it is allowed to, and counts what it took and what was dropped. */
-export class CountedSlots implements Admission {
+export class CountedSlots implements FreeSlots {
   readonly runs: Tally = { taken: 0, dropped: 0 };
   readonly deliveries: Tally = { taken: 0, dropped: 0 };
   /** What the store said of the listeners that it asked for. */

@@ -12,7 +12,7 @@ import { endOf, endOfAttempt } from '../../src/domain/run/run-end.ts';
 import type { WaitAsked } from '../../src/domain/run/wait.ts';
 import type { Ids } from '../../src/ports.ts';
 import type { SourceWrite, WorkflowWrite } from '../../src/store/contract/resources.ts';
-import type { Admission, Appended, AttemptEnd, Attempted, Finished, Store } from '../../src/store/contract/store.ts';
+import type { Appended, AttemptEnd, Attempted, Finished, FreeSlots, Store } from '../../src/store/contract/store.ts';
 import {
   aFault,
   all,
@@ -189,7 +189,7 @@ export class Stage {
 
   // What happens.
 
-  async append(emitterId: string, changes: Partial<NewEmission> = {}, slots: Admission = none()): Promise<Appended> {
+  async append(emitterId: string, changes: Partial<NewEmission> = {}, slots: FreeSlots = none()): Promise<Appended> {
     this.names.add(changes.name ?? '');
     const appended = await this.store.append(this.make.emission(emitterId, changes), slots);
     this.appended.add(appended.entry);
@@ -197,7 +197,7 @@ export class Stage {
   }
 
   /** An emission that one workflow or source alone hears. */
-  appendFor(listenerId: string, changes: Partial<NewEmission> = {}, slots: Admission = none()): Promise<Appended> {
+  appendFor(listenerId: string, changes: Partial<NewEmission> = {}, slots: FreeSlots = none()): Promise<Appended> {
     return this.append(this.owner.id, { name: RUN, onlyListenerId: listenerId, ...changes }, slots);
   }
 
@@ -213,12 +213,12 @@ export class Stage {
     return (await this.store.claimRuns(limit, new CountedSlots(limit, wanted))).runs;
   }
 
-  tryEnd(run: ClaimedRun, outcome: RunOutcome = succeeded(), slots: Admission = none()): Promise<Finished> {
+  tryEnd(run: ClaimedRun, outcome: RunOutcome = succeeded(), slots: FreeSlots = none()): Promise<Finished> {
     for (const { name } of outcome.outgoing) this.names.add(name);
     return this.store.finishRun(endOf(run, outcome, this.clock.nowMs()), slots);
   }
 
-  async end(run: ClaimedRun, outcome: RunOutcome = succeeded(), slots: Admission = none()): Promise<Finished> {
+  async end(run: ClaimedRun, outcome: RunOutcome = succeeded(), slots: FreeSlots = none()): Promise<Finished> {
     const finished = await this.tryEnd(run, outcome, slots);
     equal(finished.held, true, 'the lease is ours');
     return finished;
@@ -245,7 +245,7 @@ export class Stage {
   }
 
   /** A failed run of that workflow; the entry of its `$errors`. */
-  async failure(runnable: Pick<Runnable, 'id'>, code?: string, slots: Admission = none()): Promise<number> {
+  async failure(runnable: Pick<Runnable, 'id'>, code?: string, slots: FreeSlots = none()): Promise<number> {
     return defined((await this.end(await this.started(runnable), failed(code), slots)).errorEntry);
   }
 
@@ -253,7 +253,7 @@ export class Stage {
     return (await this.store.claimDeliveries(limit, all())).deliveries;
   }
 
-  delivered(delivery: ClaimedDelivery, slots: Admission = none()): Promise<Attempted> {
+  delivered(delivery: ClaimedDelivery, slots: FreeSlots = none()): Promise<Attempted> {
     return this.attempt({ delivery, state: 'delivered' }, slots);
   }
 
@@ -261,14 +261,14 @@ export class Stage {
     delivery: ClaimedDelivery,
     inMs: number,
     made: Partial<Attempt> = {},
-    slots: Admission = none(),
+    slots: FreeSlots = none(),
   ): Promise<Attempted> {
     const nextAttemptAtMs = this.clock.nowMs() + inMs;
     const whole = anAttempt({ status: 500, detail: 'answered 500', ...made });
     return this.attempt({ delivery, state: 'retrying', nextAttemptAtMs, made: whole }, slots);
   }
 
-  exhausted(delivery: ClaimedDelivery, more: Partial<AttemptEnd> = {}, slots: Admission = none()): Promise<Attempted> {
+  exhausted(delivery: ClaimedDelivery, more: Partial<AttemptEnd> = {}, slots: FreeSlots = none()): Promise<Attempted> {
     const made = anAttempt({ status: 500, detail: 'answered 500' });
     const error = failureOfDelivery(delivery, made, { code: 'DeliveryExhausted' });
     return this.attempt({ delivery, state: 'exhausted', made, error, ...more }, slots);
@@ -276,7 +276,7 @@ export class Stage {
 
   attempt(
     end: Pick<AttemptEnd, 'delivery' | 'state'> & Partial<AttemptEnd>,
-    slots: Admission = none(),
+    slots: FreeSlots = none(),
   ): Promise<Attempted> {
     const made = { ...anAttempt(), startedAtMs: this.clock.nowMs() };
     const rest = { made, nextAttemptAtMs: null, pauseUntilMs: null, error: null, disableWebhook: false };

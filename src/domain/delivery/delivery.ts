@@ -84,14 +84,14 @@ export interface Attempt {
 /** Reason for the due time of a delivery. */
 export type DueBy = 'event' | 'schedule' | 'retry_after' | 'resend';
 
-export type Decision =
+export type AttemptDecision =
   | { readonly state: 'delivered' }
   /** `isPause`: every delivery to this listener waits that long, and the attempt does not count. */
   | { readonly state: 'retrying'; readonly inMs: number; readonly isPause: boolean }
   | { readonly state: 'exhausted'; readonly code: 'DeliveryExhausted' | 'DeliveryRefused' | 'WebhookGone' };
 
 /** Returns the state after an attempt. `jitter` is uniform in [0, 1). */
-export function decide(delivery: ClaimedDelivery, made: Attempt, jitter: number): Decision {
+export function decide(delivery: ClaimedDelivery, made: Attempt, jitter: number): AttemptDecision {
   const { kind, tries, webhook } = delivery;
   if (made.outcome === 'forbidden') return { state: 'exhausted', code: 'DeliveryRefused' };
   if (made.outcome === 'answered' && made.status !== null) {

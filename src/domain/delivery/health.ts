@@ -23,26 +23,26 @@ export const HEALTHY: WebhookHealth = {
 
 export type HealthNotice = 'WebhookFailing' | 'WebhookDisabled';
 
-export interface Notice {
+export interface HealthError {
   readonly code: HealthNotice;
   readonly failingSinceMs: number;
   readonly exhaustedInRow: number;
 }
 
-export interface Judged {
+export interface HealthChange {
   readonly health: WebhookHealth;
   /** To be emitted as `$errors` of the webhook. `WebhookDisabled`: the webhook is also disabled. */
-  readonly notice: Notice | null;
+  readonly notice: HealthError | null;
 }
 
-export interface Judgement {
+export interface AttemptEffect {
   readonly state: 'delivered' | 'retrying' | 'exhausted';
   readonly pauseUntilMs: number | null;
   readonly nowMs: number;
 }
 
 /** Judges an active webhook. Returns the same object when nothing changed, so that the store writes nothing. */
-export function judgeHealth(before: WebhookHealth, { state, pauseUntilMs, nowMs }: Judgement): Judged {
+export function judgeHealth(before: WebhookHealth, { state, pauseUntilMs, nowMs }: AttemptEffect): HealthChange {
   const pausedUntilMs = later(before.pausedUntilMs, pauseUntilMs);
   if (state === 'delivered') {
     const isWell = before.failingSinceMs === null;
@@ -75,14 +75,14 @@ export interface AttemptSigns {
   readonly webhook: Pick<Webhook, 'url' | 'active'> | null | undefined;
   /** The URL of the attempt. */
   readonly attemptedUrl: string | undefined;
-  readonly state: Judgement['state'];
+  readonly state: AttemptEffect['state'];
   readonly pauseUntilMs: number | null;
   /** The receiver answered 410. */
   readonly disableWebhook: boolean;
   readonly nowMs: number;
 }
 
-export interface WebhookJudged extends Judged {
+export interface WebhookJudged extends HealthChange {
   /** The webhook is to be disabled, and its waiting deliveries become `held`. */
   readonly isDisabled: boolean;
 }
@@ -109,7 +109,7 @@ function later(a: number | null, b: number | null): number | null {
 }
 
 /** Returns the notice in words. `lastDetail`: the detail of the last attempt. */
-export function noticeText({ code, failingSinceMs, exhaustedInRow }: Notice, lastDetail: string): string {
+export function noticeText({ code, failingSinceMs, exhaustedInRow }: HealthError, lastDetail: string): string {
   const from = new Date(failingSinceMs).toISOString();
   const exhausted = `${exhaustedInRow} ${exhaustedInRow === 1 ? 'delivery' : 'deliveries'} exhausted`;
   const what = `No attempt has succeeded since ${from} (${exhausted}). The last one: ${lastDetail}`;

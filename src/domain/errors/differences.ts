@@ -220,25 +220,25 @@ export function shapeChanges(before: Shape, after: Shape): readonly ShapeChange[
 
 export interface Differences {
   readonly group: ErrorGroup;
-  readonly failures: Looked;
-  readonly successes: Looked;
+  readonly failures: ComparedCount;
+  readonly successes: ComparedCount;
   readonly fields: readonly Difference[];
   /** Null: none is kept. */
-  readonly lastGood: Place | null;
-  readonly firstBad: Place | null;
+  readonly lastGood: ComparedRun | null;
+  readonly firstBad: ComparedRun | null;
   /** Null: one of the two runs is not known, or both have the same deployment, or one is no longer kept. */
   readonly code: readonly StepDiff[] | null;
   /** Null: one of the two events is not known. */
   readonly shape: readonly ShapeChange[] | null;
 }
 
-export interface Looked {
+export interface ComparedCount {
   readonly count: number;
   /** There are more, which were not looked at. */
   readonly isPart: boolean;
 }
 
-export interface Place {
+export interface ComparedRun {
   readonly run: number | null;
   readonly entry: number;
   readonly deploymentId: string | null;

@@ -8,7 +8,7 @@ export type GroupState = 'open' | 'resolved' | 'muted';
 export const GROUP_STATES: readonly GroupState[] = ['open', 'resolved', 'muted'];
 
 /** What the state of a group depends on. */
-export interface Standing {
+export interface GroupStatus {
   readonly state: GroupState;
   /** Of a mute: epoch milliseconds of its end; null: it has another end. */
   readonly untilMs: number | null;
@@ -21,7 +21,7 @@ export interface Standing {
   readonly afterDeployment: string | null;
 }
 
-export const OPEN: Standing = { state: 'open', untilMs: null, untilCount: null, afterDeployment: null };
+export const OPEN: GroupStatus = { state: 'open', untilMs: null, untilCount: null, afterDeployment: null };
 
 /** One error of a group, as it comes. */
 export interface GroupedError {
@@ -39,7 +39,7 @@ export interface Reopened {
   readonly deploymentId: string | null;
 }
 
-export interface ErrorGroup extends Standing {
+export interface ErrorGroup extends GroupStatus {
   /** `eg_…` */
   readonly id: string;
   readonly ownerId: string;
@@ -65,21 +65,21 @@ export interface ErrorGroup extends Standing {
  * them.
  */
 export function reopenedBy(
-  standing: Standing,
+  status: GroupStatus,
   errors: readonly GroupedError[],
   { countBefore, nowMs }: { readonly countBefore: number; readonly nowMs: number },
 ): Reopened | null {
-  const { state } = standing;
+  const { state } = status;
   if (state === 'open') return null;
   for (const [i, { entry, deploymentId }] of errors.entries()) {
-    const by = reasonOf(standing, { count: countBefore + i + 1, deploymentId, nowMs });
+    const by = reasonOf(status, { count: countBefore + i + 1, deploymentId, nowMs });
     if (by !== null) return { from: state, by, atMs: nowMs, entry, deploymentId };
   }
   return null;
 }
 
 function reasonOf(
-  { state, untilMs, untilCount, afterDeployment }: Standing,
+  { state, untilMs, untilCount, afterDeployment }: GroupStatus,
   error: { readonly count: number; readonly deploymentId: string | null; readonly nowMs: number },
 ): Reopened['by'] | null {
   if (state === 'resolved' && afterDeployment === null) return 'error';
@@ -90,7 +90,7 @@ function reasonOf(
 }
 
 /** Returns the group as it stands now: a mute whose time is over has ended, whether an error has come or not. */
-export function standingAt(group: ErrorGroup, nowMs: number): ErrorGroup {
+export function groupAt(group: ErrorGroup, nowMs: number): ErrorGroup {
   const { state, untilMs } = group;
   if (state !== 'muted' || untilMs === null || nowMs < untilMs) return group;
   const reopened: Reopened = { from: 'muted', by: 'time', atMs: untilMs, entry: null, deploymentId: null };
@@ -99,7 +99,7 @@ export function standingAt(group: ErrorGroup, nowMs: number): ErrorGroup {
 
 /** What an owner says about a group. Undefined: stays as it is. */
 export interface GroupChange {
-  readonly standing?: GroupOrder;
+  readonly status?: GroupOrder;
   readonly note?: string | null;
   readonly assignee?: string | null;
 }
@@ -122,7 +122,7 @@ export type GroupOrder =
 export function ordered(
   order: GroupOrder,
   { count, deploymentId }: { readonly count: number; readonly deploymentId: string | null },
-): Standing | undefined {
+): GroupStatus | undefined {
   if (order.state === 'open') return OPEN;
   const isForDeployment = order.state === 'resolved' ? order.inNextDeployment : order.untilNextDeployment;
   if (isForDeployment && deploymentId === null) return undefined;

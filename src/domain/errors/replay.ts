@@ -43,7 +43,7 @@ export function standsFor({ isEdited, state }: Replay): boolean {
 }
 
 /** Returns why an operation makes no replay beside this one. */
-export function whyStanding({ run, state, operationId }: Pick<Replay, 'run' | 'state' | 'operationId'>): string {
+export function whyNotAgain({ run, state, operationId }: Pick<Replay, 'run' | 'state' | 'operationId'>): string {
   const id = numberedId(PREFIX.run, run);
   const by = operationId === null ? id : `${id} of ${operationId}`;
   return isOver(state) ? `its event was run again by ${by} (${state})` : `its event is being run again by ${by}`;

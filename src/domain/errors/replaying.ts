@@ -40,10 +40,10 @@ export type EndedOutcome = (typeof ENDED_OUTCOMES)[number];
 export const LEFT_OUTCOMES = ['not_replayed', 'replayed_before'] as const;
 export type LeftOutcome = (typeof LEFT_OUTCOMES)[number];
 export const OUTCOMES = ['under_way', ...ENDED_OUTCOMES, ...LEFT_OUTCOMES] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+export type ReplayOutcome = (typeof OUTCOMES)[number];
 
 /** How many errors of an operation have come to which outcome so far. */
-export type OutcomeCounts = Readonly<Record<Outcome, number>>;
+export type OutcomeCounts = Readonly<Record<ReplayOutcome, number>>;
 
 export const NO_OUTCOMES: OutcomeCounts = {
   under_way: 0,
@@ -141,7 +141,11 @@ export function outcomeOf(
   return group !== null && group === failedGroup ? 'failed_same' : 'failed_differently';
 }
 
-export function counted(counts: OutcomeCounts, ended: readonly Outcome[], from: 'under_way' | null): OutcomeCounts {
+export function counted(
+  counts: OutcomeCounts,
+  ended: readonly ReplayOutcome[],
+  from: 'under_way' | null,
+): OutcomeCounts {
   const next = { ...counts };
   for (const outcome of ended) {
     next[outcome]++;
@@ -150,7 +154,7 @@ export function counted(counts: OutcomeCounts, ended: readonly Outcome[], from: 
   return next;
 }
 
-export interface Judged {
+export interface OperationProgress {
   readonly state: 'running' | 'paused' | 'done';
   readonly reason: string | null;
   readonly isCanaryOver: boolean;
@@ -161,7 +165,7 @@ export interface Judged {
  * Returns what follows from the outcomes of an operation that runs. What is resumed goes on behind the canary, and until as
  * many have failed again.
  */
-export function judged(replaying: Replaying): Judged {
+export function judged(replaying: Replaying): OperationProgress {
   const { order, counts, isCanaryOver, stopAt, isThrough } = replaying;
   const failed = failuresIn(counts);
   const next = { state: 'running', reason: null, isCanaryOver, stopAt } as const;

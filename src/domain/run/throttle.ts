@@ -11,20 +11,20 @@ export type StartTimes = readonly number[];
 
 /** Returns how many runs may begin now; 0: none before `nextStartMs`. */
 export function roomAt(throttle: Throttle, starts: StartTimes, nowMs: number): number {
-  const known = startsAsOf(starts, nowMs);
+  const known = startTimesAsOf(starts, nowMs);
   return Math.max(0, throttle.limit - (known.length - firstWithin(throttle, known, nowMs)));
 }
 
 /** Returns when the next run may begin; `nowMs`: now. */
 export function nextStartMs(throttle: Throttle, starts: StartTimes, nowMs: number): number {
-  const oldest = startsAsOf(starts, nowMs).at(-throttle.limit);
+  const oldest = startTimesAsOf(starts, nowMs).at(-throttle.limit);
   return oldest === undefined ? nowMs : Math.max(nowMs, oldest + throttle.intervalMs);
 }
 
 /** Appends `count` starts at `nowMs`. Keeps only as many starts as later calls need: at most the limit. */
-export function withStarts(throttle: Throttle, starts: StartTimes, now: { nowMs: number; count: number }): StartTimes {
+export function addStarts(throttle: Throttle, starts: StartTimes, now: { nowMs: number; count: number }): StartTimes {
   const { nowMs, count } = now;
-  const known = startsAsOf(starts, nowMs);
+  const known = startTimesAsOf(starts, nowMs);
   const recent = known.slice(firstWithin(throttle, known, nowMs));
   return [...recent, ...new Array<number>(count).fill(nowMs)].slice(-throttle.limit);
 }
@@ -33,7 +33,7 @@ export function withStarts(throttle: Throttle, starts: StartTimes, now: { nowMs:
  * Moves starts that seem to lie in the future to now, since the clock may have been set back. Once stored, the result lets
  * the next run begin an interval from now, and not when the clock has caught up.
  */
-export function startsAsOf(starts: StartTimes, nowMs: number): StartTimes {
+export function startTimesAsOf(starts: StartTimes, nowMs: number): StartTimes {
   const newest = starts.at(-1);
   return newest === undefined || newest <= nowMs ? starts : starts.map((ms) => Math.min(ms, nowMs));
 }

@@ -1,7 +1,14 @@
 // Heartbeats: what a ping changes, and when one is late. Pure; the next due time of a schedule comes from the caller.
 
 import type { Schedule } from '../resource.ts';
-import { type Decision, HEARTBEAT_FAILED, type OpenError, SILENT, type Told, type Watch } from './watch.ts';
+import {
+  HEARTBEAT_FAILED,
+  type OpenError,
+  SILENT,
+  type Watch,
+  type WatchFinding,
+  type WatchJudgement,
+} from './watch.ts';
 
 /** A job that runs elsewhere, and calls an address each time. */
 export interface Heartbeat {
@@ -45,7 +52,7 @@ interface Now {
 }
 
 /** Judges a ping. The end of a run, also of one that failed, is what the schedule expects. */
-export function pinged({ heartbeat, watch }: WatchedHeartbeat, ping: Ping, now: Now): Decision {
+export function pinged({ heartbeat, watch }: WatchedHeartbeat, ping: Ping, now: Now): WatchJudgement {
   const { nowMs, nextTick } = now;
   const { schedule, active } = heartbeat;
   const before = watch.counts;
@@ -72,17 +79,17 @@ export function pinged({ heartbeat, watch }: WatchedHeartbeat, ping: Ping, now: 
     expectedAtMs: active ? nextTick(schedule, nowMs) : null,
     open: isNew ? [{ code: HEARTBEAT_FAILED, sinceMs: nowMs }] : left,
   };
-  const told: Told[] = over.map((open) => ended(open));
+  const told: WatchFinding[] = over.map((open) => ended(open));
   if (isFailure) told.push({ kind: 'error', code: HEARTBEAT_FAILED, why: 'reported' });
   return { next: { ...next, dueAtMs: active ? dueOf(next, heartbeat) : null }, told };
 }
 
-function ended({ code, sinceMs }: OpenError): Told {
+function ended({ code, sinceMs }: OpenError): WatchFinding {
   return { kind: 'recovered', code, sinceMs, why: code === SILENT ? 'no_ping' : 'reported' };
 }
 
 /** Judges a heartbeat that no ping came for. */
-export function missed({ heartbeat, watch }: WatchedHeartbeat, nowMs: number): Decision {
+export function missed({ heartbeat, watch }: WatchedHeartbeat, nowMs: number): WatchJudgement {
   const dueAtMs = heartbeat.active ? dueOf(watch, heartbeat) : null;
   if (dueAtMs === null || nowMs < dueAtMs) return { next: { ...watch, dueAtMs }, told: [] };
   const { startedAtMs } = watch.counts;

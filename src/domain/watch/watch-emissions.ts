@@ -11,8 +11,8 @@ import {
   HEARTBEAT_FAILED,
   type NamedWatch,
   SILENT,
-  type Told,
   UNHEALTHY,
+  type WatchFinding,
   type WatchKind,
   type Why,
 } from './watch.ts';
@@ -49,11 +49,11 @@ export function faultsOf(kind: WatchKind): readonly CapturedFault[] {
 const BEFORE_EVENT = utf8('{"original_event":');
 const MSG_LOG_CHARS = 1000;
 
-export function emissionOf(watch: NamedWatch, told: Told, seen: Seen): NewEmission {
+export function emissionOf(watch: NamedWatch, told: WatchFinding, seen: Seen): NewEmission {
   return told.kind === 'error' ? errorOf(watch, told, seen) : recoveryOf(watch, told, seen);
 }
 
-function errorOf(watch: NamedWatch, told: Told & { kind: 'error' }, seen: Seen): NewEmission {
+function errorOf(watch: NamedWatch, told: WatchFinding & { kind: 'error' }, seen: Seen): NewEmission {
   const { id, ownerId } = watch;
   const ts = new Date(seen.nowMs).toISOString();
   const isWorkflow = id.startsWith('p_');
@@ -95,7 +95,7 @@ function errorOf(watch: NamedWatch, told: Told & { kind: 'error' }, seen: Seen):
   };
 }
 
-function recoveryOf(watch: NamedWatch, told: Told & { kind: 'recovered' }, { nowMs }: Seen): NewEmission {
+function recoveryOf(watch: NamedWatch, told: WatchFinding & { kind: 'recovered' }, { nowMs }: Seen): NewEmission {
   const { id, ownerId } = watch;
   const { code, sinceMs } = told;
   const body = {
@@ -120,7 +120,7 @@ function recoveryOf(watch: NamedWatch, told: Told & { kind: 'recovered' }, { now
   };
 }
 
-function eventOf(watch: NamedWatch, { why }: Told, { ended, ping }: Seen): Record<string, unknown> {
+function eventOf(watch: NamedWatch, { why }: WatchFinding, { ended, ping }: Seen): Record<string, unknown> {
   const { rule, lastAtMs } = watch;
   const about = { watch: watch.kind, why, last_at_ms: lastAtMs };
   if ('limitMs' in rule) return { ...about, limit_ms: rule.limitMs };

@@ -71,16 +71,16 @@ export interface NamedWatch extends Watch {
 }
 
 /** What a decision tells. */
-export type Told =
+export type WatchFinding =
   | { readonly kind: 'error'; readonly code: string; readonly why: Why }
   | { readonly kind: 'recovered'; readonly code: string; readonly sinceMs: number; readonly why: Why };
 
 /** Why an error was told: one message, and one group of errors, for each. */
 export type Why = 'not_run' | 'not_succeeded' | 'ratio' | 'no_ping' | 'not_ended' | 'reported';
 
-export interface Decision {
+export interface WatchJudgement {
   readonly next: Watch;
-  readonly told: readonly Told[];
+  readonly told: readonly WatchFinding[];
 }
 
 /**
@@ -121,14 +121,17 @@ export interface Ended {
 }
 
 /** Judges a watch of a workflow. `ended`: for a ratio. */
-export function judged(watch: Watch, { nowMs, ended }: { readonly nowMs: number; readonly ended: Ended }): Decision {
+export function judged(
+  watch: Watch,
+  { nowMs, ended }: { readonly nowMs: number; readonly ended: Ended },
+): WatchJudgement {
   const { rule } = watch;
   if ('errorRatio' in rule) return judgedRatio(watch, rule.errorRatio, { nowMs, ended });
   if ('limitMs' in rule) return judgedTime(watch, rule.limitMs, nowMs);
   throw new Error(`${watch.id} is a heartbeat`);
 }
 
-function judgedTime(watch: Watch, limitMs: number, nowMs: number): Decision {
+function judgedTime(watch: Watch, limitMs: number, nowMs: number): WatchJudgement {
   const heardAtMs = Math.min(watch.lastAtMs ?? watch.watchedAtMs, nowMs);
   const overAtMs = heardAtMs + watch.excusedMs + limitMs;
   const why = watch.kind === 'silence' ? 'not_run' : 'not_succeeded';
@@ -140,7 +143,7 @@ function judgedRatio(
   watch: Watch,
   ratio: ErrorRatio,
   { nowMs, ended }: { readonly nowMs: number; readonly ended: Ended },
-): Decision {
+): WatchJudgement {
   const { succeeded, failed } = ended;
   const all = succeeded + failed;
   const isOver = all > 0 && failed / all > ratio.over;
@@ -154,12 +157,12 @@ function judgedRatio(
   return { next: { ...watch, dueAtMs: nowMs + partMs }, told: [] };
 }
 
-function well(watch: Watch, { dueAtMs, why }: { dueAtMs: number; why: Why }): Decision {
+function well(watch: Watch, { dueAtMs, why }: { dueAtMs: number; why: Why }): WatchJudgement {
   const told = watch.open.map((open) => ({ kind: 'recovered' as const, ...open, why }));
   return { next: { ...watch, open: [], dueAtMs }, told };
 }
 
-function bad(watch: Watch, is: { code: string; why: Why; sinceMs: number; dueAtMs: number | null }): Decision {
+function bad(watch: Watch, is: { code: string; why: Why; sinceMs: number; dueAtMs: number | null }): WatchJudgement {
   const { code, why, sinceMs, dueAtMs } = is;
   if (watch.open.length > 0) return { next: { ...watch, dueAtMs }, told: [] };
   return { next: { ...watch, open: [{ code, sinceMs }], dueAtMs }, told: [{ kind: 'error', code, why }] };

@@ -1,8 +1,8 @@
 // How much this node does at once: slots per workflow, per webhook (deliveries/delivery-limiter.ts) and in all. The store
-// takes slots (Admission) while it writes, so that a row is inserted as leased only when a slot is free.
+// takes slots (FreeSlots) while it writes, so that a row is inserted as leased only when a slot is free.
 
 import { concurrencyOf, type Runnable, type Webhook } from '../../domain/resource.ts';
-import type { Admission } from '../../store/contract/store.ts';
+import type { FreeSlots } from '../../store/contract/store.ts';
 import type { DeliveryLimiter } from '../deliveries/delivery-limiter.ts';
 
 /**
@@ -45,14 +45,14 @@ export interface NodeRoles {
   readonly deliveries: boolean;
 }
 
-export class Slots implements Admission {
+export class Slots implements FreeSlots {
   readonly #runs = new RunCounter();
   readonly #limiter: DeliveryLimiter;
   readonly #roles: NodeRoles;
   readonly #ahead: (runnable: Runnable) => number;
   #isOpen = false;
   /** The same slots, for claims over all webhooks in turn. */
-  readonly forClaims: Admission;
+  readonly forClaims: FreeSlots;
 
   /** `ahead`: how many runs of a runnable may be leased while all of its slots are taken. */
   constructor(limiter: DeliveryLimiter, roles: NodeRoles, ahead: (runnable: Runnable) => number = () => 0) {

@@ -35,7 +35,7 @@ export function createComponentChecks({ components, runner }: CheckDeps) {
   async function checkComponents(ownerId: string, input: CheckInput): Promise<ComponentChecks> {
     const all = await sourcesOf(input);
     const sources = all.slice(0, LIMITS.componentsChecked);
-    const checks = await inTurn(sources, (source) => checkOne(ownerId, source));
+    const checks = await oneByOne(sources, (source) => checkOne(ownerId, source));
     const missing = checks.flatMap(({ missingPackages }) => missingPackages);
     const { packagesDir } = components;
     return {
@@ -143,7 +143,7 @@ function shown(problems: readonly CheckProblem[]): CheckProblem[] {
 }
 
 /** Returns the results in the order of the items, without those that are not begun in time; the first one always is. */
-async function inTurn<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
+async function oneByOne<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const left = items.entries();
   const until = performance.now() + LIMITS.componentsCheckMs;

@@ -3,7 +3,7 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { Refusal } from '../../domain/fault.ts';
-import { nearest } from './suggestions.ts';
+import { similarNames } from './suggestions.ts';
 
 const HIDDEN = /\/(node_modules|\.[^/]*)\//;
 const CODE = /\.[mc]?[jt]s$/;
@@ -74,7 +74,7 @@ async function whatIsThere(dir: string, path: string): Promise<string> {
   const entries = await readdir(dir, { recursive: true, withFileTypes: true }).catch(() => []);
   const all = entries.map(({ parentPath, name }) => relative(dir, join(parentPath, name)).replaceAll(sep, '/'));
   const files = all.filter((file) => CODE.test(file) && !HIDDEN.test(`/${file}`));
-  const near = nearest(files, path);
+  const near = similarNames(files, path);
   const end = near.length === 0 ? 'there are none' : `near it are ${near.join(', ')}`;
   return `names ${show(path)}, and there is no such file in the folder of components; ${end}`;
 }

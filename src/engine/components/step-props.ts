@@ -84,8 +84,8 @@ export function isSameProps(deployment: Deployment, inputs: readonly StepInput[]
     if (given === undefined) return true;
     const { configured = {}, secret = [] } = deployment.steps.find((step) => step.namespace === namespace)?.props ?? {};
     const isLeftOut = (prop: string): boolean => secret.includes(prop) && !Object.hasOwn(given, prop);
-    const standing = Object.entries(configured).filter(([prop]) => !isLeftOut(prop));
-    return sortedJson(standing) === sortedJson(Object.entries(given));
+    const current = Object.entries(configured).filter(([prop]) => !isLeftOut(prop));
+    return sortedJson(current) === sortedJson(Object.entries(given));
   });
 }
 

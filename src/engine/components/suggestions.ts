@@ -4,7 +4,7 @@ const SHOWN = 5;
 const LOOKED_AT = 2000;
 
 /** Returns the most similar first. The last part of a path counts before the others. */
-export function nearest(names: readonly string[], wanted: string): string[] {
+export function similarNames(names: readonly string[], wanted: string): string[] {
   // Comparing is slow, so among very many names only those with the same beginning are compared.
   const alike = names.filter((name) => beginsAlike(name, wanted));
   const others = names.filter((name) => !beginsAlike(name, wanted));

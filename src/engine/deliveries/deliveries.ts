@@ -138,7 +138,7 @@ export class Deliveries {
 
   async #tick(): Promise<number> {
     const { store, slots, limiter, dispatch, clock } = this.#deps;
-    this.#handBack(limiter.sweep());
+    this.#handBack(limiter.releaseStale());
     limiter.beginClaim();
     const claims = await store.claimDeliveries(CLAIMED_AT_ONCE, slots.forClaims);
     limiter.endClaim();

@@ -34,7 +34,7 @@ import {
   type WebhookState,
 } from './webhook-state.ts';
 
-const SWEEP_MS = 500;
+const STALE_CHECK_MS = 500;
 /** Idle states are only a memory of speed and health; so many are kept. */
 const KEPT_STATES = LIMITS.countedRecords;
 
@@ -52,7 +52,7 @@ export type Joined = 'send' | 'wait' | 'back';
 
 export class DeliveryLimiter {
   readonly #states = new Map<string, WebhookState>();
-  readonly #shares = new SlotShares();
+  readonly #slots = new HealthSlots();
   readonly #now: () => number;
   /** When the first slot comes free that a limit of a rate refused. */
   #freeAt = Number.POSITIVE_INFINITY;
@@ -64,7 +64,7 @@ export class DeliveryLimiter {
   readonly #short = new Map<HealthState, number>();
   /** … and in the claim before: their webhooks wait until the present claim reaches them. */
   readonly #shortBefore = new Map<HealthState, number>();
-  #sweptAt = Number.NEGATIVE_INFINITY;
+  #checkedStaleAt = Number.NEGATIVE_INFINITY;
   #forgetAtSize: number = KEPT_STATES;
 
   /** `now`: milliseconds of a clock that never jumps. */
@@ -74,7 +74,7 @@ export class DeliveryLimiter {
 
   /** Slots taken, of all listeners. */
   get slotsTaken(): number {
-    return this.#shares.total;
+    return this.#slots.total;
   }
 
   /**
@@ -93,7 +93,7 @@ export class DeliveryLimiter {
       return false;
     }
     if (!this.#isWithinRate(state)) return false;
-    if ((!isForClaim && this.#isReserved(state.health)) || !this.#shares.take(state.health)) {
+    if ((!isForClaim && this.#isReserved(state.health)) || !this.#slots.take(state.health)) {
       more(this.#short, state.health, 1);
       this.#refusedIn = this.#claim;
       return false;
@@ -170,10 +170,10 @@ export class DeliveryLimiter {
    * Notices webhooks that no longer answer, and takes stale deliveries out of all queues. May be called often: most calls return
    * at once.
    */
-  sweep(): readonly ClaimedDelivery[] {
+  releaseStale(): readonly ClaimedDelivery[] {
     const now = this.#now();
-    if (now - this.#sweptAt < SWEEP_MS) return [];
-    this.#sweptAt = now;
+    if (now - this.#checkedStaleAt < STALE_CHECK_MS) return [];
+    this.#checkedStaleAt = now;
     const left: ClaimedDelivery[] = [];
     for (const state of this.#states.values()) {
       if (state.sending === 0) continue;
@@ -207,7 +207,7 @@ export class DeliveryLimiter {
   isWanted(listenerId: string): boolean {
     const state = this.#of(listenerId);
     if (state.refusedIn === this.#claim && !isStopped(state) && state.slots < slotLimit(state)) return true;
-    for (const health of this.#short.keys()) if (this.#shares.roomFor(health) > 0) return true;
+    for (const health of this.#short.keys()) if (this.#slots.roomFor(health) > 0) return true;
     return false;
   }
 
@@ -219,7 +219,7 @@ export class DeliveryLimiter {
   /** Returns whether waiting webhooks would have one slot less if a webhook of this health took one. */
   #isReserved(health: HealthState): boolean {
     for (const waiting of [this.#short, this.#shortBefore]) {
-      for (const [short, count] of waiting) if (this.#shares.isAmongLast(count, short, health)) return true;
+      for (const [short, count] of waiting) if (this.#slots.isAmongLast(count, short, health)) return true;
     }
     return false;
   }
@@ -247,7 +247,7 @@ export class DeliveryLimiter {
 
   #free(state: WebhookState): void {
     state.slots--;
-    this.#shares.free(state.health);
+    this.#slots.free(state.health);
     settle(state);
   }
 
@@ -255,14 +255,14 @@ export class DeliveryLimiter {
     if (count === 0) return [];
     const left = state.queued.splice(0, count);
     state.slots -= count;
-    this.#shares.free(state.health, count);
+    this.#slots.free(state.health, count);
     return left.map(({ delivery }) => delivery);
   }
 
   #judge(state: WebhookState): void {
     const health = healthStateOf(state);
     if (health === state.health) return;
-    this.#shares.move(state.slots, state.health, health);
+    this.#slots.move(state.slots, state.health, health);
     state.health = health;
   }
 
@@ -298,7 +298,7 @@ function more(counts: Map<HealthState, number>, health: HealthState, by: number)
  * hundreds of them would have all slots: they get half at most. Of a webhook that has not answered yet nothing is known (all
  * are unknown after a start, and dead ones show it after their timeout): so a quarter is for those alone that have answered.
  */
-class SlotShares {
+class HealthSlots {
   readonly #taken: Record<HealthState, number> = { well: 0, unknown: 0, weak: 0 };
 
   get total(): number {

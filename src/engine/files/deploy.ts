@@ -14,7 +14,7 @@ import { stepIdOf } from '../resources/step-ids.ts';
 import type { Workflows } from '../resources/workflows.ts';
 import {
   digestOf,
-  type Mark,
+  type FileMark,
   marked,
   markOf,
   mayBeFiles,
@@ -76,13 +76,13 @@ export function createFileDeployer(deps: FileDeps) {
   /** Returns problems of the file as a value. Rejects when storage fails. */
   async function deployFile(ownerId: string, file: FileCode): Promise<DeployedFile> {
     const digest = digestOf([file.bundle, file.sourceMap, JSON.stringify(file.env)]);
-    const mark: Mark = { key: file.key, state: 'deployed', digest };
+    const mark: FileMark = { key: file.key, state: 'deployed', digest };
     return againIfTaken(async () => {
-      const standing = await find(deps, ownerId, file.key);
-      if (standing && isSame(standing, mark)) return deployedFile('same', standing);
+      const former = await find(deps, ownerId, file.key);
+      if (former && isSame(former, mark)) return deployedFile('same', former);
       try {
-        const input = await describe(deps, { ownerId, file, standing });
-        return await write(deps, { ownerId, file, mark, standing, input });
+        const input = await describe(deps, { ownerId, file, former });
+        return await write(deps, { ownerId, file, mark, former, input });
       } catch (error) {
         if (!(error instanceof Refused || error instanceof Refusal)) throw error;
         const problem = problemOf(error, file.key);
@@ -94,14 +94,14 @@ export function createFileDeployer(deps: FileDeps) {
   /** Returns false when no workflow was enabled. The code stays, so that waiting runs can continue. */
   async function removeFile(ownerId: string, key: string): Promise<boolean> {
     return againIfTaken(async () => {
-      const standing = await find(deps, ownerId, key);
-      const mark = standing ? markOf(standing.deployment) : null;
-      if (!standing || mark?.state !== 'deployed') return false;
-      const removed: Mark = { ...mark, state: 'removed' };
-      const [first, ...others] = standing.deployment.steps as [Step, ...Step[]];
+      const former = await find(deps, ownerId, key);
+      const mark = former ? markOf(former.deployment) : null;
+      if (!former || mark?.state !== 'deployed') return false;
+      const removed: FileMark = { ...mark, state: 'removed' };
+      const [first, ...others] = former.deployment.steps as [Step, ...Step[]];
       const steps = [{ ...first, code: remarked(first.code, removed) }, ...others];
-      const deployment = following(deps, standing, { mark: removed, steps });
-      await deps.workflows.updateWorkflow(ownerId, standing.workflow.id, { active: false, ready: deployment });
+      const deployment = following(deps, former, { mark: removed, steps });
+      await deps.workflows.updateWorkflow(ownerId, former.workflow.id, { active: false, ready: deployment });
       return true;
     });
   }
@@ -118,14 +118,14 @@ class Refused extends Error {
   }
 }
 
-interface Standing extends Pick<WholeWorkflow, 'workflow' | 'deployment'> {
+interface FormerDeployment extends Pick<WholeWorkflow, 'workflow' | 'deployment'> {
   readonly newest: Deployment;
 }
 
 interface Writing {
   readonly ownerId: string;
   readonly file: FileCode;
-  readonly standing: Standing | null;
+  readonly former: FormerDeployment | null;
 }
 
 /**
@@ -150,7 +150,7 @@ function problemOf(error: Refused | Refusal, key: string): CodeProblem {
 }
 
 /** Reads the newest deployment first: a node that writes between the two reads takes the id that would be used here. */
-async function find({ store }: FileDeps, ownerId: string, key: string): Promise<Standing | null> {
+async function find({ store }: FileDeps, ownerId: string, key: string): Promise<FormerDeployment | null> {
   const id = workflowIdOf(ownerId, key);
   const [newest] = (await store.listDeployments(ownerId, id, { limit: 1 })).items;
   const workflow = await store.getWorkflow(ownerId, id);
@@ -158,7 +158,7 @@ async function find({ store }: FileDeps, ownerId: string, key: string): Promise<
   return workflow && deployment ? { workflow, deployment, newest: newest ?? deployment } : null;
 }
 
-function isSame({ deployment }: Standing, { state, digest }: Mark): boolean {
+function isSame({ deployment }: FormerDeployment, { state, digest }: FileMark): boolean {
   const mark = markOf(deployment);
   return mark?.state === state && mark.digest === digest;
 }
@@ -171,33 +171,33 @@ function deployedFile(
 }
 
 /** Loads the file in a process of its own, with its later environment. */
-async function describe(deps: FileDeps, { ownerId, file, standing }: Writing): Promise<WorkflowInput> {
+async function describe(deps: FileDeps, { ownerId, file, former }: Writing): Promise<WorkflowInput> {
   const { key, bundle, sourceMap, env } = file;
   const runnableId = workflowIdOf(ownerId, key);
   const steps = [{ id: PREFIX.step, namespace: 'workflow', code: '', bundle, sourceMap }];
   const deployment = { id: PREFIX.deployment, ownerId, runnableId, steps, createdAtMs: 0 };
-  const described = await deps.runner.describe(deployment, { ...standing?.workflow.settings.env, ...env });
+  const described = await deps.runner.describe(deployment, { ...former?.workflow.settings.env, ...env });
   if (!described.ok) throw new Refused(described);
   return deps.readFile(described.shape.workflow);
 }
 
 async function write(
   deps: FileDeps,
-  { ownerId, file, mark, standing, input }: Writing & { mark: Mark; input: WorkflowInput },
+  { ownerId, file, mark, former, input }: Writing & { mark: FileMark; input: WorkflowInput },
 ): Promise<DeployedFile> {
-  const env = { ...standing?.workflow.settings.env, ...file.env, ...input.settings?.env };
+  const env = { ...former?.workflow.settings.env, ...file.env, ...input.settings?.env };
   const asked = { ...input, steps: undefined, triggers: input.triggers ?? [] };
   // Settings removed from the file return to their defaults.
   const all = { ...asked, settings: { ...DEFAULT_SETTINGS, ...input.settings, env } };
   const namespaces = (input.steps ?? []).map(({ namespace }) => namespace);
   const runnableId = workflowIdOf(ownerId, file.key);
-  const steps = stepsOf({ runnableId, namespaces, file, mark, previous: standing?.deployment ?? null });
-  if (standing) {
-    const ready = following(deps, standing, { mark, steps });
+  const steps = stepsOf({ runnableId, namespaces, file, mark, previous: former?.deployment ?? null });
+  if (former) {
+    const ready = following(deps, former, { mark, steps });
     // A workflow disabled over the API stays disabled; one disabled because its file was gone is enabled again with the file.
-    const isBack = markOf(standing.deployment)?.state === 'removed';
+    const isBack = markOf(former.deployment)?.state === 'removed';
     const whole = { ...all, ready, ...(isBack ? { active: true } : {}) };
-    return deployedFile('changed', await deps.workflows.updateWorkflow(ownerId, standing.workflow.id, whole));
+    return deployedFile('changed', await deps.workflows.updateWorkflow(ownerId, former.workflow.id, whole));
   }
   const id = deps.ids.next(PREFIX.deployment);
   const ready = { id, ownerId, runnableId, steps, createdAtMs: deps.clock.nowMs() };
@@ -208,7 +208,7 @@ interface Stepping {
   readonly runnableId: string;
   readonly namespaces: readonly string[];
   readonly file: FileCode;
-  readonly mark: Mark;
+  readonly mark: FileMark;
   readonly previous: Deployment | null;
 }
 
@@ -226,8 +226,8 @@ function stepsOf({ runnableId, namespaces, file, mark, previous }: Stepping): St
 
 function following(
   { clock }: FileDeps,
-  { workflow, newest }: Standing,
-  { mark, steps }: { mark: Mark; steps: readonly Step[] },
+  { workflow, newest }: FormerDeployment,
+  { mark, steps }: { mark: FileMark; steps: readonly Step[] },
 ): Deployment {
   const { ownerId, id: runnableId } = workflow;
   return { id: nextDeploymentId(newest, mark), ownerId, runnableId, steps, createdAtMs: clock.nowMs() };

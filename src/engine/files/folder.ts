@@ -55,7 +55,7 @@ export class WorkflowFolder {
   /** The last report about each file with a problem. */
   readonly #reported = new Map<string, string>();
   /** Keys of existing workflows; null before they were read. */
-  #standing: Set<string> | null = null;
+  #deployedPaths: Set<string> | null = null;
   #ownerId: string | null = null;
   #missing = new Set<string>();
   #watchers = new Map<string, FSWatcher>();
@@ -94,8 +94,8 @@ export class WorkflowFolder {
     this.#watch(scan.folders);
     this.#ownerId ??= await this.#deps.ownerId();
     const ownerId = this.#ownerId;
-    const isFirst = this.#standing === null;
-    this.#standing ??= new Set((await this.#deps.deployer.listFiles(ownerId)).filter((key) => !isUploaded(key)));
+    const isFirst = this.#deployedPaths === null;
+    this.#deployedPaths ??= new Set((await this.#deps.deployer.listFiles(ownerId)).filter((key) => !isUploaded(key)));
     const paths = [...scan.stamps.keys()].filter(mayBeWorkflow).sort();
     const env = await this.#env();
     const due = await Promise.all(paths.map(async (path) => ((await this.#isDue(path, scan)) ? path : null)));
@@ -156,7 +156,7 @@ export class WorkflowFolder {
       return know(null);
     }
     if (bundled.kind === 'module') {
-      if (this.#standing?.has(path)) await refuse([`${path}:1:1: it no longer has a default export`]);
+      if (this.#deployedPaths?.has(path)) await refuse([`${path}:1:1: it no longer has a default export`]);
       return know(bundled.inputs);
     }
     const { bundle, sourceMap, inputs } = bundled;
@@ -168,7 +168,7 @@ export class WorkflowFolder {
     }
     await know(inputs);
     this.#reported.delete(path);
-    this.#standing?.add(path);
+    this.#deployedPaths?.add(path);
     if (deployed.kind === 'same') return;
     const { workflowId, deploymentId } = deployed;
     this.#deps.log.info({ file: path, workflow: workflowId, deployment: deploymentId }, 'workflow file deployed');
@@ -176,7 +176,7 @@ export class WorkflowFolder {
 
   /** Returns whether all of several files are missing: more likely a folder that is not mounted than an emptied one. */
   #isEmptied({ stamps }: Scan): boolean {
-    const isEmptied = stamps.size === 0 && (this.#standing?.size ?? 0) > 1;
+    const isEmptied = stamps.size === 0 && (this.#deployedPaths?.size ?? 0) > 1;
     if (!isEmptied) this.#reported.delete(EMPTY);
     else {
       this.#report(EMPTY, 'empty', () => {
@@ -187,13 +187,13 @@ export class WorkflowFolder {
   }
 
   async #removeGone(ownerId: string, now: { paths: ReadonlySet<string>; isFirst: boolean }): Promise<number> {
-    const gone = [...(this.#standing ?? [])].filter((path) => !now.paths.has(path));
+    const gone = [...(this.#deployedPaths ?? [])].filter((path) => !now.paths.has(path));
     const missedBefore = this.#missing;
     this.#missing = new Set(gone);
     for (const path of gone) {
       if (this.#stopped || !(now.isFirst || missedBefore.has(path))) continue;
       await this.#deps.deployer.removeFile(ownerId, path);
-      this.#standing?.delete(path);
+      this.#deployedPaths?.delete(path);
       this.#known.delete(path);
       this.#reported.delete(path);
       this.#missing.delete(path);
@@ -213,7 +213,7 @@ export class WorkflowFolder {
   async #refuse(broken: BrokenFile): Promise<void> {
     const { key: path, problems } = broken;
     const isNew = this.#report(path, problems.join('\n'), () => {
-      const stays = this.#standing?.has(path) ? ': its last good deployment stays' : '';
+      const stays = this.#deployedPaths?.has(path) ? ': its last good deployment stays' : '';
       this.#deps.log.error({ file: path, problems }, `workflow file refused${stays}`);
     });
     if (!isNew) return;

@@ -19,7 +19,7 @@ import type { Deployment } from '../../domain/resource.ts';
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const TIME_DIGITS = 7;
 
-export interface Mark {
+export interface FileMark {
   /** The file's path in the folder, with slashes. */
   readonly key: string;
   readonly state: 'deployed' | 'removed';
@@ -45,7 +45,7 @@ export function mayBeFiles(id: string, ownerId: string): boolean {
 }
 
 /** Returns the id of the deployment that follows `newest` with this mark. */
-export function nextDeploymentId(newest: Deployment, mark: Mark): string {
+export function nextDeploymentId(newest: Deployment, mark: FileMark): string {
   const random = hash(newest.id, mark.key, mark.state, mark.digest);
   return resourceId(PREFIX.deployment, msOfResource(newest.id) + 1, random);
 }
@@ -56,20 +56,20 @@ export function digestOf(parts: readonly string[]): string {
 }
 
 /** Returns the code of the first step, as shown. */
-export function marked({ key, state, digest }: Mark, source: string): string {
+export function marked({ key, state, digest }: FileMark, source: string): string {
   return `// ${JSON.stringify(key)} ${state}: a workflow file, sha256 ${digest}\n${source}`;
 }
 
 /** Returns null when the last deployment was not made from a file. */
-export function markOf(deployment: Deployment): Mark | null {
+export function markOf(deployment: Deployment): FileMark | null {
   const found = MARK.exec(deployment.steps[0]?.code ?? '');
   if (found === null) return null;
-  const [, key, state, digest] = found as unknown as [string, string, Mark['state'], string];
+  const [, key, state, digest] = found as unknown as [string, string, FileMark['state'], string];
   return { key: JSON.parse(key) as string, state, digest };
 }
 
 /** Replaces the mark of the code. */
-export function remarked(code: string, mark: Mark): string {
+export function remarked(code: string, mark: FileMark): string {
   return marked(mark, code.replace(MARK, ''));
 }
 

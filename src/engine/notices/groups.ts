@@ -18,7 +18,7 @@ export function createGroups({ store, wake }: GroupDeps) {
       throw new Refusal('impossible', 'The errors of this group belong to no deployment, so there is no next one.');
     }
     // That it recovered may be told now.
-    if (change.standing) wake.notify('schedules');
+    if (change.status) wake.notify('schedules');
     return changed.group;
   }
 

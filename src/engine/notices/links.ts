@@ -23,7 +23,7 @@ interface LinkActs {
   readonly updateErrorGroup: (
     ownerId: string,
     id: string,
-    change: { readonly standing: GroupOrder },
+    change: { readonly status: GroupOrder },
   ) => Promise<ErrorGroup>;
   readonly replay: (ownerId: string, emitterId: string, entry: number, edited: null) => Promise<Appended>;
 }
@@ -71,7 +71,7 @@ export function createLinkActions({ store, clock }: LinkDeps, acts: LinkActs) {
         throw new Refusal('impossible', 'Errors of webhooks and heartbeats cannot be replayed');
       await acts.replay(ownerId, emitterId, lastEntry, null);
     } else {
-      await acts.updateErrorGroup(ownerId, id, { standing: standingOf(action, clock.nowMs()) });
+      await acts.updateErrorGroup(ownerId, id, { status: orderOf(action, clock.nowMs()) });
     }
   }
 
@@ -83,7 +83,7 @@ export function createLinkActions({ store, clock }: LinkDeps, acts: LinkActs) {
   return { findLinked, showLinked, actByLink };
 }
 
-function standingOf(action: 'mute' | 'resolve', nowMs: number): GroupOrder {
+function orderOf(action: 'mute' | 'resolve', nowMs: number): GroupOrder {
   if (action === 'resolve') return { state: 'resolved', inNextDeployment: false };
   const untilMs = nowMs + NOTICE_LIMITS.linkMuteMs;
   return { state: 'muted', untilMs, afterCount: null, untilNextDeployment: false };

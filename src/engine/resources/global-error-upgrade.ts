@@ -8,7 +8,7 @@ import type { Runner } from '../../runner/runner.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { makeDeployment } from './bundle.ts';
 import { GLOBAL_ERROR_CODE } from './global-error-code.ts';
-import { partsOf, standingTriggers } from './triggers.ts';
+import { listOwnTriggers, partsOf } from './triggers.ts';
 
 /** SHA-256 of all codes that owners began with before this one. */
 const FORMER_CODES: ReadonlySet<string> = new Set([
@@ -92,7 +92,7 @@ async function replace({ store, clock, runner }: UpgradeDeps, former: Deployment
   const before = await store.getWorkflow(ownerId, runnableId);
   if (before?.deploymentId !== former.id) return false;
   const workflow = { ...before, deploymentId: to.id, updatedAtMs: clock.nowMs() };
-  const triggers = await standingTriggers(store, ownerId, runnableId);
+  const triggers = await listOwnTriggers(store, ownerId, runnableId);
   if (!(await store.updateWorkflow({ workflow, deployment: to, ...partsOf(triggers) }))) return false;
   runner.retire(former.id);
   return true;

@@ -45,11 +45,11 @@ export function createSubscriptions(deps: { store: Store; clock: Clock; ids: Ids
     const id = 'id' in which ? which.id : await idOf(ownerId, which);
     const deleted = id === undefined ? undefined : await store.deleteSubscription(ownerId, id);
     if (deleted) return deleted;
-    const standing = id === undefined ? undefined : await store.getSubscription(ownerId, id);
-    if (standing) {
+    const existing = id === undefined ? undefined : await store.getSubscription(ownerId, id);
+    if (existing) {
       throw new Refusal(
         'conflict',
-        `${id} stands for a trigger of ${standing.listenerId}: change the workflow's triggers`,
+        `${id} stands for a trigger of ${existing.listenerId}: change the workflow's triggers`,
       );
     }
     throw new Refusal('not_found', 'id' in which ? `there is no subscription ${which.id}` : noSuch(which));

@@ -19,7 +19,7 @@ export interface TriggerDeps {
 }
 
 /** The workflow or source that the triggers start, and whether it is enabled. */
-export interface Listener {
+export interface TriggerListener {
   readonly ownerId: string;
   readonly id: string;
   readonly active: boolean;
@@ -34,28 +34,32 @@ interface RequestedTrigger<T = TriggerInput> {
 /** Throws `Refusal` for a missing emitter or an invalid schedule. */
 export async function planTriggers(
   deps: TriggerDeps,
-  listener: Listener,
-  plan: { inputs: readonly TriggerInput[]; standing: readonly ShownTrigger[] },
+  listener: TriggerListener,
+  plan: { inputs: readonly TriggerInput[]; existing: readonly ShownTrigger[] },
 ): Promise<ShownTrigger[]> {
-  const left = [...plan.standing];
+  const left = [...plan.existing];
   const planned: ShownTrigger[] = [];
   for (const [i, input] of plan.inputs.entries()) {
     const at = left.findIndex((shown) => isSame(shown, input));
-    const standing = at < 0 ? undefined : left.splice(at, 1)[0];
-    planned.push(await planOne(deps, listener, { input, parameter: `triggers[${i}]`, standing }));
+    const existing = at < 0 ? undefined : left.splice(at, 1)[0];
+    planned.push(await planOne(deps, listener, { input, parameter: `triggers[${i}]`, existing }));
   }
   return planned;
 }
 
 /** Returns the triggers of a listener that was enabled or disabled: schedules sleep while it is disabled. */
-export function reschedule(deps: TriggerDeps, listener: Listener, standing: readonly ShownTrigger[]): ShownTrigger[] {
-  return standing.map(({ subscription, trigger }) => {
+export function reschedule(
+  deps: TriggerDeps,
+  listener: TriggerListener,
+  existing: readonly ShownTrigger[],
+): ShownTrigger[] {
+  return existing.map(({ subscription, trigger }) => {
     if (!trigger?.schedule) return { subscription, trigger };
     return { subscription, trigger: { ...trigger, nextAtMs: nextFor(deps, listener, trigger) } };
   });
 }
 
-function nextFor(deps: TriggerDeps, listener: Listener, trigger: Trigger): number | null {
+function nextFor(deps: TriggerDeps, listener: TriggerListener, trigger: Trigger): number | null {
   if (!listener.active || !trigger.schedule) return null;
   return trigger.nextAtMs ?? firstTickMs(trigger.schedule, deps.clock.nowMs());
 }
@@ -74,25 +78,25 @@ function emitterOf(input: Extract<TriggerInput, { type: 'source' | 'emitter' }>)
 
 async function planOne(
   deps: TriggerDeps,
-  listener: Listener,
-  one: RequestedTrigger & { readonly standing: ShownTrigger | undefined },
+  listener: TriggerListener,
+  one: RequestedTrigger & { readonly existing: ShownTrigger | undefined },
 ): Promise<ShownTrigger> {
-  const { input, parameter, standing } = one;
+  const { input, parameter, existing } = one;
   if (input.type !== 'source' && input.type !== 'emitter') {
-    const trigger = ownTrigger(deps, listener, { input, parameter, standing: standing?.trigger ?? null });
-    return { trigger, subscription: standing?.subscription ?? subscriptionTo(deps, listener, [trigger.id, '']) };
+    const trigger = ownTrigger(deps, listener, { input, parameter, existing: existing?.trigger ?? null });
+    return { trigger, subscription: existing?.subscription ?? subscriptionTo(deps, listener, [trigger.id, '']) };
   }
   await checkEmitter(deps.store, listener, { input, parameter });
   const [emitterId, eventName] = emitterOf(input);
   return {
     trigger: null,
-    subscription: standing?.subscription ?? subscriptionTo(deps, listener, [emitterId, eventName]),
+    subscription: existing?.subscription ?? subscriptionTo(deps, listener, [emitterId, eventName]),
   };
 }
 
 async function checkEmitter(
   store: Store,
-  listener: Listener,
+  listener: TriggerListener,
   { input, parameter }: RequestedTrigger<Extract<TriggerInput, { type: 'source' | 'emitter' }>>,
 ): Promise<void> {
   const [emitterId, eventName] = emitterOf(input);
@@ -109,25 +113,25 @@ async function checkEmitter(
 
 function ownTrigger(
   deps: TriggerDeps,
-  listener: Listener,
+  listener: TriggerListener,
   one: RequestedTrigger<Extract<TriggerInput, { type: 'http' | 'errors' | 'schedule' }>> & {
-    readonly standing: Trigger | null;
+    readonly existing: Trigger | null;
   },
 ): Trigger {
-  const { input, parameter, standing } = one;
+  const { input, parameter, existing } = one;
   const nowMs = deps.clock.nowMs();
   const prefix = input.type === 'schedule' ? PREFIX.timerTrigger : PREFIX.httpTrigger;
   const base = {
-    id: standing?.id ?? deps.ids.next(prefix),
+    id: existing?.id ?? deps.ids.next(prefix),
     ownerId: listener.ownerId,
     runnableId: listener.id,
     kind: input.type,
-    createdAtMs: standing?.createdAtMs ?? nowMs,
-    skippedTicks: standing?.skippedTicks ?? 0,
+    createdAtMs: existing?.createdAtMs ?? nowMs,
+    skippedTicks: existing?.skippedTicks ?? 0,
   };
   if (input.type !== 'schedule') {
     const tokenHash = input.token === null ? null : createHash('sha256').update(input.token).digest('hex');
-    const key = standing?.key ?? deps.ids.secret();
+    const key = existing?.key ?? deps.ids.secret();
     const customResponse = input.type === 'http' && input.customResponse;
     return { ...base, key, customResponse, tokenHash, schedule: null, nextAtMs: null };
   }
@@ -139,12 +143,16 @@ function ownTrigger(
     customResponse: false,
     tokenHash: null,
     schedule,
-    nextAtMs: standing?.nextAtMs ?? null,
+    nextAtMs: existing?.nextAtMs ?? null,
   };
   return { ...trigger, nextAtMs: nextFor(deps, listener, trigger) };
 }
 
-function subscriptionTo(deps: TriggerDeps, listener: Listener, [emitterId, eventName]: [string, string]): Subscription {
+function subscriptionTo(
+  deps: TriggerDeps,
+  listener: TriggerListener,
+  [emitterId, eventName]: [string, string],
+): Subscription {
   return {
     id: deps.ids.next(PREFIX.subscription),
     ownerId: listener.ownerId,
@@ -158,7 +166,7 @@ function subscriptionTo(deps: TriggerDeps, listener: Listener, [emitterId, event
 }
 
 /** Returns the current triggers of a workflow or source, in the order in which they were given. */
-export async function standingTriggers(store: Store, ownerId: string, listenerId: string): Promise<ShownTrigger[]> {
+export async function listOwnTriggers(store: Store, ownerId: string, listenerId: string): Promise<ShownTrigger[]> {
   const [triggers, subscriptions] = await Promise.all([
     store.listTriggers(ownerId, listenerId),
     store.listTriggerSubscriptions(ownerId, listenerId),

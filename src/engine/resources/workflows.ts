@@ -15,7 +15,7 @@ import { checkChannels } from '../notices/channels.ts';
 import { releaseCallers } from '../runs/manual-runs.ts';
 import type { Warm } from '../runs/warm.ts';
 import { type CodeDeps, isSameCode, makeDeployment, readSteps } from './bundle.ts';
-import { partsOf, planTriggers, reschedule, standingTriggers } from './triggers.ts';
+import { listOwnTriggers, partsOf, planTriggers, reschedule } from './triggers.ts';
 
 export interface WorkflowDeps extends CodeDeps, PropsDeps {
   readonly store: Store;
@@ -40,7 +40,7 @@ export function createWorkflows(deps: WorkflowDeps) {
     const workflow = await store.getWorkflow(ownerId, id);
     const deployment = workflow && (await store.getDeployment(ownerId, workflow.deploymentId));
     if (!workflow || !deployment) throw new Refusal('not_found', `there is no workflow ${id}`);
-    return { workflow, deployment, triggers: await standingTriggers(store, ownerId, id) };
+    return { workflow, deployment, triggers: await listOwnTriggers(store, ownerId, id) };
   }
 
   async function createWorkflow(ownerId: string, input: WorkflowInput): Promise<WholeWorkflow> {
@@ -59,7 +59,7 @@ export function createWorkflows(deps: WorkflowDeps) {
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     };
-    const triggers = await planTriggers(deps, workflow, { inputs: input.triggers ?? [], standing: [] });
+    const triggers = await planTriggers(deps, workflow, { inputs: input.triggers ?? [], existing: [] });
     await store.createWorkflow({ workflow, deployment, ...partsOf(triggers) });
     deps.warm(workflow, deployment);
     deps.wake.notify('schedules');
@@ -97,7 +97,7 @@ export function createWorkflows(deps: WorkflowDeps) {
     const planned =
       input.triggers === undefined
         ? before.triggers
-        : await planTriggers(deps, workflow, { inputs: input.triggers, standing: before.triggers });
+        : await planTriggers(deps, workflow, { inputs: input.triggers, existing: before.triggers });
     const triggers = reschedule(deps, workflow, planned);
     const expected = input.expected ?? null;
     await write(before, { workflow, deployment, triggers }, { made, expected });

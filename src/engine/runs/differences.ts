@@ -4,11 +4,11 @@
 import { text } from '../../domain/bytes.ts';
 import { COMPARED } from '../../domain/errors/compared.ts';
 import {
+  type ComparedCount,
+  type ComparedRun,
   type Differences,
   differencesOf,
   EventFacts,
-  type Looked,
-  type Place,
   type StepDiff,
   shapeChanges,
   shapeOf,
@@ -52,7 +52,7 @@ export function createDifferences({ store }: DifferenceDeps) {
     };
   }
 
-  async function failuresOf({ ownerId, id: groupId }: ErrorGroup): Promise<[Looked, EventFacts]> {
+  async function failuresOf({ ownerId, id: groupId }: ErrorGroup): Promise<[ComparedCount, EventFacts]> {
     const facts = new EventFacts();
     let bytes = 0;
     for (let after: number | null | undefined; after !== null; ) {
@@ -69,7 +69,7 @@ export function createDifferences({ store }: DifferenceDeps) {
   }
 
   /** Until the last error, and later ones of the same code: others may have come through because the code was corrected. */
-  async function successesOf(group: ErrorGroup): Promise<[Looked, EventFacts]> {
+  async function successesOf(group: ErrorGroup): Promise<[ComparedCount, EventFacts]> {
     const { ownerId, emitterId: runnableId, lastEntry, lastDeployment } = group;
     const facts = new EventFacts();
     const bounds = { bytes: 0 };
@@ -116,7 +116,7 @@ export function createDifferences({ store }: DifferenceDeps) {
     return emission ? { place: placeOf(good), event: parsed(emission.body) } : null;
   }
 
-  async function codeDiff(ownerId: string, good: Place, bad: Place): Promise<readonly StepDiff[] | null> {
+  async function codeDiff(ownerId: string, good: ComparedRun, bad: ComparedRun): Promise<readonly StepDiff[] | null> {
     const [before, after] = [good.deploymentId, bad.deploymentId];
     if (before === null || after === null || before === after) return null;
     const [old, young] = await Promise.all([before, after].map((id) => store.getDeployment(ownerId, id)));
@@ -134,13 +134,13 @@ export function createDifferences({ store }: DifferenceDeps) {
 }
 
 interface Known {
-  readonly place: Place;
+  readonly place: ComparedRun;
   readonly event: unknown;
 }
 
-const placeOf = ({ run, entry, deploymentId }: ListedRun): Place => ({ run, entry, deploymentId });
+const placeOf = ({ run, entry, deploymentId }: ListedRun): ComparedRun => ({ run, entry, deploymentId });
 
-const looked = ({ events }: EventFacts, isPart: boolean): Looked => ({ count: events, isPart });
+const looked = ({ events }: EventFacts, isPart: boolean): ComparedCount => ({ count: events, isPart });
 
 /** Events are JSON; what is none is compared as the text that it is. */
 function parsed(body: Uint8Array): unknown {

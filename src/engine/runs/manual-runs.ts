@@ -11,7 +11,7 @@ import type { Waiters } from '../accept/waiters.ts';
 import { hooksOf } from '../sources/hooks.ts';
 import { CANCELLED, type ReadyRuns } from './ready-runs.ts';
 
-export interface DirectDeps {
+export interface ManualRunDeps {
   readonly store: Store;
   readonly emit: Emit;
   readonly readyRuns: Pick<ReadyRuns, 'cancel'>;
@@ -19,14 +19,14 @@ export interface DirectDeps {
 }
 
 /** Ends the wait of callers whose run was cancelled with its workflow or source: no answer will come. */
-export async function releaseCallers(deps: Pick<DirectDeps, 'store' | 'waiters'>, ownerId: string): Promise<void> {
+export async function releaseCallers(deps: Pick<ManualRunDeps, 'store' | 'waiters'>, ownerId: string): Promise<void> {
   for (const run of deps.waiters.runs()) {
     const record = await deps.store.getRun(ownerId, run);
     if (record?.state === 'cancelled') deps.waiters.end(run, CANCELLED);
   }
 }
 
-export function createDirects(deps: DirectDeps) {
+export function createManualRuns(deps: ManualRunDeps) {
   const { store, emit, readyRuns } = deps;
 
   /** Of one kind: what is asked for as a workflow is no source, though both are run alike. */

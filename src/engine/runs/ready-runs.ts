@@ -27,14 +27,14 @@ const NEWEST = 0.1;
 /** Workflows whose pace is remembered while none of their runs is executed. */
 const MAX_IDLE = 10_000;
 
-interface Waiting {
+interface QueuedRun {
   readonly request: RunRequest;
   readonly resolve: (outcome: RunOutcome | Promise<RunOutcome>) => void;
 }
 
 interface Pace {
   executing: number;
-  readonly waiting: Waiting[];
+  readonly waiting: QueuedRun[];
   seen: number;
   meanMs: number;
 }

@@ -1,7 +1,7 @@
 // Replaying many errors: what an owner may ask for, and the steps that replay them. The store knows how far each operation has
 // come; here it is decided which errors can be replayed.
 
-import { emissionOfReplay, whyNeverReplayed, whyStanding } from '../../domain/errors/replay.ts';
+import { emissionOfReplay, whyNeverReplayed, whyNotAgain } from '../../domain/errors/replay.ts';
 import { dealtWith, type ErrorSelection, type ReplayOrder } from '../../domain/errors/replaying.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
@@ -92,7 +92,7 @@ export function createReplays({ store, shown, clock, ids, wake }: ReplayActionDe
     for (const candidate of preview.sample) {
       const choice = await choiceOf(store, candidate, ownerId);
       const { before } = candidate;
-      const whyLeft = before && dealtWith(before, order) !== 'replay' ? whyStanding(before) : null;
+      const whyLeft = before && dealtWith(before, order) !== 'replay' ? whyNotAgain(before) : null;
       const why = 'reason' in choice ? choice.reason : whyLeft;
       sample.push({ ...candidate, reason: why ?? (await whyGone(ownerId, choice.emitterId)) });
     }

@@ -1,7 +1,7 @@
 // Trying a failed run again by hand: a new run with the same event, which goes on from the step that failed.
 
 import { directEmission, type Emission, REPLAY } from '../../domain/emission.ts';
-import { isRedacted, REDACTED, retryOf, standsFor, whyStanding } from '../../domain/errors/replay.ts';
+import { isRedacted, REDACTED, retryOf, standsFor, whyNotAgain } from '../../domain/errors/replay.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX } from '../../domain/ids.ts';
 import type { Deployment } from '../../domain/resource.ts';
@@ -55,7 +55,7 @@ export function createRunRetries({ store, emit }: RunRetryDeps) {
     const before = replays.find(standsFor);
     if (!before) return;
     const id = numberedId(PREFIX.run, run);
-    throw new Refusal('conflict', `${id}: ${whyStanding(before)}. With "again": true it is tried once more`);
+    throw new Refusal('conflict', `${id}: ${whyNotAgain(before)}. With "again": true it is tried once more`);
   }
 
   return { retryRun };

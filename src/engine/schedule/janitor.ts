@@ -29,7 +29,7 @@ export class Janitor {
 
   constructor(deps: JanitorDeps) {
     this.#deps = deps;
-    this.#loop = new Loop({ name: 'sweep', tick: () => this.tick(), maxWaitMs: POLL_MS }, deps);
+    this.#loop = new Loop({ name: 'janitor', tick: () => this.tick(), maxWaitMs: POLL_MS }, deps);
     deps.wake.subscribe('deletions', () => this.#loop.wake());
   }
 

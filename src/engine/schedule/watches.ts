@@ -4,7 +4,14 @@
 import { Refusal } from '../../domain/fault.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import { excused, missed, type Ping, pinged, type WatchedHeartbeat } from '../../domain/watch/heartbeat.ts';
-import { type Decision, type Ended, firstPart, judged, type NamedWatch, partOf } from '../../domain/watch/watch.ts';
+import {
+  type Ended,
+  firstPart,
+  judged,
+  type NamedWatch,
+  partOf,
+  type WatchJudgement,
+} from '../../domain/watch/watch.ts';
 import { emissionOf, faultOf, type Seen } from '../../domain/watch/watch-emissions.ts';
 import type { Clock, Wake } from '../../ports.ts';
 import { type Store, StoreUnavailable } from '../../store/contract/store.ts';
@@ -31,7 +38,7 @@ const MAX_TRIES = 50;
 const NO_RUNS: Ended = { succeeded: 0, failed: 0 };
 
 /** Pings of one heartbeat that are taken together. */
-interface Turn {
+interface PendingPing {
   readonly kind: Ping['kind'];
   times: number;
   isWaiting: boolean;
@@ -41,7 +48,7 @@ interface Turn {
 export function createWatches(deps: WatchDeps) {
   const { store, slots, dispatch, metrics, clock, wake } = deps;
   /** The last turn of each heartbeat, by its key. */
-  const turns = new Map<string, Turn>();
+  const turns = new Map<string, PendingPing>();
 
   /** Judges what is due. Returns whether more is. */
   async function tickWatches(): Promise<boolean> {
@@ -69,7 +76,7 @@ export function createWatches(deps: WatchDeps) {
   /** Returns false when the watch has changed since it was read. */
   async function decide(
     watch: NamedWatch,
-    { next, told }: Decision,
+    { next, told }: WatchJudgement,
     { seen, forgetBefore = null }: { seen: Seen; forgetBefore?: number | null },
   ): Promise<boolean> {
     const decision: WatchDecision = {
@@ -105,7 +112,7 @@ export function createWatches(deps: WatchDeps) {
       last.times++;
       return last.over;
     }
-    const turn: Turn = { kind: taken.kind, times: 1, isWaiting: true, over: Promise.resolve() };
+    const turn: PendingPing = { kind: taken.kind, times: 1, isWaiting: true, over: Promise.resolve() };
     const begin = async (): Promise<void> => {
       turn.isWaiting = false;
       try {

@@ -28,12 +28,12 @@ export function createSourceFiles({ store, runner, sources }: SourceFileDeps) {
     const code = markedCode({ kind: 'file', name: path }, digestOf({ bundle, sourceMap }), source);
     const id = sourceIdOf(ownerId, path);
     const asked = { name, configuredProps, ready: { id, code, bundle, sourceMap } };
-    const standing = await store.getSource(ownerId, id);
-    if (!standing) return { result: 'made', whole: await sources.createSource(ownerId, asked) };
+    const existing = await store.getSource(ownerId, id);
+    if (!existing) return { result: 'made', whole: await sources.createSource(ownerId, asked) };
     // A source that is being created may still be undone: a change waits for the creation.
-    const isDone = standing.settings.inHooks !== true;
-    const isSame = isDone && standing.componentCode === code && configuredProps === undefined;
-    if (isSame && (name === undefined || name === standing.name)) {
+    const isDone = existing.settings.inHooks !== true;
+    const isSame = isDone && existing.componentCode === code && configuredProps === undefined;
+    if (isSame && (name === undefined || name === existing.name)) {
       return { result: 'same', whole: await sources.getSource(ownerId, id) };
     }
     try {

@@ -62,7 +62,7 @@ export async function planSource(
     updatedAtMs: before === null ? nowMs : nextVersion(before.source, nowMs),
   };
   const inputs = interfaces.map(triggerInput);
-  const triggers = await planTriggers(deps, source, { inputs, standing: before?.triggers ?? [] });
+  const triggers = await planTriggers(deps, source, { inputs, existing: before?.triggers ?? [] });
   const configuredProps = { ...props.configured, ...interfaceProps(interfaces, triggers) };
   return { source: { ...source, configuredProps }, triggers, deployment: made, shape };
 }

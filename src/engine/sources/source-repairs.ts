@@ -166,8 +166,8 @@ export class SourceRepairs {
   async #activate({ ownerId, sourceId }: Taken): Promise<boolean> {
     const { store } = this.#deps;
     try {
-      const standing = await described(this.#deps, await wholeSource(store, ownerId, sourceId));
-      await runHooks(this.#deps, standing, ['activate']);
+      const source = await described(this.#deps, await wholeSource(store, ownerId, sourceId));
+      await runHooks(this.#deps, source, ['activate']);
       return true;
     } catch (error) {
       // Its queue is full: retried later.

@@ -4,7 +4,7 @@ import type { Urls } from '../../domain/endpoint.ts';
 import type { ConfiguredSource, Dedupe, Deployment } from '../../domain/resource.ts';
 import { type ClaimedRun, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts';
 import type { Clock } from '../../ports.ts';
-import type { SourceInput } from '../../runner/runner.ts';
+import type { SourceRunInput } from '../../runner/runner.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { propsInput } from '../components/component-props.ts';
 import type { PropStores } from '../components/prop-stores.ts';
@@ -15,7 +15,7 @@ export async function sourceInput(
   deps: { store: Store; propStores: PropStores },
   run: ClaimedRun,
   endpointUrl: Urls['endpointUrl'],
-): Promise<{ input: SourceInput; dedupe: Dedupe | null } | null> {
+): Promise<{ input: SourceRunInput; dedupe: Dedupe | null } | null> {
   const { store, propStores } = deps;
   const { ownerId, id: sourceId } = run.runnable;
   // Each of these is a round trip on Postgres.

@@ -6,11 +6,11 @@ import type { Deployment } from '../../domain/resource.ts';
 import type { Runner } from '../../runner/runner.ts';
 import type { SourceWrite } from '../../store/contract/resources.ts';
 import type { Store } from '../../store/contract/store.ts';
-import { partsOf, reschedule, standingTriggers, type TriggerDeps } from '../resources/triggers.ts';
+import { listOwnTriggers, partsOf, reschedule, type TriggerDeps } from '../resources/triggers.ts';
 import { type PlannedSource, shapeOfSource } from './source-plan.ts';
 
 /** A source in the store, with its component's description. */
-export type Standing = Omit<PlannedSource, 'deployment'>;
+export type WrittenSource = Omit<PlannedSource, 'deployment'>;
 
 /** Schedules tick only in `on`; `in hooks`: runs whose callers wait are executed beside the hooks. */
 export type Phase = 'in hooks' | 'on' | 'off';
@@ -32,13 +32,13 @@ export function written(
 export async function wholeSource(store: Store, ownerId: string, id: string): Promise<WholeSource> {
   const source = await store.getSource(ownerId, id);
   if (!source) throw noSource(id);
-  return { source, triggers: await standingTriggers(store, ownerId, id) };
+  return { source, triggers: await listOwnTriggers(store, ownerId, id) };
 }
 
 export async function described(
   { store, runner }: { readonly store: Store; readonly runner: Runner },
   whole: WholeSource,
-): Promise<Standing> {
+): Promise<WrittenSource> {
   const { ownerId, id, deploymentId } = whole.source;
   const deployment = await store.getDeployment(ownerId, deploymentId);
   if (!deployment) throw noSource(id);

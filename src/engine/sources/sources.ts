@@ -13,13 +13,13 @@ import type { Hook } from '../../runner/runner.ts';
 import type { SourceWrite } from '../../store/contract/resources.ts';
 import type { Emit } from '../accept/emit.ts';
 import type { Waiters } from '../accept/waiters.ts';
-import { standingTriggers } from '../resources/triggers.ts';
+import { listOwnTriggers } from '../resources/triggers.ts';
 import { releaseCallers } from '../runs/manual-runs.ts';
 import type { Warm } from '../runs/warm.ts';
 import { runHooks } from './hooks.ts';
 import type { SourceChanges } from './source-changes.ts';
 import { type PlannedSource, planSource, type SourcePlanDeps } from './source-plan.ts';
-import { described, noSource, type Standing, wholeSource, written } from './source-writes.ts';
+import { described, noSource, type WrittenSource, wholeSource, written } from './source-writes.ts';
 
 export interface SourceDeps extends SourcePlanDeps {
   readonly emit: Emit;
@@ -68,10 +68,10 @@ export function createSources(deps: SourceDeps) {
     checkVersion(before.source, input.expected);
     const planned = await planSource(deps, of, { input, before });
     const isActive = input.active ?? before.source.active;
-    const standing = await described(deps, before);
-    if (before.source.active) await runHooks(deps, standing, ['deactivate']);
+    const whole = await described(deps, before);
+    if (before.source.active) await runHooks(deps, whole, ['deactivate']);
     // Read again: ticks fired during the hook must not fire again when the change is undone.
-    const triggers = await standingTriggers(store, ownerId, id);
+    const triggers = await listOwnTriggers(store, ownerId, id);
     const phase = isActive ? 'in hooks' : 'off';
     await mustWrite(written(deps, { ...planned, source: { ...planned.source, active: isActive } }, phase));
     if (planned.deployment) runner.retire(before.source.deploymentId);
@@ -80,22 +80,22 @@ export function createSources(deps: SourceDeps) {
       await runHooks(deps, planned, ['activate']);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      await goBack({ ...standing, triggers });
+      await goBack({ ...whole, triggers });
       throw error;
     }
     return switchOn(planned, true);
   }
 
   /** Restores the source, and enables it by its own hook; if that throws, the run has the error. */
-  async function goBack(standing: Standing): Promise<void> {
-    const { active } = standing.source;
+  async function goBack(whole: WrittenSource): Promise<void> {
+    const { active } = whole.source;
     if (active) {
-      const isHeld = await store.updateSource(written(deps, { ...standing, deployment: null }, 'in hooks'));
+      const isHeld = await store.updateSource(written(deps, { ...whole, deployment: null }, 'in hooks'));
       // The node that took over the change enables the source.
       if (!isHeld) return;
-      await orRefused(runHooks(deps, standing, ['activate']));
+      await orRefused(runHooks(deps, whole, ['activate']));
     }
-    await store.updateSource(written(deps, { ...standing, deployment: null }, active ? 'on' : 'off'));
+    await store.updateSource(written(deps, { ...whole, deployment: null }, active ? 'on' : 'off'));
     deps.wake.notify('schedules');
   }
 
@@ -115,7 +115,7 @@ export function createSources(deps: SourceDeps) {
     await mustWrite(written(deps, { ...planned, source, deployment: null }, isActive ? 'on' : 'off'));
     if (planned.deployment) deps.warm(source, planned.deployment);
     deps.wake.notify('schedules');
-    return { source, triggers: await standingTriggers(store, source.ownerId, source.id) };
+    return { source, triggers: await listOwnTriggers(store, source.ownerId, source.id) };
   }
 
   async function mustWrite(write: SourceWrite): Promise<void> {
@@ -137,7 +137,7 @@ export async function deactivateLast(
   deps: Pick<SourceDeps, 'store' | 'emit' | 'runner'>,
   whole: WholeSource,
 ): Promise<void> {
-  await orRefused(described(deps, whole).then((standing) => runHooks(deps, standing, ['deactivate'])));
+  await orRefused(described(deps, whole).then((whole) => runHooks(deps, whole, ['deactivate'])));
 }
 
 async function orRefused(done: Promise<void>): Promise<void> {

@@ -45,14 +45,14 @@ export class Group {
     return this.#head < this.#target;
   }
 
-  /** There is nothing new up to there. */
-  pass(upTo: number): void {
+  /** Moves live readers past entries of which none are theirs. */
+  skipTo(upTo: number): void {
     if (this.isBehind || upTo <= this.#head) return;
     this.#target = upTo;
     this.#moveTo(upTo);
   }
 
-  /** Gives live readers what there is up to there. */
+  /** Gives live readers what the channel has up to there. */
   advance(upTo: number): Promise<void> {
     this.#target = Math.max(this.#target, upTo);
     this.#advancing ??= this.#advance().finally(() => {

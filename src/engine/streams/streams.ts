@@ -154,7 +154,7 @@ export class Streams {
       if (group.members.size === 0 && this.#opening === 0) this.#groups.delete(key);
       if (emitters === null || group.isBehind || emitters.has(group.channel.emitterId))
         waiting.push(group.advance(upTo));
-      else group.pass(upTo);
+      else group.skipTo(upTo);
     }
     this.#knownTo = upTo;
     const failed = (await Promise.allSettled(waiting)).find(({ status }) => status === 'rejected');

@@ -133,7 +133,7 @@ export function heartbeatToWire(
 ): Static<typeof HEARTBEAT> {
   const { cron, intervalMs, timezone } = heartbeat.schedule;
   const { counts, open, lastAtMs } = watch;
-  const standing = open.length > 0 ? 'down' : lastAtMs === null && watch.dueAtMs === null ? 'new' : 'up';
+  const status = open.length > 0 ? 'down' : lastAtMs === null && watch.dueAtMs === null ? 'new' : 'up';
   return {
     id: heartbeat.id,
     name: heartbeat.name,
@@ -143,7 +143,7 @@ export function heartbeatToWire(
     ...(cron === null ? { interval_seconds: (intervalMs ?? 0) / SECOND_MS } : { cron }),
     timezone,
     grace_seconds: heartbeat.graceMs / SECOND_MS,
-    status: heartbeat.active ? standing : 'paused',
+    status: heartbeat.active ? status : 'paused',
     codes: open.map(({ code }) => code),
     down_since_ms: open.length === 0 ? null : Math.min(...open.map(({ sinceMs }) => sinceMs)),
     last_ping_at_ms: lastAtMs,

@@ -82,9 +82,9 @@ export function newWebhookToWire(webhook: Webhook, view: WebhookView): Static<ty
 function healthToWire(active: boolean, health: WebhookHealth, nowMs: number): Static<typeof HEALTH> {
   const { failingSinceMs, exhaustedInRow, pausedUntilMs } = health;
   const isPaused = pausedUntilMs !== null && pausedUntilMs > nowMs;
-  const standing = isPaused ? 'paused' : failingSinceMs === null ? 'healthy' : 'failing';
+  const status = isPaused ? 'paused' : failingSinceMs === null ? 'healthy' : 'failing';
   return {
-    status: active ? standing : 'disabled',
+    status: active ? status : 'disabled',
     failing_since_ms: failingSinceMs,
     exhausted_in_row: exhaustedInRow,
     paused_until_ms: isPaused ? pausedUntilMs : null,

@@ -7,7 +7,7 @@
 
 import type { Outgoing } from '../../domain/run/run.ts';
 import type { EarlierSegments, WaitAsked } from '../../domain/run/wait.ts';
-import type { ComponentQuery, PropsInput, SourceInput } from '../runner.ts';
+import type { ComponentQuery, PropsInput, SourceRunInput } from '../runner.ts';
 
 /**
  * The exit code of a process that finds its pipe closed. When the code closed the pipe, the server may see this exit
@@ -77,7 +77,7 @@ export interface RunMessage {
   readonly context: Readonly<Record<string, unknown>>;
   readonly attempt: number;
   readonly deadlineMs: number;
-  readonly source: SourceInput | null;
+  readonly source: SourceRunInput | null;
   /** The checkpoint of a run that goes on; left out of a run that begins at its first step. */
   readonly earlier?: EarlierSegments | undefined;
   /** Not in the first message: a process may be started before its first run. */

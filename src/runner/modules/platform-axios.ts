@@ -7,7 +7,7 @@ import { ConfigurationError } from './platform-error.ts';
 import { createInstance, type Instance } from './platform-instance.ts';
 import { authorizationOf, keysOf, type SignConfig, type Signed } from './platform-oauth.ts';
 import { type ParamsSerializer, withParams } from './platform-params.ts';
-import { codedError, type Received, send } from './platform-request.ts';
+import { codedError, type ReceivedResponse, send } from './platform-request.ts';
 
 export interface AxiosConfig {
   readonly url?: string;
@@ -133,7 +133,7 @@ function describedRequest({ method = 'get', url, baseURL, params, data }: AxiosC
 }
 
 /** Sends the request. An error of the connection has no stack frames, so it gets those of the caller. */
-async function sent(config: AxiosConfig): Promise<Received> {
+async function sent(config: AxiosConfig): Promise<ReceivedResponse> {
   const sending = await sendingOf(config);
   try {
     return await send(sending);
@@ -224,7 +224,7 @@ function isSuccess({ validateStatus }: AxiosConfig, status: number): boolean {
   return validateStatus ? validateStatus(status) : status >= 200 && status < 300;
 }
 
-async function dataOf(received: Received, config: AxiosConfig): Promise<unknown> {
+async function dataOf(received: ReceivedResponse, config: AxiosConfig): Promise<unknown> {
   const { responseType, responseEncoding = 'utf8', transformResponse } = config;
   if (responseType === 'stream') {
     received.inTime();
@@ -238,7 +238,7 @@ async function dataOf(received: Received, config: AxiosConfig): Promise<unknown>
   return [transformResponse].flat().reduce<unknown>((data, act) => (act as Transform)(data, headers, statusCode), text);
 }
 
-async function bytesOf({ content, inTime }: Received, maxBytes = -1): Promise<Buffer> {
+async function bytesOf({ content, inTime }: ReceivedResponse, maxBytes = -1): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {
@@ -265,7 +265,7 @@ function parsed(text: string): unknown {
 }
 
 /** Returns the response. Members that are not JSON are not enumerable, so exports and return values leave them out. */
-function responseOf({ response, url }: Received, config: AxiosConfig, data: unknown): AxiosResponse {
+function responseOf({ response, url }: ReceivedResponse, config: AxiosConfig, data: unknown): AxiosResponse {
   const { statusCode: status = 0, statusMessage: statusText = '', headers } = response;
   const whole = { status, statusText, headers: { ...headers }, data };
   const hidden = { config, request: { path: new URL(url).pathname, res: { responseUrl: url } } };

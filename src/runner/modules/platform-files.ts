@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, extname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { codedError, type Received, send } from './platform-request.ts';
+import { codedError, type ReceivedResponse, send } from './platform-request.ts';
 
 export interface FileMetadata {
   readonly name: string;
@@ -82,7 +82,7 @@ function isAddress(text: string): boolean {
   return /^https?:\/\//i.test(text);
 }
 
-async function received(url: string): Promise<Received> {
+async function received(url: string): Promise<ReceivedResponse> {
   const got = await send({
     url,
     method: 'GET',

@@ -23,7 +23,7 @@ export interface Sending {
   readonly httpsAgent: unknown;
 }
 
-export interface Received {
+export interface ReceivedResponse {
   readonly response: IncomingMessage;
   /** The response's body, decompressed. */
   readonly content: Readable;
@@ -38,7 +38,7 @@ const CONTENT = /^content-|^transfer-encoding$/i;
 const PRIVATE = /^(authorization|cookie|proxy-authorization|host)$/i;
 
 /** Sends a request. Rejects with a coded error when no answer arrives in time. */
-export async function send(sending: Sending): Promise<Received> {
+export async function send(sending: Sending): Promise<ReceivedResponse> {
   const stop = new AbortController();
   const { timeoutMs } = sending;
   const late = codedError('ECONNABORTED', `timeout of ${timeoutMs}ms exceeded`);

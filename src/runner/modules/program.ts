@@ -21,7 +21,7 @@ interface Workflow {
   readonly steps?: readonly NamedStep[];
 }
 
-export interface Program {
+export interface WorkflowProgram {
   /** By namespace. */
   readonly steps: Readonly<Record<string, unknown>>;
   /** The first step. It carries the description of the whole workflow, which child/component/describe.ts reads. */
@@ -34,7 +34,7 @@ const DESCRIPTION = Symbol.for('errand.workflow');
  * Returns the program of a file. `exported`: the file's default export. Throws errors that are meant for the file's
  * author.
  */
-export function programOf(exported: unknown): Program {
+export function programOf(exported: unknown): WorkflowProgram {
   const { kind, name, triggers, settings, steps = [] } = (exported ?? {}) as Workflow;
   if (kind !== 'errand.workflow') {
     throw new TypeError('The default export is no workflow: it must be what defineWorkflow returns');

@@ -13,7 +13,7 @@ const RETURN = 0x06;
 const INSTRUCTION_BYTES = 8;
 const MAX_DISTANCE = 255;
 
-type Operation =
+type BpfOperation =
   | { readonly does: 'load'; readonly offset: number }
   | { readonly does: 'and'; readonly value: number }
   | {
@@ -26,26 +26,26 @@ type Operation =
   | { readonly does: 'return'; readonly value: number }
   | { readonly does: 'label'; readonly name: string };
 
-export type Program = readonly Operation[];
+export type BpfProgram = readonly BpfOperation[];
 
 /** Loads a word of `struct seccomp_data`, the filter's input. */
-export const load = (offset: number): Operation => ({ does: 'load', offset });
-export const and = (value: number): Operation => ({ does: 'and', value });
+export const load = (offset: number): BpfOperation => ({ does: 'load', offset });
+export const and = (value: number): BpfOperation => ({ does: 'and', value });
 /** Jumps when the loaded word is equal; without a label, the next instruction follows. */
-export const ifEqual = (value: number, then?: string, otherwise?: string): Operation => ({
+export const ifEqual = (value: number, then?: string, otherwise?: string): BpfOperation => ({
   does: 'if-equal',
   value,
   ...(then === undefined ? {} : { then }),
   ...(otherwise === undefined ? {} : { otherwise }),
 });
-export const ifAtLeast = (value: number, then: string): Operation => ({ does: 'if-at-least', value, then });
+export const ifAtLeast = (value: number, then: string): BpfOperation => ({ does: 'if-at-least', value, then });
 /** The only jump without a limit of distance. */
-export const jump = (to: string): Operation => ({ does: 'jump', to });
-export const ret = (value: number): Operation => ({ does: 'return', value });
-export const label = (name: string): Operation => ({ does: 'label', name });
+export const jump = (to: string): BpfOperation => ({ does: 'jump', to });
+export const ret = (value: number): BpfOperation => ({ does: 'return', value });
+export const label = (name: string): BpfOperation => ({ does: 'label', name });
 
 /** Returns the instructions as the kernel reads them. Throws on a label that is missing, behind, or too far. */
-export function assemble(program: Program): Uint8Array<ArrayBuffer> {
+export function assemble(program: BpfProgram): Uint8Array<ArrayBuffer> {
   const places = new Map<string, number>();
   let count = 0;
   for (const operation of program) {
@@ -76,7 +76,7 @@ export function assemble(program: Program): Uint8Array<ArrayBuffer> {
 type Encoded = readonly [code: number, then: number, otherwise: number, value: number];
 
 function encode(
-  operation: Exclude<Operation, { does: 'label' }>,
+  operation: Exclude<BpfOperation, { does: 'label' }>,
   distance: (name: string | undefined, max?: number) => number,
 ): Encoded {
   switch (operation.does) {

@@ -13,7 +13,7 @@
 // A refused call fails with EPERM, as for a user without the right. Calls that libraries only try (clone3, io_uring,
 // calls newer than the table) fail with ENOSYS, and the libraries fall back. Calls of another machine end the process.
 
-import { and, assemble, ifAtLeast, ifEqual, jump, label, load, type Program, ret } from './bpf.ts';
+import { and, assemble, type BpfProgram, ifAtLeast, ifEqual, jump, label, load, ret } from './bpf.ts';
 import { ALLOWED, AUDIT_NAMES, FORKS, JUDGED, LAST_KNOWN, type Machine, numberOn, X32_FIRST } from './syscalls.ts';
 
 export interface FilterOptions {
@@ -87,7 +87,7 @@ export function seccompFilter(machine: Machine, options: FilterOptions): Uint8Ar
   ]);
 }
 
-function judgements({ stage, pid, mayEndGroup = false }: FilterOptions): Record<Judged, Program> {
+function judgements({ stage, pid, mayEndGroup = false }: FilterOptions): Record<Judged, BpfProgram> {
   const isBundling = stage === 'bundling';
   const isStart = stage !== 'run';
   const onlySelf = oneOf('self', 0, [pid]);
@@ -121,14 +121,14 @@ function judgements({ stage, pid, mayEndGroup = false }: FilterOptions): Record<
 }
 
 /** Returns the judgement of a call: allowed when that argument is one of the values. */
-function oneOf(what: string, index: number, values: readonly number[]): (name: string) => Program {
+function oneOf(what: string, index: number, values: readonly number[]): (name: string) => BpfProgram {
   return (name) => {
     const yes = `${name}-${what}-allow`;
     return [load(argument(index)), ...values.map((value) => ifEqual(value, yes)), ret(EPERM), label(yes), ret(ALLOW)];
   };
 }
 
-function noneOf(index: number, values: readonly number[]): Program {
+function noneOf(index: number, values: readonly number[]): BpfProgram {
   return [
     load(argument(index)),
     ...values.map((value) => ifEqual(value, 'none-refuse')),
@@ -139,7 +139,7 @@ function noneOf(index: number, values: readonly number[]): Program {
 }
 
 /** Allows streams and datagrams of the internet and of this machine, and netlink for the network's interfaces. */
-function socketJudgement(): Program {
+function socketJudgement(): BpfProgram {
   return [
     load(argument(0)),
     ifEqual(AF_NETLINK, 'socket-netlink'),

@@ -22,7 +22,7 @@ export interface Finding {
 /** Sums over all owners, by fact of the ledger (`emissions`, `runs.failed`, …). */
 export type Figures = Readonly<Record<string, number>>;
 
-export interface Report {
+export interface CheckReport {
   readonly ok: boolean;
   readonly schema: number;
   /** Null: the rows cannot be read. */
@@ -81,7 +81,7 @@ const ROWS = countsOfRows('all_runs', 'all_deliveries');
 export async function checkRows(
   read: ReadRows,
   of: { schema: number; more?: () => Promise<Finding[]> },
-): Promise<Report> {
+): Promise<CheckReport> {
   const ledger = await factsOf(read, [LEDGER]);
   const rows = await factsOf(read, ROWS);
   const findings = [...judgeLedger(ledger, rows), ...(await findBroken(read, RULES)), ...((await of.more?.()) ?? [])];

@@ -49,7 +49,7 @@ export interface Listener {
 }
 
 /** Open runs, as SQL from FROM on. */
-export interface OpenRuns {
+export interface OpenRunsSql {
   /** Runs that go on with deployment `d`. */
   readonly thatGoOn: Sql;
   /** Runs of the workflow or source of deployment `d`. */
@@ -65,7 +65,7 @@ export interface ChangeMarks {
   isAbandoned(): Sql;
 }
 
-export type Verb<T> = (w: Writing) => Steps<T>;
+export type ConfigVerb<T> = (w: Writing) => Steps<T>;
 
 export interface ConfigDatabase {
   /** Reads what is committed. */
@@ -77,25 +77,25 @@ export interface ConfigDatabase {
    * Runs a verb in one transaction. On Postgres the verb may run again after a conflict, so it keeps no state between tries.
    * An error that the verb throws is passed on with nothing written.
    */
-  write<T>(verb: Verb<T>): Promise<T>;
+  write<T>(verb: ConfigVerb<T>): Promise<T>;
   /** As `write`, of what routing reads: every emission of this owner that is accepted later is routed by the new state. */
-  writeRouting<T>(ownerId: string, verb: Verb<T>): Promise<T>;
+  writeRouting<T>(ownerId: string, verb: ConfigVerb<T>): Promise<T>;
   /**
    * As `writeRouting`, where the verb also changes work that waits for a listener: Postgres locks the listener's queue first.
    * `hasOperations`: Postgres locks the listener's operations before the queue, as their steps do.
    */
-  writeListener<T>(of: Listener & { readonly hasOperations?: boolean }, verb: Verb<T>): Promise<T>;
+  writeListener<T>(of: Listener & { readonly hasOperations?: boolean }, verb: ConfigVerb<T>): Promise<T>;
   /** As `write`, while no other transaction writes this owner's configuration. */
-  writeLocked<T>(ownerId: string, verb: Verb<T>): Promise<T>;
+  writeLocked<T>(ownerId: string, verb: ConfigVerb<T>): Promise<T>;
   /** Writes one idempotent statement, which waits for no other write. */
   put(statement: Sql): Promise<void>;
   /** As `write`, for data stores: Postgres has a separate connection for them. */
-  writeData<T>(verb: Verb<T>): Promise<T>;
+  writeData<T>(verb: ConfigVerb<T>): Promise<T>;
   readonly marks: ChangeMarks;
   readonly hotReads: Pick<OwnerStore, 'keyByHash'> & Pick<TriggerStore, 'triggerByKey'>;
   /** Tables of this database alone whose content counts as stored. */
   readonly moreMeasured: readonly MeasuredPart[];
-  readonly openRuns: OpenRuns;
+  readonly openRuns: OpenRunsSql;
   /** Returns until when requests to a place wait, if no row says so; null: a row does, or they do not wait. */
   pauseInMemory(listenerId: string): number | null;
 }

@@ -3,7 +3,7 @@
 import type { DataStore } from '../../domain/data.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { DataStoreStore } from '../contract/data.ts';
-import { few } from '../rows/byte-limit.ts';
+import { withinBytes } from '../rows/byte-limit.ts';
 import { number, text } from '../rows/cells.ts';
 import { toDataStore } from '../rows/data-rows.ts';
 import type { ConfigCore } from './config-database.ts';
@@ -94,7 +94,7 @@ function* sweepGone(): Steps<boolean> {
   const gone = yield* get(sql`SELECT store_id, generation FROM data_gone LIMIT 1 ${SKIP_LOCKED}`);
   if (!gone) return false;
   const of = sql`store_id = ${text(gone, 'store_id')} AND generation = ${number(gone, 'generation')}`;
-  const rows = few(
+  const rows = withinBytes(
     yield* all(sql`SELECT key, bytes FROM data_records WHERE ${of} ORDER BY key LIMIT ${LIMITS.sweptRecords}`),
     SWEPT_BYTES,
   );
@@ -108,7 +108,7 @@ function* sweepGone(): Steps<boolean> {
 function* sweepExpired(nowMs: number): Steps<boolean> {
   const expired = yield* all(sql`SELECT store_id, generation, bytes FROM data_records WHERE expires_at_ms <= ${nowMs}
     ORDER BY expires_at_ms LIMIT ${LIMITS.sweptRecords}`);
-  const byStore = Map.groupBy(few(expired, SWEPT_BYTES), (row) => text(row, 'store_id'));
+  const byStore = Map.groupBy(withinBytes(expired, SWEPT_BYTES), (row) => text(row, 'store_id'));
   // In the order of their ids, so that two nodes do not wait for each other.
   for (const [storeId, ofStore] of [...byStore].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     yield* send(sql`SELECT 1 AS one FROM data_stores WHERE id = ${storeId} ${FOR_UPDATE}`);

@@ -5,7 +5,7 @@ import { type Attempt, type DeliveryKind, type DeliveryState, isWebhook } from '
 import { type NotResendable, reasonAgainstResending } from '../../domain/delivery/progress.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { RESENDABLE } from '../../domain/operation.ts';
-import type { AttemptRecord, DeliveryWhole, Standing } from '../contract/records.ts';
+import type { AttemptRecord, DeliveryWhole, QueuePosition } from '../contract/records.ts';
 import type { DeliveryStore } from '../contract/store.ts';
 import { ALL_DELIVERIES, OPEN_DELIVERIES } from '../log/log-tables.ts';
 import { flag, number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
@@ -162,12 +162,12 @@ const QUEUE = differs({
 const whole = (ownerId: string, delivery: number, nowMs: number): Sql => sql`WITH
   d AS MATERIALIZED (${one(delivery)} AND d.owner_id = ${ownerId}),
   queue AS MATERIALIZED (${QUEUE}),
-  standing AS MATERIALIZED (SELECT w.id AS webhook, ${aheadAt(nowMs)} AS ahead,
+  queue_position AS MATERIALIZED (SELECT w.id AS webhook, ${aheadAt(nowMs)} AS ahead,
       CASE WHEN w.is_ordered THEN ${FIRST} END AS head FROM d JOIN webhooks AS w ON w.id = d.listener_id
     WHERE d.state IN ('pending', 'sending', 'retrying', 'held'))
   SELECT d.*, s.webhook, s.ahead, s.head, q.sending, q.paused_until_ms, w.id, w.url, w.name AS webhook_name, w.description,
       w.active, w.settings, w.secrets, w.created_at_ms, w.updated_at_ms, a.n, a.trigger, a.made
-    FROM d CROSS JOIN queue AS q LEFT JOIN standing AS s ON true LEFT JOIN webhooks AS w ON w.id = s.webhook
+    FROM d CROSS JOIN queue AS q LEFT JOIN queue_position AS s ON true LEFT JOIN webhooks AS w ON w.id = s.webhook
       LEFT JOIN attempts AS a ON a.delivery = d.delivery
     ORDER BY a.n`;
 
@@ -176,12 +176,12 @@ function toWhole(core: ConfigCore, row: Row, rows: readonly Row[]): DeliveryWhol
   return {
     record: toDeliveryRecord(row, core.storeTag),
     attempts: rows.filter(({ n }) => n !== null).map(toAttempt),
-    standing: row.webhook === null ? null : toStanding(core, row),
+    position: row.webhook === null ? null : toQueuePosition(core, row),
     ...(isRequest ? { pausedUntilMs: pausedUntilMs(core, row) } : {}),
   };
 }
 
-function toStanding(core: ConfigCore, row: Row): Standing {
+function toQueuePosition(core: ConfigCore, row: Row): QueuePosition {
   const head = numberOrNull(row, 'head');
   return {
     webhook: toWebhook({ ...row, name: textOrNull(row, 'webhook_name') }, core.seal),

@@ -10,7 +10,7 @@ import { flag, text } from '../rows/cells.ts';
 import { deploymentCells, toDeployment } from '../rows/deployment-rows.ts';
 import type { Row } from '../rows/rows.ts';
 import type { Seal } from '../seal/seal.ts';
-import type { ConfigCore, ConfigDatabase, OpenRuns } from './config-database.ts';
+import type { ConfigCore, ConfigDatabase, OpenRunsSql } from './config-database.ts';
 import { readPage } from './pages.ts';
 import { isAmong, raw, type Sql, sql, tableOf } from './sql.ts';
 import { all, type Steps, send } from './steps.ts';
@@ -65,7 +65,7 @@ export function* insertDeployment(deployment: Deployment, seal: Seal): Steps<voi
 }
 
 /** Returns a condition on deployment `d`: it is no longer needed (see DeploymentStore). */
-function isSpare({ thatGoOn, ofRunnable }: OpenRuns, settledMs: number): Sql {
+function isSpare({ thatGoOn, ofRunnable }: OpenRunsSql, settledMs: number): Sql {
   const kept = LIMITS.deploymentsKept;
   return sql`(NOT EXISTS (SELECT 1 FROM ${thatGoOn})
     AND NOT EXISTS (SELECT 1 FROM operations AS u WHERE u.deployment_id = d.id AND u.state IN ('running', 'paused'))

@@ -1,6 +1,6 @@
 // Groups of errors: their lists, and what owners change of them. Who writes them otherwise: log/error-groups.ts.
 
-import { type ErrorGroup, ordered, standingAt } from '../../domain/errors/group.ts';
+import { type ErrorGroup, groupAt, ordered } from '../../domain/errors/group.ts';
 import { NUMBERS_PER_MS } from '../../domain/ids.ts';
 import { HOUR_MS, LIMITS } from '../../domain/limits.ts';
 import type {
@@ -38,7 +38,7 @@ export function errorGroupVerbs({ database, clock }: ConfigCore): ErrorGroupStor
         columns: raw('*'),
         where: conditionsOf(of, nowMs),
         countUpTo: LIMITS.countedRecords,
-        map: (row) => standingAt(toErrorGroup(row), nowMs),
+        map: (row) => groupAt(toErrorGroup(row), nowMs),
       } satisfies Partial<Listing<ErrorGroup>>;
       if (of.sort === 'count') {
         const place = ({ value, id }: GroupPlace): string => String(value).padStart(15, '0') + id;
@@ -64,12 +64,12 @@ export function errorGroupVerbs({ database, clock }: ConfigCore): ErrorGroupStor
       database.write(function* ({ nowMs }) {
         const row = yield* get(sql`${one(ownerId, id)} ${FOR_UPDATE}`);
         if (!row) return undefined;
-        const before = standingAt(toErrorGroup(row), nowMs);
-        const { standing: order } = change;
+        const before = groupAt(toErrorGroup(row), nowMs);
+        const { status: order } = change;
         const deploymentId = order === undefined ? null : yield* newestDeployment(before);
-        const standing = order === undefined ? before : ordered(order, { count: before.count, deploymentId });
-        if (!standing) return { group: before, refused: true };
-        const { state, untilMs, untilCount, afterDeployment } = standing;
+        const current = order === undefined ? before : ordered(order, { count: before.count, deploymentId });
+        if (!current) return { group: before, refused: true };
+        const { state, untilMs, untilCount, afterDeployment } = current;
         const { note = before.note, assignee = before.assignee } = change;
         // Why it is open stays with it, and ends with the next state.
         const reopened = state === 'open' ? before.reopened : null;
@@ -97,7 +97,7 @@ export function errorGroupVerbs({ database, clock }: ConfigCore): ErrorGroupStor
         AND owner_id = ${ownerId} ORDER BY group_id DESC, entry DESC LIMIT ${LIMITS.groupSamples}`),
     ]);
     return {
-      group: standingAt(toErrorGroup(row), nowMs),
+      group: groupAt(toErrorGroup(row), nowMs),
       hours: hours.map(hourOf),
       deployments: deployments.map(
         (seen): GroupDeployment => ({

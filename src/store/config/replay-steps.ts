@@ -6,9 +6,9 @@ import {
   type EndedOutcome,
   isAllFixed,
   judged,
-  type Outcome,
   outcomeOf,
   type Replaying,
+  type ReplayOutcome,
   roomOf,
 } from '../../domain/errors/replaying.ts';
 import { LIMITS } from '../../domain/limits.ts';
@@ -66,22 +66,22 @@ function* settleStep(w: Writing, row: Row): Steps<boolean> {
       WHERE operation_id = ${id} AND operation_results.entry = given.entry`);
   }
   const before = toReplaying(row);
-  const outcomes = ended.map(({ outcome }): Outcome => outcome);
+  const outcomes = ended.map(({ outcome }): ReplayOutcome => outcome);
   const replaying: Replaying = { ...before, counts: counted(before.counts, outcomes, 'under_way') };
   const was = text(row, 'state');
-  const kept = { state: was, reason: textOrNull(row, 'reason'), ...standingOf(replaying) };
+  const kept = { state: was, reason: textOrNull(row, 'reason'), ...progressOf(replaying) };
   const next = was === 'running' ? judged(replaying) : kept;
   const endedAtMs = next.state === 'done' ? w.nowMs : numberOrNull(row, 'ended_at_ms');
   const { counts } = replaying;
   yield* send(sql`UPDATE operations SET state = ${next.state}, reason = ${next.reason}, ended_at_ms = ${endedAtMs},
-      is_canary_over = ${next.isCanaryOver}, stop_at = ${next.stopAt}, room = ${roomOf({ ...replaying, ...standingOf(next) })},
+      is_canary_over = ${next.isCanaryOver}, stop_at = ${next.stopAt}, room = ${roomOf({ ...replaying, ...progressOf(next) })},
       under_way = ${counts.under_way}, fixed = ${counts.fixed}, failed_same = ${counts.failed_same},
       failed_differently = ${counts.failed_differently}, cancelled = ${counts.cancelled}, unknown = ${counts.unknown},
       updated_at_ms = ${w.nowMs}, turn = ${w.nextTurn()} WHERE id = ${id}`);
   return next.state === 'done' && isAllFixed(counts) && (yield* resolveGroup(w, row, replaying));
 }
 
-function standingOf({ isCanaryOver, stopAt }: Pick<Replaying, 'isCanaryOver' | 'stopAt'>) {
+function progressOf({ isCanaryOver, stopAt }: Pick<Replaying, 'isCanaryOver' | 'stopAt'>) {
   return { isCanaryOver, stopAt };
 }
 

@@ -1,7 +1,7 @@
 // A store that is read whole, to be written into another one. It is locked meanwhile: no other process opens it.
 
-export type Cell = string | number | boolean | null | Uint8Array;
-export type Cells = Readonly<Record<string, Cell>>;
+export type ExportedCell = string | number | boolean | null | Uint8Array;
+export type ExportedRow = Readonly<Record<string, ExportedCell>>;
 
 export interface Reading {
   readonly table: string;
@@ -10,7 +10,7 @@ export interface Reading {
   /** The columns to sort by. */
   readonly order: readonly string[];
   /** Only rows behind the one with these values in the columns of `order`. Null: all rows. */
-  readonly after: readonly Cell[] | null;
+  readonly after: readonly ExportedCell[] | null;
 }
 
 export interface ExportedStore {
@@ -24,7 +24,7 @@ export interface ExportedStore {
   /** The highest number that the store has given, if it keeps that. */
   readonly lastNumber: string | null;
   /** Yields rows, few of them in memory at a time. */
-  rows(reading: Reading): Iterable<Cells>;
+  rows(reading: Reading): Iterable<ExportedRow>;
   /** Marks the store as moved: it can no longer be opened. `to`: its new place, without secrets. */
   markMoved(to: string): void;
   close(): void;

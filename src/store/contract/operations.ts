@@ -2,7 +2,7 @@
 
 import type { Emission, NewEmission } from '../../domain/emission.ts';
 import type { Replay } from '../../domain/errors/replay.ts';
-import type { ErrorSelection, Outcome } from '../../domain/errors/replaying.ts';
+import type { ErrorSelection, ReplayOutcome } from '../../domain/errors/replaying.ts';
 import type { NewOperation, NewReplay, Operation, OperationKind, OperationOrder } from '../../domain/operation.ts';
 import type { Page, PageQuery } from './records.ts';
 
@@ -19,7 +19,7 @@ export interface ReplayResult {
   readonly emitterId: string | null;
   /** The replay's run; also when it was made before, or by something else. */
   readonly run: number | null;
-  readonly outcome: Outcome;
+  readonly outcome: ReplayOutcome;
   /** Why it was not replayed, or what else had replayed it; null: the operation has. */
   readonly reason: string | null;
   /** The error that the replay ended in. */
@@ -29,7 +29,7 @@ export interface ReplayResult {
 export interface ReplayResultQuery {
   readonly ownerId: string;
   readonly operationId: string;
-  readonly outcome?: Outcome;
+  readonly outcome?: ReplayOutcome;
 }
 
 /** The selection of a replay operation, as it is now. */

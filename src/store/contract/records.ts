@@ -106,7 +106,7 @@ export interface DeliveryRecord {
 }
 
 /** What an open delivery to a webhook waits behind. */
-export interface Standing {
+export interface QueuePosition {
   readonly webhook: Webhook;
   /** The webhook is paused until then; null: it is not. */
   readonly pausedUntilMs: number | null;
@@ -123,7 +123,7 @@ export interface DeliveryWhole {
   /** All attempts, also those that do not count. */
   readonly attempts: readonly AttemptRecord[];
   /** Null: the delivery is over, is a mail or a request, or its webhook is gone. */
-  readonly standing: Standing | null;
+  readonly position: QueuePosition | null;
   /** For a request that waits: requests to its place are paused until then. */
   readonly pausedUntilMs?: number | null;
 }

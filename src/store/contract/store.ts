@@ -64,7 +64,7 @@ export class StoreUnavailable extends Error {
  * Promise of the store: each `true` ends either in a claimed run or delivery of the answer, or in a `drop`
  * (when the transaction did not commit).
  */
-export interface Admission {
+export interface FreeSlots {
   /** Takes a slot; returns false when none is free. `besideHooks`: the run begins although its source's hooks are under way. */
   takeRun(runnable: Runnable, besideHooks?: boolean): boolean;
   dropRun(runnableId: string): void;
@@ -152,7 +152,7 @@ export interface LogStore {
    * is written as failed with `QueueFull` or `RateLimited`, with its `$errors`. With `idempotency`, at most one emission per
    * trigger and key within LIMITS.idempotencyMs; of several calls at the same time one writes, and the others are `repeated`.
    */
-  append(emission: NewEmission, admission: Admission, options?: AppendOptions): Promise<Appended>;
+  append(emission: NewEmission, admission: FreeSlots, options?: AppendOptions): Promise<Appended>;
   /**
    * Replays errors, as many as the operation may have under way, and moves its cursor behind them in the same transaction: each
    * error is passed once, whatever becomes of processes. Writes nothing when the operation does not run, or its cursor has
@@ -182,13 +182,13 @@ export interface RunStore {
    * start time. An early order (resumeRun) is executed at once; an early order for a retry is dropped. A `$errors` among its
    * emissions counts beside that of its failure.
    */
-  finishRun(end: RunEnd, admission: Admission): Promise<Finished>;
+  finishRun(end: RunEnd, admission: FreeSlots): Promise<Finished>;
   /**
    * Claims queued runs, round robin over owners and their workflows and sources, oldest first within each. A throttled workflow
    * begins no more runs than domain/run/throttle.ts allows; claims of all verbs count, and a changed setting applies at once.
    * `nextDueAtMs`: when the next run may begin that only waits for its throttle; such runs are not `runsWaiting`.
    */
-  claimRuns(limit: number, admission: Admission): Promise<Claims & { readonly nextDueAtMs: number | null }>;
+  claimRuns(limit: number, admission: FreeSlots): Promise<Claims & { readonly nextDueAtMs: number | null }>;
   /** Queues runs again that did not run, without counting the attempt. Expired leases are skipped. */
   releaseRuns(leases: readonly RunLease[]): Promise<void>;
   /**
@@ -196,7 +196,7 @@ export interface RunStore {
    * at the LIMITS.rescues-th time; deliveries are due at once. Called before this node claims anything, and when `beat`
    * reports that it is due.
    */
-  rescue(admission: Admission): Promise<{ runs: number; deliveries: number; claims: Claims }>;
+  rescue(admission: FreeSlots): Promise<{ runs: number; deliveries: number; claims: Claims }>;
   /**
    * Cancels a queued or waiting run, and returns its state. `running`: its node has to end it; another node is notified by its
    * next `beat`. If the run begins to wait or is queued again before that, it is cancelled then. Undefined: no such run.
@@ -216,12 +216,12 @@ export interface DeliveryStore {
    * gives only its open delivery with the lowest number, once that is due; a paused webhook gives none.
    * `nextDueAtMs`: when a delivery that waits now will be due.
    */
-  claimDeliveries(limit: number, admission: Admission): Promise<Claims & { readonly nextDueAtMs: number | null }>;
+  claimDeliveries(limit: number, admission: FreeSlots): Promise<Claims & { readonly nextDueAtMs: number | null }>;
   /**
    * Ends an attempt: writes the attempt, the state, the next due time, the `$errors` of exhaustion with what it causes, and the
    * decisions of domain/delivery/health.ts: the webhook's health, a notice, or its disabling, which holds what waits.
    */
-  recordAttempt(end: AttemptEnd, admission: Admission): Promise<Attempted>;
+  recordAttempt(end: AttemptEnd, admission: FreeSlots): Promise<Attempted>;
   /** Makes deliveries due again that were not sent, without counting the attempt. */
   releaseDeliveries(leases: readonly DeliveryLease[]): Promise<void>;
   listDeliveries(
@@ -252,26 +252,26 @@ export interface TimeStore {
    * another node fired it, or it was changed). Each due time of a trigger is emitted once; if it becomes the next one again,
    * only the next due time is written (null). Throws when the next tick is not later.
    */
-  fireTrigger(tick: Tick, emission: NewEmission, admission: Admission): Promise<Appended | null>;
+  fireTrigger(tick: Tick, emission: NewEmission, admission: FreeSlots): Promise<Appended | null>;
   /** Returns when the next schedule tick, digest, notice, later emission, end of a run's wait or watch is due; null: none. */
   nextDueAtMs(): Promise<number | null>;
   /** Closes digest windows that are over: sends one mail of the repeats and opens the next window, or deletes an empty one. */
-  closeDigests(admission: Admission): Promise<Claims>;
+  closeDigests(admission: FreeSlots): Promise<Claims>;
   /**
    * Emits later emissions that are due (`delivery_ts`), in that order, each once and to the subscriptions of that moment. At
    * most LIMITS.laterStep; `isMore`: there may be more.
    */
-  releaseLater(admission: Admission): Promise<{ readonly claims: Claims; readonly isMore: boolean }>;
+  releaseLater(admission: FreeSlots): Promise<{ readonly claims: Claims; readonly isMore: boolean }>;
   /**
    * Looks at errors whose workflow has `globalErrors` set to `fallback`: the global error workflow gets those, each once, whose runs
    * and deliveries are over without a success. At most NOTICE_LIMITS.fallbacksPerStep; `isMore`: there may be more.
    */
-  tellGlobal(admission: Admission): Promise<{ readonly claims: Claims; readonly isMore: boolean }>;
+  tellGlobal(admission: FreeSlots): Promise<{ readonly claims: Claims; readonly isMore: boolean }>;
   /**
    * Replaces a watch by what was decided, with the emissions that tell of it, in one transaction. Null: the watch has changed
    * since it was read, and nothing was written. Of several nodes that judge the same watch one succeeds.
    */
-  decideWatch(decision: WatchDecision, admission: Admission): Promise<Claims | null>;
+  decideWatch(decision: WatchDecision, admission: FreeSlots): Promise<Claims | null>;
   /**
    * Deletes emissions before `beforeMs` with their runs, deliveries and attempts, but none with open work and none of the newest
    * LIMITS.listedPerEmitterAndName that a list shows. The ledger does not change. Works in bounded steps: call again with `next`

@@ -3,7 +3,7 @@
 import type { EmissionRecord } from './records.ts';
 
 /** The emissions of one emitter, or all errors of an owner, that lists show. */
-export interface Channel {
+export interface EmissionFilter {
   readonly ownerId: string;
   /** The owner's own id: all emitters of the owner, and `name` is `$errors`. */
   readonly emitterId: string;
@@ -23,7 +23,7 @@ export interface LoggedRecord extends EmissionRecord {
 }
 
 /** Returns whether a channel has the errors of all emitters of its owner. */
-export function isOfOwner({ ownerId, emitterId }: Channel): boolean {
+export function isOfOwner({ ownerId, emitterId }: EmissionFilter): boolean {
   return emitterId === ownerId;
 }
 
@@ -38,7 +38,7 @@ export interface StreamStore {
    * Returns the next emissions that lists show, oldest first: at most LIMITS.streamRecords, and none after
    * LIMITS.streamBytes of bodies. None: the whole stretch has none.
    */
-  emissionsAfter(channel: Channel, stretch: Stretch, withBody: boolean): Promise<readonly LoggedRecord[]>;
+  emissionsAfter(channel: EmissionFilter, stretch: Stretch, withBody: boolean): Promise<readonly LoggedRecord[]>;
   /** Returns the emitters of the emissions that lists show, and the owners whose errors are among them. */
   emittersAfter(stretch: Stretch): Promise<ReadonlySet<string>>;
 }

@@ -30,7 +30,7 @@ export interface WatchDecision {
 }
 
 /** Returns a heartbeat's watch after a time without a server, or after a clock that was set back. */
-export type Settle = (of: WatchedHeartbeat, gap: { readonly isBack: boolean; readonly nowMs: number }) => Watch;
+export type CloseGap = (of: WatchedHeartbeat, gap: { readonly isBack: boolean; readonly nowMs: number }) => Watch;
 
 export interface WatchStore {
   /** Returns false when the owner has `max` heartbeats already. */
@@ -55,7 +55,7 @@ export interface WatchStore {
    * than LIMITS.watchGapMs, or the clock was set back, that time is no silence: watches of workflows are excused for it, and
    * `settle` changes those of heartbeats. Returns the time up to which watches may be judged.
    */
-  keepWatch(settle: Settle): Promise<number>;
+  keepWatch(settle: CloseGap): Promise<number>;
   /** Returns watches that are due, the longest due first. */
   dueWatches(upToMs: number, limit: number): Promise<readonly DueWatch[]>;
   /** Returns how many runs of a workflow ended within parts of its window, both included. */

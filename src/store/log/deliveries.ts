@@ -1,7 +1,7 @@
 // What follows for leased deliveries, for both backends: an attempt has ended, or its delivery was released or rescued.
 
 import { type DeliveryLease, isWebhook } from '../../domain/delivery/delivery.ts';
-import { judgeWebhook, type Notice, noticeText, pauseAfterRequest } from '../../domain/delivery/health.ts';
+import { type HealthError, judgeWebhook, noticeText, pauseAfterRequest } from '../../domain/delivery/health.ts';
 import { isRequestListener } from '../../domain/delivery/http-request.ts';
 import { afterAttempt, afterReturn, closedStateOf } from '../../domain/delivery/progress.ts';
 import { failureOfDelivery } from '../../domain/failure.ts';
@@ -67,7 +67,7 @@ function giveBack<Q>(port: DeliveryPort<Q>, leased: LeasedDelivery<Q>): void {
 }
 
 interface Signs {
-  readonly notice: Notice | null;
+  readonly notice: HealthError | null;
   readonly isDisabled: boolean;
 }
 

@@ -15,7 +15,7 @@ import { channelsFor } from '../../domain/notices/channel.ts';
 import { isAmong, type Sql, sql, tableOf } from '../config/sql.ts';
 import { type Steps, send, together } from '../config/steps.ts';
 import { number, numberOrNull, text } from '../rows/cells.ts';
-import { toStanding } from '../rows/group-rows.ts';
+import { toGroupStatus } from '../rows/group-rows.ts';
 import type { Row } from '../rows/rows.ts';
 import type { LogWriter, NewGroup } from './port.ts';
 
@@ -109,7 +109,7 @@ export function* writeGroupsOf(captures: GroupCaptures, nowMs: number): Steps<bo
 
 function reopenedIn(row: Row, captures: GroupCaptures, nowMs: number): Reopened | null {
   const errors = captures.errorsOf(text(row, 'id'));
-  return reopenedBy(toStanding(row), errors, { countBefore: number(row, 'n') - errors.length, nowMs });
+  return reopenedBy(toGroupStatus(row), errors, { countBefore: number(row, 'n') - errors.length, nowMs });
 }
 
 /** One that its owner has muted stays so. */

@@ -23,11 +23,11 @@ export function tellGlobal(log: LogWriter): { claims: Claims; isMore: boolean } 
   return { claims: log.claims, isMore: due.length === NOTICE_LIMITS.fallbacksPerStep };
 }
 
-function decided(log: LogWriter, { emission, standing }: DueFallback): FallbackDecision {
+function decided(log: LogWriter, { emission, subscribers }: DueFallback): FallbackDecision {
   const { entry } = emission;
   const kept = (reason: string, dueAtMs: number | null): FallbackDecision => ({ entry, told: false, dueAtMs, reason });
-  if (standing === 'taken') return kept('a subscriber to this error has succeeded', null);
-  if (standing === 'open') return kept(FALLBACK, log.nowMs + pauseMs(log.nowMs - msOf(entry)));
+  if (subscribers === 'taken') return kept('a subscriber to this error has succeeded', null);
+  if (subscribers === 'open') return kept(FALLBACK, log.nowMs + pauseMs(log.nowMs - msOf(entry)));
   const { globalWorkflow, notify } = routeTableOf(emission, log);
   if (!globalWorkflow) return kept('there is no global error workflow', null);
   const reason = reasonAgainstGlobal(emission, globalWorkflow, notify);
@@ -59,7 +59,7 @@ export function* readFallbacks(nowMs: number, reader: EmissionReader): Steps<rea
     FROM emissions WHERE entry ${isAmongNumbers(due.map((row) => number(row, 'entry')))} ORDER BY entry`);
   return rows.map((row) => ({
     emission: toEmission(row, reader),
-    standing: flag(row, 'is_taken') ? 'taken' : flag(row, 'is_open') ? 'open' : 'left',
+    subscribers: flag(row, 'is_taken') ? 'taken' : flag(row, 'is_open') ? 'open' : 'left',
   }));
 }
 

@@ -6,7 +6,7 @@ import { type RunEnd, withSuppressed } from '../../domain/run/run-end.ts';
 import { endOf, startBefore } from '../../domain/run/run-times.ts';
 import { orderFor } from '../../domain/run/wait.ts';
 import { FURTHER_ERRORS } from '../check/checks.ts';
-import type { Admission, Finished } from '../contract/store.ts';
+import type { Finished, FreeSlots } from '../contract/store.ts';
 import { emitOrKeep } from './later-emissions.ts';
 import type { LeasedRun, LogWriter, RunQueue } from './port.ts';
 import { HANDED_OVER } from './round-robin.ts';
@@ -14,7 +14,7 @@ import { applyMemory } from './source-memory.ts';
 import { noteRun } from './watch/notes.ts';
 
 /** Offers no slots: for verbs that only release. */
-export const NO_SLOTS: Admission = {
+export const NO_SLOTS: FreeSlots = {
   takeRun: () => false,
   dropRun: () => undefined,
   takeDelivery: () => false,

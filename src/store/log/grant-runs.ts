@@ -16,7 +16,7 @@ export interface RunCandidate {
 }
 
 /** `takeRun`: takes a slot of this process. */
-export interface Granting {
+export interface RunGrantOptions {
   readonly round: OwnerRoundRobin;
   readonly limit: number;
   readonly takeRun: (runnable: Runnable) => boolean;
@@ -31,7 +31,7 @@ export interface GrantedRuns {
   readonly isMoreWaiting: boolean;
 }
 
-export function grantRuns(found: readonly RunCandidate[], { round, limit, takeRun }: Granting): GrantedRuns {
+export function grantRuns(found: readonly RunCandidate[], { round, limit, takeRun }: RunGrantOptions): GrantedRuns {
   const granted = new Map<Runnable, number>();
   const throttled: Runnable[] = [];
   let isMoreWaiting = false;

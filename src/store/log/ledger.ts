@@ -10,7 +10,7 @@ export interface StateChange {
   readonly n?: number;
 }
 
-export class Ledger {
+export class LedgerChanges {
   /** Owner → fact → change. */
   readonly #changes = new Map<string, Map<string, number>>();
 

@@ -8,7 +8,7 @@
 
 import type { ClaimedDelivery, DeliveryState } from '../../domain/delivery/delivery.ts';
 import type { DigestWindow } from '../../domain/delivery/digest.ts';
-import type { QueueState } from '../../domain/delivery/turn.ts';
+import type { QueueState } from '../../domain/delivery/queue-state.ts';
 import type { Emission, NewEmission } from '../../domain/emission.ts';
 import type { Fingerprint } from '../../domain/errors/fingerprint.ts';
 import type { GroupedError } from '../../domain/errors/group.ts';
@@ -42,7 +42,7 @@ export interface LogWriter
   extends FallbackStore,
     KeyStore,
     DigestStore,
-    LaterStore,
+    LaterPort,
     SourceMemory,
     GroupStore,
     ReplayStore {
@@ -138,11 +138,11 @@ export interface LockedReplay {
   readonly lastEntry: number;
   readonly replaying: Replaying;
   /** By entry, for the errors that the step may replay. They are locked. */
-  readonly standing: ReadonlyMap<number, Replay>;
+  readonly lastReplays: ReadonlyMap<number, Replay>;
 }
 
 /** What a step has written. */
-export interface ReplaysMade extends Omit<LockedReplay, 'standing'> {
+export interface ReplaysMade extends Omit<LockedReplay, 'lastReplays'> {
   readonly results: readonly (ReplayResult & { readonly groupId: string | null })[];
   /** The operation's place behind those that had no step since. */
   readonly turn: number;
@@ -159,7 +159,7 @@ export interface FallbackStore {
 export interface DueFallback {
   readonly emission: Emission;
   /** `taken`: a listener has succeeded. `open`: none has, and one may. `left`: none will. */
-  readonly standing: 'taken' | 'open' | 'left';
+  readonly subscribers: 'taken' | 'open' | 'left';
 }
 
 /** `told`: the global error workflow gets it now. Else when it is looked at again (null: never) and why it is withheld. */
@@ -216,7 +216,7 @@ export interface ClosedDigest {
 }
 
 /** Emissions that wait until they are due. */
-export interface LaterStore {
+export interface LaterPort {
   insertLater(made: NewEmission, dueAtMs: number): void;
   /** Deletes and returns those that are due, the longest due first: at most `LIMITS.laterStep`. */
   takeDueLater(): readonly Emission[];

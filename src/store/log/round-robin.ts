@@ -51,24 +51,24 @@ export class RetryShare {
     return this.#isOwed;
   }
 
-  firstWent(hasRetries: boolean): void {
+  countFirst(hasRetries: boolean): void {
     this.#firstsInRow = hasRetries ? this.#firstsInRow + 1 : 0;
   }
 
-  retryWent(): void {
+  countRetry(): void {
     this.#firstsInRow = 0;
     this.#isOwed = false;
   }
 
   /** Called when a retry was to be claimed, and none could be. */
-  noneWent(hasRetries: boolean): void {
+  skipRetry(hasRetries: boolean): void {
     this.#firstsInRow = 0;
     this.#isOwed = hasRetries;
   }
 }
 
 /** Counts the listeners that consecutive claims looked at in vain, since one was served or all were looked at. */
-export class VainLooks {
+export class FruitlessLooks {
   #n = 0;
 
   /** Called after a claim. Returns whether some of the `ready` listeners were not looked at: the next claim follows at once. */
@@ -94,7 +94,7 @@ export interface ClaimSource<L> {
   /** Takes a retry of the first listener that may have one. */
   takeRetry(): boolean;
   /** Whether enough listeners were looked at in vain: the next claim goes on. */
-  readonly isTired: boolean;
+  readonly hasLookedEnough: boolean;
 }
 
 export interface GrantedRound<L> {
@@ -109,16 +109,16 @@ export function grantRound<L>(source: ClaimSource<L>, share: RetryShare, limit: 
   let left = limit;
   const grantRetry = (): void => {
     if (source.takeRetry()) {
-      share.retryWent();
+      share.countRetry();
       left--;
-    } else share.noneWent(source.hasRetries);
+    } else share.skipRetry(source.hasRetries);
   };
   if (left > 0 && share.isOwed) grantRetry();
   for (const phase of ['pending', 'retrying'] as const) {
     for (let round = source.ready(phase), isOver = false; !isOver; ) {
       const again: L[] = [];
       for (const listener of round) {
-        if (left > 0 && source.isTired) return { served, isCut: true };
+        if (left > 0 && source.hasLookedEnough) return { served, isCut: true };
         if (left > 0 && phase === 'pending' && share.isDue) grantRetry();
         if (left === 0) return { served, isCut: false };
         const taken = source.take(listener, phase);
@@ -126,8 +126,8 @@ export function grantRound<L>(source: ClaimSource<L>, share: RetryShare, limit: 
         left--;
         served.add(listener);
         again.push(listener);
-        if (taken === 'pending') share.firstWent(source.hasRetries);
-        else share.retryWent();
+        if (taken === 'pending') share.countFirst(source.hasRetries);
+        else share.countRetry();
       }
       isOver = again.length === 0;
       round = again;

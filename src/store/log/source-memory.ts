@@ -2,7 +2,7 @@
 // workflow's steps. It is written in the transaction of the run's end and emissions.
 
 import { createHash } from 'node:crypto';
-import { changeOf, judge } from '../../domain/dedupe.ts';
+import { changeOf, deduplicate } from '../../domain/dedupe.ts';
 import type { NewEmission } from '../../domain/emission.ts';
 import type { MemoryWrites } from '../../domain/run/run-end.ts';
 import type { LogWriter } from './port.ts';
@@ -29,7 +29,7 @@ export function applyMemory(
   for (const [name, value] of Object.entries(dbWrites)) log.setSourceValue(id, name, value);
   if (strategy === null || emissions.length === 0) return { emissions, suppressed: 0 };
   const before = log.rememberedIds(id);
-  const { fresh, remembered } = judge(strategy, { remembered: before, emissions }, kept);
+  const { fresh, remembered } = deduplicate(strategy, { remembered: before, emissions }, kept);
   const { removed, added } = changeOf(before, remembered);
   log.rememberIds(id, removed, added);
   return { emissions: fresh, suppressed: emissions.length - fresh.length };

@@ -4,7 +4,7 @@
 import { MAIL } from '../../domain/delivery/delivery.ts';
 import { type DigestWindow, groupsKeyOf, isMailedAtOnce, whyCounted } from '../../domain/delivery/digest.ts';
 import { closedStateOf } from '../../domain/delivery/progress.ts';
-import { maySendAtOnce } from '../../domain/delivery/turn.ts';
+import { maySendAtOnce } from '../../domain/delivery/queue-state.ts';
 import { type Emission, ERRORS, type NewEmission } from '../../domain/emission.ts';
 import { failureOfRun, queueFull } from '../../domain/failure.ts';
 import { emitId } from '../../domain/ids.ts';

@@ -142,7 +142,7 @@ function storeOf(core: LogCore, closeAll: () => Promise<void>): Omit<Store, keyo
     database,
     storeTag: core.storeTag,
     seal: core.seal,
-    now: () => sql`coalesce(CAST (${core.clock.standMs()} AS BIGINT), ${raw(NOW_SQL)})`,
+    now: () => sql`coalesce(CAST (${core.clock.overrideMs()} AS BIGINT), ${raw(NOW_SQL)})`,
     suspectCounters: () => core.notices.suspectCounters(),
   };
   return {

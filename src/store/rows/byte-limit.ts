@@ -1,5 +1,8 @@
 /** Returns the first rows that have at most `maxBytes` together, and at least one. */
-export function few<T extends { readonly bytes?: unknown }>(rows: readonly T[], maxBytes: number): readonly T[] {
+export function withinBytes<T extends { readonly bytes?: unknown }>(
+  rows: readonly T[],
+  maxBytes: number,
+): readonly T[] {
   let sum = 0;
   const end = rows.findIndex(({ bytes }) => {
     sum += bytes as number;

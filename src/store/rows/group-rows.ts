@@ -1,10 +1,10 @@
 // Rows of groups of errors.
 
-import type { ErrorGroup, GroupState, Reopened, Standing } from '../../domain/errors/group.ts';
+import type { ErrorGroup, GroupState, GroupStatus, Reopened } from '../../domain/errors/group.ts';
 import { jsonOrNull, number, numberOrNull, text, textOrNull } from './cells.ts';
 import type { Row } from './rows.ts';
 
-export function toStanding(row: Row): Standing {
+export function toGroupStatus(row: Row): GroupStatus {
   return {
     state: text<GroupState>(row, 'state'),
     untilMs: numberOrNull(row, 'until_ms'),
@@ -15,7 +15,7 @@ export function toStanding(row: Row): Standing {
 
 export function toErrorGroup(row: Row): ErrorGroup {
   return {
-    ...toStanding(row),
+    ...toGroupStatus(row),
     id: text(row, 'id'),
     ownerId: text(row, 'owner_id'),
     emitterId: text(row, 'emitter_id'),

@@ -2,10 +2,10 @@
 
 import {
   OUTCOMES,
-  type Outcome,
   type OutcomeCounts,
   type Replaying,
   type ReplayOrder,
+  type ReplayOutcome,
 } from '../../domain/errors/replaying.ts';
 import type {
   Operation,
@@ -75,7 +75,7 @@ export function toReplayResult(row: Row): ReplayResult {
     entry: number(row, 'entry'),
     emitterId: textOrNull(row, 'emitter_id'),
     run: numberOrNull(row, 'run'),
-    outcome: text<Outcome>(row, 'outcome'),
+    outcome: text<ReplayOutcome>(row, 'outcome'),
     reason: textOrNull(row, 'reason'),
     errorEntry: numberOrNull(row, 'error_entry'),
   };

@@ -13,7 +13,7 @@ import { ERRORS } from '../../../src/domain/emission.ts';
 import { failureOfDelivery } from '../../../src/domain/failure.ts';
 import type { Webhook } from '../../../src/domain/resource.ts';
 import type { DeliveryRecord, DeliveryWhole } from '../../../src/store/contract/records.ts';
-import type { Admission, Attempted } from '../../../src/store/contract/store.ts';
+import type { Attempted, FreeSlots } from '../../../src/store/contract/store.ts';
 import { all, anAttempt, at, defined, type Harness, none, times, timesInTurn, walk } from '../fixtures.ts';
 import type { WebhookChanges } from '../maker.ts';
 import { numbered, Stage } from '../stage.ts';
@@ -45,7 +45,7 @@ export function record(
   stage: Pick<Stage, 'store' | 'clock'>,
   delivery: ClaimedDelivery,
   answer: Partial<Attempt> = {},
-  slots: Admission = none(),
+  slots: FreeSlots = none(),
 ): Promise<Attempted> {
   const made = anAttempt({ startedAtMs: stage.clock.nowMs(), ...answer });
   const decision = decide(delivery, made, 0.5);

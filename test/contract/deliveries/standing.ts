@@ -18,7 +18,7 @@ import {
 } from './sending.ts';
 
 const standingOf = async (stage: Heard, number: number) =>
-  defined((await wholeOf(stage, { delivery: number })).standing);
+  defined((await wholeOf(stage, { delivery: number })).position);
 
 async function numbers(stage: Heard, count: number): Promise<number[]> {
   await timesInTurn(count, () => stage.append(stage.emitterId));
@@ -92,9 +92,9 @@ export function standingContract(harness: Harness): void {
       await using stage = await withWebhooks(harness);
       await numbers(stage, 1);
       const over = at(await deliverAll(stage), 0);
-      equal((await wholeOf(stage, over)).standing, null);
+      equal((await wholeOf(stage, over)).position, null);
       await resend(stage, over);
-      deepEqual((await wholeOf(stage, over)).standing?.webhook, stage.main);
+      deepEqual((await wholeOf(stage, over)).position?.webhook, stage.main);
     });
 
     it('is none of mails and lost webhooks', async () => {
@@ -102,11 +102,11 @@ export function standingContract(harness: Harness): void {
       const mine = await numbers(stage, 2);
       const [under] = await stage.deliveries(1);
       await stage.store.deleteWebhook(stage.owner.id, stage.main.id);
-      for (const number of mine) equal((await wholeOf(stage, { delivery: number })).standing, null);
+      for (const number of mine) equal((await wholeOf(stage, { delivery: number })).position, null);
       equal((await wholeOf(stage, defined(under))).record.state, 'sending');
       const run = await stage.started(await stage.workflow());
       await stage.end(run, succeeded({ outgoing: [mail('hello')] }), none());
-      equal((await wholeOf(stage, only(await stage.deliveries()))).standing, null);
+      equal((await wholeOf(stage, only(await stage.deliveries()))).position, null);
     });
   });
 }

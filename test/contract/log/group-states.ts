@@ -56,7 +56,7 @@ export function groupStatesContract(harness: Harness): void {
         { state: 'resolved', inNextDeployment: true } as const,
         muted({ untilNextDeployment: true }),
       ]) {
-        equal((await stage.store.updateErrorGroup(stage.owner.id, group.id, { standing }))?.refused, true);
+        equal((await stage.store.updateErrorGroup(stage.owner.id, group.id, { status: standing }))?.refused, true);
       }
       equal(await stateOf(stage, group), 'open');
     });

@@ -40,7 +40,7 @@ export async function change(stage: Stage, { id }: Pick<ErrorGroup, 'id'>, to: G
 }
 
 export const order = (stage: Stage, group: ErrorGroup, standing: GroupOrder): Promise<ErrorGroup> =>
-  change(stage, group, { standing });
+  change(stage, group, { status: standing });
 
 export const muted = (until: { untilMs?: number; afterCount?: number; untilNextDeployment?: boolean }): GroupOrder => ({
   state: 'muted',

@@ -56,7 +56,7 @@ export function httpSendsContract(harness: Harness): void {
       deepEqual([delivery.kind, delivery.mailTo, delivery.webhook, delivery.trigger], ['http', null, null, 'event']);
       deepEqual(parsed(delivery.emission.body), { method: 'POST', url: ONE, headers: HEADERS });
       deepEqual([delivery.emission.name, delivery.emission.onlyListenerId], [HTTP, listenerId]);
-      const { record: kept, standing } = await wholeOf(stage, delivery);
+      const { record: kept, position: standing } = await wholeOf(stage, delivery);
       deepEqual([kept.kind, kept.listenerId, kept.state, standing], ['http', listenerId, 'sending', null]);
       await stage.delivered(delivery);
       equal((await recordOf(stage, delivery)).state, 'delivered');

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { RUN } from '../../../src/domain/emission.ts';
 import type { Workflow } from '../../../src/domain/resource.ts';
 import { checkpointFrom } from '../../../src/domain/run/checkpoint.ts';
-import type { Admission, Appended } from '../../../src/store/contract/store.ts';
+import type { Appended, FreeSlots } from '../../../src/store/contract/store.ts';
 import { all, aStep, defined, type Harness, none, only, succeeded, waits } from '../fixtures.ts';
 import { assertLedgerAddsUp, assertOneErrorPerFailure } from '../log/counting.ts';
 import { Stage } from '../stage.ts';
@@ -13,7 +13,7 @@ import { Stage } from '../stage.ts';
 const CHECKPOINT = checkpointFrom([aStep('fetch', { returnValue: '12345678901234567890' }), aStep('map')]);
 
 interface Going {
-  readonly slots?: Admission;
+  readonly slots?: FreeSlots;
   readonly checkpoint?: string;
 }
 

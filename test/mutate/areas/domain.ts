@@ -48,7 +48,7 @@ export const DOMAIN_MUTATIONS: readonly Mutation[] = [
     'delivery: no jitter': ['(2 * jitter - 1)', '0'],
     'delivery: requests are put off for ever': ["kind !== 'http' ||", 'true ||'],
   }),
-  ...of(`${DOMAIN}/delivery/turn.ts`, [`${UNIT}/turn.test.ts`], {
+  ...of(`${DOMAIN}/delivery/queue-state.ts`, [`${UNIT}/queue-state.test.ts`], {
     'turn: a paused listener gets some': ['return !isPaused && !(', 'return !('],
     'turn: an ordered webhook gets two at a time': ['!(isOrdered && sending > 0)', 'true'],
     'turn: what is due is overtaken': ['&& !queue.isSomeDue', ''],

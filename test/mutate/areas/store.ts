@@ -55,11 +55,11 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     'replays: a paused operation goes on': [" AND state = 'running'\n", '\n'],
     'replays: what is followed is beyond the bound': ["if (outcome === 'under_way' && !mayBegin) return 'room';", ''],
   }),
-  ...of(`${STORE}/log/replays/standing-replays.ts`, CONTRACT, {
+  ...of(`${STORE}/log/replays/last-replays.ts`, CONTRACT, {
     'replays: a cancelled one stands for its error': [" AND made.state <> 'cancelled'", ''],
     'replays: the operation that made it is not known': ['results.run = ${run} AND', 'results.run = -1 AND'],
   }),
-  ...of(`${STORE}/log/replays/standing-replays.ts`, ['test/postgres/nodes/replays.test.ts'], {
+  ...of(`${STORE}/log/replays/last-replays.ts`, ['test/postgres/nodes/replays.test.ts'], {
     'replays: two nodes replay one error': ["postgres: 'FOR NO KEY UPDATE'", "postgres: ''"],
   }),
   ...of(`${STORE}/log/replays/replay-records.ts`, CONTRACT, {

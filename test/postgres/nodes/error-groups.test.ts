@@ -88,7 +88,7 @@ test('a resolved group is opened again once', async () => {
   for (const node of stores) {
     const before = defined(await node.getErrorGroup(stage.owner.id, defined(group).id)).group;
     const standing = { state: 'resolved', inNextDeployment: false } as const;
-    await node.updateErrorGroup(stage.owner.id, before.id, { standing });
+    await node.updateErrorGroup(stage.owner.id, before.id, { status: standing });
     await failOnEach(nodes, id, 'A');
     const { group: after } = defined(await node.getErrorGroup(stage.owner.id, before.id));
     deepEqual([after.state, after.count], ['open', before.count + NODES]);
@@ -107,7 +107,7 @@ test('a mute of some errors ends with the last of them', async () => {
   await failOnEach(nodes, id, 'A');
   const { id: groupId } = at(await groupsOf(nodes), 0);
   const standing = { state: 'muted', untilMs: null, afterCount: NODES + 1, untilNextDeployment: false } as const;
-  await stage.store.updateErrorGroup(stage.owner.id, groupId, { standing });
+  await stage.store.updateErrorGroup(stage.owner.id, groupId, { status: standing });
   await failOnEach(nodes, id, 'A');
   const shown = async () => defined(await stage.store.getErrorGroup(stage.owner.id, groupId)).group;
   equal((await shown()).state, 'muted');

@@ -5,7 +5,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS, MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
 import type { Throttle } from '../../../src/domain/resource.ts';
-import type { Admission, Store } from '../../../src/store/contract/store.ts';
+import type { FreeSlots, Store } from '../../../src/store/contract/store.ts';
 import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts';
 import { at, only, type TestClock } from '../../contract/fixtures.ts';
 import { claimed, end, type Stores, send, storesOn } from './stores.ts';
@@ -16,11 +16,11 @@ interface Three extends Stores {
   readonly keeper: Store;
   readonly others: readonly [Store, Store];
   /** Each node's own. */
-  readonly slotsOf: (node: Store) => Admission;
+  readonly slotsOf: (node: Store) => FreeSlots;
 }
 
 /** What a node knows of is all that it began itself. */
-function counting(clock: TestClock): Admission {
+function counting(clock: TestClock): FreeSlots {
   const starts: number[] = [];
   return {
     takeRun: () => false,
@@ -37,7 +37,7 @@ function counting(clock: TestClock): Admission {
 async function three(): Promise<Three> {
   const made = await storesOn(3, { settings: { rateLimit: RATE } });
   const slots = new Map(made.stores.map((store) => [store, counting(made.clock)]));
-  const slotsOf = (node: Store) => slots.get(node) as Admission;
+  const slotsOf = (node: Store) => slots.get(node) as FreeSlots;
   return { ...made, keeper: at(made.stores, 0), others: [at(made.stores, 1), at(made.stores, 2)], slotsOf };
 }
 

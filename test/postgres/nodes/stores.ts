@@ -2,7 +2,7 @@
 
 import type { ClaimedDelivery } from '../../../src/domain/delivery/delivery.ts';
 import type { Webhook } from '../../../src/domain/resource.ts';
-import type { Admission, AttemptEnd, Attempted, Store } from '../../../src/store/contract/store.ts';
+import type { AttemptEnd, Attempted, FreeSlots, Store } from '../../../src/store/contract/store.ts';
 import { all, anAttempt, at, none, TestClock } from '../../contract/fixtures.ts';
 import type { WebhookChanges } from '../../contract/maker.ts';
 import { Stage } from '../../contract/stage.ts';
@@ -35,10 +35,10 @@ export async function storesOn(count: number, changes: WebhookChanges = {}): Pro
   return { stage, stores, clock, url, emitterId, webhook, [Symbol.asyncDispose]: dispose };
 }
 
-export const send = ({ stage, emitterId }: Stores, node: Store, slots: Admission = none()) =>
+export const send = ({ stage, emitterId }: Stores, node: Store, slots: FreeSlots = none()) =>
   node.append(stage.make.emission(emitterId), slots);
 
-export const claimed = async (node: Store, slots: Admission = all()): Promise<readonly ClaimedDelivery[]> =>
+export const claimed = async (node: Store, slots: FreeSlots = all()): Promise<readonly ClaimedDelivery[]> =>
   (await node.claimDeliveries(100, slots)).deliveries;
 
 export function end(

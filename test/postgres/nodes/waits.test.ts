@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { LIMITS, MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
 import type { ClaimedRun, RunOutcome } from '../../../src/domain/run/run.ts';
 import { endOf } from '../../../src/domain/run/run-end.ts';
-import type { Admission, Finished, Store } from '../../../src/store/contract/store.ts';
+import type { Finished, FreeSlots, Store } from '../../../src/store/contract/store.ts';
 import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts';
 import {
   all,
@@ -35,7 +35,7 @@ async function startedAt({ stage }: Stores, node: Store, workflowId: string): Pr
   return only(appended.claims.runs);
 }
 
-function endAt({ clock }: Stores, node: Store, of: { run: ClaimedRun; outcome: RunOutcome; slots?: Admission }) {
+function endAt({ clock }: Stores, node: Store, of: { run: ClaimedRun; outcome: RunOutcome; slots?: FreeSlots }) {
   return node.finishRun(endOf(of.run, of.outcome, clock.nowMs()), of.slots ?? none());
 }
 

@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { changeOf, judge } from '../../../src/domain/dedupe.ts';
+import { changeOf, deduplicate } from '../../../src/domain/dedupe.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import type { Dedupe } from '../../../src/domain/resource.ts';
 
@@ -9,9 +9,9 @@ type Item = { readonly itemId: string | null; readonly name: string; readonly n:
 const items = (...ids: (string | null)[]): Item[] => ids.map((itemId, n) => ({ itemId, name: '', n }));
 const idsOf = (fresh: readonly Item[]): (string | null)[] => fresh.map(({ itemId }) => itemId);
 const fresh = (strategy: Dedupe, remembered: readonly string[], ...ids: (string | null)[]) =>
-  idsOf(judge(strategy, { remembered, emissions: items(...ids) }).fresh);
+  idsOf(deduplicate(strategy, { remembered, emissions: items(...ids) }).fresh);
 const rememberedAfter = (strategy: Dedupe, remembered: readonly string[], ...ids: (string | null)[]) =>
-  judge(strategy, { remembered, emissions: items(...ids) }).remembered;
+  deduplicate(strategy, { remembered, emissions: items(...ids) }).remembered;
 
 describe('unique', () => {
   it('passes an id once, within a run and across', () => {
@@ -36,7 +36,7 @@ describe('unique', () => {
 
   it('compares ids as they are remembered', () => {
     const emissions = items('LONG', 'long', 'other');
-    const judged = judge('unique', { remembered: ['long'], emissions }, (id) => id.toLowerCase());
+    const judged = deduplicate('unique', { remembered: ['long'], emissions }, (id) => id.toLowerCase());
     deepEqual(idsOf(judged.fresh), ['other']);
   });
 });
@@ -79,18 +79,21 @@ describe('channels', () => {
   const on = (...sent: [name: string, itemId: string][]): Item[] =>
     sent.map(([name, itemId], n) => ({ itemId, name, n }));
   const sentTwice = (strategy: Dedupe, first: Item[], second: Item[]) => {
-    const before = judge(strategy, { remembered: [], emissions: first });
-    return judge(strategy, { remembered: before.remembered, emissions: second });
+    const before = deduplicate(strategy, { remembered: [], emissions: first });
+    return deduplicate(strategy, { remembered: before.remembered, emissions: second });
   };
 
   it('are judged apart, within a run and across', () => {
     for (const strategy of STRATEGIES) {
-      const { fresh: all, remembered } = judge(strategy, { remembered: [], emissions: on(['new', '7'], ['', '7']) });
+      const { fresh: all, remembered } = deduplicate(strategy, {
+        remembered: [],
+        emissions: on(['new', '7'], ['', '7']),
+      });
       deepEqual(idsOf(all), ['7', '7'], strategy);
       for (const name of ['new', '']) {
-        deepEqual(judge(strategy, { remembered, emissions: on([name, '7']) }).fresh, [], `${strategy} ${name}`);
+        deepEqual(deduplicate(strategy, { remembered, emissions: on([name, '7']) }).fresh, [], `${strategy} ${name}`);
       }
-      equal(judge(strategy, { remembered, emissions: on(['other', '7']) }).fresh.length, 1);
+      equal(deduplicate(strategy, { remembered, emissions: on(['other', '7']) }).fresh.length, 1);
     }
   });
 
@@ -116,9 +119,9 @@ describe('channels', () => {
   });
 
   it('do not collide with an id that spells another channel', () => {
-    const { remembered } = judge('unique', { remembered: [], emissions: on(['a', '1']) });
-    equal(judge('unique', { remembered, emissions: on(['', remembered[0] as string]) }).fresh.length, 1);
-    equal(judge('unique', { remembered, emissions: on(['a\u001f', '1'], ['\ud800', '1']) }).fresh.length, 2);
+    const { remembered } = deduplicate('unique', { remembered: [], emissions: on(['a', '1']) });
+    equal(deduplicate('unique', { remembered, emissions: on(['', remembered[0] as string]) }).fresh.length, 1);
+    equal(deduplicate('unique', { remembered, emissions: on(['a\u001f', '1'], ['\ud800', '1']) }).fresh.length, 2);
   });
 });
 
@@ -139,7 +142,7 @@ describe('any strategy', () => {
       const strategy = STRATEGIES[round % 3] as Dedupe;
       const emissions = items(...Array.from({ length: next(40) }, () => String(next(30))));
       const remembered = [...new Set(Array.from({ length: next(20) }, () => String(next(30))))];
-      const first = judge(strategy, { remembered, emissions });
+      const first = deduplicate(strategy, { remembered, emissions });
       const places = first.fresh.map(({ n }) => n);
       deepEqual(
         places,
@@ -148,7 +151,7 @@ describe('any strategy', () => {
       ok(first.fresh.every((one) => emissions.includes(one)));
       equal(new Set(first.remembered).size, first.remembered.length);
       ok(first.remembered.length <= LIMITS.uniqueIds);
-      const again = judge(strategy, { remembered: first.remembered, emissions });
+      const again = deduplicate(strategy, { remembered: first.remembered, emissions });
       // `last` finds its id in the run, unless the run had none of its own.
       deepEqual(again.fresh, [], `${strategy} ${round}`);
       deepEqual(again.remembered, first.remembered);

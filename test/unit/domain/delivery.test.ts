@@ -4,7 +4,12 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { utf8 } from '../../../src/domain/bytes.ts';
-import { type Attempt, type ClaimedDelivery, type Decision, decide } from '../../../src/domain/delivery/delivery.ts';
+import {
+  type Attempt,
+  type AttemptDecision,
+  type ClaimedDelivery,
+  decide,
+} from '../../../src/domain/delivery/delivery.ts';
 import { PLAIN_EMISSION } from '../../../src/domain/emission.ts';
 import { DAY_MS, HOUR_MS, LIMITS, MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
 import { DEFAULT_WEBHOOK_SETTINGS, type Webhook } from '../../../src/domain/resource.ts';
@@ -91,7 +96,7 @@ const RETRIED: Record<string, Partial<Attempt>> = {
 };
 
 /** The same at every place of the schedule. */
-const ANYWHERE: Record<string, { made: Partial<Attempt>; follows: Decision }> = {
+const ANYWHERE: Record<string, { made: Partial<Attempt>; follows: AttemptDecision }> = {
   'a 200': { made: { status: 200 }, follows: { state: 'delivered' } },
   'a 204': { made: { status: 204 }, follows: { state: 'delivered' } },
   'a 299': { made: { status: 299 }, follows: { state: 'delivered' } },

@@ -4,12 +4,12 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
+  type AttemptEffect,
   HEALTHY,
-  type Judged,
-  type Judgement,
+  type HealthChange,
+  type HealthError,
   judgeHealth,
   judgeWebhook,
-  type Notice,
   noticeText,
   pauseAfterRequest,
   type WebhookHealth,
@@ -18,7 +18,7 @@ import { DAY_MS, HOUR_MS, LIMITS, MINUTE_MS } from '../../../src/domain/limits.t
 
 const AT_MS = Date.UTC(2027, 0, 15, 12);
 
-const judge = (before: WebhookHealth, end: Partial<Judgement>): Judged =>
+const judge = (before: WebhookHealth, end: Partial<AttemptEffect>): HealthChange =>
   judgeHealth(before, { state: 'retrying', pauseUntilMs: null, nowMs: AT_MS, ...end });
 
 /** Failing for so long by AT_MS. */
@@ -106,7 +106,7 @@ describe('one attempt', () => {
 });
 
 interface Step {
-  readonly state: Judgement['state'];
+  readonly state: AttemptEffect['state'];
   readonly afterMs: number;
   readonly pauseMs: number | null;
 }
@@ -124,14 +124,17 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 60 },
 );
 
-interface Told extends Notice {
+interface Told extends HealthError {
   readonly atMs: number;
   /** Of attempts before it, since the last success or the last disabling. */
   readonly failures: readonly number[];
 }
 
 /** Walks through attempts; a webhook that was disabled is enabled again at once. */
-function walk(list: readonly Step[], see: (step: { before: WebhookHealth; judged: Judged; end: Judgement }) => void) {
+function walk(
+  list: readonly Step[],
+  see: (step: { before: WebhookHealth; judged: HealthChange; end: AttemptEffect }) => void,
+) {
   let health = HEALTHY;
   let nowMs = AT_MS;
   for (const { state, afterMs, pauseMs } of list) {

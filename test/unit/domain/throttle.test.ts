@@ -3,7 +3,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { nextStartMs, roomAt, type StartTimes, startsAsOf, withStarts } from '../../../src/domain/run/throttle.ts';
+import { addStarts, nextStartMs, roomAt, type StartTimes, startTimesAsOf } from '../../../src/domain/run/throttle.ts';
 
 const AT_MS = Date.UTC(2027, 0, 15, 12);
 const THREE = { limit: 3, intervalMs: 1000 };
@@ -23,8 +23,8 @@ describe('a throttle', () => {
 
   it('keeps no more than a question needs', () => {
     const starts = [AT_MS - 2000, AT_MS - 900, AT_MS - 500];
-    deepEqual(withStarts(THREE, starts, { nowMs: AT_MS, count: 1 }), [AT_MS - 900, AT_MS - 500, AT_MS]);
-    deepEqual(withStarts(THREE, starts, { nowMs: AT_MS, count: 9 }), [AT_MS, AT_MS, AT_MS]);
+    deepEqual(addStarts(THREE, starts, { nowMs: AT_MS, count: 1 }), [AT_MS - 900, AT_MS - 500, AT_MS]);
+    deepEqual(addStarts(THREE, starts, { nowMs: AT_MS, count: 9 }), [AT_MS, AT_MS, AT_MS]);
   });
 
   it('holds at once when its limit shrinks', () => {
@@ -38,11 +38,11 @@ describe('a throttle', () => {
     const starts = [AT_MS - 100, AT_MS, AT_MS];
     const backMs = AT_MS - 3_600_000;
     equal(roomAt(THREE, starts, backMs), 0);
-    const known = startsAsOf(starts, backMs);
+    const known = startTimesAsOf(starts, backMs);
     deepEqual(known, [backMs, backMs, backMs]);
     equal(nextStartMs(THREE, known, backMs + 10), backMs + 1000);
     equal(roomAt(THREE, known, backMs + 1000), 3);
-    equal(startsAsOf(known, backMs), known);
+    equal(startTimesAsOf(known, backMs), known);
   });
 
   it('is exact in every interval', () => {
@@ -62,7 +62,7 @@ describe('a throttle', () => {
           if (room === 0) ok(within(nextMs - 1) === throttle.limit && within(nextMs) < throttle.limit);
           const count = Math.min(room, wanted);
           if (count === 0) continue;
-          starts = withStarts(throttle, starts, { nowMs, count });
+          starts = addStarts(throttle, starts, { nowMs, count });
           ok(starts.length <= throttle.limit);
           all.push(...new Array<number>(count).fill(nowMs));
         }

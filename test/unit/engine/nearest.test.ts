@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nearest } from '../../../src/engine/components/suggestions.ts';
+import { similarNames } from '../../../src/engine/components/suggestions.ts';
 
 test('the likest names come first', () => {
   const names = [
@@ -11,16 +11,16 @@ test('the likest names come first', () => {
     'b.mjs',
     'c.mjs',
   ];
-  assert.equal(nearest(names, 'shop/source/new-orders.mjs')[0], 'shop/sources/new-order.mjs');
-  assert.equal(nearest(names, 'new-mail.mjs')[0], 'mail/sources/new-mail.mjs');
-  assert.equal(nearest(names, 'x').length, 5);
-  assert.deepEqual(nearest([], 'x'), []);
+  assert.equal(similarNames(names, 'shop/source/new-orders.mjs')[0], 'shop/sources/new-order.mjs');
+  assert.equal(similarNames(names, 'new-mail.mjs')[0], 'mail/sources/new-mail.mjs');
+  assert.equal(similarNames(names, 'x').length, 5);
+  assert.deepEqual(similarNames([], 'x'), []);
 });
 
 test('of very many the right one is found', () => {
   const many = Array.from({ length: 50_000 }, (_, i) => `app${i}/sources/other/other.mjs`);
   assert.equal(
-    nearest([...many, 'app7/sources/new/new.mjs'], 'app7/sources/new/nwe.mjs')[0],
+    similarNames([...many, 'app7/sources/new/new.mjs'], 'app7/sources/new/nwe.mjs')[0],
     'app7/sources/new/new.mjs',
   );
 });

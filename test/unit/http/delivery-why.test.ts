@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import { DEFAULT_WEBHOOK_SETTINGS, type WebhookSettings } from '../../../src/domain/resource.ts';
 import { nextAttemptAtMs, shortWhy, wholeWhy } from '../../../src/http/wire/log/delivery-why.ts';
-import type { AttemptRecord, DeliveryRecord, Standing } from '../../../src/store/contract/records.ts';
+import type { AttemptRecord, DeliveryRecord, QueuePosition } from '../../../src/store/contract/records.ts';
 import { entryAt, idOf, T0_MS, webhook } from './records.ts';
 
 const NOW = T0_MS + 60_000;
@@ -45,7 +45,7 @@ function attempt(more: Partial<AttemptRecord> = {}): AttemptRecord {
   };
 }
 
-function standing(more: Partial<Standing> = {}, settings: Partial<WebhookSettings> = {}): Standing {
+function position(more: Partial<QueuePosition> = {}, settings: Partial<WebhookSettings> = {}): QueuePosition {
   const of = webhook(1, { settings: { ...DEFAULT_WEBHOOK_SETTINGS, ...settings } });
   return { webhook: of, pausedUntilMs: null, sending: 0, ahead: 0, head: null, ...more };
 }
@@ -63,7 +63,7 @@ interface Case {
   readonly when: string;
   readonly record: Partial<DeliveryRecord>;
   readonly attempts?: readonly AttemptRecord[];
-  readonly standing?: Standing | null;
+  readonly position?: QueuePosition | null;
   readonly why: string | null;
 }
 
@@ -84,28 +84,28 @@ const CASES: readonly Case[] = [
     when: 'by the webhook’s own schedule',
     record: { attemptsMade: 3, nextAttemptAtMs: NOW + 2 * HOUR_MS },
     attempts: [attempt({ detail: 'Nothing answered' })],
-    standing: standing({}, { retryDelaysMs: [1, 2, 2 * HOUR_MS] }),
+    position: position({}, { retryDelaysMs: [1, 2, 2 * HOUR_MS] }),
     why: 'Attempt 3 failed: Nothing answered. Attempt 4 follows after 2 h, 2 h in the schedule of retries, give or take 10 %. It is due at 2026-06-21T02:01:00Z.',
   },
   {
     when: 'by a schedule that was changed since',
     record: { nextAttemptAtMs: NOW + 40_000 },
     attempts: [attempt()],
-    standing: standing({}, { retryDelaysMs: [] }),
+    position: position({}, { retryDelaysMs: [] }),
     why: 'Attempt 1 failed: The receiver answered 500. Attempt 2 follows after 41 s. It is due at 2026-06-21T00:01:40Z.',
   },
   {
     when: 'a mail by the schedule',
     record: { kind: 'mail', listenerId: 'mail', nextAttemptAtMs: NOW },
     attempts: [attempt({ startedAtMs: NOW - 5000, detail: 'The mail server answered 451.' })],
-    standing: null,
+    position: null,
     why: 'Attempt 1 failed: The mail server answered 451. Attempt 2 follows after 5 s, 5 s in the schedule of retries, give or take 10 %. It is due now.',
   },
   {
     when: 'put off by the receiver',
     record: { attemptsMade: 0, dueBy: 'retry_after', nextAttemptAtMs: NOW + HOUR_MS - 1000 },
     attempts: [PUT_OFF],
-    standing: standing({ pausedUntilMs: NOW + HOUR_MS - 1000 }),
+    position: position({ pausedUntilMs: NOW + HOUR_MS - 1000 }),
     why: 'The receiver answered 429 and asked to be left alone (Retry-After: 3600) until 2026-06-21T01:00:59Z; that attempt does not count. The webhook is paused (Retry-After): nothing goes to it before 2026-06-21T01:00:59Z. It is due at 2026-06-21T01:00:59Z.',
   },
   {
@@ -117,43 +117,43 @@ const CASES: readonly Case[] = [
   {
     when: 'another delivery was put off',
     record: PENDING,
-    standing: standing({ pausedUntilMs: NOW + 5000, ahead: 3 }),
+    position: position({ pausedUntilMs: NOW + 5000, ahead: 3 }),
     why: 'It waits for its first attempt. The webhook is paused (Retry-After): nothing goes to it before 2026-06-21T00:01:05Z. It is due at 2026-06-21T00:01:05Z.',
   },
   {
     when: 'a pause that is over',
     record: PENDING,
-    standing: standing({ pausedUntilMs: NOW }),
+    position: position({ pausedUntilMs: NOW }),
     why: 'It waits for its first attempt. It is due now.',
   },
   {
     when: 'behind the head of an ordered webhook',
     record: PENDING,
-    standing: standing({ head: entryAt(0), ahead: 2 }, { ordered: true }),
+    position: position({ head: entryAt(0), ahead: 2 }, { ordered: true }),
     why: `It waits for its first attempt. It is due now. The webhook is ordered: dl_${entryAt(0).toString(36)} comes first, and holds this up until it is delivered or exhausted. 2 deliveries come before it.`,
   },
   {
     when: 'at the head of an ordered webhook',
     record: PENDING,
-    standing: standing({ sending: 1 }, { ordered: true, maxInFlight: 20 }),
+    position: position({ sending: 1 }, { ordered: true, maxInFlight: 20 }),
     why: 'It waits for its first attempt. It is due now. 1 of at most 1 request to the webhook on the way.',
   },
   {
     when: 'in a crowd',
     record: PENDING,
-    standing: standing({ sending: 8, ahead: 1 }),
+    position: position({ sending: 8, ahead: 1 }),
     why: 'It waits for its first attempt. It is due now. 8 of at most 8 requests to the webhook on the way (one at a time while it fails). 1 delivery comes before it.',
   },
   {
     when: 'in a crowd without end',
     record: PENDING,
-    standing: standing({ sending: 2, ahead: LIMITS.countedRecords }, { maxInFlight: 2 }),
+    position: position({ sending: 2, ahead: LIMITS.countedRecords }, { maxInFlight: 2 }),
     why: 'It waits for its first attempt. It is due now. 2 of at most 2 requests to the webhook on the way (one at a time while it fails). 10000 or more deliveries come before it.',
   },
   {
     when: 'held back by the rate limit',
     record: PENDING,
-    standing: standing({ ahead: 4 }, { rateLimit: { limit: 1, intervalMs: 90_000 } }),
+    position: position({ ahead: 4 }, { rateLimit: { limit: 1, intervalMs: 90_000 } }),
     why: 'It waits for its first attempt. It is due now. 4 deliveries come before it. The webhook takes at most 1 request in 1 min 30 s (rate_limit).',
   },
   {
@@ -183,9 +183,9 @@ const CASES: readonly Case[] = [
   { when: 'cancelled', record: { state: 'cancelled' }, why: null },
 ];
 
-for (const { when, record: more, attempts = [], standing: stands, why } of CASES) {
+for (const { when, record: more, attempts = [], position: stands, why } of CASES) {
   test(`why a delivery waits: ${when}`, () => {
-    const whole = { record: record(more), attempts, standing: stands === undefined ? standing() : stands };
+    const whole = { record: record(more), attempts, position: stands === undefined ? position() : stands };
     assert.equal(wholeWhy(whole, NOW), why);
   });
 }

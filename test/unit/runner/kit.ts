@@ -13,7 +13,7 @@ import type { EarlierSegments } from '../../../src/domain/run/wait.ts';
 import { bundleStep } from '../../../src/runner/bundling/bundle.ts';
 import type { IsolationSettings } from '../../../src/runner/isolation/isolation.ts';
 import { createRunner, type ProcessRunner, type RunnerOptions } from '../../../src/runner/pool/pool.ts';
-import type { RunRequest, SourceInput } from '../../../src/runner/runner.ts';
+import type { RunRequest, SourceRunInput } from '../../../src/runner/runner.ts';
 
 export interface LogEntry {
   readonly level: string;
@@ -31,7 +31,7 @@ export interface Kit {
   /** Runs the body of an async step, all of them in one process: `$`, `steps` and `node(module)` are there. */
   evaluate(body: string, given?: Partial<RunRequest>): Promise<RunOutcome>;
   /** Runs a source's code. */
-  source(code: string, given?: Partial<SourceInput>, event?: string): Promise<RunOutcome>;
+  source(code: string, given?: Partial<SourceRunInput>, event?: string): Promise<RunOutcome>;
 }
 
 /** As the server would set it: root runs code as an unprivileged user. */

@@ -18,11 +18,11 @@ class World {
   }
 
   ask({ thereMs, backMs }: { thereMs: number; backMs: number }): number {
-    const askedAt = this.clock.asks();
+    const askedAt = this.clock.beginReading();
     this.elapsedMs += thereMs;
     const told = Math.round(this.databaseMs);
     this.elapsedMs += backMs;
-    return this.clock.heard(told, askedAt);
+    return this.clock.endReading(told, askedAt);
   }
 }
 

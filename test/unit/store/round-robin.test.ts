@@ -18,7 +18,7 @@ const FIRSTS = LIMITS.inFlightPerWebhook - 1;
 class Due implements ClaimSource<string> {
   readonly taken: string[] = [];
   readonly refuses = new Set<string>();
-  isTired = false;
+  hasLookedEnough = false;
   /** Listeners whose next slot is for a retry. */
   readonly owed = new Set<string>();
   readonly #due: Record<string, [pending: number, retrying: number]>;
@@ -100,7 +100,7 @@ test('the share of one listener counts for all', () => {
 
 test('a claim that looked at enough is cut', () => {
   const due = new Due({ a: [1, 0] });
-  due.isTired = true;
+  due.hasLookedEnough = true;
   deepEqual(grantRound(due, new RetryShare(), 1), { served: new Set(), isCut: true });
   deepEqual(grantRound(due, new RetryShare(), 0), { served: new Set(), isCut: false });
 });

@@ -12,7 +12,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Attempt, type Decision, decide } from '../../../src/domain/delivery/delivery.ts';
+import { type Attempt, type AttemptDecision, decide } from '../../../src/domain/delivery/delivery.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import { deliveryTo, posterFor, rawReceiver, reusable } from './receivers.ts';
 
@@ -22,7 +22,7 @@ const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
 const JITTER_NONE = 0.5;
 
 /** The attempt that an answer comes to, and what follows; then, that another answer is not taken for this one's. */
-async function answered(text: string): Promise<{ attempt: Attempt; decision: Decision }> {
+async function answered(text: string): Promise<{ attempt: Attempt; decision: AttemptDecision }> {
   await using receiver = await rawReceiver((socket, nth) => socket.write(nth === 1 ? text : OK));
   await using poster = posterFor();
   const delivery = deliveryTo(receiver.url);
@@ -33,11 +33,11 @@ async function answered(text: string): Promise<{ attempt: Attempt; decision: Dec
   return { attempt, decision: decide(delivery, attempt, JITTER_NONE) };
 }
 
-const RETRIED: Decision = { state: 'retrying', inMs: LIMITS.retryDelaysMs[0], isPause: false };
-const DELIVERED: Decision = { state: 'delivered' };
-const GONE: Decision = { state: 'exhausted', code: 'WebhookGone' };
+const RETRIED: AttemptDecision = { state: 'retrying', inMs: LIMITS.retryDelaysMs[0], isPause: false };
+const DELIVERED: AttemptDecision = { state: 'delivered' };
+const GONE: AttemptDecision = { state: 'exhausted', code: 'WebhookGone' };
 
-const STATUSES: [statuses: number[], decision: Decision, detail: RegExp][] = [
+const STATUSES: [statuses: number[], decision: AttemptDecision, detail: RegExp][] = [
   [[200, 201, 202, 203, 204, 206, 207, 226, 299], DELIVERED, /^The receiver answered \d+\.$/],
   [[300, 301, 302, 303, 304, 307, 308, 399], RETRIED, /answered \d+; redirects are not followed\.$/],
   [[400, 401, 403, 404, 405, 408, 409, 411, 413, 418, 421, 422, 429, 451, 499], RETRIED, /answered \d+\.$/],

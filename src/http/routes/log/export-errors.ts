@@ -5,11 +5,11 @@ import type { ErrorFilter } from '../../../domain/error-filter.ts';
 import { errorJudge } from '../../../domain/errors/error-judge.ts';
 import { NUMBERS_PER_MS, recordId } from '../../../domain/ids.ts';
 import type { Store } from '../../../store/contract/store.ts';
-import type { Channel } from '../../../store/contract/streams.ts';
+import type { EmissionFilter } from '../../../store/contract/streams.ts';
 import { endLine, errorLine } from '../../wire/log/error-lines.ts';
 
 export interface ErrorExport {
-  readonly channel: Channel;
+  readonly channel: EmissionFilter;
   readonly filter: ErrorFilter;
   /** The entry behind which it begins; null: all that is kept. */
   readonly after: number | null;

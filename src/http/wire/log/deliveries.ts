@@ -123,7 +123,7 @@ export function deliveryWholeToWire(
   request: ShownRequest | null,
 ): Static<typeof DELIVERY_WHOLE> {
   return {
-    ...deliveryToWire(whole.record, whole.standing?.pausedUntilMs ?? null),
+    ...deliveryToWire(whole.record, whole.position?.pausedUntilMs ?? null),
     why: wholeWhy(whole, nowMs),
     ...(request ? { request: requestToWire(request) } : {}),
     attempts: whole.attempts.map((attempt) => attemptToWire(attempt, attempt)),

@@ -2,7 +2,7 @@
 
 import { numberedId, PREFIX } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
-import type { AttemptRecord, DeliveryRecord, DeliveryWhole, Standing } from '../../../store/contract/records.ts';
+import type { AttemptRecord, DeliveryRecord, DeliveryWhole, QueuePosition } from '../../../store/contract/records.ts';
 import { countOf, instant, lengthOf } from '../words.ts';
 
 /** Time between the end of an attempt and the computation of the next due time. */
@@ -39,16 +39,16 @@ export function shortWhy(record: DeliveryRecord): string | null {
 }
 
 /** Returns the reason from everything known. Null when the delivery is over. */
-export function wholeWhy({ record, attempts, standing, pausedUntilMs }: DeliveryWhole, nowMs: number): string | null {
+export function wholeWhy({ record, attempts, position, pausedUntilMs }: DeliveryWhole, nowMs: number): string | null {
   const { state, attemptsMade, dueBy } = record;
   switch (state) {
     case 'pending':
     case 'retrying': {
-      const cause = causeOf(record, attempts, standing);
+      const cause = causeOf(record, attempts, position);
       if (pausedUntilMs) {
         return `${cause} The place that it goes to is paused (Retry-After): nothing goes there before ${instant(pausedUntilMs)}.`;
       }
-      const sentences = [cause, ...hindrances(record, standing, nowMs)];
+      const sentences = [cause, ...hindrances(record, position, nowMs)];
       return sentences.join(' ');
     }
     case 'sending': {
@@ -68,12 +68,12 @@ function heldWhy({ attemptsMade }: DeliveryRecord): string {
 }
 
 /** Says what set the due time. */
-function causeOf(record: DeliveryRecord, attempts: readonly AttemptRecord[], standing: Standing | null): string {
+function causeOf(record: DeliveryRecord, attempts: readonly AttemptRecord[], position: QueuePosition | null): string {
   const { attemptsMade: made, dueBy } = record;
   const last = attempts.at(-1);
   if (dueBy === 'resend') return `It is sent again by hand: attempt ${made + 1}, in place of any that was to come.`;
   if (dueBy === 'retry_after' && last) return askedFor(last);
-  if (dueBy === 'schedule' && last) return bySchedule(record, last, standing);
+  if (dueBy === 'schedule' && last) return bySchedule(record, last, position);
   if (made === 0) return 'It waits for its first attempt.';
   return `It is due again after ${countOf(made, 'attempt', 'attempts')}.`;
 }
@@ -88,13 +88,13 @@ function askedFor(last: AttemptRecord): string {
   return `The receiver answered ${last.status} and asked to be left alone (${how})${until}${capped}; that attempt does not count.`;
 }
 
-function bySchedule(record: DeliveryRecord, last: AttemptRecord, standing: Standing | null): string {
+function bySchedule(record: DeliveryRecord, last: AttemptRecord, position: QueuePosition | null): string {
   const { attemptsMade: made, nextAttemptAtMs: atMs } = record;
   const failed = `Attempt ${made} failed: ${sentence(last.detail)}`;
   const next = `Attempt ${made + 1}`;
   if (atMs === null) return `${failed} ${next} follows by the schedule of retries.`;
   const waitMs = atMs - (last.startedAtMs + last.tookMs);
-  const delayMs = delayBehind(waitMs, standing?.webhook.settings.retryDelaysMs ?? LIMITS.retryDelaysMs);
+  const delayMs = delayBehind(waitMs, position?.webhook.settings.retryDelaysMs ?? LIMITS.retryDelaysMs);
   const of =
     delayMs === undefined
       ? ''
@@ -110,20 +110,20 @@ function delayBehind(waitMs: number, delaysMs: readonly number[]): number | unde
 }
 
 /** Says what the delivery waits for now, the strictest first. */
-function hindrances(record: DeliveryRecord, standing: Standing | null, nowMs: number): string[] {
-  const dueAtMs = nextAttemptAtMs(record, standing?.pausedUntilMs ?? null);
+function hindrances(record: DeliveryRecord, position: QueuePosition | null, nowMs: number): string[] {
+  const dueAtMs = nextAttemptAtMs(record, position?.pausedUntilMs ?? null);
   const isDue = dueAtMs === null || dueAtMs <= nowMs;
   const due = isDue ? 'It is due now.' : `It is due at ${instant(dueAtMs)}.`;
-  if (!standing) return [due];
-  const { webhook, pausedUntilMs } = standing;
+  if (!position) return [due];
+  const { webhook, pausedUntilMs } = position;
   const sentences: string[] = [];
   if (pausedUntilMs !== null && pausedUntilMs > nowMs) {
     sentences.push(`The webhook is paused (Retry-After): nothing goes to it before ${instant(pausedUntilMs)}.`);
   }
-  sentences.push(due, ...orderOf(standing));
+  sentences.push(due, ...orderOf(position));
   if (!isDue) return sentences;
   const { rateLimit } = webhook.settings;
-  sentences.push(...queueOf(standing));
+  sentences.push(...queueOf(position));
   if (rateLimit) {
     const requests = countOf(rateLimit.limit, 'request', 'requests');
     sentences.push(`The webhook takes at most ${requests} in ${lengthOf(rateLimit.intervalMs)} (rate_limit).`);
@@ -131,13 +131,13 @@ function hindrances(record: DeliveryRecord, standing: Standing | null, nowMs: nu
   return sentences;
 }
 
-function orderOf({ webhook, head }: Standing): string[] {
+function orderOf({ webhook, head }: QueuePosition): string[] {
   if (!webhook.settings.ordered || head === null) return [];
   const id = numberedId(PREFIX.delivery, head);
   return [`The webhook is ordered: ${id} comes first, and holds this up until it is delivered or exhausted.`];
 }
 
-function queueOf({ webhook, sending, ahead }: Standing): string[] {
+function queueOf({ webhook, sending, ahead }: QueuePosition): string[] {
   const sentences: string[] = [];
   const { ordered, maxInFlight } = webhook.settings;
   const most = ordered ? 1 : (maxInFlight ?? LIMITS.inFlightPerWebhook);

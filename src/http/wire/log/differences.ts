@@ -1,7 +1,7 @@
 // What differs between failures and successes, as shown.
 
 import type { Static } from 'typebox';
-import { type Differences, inWords, type Looked, type Place } from '../../../domain/errors/differences.ts';
+import { type ComparedCount, type ComparedRun, type Differences, inWords } from '../../../domain/errors/differences.ts';
 import { numberedId, PREFIX, recordId } from '../../../domain/ids.ts';
 import { id, nullable, RECORD_ID, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
@@ -105,8 +105,8 @@ export function differencesToWire(of: Differences): Static<typeof DIFFERENCES> {
   };
 }
 
-function badToWire({ run, entry, deploymentId }: Place) {
+function badToWire({ run, entry, deploymentId }: ComparedRun) {
   return { error_id: recordId(entry), run_id: runIdOf(run), deployment_id: deploymentId };
 }
 
-const lookedToWire = ({ count, isPart }: Looked) => ({ count, part: isPart });
+const lookedToWire = ({ count, isPart }: ComparedCount) => ({ count, part: isPart });

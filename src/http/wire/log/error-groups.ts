@@ -231,9 +231,9 @@ const UPDATE_OBJECT = Type.Object(GROUP_UPDATE);
 
 export function groupChange(input: Static<typeof UPDATE_OBJECT>, nowMs: number): GroupChange {
   const { note, assignee } = input;
-  const standing = orderOf(input, nowMs);
+  const status = orderOf(input, nowMs);
   return {
-    ...(standing === undefined ? {} : { standing }),
+    ...(status === undefined ? {} : { status }),
     ...(note === undefined ? {} : { note: note?.toWellFormed() ?? null }),
     ...(assignee === undefined ? {} : { assignee }),
   };

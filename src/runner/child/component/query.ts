@@ -70,9 +70,9 @@ async function additionalPropsOf(component: Component, { bind, query }: QueryCon
   }
 }
 
-function hasValue({ reloadProps, default: standing }: PropDefinition, configured: unknown): boolean {
+function hasValue({ reloadProps, default: defaultValue }: PropDefinition, configured: unknown): boolean {
   if (configured !== undefined && configured !== null) return true;
-  return reloadProps === true && standing !== undefined && standing !== null;
+  return reloadProps === true && defaultValue !== undefined && defaultValue !== null;
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { text as textOf } from '../../../domain/bytes.ts';
 import { memberOf } from '../../../domain/json-member.ts';
-import type { Hook, SourceInput } from '../../runner.ts';
+import type { Hook, SourceRunInput } from '../../runner.ts';
 import { dataStore } from '../api/data-store.ts';
 import type { EmitMetadata } from '../api/outbox.ts';
 import { serviceDb } from '../api/service-db.ts';
@@ -15,7 +15,7 @@ import { allDefinitions } from './definitions.ts';
 const EMITTED_LATE =
   'this.$emit was called after its run had ended, and emits nothing: the code must await what it begins';
 
-export async function runSource(step: StepRun, input: SourceInput): Promise<void> {
+export async function runSource(step: StepRun, input: SourceRunInput): Promise<void> {
   const { run } = step;
   const component = step.step.component as Component;
   const bindings: ComponentBindings = {
@@ -61,13 +61,13 @@ async function runHook(
 }
 
 /** Returns the parsed event; one that came over HTTP also has `bodyRaw`, which signature checks need. */
-function eventFor(component: Component, { text, input }: { text: string; input: SourceInput }): unknown {
+function eventFor(component: Component, { text, input }: { text: string; input: SourceRunInput }): unknown {
   const event: unknown = JSON.parse(text);
   if (!hasHttp(component, input) || !isHttpEvent(event) || 'bodyRaw' in event) return event;
   return Object.assign(event, { bodyRaw: rawBodyOf(text, event.body) });
 }
 
-function hasHttp({ props }: Component, { additionalProps }: SourceInput): boolean {
+function hasHttp({ props }: Component, { additionalProps }: SourceRunInput): boolean {
   return Object.values(allDefinitions(props, additionalProps)).some(({ type }) => type === '$.interface.http');
 }
 

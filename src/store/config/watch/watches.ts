@@ -6,7 +6,7 @@ import { LIMITS } from '../../../domain/limits.ts';
 import type { Runnable } from '../../../domain/resource.ts';
 import { type NamedWatch, NO_PINGS, type Watch, type WatchKind, watchesOf } from '../../../domain/watch/watch.ts';
 import { faultsOf } from '../../../domain/watch/watch-emissions.ts';
-import type { DueWatch, Settle, WatchStore } from '../../contract/watches.ts';
+import type { CloseGap, DueWatch, WatchStore } from '../../contract/watches.ts';
 import { groupId, setResolved } from '../../log/error-groups.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import {
@@ -63,7 +63,7 @@ export function watchVerbs({ database, clock }: ConfigCore): WatchVerbs {
   };
 }
 
-function* keep(settle: Settle, nowMs: number): Steps<number> {
+function* keep(settle: CloseGap, nowMs: number): Steps<number> {
   const row = yield* get(sql`SELECT at_ms FROM watch_clock WHERE name = 'watches' ${FOR_UPDATE}`);
   if (!row) {
     yield* send(sql`INSERT INTO watch_clock (name, at_ms) VALUES ('watches', ${nowMs}) ON CONFLICT DO NOTHING`);
@@ -101,7 +101,7 @@ function* turnBack(nowMs: number): Steps<void> {
     WHERE kind <> 'heartbeat' AND due_at_ms IS NOT NULL`);
 }
 
-function* settleHeartbeats(settle: Settle, gap: { isBack: boolean; nowMs: number }): Steps<void> {
+function* settleHeartbeats(settle: CloseGap, gap: { isBack: boolean; nowMs: number }): Steps<void> {
   const rows = yield* all(sql`SELECT ${raw(WATCH_COLUMNS)}, ${raw(HEARTBEAT_COLUMNS)}
     FROM watches AS w JOIN heartbeats AS h ON h.id = w.id
     WHERE w.kind = 'heartbeat' AND w.due_at_ms IS NOT NULL ORDER BY w.id`);

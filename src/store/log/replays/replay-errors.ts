@@ -2,14 +2,14 @@
 // whatever becomes of processes, and of several processes with the same errors one succeeds. Of several operations that come to
 // the same error one replays it, and the others follow that replay until it ends.
 
-import { type Replay, whyStanding } from '../../../domain/errors/replay.ts';
+import { type Replay, whyNotAgain } from '../../../domain/errors/replay.ts';
 import {
   counted,
   dealtWith,
   dueAfter,
-  type Outcome,
   pacedRoomOf,
   type Replaying,
+  type ReplayOutcome,
   roomOf,
 } from '../../../domain/errors/replaying.ts';
 import { SECOND_MS } from '../../../domain/limits.ts';
@@ -23,7 +23,7 @@ import { toReplaying } from '../../rows/operation-rows.ts';
 import type { Row } from '../../rows/rows.ts';
 import type { LockedReplay, LogWriter, ReplaysMade } from '../port.ts';
 import { writeEmission } from '../write-emission.ts';
-import { lockErrors, type OfRun, standingReplays, toStanding } from './standing-replays.ts';
+import { lockErrors, type OfRun, selectLastReplays, toLastReplays } from './last-replays.ts';
 
 /** When a queue is full, the operation waits so long. */
 const FULL_MS = SECOND_MS;
@@ -32,13 +32,13 @@ const FULL_MS = SECOND_MS;
 export function replayErrors(log: LogWriter, step: ReplayStep): Awaited<ReturnType<LogStore['replayErrors']>> {
   const operation = log.takeReplay(step);
   if (operation?.ownerId !== step.ownerId || operation.after !== step.after) return { made: 0, claims: log.claims };
-  const { replaying, standing, ...locked } = operation;
+  const { replaying, lastReplays, ...locked } = operation;
   const room = pacedRoomOf(replaying, log.nowMs);
   const results: ReplaysMade['results'][number][] = [];
   let [begun, made] = [0, 0];
   let stop: 'room' | 'full' | null = null;
   for (const choice of step.choices) {
-    const before = standing.get(choice.entry);
+    const before = lastReplays.get(choice.entry);
     const result = resultOf(log, choice, { step, replaying, before, mayBegin: begun < room });
     if (typeof result === 'string') {
       stop = result;
@@ -49,7 +49,7 @@ export function replayErrors(log: LogWriter, step: ReplayStep): Awaited<ReturnTy
     begun++;
     if (result.reason === null) made++;
   }
-  const outcomes = results.map(({ outcome }): Outcome => outcome);
+  const outcomes = results.map(({ outcome }): ReplayOutcome => outcome);
   const counts = counted(replaying.counts, outcomes, null);
   const dueAtMs = stop === 'full' ? log.nowMs + FULL_MS : dueAfter(replaying, made, log.nowMs);
   const isThrough = step.isLast && stop === null;
@@ -86,7 +86,7 @@ function resultOf(
   if (before && dealt !== 'replay') {
     const outcome = dealt === 'leave' ? 'replayed_before' : 'under_way';
     if (outcome === 'under_way' && !mayBegin) return 'room';
-    return { ...none, groupId, run: before.run, outcome, reason: whyStanding(before) };
+    return { ...none, groupId, run: before.run, outcome, reason: whyNotAgain(before) };
   }
   const runnable = log.runnable(ownerId, emission.onlyListenerId ?? '');
   if (!runnable) return { ...none, groupId, outcome: 'not_replayed', reason: `there is no ${emitterId} any more` };
@@ -113,8 +113,8 @@ export function* lockReplays(steps: readonly ReplayStep[]): Steps<readonly Locke
     const operation = toLocked(row);
     const errors = errorsOf(steps.filter(({ operationId }) => operationId === operation.id));
     const { ownerId } = operation;
-    const [, made = []] = yield* together(lockErrors(ownerId, errors), standingReplays(ownerId, errors));
-    locked.push({ ...operation, standing: toStanding(made, errors) });
+    const [, made = []] = yield* together(lockErrors(ownerId, errors), selectLastReplays(ownerId, errors));
+    locked.push({ ...operation, lastReplays: toLastReplays(made, errors) });
   }
   return locked;
 }
@@ -128,7 +128,7 @@ function errorsOf(steps: readonly ReplayStep[]): readonly OfRun[] {
     });
 }
 
-function toLocked(row: Row): Omit<LockedReplay, 'standing'> {
+function toLocked(row: Row): Omit<LockedReplay, 'lastReplays'> {
   return {
     id: text(row, 'id'),
     ownerId: text(row, 'owner_id'),

@@ -12,7 +12,7 @@ import { toOperation } from '../../rows/operation-rows.ts';
 import type { Row } from '../../rows/rows.ts';
 import { LISTED, type LogReader } from '../log-tables.ts';
 import { inRange, type NumberIndex, ordered } from '../search/number-ranges.ts';
-import { standingReplays, toStanding } from './standing-replays.ts';
+import { selectLastReplays, toLastReplays } from './last-replays.ts';
 
 /** Errors of an owner, behind one entry and up to another one. */
 export interface SelectedRange {
@@ -101,8 +101,8 @@ export function replayReads(log: LogReader): Pick<OperationStore, 'previewReplay
     const ofRuns = candidates.flatMap(({ entry, error }) =>
       error?.causeRun ? { entry, causeRun: error.causeRun } : [],
     );
-    const standing = toStanding(await database.all(standingReplays(ownerId, ofRuns)), ofRuns);
-    return candidates.map((candidate) => ({ ...candidate, before: standing.get(candidate.entry) ?? null }));
+    const latest = toLastReplays(await database.all(selectLastReplays(ownerId, ofRuns)), ofRuns);
+    return candidates.map((candidate) => ({ ...candidate, before: latest.get(candidate.entry) ?? null }));
   }
 
   return {

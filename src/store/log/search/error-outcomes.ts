@@ -7,7 +7,7 @@ import type { RunState } from '../../../domain/run/run.ts';
 import { isAmongNumbers, raw, sql } from '../../config/sql.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { ALL_DELIVERIES, ALL_RUNS, type LogReader } from '../log-tables.ts';
-import { madeBy } from '../replays/standing-replays.ts';
+import { madeBy } from '../replays/last-replays.ts';
 
 /** Emissions of runs that nothing subscribes to: mails and requests. */
 export const SENT = raw(`('${EMAIL}', '${HTTP}')`);

@@ -3,8 +3,8 @@
 
 import { type ClaimedDelivery, isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
 import { CANCEL, HOLD, type WaitingState } from '../../../domain/delivery/progress.ts';
-import type { Admission, Claims } from '../../contract/store.ts';
-import { Ledger } from '../../log/ledger.ts';
+import type { Claims, FreeSlots } from '../../contract/store.ts';
+import { LedgerChanges } from '../../log/ledger.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { toWebhook } from '../../rows/webhook-rows.ts';
 import { NOW_SQL } from '../connection/clock.ts';
@@ -16,7 +16,7 @@ import { headOf, isFor, ListenerQueue, sendQueues, toQueueRow } from '../log/lis
 import { moveOrphanedDeliveries, type OrphanedDeliveries } from '../runs/orphaned-runs.ts';
 import { claimDeliveryRows, countByState, toClaimed } from './claim.ts';
 import { behindCursor, type ClaimCursor } from './claim-cursor.ts';
-import { type Candidate, grant, keyOf, MAX_DUE, type Taken } from './round-robin.ts';
+import { type Candidate, type GrantedDeliveries, grant, keyOf, MAX_DUE } from './round-robin.ts';
 
 /** Listeners that one claim looks at; more if its limit is higher. */
 const CANDIDATES = 200;
@@ -24,9 +24,9 @@ const CANDIDATES = 200;
 export async function claimDeliveries(
   core: Core,
   limit: number,
-  admission: Admission,
+  admission: FreeSlots,
 ): Promise<Claims & { readonly nextDueAtMs: number | null }> {
-  let taken: Taken | undefined;
+  let taken: GrantedDeliveries | undefined;
   try {
     const claimed = await core.claims.transact(async (tx) => {
       dropAll(taken, admission);
@@ -76,7 +76,7 @@ export async function claimDeliveries(
   }
 }
 
-function dropAll(taken: Taken | undefined, admission: Admission): void {
+function dropAll(taken: GrantedDeliveries | undefined, admission: FreeSlots): void {
   for (const { candidate, counts } of taken?.granted.values() ?? []) {
     for (let i = 0; i < counts.pending + counts.retrying; i++) admission.dropDelivery(candidate.listenerId);
   }
@@ -131,12 +131,12 @@ async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
     listenerId,
     ownerId,
     core.node.id,
-    core.clock.standMs(),
+    core.clock.overrideMs(),
     most,
   );
   const [first] = rows;
   if (!first) throw new Error('the database returned no time');
-  const nowMs = core.clock.heard(number(first, 'now_ms'), tx.beganAt);
+  const nowMs = core.clock.endReading(number(first, 'now_ms'), tx.beganAt);
   if (first.is_alive !== true) return { found: [], nowMs, seen: 0, isCut: false };
   const found: Candidate[] = [];
   const orphaned: OrphanedDeliveries[] = [];
@@ -176,10 +176,10 @@ interface Claimed {
   readonly cursor: ClaimCursor | undefined;
 }
 
-interface Claiming extends Omit<Taken, 'retries'> {
+interface Claiming extends Omit<GrantedDeliveries, 'retries'> {
   readonly queues: ReadonlyMap<string, ListenerQueue>;
   readonly nowMs: number;
-  readonly admission: Admission;
+  readonly admission: FreeSlots;
 }
 
 async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
@@ -195,7 +195,7 @@ async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
   }));
   const by = { node: core.node.id, nowMs, storeTag: core.storeTag, seal: core.seal };
   const claims = await claimDeliveryRows(tx, wanted, by);
-  const ledger = new Ledger();
+  const ledger = new LedgerChanges();
   const byQueue = Map.groupBy(claims, keyOf);
   for (const { candidate, counts } of granted.values()) {
     const mine = byQueue.get(keyOf(candidate)) ?? [];

@@ -7,9 +7,9 @@
 // The queue of a throttled workflow becomes ready when its next run may begin. A claim corrects a queue that is ready too early.
 
 import { concurrencyOf, type Runnable } from '../../../domain/resource.ts';
-import type { Admission, Claims } from '../../contract/store.ts';
+import type { Claims, FreeSlots } from '../../contract/store.ts';
 import { type GrantedRuns, grantRuns, type RunCandidate } from '../../log/grant-runs.ts';
-import { Ledger } from '../../log/ledger.ts';
+import { LedgerChanges } from '../../log/ledger.ts';
 import { OwnerRoundRobin } from '../../log/owner-round-robin.ts';
 import { number, numberOrNull, text } from '../../rows/cells.ts';
 import { toWorkflow } from '../../rows/runnable-rows.ts';
@@ -36,7 +36,7 @@ interface Candidate extends RunCandidate {
 export async function claimRuns(
   core: Core,
   limit: number,
-  admission: Admission,
+  admission: FreeSlots,
 ): Promise<Claims & { readonly nextDueAtMs: number | null }> {
   let taken: GrantedRuns | undefined;
   try {
@@ -70,7 +70,7 @@ export async function claimRuns(
   }
 }
 
-function dropAll(taken: GrantedRuns | undefined, admission: Admission): void {
+function dropAll(taken: GrantedRuns | undefined, admission: FreeSlots): void {
   for (const [runnable, count] of taken?.granted ?? []) {
     for (let i = 0; i < count; i++) admission.dropRun(runnable.id);
   }
@@ -105,11 +105,11 @@ async function candidates(core: Core, tx: Tx): Promise<Found> {
     listenerId,
     ownerId,
     core.node.id,
-    core.clock.standMs(),
+    core.clock.overrideMs(),
   );
   const [first] = rows;
   if (!first) throw new Error('the database returned no time');
-  const nowMs = core.clock.heard(number(first, 'now_ms'), tx.beganAt);
+  const nowMs = core.clock.endReading(number(first, 'now_ms'), tx.beganAt);
   if (first.is_alive !== true) return { found: [], nowMs, nextReadyAtMs: null };
   const real = rows.filter((row) => row.listener_id !== null);
   const gone = real.filter(({ id }) => id === null);
@@ -136,7 +136,7 @@ function toCandidate(row: Row, { nowMs, seal }: { nowMs: number; seal: Seal }): 
 interface Claiming extends Omit<GrantedRuns, 'throttled'> {
   readonly queues: ReadonlyMap<string, ListenerQueue>;
   readonly nowMs: number;
-  readonly admission: Admission;
+  readonly admission: FreeSlots;
 }
 
 interface Claimed {
@@ -153,7 +153,7 @@ async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
     return { runs: [], runsWaiting: isMoreWaiting, unused, cursor: undefined };
   const wanted = [...granted].map(([runnable, count]) => ({ runnable, count }));
   const runs = await claimRunRows(tx, wanted, { node: core.node.id, nowMs, storeTag: core.storeTag, seal: core.seal });
-  const ledger = new Ledger();
+  const ledger = new LedgerChanges();
   for (const { runnable, count } of wanted) {
     const mine = runs.filter((run) => run.runnable.id === runnable.id);
     for (let i = mine.length; i < count; i++) unused.push(() => admission.dropRun(runnable.id));

@@ -16,7 +16,7 @@ import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import { moveDeliveries } from '../deliveries/move-deliveries.ts';
 import { pairKey } from '../log/batch-needs.ts';
-import type { BatchPlanner, Grant } from '../log/batch-planner.ts';
+import type { BatchPlanner, PlannedClaim } from '../log/batch-planner.ts';
 import { headOf } from '../log/listener-queue.ts';
 import { DELIVERY_LEASE_MS, runLeaseMs } from '../log/log-writer.ts';
 
@@ -30,7 +30,7 @@ export interface WantedRuns {
   readonly count: number;
 }
 
-export interface Claiming {
+export interface ClaimContext {
   readonly node: number;
   readonly nowMs: number;
   readonly storeTag: string;
@@ -40,7 +40,7 @@ export interface Claiming {
 const CLAIMED_RUN = claimedRun({ deployment: 'p.deployment', now: '$6::bigint', greatest: 'greatest' });
 
 /** Claims at most `count` of the oldest queued runs of each workflow or source. */
-export async function claimRunRows(tx: Tx, wanted: readonly WantedRuns[], by: Claiming): Promise<ClaimedRun[]> {
+export async function claimRunRows(tx: Tx, wanted: readonly WantedRuns[], by: ClaimContext): Promise<ClaimedRun[]> {
   if (wanted.length === 0) return [];
   const rows = await tx.query(
     `WITH wanted AS (SELECT * FROM unnest($1::text[], $2::int[], $3::text[], $4::bigint[]) AS u (id, n, deployment, lease)),
@@ -105,7 +105,7 @@ const HEAD = `SELECT * FROM (${headOf('d.delivery, d.entry, d.due_at_ms, d.state
 export async function claimDeliveryRows(
   tx: Tx,
   wanted: readonly WantedDeliveries[],
-  by: Claiming,
+  by: ClaimContext,
 ): Promise<DeliveryClaim[]> {
   if (wanted.length === 0) return [];
   const rows = await tx.query(
@@ -141,7 +141,7 @@ export async function claimDeliveryRows(
 export function toClaimed(
   { row, listenerId }: DeliveryClaim,
   to: Pick<ClaimedDelivery, 'webhook' | 'mailTo'>,
-  by: Pick<Claiming, 'storeTag' | 'seal'>,
+  by: Pick<ClaimContext, 'storeTag' | 'seal'>,
 ): ClaimedDelivery {
   const { webhook, mailTo } = to;
   const emission = toEmission(row, by);
@@ -183,10 +183,10 @@ export async function grantRows(planner: BatchPlanner, tx: Tx): Promise<void> {
   giveDeliveries(planner, deliveries, claimedDeliveries);
 }
 
-const sum = (grants: readonly Grant[]): number => grants.reduce((total, { count }) => total + count, 0);
+const sum = (grants: readonly PlannedClaim[]): number => grants.reduce((total, { count }) => total + count, 0);
 const keyOf = (of: { ownerId: string; listenerId: string }): string => pairKey(of.ownerId, of.listenerId);
 
-function webhookOf(planner: BatchPlanner, queue: Grant['queue']): Webhook | null {
+function webhookOf(planner: BatchPlanner, queue: PlannedClaim['queue']): Webhook | null {
   return isWebhook(queue.listenerId) ? (planner.webhook(queue.ownerId, queue.listenerId) ?? null) : null;
 }
 
@@ -195,7 +195,7 @@ export function startOf(runs: readonly ClaimedRun[], nowMs: number): { count: nu
   return { count: runs.length, atMs: Math.max(nowMs, ...runs.map(({ run }) => msOf(run))), nowMs };
 }
 
-function giveRuns(planner: BatchPlanner, grants: readonly Grant[], claimed: readonly ClaimedRun[]): void {
+function giveRuns(planner: BatchPlanner, grants: readonly PlannedClaim[], claimed: readonly ClaimedRun[]): void {
   const left = new Map(Map.groupBy(claimed, ({ runnable }) => runnable.id));
   for (const { queue, claimer, count, runnable } of grants) {
     const given = left.get(queue.listenerId)?.splice(0, count) ?? [];
@@ -208,7 +208,11 @@ function giveRuns(planner: BatchPlanner, grants: readonly Grant[], claimed: read
   }
 }
 
-function giveDeliveries(planner: BatchPlanner, grants: readonly Grant[], claimed: readonly DeliveryClaim[]): void {
+function giveDeliveries(
+  planner: BatchPlanner,
+  grants: readonly PlannedClaim[],
+  claimed: readonly DeliveryClaim[],
+): void {
   const { node, retryShares } = planner.core;
   const left = Map.groupBy(claimed, keyOf);
   for (const [key, claims] of left) retryShares.served(key, countByState(claims));
@@ -229,7 +233,7 @@ export function countByState(claims: readonly DeliveryClaim[]): Served {
 }
 
 /** Disables a webhook for all nodes at once, and holds the deliveries that wait for it. */
-async function holdQueue(planner: BatchPlanner, tx: Tx, queue: Grant['queue']): Promise<void> {
+async function holdQueue(planner: BatchPlanner, tx: Tx, queue: PlannedClaim['queue']): Promise<void> {
   void tx.query(
     `INSERT INTO versions (owner_id, version) VALUES ($1, 1)
       ON CONFLICT (owner_id) DO UPDATE SET version = versions.version + 1`,

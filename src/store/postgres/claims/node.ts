@@ -123,15 +123,15 @@ export class Node {
   /** Beats. Returns false when this node was marked as gone: call `register` again. */
   async beat(): Promise<boolean> {
     const { pool, clock } = this.#options;
-    const askedAt = clock.asks();
+    const askedAt = clock.beginReading();
     try {
       const rows = await pool.write(
         `UPDATE nodes SET beat_at_ms = coalesce($2::bigint, ${NOW_SQL}) WHERE node = $1 AND gone_at_ms IS NULL
           RETURNING beat_at_ms`,
         this.#id,
-        clock.standMs(),
+        clock.overrideMs(),
       );
-      if (rows[0]) clock.heard(number(rows[0], 'beat_at_ms'), askedAt);
+      if (rows[0]) clock.endReading(number(rows[0], 'beat_at_ms'), askedAt);
       this.#beats++;
       // A network or database that delayed this beat has delayed those of other nodes, too.
       if (performance.now() - askedAt > SLOW_BEAT_MS) this.#cutOffAt = performance.now();
@@ -170,10 +170,10 @@ export class Node {
 
   async #register(): Promise<void> {
     const { pool, clock, name, version } = this.#options;
-    const askedAt = clock.asks();
+    const askedAt = clock.beginReading();
     const clockRow = await pool.get(`SELECT ${NOW_SQL} AS now_ms`);
     if (!clockRow) throw new StoreUnavailable('the database returned no time');
-    const nowMs = clock.heard(number(clockRow, 'now_ms'), askedAt);
+    const nowMs = clock.endReading(number(clockRow, 'now_ms'), askedAt);
     await pool.write(
       'UPDATE nodes SET gone_at_ms = $1::bigint WHERE gone_at_ms IS NULL AND beat_at_ms < $1::bigint - $2::bigint',
       nowMs,

@@ -1,7 +1,7 @@
 // What a process remembers between its claims of deliveries: the first attempts since the last retry, of each listener and of
 // all. Each process counts for itself, since one at a time sends to a webhook.
 
-import { firstsAfter, RetryShare, retriesOf, type Served, VainLooks } from '../../log/round-robin.ts';
+import { FruitlessLooks, firstsAfter, RetryShare, retriesOf, type Served } from '../../log/round-robin.ts';
 
 /** The most listeners before all counts are dropped; a retry then waits for a few more first attempts. */
 const MAX_KEPT = 20_000;
@@ -10,7 +10,7 @@ export class RetryShares {
   /** First attempts since the last retry, by listener. */
   readonly #firsts = new Map<string, number>();
   retries = new RetryShare();
-  readonly vainLooks = new VainLooks();
+  readonly vainLooks = new FruitlessLooks();
 
   /** Returns how many of the next slots of a listener (by its pairKey) are for retries, if all its deliveries are due. */
   retriesOf(key: string, slots: number): number {

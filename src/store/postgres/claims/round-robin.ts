@@ -3,7 +3,7 @@
 
 import type { WaitingState } from '../../../domain/delivery/progress.ts';
 import type { Webhook } from '../../../domain/resource.ts';
-import type { Admission } from '../../contract/store.ts';
+import type { FreeSlots } from '../../contract/store.ts';
 import { type ClaimSource, grantRound, type RetryShare } from '../../log/round-robin.ts';
 import { pairKey } from '../log/batch-needs.ts';
 import type { RetryShares } from './retry-shares.ts';
@@ -19,13 +19,13 @@ export interface Candidate {
   readonly due: Readonly<Record<WaitingState, number>>;
 }
 
-interface Grant {
+interface GrantedSlots {
   readonly candidate: Candidate;
   readonly counts: Record<WaitingState, number>;
 }
 
-export interface Taken {
-  readonly granted: ReadonlyMap<Candidate, Grant>;
+export interface GrantedDeliveries {
+  readonly granted: ReadonlyMap<Candidate, GrantedSlots>;
   /** Listeners served in order; others only had a share of retries. */
   readonly served: ReadonlySet<Candidate>;
   readonly isMoreWaiting: boolean;
@@ -33,9 +33,9 @@ export interface Taken {
   readonly retries: RetryShare;
 }
 
-export interface Granting {
+export interface DeliveryGrantOptions {
   readonly limit: number;
-  readonly admission: Admission;
+  readonly admission: FreeSlots;
   readonly retryShares: RetryShares;
   /** Some listener has a retry due. */
   readonly hasRetries: boolean;
@@ -45,7 +45,7 @@ export function keyOf({ ownerId, listenerId }: { ownerId: string; listenerId: st
   return pairKey(ownerId, listenerId);
 }
 
-export function grant(found: readonly Candidate[], granting: Granting): Taken {
+export function grant(found: readonly Candidate[], granting: DeliveryGrantOptions): GrantedDeliveries {
   const granter = new Granter(found, granting);
   const retries = granting.retryShares.retries.copy();
   const { served } = grantRound(granter, retries, granting.limit);
@@ -53,17 +53,17 @@ export function grant(found: readonly Candidate[], granting: Granting): Taken {
 }
 
 class Granter implements ClaimSource<Candidate> {
-  readonly granted = new Map<Candidate, Grant>();
+  readonly granted = new Map<Candidate, GrantedSlots>();
   readonly hasRetries: boolean;
   /** A claim looks at all listeners that it found. */
-  readonly isTired = false;
+  readonly hasLookedEnough = false;
   readonly #found: readonly Candidate[];
-  readonly #admission: Admission;
+  readonly #admission: FreeSlots;
   readonly #retryShares: RetryShares;
   /** Listeners without a free slot; not tried again. */
   readonly #refused = new Set<Candidate>();
 
-  constructor(found: readonly Candidate[], { admission, retryShares, hasRetries }: Granting) {
+  constructor(found: readonly Candidate[], { admission, retryShares, hasRetries }: DeliveryGrantOptions) {
     this.#found = found;
     this.#admission = admission;
     this.#retryShares = retryShares;
@@ -101,7 +101,7 @@ class Granter implements ClaimSource<Candidate> {
     });
   }
 
-  #isRetryNext({ candidate, counts }: Grant): boolean {
+  #isRetryNext({ candidate, counts }: GrantedSlots): boolean {
     if (counts.retrying >= candidate.due.retrying) return false;
     return this.#retryShares.retriesOf(keyOf(candidate), counts.pending + counts.retrying + 1) > counts.retrying;
   }

@@ -2,21 +2,21 @@
 
 import type {
   ConfigDatabase,
+  ConfigVerb,
   Listener,
   LockedDeliveries,
-  OpenRuns,
-  Verb,
+  OpenRunsSql,
   Writing,
 } from '../../config/config-database.ts';
 import { type Dialect, raw, render, type Sql, sql } from '../../config/sql.ts';
 import type { Steps, VerbStep } from '../../config/steps.ts';
 import type { MeasuredPart } from '../../contract/quotas.ts';
-import { Ledger } from '../../log/ledger.ts';
+import { LedgerChanges } from '../../log/ledger.ts';
 import { text } from '../../rows/cells.ts';
 import { toApiKey, toTrigger } from '../../rows/resource-rows.ts';
 import { IS_ABANDONED } from '../claims/expired-leases.ts';
 import { NOW_SQL } from '../connection/clock.ts';
-import type { Channel } from '../connection/notify.ts';
+import type { NotifyChannel } from '../connection/notify.ts';
 import type { TransactionConnection, Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row, type Value } from '../connection/values.ts';
 import type { Core } from '../core.ts';
@@ -39,12 +39,16 @@ const DIALECT: Dialect<Value> = {
 
 export function configDatabase(core: Core): ConfigDatabase {
   const { pool, config, data } = core;
-  const write = async <T>(connection: TransactionConnection, verb: Verb<T>, before?: (tx: Tx) => void): Promise<T> => {
-    let channels: ReadonlySet<Channel> = new Set();
+  const write = async <T>(
+    connection: TransactionConnection,
+    verb: ConfigVerb<T>,
+    before?: (tx: Tx) => void,
+  ): Promise<T> => {
+    let channels: ReadonlySet<NotifyChannel> = new Set();
     const value = await connection.transact(async (tx) => {
       before?.(tx);
-      const ledger = new Ledger();
-      const now = sql`coalesce(CAST (${core.clock.standMs()} AS BIGINT), ${raw(NOW_SQL)})`;
+      const ledger = new LedgerChanges();
+      const now = sql`coalesce(CAST (${core.clock.overrideMs()} AS BIGINT), ${raw(NOW_SQL)})`;
       const effects = new Effects(core, { tx, nowMs: core.clock.nowMs(), ledger }, now);
       channels = effects.channels;
       const value = await runSteps(tx, verb(effects));
@@ -86,7 +90,7 @@ function lockOperations(tx: Tx, webhookId: string): void {
   );
 }
 
-const OPEN_RUNS: OpenRuns = {
+const OPEN_RUNS: OpenRunsSql = {
   thatGoOn: raw('open_runs AS o WHERE o.carried IS NOT NULL AND o.deployment_id = d.id'),
   ofRunnable: raw('open_runs AS o WHERE o.runnable_id = d.runnable_id'),
 };
@@ -118,8 +122,8 @@ function hotReads({ pool }: Core): ConfigDatabase['hotReads'] {
 type InTransaction = <T>(verb: (w: ConfigWriting) => Promise<T>) => Promise<T>;
 
 /** Writes, and then notifies the other nodes of the verb's effects. */
-async function writeAndNotify<T>(core: Core, write: InTransaction, verb: Verb<T>): Promise<T> {
-  let channels: ReadonlySet<Channel> = new Set();
+async function writeAndNotify<T>(core: Core, write: InTransaction, verb: ConfigVerb<T>): Promise<T> {
+  let channels: ReadonlySet<NotifyChannel> = new Set();
   const value = await write((w) => {
     const effects = new Effects(core, w, sql`CAST (${w.nowMs} AS BIGINT)`);
     channels = effects.channels;
@@ -132,7 +136,7 @@ async function writeAndNotify<T>(core: Core, write: InTransaction, verb: Verb<T>
 class Effects implements Writing {
   readonly nowMs: number;
   readonly now: Sql;
-  readonly channels = new Set<Channel>();
+  readonly channels = new Set<NotifyChannel>();
   readonly #core: Core;
   readonly #w: ConfigWriting;
 

@@ -2,7 +2,7 @@
 // the owner's routing again at its next emission.
 
 import type { Listener } from '../../config/config-database.ts';
-import { Ledger } from '../../log/ledger.ts';
+import { LedgerChanges } from '../../log/ledger.ts';
 import { number } from '../../rows/cells.ts';
 import type { Row } from '../../rows/rows.ts';
 import { lockQueue } from '../claims/queued-work.ts';
@@ -15,7 +15,7 @@ export interface ConfigWriting {
   readonly tx: Tx;
   readonly nowMs: number;
   /** Written after the verb. */
-  readonly ledger: Ledger;
+  readonly ledger: LedgerChanges;
 }
 
 type Verb<T> = (w: ConfigWriting) => Promise<T>;
@@ -64,8 +64,8 @@ async function write<T>(core: Core, { ownerId, verb, before }: Write<T>): Promis
         ON CONFLICT (owner_id) DO UPDATE SET version = versions.version + 1 RETURNING ${NOW_SQL} AS now_ms`,
       ownerId,
     );
-    const ledger = new Ledger();
-    const value = await verb({ tx, nowMs: core.clock.heard(number(bumped as Row, 'now_ms'), tx.beganAt), ledger });
+    const ledger = new LedgerChanges();
+    const value = await verb({ tx, nowMs: core.clock.endReading(number(bumped as Row, 'now_ms'), tx.beganAt), ledger });
     writeLedger(tx, ledger, core.node.slot);
     return value;
   });

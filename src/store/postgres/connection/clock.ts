@@ -16,16 +16,16 @@ const ROUNDING_MS = 0.5;
 const DRIFT = 0.0005;
 
 export class DatabaseClock implements StoreClock {
-  readonly #stand: StoreClock | null;
+  readonly #override: StoreClock | null;
   readonly #elapsedMs: () => number;
   /** The bounds of the database's clock less `#elapsedMs`, as of `#knownAt`. */
   #least: number;
   #most: number;
   #knownAt: number | null = null;
 
-  /** `stand`: in tests, replaces the database's clock. `elapsedMs`: a clock that never jumps. */
-  constructor(stand: { nowMs(): number } | null, elapsedMs: () => number = () => performance.now()) {
-    this.#stand = stand && { nowMs: () => stand.nowMs(), latestMs: () => stand.nowMs() };
+  /** `override`: in tests, replaces the database's clock. `elapsedMs`: a clock that never jumps. */
+  constructor(override: { nowMs(): number } | null, elapsedMs: () => number = () => performance.now()) {
+    this.#override = override && { nowMs: () => override.nowMs(), latestMs: () => override.nowMs() };
     this.#elapsedMs = elapsedMs;
     this.#least = Date.now() - elapsedMs();
     this.#most = this.#least;
@@ -33,27 +33,27 @@ export class DatabaseClock implements StoreClock {
 
   /** Returns a time that is never ahead of the database's clock. */
   nowMs(): number {
-    return this.#stand ? this.#stand.nowMs() : Math.floor(this.#elapsedMs() + this.#least);
+    return this.#override ? this.#override.nowMs() : Math.floor(this.#elapsedMs() + this.#least);
   }
 
   /** Returns a time that is never behind the database's clock. */
   latestMs(): number {
-    return this.#stand ? this.#stand.latestMs() : Math.ceil(this.#elapsedMs() + this.#most);
+    return this.#override ? this.#override.latestMs() : Math.ceil(this.#elapsedMs() + this.#most);
   }
 
   /** Returns the time of the tests' clock; null: statements read the database's own. */
-  standMs(): number | null {
-    return this.#stand?.nowMs() ?? null;
+  overrideMs(): number | null {
+    return this.#override?.nowMs() ?? null;
   }
 
-  /** Called before the database's time is requested. Returns the `askedAt` of `heard`. */
-  asks(): number {
+  /** Called before the database's time is requested. Returns the `askedAt` of `endReading`. */
+  beginReading(): number {
     return this.#elapsedMs();
   }
 
   /** Called with the database's time, right after it was received. Returns the present time. */
-  heard(databaseMs: number, askedAt: number): number {
-    if (this.#stand) return this.#stand.nowMs();
+  endReading(databaseMs: number, askedAt: number): number {
+    if (this.#override) return this.#override.nowMs();
     const heardAt = this.#elapsedMs();
     const least = databaseMs - ROUNDING_MS - heardAt;
     const most = databaseMs + ROUNDING_MS - askedAt;

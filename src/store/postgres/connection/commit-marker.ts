@@ -23,7 +23,7 @@ const NEVER_GIVEN = '22023';
 /** Runs one statement outside of a transaction. */
 export type RunStatement = (sql: string, ...values: Value[]) => Promise<Row[]>;
 
-export type Outcome = 'committed' | 'aborted' | 'unknown';
+export type CommitOutcome = 'committed' | 'aborted' | 'unknown';
 
 export class CommitMarkers {
   readonly #connection: string;
@@ -42,7 +42,7 @@ export class CommitMarkers {
   }
 
   /** Returns the outcome of a transaction. `xid`: undefined when it was lost, too; then it is unknown whether it is over. */
-  async outcomeOf(run: RunStatement, of: { mark: number; xid: string | undefined }): Promise<Outcome> {
+  async outcomeOf(run: RunStatement, of: { mark: number; xid: string | undefined }): Promise<CommitOutcome> {
     // The order matters: a transaction that is over now has stored its mark, or never will.
     const isOver = of.xid !== undefined && (await isTransactionOver(run, of.xid));
     const [row] = await run(READ, this.#connection);

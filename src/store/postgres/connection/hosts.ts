@@ -20,13 +20,13 @@ export class Hosts {
     const [only, second] = this.#urls;
     if (only !== undefined && second === undefined) return only;
     try {
-      return await Promise.any(this.#urls.map((url) => this.#ask(url)));
+      return await Promise.any(this.#urls.map((url) => this.#probe(url)));
     } catch (error) {
       throw (error as AggregateError).errors[0];
     }
   }
 
-  async #ask(url: string): Promise<string> {
+  async #probe(url: string): Promise<string> {
     const connection = await Connection.open({ ...this.#options, url });
     try {
       const [row] = await connection.query(

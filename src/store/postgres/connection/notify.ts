@@ -16,14 +16,14 @@ const ASKED_EVERY_MS = 10_000;
 const ANSWER_MS = 5000;
 const CHANNELS = ['runs', 'deliveries', 'schedules', 'answers', 'emissions'] as const;
 
-export type Channel = (typeof CHANNELS)[number];
+export type NotifyChannel = (typeof CHANNELS)[number];
 
 export class Notices {
   readonly #pool: Pool;
   readonly #options: ConnectionOptions;
   readonly #hosts: Hosts;
   readonly #log: Log;
-  readonly #due = new Set<Channel>();
+  readonly #due = new Set<NotifyChannel>();
   #timer: NodeJS.Timeout | undefined;
   #wake: Wake | undefined;
   #listener: Connection | undefined;
@@ -41,14 +41,14 @@ export class Notices {
   }
 
   /** Notifies the other nodes soon. */
-  tell(channel: Channel): void {
+  tell(channel: NotifyChannel): void {
     if (this.#closed || this.isAlone) return;
     this.#due.add(channel);
     this.#timer ??= setTimeout(() => this.#send(), GATHER_MS);
   }
 
   /** Notifies the other nodes soon, and this one at once. */
-  tellAll(channel: Channel): void {
+  tellAll(channel: NotifyChannel): void {
     this.#wake?.notify(channel);
     this.tell(channel);
   }
@@ -84,7 +84,7 @@ export class Notices {
       this.#listener = listener;
       await listener.simple(CHANNELS.map((channel) => `LISTEN errand_${channel}`).join('; '));
       this.#isDeaf = false;
-      this.#askSoon(listener);
+      this.#checkSoon(listener);
       // Notifications may have been lost meanwhile.
       for (const channel of CHANNELS) this.#wake?.notify(channel);
     } catch (error) {
@@ -108,7 +108,7 @@ export class Notices {
     this.#listenTimer = setTimeout(() => void this.#listen(), AGAIN_MS);
   }
 
-  #askSoon(listener: Connection): void {
+  #checkSoon(listener: Connection): void {
     if (this.#closed || this.#listener !== listener) return;
     this.#listenTimer = setTimeout(() => {
       const silence = setTimeout(() => listener.breakOff(), ANSWER_MS);
@@ -116,7 +116,7 @@ export class Notices {
         .query('SELECT 1', [])
         .finally(() => clearTimeout(silence))
         .then(
-          () => this.#askSoon(listener),
+          () => this.#checkSoon(listener),
           (error: unknown) => this.#listenAgain(listener, error),
         );
     }, ASKED_EVERY_MS);

@@ -4,7 +4,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { StoreUnavailable } from '../../contract/store.ts';
-import { CommitMarkers, type Outcome, type RunStatement } from './commit-marker.ts';
+import { CommitMarkers, type CommitOutcome, type RunStatement } from './commit-marker.ts';
 import {
   ANSWER_TIMEOUT_MS,
   CONNECT_TIMEOUT_MS,
@@ -163,7 +163,7 @@ export class TransactionConnection {
     throw new OutcomeUnknown('the connection to the database broke in the middle of a commit');
   }
 
-  async #outcomeOf(marks: CommitMarkers, of: { mark: number; xid: string | undefined }): Promise<Outcome> {
+  async #outcomeOf(marks: CommitMarkers, of: { mark: number; xid: string | undefined }): Promise<CommitOutcome> {
     try {
       const connection = await this.#connect();
       const silence = setTimeout(() => connection.breakOff(), CONNECT_TIMEOUT_MS);

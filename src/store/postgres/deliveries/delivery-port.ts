@@ -3,7 +3,7 @@
 import { type AttemptTrigger, type DeliveryLease, isWebhook, MAIL } from '../../../domain/delivery/delivery.ts';
 import type { WebhookHealth } from '../../../domain/delivery/health.ts';
 import { closedStateOf, type DeliveryMove, isWaiting } from '../../../domain/delivery/progress.ts';
-import { maySend } from '../../../domain/delivery/turn.ts';
+import { maySend } from '../../../domain/delivery/queue-state.ts';
 import type { Webhook } from '../../../domain/resource.ts';
 import type { DeliveryPort, LeasedDelivery, NextClaim } from '../../log/delivery-port.ts';
 import { number, text } from '../../rows/cells.ts';

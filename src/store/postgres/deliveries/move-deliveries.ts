@@ -3,7 +3,7 @@
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import type { ListenerMove } from '../../../domain/delivery/progress.ts';
 import type { Listener } from '../../config/config-database.ts';
-import type { Ledger } from '../../log/ledger.ts';
+import type { LedgerChanges } from '../../log/ledger.ts';
 import { number, text } from '../../rows/cells.ts';
 import { IS_UNSENT } from '../../rows/delivery-rows.ts';
 import { moveInSteps, ROWS_PER_STEP } from '../claims/queued-work.ts';
@@ -53,7 +53,7 @@ export function moveSome(tx: Tx, { ownerId, id }: Listener, { move, after, most,
 interface Moving {
   readonly move: ListenerMove;
   readonly nowMs: number;
-  readonly ledger: Ledger;
+  readonly ledger: LedgerChanges;
   readonly node: number;
 }
 

@@ -3,16 +3,16 @@
 
 import type { Replay } from '../../../domain/errors/replay.ts';
 import type { Owner, Runnable, Subscription, Webhook } from '../../../domain/resource.ts';
-import type { Admission } from '../../contract/store.ts';
+import type { FreeSlots } from '../../contract/store.ts';
 import type { WatchDecision } from '../../contract/watches.ts';
 import { GroupCaptures } from '../../log/error-groups.ts';
-import { Ledger, type WorkKind } from '../../log/ledger.ts';
+import { LedgerChanges, type WorkKind } from '../../log/ledger.ts';
 import type { ClaimsSoFar, DueFallback, FallbackDecision, LockedReplay, ReplaysMade } from '../../log/port.ts';
 import { decisionKey } from '../../log/watch/decisions.ts';
 import { WatchNotes } from '../../log/watch/notes.ts';
 import { flag, number } from '../../rows/cells.ts';
 import type { Numbers } from '../claims/node.ts';
-import type { Channel } from '../connection/notify.ts';
+import type { NotifyChannel } from '../connection/notify.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
@@ -24,12 +24,12 @@ import { RowChanges } from './row-changes.ts';
 
 /** A verb that claims: the slots that it takes, and what it has claimed so far. */
 interface Claimer {
-  readonly admission: Admission;
+  readonly admission: FreeSlots;
   readonly claims: ClaimsSoFar;
 }
 
 /** Rows to claim for a verb, once the plan is whole. */
-export interface Grant {
+export interface PlannedClaim {
   readonly queue: ListenerQueue;
   readonly claimer: Claimer;
   readonly count: number;
@@ -37,7 +37,7 @@ export interface Grant {
   readonly runnable: Runnable | null;
 }
 
-export interface Digest {
+export interface PlannedDigest {
   readonly openedAtMs: number;
   readonly closesAtMs: number;
   repeats: number;
@@ -49,24 +49,24 @@ export class BatchPlanner {
   readonly core: Core;
   readonly reads: Reads;
   readonly changes = new RowChanges();
-  readonly ledger = new Ledger();
+  readonly ledger = new LedgerChanges();
   readonly captures = new GroupCaptures();
   readonly watchNotes = new WatchNotes();
   readonly decisions: WatchDecision[] = [];
   readonly numbers: Numbers;
   readonly replaysMade: ReplaysMade[] = [];
-  readonly grants: Grant[] = [];
+  readonly grants: PlannedClaim[] = [];
   /** The queues of webhooks that this batch disables, by webhook: what waits for them is held. */
   readonly goneWebhooks = new Map<string, ListenerQueue>();
   /** Queues to which a delivery was returned: they differ from the rows until the rows are written. */
   readonly wentBack = new Set<ListenerQueue>();
-  readonly digests = new Map<string, Digest & { ownerId: string; digestKey: string }>();
+  readonly digests = new Map<string, PlannedDigest & { ownerId: string; digestKey: string }>();
   /** Ids that sources forget and remember, by source. */
   readonly memories = new Map<string, { readonly removed: Set<string>; readonly added: Map<string, number> }>();
   /** Idempotency keys first used in this batch, with their results. */
   readonly firsts = new Map<string, { entry: number; run: number | null; requestHash: string }>();
   /** Topics that other nodes are notified of after the commit. */
-  readonly notified = new Set<Channel>();
+  readonly notified = new Set<NotifyChannel>();
   /** The claims of each verb. */
   readonly claims: ClaimsSoFar[] = [];
   readonly #queues = new Map<string, ListenerQueue>();
@@ -119,7 +119,9 @@ export class BatchPlanner {
     const key = `replay ${operationId}`;
     const locked = this.#dealtWith.has(key) ? undefined : this.reads.replays.get(operationId);
     this.#dealtWith.add(key);
-    return locked && { ...locked, standing: new Map([...locked.standing, ...this.#replaysBefore(locked.ownerId)]) };
+    return (
+      locked && { ...locked, lastReplays: new Map([...locked.lastReplays, ...this.#replaysBefore(locked.ownerId)]) }
+    );
   }
 
   /** Replays that operations have made in this batch, by the entries of the errors. */
@@ -212,7 +214,7 @@ export class BatchPlanner {
     for (const drop of this.#unused.splice(0)) drop();
   }
 
-  digest(need: { ownerId: string; digestKey: string; windowMs: number }): Digest | undefined {
+  digest(need: { ownerId: string; digestKey: string; windowMs: number }): PlannedDigest | undefined {
     const key = pairKey(need.ownerId, need.digestKey);
     const known = this.digests.get(key);
     if (known) return known;

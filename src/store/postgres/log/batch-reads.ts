@@ -78,7 +78,7 @@ export class Reads {
   /** Reads, in the first round trip, what the verbs have declared. */
   async first(needs: Needs): Promise<void> {
     await Promise.all([
-      this.#readStand(needs.owners),
+      this.#readClockAndVersions(needs.owners),
       needs.replays.length > 0 && this.#readReplays(needs.replays),
       this.#readKeys(needs.keys),
       this.#readEndings(needs.endings),
@@ -104,13 +104,13 @@ export class Reads {
     const isMissingOthers = missed.owners.size + missed.digests.size > 0 || !missed.routes.isEmpty;
     if (!isMissingOthers) return this.#readQueues(missed.queues);
     await Promise.all([
-      missed.owners.size > 0 && this.#readStand(missed.owners),
+      missed.owners.size > 0 && this.#readClockAndVersions(missed.owners),
       this.#core.routes.read(this.#tx, missed.routes),
       this.#readDigests([...missed.digests.values()]),
     ]);
   }
 
-  async #readStand(owners: ReadonlySet<string>): Promise<void> {
+  async #readClockAndVersions(owners: ReadonlySet<string>): Promise<void> {
     const { node, clock } = this.#core;
     const rows = await this.#tx.query(
       `SELECT ${NOW_SQL} AS now_ms, (SELECT gone_at_ms IS NULL FROM nodes WHERE node = $1) AS is_alive,
@@ -121,7 +121,7 @@ export class Reads {
     );
     const [row] = rows;
     if (row?.is_alive !== true) throw new NodeGone('this node was taken for gone');
-    if (this.nowMs === 0) this.nowMs = clock.heard(number(row, 'now_ms'), this.#tx.beganAt);
+    if (this.nowMs === 0) this.nowMs = clock.endReading(number(row, 'now_ms'), this.#tx.beganAt);
     this.lastNumber = numberOrNull(row, 'last_number') ?? 0;
     for (const ownerId of owners) this.versions.set(ownerId, 0);
     for (const pair of (textOrNull(row, 'versions') ?? '').split(',')) {

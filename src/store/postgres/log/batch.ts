@@ -54,15 +54,15 @@ const BESIDE_SMALL_FLOWS = 20;
 /** The most plans of one transaction: each may miss something that follows from what the last one read. */
 const MAX_PLANS = 64;
 
-export interface Verb<T> {
+export interface BatchVerb<T> {
   /** Declares what the verb is sure to need. */
   readonly needs: (needs: Needs) => void;
   /** Plans the verb. Called once for each new planner; the last call counts. */
   readonly plan: (planner: BatchPlanner) => T;
 }
 
-interface Waiting {
-  readonly verb: Verb<unknown>;
+interface QueuedVerb {
+  readonly verb: BatchVerb<unknown>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -79,7 +79,7 @@ const FAILING_MS = 10_000;
 export class Batch {
   readonly #connection: TransactionConnection;
   readonly #core: Core;
-  readonly #queue = new FairQueue<Waiting>(BESIDE_SMALL_FLOWS);
+  readonly #queue = new FairQueue<QueuedVerb>(BESIDE_SMALL_FLOWS);
   #working: Promise<void> | undefined;
   #closed = false;
 
@@ -97,7 +97,7 @@ export class Batch {
   }
 
   /** Resolves with the verb's result after the commit. Order is kept within a flow. `bytes`: about what it writes. */
-  write<T>(verb: Verb<T>, flow = '', bytes = 0): Promise<T> {
+  write<T>(verb: BatchVerb<T>, flow = '', bytes = 0): Promise<T> {
     if (this.#closed) return Promise.reject(new StoreUnavailable('the store is closed'));
     return new Promise<T>((resolve, reject) => {
       this.#queue.push({ verb, resolve: resolve as (value: unknown) => void, reject }, flow, bytes);
@@ -118,7 +118,7 @@ export class Batch {
     this.#working = undefined;
   }
 
-  async #flush(batch: readonly Waiting[]): Promise<void> {
+  async #flush(batch: readonly QueuedVerb[]): Promise<void> {
     try {
       const values = await this.#commit(batch);
       this.#failedAt = null;
@@ -135,7 +135,7 @@ export class Batch {
     }
   }
 
-  async #commit(batch: readonly Waiting[]): Promise<unknown[]> {
+  async #commit(batch: readonly QueuedVerb[]): Promise<unknown[]> {
     const core = this.#core;
     const earlier: EarlierTries = { queues: new Map(), lostDecisions: new Set() };
     let planner: BatchPlanner | undefined;
@@ -180,7 +180,7 @@ class DecisionsLost extends Error {
 
 async function plan(
   core: Core,
-  batch: readonly Waiting[],
+  batch: readonly QueuedVerb[],
   reads: Reads,
 ): Promise<{ planner: BatchPlanner; values: unknown[] }> {
   const needs = new Needs();

@@ -1,11 +1,11 @@
 // Writes changes to the ledger.
 
-import type { Ledger } from '../../log/ledger.ts';
+import type { LedgerChanges } from '../../log/ledger.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral } from '../connection/values.ts';
 
 /** Sends the changes with one statement. `slot`: of this node, see the table. */
-export function writeLedger(tx: Tx, ledger: Ledger, slot: number): void {
+export function writeLedger(tx: Tx, ledger: LedgerChanges, slot: number): void {
   const changes = [...ledger.changes()];
   if (changes.length === 0) return;
   void tx.query(

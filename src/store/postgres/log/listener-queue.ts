@@ -6,12 +6,12 @@ import { HEALTHY, type WebhookHealth } from '../../../domain/delivery/health.ts'
 import { isWaiting } from '../../../domain/delivery/progress.ts';
 import type { Throttle } from '../../../domain/resource.ts';
 import { nextStartMs, roomAt, type StartTimes } from '../../../domain/run/throttle.ts';
-import type { Ledger } from '../../log/ledger.ts';
+import type { LedgerChanges } from '../../log/ledger.ts';
 import { number, numberIfRead, text, textOrNull } from '../../rows/cells.ts';
 import { toHealth } from '../../rows/webhook-rows.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
-import { keptStarts, NEVER, settled, toStarts, withMore } from '../runs/throttle-starts.ts';
+import { NEVER, settled, storedStartTimes, toStartTimes, withMore } from '../runs/start-times.ts';
 
 export interface QueueRow {
   readonly ownerId: string;
@@ -57,7 +57,7 @@ export function toQueueRow(row: Row): QueueRow {
     keptUntilMs: numberIfRead(row, 'kept_until_ms'),
     health: toHealth(row),
     readyAtMs: numberIfRead(row, 'ready_at_ms') ?? 0,
-    starts: toStarts(row.starts === undefined ? null : textOrNull(row, 'starts')),
+    starts: toStartTimes(row.starts === undefined ? null : textOrNull(row, 'starts')),
   };
 }
 
@@ -117,7 +117,7 @@ export class ListenerQueue {
   }
 
   /** Counts deliveries that changed from one state to another, here and in the ledger; `from` null: they are new. */
-  deliveriesMoved({ from, to, n = 1, keptUntilMs = null }: DeliveriesMoved, ledger: Ledger, node: number): void {
+  deliveriesMoved({ from, to, n = 1, keptUntilMs = null }: DeliveriesMoved, ledger: LedgerChanges, node: number): void {
     ledger.moved(this.ownerId, 'deliveries', { from, to, n });
     const waiting = n * (Number(isWaiting(to)) - Number(isWaiting(from)));
     const taken = n * (Number(to === 'sending') - Number(from === 'sending'));
@@ -156,7 +156,7 @@ export class ListenerQueue {
 
   /** Returns how many runs the throttle lets begin now. While there are none, the queue is not ready. */
   roomAt(throttle: Throttle | null, nowMs: number): number {
-    this.#keepStarts(throttle === null ? NEVER : settled(this.#starts, nowMs));
+    this.#setStartTimes(throttle === null ? NEVER : settled(this.#starts, nowMs));
     const room = throttle === null ? Number.POSITIVE_INFINITY : roomAt(throttle, this.#starts, nowMs);
     const readyAtMs = throttle === null || room > 0 ? 0 : nextStartMs(throttle, this.#starts, nowMs);
     if (readyAtMs !== this.#readyAtMs) {
@@ -169,11 +169,11 @@ export class ListenerQueue {
   /** Counts runs that begin now; `atMs`: the last of them. */
   began(throttle: Throttle | null, of: { count: number; atMs: number; nowMs: number }): void {
     if (throttle === null || of.count === 0) return;
-    this.#keepStarts(withMore(throttle, this.#starts, of));
+    this.#setStartTimes(withMore(throttle, this.#starts, of));
     this.roomAt(throttle, of.nowMs);
   }
 
-  #keepStarts(starts: StartTimes): void {
+  #setStartTimes(starts: StartTimes): void {
     if (starts === this.#starts) return;
     this.#starts = starts;
     this.isChanged = true;
@@ -184,10 +184,10 @@ export class ListenerQueue {
   }
 
   get starts(): string | null {
-    return keptStarts(this.#starts);
+    return storedStartTimes(this.#starts);
   }
 
-  get isStartsChanged(): boolean {
+  get areStartTimesChanged(): boolean {
     return this.#starts !== this.#startsBefore;
   }
 
@@ -238,9 +238,9 @@ export function sendQueues(tx: Tx, changed: readonly ListenerQueue[]): void {
     tx,
     changed.filter((queue) => queue.isHealthChanged),
   );
-  sendStarts(
+  sendStartTimes(
     tx,
-    changed.filter((queue) => queue.isStartsChanged),
+    changed.filter((queue) => queue.areStartTimesChanged),
   );
   void tx.query(
     `UPDATE listener_queues AS l SET waiting = u.waiting, taken = u.taken, holder = u.holder, kept_until_ms = u.kept,
@@ -259,7 +259,7 @@ export function sendQueues(tx: Tx, changed: readonly ListenerQueue[]): void {
   );
 }
 
-function sendStarts(tx: Tx, changed: readonly ListenerQueue[]): void {
+function sendStartTimes(tx: Tx, changed: readonly ListenerQueue[]): void {
   if (changed.length === 0) return;
   void tx.query(
     `UPDATE listener_queues AS l SET starts = u.starts FROM unnest($1::text[], $2::text[], $3::text[]) AS u (o, i, starts)

@@ -7,7 +7,7 @@ import type { Dedupe, Owner, Runnable, Subscription, Webhook } from '../../../do
 import type { Withheld } from '../../../domain/route.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
 import type { ReplayStep } from '../../contract/operations.ts';
-import type { Admission, Idempotency, Tick } from '../../contract/store.ts';
+import type { FreeSlots, Idempotency, Tick } from '../../contract/store.ts';
 import type { WatchDecision } from '../../contract/watches.ts';
 import {
   type ClaimsSoFar,
@@ -34,10 +34,10 @@ import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { NOT_OF_SOURCES } from '../../rows/emission-cells.ts';
 import { toEmission } from '../../rows/log-rows.ts';
 import { asKept } from '../../seal/sealed-requests.ts';
-import type { Channel } from '../connection/notify.ts';
+import type { NotifyChannel } from '../connection/notify.ts';
 import { PlannedLeasedRun } from '../runs/leased-run.ts';
 import { leaseKey, pairKey, tickKey } from './batch-needs.ts';
-import type { BatchPlanner, Digest } from './batch-planner.ts';
+import type { BatchPlanner, PlannedDigest } from './batch-planner.ts';
 import { PlannedDeliveryQueue, PlannedRunQueue } from './planned-queues.ts';
 
 /** Added to a run's timeout for the start of a process, the node's own queue, and a slow database. */
@@ -52,10 +52,10 @@ export function runLeaseMs({ settings }: Runnable): number {
 /** One for each verb and plan. */
 export class PlannedLogWriter implements LogWriter {
   readonly planner: BatchPlanner;
-  readonly admission: Admission;
+  readonly admission: FreeSlots;
   readonly claims: ClaimsSoFar = noClaims();
 
-  constructor(planner: BatchPlanner, admission: Admission) {
+  constructor(planner: BatchPlanner, admission: FreeSlots) {
     this.planner = planner;
     this.admission = admission;
     planner.claims.push(this.claims);
@@ -249,7 +249,7 @@ export class PlannedLogWriter implements LogWriter {
     changes.keys.push({ ...key, ...first });
   }
 
-  digestWindow(ownerId: string, digestKey: string): Digest | null {
+  digestWindow(ownerId: string, digestKey: string): PlannedDigest | null {
     const windowMs = this.planner.owner(ownerId)?.digestWindowMs ?? 0;
     const digest = this.planner.digest({ ownerId, digestKey, windowMs });
     return digest === undefined || digest.isNew ? null : digest;
@@ -318,7 +318,7 @@ export class PlannedLogWriter implements LogWriter {
     return this.planner.takeDelivery(this, listenerId, webhook);
   }
 
-  wakeOthers(topic: Channel): void {
+  wakeOthers(topic: NotifyChannel): void {
     this.planner.notified.add(topic);
   }
 }

@@ -2,10 +2,10 @@
 // all nodes.
 
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
-import { maySend } from '../../../domain/delivery/turn.ts';
+import { maySend } from '../../../domain/delivery/queue-state.ts';
 import { concurrencyOf, type Runnable } from '../../../domain/resource.ts';
 import type { RunState } from '../../../domain/run/run.ts';
-import type { Admission } from '../../contract/store.ts';
+import type { FreeSlots } from '../../contract/store.ts';
 import type { ClaimsSoFar, DeliveryQueue, RunQueue } from '../../log/port.ts';
 import type { BatchPlanner } from './batch-planner.ts';
 import type { ListenerQueue } from './listener-queue.ts';
@@ -13,7 +13,7 @@ import type { ListenerQueue } from './listener-queue.ts';
 /** The verb that is planned. */
 interface Planning {
   readonly planner: BatchPlanner;
-  readonly admission: Admission;
+  readonly admission: FreeSlots;
   readonly claims: ClaimsSoFar;
 }
 

@@ -5,7 +5,7 @@
 /** The most keys of one query: with more, the first would wait for the last. */
 const MAX_KEYS = 500;
 
-interface Asked<T> {
+interface PendingRead<T> {
   readonly found: Promise<T | undefined>;
   readonly resolve: (found: T | undefined) => void;
   readonly reject: (error: unknown) => void;
@@ -13,7 +13,7 @@ interface Asked<T> {
 
 export class RecordFinder<T> {
   readonly #read: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>;
-  #asked = new Map<string, Asked<T>>();
+  #asked = new Map<string, PendingRead<T>>();
 
   /** `read`: returns the current records by key. */
   constructor(read: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>) {
@@ -36,7 +36,7 @@ export class RecordFinder<T> {
     for (let from = 0; from < asked.length; from += MAX_KEYS) void this.#answer(asked.slice(from, from + MAX_KEYS));
   }
 
-  async #answer(asked: readonly (readonly [string, Asked<T>])[]): Promise<void> {
+  async #answer(asked: readonly (readonly [string, PendingRead<T>])[]): Promise<void> {
     try {
       const found = await this.#read(asked.map(([key]) => key));
       for (const [key, { resolve }] of asked) resolve(found.get(key));

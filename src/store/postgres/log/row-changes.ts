@@ -8,8 +8,8 @@ import { arrayLiteral } from '../connection/values.ts';
 import {
   ANSWERS,
   ATTEMPTS,
-  type Cells,
   CONTINUATIONS,
+  type InsertedRow,
   type LaterEmission,
   OPEN_DELIVERIES,
   OPEN_RUNS,
@@ -61,20 +61,20 @@ interface SourceValueRow {
 export class RowChanges {
   readonly emissions: Emission[] = [];
   readonly later: LaterEmission[] = [];
-  readonly openRuns: Cells[] = [];
+  readonly openRuns: InsertedRow[] = [];
   /** Of the open ones, those that go on where another one failed. */
-  readonly continuations: Cells[] = [];
-  readonly runs: Cells[] = [];
+  readonly continuations: InsertedRow[] = [];
+  readonly runs: InsertedRow[] = [];
   /** Open runs that end, but were not deleted when they were read. */
   readonly closedRuns: number[] = [];
   readonly runsAgain: RunAgainRow[] = [];
   readonly waits: PlannedWait[] = [];
-  readonly openDeliveries: Cells[] = [];
+  readonly openDeliveries: InsertedRow[] = [];
   readonly deliveryChanges: DeliveryChange[] = [];
   readonly deliveryEnds: DeliveryEnd[] = [];
-  readonly attempts: Cells[] = [];
-  readonly withheld: Cells[] = [];
-  readonly answers: Cells[] = [];
+  readonly attempts: InsertedRow[] = [];
+  readonly withheld: InsertedRow[] = [];
+  readonly answers: InsertedRow[] = [];
   readonly keys: KeyRow[] = [];
   readonly keyAnswers: { readonly run: number; readonly answer: string }[] = [];
   readonly endedDigests: { readonly ownerId: string; readonly digestKey: string }[] = [];

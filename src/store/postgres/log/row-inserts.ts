@@ -6,7 +6,7 @@ import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral } from '../connection/values.ts';
 
 type Cell = string | number | boolean | null;
-export type Cells = Readonly<Record<string, Cell | Uint8Array>>;
+export type InsertedRow = Readonly<Record<string, Cell | Uint8Array>>;
 
 /**
  * Inserts rows into one table. Byte strings (of one column at most) are sent as one, and each is cut out of it: an array would
@@ -33,7 +33,7 @@ export class Inserter {
   }
 
   /** Sends one statement if there are rows. */
-  send(tx: Tx, rows: readonly Cells[]): void {
+  send(tx: Tx, rows: readonly InsertedRow[]): void {
     if (rows.length === 0) return;
     const arrays = this.#columns.map((column) => arrayLiteral(rows.map((row) => (row[column] ?? null) as Cell)));
     const bytes = this.#bytes;

@@ -13,7 +13,13 @@ import { ERRORS } from '../../../domain/emission.ts';
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import { LIMITS, SECOND_MS } from '../../../domain/limits.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
-import { type Channel, isOfOwner, type LoggedRecord, type StreamStore, type Stretch } from '../../contract/streams.ts';
+import {
+  type EmissionFilter,
+  isOfOwner,
+  type LoggedRecord,
+  type StreamStore,
+  type Stretch,
+} from '../../contract/streams.ts';
 import { number, numberOrNull, textOrNull } from '../../rows/cells.ts';
 import { type EmissionReader, toLoggedRecord } from '../../rows/log-rows.ts';
 import { LAST_NUMBER_SQL } from '../claims/node.ts';
@@ -95,7 +101,7 @@ class LogEnd {
 
   async #look(): Promise<Look> {
     const { pool, clock } = this.#core;
-    const stands = clock.standMs();
+    const stands = clock.overrideMs();
     const row = (await pool.get(LOOK)) as Row;
     const nowMs = stands ?? number(row, 'now_ms');
     const last = numberOrNull(row, 'last_number') ?? 0;
@@ -106,7 +112,7 @@ class LogEnd {
 }
 
 interface Wanted {
-  readonly channel: Channel;
+  readonly channel: EmissionFilter;
   readonly stretch: Stretch;
   readonly withBody: boolean;
 }

@@ -2,7 +2,7 @@
 
 import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
 import { findSealed } from '../../check/check-secrets.ts';
-import { checkRows, type Finding, findBroken, type ReadRows, type Report } from '../../check/checks.ts';
+import { type CheckReport, checkRows, type Finding, findBroken, type ReadRows } from '../../check/checks.ts';
 import { type Rule, showDelivery, showRun, waitRules } from '../../check/rules.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
@@ -96,7 +96,7 @@ function leases(table: string, key: string, state: string): Rule[] {
 }
 
 /** Checks a store. `keys`: of the operator. Throws `StoreUnavailable` when the database is out of reach or has another schema. */
-export async function checkPostgres(url: string, keys: readonly SecretKey[] = []): Promise<Report> {
+export async function checkPostgres(url: string, keys: readonly SecretKey[] = []): Promise<CheckReport> {
   const session = await Session.open({ url, name: 'errand store check' });
   try {
     await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');

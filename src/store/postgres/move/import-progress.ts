@@ -1,7 +1,7 @@
 // The mark and progress of `errand store move` in the database that it fills. Progress is written together with the rows, so a
 // move that was killed goes on where it was.
 
-import type { Cell } from '../../contract/export.ts';
+import type { ExportedCell } from '../../contract/export.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import { text } from '../../rows/cells.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
@@ -20,7 +20,7 @@ export interface MoveMark {
 export interface Progress {
   readonly rows: number;
   /** Key of the last row; null: none yet. */
-  readonly after: readonly Cell[] | null;
+  readonly after: readonly ExportedCell[] | null;
   readonly isWhole: boolean;
 }
 

@@ -1,7 +1,7 @@
 // Groups rows, converts them, and compares what arrived.
 
 import { createHash, type Hash } from 'node:crypto';
-import type { Cell, Cells } from '../../contract/export.ts';
+import type { ExportedCell, ExportedRow } from '../../contract/export.ts';
 import type { Imported } from './import-tables.ts';
 
 const ROWS_AT_ONCE = 1000;
@@ -9,7 +9,7 @@ const ROWS_AT_ONCE = 1000;
 const BYTES_AT_ONCE = 8 * 1024 * 1024;
 
 /** A table of this database, and the rows that fill it. */
-export interface Target {
+export interface TargetTable {
   readonly imported: Imported;
   /** In the table's order. */
   readonly columns: readonly Column[];
@@ -22,8 +22,8 @@ interface Column {
 }
 
 /** Yields rows in groups that fit into memory. */
-export function* grouped(rows: Iterable<Cells>): Generator<Cells[]> {
-  let group: Cells[] = [];
+export function* grouped(rows: Iterable<ExportedRow>): Generator<ExportedRow[]> {
+  let group: ExportedRow[] = [];
   let bytes = 0;
   for (const row of rows) {
     group.push(row);
@@ -36,13 +36,13 @@ export function* grouped(rows: Iterable<Cells>): Generator<Cells[]> {
   if (group.length > 0) yield group;
 }
 
-function sizeOf(cell: Cell): number {
+function sizeOf(cell: ExportedCell): number {
   return typeof cell === 'string' ? cell.length : cell instanceof Uint8Array ? cell.byteLength : 8;
 }
 
 /** Returns a row of the moved store as a row of this table. */
-export function converted({ imported, columns }: Target, row: Cells): Cells {
-  const cells: Record<string, Cell> = {};
+export function converted({ imported, columns }: TargetTable, row: ExportedRow): ExportedRow {
+  const cells: Record<string, ExportedCell> = {};
   for (const { name, type } of columns) {
     const made = imported.columns?.[name];
     const cell = made ? made(row) : row[name];
@@ -53,18 +53,18 @@ export function converted({ imported, columns }: Target, row: Cells): Cells {
 }
 
 /** SHA-256 over rows of either database: cells as JSON, byte strings as they are. */
-export class Digest {
+export class RowHash {
   readonly #columns: readonly string[];
   readonly #hash: Hash = createHash('sha256');
   rows = 0;
 
-  constructor({ columns }: Target) {
+  constructor({ columns }: TargetTable) {
     this.#columns = columns.map(({ name }) => name);
   }
 
-  add(rows: readonly Cells[]): void {
+  add(rows: readonly ExportedRow[]): void {
     for (const row of rows) {
-      const cells = this.#columns.map((name) => row[name] as Cell);
+      const cells = this.#columns.map((name) => row[name] as ExportedCell);
       const spelled = cells.map((cell) => (cell instanceof Uint8Array ? cell.byteLength : cell));
       this.#hash.update(`${JSON.stringify(spelled)}\n`);
       for (const cell of cells) if (cell instanceof Uint8Array) this.#hash.update(cell);

@@ -1,13 +1,13 @@
 // The tables of a move: which rows of an SQLite store become which rows here. A column that is not listed is copied by name; its
 // type is read from the database.
 
-import type { Cell, Cells } from '../../contract/export.ts';
+import type { ExportedCell, ExportedRow } from '../../contract/export.ts';
 import { kept } from '../../log/source-memory.ts';
 import { jsonOrNull, number, text, textOrNull } from '../../rows/cells.ts';
 import { OPEN_DELIVERY } from '../../rows/delivery-rows.ts';
 import { FLAG_BITS } from '../../rows/emission-cells.ts';
 import { OPEN_RUN } from '../../rows/run-rows.ts';
-import { keptStarts } from '../runs/throttle-starts.ts';
+import { storedStartTimes } from '../runs/start-times.ts';
 
 export interface Imported {
   readonly table: string;
@@ -19,12 +19,12 @@ export interface Imported {
   readonly key: readonly string[];
   /** The order in which both sides are compared, if one side lacks the key. */
   readonly order?: readonly string[];
-  readonly columns?: Readonly<Record<string, (row: Cells) => Cell>>;
+  readonly columns?: Readonly<Record<string, (row: ExportedRow) => ExportedCell>>;
 }
 
 /** Reads the bits of an emission's `flags`. */
 const FLAGS = Object.fromEntries(
-  Object.entries(FLAG_BITS).map(([name, bit]) => [name, (row: Cells) => (number(row, 'flags') & bit) !== 0]),
+  Object.entries(FLAG_BITS).map(([name, bit]) => [name, (row: ExportedRow) => (number(row, 'flags') & bit) !== 0]),
 );
 const none = (): null => null;
 
@@ -33,7 +33,7 @@ const none = (): null => null;
  * server that starts rescues it, as after every crash.
  */
 export const NO_NODE = 0;
-const underWay = (state: string) => (row: Cells) => (row.state === state ? NO_NODE : null);
+const underWay = (state: string) => (row: ExportedRow) => (row.state === state ? NO_NODE : null);
 
 /**
  * Queues of webhooks with a row of health, and of throttled workflows. Their counts are added at the end.
@@ -44,13 +44,13 @@ const QUEUES = `(SELECT w.owner_id, h.webhook_id AS listener_id, 0 AS is_run, h.
     FROM throttles AS t JOIN runnables AS r ON r.id = t.runnable_id)`;
 
 /** Converts starts from a JSON list. */
-function startsOf(row: Cells): string | null {
+function startsOf(row: ExportedRow): string | null {
   const starts = jsonOrNull<number[]>(row, 'starts');
-  return starts && keptStarts(starts);
+  return starts && storedStartTimes(starts);
 }
 
 /** Returns whether the owner has cancelled the running run, which is a separate column here; other orders are kept alike. */
-const isStopped = (row: Cells): boolean => /"order":"stop"/.test(textOrNull(row, 'early') ?? '');
+const isStopped = (row: ExportedRow): boolean => /"order":"stop"/.test(textOrNull(row, 'early') ?? '');
 
 const zero = (): number => 0;
 

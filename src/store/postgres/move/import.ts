@@ -2,7 +2,7 @@
 // goes on behind the last row that arrived. No server starts on an unfinished move: see import-progress.ts. Before the move is
 // finished, every table is read back and compared with the moved store.
 
-import type { Cell, Cells, ExportedStore } from '../../contract/export.ts';
+import type { ExportedCell, ExportedRow, ExportedStore } from '../../contract/export.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import { type CommandRecord, insertCommandRecord } from '../../rows/command-record.ts';
 import { SEAL_KEY } from '../../seal/seal-key.ts';
@@ -21,7 +21,7 @@ import {
   writeMeta,
   writeProgress,
 } from './import-progress.ts';
-import { converted, Digest, grouped, type Target } from './import-rows.ts';
+import { converted, grouped, RowHash, type TargetTable } from './import-rows.ts';
 import { IMPORTED, type Imported, MADE_HERE } from './import-tables.ts';
 
 /** A server without a beat for so long was killed. */
@@ -46,7 +46,7 @@ export class Import {
   readonly #options: ImportOptions;
   readonly #session: Session;
   readonly #connection: TransactionConnection;
-  #targets: readonly Target[] = [];
+  #targets: readonly TargetTable[] = [];
   #call = 0;
   /** An interrupted move had copied rows already. */
   isResumed = false;
@@ -122,8 +122,8 @@ export class Import {
     throw this.#refusal(`a server uses it (${row.name}): stop it first, and wait a minute if it was killed`);
   }
 
-  async #describe(): Promise<Target[]> {
-    const targets: Target[] = [];
+  async #describe(): Promise<TargetTable[]> {
+    const targets: TargetTable[] = [];
     for (const imported of IMPORTED) {
       const columns = await this.#session.query(
         `SELECT attname::text AS name, format_type(atttypid, atttypmod) AS type, NOT attnotnull AS "isNullable"
@@ -131,7 +131,7 @@ export class Import {
           WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
         imported.table,
       );
-      targets.push({ imported, columns: columns as unknown as Target['columns'] });
+      targets.push({ imported, columns: columns as unknown as TargetTable['columns'] });
     }
     return targets;
   }
@@ -149,8 +149,8 @@ export class Import {
     if (isWhole) return;
     const inserter = new Inserter(table, Object.fromEntries(target.columns.map(({ name, type }) => [name, type])));
     for (const group of grouped(this.#options.source.rows({ table: from, order: key, after, ...whereOf(where) }))) {
-      const last = group.at(-1) as Cells;
-      after = key.map((column) => last[column] as Cell);
+      const last = group.at(-1) as ExportedRow;
+      after = key.map((column) => last[column] as ExportedCell);
       rows += group.length;
       const progress = { rows, after, isWhole: false };
       const made = group.map((row) => converted(target, row));
@@ -167,14 +167,14 @@ export class Import {
   async compare(imported: Imported, onRows: (rows: number) => void): Promise<Compared> {
     const { table, from, where, key, order = key } = imported;
     const target = this.#target(imported);
-    const [there, here] = [new Digest(target), new Digest(target)];
+    const [there, here] = [new RowHash(target), new RowHash(target)];
     const columns = target.columns.map(({ name }) => name).join(', ');
     await this.#session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     await this.#session.query(
       `DECLARE arrived NO SCROLL CURSOR FOR SELECT ${columns} FROM ${table} ORDER BY ${orderIn(target, order)}`,
     );
     const fetch = async (n: number): Promise<void> => {
-      here.add((await this.#session.query(`FETCH ${n} FROM arrived`)) as readonly Cells[]);
+      here.add((await this.#session.query(`FETCH ${n} FROM arrived`)) as readonly ExportedRow[]);
     };
     for (const group of grouped(this.#options.source.rows({ table: from, order, after: null, ...whereOf(where) }))) {
       there.add(group.map((row) => converted(target, row)));
@@ -227,8 +227,8 @@ export class Import {
     await this.#session.close();
   }
 
-  #target(imported: Imported): Target {
-    return this.#targets.find((target) => target.imported === imported) as Target;
+  #target(imported: Imported): TargetTable {
+    return this.#targets.find((target) => target.imported === imported) as TargetTable;
   }
 
   #refusal(reason: string): StoreUnavailable {
@@ -244,7 +244,7 @@ function whereOf(where: string | undefined): { where?: string } {
  * Returns an order that sorts as SQLite does: texts byte by byte, nulls first. Only nullable columns say so, so that indexes
  * apply.
  */
-function orderIn({ columns }: Target, order: readonly string[]): string {
+function orderIn({ columns }: TargetTable, order: readonly string[]): string {
   const spelled = order.map((name) => {
     const column = columns.find((c) => c.name === name);
     return `${name}${column?.type === 'text' ? ' COLLATE "C"' : ''}${column?.isNullable ? ' NULLS FIRST' : ''}`;

@@ -5,7 +5,7 @@
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { isWaiting, type ListenerMove } from '../../../domain/delivery/progress.ts';
 import type { Listener } from '../../config/config-database.ts';
-import { Ledger } from '../../log/ledger.ts';
+import { LedgerChanges } from '../../log/ledger.ts';
 import { number, text } from '../../rows/cells.ts';
 import { fitting, ROWS_PER_STEP } from '../claims/queued-work.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
@@ -20,7 +20,7 @@ export async function cancelOrphanedRuns(
   tx: Tx,
   { runnables, nowMs }: { runnables: readonly Listener[]; nowMs: number },
 ): Promise<void> {
-  const ledger = new Ledger();
+  const ledger = new LedgerChanges();
   let left = ROWS_PER_STEP;
   for (const runnable of runnables) {
     if (left <= 0) break;
@@ -61,7 +61,7 @@ export async function moveOrphanedDeliveries(
   tx: Tx,
   { orphaned, nowMs }: { orphaned: readonly OrphanedDeliveries[]; nowMs: number },
 ): Promise<void> {
-  const ledger = new Ledger();
+  const ledger = new LedgerChanges();
   let left = ROWS_PER_STEP;
   for (const { ownerId, id, move } of orphaned) {
     if (left <= 0) break;

@@ -7,12 +7,12 @@ import { raw, type Sql, sql } from '../../config/sql.ts';
 import type { Steps } from '../../config/steps.ts';
 import type { RunStore } from '../../contract/store.ts';
 import type { WaitStore } from '../../contract/waits.ts';
-import { Ledger } from '../../log/ledger.ts';
+import { LedgerChanges } from '../../log/ledger.ts';
 import { type CHANGED, cancelRun, endWaits, type RunOrders, resumeRun, untilUnchanged } from '../../log/run-orders.ts';
 import { numberOrNull, text } from '../../rows/cells.ts';
 import { fitting } from '../claims/queued-work.ts';
 import { runSteps } from '../config/config-database.ts';
-import type { Channel } from '../connection/notify.ts';
+import type { NotifyChannel } from '../connection/notify.ts';
 import type { TransactionConnection, Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
@@ -24,7 +24,7 @@ type Orders = Pick<RunStore, 'cancelRun'> & Pick<WaitStore, 'resumeRun' | 'endWa
 export function orderVerbs(core: Core): Orders {
   type Order<T> = (orders: RunOrders) => Steps<T>;
   const order = async <T>(connection: TransactionConnection, steps: Order<T>): Promise<T> => {
-    let notified: ReadonlySet<Channel> = new Set();
+    let notified: ReadonlySet<NotifyChannel> = new Set();
     const answer = await connection.transact(async (tx) => {
       const orders = new PostgresRunOrders(core, tx);
       notified = orders.notified;
@@ -55,8 +55,8 @@ const FITTING_DUE =
 class PostgresRunOrders implements RunOrders {
   readonly stopped = raw('cancel_asked = true');
   readonly nowMs: number;
-  readonly ledger = new Ledger();
-  readonly notified = new Set<Channel>();
+  readonly ledger = new LedgerChanges();
+  readonly notified = new Set<NotifyChannel>();
   readonly #core: Core;
   readonly #tx: Tx;
 

@@ -2,10 +2,10 @@
 
 import type {
   ConfigDatabase,
+  ConfigVerb,
   Listener,
   LockedDeliveries,
-  OpenRuns,
-  Verb,
+  OpenRunsSql,
   Writing,
 } from '../../config/config-database.ts';
 import { type Dialect, raw, render, type Sql, sql } from '../../config/sql.ts';
@@ -29,7 +29,7 @@ const DIALECT: Dialect<Value> = {
   },
 };
 
-const OPEN_RUNS: OpenRuns = {
+const OPEN_RUNS: OpenRunsSql = {
   thatGoOn: raw('runs AS o WHERE o.carried IS NOT NULL AND o.deployment_id = d.id'),
   ofRunnable: raw(`runs AS o WHERE ${OPEN_RUN} AND o.runnable_id = d.runnable_id`),
 };
@@ -41,11 +41,11 @@ type Outcome<T> = { readonly value: T } | { readonly thrown: unknown };
 
 export function configDatabase(core: Core): ConfigDatabase {
   const { batch, reader, routes, boot } = core;
-  const write = async <T>(verb: Verb<T>): Promise<T> => {
+  const write = async <T>(verb: ConfigVerb<T>): Promise<T> => {
     const outcome = await batch.write((tx) => new Run(core, tx).outcomeOf(verb));
     return settled(outcome);
   };
-  const writeRouting = async <T>(verb: Verb<T>): Promise<T> => {
+  const writeRouting = async <T>(verb: ConfigVerb<T>): Promise<T> => {
     const outcome = await batch.write((tx) => {
       routes.forget();
       tx.onRollback(() => routes.forget());
@@ -84,7 +84,7 @@ export function configDatabase(core: Core): ConfigDatabase {
 }
 
 /** Runs the steps of a verb within a transaction. */
-export function runSteps<T>(core: Core, tx: Transaction, verb: Verb<T>): T {
+export function runSteps<T>(core: Core, tx: Transaction, verb: ConfigVerb<T>): T {
   return new Run(core, tx).valueOf(verb);
 }
 
@@ -118,7 +118,7 @@ class Run implements Writing {
    * Runs a verb. An error that it throws before it has written anything is a value, so that the other verbs of its batch are not
    * rolled back.
    */
-  outcomeOf<T>(verb: Verb<T>): Outcome<T> {
+  outcomeOf<T>(verb: ConfigVerb<T>): Outcome<T> {
     try {
       return { value: this.valueOf(verb) };
     } catch (thrown) {
@@ -127,7 +127,7 @@ class Run implements Writing {
     }
   }
 
-  valueOf<T>(verb: Verb<T>): T {
+  valueOf<T>(verb: ConfigVerb<T>): T {
     const steps = verb(this);
     let step = steps.next();
     while (!step.done) step = steps.next(this.#answer(step.value));

@@ -118,7 +118,7 @@ export class DeliveryClaimer implements ClaimSource<ListenerQueue> {
     return this.#core.queues.ready('retrying').size > 0;
   }
 
-  get isTired(): boolean {
+  get hasLookedEnough(): boolean {
     return this.inVain >= MAX_IN_VAIN;
   }
 

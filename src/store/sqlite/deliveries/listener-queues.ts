@@ -10,7 +10,7 @@
 import TinyQueue from 'tinyqueue';
 import type { DeliveryState } from '../../../domain/delivery/delivery.ts';
 import { isWaiting, type WaitingState } from '../../../domain/delivery/progress.ts';
-import { firstsAfter, RetryShare, type Served, VainLooks } from '../../log/round-robin.ts';
+import { FruitlessLooks, firstsAfter, RetryShare, type Served } from '../../log/round-robin.ts';
 import { WaitingRows } from './waiting-rows.ts';
 
 /** States that memory counts. */
@@ -53,7 +53,7 @@ export interface Moved {
 /** The most queues that one call of `nextAtMs` looks up; the result may then be too early, never too late. */
 const MAX_LOOKED_UP = 32;
 /** Outdated entries are removed when there are more of them than queues, and more than this. */
-const SWEPT_FROM = 1024;
+const REBUILT_FROM = 1024;
 
 interface Due {
   readonly atMs: number;
@@ -72,7 +72,7 @@ export class ListenerQueues {
   /** Listeners whose counts were found wrong; `recount` corrects them. */
   readonly doubtful = new Set<string>();
   readonly retries = new RetryShare();
-  readonly vainLooks = new VainLooks();
+  readonly vainLooks = new FruitlessLooks();
   /** What this transaction has read ahead. */
   readonly rows = new WaitingRows();
   #nowMs = 0;
@@ -263,7 +263,7 @@ export class ListenerQueues {
     const atMs = this.#opensAtMs(queue);
     if (atMs >= queue.wakeAtMs) return;
     queue.wakeAtMs = atMs;
-    if (this.#later.length >= SWEPT_FROM + 2 * this.#queues.size) {
+    if (this.#later.length >= REBUILT_FROM + 2 * this.#queues.size) {
       const current = this.#later.data.filter((due) => due.atMs === due.item.wakeAtMs);
       this.#later = new TinyQueue(current, byTime);
     }

@@ -41,14 +41,14 @@ const BESIDE_SMALL_FLOWS = 64;
 /** The weight of the latest commit in the mean of their times. */
 const NEWEST = 0.1;
 
-interface Waiting {
+interface QueuedVerb {
   readonly verb: (tx: Transaction) => unknown;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
-interface Outcome {
-  readonly waiting: Waiting;
+interface VerbResult {
+  readonly waiting: QueuedVerb;
   readonly value: unknown;
 }
 
@@ -56,7 +56,7 @@ export class Batch {
   readonly #writer: Connection;
   readonly #begin: () => Transaction;
   readonly #commits: CommitSync;
-  readonly #queue = new FairQueue<Waiting>(BESIDE_SMALL_FLOWS);
+  readonly #queue = new FairQueue<QueuedVerb>(BESIDE_SMALL_FLOWS);
   #commitMs = 0;
   #scheduled = false;
   #closed = false;
@@ -126,7 +126,7 @@ export class Batch {
       for (const { reject } of this.#queue.next(MAX_VERBS)) reject(this.#commits.refusal);
       return;
     }
-    const batch: Waiting[] = [];
+    const batch: QueuedVerb[] = [];
     const culprit = this.#attempt(this.#nextVerbs(), batch);
     if (culprit === undefined) return;
     if (batch.length === 1 || culprit instanceof StoreUnavailable) {
@@ -140,7 +140,7 @@ export class Batch {
   }
 
   /** Yields verbs for a batch, while there is time for more. */
-  *#nextVerbs(): Iterable<Waiting> {
+  *#nextVerbs(): Iterable<QueuedVerb> {
     const until = performance.now() + COMMITS * this.#commitMs;
     let count = 0;
     for (const waiting of this.#queue.next(MAX_VERBS)) {
@@ -153,9 +153,9 @@ export class Batch {
    * Commits the verbs together and resolves them; or rolls back, resolves none and returns the error. Adds the verbs that it
    * began to `taken`.
    */
-  #attempt(verbs: Iterable<Waiting>, taken: Waiting[]): unknown {
+  #attempt(verbs: Iterable<QueuedVerb>, taken: QueuedVerb[]): unknown {
     const tx = this.#begin();
-    const outcomes: Outcome[] = [];
+    const outcomes: VerbResult[] = [];
     let hasChanged: boolean;
     try {
       this.#writer.exec('BEGIN IMMEDIATE');

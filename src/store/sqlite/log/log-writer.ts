@@ -8,7 +8,7 @@ import type { Dedupe, Owner, Runnable, Subscription, Webhook } from '../../../do
 import type { Withheld } from '../../../domain/route.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
 import type { ReplayStep } from '../../contract/operations.ts';
-import type { Admission, Idempotency, Tick } from '../../contract/store.ts';
+import type { FreeSlots, Idempotency, Tick } from '../../contract/store.ts';
 import type { WatchDecision } from '../../contract/watches.ts';
 import { DIGESTS_PER_STEP } from '../../log/digests.ts';
 import { readFallbacks, writeFallbacks } from '../../log/fallbacks.ts';
@@ -52,10 +52,10 @@ import type { Transaction } from './transaction.ts';
 export class SqliteLogWriter implements LogWriter {
   readonly core: Core;
   readonly tx: Transaction;
-  readonly admission: Admission;
+  readonly admission: FreeSlots;
   readonly claims: ClaimsSoFar = noClaims();
 
-  constructor(core: Core, tx: Transaction, admission: Admission) {
+  constructor(core: Core, tx: Transaction, admission: FreeSlots) {
     this.core = core;
     this.tx = tx;
     this.admission = admission;

@@ -3,7 +3,13 @@
 
 import { ERRORS } from '../../../domain/emission.ts';
 import { LIMITS } from '../../../domain/limits.ts';
-import { type Channel, isOfOwner, type LoggedRecord, type StreamStore, type Stretch } from '../../contract/streams.ts';
+import {
+  type EmissionFilter,
+  isOfOwner,
+  type LoggedRecord,
+  type StreamStore,
+  type Stretch,
+} from '../../contract/streams.ts';
 import { number, text } from '../../rows/cells.ts';
 import { toLoggedRecord } from '../../rows/log-rows.ts';
 import type { Core } from '../core.ts';
@@ -30,7 +36,7 @@ export function streamVerbs(core: Core): Omit<StreamStore, 'emittersAfter'> {
 }
 
 interface Wanted {
-  readonly channel: Channel;
+  readonly channel: EmissionFilter;
   readonly stretch: Stretch;
 }
 

@@ -4,7 +4,7 @@
 // Changes apply at once, so that the verbs of one batch see each other's. A rollback undoes them.
 
 import type { Runnable } from '../../../domain/resource.ts';
-import { nextStartMs, roomAt, type StartTimes, startsAsOf, withStarts } from '../../../domain/run/throttle.ts';
+import { addStarts, nextStartMs, roomAt, type StartTimes, startTimesAsOf } from '../../../domain/run/throttle.ts';
 import { json, text } from '../../rows/cells.ts';
 import type { Connection } from '../database.ts';
 
@@ -33,7 +33,7 @@ export class Throttles {
 
   /** Counts a run that begins. */
   began({ id, settings: { throttle } }: Throttled, nowMs: number): void {
-    if (throttle) this.#change(id, withStarts(throttle, this.#asOf(id, nowMs), { nowMs, count: 1 }));
+    if (throttle) this.#change(id, addStarts(throttle, this.#asOf(id, nowMs), { nowMs, count: 1 }));
   }
 
   /** Forgets a workflow that was deleted, or is no longer throttled. */
@@ -60,7 +60,7 @@ export class Throttles {
 
   #asOf(id: string, nowMs: number): StartTimes {
     const known = this.#starts.get(id) ?? [];
-    const starts = startsAsOf(known, nowMs);
+    const starts = startTimesAsOf(known, nowMs);
     // The clock was set back. Not written: the next opening of the file corrects it in the same way.
     if (starts !== known) this.#starts.set(id, starts);
     return starts;

@@ -4,7 +4,7 @@
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import type { Clock } from '../../../ports.ts';
 import { GroupCaptures } from '../../log/error-groups.ts';
-import { Ledger, type StateChange } from '../../log/ledger.ts';
+import { LedgerChanges, type StateChange } from '../../log/ledger.ts';
 import { OwnerRoundRobin } from '../../log/owner-round-robin.ts';
 import { WatchNotes } from '../../log/watch/notes.ts';
 import type { Connection } from '../database.ts';
@@ -79,7 +79,7 @@ export class Transaction {
   readonly #shared: Shared;
   readonly captures = new GroupCaptures();
   readonly watchNotes = new WatchNotes();
-  readonly #ledger = new Ledger();
+  readonly #ledger = new LedgerChanges();
   readonly #opened = new Map<string, number>();
   readonly #undo: (() => void)[] = [];
   #hasEmitted = false;

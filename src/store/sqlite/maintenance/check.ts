@@ -2,7 +2,7 @@
 
 import { existsSync, statSync } from 'node:fs';
 import { findSealed } from '../../check/check-secrets.ts';
-import { checkRows, type Finding, findBroken, type ReadRows, type Report } from '../../check/checks.ts';
+import { type CheckReport, checkRows, type Finding, findBroken, type ReadRows } from '../../check/checks.ts';
 import { type Rule, showRun, waitRules } from '../../check/rules.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import { number } from '../../rows/cells.ts';
@@ -43,7 +43,7 @@ const RULES: readonly Rule[] = [
 const MAX_FINDINGS = 20;
 
 /** Checks a store. `keys`: of the operator. Throws `StoreUnavailable` when there is no store, or it has another schema. */
-export async function checkSqlite(path: string, keys: readonly SecretKey[] = []): Promise<Report> {
+export async function checkSqlite(path: string, keys: readonly SecretKey[] = []): Promise<CheckReport> {
   const connection = openToRead(path);
   try {
     // First, and outside of the transaction: it reads the whole file, and meanwhile the WAL grows.

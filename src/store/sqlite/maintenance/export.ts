@@ -1,7 +1,7 @@
 // Reads the whole store, for `errand store move`. The file is locked as by a server.
 
 import { existsSync } from 'node:fs';
-import type { Cells, ExportedStore, Reading } from '../../contract/export.ts';
+import type { ExportedRow, ExportedStore, Reading } from '../../contract/export.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
 import { checkSealKey, keptSealKey } from '../config/seal-key.ts';
@@ -45,7 +45,7 @@ export function openExport(path: string, { to, secretKeys = [] }: ExportOptions)
   }
 }
 
-function rowsOf(reader: Connection, { table, where, order, after }: Reading): Iterable<Cells> {
+function rowsOf(reader: Connection, { table, where, order, after }: Reading): Iterable<ExportedRow> {
   const columns = order.join(', ');
   const conditions = [
     ...(where === undefined ? [] : [`(${where})`]),
@@ -54,5 +54,5 @@ function rowsOf(reader: Connection, { table, where, order, after }: Reading): It
   const only = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
   const keys = order.includes('rowid') ? 'rowid, *' : '*';
   const statement = reader.db.prepare(`SELECT ${keys} FROM ${table} ${only} ORDER BY ${columns}`);
-  return statement.iterate(...((after ?? []) as Value[])) as Iterable<Cells>;
+  return statement.iterate(...((after ?? []) as Value[])) as Iterable<ExportedRow>;
 }

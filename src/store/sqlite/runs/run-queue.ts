@@ -3,7 +3,7 @@
 
 import type { Runnable } from '../../../domain/resource.ts';
 import type { RunState } from '../../../domain/run/run.ts';
-import type { Admission } from '../../contract/store.ts';
+import type { FreeSlots } from '../../contract/store.ts';
 import type { ClaimsSoFar, RunQueue } from '../../log/port.ts';
 import { number } from '../../rows/cells.ts';
 import { CLAIMED_COLUMNS, claimedRun, OPEN_RUN, toClaimedRun } from '../../rows/run-rows.ts';
@@ -17,7 +17,7 @@ import { ROOM_AFTER_CLAIM } from './row-room.ts';
 interface Claimer {
   readonly core: Core;
   readonly tx: Transaction;
-  readonly admission: Admission;
+  readonly admission: FreeSlots;
   readonly claims: ClaimsSoFar;
 }
 

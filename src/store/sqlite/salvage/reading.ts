@@ -20,7 +20,7 @@ export interface TableReport {
   readonly reason?: string;
 }
 
-export interface Read {
+export interface SalvagedStore {
   /** The new store. */
   readonly file: string;
   readonly rows: number;
@@ -30,7 +30,7 @@ export interface Read {
 }
 
 /** The damaged store, and whether its WAL is used. The paths of files of this reading begin with `place`. */
-export interface Way {
+export interface SalvageAttempt {
   readonly path: string;
   readonly withWal: boolean;
   readonly place: string;
@@ -40,7 +40,7 @@ const ROWS_PER_COMMIT = 5000;
 const BUSY_MS = 5000;
 
 /** Reads a damaged store into a new one. Throws when nothing can be read. */
-export function readDamaged({ path, withWal, place }: Way): Read {
+export function readDamaged({ path, withWal, place }: SalvageAttempt): SalvagedStore {
   const [copy, file] = [`${place}.damaged`, `${place}.new`];
   copyFileSync(path, copy);
   if (withWal) copyFileSync(`${path}-wal`, `${copy}-wal`);
@@ -76,7 +76,7 @@ export function removeStore(file: string): void {
   for (const end of ['', '-wal', '-shm', '-lock', '-lock-journal']) rmSync(`${file}${end}`, { force: true });
 }
 
-function copyAll(source: DatabaseSync, writer: Connection): Omit<Read, 'file'> {
+function copyAll(source: DatabaseSync, writer: Connection): Omit<SalvagedStore, 'file'> {
   const there = namesOf(source, "SELECT name FROM sqlite_schema WHERE type = 'table'");
   const tables: Record<string, TableReport> = {};
   let rows = 0;

@@ -17,7 +17,7 @@ import { MIGRATIONS } from '../maintenance/schema.ts';
 import { describeFiles } from './damage.ts';
 import { readHeader } from './header.ts';
 import type { Repair } from './ledger.ts';
-import { type Read, readDamaged, removeStore, sizeOf, type TableReport } from './reading.ts';
+import { readDamaged, removeStore, type SalvagedStore, sizeOf, type TableReport } from './reading.ts';
 
 export interface SalvageReport {
   readonly from: string;
@@ -82,7 +82,7 @@ async function makeEmptyFolder(folder: string): Promise<void> {
   throw new StoreUnavailable(`${folder} is not empty, and nothing is overwritten: name a new folder`);
 }
 
-function tryReading(path: string, file: string, wal: 'used' | 'ignored'): { read?: Read; reason?: string } {
+function tryReading(path: string, file: string, wal: 'used' | 'ignored'): { read?: SalvagedStore; reason?: string } {
   const place = `${file}.${wal}`;
   try {
     return { read: readDamaged({ path, withWal: wal === 'used', place }) };

@@ -150,13 +150,13 @@ export class Checkpointer {
 
   async #checkpoint(): Promise<Position> {
     clearTimeout(this.#idle);
-    const result = await this.#ask();
+    const result = await this.#requestCheckpoint();
     this.#idle = setTimeout(() => this.#end(), IDLE_MS).unref();
     if ('message' in result) throw Object.assign(new Error(result.message), { errcode: result.errcode });
     return result;
   }
 
-  async #ask(): Promise<Position | Failed> {
+  async #requestCheckpoint(): Promise<Position | Failed> {
     try {
       this.#worker ??= this.#startWorker();
       this.#worker.postMessage(null);

@@ -14,7 +14,7 @@ export class SyncFailed extends StoreUnavailable {
 /** `failure`: why the commit may not be on disk; null: it is. */
 type Done = (failure: SyncFailed | null) => void;
 
-interface Waiting {
+interface PendingCommit {
   readonly commit: number;
   readonly done: Done;
 }
@@ -31,7 +31,7 @@ export interface CommitSyncOptions {
 export class CommitSync {
   readonly #options: CommitSyncOptions;
   /** In the order of their commits. */
-  #waiting: Waiting[] = [];
+  #waiting: PendingCommit[] = [];
   #latest = 0;
   #synced = 0;
   #isSyncing = false;

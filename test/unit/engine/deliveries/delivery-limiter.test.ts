@@ -220,9 +220,9 @@ test('nobody waits before a webhook that hangs', () => {
   const { attempt, enter, pass, limiter, room } = create();
   attempt(true);
   for (let n = 1; n <= MAX + 2; n++) enter(n);
-  assert.deepEqual(limiter.sweep(), []);
+  assert.deepEqual(limiter.releaseStale(), []);
   pass(1001);
-  assert.deepEqual(numbers(limiter.sweep()), [MAX + 1, MAX + 2]);
+  assert.deepEqual(numbers(limiter.releaseStale()), [MAX + 1, MAX + 2]);
   assert.equal(limiter.slotsTaken, MAX);
   assert.equal(room(), 0, 'and nothing is claimed ahead for it');
 });

@@ -98,13 +98,13 @@ test('those that hang while they hold all leave room', () => {
   assert.equal(entered('well', 600), ALL);
   assert.equal(enter('well599'), false);
   pass(1001);
-  limiter.sweep();
+  limiter.releaseStale();
   assert.equal(enter('well599'), true);
   assert.equal(enter('well0'), false, 'but not for those that hang');
   assert.ok(entered('well', 600) > 0);
   for (let round = 0; round < 20; round++) {
     pass(1001);
-    limiter.sweep();
+    limiter.releaseStale();
     entered(`other${round}-`, 600);
   }
   assert.ok(limiter.slotsTaken <= 2 * ALL, `${limiter.slotsTaken}`);
@@ -114,7 +114,7 @@ test('those that hang keep no slot from new ones', () => {
   const { limiter, attempt, entered, pass } = create();
   const aSecondLater = (): void => {
     pass(1001);
-    limiter.sweep();
+    limiter.releaseStale();
     limiter.beginClaim();
     limiter.endClaim();
   };
@@ -135,7 +135,7 @@ test('all slots are free when all is over', () => {
   const { limiter, enter, comes, pass } = create();
   for (let n = 0; n < 40; n++) for (let i = 0; i < 8; i++) assert.ok(enter(`wh${n}`));
   pass(2000);
-  limiter.sweep();
+  limiter.releaseStale();
   for (let n = 0; n < 40; n++) for (let i = 0; i < 8; i++) comes(`wh${n}`, i % 2 === 0, i * 500);
   assert.equal(limiter.slotsTaken, 0);
 });

@@ -4,7 +4,7 @@ import { isResourceId, PREFIX, resourceId } from '../../../../src/domain/ids.ts'
 import type { Deployment } from '../../../../src/domain/resource.ts';
 import {
   digestOf,
-  type Mark,
+  type FileMark,
   marked,
   markOf,
   mayBeFiles,
@@ -16,7 +16,7 @@ import {
 const T0_MS = 1_790_000_000_000;
 const OWNER = resourceId(PREFIX.owner, T0_MS, Buffer.from('owner-one'));
 const OTHER = resourceId(PREFIX.owner, T0_MS + 1, Buffer.from('owner-two'));
-const MARK: Mark = { key: 'sub/order.ts', state: 'deployed', digest: digestOf(['a', 'b']) };
+const MARK: FileMark = { key: 'sub/order.ts', state: 'deployed', digest: digestOf(['a', 'b']) };
 
 function deployment(id: string, code = ''): Deployment {
   const step = { id: 'c_1', namespace: 'one', code, bundle: '', sourceMap: '' };
@@ -58,7 +58,7 @@ test('a mark is read as it was written', () => {
     const mark = { ...MARK, key };
     const code = marked(mark, 'export default 1\n');
     assert.deepEqual(markOf(deployment('d_1', code)), mark);
-    const removed: Mark = { ...mark, state: 'removed' };
+    const removed: FileMark = { ...mark, state: 'removed' };
     assert.equal(remarked(code, removed), marked(removed, 'export default 1\n'));
   }
 });

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import type { Deployment } from '../../../../src/domain/resource.ts';
 import type { RunOutcome } from '../../../../src/domain/run/run.ts';
 import { isSource, ProcessKeys, SOURCES_AT_ONCE, sourcesPerProcess } from '../../../../src/runner/pool/process-keys.ts';
-import type { RunRequest, SourceInput } from '../../../../src/runner/runner.ts';
+import type { RunRequest, SourceRunInput } from '../../../../src/runner/runner.ts';
 import { bodies, deploymentOf, faultOf, kit, requestOf, until } from '../kit.ts';
 
 const sharing = new ProcessKeys();
@@ -26,7 +26,7 @@ async function pair(code: string): Promise<[Deployment, Deployment]> {
 
 interface Started {
   readonly runner: ReturnType<typeof kit>['runner'];
-  run(deployment: Deployment, input?: Partial<SourceInput>, more?: Partial<RunRequest>): Promise<RunOutcome>;
+  run(deployment: Deployment, input?: Partial<SourceRunInput>, more?: Partial<RunRequest>): Promise<RunOutcome>;
 }
 
 function start(t: TestContext): Started {
@@ -70,7 +70,7 @@ test('each source has its own module state', async (t) => {
       this.$emit([token, id, ++runs, component.left, this.db.get('n') ?? null]);
     } };
     export default component;`);
-  const secret = (value: string): Partial<SourceInput> => ({
+  const secret = (value: string): Partial<SourceRunInput> => ({
     configuredProps: { secret: value },
     db: { n: `"${value}"` },
   });

@@ -3,7 +3,7 @@
 
 import { deepEqual } from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ConfigCore, Verb, Writing } from '../../../../src/store/config/config-database.ts';
+import type { ConfigCore, ConfigVerb, Writing } from '../../../../src/store/config/config-database.ts';
 import { deploymentVerbs } from '../../../../src/store/config/deployments.ts';
 import { raw, type Sql } from '../../../../src/store/config/sql.ts';
 
@@ -24,7 +24,7 @@ function deletionOf({ texts, parts }: Sql): string {
 }
 
 /** Answers each deletion with the rows that it names. */
-function run<T>(verb: Verb<T>): { value: T; deletions: string[] } {
+function run<T>(verb: ConfigVerb<T>): { value: T; deletions: string[] } {
   const deletions: string[] = [];
   const steps = verb({} as Writing);
   let step = steps.next();
@@ -46,7 +46,7 @@ test('spare deployments go in one transaction for each owner', async () => {
   const database = {
     openRuns: { thatGoOn: raw('o'), ofRunnable: raw('o') },
     planned: async () => [found('u_a', 1), found('u_b', 2), found('u_a', 3), found('u_b', 4, false)],
-    writeLocked: async <T>(ownerId: string, verb: Verb<T>): Promise<T> => {
+    writeLocked: async <T>(ownerId: string, verb: ConfigVerb<T>): Promise<T> => {
       const { value, deletions } = run(verb);
       transactions.push([ownerId, deletions]);
       return value;

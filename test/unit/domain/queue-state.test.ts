@@ -2,7 +2,7 @@
 
 import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
-import { maySend, maySendAtOnce, type QueueState } from '../../../src/domain/delivery/turn.ts';
+import { maySend, maySendAtOnce, type QueueState } from '../../../src/domain/delivery/queue-state.ts';
 
 const IDLE: QueueState = { waiting: 0, sending: 0, isSomeDue: false, isPaused: false };
 

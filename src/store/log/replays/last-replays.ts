@@ -20,7 +20,7 @@ export const madeBy = (run: 'runs.run' | 'newest.run'): Sql =>
     WHERE results.run = ${run} AND results.reason IS NULL)`);
 
 /** Selects the newest replays and retries of one owner's errors that were not cancelled, of those that are alike one. */
-export function standingReplays(ownerId: string, errors: readonly OfRun[]): Sql {
+export function selectLastReplays(ownerId: string, errors: readonly OfRun[]): Sql {
   // Runs are looked up one by one: joined with them, Postgres may read all of them by their index.
   return sql`SELECT newest.cause_run, newest.summary, newest.run, ${madeBy('newest.run')} AS operation_id,
       (SELECT made.state FROM ${ALL_RUNS} AS made WHERE made.run = newest.run) AS state
@@ -33,19 +33,19 @@ export function standingReplays(ownerId: string, errors: readonly OfRun[]): Sql 
 }
 
 /** Returns the newest replay that stands for each error, by entry. */
-export function toStanding(rows: readonly Row[], errors: readonly OfRun[]): ReadonlyMap<number, Replay> {
+export function toLastReplays(rows: readonly Row[], errors: readonly OfRun[]): ReadonlyMap<number, Replay> {
   const entriesOf = Map.groupBy(errors, ({ causeRun }) => causeRun);
-  const standing = new Map<number, Replay>();
+  const latest = new Map<number, Replay>();
   for (const row of rows) {
     const made = { name: REPLAY, summary: text(row, 'summary') };
     const [run, state] = [number(row, 'run'), text<RunState>(row, 'state')];
     for (const { entry, causeRun } of entriesOf.get(number(row, 'cause_run')) ?? []) {
       const kind = kindOfReplay(made, { entry, run: causeRun });
       const replay = kind && { ...kind, run, state, operationId: textOrNull(row, 'operation_id') };
-      if (replay && standsFor(replay)) standing.set(entry, replay);
+      if (replay && standsFor(replay)) latest.set(entry, replay);
     }
   }
-  return standing;
+  return latest;
 }
 
 /** Locks errors, so that of several operations that come to one at the same time the second sees the replay of the first. */
