@@ -1,5 +1,6 @@
 // Refuses words that make a text hard to follow, in documents and sources: `npm run check` runs it. Each word has what to
 // write instead. A word or phrase is judged as a whole, in text and comments alike; names in code (`nobody1`) are other words.
+// The comment of a function of src/ begins with what the function does: "Returns the …".
 
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -49,10 +50,25 @@ const PATTERN = new RegExp(`\\b(${Object.keys(WORDS).join('|')})\\b`, 'giu');
 /** `nobody` is a user of Unix systems: in code marks it is that name. */
 const NAMES = /`[^`]*`/g;
 
+const FUNCTIONS = /^src\/.*\.ts$/u;
 const CHECKED = ['*.md', 'docs', 'src', 'dashboard', 'sources', 'examples'];
 /** Generated files, and the first migrations: released ones are never changed, not even in a comment. */
 const UNCHECKED =
   /^(docs\/openapi\.json|src\/client\/generated\/.*|LICENCES\.md|src\/store\/(\w+\/)?migrations\/001-\w+\.ts)$/;
+
+/** A comment of documentation, and the line of code behind it. */
+const COMMENTED = /\/\*\*((?:(?!\*\/).)*)\*\/\n *([^\n]*)/gsu;
+/** A function, a method, a signature of one, or a constant that is a function; not a condition, call or constructor. */
+const FUNCTION =
+  /^(export )?((async )?function\b|const \w+ = (async )?(<\w+>)?(\(|\w+ =>)|((static|async|get|set|\*) ?)*(?!(constructor|if|for|while|switch|return)\b)#?\w+(<[^>]*>)?\()/u;
+const VERB = /^[\s*]*([A-Z][a-z]+s|Called)\b/u;
+/** Words that end as verbs do, and begin comments that say something else. */
+const NO_VERBS = new Set(
+  (
+    'Always As Its Ids This Perhaps Sometimes Thus Unless Others Has Is Was ' +
+    'Bytes Columns Deliveries Emissions Events Fields Owners Rows Sources Values Webhooks Workflows'
+  ).split(' '),
+);
 
 interface Finding {
   readonly place: string;
@@ -67,17 +83,38 @@ export function findings(file: string, text: string): Finding[] {
   });
 }
 
+/** Returns the first word of each function's comment that is no verb, with its line, from 1. */
+export function withoutVerb(file: string, text: string): Finding[] {
+  return [...text.matchAll(COMMENTED)].flatMap(({ 1: comment = '', 2: code = '', index }) => {
+    if (!FUNCTION.test(code)) return [];
+    const verb = VERB.exec(comment)?.[1];
+    if (verb !== undefined && !NO_VERBS.has(verb)) return [];
+    const line = text.slice(0, index).split('\n').length;
+    return [{ place: `${file}:${line}`, word: /[^\s*]+/u.exec(comment)?.[0] ?? '' }];
+  });
+}
+
 async function main(): Promise<void> {
   const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...CHECKED], {
     cwd: ROOT,
     encoding: 'utf8',
   });
   const files = listed.split('\n').filter((file) => file !== '' && !UNCHECKED.test(file));
-  const found = await Promise.all(files.map(async (file) => findings(file, await readFile(join(ROOT, file), 'utf8'))));
-  for (const { place, word } of found.flat()) {
-    process.stderr.write(`${place}: "${word}": write ${WORDS[word.toLowerCase()]}\n`);
-  }
-  if (found.flat().length > 0) process.exitCode = 1;
+  await Promise.all(
+    files.map(async (file) => {
+      const text = await readFile(join(ROOT, file), 'utf8');
+      const words = findings(file, text).map(
+        ({ place, word }) => `${place}: "${word}": write ${WORDS[word.toLowerCase()]}`,
+      );
+      const verbs = (FUNCTIONS.test(file) ? withoutVerb(file, text) : []).map(
+        ({ place, word }) => `${place}: "${word} …": begin with what the function does, as in "Returns …"`,
+      );
+      for (const wrong of [...words, ...verbs]) {
+        process.stderr.write(`${wrong}\n`);
+        process.exitCode = 1;
+      }
+    }),
+  );
 }
 
 if (import.meta.main) await main();

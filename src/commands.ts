@@ -15,7 +15,7 @@ import { readConfig } from './server/config.ts';
 
 process.umask(0o077);
 
-/** What the user of a terminal needs to know. */
+/** Writes what the user of a terminal needs to know. */
 const complain = (fields: object, name: string): void => {
   const { err } = fields as { err?: unknown };
   process.stderr.write(`errand: ${name}${err instanceof Error ? `: ${err.message}` : ''}\n`);
@@ -32,7 +32,7 @@ const print = (value: unknown): void => {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 };
 
-/** A log may be larger than memory: no more is read than the reader takes. */
+/** Writes to standard output. A log may be larger than memory: no more is read than the reader takes. */
 const write = (text: string): Promise<void> =>
   new Promise((resolve, reject) => {
     process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
@@ -40,7 +40,7 @@ const write = (text: string): Promise<void> =>
 
 const findLocal = () => findRunning(readConfig(process.env));
 
-/** Null: the server of the data dir, or of the current profile. */
+/** Connects to a server. Null: the server of the data dir, or of the current profile. */
 async function serverAt(url: string | null): Promise<Api> {
   const target = await findTarget(url === null ? {} : { url }, { env: process.env, findLocal });
   return connect(target.url, target.key);

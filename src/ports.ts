@@ -10,21 +10,21 @@ export interface Clock {
  * machine's. Promise: never ahead of it is `nowMs`, never behind it `latestMs`.
  */
 export interface StoreClock extends Clock {
-  /** What is to be due no earlier than in some time counts from here. */
+  /** Returns a time that is never behind. What is to be due no earlier than in some time counts from here. */
   latestMs(): number;
 }
 
 /** Randomness. Promise: cryptographically strong. */
 export interface Random {
   bytes(count: number): Uint8Array;
-  /** Uniform in [0, 1). Used for jitter only. */
+  /** Returns a number that is uniform in [0, 1). Used for jitter only. */
   fraction(): number;
 }
 
 /** Identifiers. Promise: never the same twice; ids of one prefix sort by the time they were made (`COLLATE BINARY`). */
 export interface Ids {
   next(prefix: string): string;
-  /** At least 128 random bits, url-safe: endpoint keys, API keys. */
+  /** Returns at least 128 random bits, url-safe: endpoint keys, API keys. */
   secret(): string;
 }
 

@@ -55,7 +55,7 @@ export function addComponents(program: Command, { checking, print, write }: Comp
     });
 }
 
-/** Every page; the last command that adds packages counts for all that were missing so far. */
+/** Reads every page of checks; the last command that adds packages counts for all that were missing so far. */
 async function checkAll(check: (after: string | null) => Promise<Checks>): Promise<Omit<Checks, 'truncated'>> {
   const data: Checked[] = [];
   const installs: string[] = [];

@@ -68,7 +68,7 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
     });
 }
 
-/** `isAlone`: a file was named, not a folder. */
+/** Finds the files to deploy. `isAlone`: a file was named, not a folder. */
 async function find(
   { list }: DeployDeps,
   given: string,

@@ -9,12 +9,12 @@ import { CliError } from './shell/exit.ts';
 export interface StoreCommands {
   backup(file: string): Promise<object>;
   check(): Promise<{ readonly ok: boolean }>;
-  /** `to`: the target, or null: ERRAND_DATABASE_URL. `tell`: reports progress. */
+  /** Moves the store to Postgres. `to`: the target, or null: ERRAND_DATABASE_URL. `tell`: reports progress. */
   move(to: string | null, tell: (line: string) => void): Promise<object>;
   undoMove(): Promise<object>;
-  /** `dir`: the damaged data dir, or null: the one of the settings. */
+  /** Salvages what can be read of a damaged store. `dir`: the damaged data dir, or null: the one of the settings. */
   salvage(dir: string | null, to: string): Promise<{ readonly ok: boolean }>;
-  /** `newKey`: as the operator wrote it. */
+  /** Seals all secrets with another key. `newKey`: as the operator wrote it. */
   rekey(newKey: string): Promise<object>;
 }
 

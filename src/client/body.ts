@@ -29,7 +29,7 @@ export async function* textOf(
   }
 }
 
-/** A connection whose other end is gone may never say so. */
+/** Rejects when the reading takes longer than `ms`. A connection whose other end is gone may never say so. */
 function inTime<T>(reading: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new ConnectionError(`nothing came for ${ms} ms`)), ms);

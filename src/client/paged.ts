@@ -13,7 +13,7 @@ export interface Page {
 
 /** Awaited, it is the first page; iterated, it is every record of all pages, each page asked for when it is reached. */
 export interface Paged<P extends Page> extends Promise<P>, AsyncIterable<P['data'][number]> {
-  /** Page after page, from the first one. */
+  /** Yields page after page, from the first one. */
   pages(): AsyncIterable<P>;
 }
 
@@ -45,8 +45,9 @@ export function pagesOf<P extends Page>(read: (cursor: Cursor) => Promise<P>, gi
 }
 
 /**
- * A search says itself where it goes on, and may have an empty page before its end. Of another list the last page is empty,
- * or the first one that has all: what was deleted meanwhile makes the count of the later ones say nothing.
+ * Returns how the next page is requested; null: there is none. A search says itself where it goes on, and may have an empty
+ * page before its end. Of another list the last page is empty, or the first one that has all: what was deleted meanwhile makes
+ * the count of the later ones say nothing.
  */
 function nextOf({ page_info: info }: Page, at: { isUpwards: boolean; isFirst: boolean }): string | null {
   if (info.next_cursor !== undefined) return info.next_cursor;

@@ -74,7 +74,7 @@ function take(rest: Map<string, unknown>, name: string): unknown {
   return value;
 }
 
-/** An empty part, or one of dots, would be another address. */
+/** Returns a parameter as a part of the path. An empty part, or one of dots, would be another address. */
 function partOf({ method, path }: Route, name: string, value: unknown): string {
   const part = value === undefined || value === null ? '' : String(value);
   if (part === '' || part === '.' || part === '..')
@@ -93,7 +93,7 @@ function bodyOf(route: Route, rest: Map<string, unknown>): string | undefined {
   return undefined;
 }
 
-/** A misspelt filter would list everything. */
+/** Throws for members that the route does not have. A misspelt filter would list everything. */
 function refuseRest({ method, path }: Route, rest: ReadonlyMap<string, unknown>): void {
   if (rest.size > 0) throw new TypeError(`${method} ${path} takes no ${[...rest.keys()].join(', ')}`);
 }

@@ -75,7 +75,10 @@ interface Attempted<T> {
   readonly read: (response: Response) => Promise<T>;
 }
 
-/** The time ends with `read`: a stream's is only until its answer begins, the signal's for as long as it is read. */
+/**
+ * Sends the request once. The time ends with `read`: a stream's is only until its answer begins, the signal's for as long as it
+ * is read.
+ */
 async function attempt<T>(own: ErrandOptions, { url, init }: MadeRequest, { options, read }: Attempted<T>): Promise<T> {
   const { signal } = options;
   signal?.throwIfAborted();
@@ -101,7 +104,10 @@ async function attempt<T>(own: ErrandOptions, { url, init }: MadeRequest, { opti
   }
 }
 
-/** `fetch` throws a `TypeError` whose cause, where the platform tells it, says why. */
+/**
+ * Returns the error for a request that reached no server. `fetch` throws a `TypeError` whose cause, where the platform tells
+ * it, says why.
+ */
 function unreachable(url: string, error: TypeError): ConnectionError {
   const { code, message } = (error.cause ?? {}) as { code?: string; message?: string };
   const origin = /^https?:\/\/[^/]+/.exec(url)?.[0] ?? 'the server';

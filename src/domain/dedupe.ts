@@ -21,7 +21,10 @@ export type Spelling = (itemId: string) => string;
 /** Separates the channel's name from the id in a remembered entry. Entries of the default channel have no separator. */
 const SEPARATOR = '\u001f';
 
-/** `remembered`: the result of the last call. An emission without an id passes; earlier code refuses it where ids are required. */
+/**
+ * Removes repeats from emissions. `remembered`: the result of the last call. An emission without an id passes; earlier code
+ * refuses it where ids are required.
+ */
 export function deduplicate<T extends Item>(
   strategy: Dedupe,
   { remembered, emissions }: { remembered: readonly string[]; emissions: readonly T[] },
@@ -57,7 +60,7 @@ export function deduplicate<T extends Item>(
   };
 }
 
-/** The name is encoded, so it contains no separator. */
+/** Returns what stands before the ids of a channel. The name is encoded, so it contains no separator. */
 function prefixOf(channel: string, spell: Spelling): string {
   return channel === '' ? '' : spell(encodeURIComponent(channel.toWellFormed())) + SEPARATOR;
 }

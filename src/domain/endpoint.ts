@@ -27,7 +27,7 @@ interface UrlSettings {
   readonly endpointHosts: EndpointHosts | null;
 }
 
-/** `listensAt`: returns the address to use without a public URL. */
+/** Creates the addresses that callers see. `listensAt`: returns the address to use without a public URL. */
 export function createUrls({ publicUrl: given, endpointHosts }: UrlSettings, listensAt: () => string): Urls {
   const publicUrl = (): string => given ?? listensAt();
   const endpointUrl = (key: string): string => {

@@ -240,7 +240,7 @@ export function errorIn(tail: Uint8Array): ErrorJson {
   return detailIn(tail).error;
 }
 
-/** `told`: JSON text that becomes a member of the error, `context`. */
+/** Returns an `$errors` emission. `told`: JSON text that becomes a member of the error, `context`. */
 function errorEmission(failed: Failed, fault: Fault, told: Uint8Array | null = null): NewEmission {
   const { emission, emitterId } = failed;
   const error = {

@@ -83,7 +83,10 @@ function isName(key: Uint8Array, wanted: Uint8Array, name: string): boolean {
   return key.length === wanted.length && key.every((byte, at) => byte === wanted[at]);
 }
 
-/** All JSON white space is at or below U+0020, and nothing else outside strings is. */
+/**
+ * Returns the index of the next byte that is no white space. All JSON white space is at or below U+0020, and nothing else
+ * outside strings is.
+ */
 function afterSpace(json: Uint8Array, from: number): number {
   let at = from;
   while (at < json.length && (json[at] as number) <= SPACE) at++;

@@ -142,7 +142,7 @@ function afterWord(json: Uint8Array, from: number, word: Uint8Array): number {
   return from + word.length;
 }
 
-/** `from` is behind the opening quote. */
+/** Returns the index behind the string whose opening quote is before `from`. */
 function afterString(json: Uint8Array, from: number): number {
   const end = json.length;
   let at = from;

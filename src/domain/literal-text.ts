@@ -10,8 +10,8 @@ export function containing(wanted: string): (text: string) => boolean {
 }
 
 /**
- * Letter by letter, so that every part of a text is found in it: the lower case of these three depends on what stands around
- * them, or has another length.
+ * Folds the case letter by letter, so that every part of a text is found in it: the lower case of these three depends on what
+ * stands around them, or has another length.
  */
 function fold(text: string): string {
   return text.replace(/[Σςİ]/g, (letter) => (letter === 'Σ' || letter === 'ς' ? 'σ' : 'i')).toLowerCase();

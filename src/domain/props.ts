@@ -81,7 +81,10 @@ interface Labelled {
   readonly value?: unknown;
 }
 
-/** Forms send `{__lv: {label, value}}`, or `{__lv: [{label, value}, …]}`, for a chosen value. */
+/**
+ * Returns the labels of a value, without the values. Forms send `{__lv: {label, value}}`, or `{__lv: [{label, value}, …]}`, for
+ * a chosen value.
+ */
 function labelsOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.some(isChosen) ? value.map((item) => labelsOf(item) ?? item) : undefined;
   return isChosen(value) ? value.__lv : undefined;
@@ -101,7 +104,7 @@ function valueIn(labels: unknown): unknown {
   return typeof labels === 'object' && labels !== null && 'value' in labels ? (labels as Labelled).value : labels;
 }
 
-/** A value without a label is its own label. */
+/** Returns a value with its label. A value without a label is its own label. */
 function labelled(labels: unknown, type: string | undefined): unknown {
   if (Array.isArray(labels)) return labels.map((item) => labelled(item, type?.replace(/\[\]$/, '')));
   if (typeof labels !== 'object' || labels === null || !('value' in labels)) {

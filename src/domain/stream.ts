@@ -37,7 +37,7 @@ export interface StreamSink {
 export interface OpenStream {
   /** Begins to write. */
   begin(sink: StreamSink): void;
-  /** Called when the sink takes more. */
+  /** Resumes after a full sink takes more. */
   resume(): void;
   /** Called when the reader is gone. May be called twice, and before `begin`. */
   close(): void;

@@ -115,13 +115,16 @@ export interface Accepted {
  * `code_invalid` (422, with file, line, column) for code that does not compile. `StoreUnavailable` passes through.
  */
 export interface Actions {
-  /** Durable when it resolves; runs and deliveries have started. `wantsAnswer`: also wait for the first run's answer, until the caller has disconnected. */
+  /**
+   * Accepts an event, which is durable when this resolves; runs and deliveries have started. `wantsAnswer`: also wait for the
+   * first run's answer, until the caller has disconnected.
+   */
   accept(
     emission: NewEmission,
     more?: { idempotency?: Idempotency; wantsAnswer?: boolean; whenGone?: WhenGone },
   ): Promise<Accepted>;
 
-  /** Durable when it resolves. `conflict` when the workflow is not active. */
+  /** Takes an error of another program, which is durable when this resolves. `conflict` when the workflow is not active. */
   reportError(ownerId: string, input: ReportInput): Promise<Appended & { readonly workflowId: string }>;
 
   createWorkflow(ownerId: string, input: WorkflowInput): Promise<WholeWorkflow>;
@@ -131,16 +134,22 @@ export interface Actions {
   deployFile(ownerId: string, input: WorkflowFileInput): Promise<DeployedWorkflowFile>;
   getWorkflow(ownerId: string, id: string): Promise<WholeWorkflow>;
   activateDeployment(ownerId: string, workflowId: string, deploymentId: string): Promise<WholeWorkflow>;
-  /** `event`: the bytes as sent. */
+  /** Runs a workflow by hand. `event`: the bytes as sent. */
   runWorkflow(ownerId: string, workflowId: string, event: Uint8Array): Promise<Appended>;
-  /** `edited`: the bytes of the event to use instead of the original's; null: the original's. */
+  /** Replays an event. `edited`: the bytes of the event to use instead of the original's; null: the original's. */
   replay(ownerId: string, listenerId: string, entry: number, edited: Uint8Array | null): Promise<Appended>;
   cancelRun(ownerId: string, run: number): Promise<RunState>;
-  /** `conflict` when the run has not failed; `impossible` when the active deployment has other steps before the failed one. */
+  /**
+   * Runs a failed run again. Throws `conflict` when the run has not failed; `impossible` when the active deployment has other
+   * steps before the failed one.
+   */
   retryRun(ownerId: string, run: number, options: { readonly isAgain: boolean }): Promise<Appended>;
   /** Returns the owner of the run that the address names, once its token is checked; `not_found` for any other address. */
   findWait(address: WaitAddress): Promise<string>;
-  /** Not bound to an owner: the token permits it. Returns the run's new state; `conflict` when that wait is over. */
+  /**
+   * Ends a wait. It is not bound to an owner: the token permits it. Returns the run's new state; `conflict` when that wait is
+   * over.
+   */
   endWait(order: WaitOrder): Promise<RunState>;
 
   /** Creates the source of that file, or updates it. */
@@ -157,7 +166,7 @@ export interface Actions {
   checkComponents(ownerId: string, input: CheckInput): Promise<ComponentChecks>;
   invokeSource(ownerId: string, id: string, event: Uint8Array): Promise<Appended>;
 
-  /** The components that come with Errand, by key. */
+  /** Lists the components that come with Errand, by key. */
   listComponents(): Promise<readonly ListedComponent[]>;
   getComponent(key: string): Promise<ListedComponent>;
 
@@ -166,7 +175,7 @@ export interface Actions {
   updateAccount(ownerId: string, id: string, input: AccountInput): Promise<Account>;
   deleteAccount(ownerId: string, id: string): Promise<Account>;
 
-  /** `impossible` when it is to wait for the next deployment, and its errors have none. */
+  /** Changes a group. Throws `impossible` when it is to wait for the next deployment, and its errors have none. */
   updateErrorGroup(ownerId: string, id: string, change: GroupChange): Promise<ErrorGroup>;
 
   /** Returns the group that a notice's link names, once it is verified; `not_found` for any other link. */
@@ -184,19 +193,22 @@ export interface Actions {
   createDataStore(ownerId: string, input: { name: string }): Promise<DataStore>;
   updateDataStore(ownerId: string, id: string, input: { name: string }): Promise<DataStore>;
   deleteDataStore(ownerId: string, id: string): Promise<DataStore>;
-  /** `impossible` when the data store is full. */
+  /** Writes a record. Throws `impossible` when the data store is full. */
   setRecord(place: DataPlace, input: RecordInput): Promise<DataRecord>;
   deleteRecord(place: DataPlace, key: string): Promise<DataRecord>;
   clearRecords(place: DataPlace): Promise<void>;
 
   getRedactions(ownerId: string): Promise<Redactions>;
-  /** `malformed` for a pattern that cannot be used, `not_found` when there is no such workflow. */
+  /**
+   * Writes the owner's redaction. Throws `malformed` for a pattern that cannot be used, `not_found` when there is no such
+   * workflow.
+   */
   setRedaction(ownerId: string, scopeId: string, redaction: Redaction): Promise<void>;
 
   createHeartbeat(ownerId: string, input: HeartbeatInput & { schedule: Schedule }): Promise<WatchedHeartbeat>;
   updateHeartbeat(ownerId: string, id: string, input: HeartbeatInput): Promise<WatchedHeartbeat>;
   deleteHeartbeat(ownerId: string, id: string): Promise<WatchedHeartbeat>;
-  /** Not bound to an owner: the key of the address permits it. */
+  /** Finds a heartbeat. It is not bound to an owner: the key of the address permits it. */
   findHeartbeat(key: string): Promise<WatchedHeartbeat>;
   ping(key: string, ping: Ping): Promise<void>;
 
@@ -208,15 +220,21 @@ export interface Actions {
   rotateSecret(ownerId: string, id: string, overlapMs: number): Promise<Webhook>;
   /** Sends a test event now, also to an inactive webhook. Nothing of it is kept. `event`: null for a default one. */
   testWebhook(ownerId: string, id: string, event: Uint8Array | null): Promise<Probe>;
-  /** `conflict` while an attempt is in progress or the webhook is inactive; `impossible` when the webhook is deleted. */
+  /**
+   * Resends a delivery. Throws `conflict` while an attempt is in progress or the webhook is inactive; `impossible` when the
+   * webhook is deleted.
+   */
   resendDelivery(ownerId: string, delivery: number): Promise<DeliveryRecord>;
   resendWebhook(ownerId: string, id: string, input: ResendInput): Promise<Operation>;
-  /** `not_found` for the group, workflow or deployment; `impossible` for a deployment of another workflow. */
+  /**
+   * Replays many errors. Throws `not_found` for the group, workflow or deployment; `impossible` for a deployment of another
+   * workflow.
+   */
   replayMany(ownerId: string, order: ReplayOrder): Promise<Operation>;
-  /** The same, and creates nothing. */
+  /** Returns what `replayMany` would do, and creates nothing. */
   previewReplays(ownerId: string, order: ReplayOrder): Promise<DryRun>;
   differences(ownerId: string, groupId: string): Promise<Differences>;
-  /** `conflict` when the operation is over. */
+  /** Pauses, resumes or cancels an operation. Throws `conflict` when the operation is over. */
   orderOperation(ownerId: string, id: string, order: OperationOrder): Promise<Operation>;
 
   /** Checks the shapes of the ids (`malformed`), then that both exist (`not_found`, naming which). */
@@ -247,7 +265,9 @@ export interface Actions {
       expected?: Expected;
     },
   ): Promise<Owner>;
-  /** `forbidden` when `by`, the key of the request, has less than the key that it would create or revoke. */
+  /**
+   * Creates a key. Throws `forbidden` when `by`, the key of the request, has less than the key that it would create or revoke.
+   */
   createKey(ownerId: string, input: KeyOrder, by: ApiKey): Promise<{ key: ApiKey; apiKey: string }>;
   revokeKey(ownerId: string, keyId: string, by: ApiKey): Promise<ApiKey>;
 }

@@ -53,7 +53,7 @@ const PAGE_INFO = Type.Object(
   { title: 'PageInfo' },
 );
 
-/** Schema of the answer. */
+/** Returns the schema of a list's answer. */
 export function listOf<T extends TSchema>(record: T): TObject {
   return Type.Object({ page_info: PAGE_INFO, data: Type.Array(record) });
 }

@@ -89,7 +89,9 @@ function isAnyJson(schema: TSchema): boolean {
   return type === undefined && anyOf === undefined && words === undefined && !Object.hasOwn(schema, 'const');
 }
 
-/** V8's message quotes the text around the fault, which may be a secret. */
+/**
+ * Returns a parser's message without a part of the text. V8's message quotes the text around the fault, which may be a secret.
+ */
 function withoutSnippet(message: string): string {
   return message.replace(/, (\.\.\.)?".*"(\.\.\.)? is not valid JSON$/s, '').slice(0, 200);
 }

@@ -82,7 +82,7 @@ export function problemFrom(refusal: Refusal, requestId: string): Problem {
   return { status, headers, body };
 }
 
-/** Like `writeProblem`, for a request that Fastify answers. */
+/** Sends a problem, like `writeProblem`, for a request that Fastify answers. */
 export function sendProblem(reply: FastifyReply, problem: Problem): void {
   const { raw } = reply.request;
   if (keepsConnection(raw)) {

@@ -15,7 +15,10 @@ import { knownNames } from './suggestion.ts';
 const IGNORED: ReadonlySet<string> = new Set(['org_id']);
 const MAX_FAULTS = 20;
 
-/** Must be called after every hook that refuses callers: names of parameters are told to those alone who may use the route. */
+/**
+ * Adds the check of query parameters. It is called after every hook that refuses callers: names of parameters are told to those
+ * alone who may use the route.
+ */
 export function addQueryCheck(app: App): void {
   app.addHook('onRequest', async (request) => {
     if (request.is404 || request.routeOptions.config.access?.access === 'public') return;

@@ -39,7 +39,7 @@ const SEARCH_INFO = Type.Object(
   { title: 'SearchInfo' },
 );
 
-/** Schema of the answer. */
+/** Returns the schema of a search's answer. */
 export function searchOf<T extends TSchema>(record: T): TObject {
   return Type.Object({ page_info: SEARCH_INFO, data: Type.Array(record) });
 }

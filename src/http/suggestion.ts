@@ -27,7 +27,7 @@ function similarName(name: string, known: readonly string[]): string | null {
   return best;
 }
 
-/** `eventName`, `event-name` and `event_name` are one name. */
+/** Returns the letters of a name: `eventName`, `event-name` and `event_name` are one name. */
 function lettersOf(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }

@@ -34,7 +34,10 @@ export function createOutbox({ outboxDir, random }: { outboxDir: string; random:
   return { write };
 }
 
-/** Named by the time of the mail, not of the attempt, so that a repeat finds its file. Some file systems refuse colons. */
+/**
+ * Returns the name of a mail's file: by the time of the mail, not of the attempt, so that a repeat finds its file. Some file
+ * systems refuse colons.
+ */
 function fileNameOf({ date, emitId }: Letter): string {
   return `${date.toISOString().replaceAll(':', '-')}-${emitId.replace(/[^\w-]/g, '_')}.eml`;
 }

@@ -11,7 +11,7 @@ const NOT_ABOUT_THE_MAIL = new Set([503, 530, 534, 535, 538]);
 const UNREACHABLE = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EACCES', 'EPERM', 'EADDRNOTAVAIL']);
 const TLS_CODE = /^(ETLS|EREQUIRETLS|EPROTO|ERR_TLS|ERR_SSL|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|HOSTNAME_)/;
 
-/** The server has accepted the mail. */
+/** Returns the reply of a server that has accepted the mail. */
 export function accepted(response: string): Reply {
   const status = Number(/^2\d\d/.exec(response)?.[0] ?? DONE);
   return reply({
@@ -22,12 +22,12 @@ export function accepted(response: string): Reply {
   });
 }
 
-/** The mail is in the outbox folder, which counts as delivered. */
+/** Returns the reply for a mail in the outbox folder, which counts as delivered. */
 export function kept(fileName: string): Reply {
   return reply({ outcome: 'answered', status: DONE, detail: `Written to the outbox folder as ${fileName}.` });
 }
 
-/** The outbox folder could not be written to: most likely a full disk, which is temporary. */
+/** Returns the reply for an outbox folder that could not be written to: most likely a full disk, which is temporary. */
 export function notKept(error: unknown): Reply {
   const code = fieldOf(error, 'code');
   return reply({
@@ -36,7 +36,7 @@ export function notKept(error: unknown): Reply {
   });
 }
 
-/** The delivery is not a valid mail, which is final. */
+/** Returns the reply to a delivery that is not a valid mail, which is final. */
 export function malformed(detail: string): Reply {
   return reply({ outcome: 'refused', detail, permanent: true });
 }

@@ -70,7 +70,7 @@ export interface EmitterTrigger {
 
 export type Trigger = HttpTrigger | ErrorsTrigger | CronTrigger | IntervalTrigger | SourceTrigger | EmitterTrigger;
 
-/** An HTTP trigger whose callers send this body. The type is a claim: the server does not check it. */
+/** Declares an HTTP trigger whose callers send this body. The type is a claim: the server does not check it. */
 export function http<Body = unknown>(options: Omit<HttpTrigger, 'type' | typeof BODY> = {}): HttpTrigger<Body> {
   return { type: 'http', ...options };
 }
@@ -202,13 +202,19 @@ export interface WaitAddresses {
 
 /** What happens after a step. It takes effect when the step has ended; the last wait counts, and `exit` comes before all. */
 export interface Flow {
-  /** The run ends as succeeded. */
+  /** Ends the run as succeeded. */
   exit(reason?: string): void;
-  /** The run continues with the next step after that many milliseconds, at most 366 days. */
+  /** Suspends the run, which continues with the next step after that many milliseconds, at most 366 days. */
   delay(ms: number | string): WaitAddresses;
-  /** The run continues when it is resumed, and is cancelled when it is not resumed within that many milliseconds: 24 hours. */
+  /**
+   * Suspends the run, which continues when it is resumed, and is cancelled when it is not resumed within that many
+   * milliseconds: 24 hours.
+   */
   suspend(ms?: number | string): WaitAddresses;
-  /** This step is executed again after that many milliseconds, with `context` in `$.context.run`; fails after `max` times: 10. */
+  /**
+   * Suspends the run. This step is executed again after that many milliseconds, with `context` in `$.context.run`; fails after
+   * `max` times: 10.
+   */
   rerun(ms: number | string, context?: unknown, max?: number): WaitAddresses;
   /** Runs another workflow (`p_…`) with this event, when this run has ended or starts to wait. */
   trigger(workflowId: string, event?: unknown): void;
@@ -302,7 +308,7 @@ class Chain implements StepList {
   }
 }
 
-/** A workflow, to be its file's default export. Names and settings are checked when it is deployed. */
+/** Defines a workflow, to be its file's default export. Names and settings are checked when it is deployed. */
 export function defineWorkflow<const T extends readonly Trigger[] = readonly []>(
   definition: WorkflowDefinition<T>,
 ): Workflow {

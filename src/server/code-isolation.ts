@@ -39,7 +39,7 @@ function packageFoldersOf({ packagesDir, componentsDir }: Config, user: CodeUser
 
 let opened: Opened | undefined;
 
-/** Opened once per process, even when it has several servers, as in tests. */
+/** Opens the cgroups of this process: once per process, even when it has several servers, as in tests. */
 export function ownCgroups(): Opened {
   opened ??= openCgroups();
   return opened;

@@ -310,7 +310,7 @@ export function maxOwnersOf({ isolation, ownersWithoutJail }: Config): number | 
   return isolation === 'jail' ? null : ownersWithoutJail;
 }
 
-/** Paths in the data dir. */
+/** Returns paths in the data dir. */
 export function dataPaths(
   dataDir: string,
 ): Readonly<Record<'store' | 'outbox' | 'apiKey' | 'secretKey' | 'running', string>> {

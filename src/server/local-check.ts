@@ -45,7 +45,10 @@ export async function checkLocally(
   }
 }
 
-/** A path in the folder of components keeps its place there: files of other apps are named by that folder. */
+/**
+ * Returns where a file is for the check. A path in the folder of components keeps its place there: files of other apps are
+ * named by that folder.
+ */
 async function placeOf(
   { componentsDir }: Pick<Config, 'componentsDir'>,
   given: string,

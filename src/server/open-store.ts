@@ -21,7 +21,7 @@ export interface StorePorts {
   readonly onStoreLost?: (failure: Error) => void;
 }
 
-/** The data dir must exist. Rejects with `StoreUnavailable`, or `ConfigError` for a file without a key. */
+/** Opens the store. The data dir must exist. Rejects with `StoreUnavailable`, or `ConfigError` for a file without a key. */
 export async function openStore(config: Config, ports: StorePorts): Promise<Store> {
   const { clock, random, log, onStoreLost } = ports;
   const secretKeys = secretKeysOf(config);

@@ -11,7 +11,7 @@ export const clock: Clock = { nowMs: () => Date.now() };
 
 export const random: Random = { bytes: (count) => randomBytes(count), fraction: () => Math.random() };
 
-/** `clock`: the store's, so that ids of all nodes that share it sort by time. */
+/** Creates the source of ids. `clock`: the store's, so that ids of all nodes that share it sort by time. */
 export function createIds(clock: Clock, random: Random): Ids {
   let lastMs = 0;
   return {

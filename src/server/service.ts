@@ -77,7 +77,7 @@ export interface Service {
   readonly first: FirstOwner;
   /** Signs in to the dashboard, once; null: there is no dashboard here, or no key to sign in with. */
   readonly signInUrl: string | null;
-  /** From now on every request but health is answered with 503 and `connection: close`. */
+  /** Begins the end: from now on every request but health is answered with 503 and `connection: close`. */
   drain(): void;
   /** Ends soon after `graceMs`: nothing accepted is lost, and what runs is finished or released. May be called twice. */
   stop(graceMs: number): Promise<void>;

@@ -17,7 +17,7 @@ export function readAddress(value: string): string {
   return value;
 }
 
-/** An address, or a name followed by the address in angle brackets. */
+/** Reads an address, or a name followed by the address in angle brackets. */
 export function readSender(value: string): string {
   const address = /^[^<>]*<([^<>]+)>$/.exec(value)?.[1] ?? value;
   if (!ADDRESS.test(address)) throw new Error('a mail address, or a name and <address>');

@@ -26,7 +26,7 @@ export interface Addresses {
   judgeAddress(ip: string): Judgement;
   /** Judges a name itself: its addresses are judged after the lookup. */
   judgeName(name: string): Judgement;
-  /** As judgeAddress, for connections to one port that are about to be made. Never rejects. */
+  /** Judges addresses as judgeAddress does, for connections to one port that are about to be made. Never rejects. */
   towards(port: number): Promise<(ip: string) => Judgement>;
 }
 
@@ -144,7 +144,10 @@ export function portOf({ port, protocol }: URL): number {
   return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 }
 
-/** `hostname` comes from the URL parser, which has already turned 0x7f.1, 017700000001 and the like into 127.0.0.1. */
+/**
+ * Judges the host of a URL. `hostname` comes from the URL parser, which has already turned 0x7f.1, 017700000001 and the like
+ * into 127.0.0.1.
+ */
 function judgeHost(
   hostname: string,
   { judgeAddress, judgeName }: Pick<Addresses, 'judgeAddress' | 'judgeName'>,

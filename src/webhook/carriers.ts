@@ -23,8 +23,8 @@ export function hostsOf(ip: Ip): readonly Ip[] {
 }
 
 /**
- * As hostsOf, and for IPv6 also the last 32 bits: a network may have a NAT64 prefix of its own (RFC 6052), or give an IPv4
- * host an IPv6 address with the same end, as OpenStack does with fe80::a9fe:a9fe.
+ * Returns what hostsOf returns, and for IPv6 also the last 32 bits: a network may have a NAT64 prefix of its own (RFC 6052), or
+ * give an IPv4 host an IPv6 address with the same end, as OpenStack does with fe80::a9fe:a9fe.
  */
 export function hostsAtMost(ip: Ip): readonly Ip[] {
   return ip.family === 4 ? [ip] : [...hostsOf(ip), { family: 4, value: ip.value & LOW_32 }];

@@ -72,7 +72,7 @@ function ipv4Value(text: string): bigint {
   return text.split('.').reduce((value, octet) => (value << 8n) | BigInt(octet), 0n);
 }
 
-/** `text` has passed isIPv6: at most one `::`, at most one dotted tail. */
+/** Returns an address as a number. `text` has passed isIPv6: at most one `::`, at most one dotted tail. */
 function ipv6Value(text: string): bigint {
   const tailStart = text.lastIndexOf(':') + 1;
   const tail = text.slice(tailStart);

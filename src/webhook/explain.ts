@@ -19,7 +19,7 @@ export interface ExplainOptions {
   readonly lookup?: ResolveName;
 }
 
-/** Never rejects, but throws for a malformed range in `allowTargets`. */
+/** Explains whether a URL may be reached. Never rejects, but throws for a malformed range in `allowTargets`. */
 export async function explainUrl(given: string, options: ExplainOptions): Promise<Explained> {
   const { allowTargets, own = createOwn(), lookup = everyAddress } = options;
   const addresses = createAddresses({ allowTargets, own });

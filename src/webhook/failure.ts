@@ -129,18 +129,21 @@ export function forbidden(reason: string): Failure {
   return { outcome: 'forbidden', detail: `Refused before anything was sent: ${reason}.` };
 }
 
-/** Nothing was sent, and the receiver is not the cause: an invalid record, or a bug, whose message may contain anything. */
+/**
+ * Returns the failure of an attempt that sent nothing, and of which the receiver is not the cause: an invalid record, or a bug,
+ * whose message may contain anything.
+ */
 export function unsent(error: unknown): Failure {
   const why = error instanceof Unsendable ? error.message : `an error inside Errand (${nameOf(error)})`;
   return { outcome: 'refused', detail: `The request could not be made: ${why}.` };
 }
 
-/** The whole attempt timed out. */
+/** Returns the failure of an attempt that timed out as a whole. */
 export function timedOut(stage: Stage, afterMs: number): Failure {
   return { outcome: 'timeout', detail: `The time of ${inWords(afterMs)} ran out ${STAGE_WORDS[stage]}.` };
 }
 
-/** Ended by its caller, which does not count it as an attempt. */
+/** Returns the failure of an attempt that its caller ended, and does not count as an attempt. */
 export function stopped(stage: Stage): Failure {
   return { outcome: 'reset', detail: `The attempt was stopped ${STAGE_WORDS[stage]}.` };
 }

@@ -61,7 +61,9 @@ export function asSent(url: URL, headers: readonly string[], body: Uint8Array): 
   ];
 }
 
-/** Event names are free text: characters that a header cannot contain, and `%`, are percent-encoded. */
+/**
+ * Encodes text for a header. Event names are free text: characters that a header cannot contain, and `%`, are percent-encoded.
+ */
 function asHeaderValue(text: string): string {
   return /^[\x21-\x24\x26-\x7e]*$/.test(text) ? text : encodeURIComponent(text.toWellFormed());
 }

@@ -8,7 +8,7 @@ const GOOD_FOR_MS = SECOND_MS;
 /** Distinct URLs of a second; more are judged again. */
 const KEPT = 1000;
 
-/** `now`: milliseconds of a clock that never jumps. */
+/** Returns a function that judges a URL at most once a second. `now`: milliseconds of a clock that never jumps. */
 export function judgedOnceASecond(
   addresses: Addresses,
   now: () => number = () => performance.now(),

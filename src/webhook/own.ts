@@ -24,7 +24,7 @@ export interface Own {
   isThisMachine(ip: Ip): boolean;
   /** Returns why nothing is sent to this port of an address; null: no service of the server is there. Makes no lookups. */
   reasonAgainst(ip: Ip, port: number): string | null;
-  /** As `reasonAgainst` for one port, with the names of services looked up now. Never rejects. */
+  /** Returns `reasonAgainst` for one port, with the names of services looked up now. Never rejects. */
   towards(port: number): Promise<(ip: Ip) => string | null>;
 }
 

@@ -16,7 +16,9 @@ import { createSigner } from './sign.ts';
 export interface Poster {
   /** Sends one request. Never throws and never rejects; an aborted `signal` ends it at once, with an outcome without meaning. */
   post(delivery: ClaimedDelivery, signal?: AbortSignal): Promise<Attempt>;
-  /** As `post`, and returns the request as sent, also when no server was reached; without headers when none was made. */
+  /**
+   * Posts as `post` does, and returns the request as sent, also when no server was reached; without headers when none was made.
+   */
   probe(delivery: ClaimedDelivery, signal?: AbortSignal): Promise<Probed>;
   /** Ends requests under way and closes the client. May be called twice. */
   close(): Promise<void>;

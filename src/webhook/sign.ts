@@ -95,7 +95,7 @@ const SIGNING: Record<SignatureScheme, (secret: string) => Sign> = {
   },
 };
 
-/** Older secrets have no prefix at all. */
+/** Returns the scheme of a secret by its prefix. Older secrets have none at all. */
 function schemeOf(secret: string): SignatureScheme {
   return secret.startsWith(SIGNING_PREFIX) ? 'v1a' : 'v1';
 }

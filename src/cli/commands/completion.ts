@@ -33,7 +33,10 @@ function wordsOf(command: Command, path = 'errand'): [path: string, words: reado
   return [own, ...command.commands.flatMap((sub) => wordsOf(sub, `${path} ${sub.name()}`))];
 }
 
-/** zsh runs scripts for bash. The names of commands and options hold nothing that a shell would read. */
+/**
+ * Returns the script for bash; zsh runs scripts for bash. The names of commands and options hold nothing that a shell would
+ * read.
+ */
 function bashScript(program: Command, shell: 'bash' | 'zsh'): string {
   const cases = wordsOf(program).map(([path, words]) => `    '${path}') words='${words.join(' ')}' ;;\n`);
   return `${shell === 'zsh' ? 'autoload -U +X bashcompinit && bashcompinit\n' : ''}_errand() {

@@ -41,7 +41,7 @@ export function addDoctor(program: Command, connect: Connect, env: NodeJS.Proces
   });
 }
 
-/** What this machine and this environment say. */
+/** Checks this machine and this environment. */
 async function here(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const major = Number.parseInt(process.versions.node, 10);
   const node: Finding = { what: 'Node.js', is: major >= MIN_NODE ? 'well' : 'wrong', says: process.version };
@@ -91,7 +91,7 @@ function isolation({ isolation: level, ownersWithoutJail }: Config): Finding {
   return { what: 'isolation', is: ownersWithoutJail > 1 ? 'look' : 'well', says };
 }
 
-/** What the server says. */
+/** Asks the server, and checks what it says. */
 async function server(connect: Connect, options: ServerOptions): Promise<Finding[]> {
   try {
     const { errand, url } = await connect(options);

@@ -16,7 +16,7 @@ export interface ErrorFilter {
   readonly until?: string;
 }
 
-/** `hasTimes`: also from when until when. */
+/** Adds the options that select errors. `hasTimes`: also from when until when. */
 export function errorFilter(command: Command, hasTimes = true): Command {
   command
     .option('--of <id>', 'only errors of this workflow, source or webhook')

@@ -90,7 +90,7 @@ function addShow(errors: Command, connect: Connect): void {
   });
 }
 
-/** The fixture has the bytes as they came; JSON that was read and written again may have other numbers. */
+/** Prints an event. The fixture has the bytes as they came; JSON that was read and written again may have other numbers. */
 async function printEvent({ errand, out }: Remote, id: string): Promise<void> {
   const fixture = await errand.getErrorFixture({ record_id: id });
   const { original_event_text: event, original_event_base64: base64 } = fixture;
@@ -187,7 +187,10 @@ function refuseFilter({ of, code, group, step, text, deployment, since, until }:
   if (name !== undefined) throw new CliError(`--${name} chooses errors: leave the ids out, or --${name}`, EXIT.usage);
 }
 
-/** What the interface cannot choose by must not be passed over: more would be replayed. */
+/**
+ * Refuses members that no option stands for. What the interface cannot choose by must not be passed over: more would be
+ * replayed.
+ */
 function refuseRest(rest: Readonly<Record<string, unknown>>): void {
   const [name] = Object.entries(rest).find(([, value]) => value !== undefined) ?? [];
   if (name === undefined) return;

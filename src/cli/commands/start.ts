@@ -11,7 +11,7 @@ function optionOf(setting: string): string {
   return `--${setting.slice(PREFIX.length).toLowerCase().replaceAll('_', '-')}`;
 }
 
-/** `start`: reads the environment. */
+/** Adds the command `start`. `start`: reads the environment. */
 export function addStart(program: Command, env: NodeJS.ProcessEnv, start: () => Promise<void>): void {
   const command = program.command('start').description('start the server in this terminal');
   for (const { name, about, fallback, isSecret } of SETTINGS) {
@@ -29,7 +29,7 @@ export function addStart(program: Command, env: NodeJS.ProcessEnv, start: () => 
   });
 }
 
-/** As commander names what an option was given. */
+/** Returns the name under which commander has an option's value. */
 function camel(option: string): string {
   return option.slice(2).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

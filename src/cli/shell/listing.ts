@@ -60,7 +60,7 @@ export function addActing<T, O extends ServerOptions>(parent: Command, connect: 
   });
 }
 
-/** The same for what cannot be taken back: it is asked about first. */
+/** Adds the command `delete`, which asks first: what is deleted cannot be taken back. */
 export function addDeleting<T>(parent: Command, connect: Connect, of: Omit<Acted<T, ServerOptions>, 'name'>): Command {
   return serverCommand(parent, 'delete <id>', of.description)
     .option('--yes', 'do not ask')

@@ -10,7 +10,7 @@ export interface Output {
   readonly isTerminal: boolean;
   /** Resolves when more can be written: what is printed may be larger than memory. */
   write(text: string): Promise<void>;
-  /** For people, beside the result: on standard error. */
+  /** Writes for people, beside the result: on standard error. */
   note(text: string): void;
   /** Writes over the note before, where a terminal can: progress. */
   progress(text: string): void;
@@ -58,7 +58,7 @@ export async function printJson({ write }: Output, value: unknown): Promise<void
   await write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** One value a line: for what has no end. */
+/** Prints one value a line: for what has no end. */
 export async function printLine({ write }: Output, value: unknown): Promise<void> {
   await write(`${JSON.stringify(value)}\n`);
 }

@@ -70,7 +70,7 @@ export async function findTarget(
   );
 }
 
-/** Of a server that a profile has, too, the key need not be given again. */
+/** Returns the key to send. Of a server that a profile has, too, the key need not be given again. */
 async function keyFor(url: string, given: string | undefined): Promise<string> {
   if (given !== undefined && given !== '') return given;
   const { profiles } = await readProfiles();

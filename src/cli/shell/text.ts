@@ -15,7 +15,7 @@ export function oneLine(text: string): string {
   return text.replace(/\s*[\r\n]+\s*/g, ' ').replace(CONTROL, '\ufffd');
 }
 
-/** The same, with its lines. */
+/** Returns the text with its lines, made safe in the same way. */
 export function safeLines(text: string): string[] {
   return text.split(/\r\n|\n|\r/).map((line) => line.replaceAll('\t', '    ').replace(CONTROL, '\ufffd'));
 }

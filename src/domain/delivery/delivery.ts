@@ -108,7 +108,10 @@ export function decide(delivery: ClaimedDelivery, made: Attempt, jitter: number)
   return { state: 'retrying', inMs, isPause: false };
 }
 
-/** A webhook that always postpones shows in its health. Targets of code's requests have no health, so postponing ends there. */
+/**
+ * Returns whether a delivery may still be postponed. A webhook that always postpones shows in its health. Targets of code's
+ * requests have no health, so postponing ends there.
+ */
 function mayBePutOff({ kind, delivery }: ClaimedDelivery, { startedAtMs }: Attempt): boolean {
   return kind !== 'http' || startedAtMs - msOf(delivery) < LIMITS.requestPutOffMs;
 }

@@ -71,7 +71,7 @@ export function withoutSecrets({ method, url, headers, body }: AskedRequest): Re
   };
 }
 
-/** As `withoutSecrets`, for an emission's body. */
+/** Returns an emission's body without secrets, as `withoutSecrets` does. */
 export function hiddenBody(body: Uint8Array): Uint8Array {
   return utf8(JSON.stringify(withoutSecrets(readRequest(body))));
 }

@@ -47,7 +47,10 @@ export const RELEASE: ListenerMove = { from: ['held'], to: 'waiting' };
 /** The webhook is deleted. */
 export const CANCEL: ListenerMove = { from: ['pending', 'retrying', 'held'], to: 'cancelled' };
 
-/** `webhook`: as it is now; undefined when deleted. Null: the listener takes deliveries. */
+/**
+ * Returns the state of a new delivery to a listener that takes none. `webhook`: as it is now; undefined when deleted. Null: the
+ * listener takes deliveries.
+ */
 export function closedStateOf(
   listenerId: string,
   webhook: Pick<Webhook, 'active'> | null | undefined,
@@ -64,7 +67,10 @@ export interface AttemptResult {
   readonly pauseUntilMs: number | null;
 }
 
-/** `closed`: the state that a waiting delivery takes because of its listener. */
+/**
+ * Returns the progress of a delivery after an attempt. `closed`: the state that a waiting delivery takes because of its
+ * listener.
+ */
 export function afterAttempt(
   before: DeliveryProgress,
   result: AttemptResult,
@@ -102,7 +108,7 @@ export function triggerOf({ dueBy, requestsMade }: DeliveryProgress): AttemptTri
 /** Why a delivery cannot be resent: its webhook is deleted, it is being sent, or it waits for its webhook to be enabled. */
 export type NotResendable = 'gone' | 'sending' | 'held';
 
-/** Null: the delivery can be resent. */
+/** Returns why a delivery cannot be resent. Null: the delivery can be resent. */
 export function reasonAgainstResending(
   { state, listenerId }: { readonly state: DeliveryState; readonly listenerId: string },
   webhook: Pick<Webhook, 'active'> | null | undefined,

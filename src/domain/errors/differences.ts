@@ -103,7 +103,7 @@ function typeOf(value: unknown): string {
   return typeof value;
 }
 
-/** What may be told as a value: a short one, of a field whose name promises no secret. */
+/** Returns whether a value may be shown: a short one, of a field whose name promises no secret. */
 function isValue(path: string, value: unknown): boolean {
   if (typeof value === 'boolean') return true;
   if (SECRET.test(path.slice(path.lastIndexOf('.') + 1))) return false;

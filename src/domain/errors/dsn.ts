@@ -26,7 +26,7 @@ export function workflowOfProject(project: string): string | null {
   return tail.length > ID_CHARS ? null : PREFIX.workflow + tail.padStart(ID_CHARS, '0');
 }
 
-/** `publicUrl`: without a trailing slash. */
+/** Returns the DSN for a client of Sentry. `publicUrl`: without a trailing slash. */
 export function dsnOf(publicUrl: string, key: string, workflowId: string): string | null {
   const project = projectOf(workflowId);
   return project === null ? null : `${publicUrl.replace('://', `://${key}@`)}/${project}`;

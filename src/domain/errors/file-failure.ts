@@ -23,7 +23,10 @@ const MAX_PROBLEMS = 20;
 const CODE = 'StartFailed';
 const BEGIN = '{"original_event":{"sha256":';
 
-/** The digest comes first: by the beginning of its body the emission is found again. */
+/**
+ * Returns the bytes with which the body of a file's failure begins. The digest comes first: by the beginning of its body the
+ * emission is found again.
+ */
 export function beginOfFileFailure(digest: string): string {
   return `${BEGIN}${JSON.stringify(digest)},`;
 }

@@ -60,7 +60,7 @@ export function captured(fault: FaultText, deploymentId: string | null): Capture
   return { fingerprint, msg: msg.slice(0, LIMITS.groupedMessageChars), deploymentId };
 }
 
-/** The rule that decides the group of an error; null: its fingerprint does. The first that matches counts. */
+/** Returns the rule that decides the group of an error; null: its fingerprint does. The first that matches counts. */
 export function ruleFor(fault: CapturedFault, rules: readonly GroupingRule[]): GroupingRule | null {
   const { fingerprint, msg } = fault;
   const fits = ({ code, message, step }: GroupingRule): boolean =>

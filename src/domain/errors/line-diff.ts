@@ -2,7 +2,7 @@
 
 import { COMPARED } from './compared.ts';
 
-/** Lines behind a sign: ` ` in both, `-` in the first alone, `+` in the second alone. Null: too many lines differ. */
+/** Returns lines behind a sign: ` ` in both, `-` in the first alone, `+` in the second alone. Null: too many lines differ. */
 export function lineDiff(before: string, after: string): readonly string[] | null {
   const [a, b] = [before.split('\n'), after.split('\n')];
   let head = 0;
@@ -21,7 +21,7 @@ export function lineDiff(before: string, after: string): readonly string[] | nul
 
 const CONTEXT = 2;
 
-/** The longest common subsequence stays. */
+/** Returns the lines of both with their signs. The longest common subsequence stays. */
 function changed(a: readonly string[], b: readonly string[]): string[] {
   const width = b.length + 1;
   const common = new Uint32Array((a.length + 1) * width);

@@ -15,7 +15,7 @@ export interface Replay {
   readonly operationId: string | null;
 }
 
-/** What an emission says of the error or run that it runs again; shown as `caused_by.summary` of its run. */
+/** Returns what an emission says of the error or run that it runs again; shown as `caused_by.summary` of its run. */
 export const replayOf = (entry: number, isEdited: boolean): string =>
   isEdited ? `replay of ${recordId(entry)}${EDITED}` : `replay of ${recordId(entry)}`;
 export const retryOf = (run: number): string => `retry of ${numberedId(PREFIX.run, run)}`;
@@ -37,7 +37,9 @@ export function kindOfReplay(
   return summary === replayOf(of.entry, isEdited) ? { kind: 'replay', isEdited } : null;
 }
 
-/** Whether nothing is left to be replayed of an error because of this replay: what it fails with is an error of its own. */
+/**
+ * Returns whether nothing is left to be replayed of an error because of this replay: what it fails with is an error of its own.
+ */
 export function standsFor({ isEdited, state }: Replay): boolean {
   return !isEdited && state !== 'cancelled';
 }

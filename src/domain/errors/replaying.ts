@@ -97,7 +97,7 @@ export function failuresIn({ failed_same: same, failed_differently: differently 
   return same + differently;
 }
 
-/** The most replays of an operation that are under way at a time. */
+/** Returns the most replays of an operation that are under way at a time. */
 export function mostUnderWay({ isOrdered }: Pick<ReplayOrder, 'isOrdered'>): number {
   return isOrdered ? 1 : LIMITS.replaysUnderWay;
 }
@@ -184,7 +184,10 @@ export function judged(replaying: Replaying): OperationProgress {
   return { ...next, isCanaryOver: counts.fixed >= order.canary };
 }
 
-/** Whether all errors of an operation that is done are fixed: what was replayed before counts by the errors of those replays. */
+/**
+ * Returns whether all errors of an operation that is done are fixed: what was replayed before counts by the errors of those
+ * replays.
+ */
 export function isAllFixed(counts: OutcomeCounts): boolean {
   return OUTCOMES.every((one) => (one === 'fixed' ? counts[one] > 0 : one === 'replayed_before' || counts[one] === 0));
 }

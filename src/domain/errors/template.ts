@@ -191,7 +191,7 @@ function addNumber(made: Made, digits: string): void {
   made.placeholder('{n}');
 }
 
-/** Letters and digits: a word with a number (`order12`), a number with its unit (`30ms`), or an id. */
+/** Adds a piece of letters and digits: a word with a number (`order12`), a number with its unit (`30ms`), or an id. */
 function addMixed(made: Made, piece: string): void {
   const [, word] = (piece.length <= 16 && /^([A-Za-z]+)\d+$/.exec(piece)) || [];
   const [, unit] = /^\d+([A-Za-z]{1,3})$/.exec(piece) ?? [];

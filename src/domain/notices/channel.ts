@@ -47,7 +47,10 @@ export const SERVICE_URL: Readonly<Partial<Record<ChannelKind, string>>> = {
   opsgenie: 'https://api.opsgenie.com',
 };
 
-/** Which channels are notified of the errors of a workflow: its own setting, else the owner's. `notify` false without a setting: none. */
+/**
+ * Returns the channels that are notified of the errors of a workflow: its own setting, else the owner's. `notify` false without
+ * a setting: none.
+ */
 export function channelsFor(
   owner: { readonly channelIds: readonly string[] } | undefined,
   settings: { readonly channels?: readonly string[] | null; readonly notify: boolean } | undefined,

@@ -63,7 +63,7 @@ function slackText(plain: string): string {
   return plain.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Half of what a section takes: escaping makes text longer, and a cut must not leave the code open. */
+/** Cuts the text to half of what a section takes: escaping makes text longer, and a cut must not leave the code open. */
 function slackCode(plain: string): string {
   let escaped = slackText(shortened(plain, 1200)).replaceAll('```', "'''");
   if (escaped.length > 2900) escaped = slackText(shortened(plain, 500)).replaceAll('```', "'''");

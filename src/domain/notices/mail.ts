@@ -11,7 +11,7 @@ export interface NoticeMail {
   readonly html: string;
 }
 
-/** A mail to the owner, who emits it: it has no run, and repeats no other mail. */
+/** Returns a mail to the owner, who emits it: it has no run, and repeats no other mail. */
 export function mailEmission(notice: Notice, ownerId: string): NewEmission {
   const body = utf8(JSON.stringify(mailOf(notice)));
   const emitter = { ownerId, emitterId: ownerId, originId: ownerId, name: EMAIL, sourceType: 'API' } as const;
@@ -24,7 +24,7 @@ export function mailOf(notice: Notice): NoticeMail {
   return { subject, text: textOf(notice, title), html: htmlOf(notice, title) };
 }
 
-/** Each asks for a confirmation: a program that scans the mail follows its links. */
+/** Returns the links of a mail. Each asks for a confirmation: a program that scans the mail follows its links. */
 function linksOf({ kind, link, emitter_id }: Notice): readonly (readonly [name: string, link: string])[] {
   if (link === '') return [];
   const shown = ['The errors', link] as const;

@@ -61,7 +61,7 @@ export interface NoticeAddress {
   readonly lastEntry: number;
 }
 
-/** The owner emits it: a workflow's lists of what it emitted do not show it. */
+/** Returns the emission of a notice. The owner emits it: a workflow's lists of what it emitted do not show it. */
 export function noticeEmission(notice: Notice, to: NoticeAddress): NewEmission {
   const { ownerId, channelId, groupId, sequence, lastEntry } = to;
   return {
@@ -114,7 +114,7 @@ export interface ShownError {
   readonly event: string;
 }
 
-/** The part of what is shown that the error itself gives. */
+/** Returns the part of what is shown that the error itself gives. */
 export function sampleOf({
   context,
   error,

@@ -4,11 +4,11 @@
 import { HIDDEN } from './rules.ts';
 
 export interface JsonRedaction {
-  /** Whether the value of a member with this name is hidden, whatever it is. */
+  /** Returns whether the value of a member with this name is hidden, whatever it is. */
   hidesKey(name: string): boolean;
   /** Returns what is shown of a string, or of a name. */
   string(value: string): string;
-  /** The same of a number, by its text. */
+  /** Returns what a number becomes, by its text, in the same way. */
   number(text: string): string;
 }
 
@@ -16,7 +16,7 @@ const HIDDEN_JSON = JSON.stringify(HIDDEN);
 const SPACE = /[ \t\r\n]/;
 const LITERAL = /[^,\]}\s]/;
 
-/** `json`: valid. Of invalid text, whatever looks like a string is judged, and the rest stays. */
+/** Redacts JSON text. `json`: valid. Of invalid text, whatever looks like a string is judged, and the rest stays. */
 export function redactJson(json: string, redaction: JsonRedaction): string {
   const parts: string[] = [];
   const open: boolean[] = [];

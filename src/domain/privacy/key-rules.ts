@@ -27,7 +27,10 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[-_ ]/g, '');
 }
 
-/** The usual walk with one place to come back to: never more steps than both lengths multiplied. */
+/**
+ * Returns whether a name matches a glob, by the usual walk with one place to come back to: never more steps than both lengths
+ * multiplied.
+ */
 function matches(name: string, glob: string): boolean {
   let [n, g, star, from] = [0, 0, -1, 0];
   while (n < name.length) {

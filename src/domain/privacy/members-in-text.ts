@@ -36,7 +36,7 @@ function replaced(text: string, { pattern, isHidden, endOf }: Search): string {
   return copied === 0 ? text : parts.join('') + text.slice(copied);
 }
 
-/** The last part of `user.password` and of `user[password]` is the name. */
+/** Returns the name of a member: the last part of `user.password` and of `user[password]`. */
 function nameOf(given: string): string {
   let name = given;
   try {

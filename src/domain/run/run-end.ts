@@ -75,7 +75,10 @@ export function endOf(run: ClaimedRun, outcome: RunOutcome, nowMs: number): RunE
   return { ...base, state: end.kind, fault, summary, detail, emissions, memory: memoryOf(run, outcome) };
 }
 
-/** A source's run is all or nothing; of a workflow's, what the steps that have succeeded wrote takes effect. */
+/**
+ * Returns what a run's end writes to the memory of its source or workflow. A source's run is all or nothing; of a workflow's,
+ * what the steps that have succeeded wrote takes effect.
+ */
 function memoryOf({ runnable: { id } }: ClaimedRun, { end, dbWrites }: RunOutcome): MemoryWrites | null {
   if (id.startsWith('dc_')) return end.kind === 'failed' ? null : { id, dbWrites };
   for (const _name in dbWrites) return { id, dbWrites };
@@ -133,7 +136,10 @@ function outgoingOf(run: ClaimedRun, outgoing: readonly Outgoing[], { checkpoint
   });
 }
 
-/** Only a source may postpone an emission, or mark its sender as verified. */
+/**
+ * Returns the emission for an item that code has emitted. Only a source may postpone an emission, or mark its sender as
+ * verified.
+ */
 function emittedItem(run: ClaimedRun, out: Outgoing): NewEmission {
   const { summary, itemId, itemTs, deliverAtMs } = out;
   const isSource = run.runnable.id.startsWith('dc_');
@@ -142,7 +148,10 @@ function emittedItem(run: ClaimedRun, out: Outgoing): NewEmission {
   return { ...emittedBy(run, out.name, out.body), summary, itemId, itemTs, ...later, verified };
 }
 
-/** Mails of the global error workflow about one group of errors repeat each other. */
+/**
+ * Returns the key under which repeats of an emission are counted; null: they are not. Mails of the global error workflow about
+ * one group of errors repeat each other.
+ */
 function digestKeyOf(run: ClaimedRun, place: string): string | null {
   return run.via === 'global' && run.emission.name === ERRORS ? digestKeyFor(run.emission, place) : null;
 }

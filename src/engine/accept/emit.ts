@@ -79,7 +79,10 @@ export function createEmit(deps: EmitDeps) {
     return answerOfRepeat(emission, firstRun, { idempotency, whenGone });
   }
 
-  /** A repeat waits with the first call; what that one got is kept with the key from the run's end on. */
+  /**
+   * Returns the answer to a repeated call. A repeat waits with the first call; what that one got is kept with the key from the
+   * run's end on.
+   */
   async function answerOfRepeat(
     emission: NewEmission,
     run: number,

@@ -23,8 +23,8 @@ export class Waiters {
   readonly #byRun = new Map<number, WaitingCallers>();
 
   /**
-   * Register before the run is started. No caller waits for ever: a throttled run may begin in a day. `whenGone`: tells when
-   * the caller has disconnected, and the run's answer cannot be sent.
+   * Returns a promise of a run's answer. It is taken before the run is started. No caller waits for ever: a throttled run may
+   * begin in a day. `whenGone`: tells when the caller has disconnected, and the run's answer cannot be sent.
    */
   answerOf(run: number, whenGone?: WhenGone): AwaitedAnswer {
     const { promise: answered, resolve } = Promise.withResolvers<Answered>();
@@ -64,8 +64,9 @@ export class Waiters {
   }
 
   /**
-   * The run waits, and that is durable: callers get what it has answered by now. Without an answer they go on waiting when
-   * time alone ends its wait, and soon; else they get what a run without an answer gives. False: no caller was answered.
+   * Notes that the run waits, and that this is durable: callers get what it has answered by now. Without an answer they go on
+   * waiting when time alone ends its wait, and soon; else they get what a run without an answer gives. False: no caller was
+   * answered.
    */
   wait(run: number, wait: Wait, answer: HttpAnswer | null): boolean {
     if (answer) return this.answer(run, { kind: 'answer', answer });
@@ -73,7 +74,7 @@ export class Waiters {
     return !isSoon && this.answer(run, { kind: 'none' });
   }
 
-  /** The run has ended, and that is durable. */
+  /** Notes that the run has ended, and that this is durable. */
   end(run: number, outcome: RunOutcome): void {
     const waiting = this.#byRun.get(run);
     if (!waiting) return;

@@ -78,7 +78,7 @@ export class OwnerQuotas {
     return this.#quotas.get(ownerId) ?? NO_QUOTAS;
   }
 
-  /** Called for every run. */
+  /** Returns the quotas of an owner for runs. The hot path: called for every run. */
   forRuns(ownerId: string): Quotas & { readonly isFull: boolean } {
     const found = this.#quotas.get(ownerId);
     return found === undefined ? UNBOUNDED : { ...found, isFull: this.isFull(ownerId) };

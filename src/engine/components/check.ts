@@ -89,8 +89,8 @@ async function foundIn(code: CheckedCode, shape: ComponentShape): Promise<Found>
 }
 
 /**
- * A source needs neither a key nor `run`: what has none of both, or lies among common files, is for other files. So is an
- * action without both, which other actions extend.
+ * Returns what a file contains. A source needs neither a key nor `run`: what has none of both, or lies among common files, is
+ * for other files. So is an action without both, which other actions extend.
  */
 function kindOf({ type, key, hasRun }: ComponentShape, file: string): 'source' | 'action' | 'app' | 'module' {
   if (type === 'app') return type;

@@ -3,7 +3,7 @@
 import { Refusal } from '../../domain/fault.ts';
 import type { CodeProblem } from '../../runner/bundling/bundle-options.ts';
 
-/** `parameterOf`: the request's parameter for a file. */
+/** Returns the refusal of code. `parameterOf`: the request's parameter for a file. */
 export function refusalOf(problems: readonly CodeProblem[], parameterOf: (file: string) => string): Refusal {
   const errors = problems.map(({ file, line, column, text }) => ({
     parameter: parameterOf(file),

@@ -79,7 +79,10 @@ function secretNames(definitions: PropDefinitions, configured: PropValues): stri
   return names.filter((prop) => isSecret(definitions[prop] as PropDefinition, configured[prop]));
 }
 
-/** An account's fields, and the credentials of a request, are secret even when the code does not declare them so. */
+/**
+ * Returns whether a prop's value is secret. An account's fields, and the credentials of a request, are secret even when the
+ * code does not declare them so.
+ */
 function isSecret({ secret, type }: PropDefinition, configured: unknown): boolean {
   if (secret === true) return true;
   if (typeof configured !== 'object' || configured === null) return false;

@@ -16,7 +16,7 @@ export function installCommand(dir: string, packages: readonly string[]): string
   return ['npm install --prefix', ...[dir, ...[...byName.values()].sort()].map(quoted)].join(' ');
 }
 
-/** The name begins with `@` where it has a scope. */
+/** Returns the name of a package without its version. The name begins with `@` where it has a scope. */
 function nameOf(text: string): string {
   const at = text.indexOf('@', 1);
   return at === -1 ? text : text.slice(0, at);

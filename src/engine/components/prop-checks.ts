@@ -165,7 +165,10 @@ const NEEDED: Readonly<Record<string, string>> = {
   sql: '{"value": "SELECT …", "params": […]}, with expressions in "params" alone,',
 };
 
-/** Values must be bound: inside the text of a query they would be executed. */
+/**
+ * Returns whether a value may be a query with its values. Values must be bound: inside the text of a query they would be
+ * executed.
+ */
 function isSql(given: unknown): boolean {
   const { value, query } = (isObject(given) ? given : { value: given }) as { value?: unknown; query?: unknown };
   return typeof (query ?? value) === 'string' && ![value, query].some(hasExpression);

@@ -12,7 +12,7 @@ export function whyNotApp(value: unknown): string | null {
   return `authProvisionId is no account's id ("apn_" and 16 letters or digits); ${needed}`;
 }
 
-/** A data store's id may also come as `{id}`. */
+/** Returns why a value is no data store's id. A data store's id may also come as `{id}`. */
 export function whyNotDataStore(value: unknown): string | null {
   const id = dataStoreIdOf(value);
   if (id !== null && isResourceId(id, PREFIX.dataStore)) return null;

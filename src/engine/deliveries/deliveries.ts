@@ -77,7 +77,7 @@ export class Deliveries {
     return isCutOff(signal, probed.attempt) ? undefined : probed;
   }
 
-  /** As `probe`, of anything that sends one attempt. */
+  /** Sends one attempt as `probe` does, by a function of the caller. */
   async probeBy(send: (signal: AbortSignal) => Promise<Attempt>): Promise<Attempt | undefined> {
     const { signal } = this.#cut;
     if (signal.aborted) return undefined;
@@ -106,7 +106,7 @@ export class Deliveries {
     this.#track(this.#attempt(delivery), failed);
   }
 
-  /** `failed`: called when the work throws. */
+  /** Tracks work until it ends, so that a stop waits for it. `failed`: called when the work throws. */
   #track(work: Promise<void>, failed: (error: unknown) => void = nothing): void {
     const tracked: Promise<void> = work.catch(failed).then(() => void this.#underWay.delete(tracked));
     this.#underWay.add(tracked);
@@ -235,7 +235,7 @@ export class Deliveries {
   }
 }
 
-/** Whether the stop of this process cut the attempt off: no failure, unless the receiver had already answered. */
+/** Returns whether the stop of this process cut the attempt off: no failure, unless the receiver had already answered. */
 function isCutOff({ aborted }: AbortSignal, made: Attempt): boolean {
   return aborted && made.outcome !== 'answered';
 }

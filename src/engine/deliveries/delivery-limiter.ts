@@ -72,7 +72,7 @@ export class DeliveryLimiter {
     this.#now = now;
   }
 
-  /** Slots taken, of all listeners. */
+  /** Returns how many slots are taken, of all listeners. */
   get slotsTaken(): number {
     return this.#slots.total;
   }

@@ -45,7 +45,7 @@ export class Operations {
     await this.#loop.stop();
   }
 
-  /** One bounded step of each kind. */
+  /** Makes one bounded step of each kind of operation. */
   async tick(): Promise<number> {
     const { store, wake, clock } = this.#deps;
     const { isResent, isMore, isResolved } = await store.stepOperation();

@@ -63,7 +63,10 @@ interface TestEvent {
   readonly body: Uint8Array;
 }
 
-/** As if the owner had emitted it now, for this webhook alone. It has no row: its number and fence say nothing. */
+/**
+ * Returns a delivery as if the owner had emitted the event now, for this webhook alone. It has no row: its number and fence say
+ * nothing.
+ */
 function deliveryOf(webhook: Webhook, { emitId, nowMs, body }: TestEvent): ClaimedDelivery {
   const { ownerId } = webhook;
   const emission: Emission = {

@@ -80,7 +80,7 @@ export class WorkflowFolder {
     this.#loop.start();
   }
 
-  /** May be called twice. Aborts deployments under way. */
+  /** Stops, and aborts deployments under way. May be called twice. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#quiet);

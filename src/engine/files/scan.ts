@@ -19,7 +19,10 @@ const NO_WORKFLOW = /\.(d|test|spec)\.[mc]?[jt]s$/;
 const INSTALLED = join('node_modules', '.package-lock.json');
 const AROUND = ['package.json', 'tsconfig.json', INSTALLED, '.env'];
 
-/** `packagesDir`: the server's folder of packages, or null. Rejects when the folder cannot be read. */
+/**
+ * Scans a folder for workflow files. `packagesDir`: the server's folder of packages, or null. Rejects when the folder cannot be
+ * read.
+ */
 export async function scanFolder(dir: string, packagesDir: string | null = null): Promise<Scan> {
   const stamps = new Map<string, string>();
   const folders = [dir];

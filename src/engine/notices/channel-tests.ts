@@ -50,7 +50,7 @@ export function createChannelTests({ store, clock, ids, publicUrl, probeChannel 
     }
   }
 
-  /** It has no row: its number and fence say nothing. */
+  /** Returns the delivery of a test. It has no row: its number and fence say nothing. */
   function deliveryOf({ id, ownerId, kind }: Channel): ClaimedDelivery {
     const entry = clock.nowMs() * NUMBERS_PER_MS;
     const emitId = ids.next(TEST_PREFIX);

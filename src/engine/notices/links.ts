@@ -51,7 +51,7 @@ export function createNoticeLinks({
 }
 
 export function createLinkActions({ store, clock }: LinkDeps, acts: LinkActs) {
-  /** A group that is not there, a wrong signature and an expired link are refused alike. */
+  /** Finds the group that a link is for. A group that is not there, a wrong signature and an expired link are refused alike. */
   async function findLinked(address: LinkAddress): Promise<ErrorGroup> {
     // As text: base64 may be spelled in several ways.
     const wanted = Buffer.from(macOf(store.deriveKey('notice link'), address));

@@ -7,7 +7,7 @@ import { detailOf } from '../../domain/failure.ts';
 import { headOf, type ShownError, sampleOf } from '../../domain/notices/notice.ts';
 import type { Store } from '../../store/contract/store.ts';
 
-/** Retention may have deleted it: what its group knows is shown then. */
+/** Reads the newest error of a group; null: retention has deleted it, and what its group knows is shown then. */
 export async function newestOf(store: Pick<Store, 'getEmission'>, group: ErrorGroup): Promise<ShownError> {
   const { fingerprint, ownerId, emitterId, lastEntry } = group;
   const { template: message, namespace: step, frame: line } = fingerprint;

@@ -53,7 +53,10 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
     await store.endNotice(taken, owner?.digestWindowMs ?? LIMITS.digestWindowMs);
   }
 
-  /** A recovery is told to those who were told of the error: what they opened is to be closed. */
+  /**
+   * Returns the channels that get a notice. A recovery is told to those who were told of the error: what they opened is to be
+   * closed.
+   */
   async function channelsOf(
     owner: Owner,
     { kind, wasTold, told }: TakenNotice,

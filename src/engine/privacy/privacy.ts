@@ -18,7 +18,10 @@ type SendMail = (delivery: ClaimedDelivery, signal?: AbortSignal) => Promise<Att
 export function createPrivacy(store: Store, clock: Clock) {
   const rules = new RedactionRulesOf({ store, clock });
 
-  /** The global error workflow tells people, so it gets an error as they may see it. Listeners get what was stored. */
+  /**
+   * Returns the event for a run. The global error workflow notifies people, so it gets an error as they may see it. Listeners
+   * get what was stored.
+   */
   async function eventFor({ emission, via, runnable }: ClaimedRun): Promise<Uint8Array> {
     if (via !== 'global' || emission.name !== ERRORS) return emission.body;
     const own = await rules.recent(emission.ownerId);
@@ -30,7 +33,7 @@ export function createPrivacy(store: Store, clock: Clock) {
     return own ? storedEnd(end, own) : end;
   }
 
-  /** Mails are redacted when they are sent: their text by the rules for text. */
+  /** Returns a function that redacts mails when they are sent: their text by the rules for text. */
   function mailing(send: SendMail): SendMail {
     return async (delivery, signal) => {
       const { emission } = delivery;

@@ -13,7 +13,7 @@ export interface OwnerRules {
   of(ids: readonly (string | null)[]): Redactor | null;
   /** By all rules of the owner, whatever they are for. */
   readonly all: Redactor;
-  /** Whether what is stored of this workflow is redacted. */
+  /** Returns whether what is stored of this workflow is redacted. */
   isBeforeStoring(id: string): boolean;
   /** Returns the workflow that a trigger starts, if what is stored of it is redacted. */
   workflowOf(triggerId: string): string | null;
@@ -43,7 +43,9 @@ export class RedactionRulesOf {
     return this.#ready(ownerId, redactions);
   }
 
-  /** The same, no older than REDACTION_LIMITS.redactionAgeMs; rules that were set at this process count at once. */
+  /**
+   * Returns an owner's rules, no older than REDACTION_LIMITS.redactionAgeMs; rules that were set at this process count at once.
+   */
   async recent(ownerId: string): Promise<OwnerRules | null> {
     const nowMs = this.#deps.clock.nowMs();
     const known = this.#recent.get(ownerId);

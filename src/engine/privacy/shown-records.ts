@@ -84,7 +84,7 @@ export function shownError(body: Uint8Array, at: ShownError['original'], hides: 
   return { body: whole, original: { start, length: event.byteLength } };
 }
 
-/** `error`: the `error` object of an error's body. */
+/** Redacts an error. `error`: the `error` object of an error's body. */
 function shownFault(error: Record<string, unknown>, hides: Redactor): Record<string, unknown> {
   const shown = { ...error };
   for (const name of ['msg', 'stack']) {
@@ -101,7 +101,7 @@ export function shownRun<T extends ListedRun>(run: T, hides: Hides): T {
   return { ...run, summary: hidden(run.summary), errorMessage: hidden(run.errorMessage) };
 }
 
-/** `detail`: JSON text of the detail of a run. */
+/** Redacts a run's detail. `detail`: JSON text of the detail of a run. */
 export function shownDetail(detail: string | null, hides: Redactor): string | null {
   return orNull(detail, (given) => text(hides.json(utf8(given))));
 }

@@ -141,7 +141,7 @@ export function createOwners(deps: OwnerDeps) {
     return owner;
   }
 
-  /** `by`: the key that authorised the request, which grants no more than it has; null: the command line. */
+  /** Creates a key. `by`: the key that authorised the request, which grants no more than it has; null: the command line. */
   async function createKey(
     ownerId: string,
     { workflowId, service, ...input }: KeyOrder,
@@ -180,7 +180,7 @@ export function createOwners(deps: OwnerDeps) {
     throw new Refusal('not_found', message, { errors: [{ parameter, message }] });
   }
 
-  /** `by`: as for `createKey`; a key with more scopes cannot be revoked. */
+  /** Revokes a key. `by`: as for `createKey`; a key with more scopes cannot be revoked. */
   async function revokeKey(ownerId: string, keyId: string, by: ApiKey | null): Promise<ApiKey> {
     const find = async () => (await store.listKeys(ownerId)).find(({ id }) => id === keyId);
     const before = await find();

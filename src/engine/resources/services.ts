@@ -50,7 +50,7 @@ export async function findService(
   }
 }
 
-/** A workflow without steps and triggers: what it is for are its errors. */
+/** Plans a workflow without steps and triggers, which is there for its errors. */
 function planned({ clock, ids }: ServiceDeps, ownerId: string, { id, service }: { id: string; service: string }) {
   const nowMs = clock.nowMs();
   const deployment = { id: ids.next(PREFIX.deployment), ownerId, runnableId: id, steps: [], createdAtMs: nowMs };

@@ -95,7 +95,7 @@ export function answerReads(deps: DataReadDeps, access: DataAccess): AnswerReque
   return answering(access, deps, null);
 }
 
-/** `forWrites`: null refuses them. */
+/** Returns the functions that answer the requests of code. `forWrites`: null refuses them. */
 function answering(access: DataAccess, forReads: DataReadDeps, forWrites: DataRequestDeps | null): AnswerRequest {
   // Most runs ask nothing.
   let order: RequestOrder | undefined;
@@ -148,7 +148,7 @@ class RequestOrder {
   }
 }
 
-/** The data stores that props name. */
+/** Returns the data stores that props name. */
 export function dataStoresIn(propsOfAll: readonly PropValues[]): ReadonlySet<string> {
   const values = propsOfAll.flatMap((props) => Object.values(props));
   const ids = values.map((value) => dataStoreIdOf(givenValue({ type: 'data_store' }, value)));

@@ -68,7 +68,10 @@ export function createDifferences({ store }: DifferenceDeps) {
     return [looked(facts, false), facts];
   }
 
-  /** Until the last error, and later ones of the same code: others may have come through because the code was corrected. */
+  /**
+   * Reads the successes until the last error, and later ones of the same code: others may have come through because the code
+   * was corrected.
+   */
   async function successesOf(group: ErrorGroup): Promise<[ComparedCount, EventFacts]> {
     const { ownerId, emitterId: runnableId, lastEntry, lastDeployment } = group;
     const facts = new EventFacts();
@@ -142,7 +145,7 @@ const placeOf = ({ run, entry, deploymentId }: ListedRun): ComparedRun => ({ run
 
 const looked = ({ events }: EventFacts, isPart: boolean): ComparedCount => ({ count: events, isPart });
 
-/** Events are JSON; what is none is compared as the text that it is. */
+/** Returns an event as a value. Events are JSON; what is none is compared as the text that it is. */
 function parsed(body: Uint8Array): unknown {
   const json = text(body);
   try {

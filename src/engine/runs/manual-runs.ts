@@ -29,7 +29,10 @@ export async function releaseCallers(deps: Pick<ManualRunDeps, 'store' | 'waiter
 export function createManualRuns(deps: ManualRunDeps) {
   const { store, emit, readyRuns } = deps;
 
-  /** Of one kind: what is asked for as a workflow is no source, though both are run alike. */
+  /**
+   * Returns the verb that runs listeners of one kind by hand: what is requested as a workflow is no source, though both are run
+   * alike.
+   */
   function runsOf(noun: 'workflow' | 'source') {
     return async (ownerId: string, listenerId: string, event: Uint8Array): Promise<Appended> => {
       if (!listenerId.startsWith(PREFIX[noun]) || !(await store.exists(ownerId, listenerId))) {

@@ -32,7 +32,10 @@ export async function stepReplays({
   return { claims, dueAtMs: null };
 }
 
-/** Which deployments a workflow has is not judged here: a run with one of another workflow could not begin. */
+/**
+ * Returns what a replay of an error runs with. Which deployments a workflow has is not judged here: a run with one of another
+ * workflow could not begin.
+ */
 async function choiceOf(
   store: Pick<Store, 'getRun'>,
   { entry, error }: ReplayCandidate,
@@ -46,7 +49,7 @@ async function choiceOf(
   return { entry, emitterId: error.emitterId, emission: emissionOfReplay(error, null), groupId: error.groupId };
 }
 
-/** Only a source's runs are of hooks. */
+/** Returns why an error of hooks cannot be replayed. Only a source's runs are of hooks. */
 async function whyHook(
   store: Pick<Store, 'getRun'>,
   ownerId: string,
@@ -118,7 +121,7 @@ export function createReplays({ store, shown, clock, ids, wake }: ReplayActionDe
     );
   }
 
-  /** Named errors may be of several workflows. */
+  /** Returns the workflows, other than `id`, that the selected errors are of. Named errors may be of several workflows. */
   async function othersThan(ownerId: string, selection: ErrorSelection, id: string): Promise<readonly string[]> {
     const { byEmitter } = await store.previewReplay(ownerId, selection);
     return [...byEmitter.keys()].filter((emitterId) => emitterId !== id);

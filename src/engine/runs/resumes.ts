@@ -34,7 +34,7 @@ const BECAME: Readonly<Record<RunState, string>> = {
 };
 
 export function createResumes({ store, waiters, wake }: ResumeDeps) {
-  /** A run that is not there and a wrong token are refused alike. */
+  /** Finds a run that waits. A run that is not there and a wrong token are refused alike. */
   async function waitingRun({ run, waits, token }: WaitAddress): Promise<WaitingRun> {
     const known = await store.waitingRun(run);
     const key = resumeKeyOf(store.deriveKey('resume'), known?.deploymentId ?? NO_DEPLOYMENT);

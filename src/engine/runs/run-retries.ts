@@ -19,8 +19,8 @@ export interface RunRetryDeps {
 
 export function createRunRetries({ store, emit }: RunRetryDeps) {
   /**
-   * With the active deployment, which must have the same steps before the one that failed. `isAgain`: also when its event was
-   * run again already.
+   * Runs a failed run again, with the active deployment, which must have the same steps before the one that failed. `isAgain`:
+   * also when its event was run again already.
    */
   async function retryRun(ownerId: string, run: number, { isAgain }: { isAgain: boolean }): Promise<Appended> {
     const id = numberedId(PREFIX.run, run);
@@ -48,7 +48,10 @@ export function createRunRetries({ store, emit }: RunRetryDeps) {
     return (await emit(emissionOf(emission, failed), { continuation })).appended;
   }
 
-  /** What has succeeded since would be done twice by a request that was sent twice. */
+  /**
+   * Refuses to run an event again that was run again already. What has succeeded since would be done twice by a request that
+   * was sent twice.
+   */
   async function mustBeFirst(ownerId: string, { run, errorEntry }: RunWhole): Promise<void> {
     if (errorEntry === null) return;
     const { replays } = await store.outcomeOfError(ownerId, errorEntry);
@@ -61,7 +64,7 @@ export function createRunRetries({ store, emit }: RunRetryDeps) {
   return { retryRun };
 }
 
-/** The steps that had succeeded, as steps of the deployment with which the run goes on. */
+/** Returns the steps that had succeeded, as steps of the deployment with which the run goes on. */
 function doneSteps({ run, detail }: RunWhole, { id, steps }: Deployment): readonly StepResult[] {
   const done = (detail === null ? [] : stepsIn(detail)).filter((step) => step.state !== 'failed' && !step.isAgain);
   const isSame = done.length < steps.length && done.every((step, i) => step.namespace === steps[i]?.namespace);
@@ -75,7 +78,7 @@ function doneSteps({ run, detail }: RunWhole, { id, steps }: Deployment): readon
   );
 }
 
-/** The event as it was, for that workflow alone; in the same trace, and caused by the run that failed. */
+/** Returns the event as it was, for that workflow alone; in the same trace, and caused by the run that failed. */
 function emissionOf(emission: Emission, failed: RunWhole) {
   const { sourceType, originId, verified, test, traceId, lineage, hops } = emission;
   return {

@@ -85,7 +85,7 @@ export class Runs {
     done.finally(() => this.#underWay.delete(done));
   }
 
-  /** The runner has been stopped: waits until every outcome is written. */
+  /** Waits until every outcome is written. The runner has been stopped before. */
   async stop(graceMs: number): Promise<void> {
     await this.#loop.stop();
     const timer = setTimeout(() => this.#aborted.abort(), graceMs);
@@ -292,7 +292,10 @@ export function failedBefore(code: string, msg: string, clock: Clock, step?: Dep
   return { ...NO_OUTCOME, end: { kind: 'failed', fault } };
 }
 
-/** The global error workflow alone gets the page of its error's group: who has its address may replay events of others. */
+/**
+ * Returns the address of a group's page. The global error workflow alone gets the page of its error's group: who has its
+ * address may replay events of others.
+ */
 function pageOf({ via, emission: { ownerId, groupId } }: ClaimedRun, { linkOf }: Pick<RunsDeps, 'linkOf'>) {
   return via === 'global' && groupId !== null ? { page_url: linkOf({ ownerId, id: groupId }) } : {};
 }

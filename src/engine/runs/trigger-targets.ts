@@ -18,7 +18,10 @@ export function hasTargets({ outgoing }: RunOutcome): boolean {
   return outgoing.some(isTrigger);
 }
 
-/** A run that triggers what is not its owner's workflow has failed in its last step, also when it would have waited. */
+/**
+ * Checks that what a run triggers is there. A run that triggers what is not its owner's workflow has failed in its last step,
+ * also when it would have waited.
+ */
 export async function checkTargets(
   { store, clock }: { readonly store: Pick<Store, 'exists'>; readonly clock: Clock },
   run: ClaimedRun,

@@ -29,7 +29,10 @@ export function checkSchedule(schedule: Schedule, { nowMs, parameter }: { nowMs:
   if (!next) refuse('cron', `cron ${JSON.stringify(cron)} has no next time`);
 }
 
-/** Checked here: the library reports an unknown timezone only when it computes a date, with varying errors. */
+/**
+ * Returns whether a timezone is known. Checked here: the library reports an unknown timezone only when it computes a date, with
+ * varying errors.
+ */
 function isTimezone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });

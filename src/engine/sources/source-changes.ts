@@ -33,7 +33,7 @@ export class SourceChanges {
     this.#waitMs = waitMs;
   }
 
-  /** Ids of the sources that this process is changing. */
+  /** Returns the ids of the sources that this process is changing. */
   get underWay(): ReadonlySet<string> {
     return this.#underWay;
   }

@@ -44,7 +44,10 @@ export function createSourceFiles({ store, runner, sources }: SourceFileDeps) {
     }
   }
 
-  /** Apps, actions and shared code have default exports, too. Code that cannot be loaded is refused as always. */
+  /**
+   * Returns whether a file's default export is a source. Apps, actions and shared code have default exports, too. Code that
+   * cannot be loaded is refused as always.
+   */
   async function isDeployable(ownerId: string, { bundle, sourceMap }: SourceFileInput): Promise<boolean> {
     const steps = [{ id: PREFIX.step, namespace: 'source', code: '', bundle, sourceMap }];
     const deployment = { id: PREFIX.deployment, ownerId, runnableId: PREFIX.source, steps, createdAtMs: 0 };

@@ -65,7 +65,10 @@ export class SourceRepairs {
     await this.#loop.stop();
   }
 
-  /** Called before the start, too, before this process claims anything: waiting hooks are cancelled before they begin. */
+  /**
+   * Takes over the changes of dead processes; also before the start, before this process claims anything: waiting hooks are
+   * cancelled before they begin.
+   */
   async take(): Promise<void> {
     const { store, changes } = this.#deps;
     const found = await store.takeSourceChanges([...changes.underWay, ...this.#taken.keys()]);
@@ -92,7 +95,7 @@ export class SourceRepairs {
     return [...this.#taken.values()].filter(({ isUnderWay }) => !isUnderWay);
   }
 
-  /** Never throws. A failed repair is retried. */
+  /** Finishes a change. Never throws: a failed repair is retried. */
   async #finish(taken: Taken): Promise<void> {
     const { log } = this.#deps;
     const { ownerId: owner, sourceId: source, kind } = taken;

@@ -35,12 +35,12 @@ export class Group {
     this.#target = head;
   }
 
-  /** All that live readers were given ends here. */
+  /** Returns the entry up to which live readers were given all. */
   get head(): number {
     return this.#head;
   }
 
-  /** A read has failed: there is more than was given. */
+  /** Returns whether there is more than was given, since a read has failed. */
   get isBehind(): boolean {
     return this.#head < this.#target;
   }
@@ -61,13 +61,13 @@ export class Group {
     return this.#advancing;
   }
 
-  /** At the head: it is given what comes. */
+  /** Adds a reader that is at the head: it is given what comes. */
   join(reader: Member): void {
     if (reader.cursor > this.#head) this.#ahead.add(reader);
     else this.#live.add(reader);
   }
 
-  /** It is given nothing more until it joins again. */
+  /** Removes a reader, which is given nothing more until it joins again. */
   leave(reader: Member): void {
     this.#ahead.delete(reader);
     if (this.#live.delete(reader)) reader.cursor = this.#head;

@@ -61,18 +61,18 @@ export class Reader implements OpenStream {
     onClose();
   }
 
-  /** No more comes: this process stops, or the reader may not go on. */
+  /** Ends the stream: this process stops, or the reader may not go on. */
   end(): void {
     this.close();
     this.#sink?.end();
   }
 
-  /** What all that are at the head are given. */
+  /** Sends what all readers at the head are given. */
   take(bytes: Uint8Array): void {
     this.#write(bytes);
   }
 
-  /** Nothing has come for some time, or something has: a sign of life. */
+  /** Sends a comment as a sign of life, also when something was sent since the last one. */
   async quiet(comment: Uint8Array): Promise<void> {
     if (!this.#sink || this.#isClosed) return;
     this.#rounds++;
@@ -85,7 +85,7 @@ export class Reader implements OpenStream {
     if (!this.#isFull && !this.#isClosed) this.#write(comment);
   }
 
-  /** A full one might never take what is left. */
+  /** Ends a sink. A full one is cut off, since it might never take what is left. */
   #refuse(sink: StreamSink): void {
     if (this.#isFull) {
       this.close();

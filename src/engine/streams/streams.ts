@@ -22,7 +22,7 @@ import { Reader } from './reader.ts';
 
 /** How what is sent is written down. */
 export interface Frames {
-  /** `at`: where the stream begins, for a reader that is lost before the first record. */
+  /** Returns the first frame of a stream. `at`: where the stream begins, for a reader that is lost before the first record. */
   hello(at: number, gapAfter: number | null): Uint8Array;
   of(records: readonly EmissionRecord[]): Uint8Array;
   readonly quiet: Uint8Array;
@@ -95,7 +95,7 @@ export class Streams {
     return this.#readers.size;
   }
 
-  /** Readers that were cut off since the start. */
+  /** Returns how many readers were cut off since the start. */
   get cut(): number {
     return this.#cut;
   }
@@ -162,7 +162,7 @@ export class Streams {
     return this.#looks > 0 ? LOOK_AGAIN_MS : Number.POSITIVE_INFINITY;
   }
 
-  /** A sign of life to one share of the readers. Returns how long to wait. */
+  /** Sends a sign of life to one share of the readers. Returns how long to wait. */
   async tickQuiet(): Promise<number> {
     const share = this.#shares[this.#round % SHARES] as Set<Reader>;
     this.#round++;
@@ -178,8 +178,8 @@ export class Streams {
   }
 
   /**
-   * Whether something behind that entry may be gone. Retention takes what is old, but none of the newest that lists show:
-   * so when fewer than those are there behind it, all of them are.
+   * Returns whether something behind that entry may be gone. Retention takes what is old, but none of the newest that lists
+   * show: so when fewer than those are there behind it, all of them are.
    */
   async #mayMissSome(channel: StreamChannel, after: number): Promise<boolean> {
     const { store, clock, retentionDays } = this.#deps;

@@ -47,7 +47,7 @@ declare module 'fastify' {
 /** A page for people, left out of the OpenAPI document. */
 export const PUBLIC_PAGE = { hide: true, access: 'public' } as const;
 
-/** Must be called before any route is added: it checks each route as it is added. */
+/** Adds the check of access. It is called before any route is added: it checks each route as it is added. */
 export function addAccess(app: App, deps: HttpDeps): void {
   app.decorateRequest('caller');
   app.decorateRequest('session', null);

@@ -54,7 +54,7 @@ export class AuditLog {
     return promise;
   }
 
-  /** Like `put`, for what has happened already: a failed write is logged. */
+  /** Records, like `put`, what has happened already: a failed write is logged. */
   putLater(records: readonly AuditRecord[]): void {
     this.put(records).catch((error: unknown) => {
       const ids = records.map(({ id }) => id).join(' ');

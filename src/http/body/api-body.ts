@@ -21,7 +21,10 @@ declare module 'fastify' {
 /** The owner of bodies of public routes, which are small. */
 const NO_OWNER = '';
 
-/** Must be called after every hook that refuses callers: a body is read only once its caller may use the route. */
+/**
+ * Adds the reading of bodies. It is called after every hook that refuses callers: a body is read only once its caller may use
+ * the route.
+ */
 export function addBodies(app: App, memory: BodyMemory, maxEventBytes: number): void {
   app.decorateRequest('rawBody', null);
   app.removeAllContentTypeParsers();

@@ -4,7 +4,7 @@
 // gets a share, so that half-sent bodies of one owner leave room for the others.
 
 export interface BodyMemory {
-  /** False: there is no room for that many bytes, and nothing was taken. */
+  /** Reserves bytes. Returns false when there is no room for that many, and none was reserved. */
   take(ownerId: string, bytes: number): boolean;
   release(ownerId: string, bytes: number): void;
   readonly heldBytes: number;

@@ -41,7 +41,7 @@ interface ExpectingRequest extends IncomingMessage {
   [CONTINUE]?: () => void;
 }
 
-/** Must be called for each request with `Expect: 100-continue`: 100 is sent when the body is read. */
+/** Sends 100 when the body is read. It is called for each request with `Expect: 100-continue`. */
 export function awaitContinue(req: IncomingMessage, res: ServerResponse): void {
   (req as ExpectingRequest)[CONTINUE] = () => res.writeContinue();
 }

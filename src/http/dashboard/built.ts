@@ -31,7 +31,7 @@ export interface BuiltFile {
 
 export interface Dashboard {
   index(): Promise<BuiltFile | null>;
-  /** Null: the build has no such file. */
+  /** Reads a file of the build; null: it has no such file. */
   asset(name: string): Promise<BuiltFile | null>;
 }
 

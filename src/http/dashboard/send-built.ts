@@ -28,13 +28,13 @@ const PAGE_HEADERS = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
 } as const;
 
-/** The page: asked for again each time, and sent only when it has changed. */
+/** Sends the page. Browsers request it again each time, and get it only when it has changed. */
 export function sendIndex(request: FastifyRequest, reply: FastifyReply, file: BuiltFile): FastifyReply {
   reply.headers(PAGE_HEADERS).header('cache-control', 'no-cache');
   return send(request, reply, file);
 }
 
-/** Its name has the hash of its content. */
+/** Sends a file whose name has the hash of its content, to be cached for a year. */
 export function sendAsset(request: FastifyRequest, reply: FastifyReply, file: BuiltFile): FastifyReply {
   const cached = { 'cache-control': 'public, max-age=31536000, immutable' };
   reply.headers({ ...cached, 'cross-origin-resource-policy': 'same-origin' });

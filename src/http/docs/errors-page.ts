@@ -2,7 +2,7 @@ import { REFUSALS, type RefusalCode } from '../../domain/fault.ts';
 import { REFUSAL_MEANINGS } from './faults.ts';
 import { htmlPage, inlineHtml } from './html.ts';
 
-/** The table of refusals; `type` of every problem points to its row. */
+/** Returns the table of refusals; `type` of every problem points to its row. */
 export function faultTable(): string {
   const rows = (Object.keys(REFUSALS) as RefusalCode[]).map((code) => {
     const { status, title } = REFUSALS[code];

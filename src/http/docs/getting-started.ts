@@ -1,6 +1,6 @@
 import { escapeHtml } from './html.ts';
 
-/** The first workflow with curl: deploy it, call it, break it, read its error and replay it. */
+/** Returns the guide to the first workflow with curl: deploy it, call it, break it, read its error and replay it. */
 export function gettingStarted(publicUrl: string): string {
   const steps = [
     {

@@ -50,7 +50,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] as string);
 }
 
-/** Text with `code` marked by backquotes and paragraphs by empty lines, as the OpenAPI document has it. */
+/** Returns as HTML a text with `code` marked by backquotes and paragraphs by empty lines, as the OpenAPI document has it. */
 export function proseHtml(text: string): string {
   return text
     .split('\n\n')
@@ -58,7 +58,7 @@ export function proseHtml(text: string): string {
     .join('\n');
 }
 
-/** Text with `code` in backticks. */
+/** Returns as HTML a text with `code` in backticks. */
 export function inlineHtml(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }

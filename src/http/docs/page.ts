@@ -67,7 +67,9 @@ ${links.join('\n')}
 <a class="group" href="#errors">Error codes</a></nav>`;
 }
 
-/** The id is inside the element: a browser opens closed elements around the target of an address. */
+/**
+ * Returns an operation as HTML. The id is inside the element: a browser opens closed elements around the target of an address.
+ */
 function operationHtml(listed: OperationEntry, document: ApiDocument): string {
   const { method, path, operation } = listed;
   const parameters = parametersOf(operation, document);

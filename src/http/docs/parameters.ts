@@ -26,7 +26,7 @@ interface SchemaNode {
   readonly maxLength?: number;
 }
 
-/** A member that both query and body can hold has one row. */
+/** Returns the rows of an operation's parameters. A member that both query and body can hold has one row. */
 export function parametersOf(operation: ApiOperation, document: ApiDocument): Row[] {
   const body = Object.values(operation.requestBody?.content ?? {})[0]?.schema as SchemaNode | undefined;
   const members = body?.properties ?? {};
@@ -53,7 +53,7 @@ export function parametersOf(operation: ApiOperation, document: ApiDocument): Ro
   return [...rows, ...ofBody];
 }
 
-/** The members of an object, or of the objects in a list; of a union of objects each name once. */
+/** Returns rows for the members of an object, or of the objects in a list; of a union of objects each name once. */
 function inside(name: string, schema: SchemaNode, document: ApiDocument): Row[] {
   const isList = schema.type === 'array';
   const node = isList ? (schema.items ?? {}) : schema;

@@ -43,7 +43,7 @@ const MAX_STATUS = 599;
  */
 const SANDBOX = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts';
 
-/** The hot path: a flat header list, and the body as text, so that both leave in one write. */
+/** Answers with the emission's id. The hot path: a flat header list, and the body as text, so that both leave in one write. */
 export function writeEmitId(res: ServerResponse, emitId: string, requestId: string): void {
   if (res.destroyed) return;
   const body = `{"id":"${emitId}"}`;

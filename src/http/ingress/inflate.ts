@@ -25,7 +25,10 @@ function nameOf(encoding: string): string {
   return encoding.trim().toLowerCase();
 }
 
-/** `encoding`: one that `checkEncoding` accepts. Throws `Refusal`: 413 beyond `maxBytes` of output, 400 for corrupt input. */
+/**
+ * Decompresses a body. `encoding`: one that `checkEncoding` accepts. Throws `Refusal`: 413 beyond `maxBytes` of output, 400 for
+ * corrupt input.
+ */
 export async function inflate(bytes: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
   const name = nameOf(encoding);
   if (PLAIN.has(name)) return bytes;

@@ -80,7 +80,7 @@ function checkCaller({ headers }: IncomingMessage, { tokenHash }: Trigger): void
   checkEncoding(headers['content-encoding']);
 }
 
-/** The same for an error. Pages of other origins may send there, and read the answer. */
+/** Takes an error, in the same way. Pages of other origins may send there, and read the answer. */
 async function takeError(deps: IngressDeps, { req, res, requestId }: Exchange, trigger: Trigger): Promise<void> {
   if (req.method === 'OPTIONS') return writePreflight(res, requestId);
   for (const [name, value] of Object.entries(CORS)) res.setHeader(name, value);

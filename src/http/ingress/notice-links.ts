@@ -69,7 +69,10 @@ async function act(deps: HttpDeps, exchange: Exchange, { link, action }: Followe
   answer(exchange, { status: 200, ...donePage(action) });
 }
 
-/** The path is that of the group: the link itself would let readers of the log act. */
+/**
+ * Returns the record of the audit log for an action. The path is that of the group: the link itself would let readers of the
+ * log act.
+ */
 function recordOf(
   { ids, store }: HttpDeps,
   { req, requestId }: Exchange,

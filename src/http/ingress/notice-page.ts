@@ -90,7 +90,10 @@ function isoOf(entry: number): string {
   return new Date(msOf(entry)).toISOString();
 }
 
-/** What code has thrown may hold anything: a character that is not shown, or turns the direction of others, is replaced. */
+/**
+ * Returns text with its invisible characters replaced. What code has thrown may hold anything: a character that is not shown,
+ * or turns the direction of others, is replaced.
+ */
 function shownText(text: string): string {
   return escapeHtml(text.replace(/(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}]/gu, '\ufffd').toWellFormed());
 }

@@ -33,7 +33,7 @@ export function createPinging(deps: IngressDeps, nextRequestId: () => string): R
   };
 }
 
-/** `allowed`: gets the methods that the heartbeat takes, if they are fewer. */
+/** Takes a ping. `allowed`: gets the methods that the heartbeat takes, if they are fewer. */
 async function take(deps: IngressDeps, { req, res, requestId }: Exchange, allowed: { methods: string }): Promise<void> {
   const address = addressOf(req.url as string);
   if (!address) throw new Refusal('not_found', 'There is no heartbeat at this address');

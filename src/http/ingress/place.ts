@@ -17,7 +17,7 @@ export interface Place {
 /** Where the key starts in `/e/{key}`. */
 const KEY_START = 3;
 
-/** `url`: begins with `/e/`. */
+/** Returns the endpoint that a path names. `url`: begins with `/e/`. */
 export function placeByPath(url: string, baseUrl: string): Place {
   const pathStart = endOfKey(url);
   return { key: url.slice(KEY_START, pathStart), pathStart, baseUrl };

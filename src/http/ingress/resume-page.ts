@@ -15,7 +15,7 @@ export function prefersHtml(accept: string | undefined): boolean {
   return html > 0 && JSON_TYPES.every((type) => html >= (quality.get(type) ?? 0));
 }
 
-/** `text/html;q=0.8` */
+/** Reads a media range, as in `text/html;q=0.8`. */
 function readRange(range: string): [type: string, quality: number] {
   const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
   const q = parameters.find((parameter) => parameter.startsWith('q='));

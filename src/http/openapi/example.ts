@@ -33,7 +33,7 @@ export function exampleOf(schema: TSchema): unknown {
   }
 }
 
-/** A run belongs to a workflow or to a source: an example with both would be wrong. */
+/** Returns examples of an object's members. A run belongs to a workflow or to a source: an example with both would be wrong. */
 function membersOf(properties: Readonly<Record<string, TSchema>>): [string, unknown][] {
   const names = Object.keys(properties).filter((name) => !(name === 'source_id' && 'workflow_id' in properties));
   return names.map((name) => [name, exampleOf(properties[name] as TSchema)]);

@@ -95,18 +95,21 @@ function securityOf(access: Access): { security?: { [scheme: string]: string[] }
   return { security: access === 'public' ? [] : [{ key: [access] }] };
 }
 
-/** OpenAPI 3.1 has no schema for the items of a stream: `x-itemSchema` is what 3.2 calls `itemSchema`. */
+/**
+ * Returns the content of an answer that is not JSON. OpenAPI 3.1 has no schema for the items of a stream: `x-itemSchema` is
+ * what 3.2 calls `itemSchema`.
+ */
 function notJson(mediaType: string, { answer, item }: { answer: TSchema; item?: TSchema }): object {
   const of = { schema: answer, example: exampleOf(answer), ...(item ? { 'x-itemSchema': item } : {}) };
   return { description: 'Done.', content: { [mediaType]: of } };
 }
 
-/** `{data: …}`, the frame of one record. */
+/** Returns the schema of `{data: …}`, the frame of one record. */
 export function dataOf<T extends TSchema>(record: T): TObject {
   return Type.Object({ data: record });
 }
 
-/** The path parameter `id`. */
+/** Returns the schema of the path parameter `id`. */
 export function idIn(prefix: string, description: string): { id: ReturnType<typeof Type.String> } {
   return { id: Type.String({ description, examples: [`${prefix}0Vj3aBc9dEfGhIjK`] }) };
 }

@@ -14,7 +14,7 @@ interface TextOptions {
   readonly pattern?: string;
 }
 
-/** `example`: for the document; `expected`: what a refusal says would be right. */
+/** Returns the schema of a text. `example`: for the document; `expected`: what a refusal says would be right. */
 export function text({ example, expected, ...options }: TextOptions = {}): TString {
   return Type.String({
     ...options,
@@ -23,7 +23,7 @@ export function text({ example, expected, ...options }: TextOptions = {}): TStri
   });
 }
 
-/** The id of a resource, in answers and paths. Paths accept any text: an id of another shape is a 404. */
+/** Returns the schema of a resource's id, in answers and paths. Paths accept any text: an id of another shape is a 404. */
 export function id(prefix: string, description?: string): TString {
   const tail = /^(r|dl)_$/.test(prefix) ? 'g4w9zl7uo0' : '0Vj3aBc9dEfGhIjK';
   return text({ example: `${prefix}${tail}`, ...(description === undefined ? {} : { description }) });
@@ -33,7 +33,7 @@ export function nullable<T extends TSchema>(schema: T): TUnion<[T, TNull]> {
   return Type.Union([schema, Type.Null()], annotationsOf(schema));
 }
 
-/** A whole number that is usually absent: null is the example. */
+/** Returns the schema of a whole number that is usually absent: null is the example. */
 export function mostlyNull(description: string): TUnion<[TInteger, TNull]> {
   return Type.Union([Type.Integer(), Type.Null()], { description, examples: [null] });
 }
@@ -44,7 +44,7 @@ function annotationsOf(schema: TSchema): { examples?: unknown[]; description?: s
   return { ...(examples === undefined ? {} : { examples }), ...(description === undefined ? {} : { description }) };
 }
 
-/** One of a closed list of words. */
+/** Returns the schema of one of a closed list of words. */
 export function oneOf<const T extends string>(words: readonly T[], description?: string): TUnsafe<T> {
   return Type.Unsafe<T>({
     type: 'string',
@@ -54,7 +54,7 @@ export function oneOf<const T extends string>(words: readonly T[], description?:
   });
 }
 
-/** A whole number from `minimum` to `maximum`. */
+/** Returns the schema of a whole number from `minimum` to `maximum`. */
 export function count(minimum: number, maximum: number, description?: string): TInteger {
   return Type.Integer({ minimum, maximum, ...(description === undefined ? {} : { description }) });
 }
@@ -77,7 +77,7 @@ export const EVENT_NAME = text({
   maxLength: LIMITS.eventNameChars,
   example: '$errors',
 });
-/** Epoch seconds of epoch milliseconds. */
+/** Converts epoch milliseconds to epoch seconds. */
 export function toSeconds(ms: number): number {
   return Math.floor(ms / 1000);
 }

@@ -66,7 +66,7 @@ export function eventIdOf(given: unknown): string | null {
   return /^[0-9a-f]{32}$/.test(id) ? id : null;
 }
 
-/** Members that hold a list stand as `{values: […]}`, or as the list itself. */
+/** Returns the values of a member. Members that hold a list stand as `{values: […]}`, or as the list itself. */
 function valuesOf(member: unknown): readonly unknown[] {
   const values = isRecord(member) && 'values' in member ? member.values : member;
   if (Array.isArray(values)) return values;
@@ -88,7 +88,7 @@ function messageOf(event: Members): string {
   return '';
 }
 
-/** Epoch seconds with a fraction, or ISO 8601. */
+/** Reads a time: epoch seconds with a fraction, or ISO 8601. */
 function timeOf(timestamp: unknown): number | null {
   const ms = typeof timestamp === 'number' ? timestamp * SECOND_MS : Date.parse(String(timestamp));
   return Number.isFinite(ms) ? ms : null;
@@ -100,7 +100,7 @@ interface Frame {
   readonly isOwn: boolean;
 }
 
-/** A message may have the stack of the thread that said it. */
+/** Returns the stack of the first thread that has one. A message may have the stack of the thread that said it. */
 function threadsTrace(event: Members): unknown {
   const thread = valuesOf(event.threads)
     .filter(isRecord)
@@ -118,7 +118,7 @@ function framesOf(stacktrace: unknown): Frame[] {
     .map((frame) => ({ line: lineOf(frame), isOwn: frame.in_app === true }));
 }
 
-/** `    at charge (/srv/shop/charge.js:41:13)`. */
+/** Returns a frame as a line of a stack: ` at charge (/srv/shop/charge.js:41:13)`. */
 function lineOf(frame: Members): string {
   const [given, module] = [textIn(frame, 'function'), textIn(frame, 'module')];
   // What clients write for a function without a name.

@@ -23,7 +23,7 @@ const PAGES = [
   '/settings',
 ];
 
-/** The dashboard; where it has not been built, a small page in its place. */
+/** Adds the dashboard; where it has not been built, a small page in its place. */
 export function addPageRoutes(app: App, { dashboard = openDashboard() }: Pick<HttpDeps, 'dashboard'>): void {
   const send = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const index = await dashboard?.index();

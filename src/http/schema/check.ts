@@ -87,7 +87,7 @@ function compile(schema: TSchema): Check {
   return (value) => checks.every((check) => check(value));
 }
 
-/** What the type is comes first: the others rely on it. */
+/** Returns the checks of a value. That of its type comes first: the others rely on it. */
 function valueChecks(shape: Keywords): Check[] {
   const { type, const: constant, enum: words, anyOf } = shape;
   const checks: Check[] = [];
@@ -104,7 +104,10 @@ function valueChecks(shape: Keywords): Check[] {
   return checks;
 }
 
-/** Lengths are in code points, of which a string has as many as code units, or up to half as few. */
+/**
+ * Returns the checks of a string. Lengths are in code points, of which a string has as many as code units, or up to half as
+ * few.
+ */
 function stringChecks({ minLength, maxLength, pattern }: Keywords): Check[] {
   const checks: Check[] = [];
   const text = (check: (value: string) => boolean): void => {

@@ -11,7 +11,7 @@ interface KnownPath {
   readonly methods: Set<string>;
 }
 
-/** Must be called before the routes are added: it collects them as they are added. */
+/** Adds the answers 404 and 405. It is called before the routes are added, which it collects. */
 export function addNotFound(
   app: Pick<FastifyInstance, 'addHook' | 'setNotFoundHandler'>,
   deps: Pick<HttpDeps, 'metrics'>,

@@ -23,7 +23,7 @@ interface AnsweringSocket extends Socket {
 
 /** Answers to requests that node:http could not read. */
 export interface ClientErrors {
-  /** Must be called for each request, so that a broken request is not mistaken for the one before it. */
+  /** Notes a request. It is called for each one, so that a broken request is not mistaken for the one before it. */
   begin(req: IncomingMessage, res: ServerResponse): void;
   handle(error: NodeJS.ErrnoException, socket: Socket): void;
   /** Returns whether all requests of `socket` have been answered. */
@@ -47,7 +47,7 @@ export function rawProblem({ status, headers, body }: Problem): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
 }
 
-/** `problemTo`: returns the answer that refuses, and counts it. */
+/** Creates the answers to requests that cannot be read. `problemTo`: returns the answer that refuses, and counts it. */
 export function clientErrors(problemTo: (refusal: Refusal) => Problem): ClientErrors {
   function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     if (!socket.writable) return void socket.destroy();

@@ -28,11 +28,11 @@ import { Pauses } from './pauses.ts';
 import { normalizeTarget } from './target.ts';
 
 export interface HttpServer {
-  /** Port 0 takes any free port; the result names it. */
+  /** Listens; port 0 takes any free port, which the result names. */
   listen(at: { host: string; port: number }): Promise<{ port: number }>;
   /** Answers only `/metrics`, without a key, at a separate address. */
   listenForMetrics(at: { host: string; port: number }): Promise<{ port: number }>;
-  /** Null while not listening. */
+  /** Returns the address; null while not listening. */
   address(): AddressInfo | null;
   /** Accepts no more connections, waits for answers in progress, then closes. May be called twice, or before listening. */
   stop(): Promise<void>;

@@ -17,7 +17,7 @@ export function normalizeTarget(req: IncomingMessage): string {
   return req.url;
 }
 
-/** Clients may send an absolute address, as to a proxy; servers must accept it. */
+/** Returns the path and query of an address. Clients may send an absolute address, as to a proxy; servers must accept it. */
 export function originForm(url: string): string {
   if (url.startsWith('/')) return url;
   const rest = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');

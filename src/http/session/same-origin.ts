@@ -20,7 +20,10 @@ export function foreignFault({ headers, method }: IncomingMessage, publicUrl: st
   return null;
 }
 
-/** A proxy may end TLS, so the scheme of the origin is not compared with that of the connection. */
+/**
+ * Returns whether an origin is this server's. A proxy may end TLS, so the scheme of the origin is not compared with that of the
+ * connection.
+ */
 function isOwn(origin: string, host: string | undefined, publicUrl: string): boolean {
   if (!URL.canParse(origin)) return false;
   const { host: from } = new URL(origin);

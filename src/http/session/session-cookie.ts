@@ -35,7 +35,10 @@ export function isLoopbackHost(host: string | undefined): boolean {
   return LOOPBACK.test((host ?? '').replace(/:\d+$/, ''));
 }
 
-/** A public https address means a proxy that ends TLS; what reaches the server past it, on this machine, has no TLS. */
+/**
+ * Returns the name of the session's cookie, and whether it is sent over TLS alone. A public https address means a proxy that
+ * ends TLS; what reaches the server past it, on this machine, has no TLS.
+ */
 function placeOf({ headers, socket }: IncomingMessage, publicUrl: string): { name: string; isSecure: boolean } {
   const isSecure = publicUrl.startsWith('https:') && !isLoopbackHost(headers.host);
   if (isSecure) return { name: `__Host-${NAME}`, isSecure };

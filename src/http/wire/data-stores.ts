@@ -78,7 +78,7 @@ export function checkedKey(parameter: string, key: string): string {
   throw new Refusal('malformed', `${parameter} ${message}`, { errors: [{ parameter, message }] });
 }
 
-/** `value`: the bytes as sent. */
+/** Returns what the store writes for a record. `value`: the bytes as sent. */
 export function recordInput(key: string, value: Uint8Array, ttlS: number | null | undefined): RecordInput {
   const ttlMs = ttlS === null || ttlS === undefined ? null : ttlS * SECOND_MS;
   return { key: checkedKey('key', key), value: Buffer.from(value).toString().trim(), ttlMs };

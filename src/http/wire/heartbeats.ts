@@ -99,7 +99,7 @@ export const HEARTBEAT = Type.Object(
   { title: 'Heartbeat' },
 );
 
-/** `before`: null for a new one, which needs a schedule. */
+/** Returns what the store writes for a heartbeat. `before`: null for a new one, which needs a schedule. */
 export function heartbeatInput(input: Static<typeof INPUT>, before: Schedule | null): HeartbeatInput {
   const { name, active, post_only: postOnly, grace_seconds: graceS } = input;
   const schedule = scheduleOf(input, before);

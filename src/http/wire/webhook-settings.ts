@@ -112,7 +112,7 @@ const INPUT = Type.Object(WEBHOOK_SETTINGS_INPUT);
 
 export type SettingsParameters = Static<typeof INPUT>;
 
-/** Those that are given. */
+/** Returns the settings that are given. */
 export function webhookSettingsInput(input: SettingsParameters): Partial<WebhookSettings> {
   const { headers, timeout_ms: timeoutMs, retry, rate_limit: rateLimit, max_in_flight: maxInFlight } = input;
   const { ordered, signature } = input;
@@ -132,7 +132,10 @@ function throttleOf({ limit, interval_ms: intervalMs }: Static<typeof RATE_LIMIT
   return { limit, intervalMs };
 }
 
-/** In the order in which they are sent. Not `uniqueItems`: that is checked by comparing all with all, however many came. */
+/**
+ * Returns the schemes in the order in which they are sent. Not `uniqueItems`: that is checked by comparing all with all,
+ * however many came.
+ */
 function schemesOf(given: readonly SignatureScheme[]): readonly SignatureScheme[] {
   if (new Set(given).size < given.length) {
     const message = `must be ${SIGNATURE_WANTED}, but was ${JSON.stringify(given)}`;

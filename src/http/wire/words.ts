@@ -2,7 +2,7 @@
 
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../domain/limits.ts';
 
-/** An instant, to the second. */
+/** Writes an instant, to the second. */
 export function instant(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 }
@@ -28,7 +28,7 @@ export function lengthOf(ms: number): string {
   return parts.join(' ');
 }
 
-/** `1 day`, `2 days`. */
+/** Writes a count with its noun: `1 day`, `2 days`. */
 export function countOf(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`;
 }

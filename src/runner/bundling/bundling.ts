@@ -61,12 +61,12 @@ export class Bundling {
     this.#isolation = options;
   }
 
-  /** The reason why nothing can be bundled; null: no problem is known. */
+  /** Returns the reason why nothing can be bundled; null: no problem is known. */
   get problem(): string | null {
     return this.#problem;
   }
 
-  /** The process's id, for tests. */
+  /** Returns the process's id, for tests. */
   get pid(): number | undefined {
     return this.#process?.pid;
   }

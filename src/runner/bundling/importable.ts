@@ -77,7 +77,7 @@ export function importable(roots: Roots): Plugin {
   };
 }
 
-/** Neither a package nor a module of the platform's. */
+/** Returns whether an import is of the owner's own code: neither a package nor a module of the platform. */
 function isOwnCode({ namespace, importer }: OnResolveArgs): boolean {
   return namespace !== NAMESPACE && !importer.includes(`${sep}node_modules${sep}`);
 }
@@ -135,7 +135,10 @@ export function missingOf(specifier: Specifier): MissingPackage | undefined {
   return missing === null ? undefined : { missing };
 }
 
-/** Public components name files of other apps by the package of that app, which is the app's folder among components. */
+/**
+ * Returns the file of another app that is imported. Public components name files of other apps by the package of that app,
+ * which is the app's folder among components.
+ */
 async function ofComponents(
   build: PluginBuild,
   roots: Roots,

@@ -78,7 +78,7 @@ interface PackageJson {
   readonly version?: unknown;
 }
 
-/** The description of the package that a file belongs to; undefined: there is none. */
+/** Reads the description of the package that a file belongs to; undefined: there is none. */
 async function packageOf(path: string): Promise<PackageJson | undefined> {
   for (let dir = dirname(path); dir !== dirname(dir) && !dir.endsWith(`${sep}node_modules`); dir = dirname(dir)) {
     const text = await readFile(join(dir, 'package.json'), 'utf8').catch(() => null);
@@ -87,14 +87,14 @@ async function packageOf(path: string): Promise<PackageJson | undefined> {
   return undefined;
 }
 
-/** Null: it lies in none of the folders. */
+/** Names a package by the folder it lies in; null: it lies in none of the folders. */
 function nameOutside({ packages, components }: PackageFolders, { name, sub }: Specifier, path: string): string | null {
   if (packages !== null && path.startsWith(packages + sep)) return name + sub;
   if (components === null || !path.startsWith(components + sep)) return null;
   return COMPONENTS + relative(components, path).replaceAll(sep, '/');
 }
 
-/** As Node decides it. */
+/** Returns whether a file is an ES module, as Node decides it. */
 async function isModule(path: string): Promise<boolean> {
   if (extname(path) !== '.js') return extname(path) === '.mjs';
   return (await packageOf(path))?.type === 'module';

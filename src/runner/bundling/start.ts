@@ -168,7 +168,7 @@ function nodeFlags(readable: readonly string[] | null, hardens: boolean): string
   ];
 }
 
-/** Made before folders are shown: one of these may have such a link in it. */
+/** Returns the arguments that make links. They come before folders are shown: one of these may have such a link in it. */
 function linksOf(): string[] {
   return programLinks().flatMap(({ path, target }) => ['--symlink', target, path]);
 }

@@ -45,7 +45,7 @@ async function isCode(build: PluginBuild, path: string): Promise<boolean> {
   );
 }
 
-/** A binary that is not there: of packages that were installed without it. Undefined: it is there, or is none. */
+/** Finds a binary that a package was installed without. Undefined: it is there, or is none. */
 export async function missingBinary(
   build: PluginBuild,
   { path, kind, resolveDir, importer }: OnResolveArgs,

@@ -108,7 +108,7 @@ export class ActiveRun {
     return Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
   }
 
-  /** The requests of the code to the server. */
+  /** Returns the requests of the code to the server. */
   get requests(): PendingRequests {
     const { program, message } = this;
     this.#requests ??= new PendingRequests({

@@ -106,7 +106,7 @@ export class FrameReader {
     this.#onFrame = onFrame;
   }
 
-  /** The length of the frame that has begun to arrive; 0: there is none, or its length is not known yet. */
+  /** Returns the length of the frame that has begun to arrive; 0: there is none, or its length is not known yet. */
   get arriving(): number {
     return this.#need > HEADER_BYTES ? this.#need : 0;
   }

@@ -47,13 +47,13 @@ export class StepRun {
     return true;
   }
 
-  /** The context that the last execution of this step passed to this one. */
+  /** Returns the context that the last execution of this step passed to this one. */
   get rerunContext(): unknown {
     const text = this.runs > 1 ? this.run.message.earlier?.reruns?.context : null;
     return typeof text === 'string' ? JSON.parse(text) : undefined;
   }
 
-  /** The body of the request that caused this step to be executed again. */
+  /** Returns the body of the request that caused this step to be executed again. */
   get #resumeData(): string | undefined {
     if (this.runs === 1) return undefined;
     const body = this.run.callbackRequest()?.body;

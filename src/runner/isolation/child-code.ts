@@ -19,8 +19,8 @@ export function childCode(): Promise<string> {
 }
 
 /**
- * Synchronous, for about 30 ms: the asynchronous build would leave a process of the bundler running as long as the
- * server.
+ * Bundles the child's code, synchronously, for about 30 ms: the asynchronous build would leave a process of the bundler running
+ * as long as the server.
  */
 async function bundleChild(): Promise<string> {
   const { buildSync } = await import('esbuild');

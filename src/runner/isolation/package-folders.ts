@@ -71,7 +71,7 @@ export function linkedIn(dir: string, { packages, components }: PackageFolders):
   return { packages: isLinked('packages') ? packages : null, components: isLinked('components') ? components : null };
 }
 
-/** Arguments of bubblewrap. `dir`: the process's folder as it sees it. */
+/** Returns arguments of bubblewrap. `dir`: the process's folder as it sees it. */
 export function packageMounts(dir: string, folders: PackageFolders): string[] {
   return KINDS.flatMap((kind) => {
     const folder = folders[kind];

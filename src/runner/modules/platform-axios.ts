@@ -127,7 +127,7 @@ async function signatureOf(requestData: Signed, signing: SignConfig): Promise<un
   return await callAxios(null, { url: String(oauthSignerUri), method: 'post', data: { requestData, token } });
 }
 
-/** What was asked, without what holds keys. */
+/** Describes what was requested, without what holds keys. */
 function describedRequest({ method = 'get', url, baseURL, params, data }: AxiosConfig): object {
   return { method, url, baseURL, params, data };
 }

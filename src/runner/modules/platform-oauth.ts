@@ -73,7 +73,7 @@ export function authorizationOf(
   return `OAuth ${fields.map(([name, value]) => `${percent(name)}="${percent(value)}"`).join(', ')}`;
 }
 
-/** As RFC 5849 has it: what `encodeURIComponent` leaves is less. */
+/** Encodes text as RFC 5849 has it: fewer characters stay as they are than with `encodeURIComponent`. */
 function percent(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,

@@ -65,7 +65,10 @@ export function withParams(url: string, params: unknown, serializer: ParamsSeria
   return `${address}${address.includes('?') ? '&' : '?'}${query}`;
 }
 
-/** A parameter of the configuration stands in place of the address's own of that name. */
+/**
+ * Returns an address without the pairs of these names. A parameter of the configuration stands in place of the address's own of
+ * that name.
+ */
 function withoutPairs(address: string, names: readonly string[]): string {
   const at = address.indexOf('?');
   if (at === -1) return address;

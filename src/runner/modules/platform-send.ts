@@ -26,7 +26,7 @@ const isObject: Check = (value) => typeof value === 'object' && value !== null;
 const isPayload: Check = (value) => isText(value) || isObject(value);
 const isMethod: Check = (value) => (HTTP_METHODS as readonly unknown[]).includes(value);
 
-/** A codec of an object; members of `optional` may be undefined, all others are left alone. */
+/** Returns a codec of an object; members of `optional` may be undefined, all others are left alone. */
 function codec(required: Checks, optional: Checks = {}): Codec {
   const decode = (value: unknown): Decoded => {
     const left = faultsIn(value, required, optional);

@@ -234,7 +234,7 @@ export class ProcessSlots<P extends SlotProcess> {
     return [first, warm === first ? undefined : warm].filter((group) => group !== undefined);
   }
 
-  /** A pause protects other owners, so there is none without them. */
+  /** Returns whether a group of runs pauses. A pause protects other owners, so there is none without them. */
   #isPausing({ key, ownerId }: WaitingGroup): boolean {
     const { throttle, nowMs } = this.#deps;
     return key !== null && this.#restartBackoff.isPausing(key, nowMs()) && throttle.hasOtherOwners(ownerId);

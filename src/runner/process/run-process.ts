@@ -310,7 +310,7 @@ export class RunProcess implements ProcessState {
     this.#link.kill();
   }
 
-  /** The process takes no more runs, and its timers are stopped. */
+  /** Closes the process for further runs, and stops its timers. */
   #close(): void {
     clearTimeout(this.#retiring);
     clearTimeout(this.#givingUp);

@@ -39,7 +39,7 @@ export const ifEqual = (value: number, then?: string, otherwise?: string): BpfOp
   ...(otherwise === undefined ? {} : { otherwise }),
 });
 export const ifAtLeast = (value: number, then: string): BpfOperation => ({ does: 'if-at-least', value, then });
-/** The only jump without a limit of distance. */
+/** Jumps without a limit of distance, which all other jumps have. */
 export const jump = (to: string): BpfOperation => ({ does: 'jump', to });
 export const ret = (value: number): BpfOperation => ({ does: 'return', value });
 export const label = (name: string): BpfOperation => ({ does: 'label', name });

@@ -32,7 +32,7 @@ const EAFNOSUPPORT = 0x00050000 + 97;
 
 const NUMBER = 0;
 const MACHINE = 4;
-/** The lower half of an argument: all arguments checked here are 32 bits wide, for the kernel too. */
+/** Returns the offset of the lower half of an argument: all arguments checked here are 32 bits wide, for the kernel too. */
 const argument = (index: number): number => 16 + 8 * index;
 
 const CLONE_THREAD = 0x00010000;

@@ -28,7 +28,7 @@ export interface Rule {
 export const showRun = (run: number): string => numberedId(PREFIX.run, run);
 export const showDelivery = (delivery: number): string => numberedId(PREFIX.delivery, delivery);
 
-/** Rules of runs that wait. `runs`: the table that has the open ones. */
+/** Returns the rules of runs that wait. `runs`: the table that has the open ones. */
 export const waitRules = (runs: string): readonly Rule[] => [
   {
     check: 'run_waits_for_nothing',

@@ -58,7 +58,7 @@ function put(records: readonly AuditRecord[]): Sql {
     ON CONFLICT (id) DO UPDATE SET status = excluded.status, target_id = excluded.target_id, count = excluded.count`;
 }
 
-/** One bounded step of retention. Returns whether there may be more. */
+/** Deletes old records in one bounded step. Returns whether there may be more. */
 export function* pruneAudit(beforeMs: number): Steps<boolean> {
   const old = sql`SELECT id FROM audit WHERE id < ${firstIdAt(PREFIX.audit, beforeMs)} ORDER BY id LIMIT ${RECORDS_PER_STEP}`;
   const deleted = yield* all(sql`DELETE FROM audit WHERE id ${isAmongRows(old)} RETURNING 1 AS one`);

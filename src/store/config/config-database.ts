@@ -71,25 +71,28 @@ export interface ConfigDatabase {
   /** Reads what is committed. */
   all(statement: Sql): Promise<readonly Row[]>;
   get(statement: Sql): Promise<Row | undefined>;
-  /** As `all`; Postgres plans the statement for these values (see Pool.planned). */
+  /** Reads rows as `all` does; Postgres plans the statement for these values (see Pool.planned). */
   planned(statement: Sql): Promise<readonly Row[]>;
   /**
    * Runs a verb in one transaction. On Postgres the verb may run again after a conflict, so it keeps no state between tries.
    * An error that the verb throws is passed on with nothing written.
    */
   write<T>(verb: ConfigVerb<T>): Promise<T>;
-  /** As `write`, of what routing reads: every emission of this owner that is accepted later is routed by the new state. */
+  /**
+   * Runs a verb as `write` does, of what routing reads: every emission of this owner that is accepted later is routed by the
+   * new state.
+   */
   writeRouting<T>(ownerId: string, verb: ConfigVerb<T>): Promise<T>;
   /**
-   * As `writeRouting`, where the verb also changes work that waits for a listener: Postgres locks the listener's queue first.
-   * `hasOperations`: Postgres locks the listener's operations before the queue, as their steps do.
+   * Runs a verb as `writeRouting` does, where the verb also changes work that waits for a listener: Postgres locks the
+   * listener's queue first. `hasOperations`: Postgres locks the listener's operations before the queue, as their steps do.
    */
   writeListener<T>(of: Listener & { readonly hasOperations?: boolean }, verb: ConfigVerb<T>): Promise<T>;
-  /** As `write`, while no other transaction writes this owner's configuration. */
+  /** Runs a verb as `write` does, while no other transaction writes this owner's configuration. */
   writeLocked<T>(ownerId: string, verb: ConfigVerb<T>): Promise<T>;
   /** Writes one idempotent statement, which waits for no other write. */
   put(statement: Sql): Promise<void>;
-  /** As `write`, for data stores: Postgres has a separate connection for them. */
+  /** Runs a verb as `write` does, for data stores: Postgres has a separate connection for them. */
   writeData<T>(verb: ConfigVerb<T>): Promise<T>;
   readonly marks: ChangeMarks;
   readonly hotReads: Pick<OwnerStore, 'keyByHash'> & Pick<TriggerStore, 'triggerByKey'>;

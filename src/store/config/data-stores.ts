@@ -18,7 +18,7 @@ const SWEPT_BYTES = 4 * 1024 * 1024;
 /** Nodes sweep different stores. */
 const SKIP_LOCKED = differs({ sqlite: '', postgres: 'FOR UPDATE SKIP LOCKED' });
 
-/** Columns of a store; `size` counts its records that have not expired. */
+/** Returns the columns of a store; `size` counts its records that have not expired. */
 const columns = (nowMs: number): Sql =>
   sql`id, owner_id, name, created_at_ms, updated_at_ms, records - (SELECT count(*) FROM data_records AS r
     WHERE r.store_id = s.id AND r.generation = s.generation AND r.expires_at_ms <= ${nowMs}) AS size`;

@@ -158,8 +158,8 @@ function* newestDeployment({ emitterId, lastDeployment }: ErrorGroup): Steps<str
 }
 
 /**
- * What is to be told of a group whose owner has changed its state: of one that is resolved, that it recovered. Of one that is
- * muted nothing, and of one that is opened nothing before its next error.
+ * Returns the notice about a group whose owner has changed its state: of one that is resolved, that it recovered. Of one that
+ * is muted nothing, and of one that is opened nothing before its next error.
  */
 function noticeAfter(state: ErrorGroup['state'], id: string, nowMs: number): Sql {
   if (state === 'resolved')

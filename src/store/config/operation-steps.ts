@@ -35,7 +35,7 @@ const NEXT = sql`SELECT o.*, w.id IS NOT NULL AS has_webhook
       OR (w.active AND ${WAITING} < ${raw(String(LIMITS.resendsWaiting))})))
   ORDER BY o.turn, o.id LIMIT 1 ${differs({ sqlite: '', postgres: 'FOR UPDATE OF o SKIP LOCKED' })}`;
 
-/** See OperationStore. */
+/** Implements OperationStore.stepOperation. */
 export function* stepOperation(w: Writing): Steps<Stepped> {
   const row = yield* get(NEXT);
   if (!row) return NOTHING;

@@ -82,7 +82,7 @@ export const FOR_UPDATE = differs({ sqlite: '', postgres: 'FOR UPDATE' });
 /** Keeps the rows of a SELECT from being deleted until the transaction is over. */
 export const FOR_KEY_SHARE = differs({ sqlite: '', postgres: 'FOR KEY SHARE' });
 
-/** `column ${isAmong(texts)}`. The list is one parameter: its length does not change the statement. */
+/** Returns the condition of `column ${isAmong(texts)}`. The list is one parameter: its length does not change the statement. */
 export function isAmong(texts: readonly string[]): Sql {
   const open = differs({ sqlite: 'IN (SELECT value FROM json_each(', postgres: '= ANY (' });
   return sql`${open}${list(texts)}${differs({ sqlite: '))', postgres: '::text[])' })}`;
@@ -98,15 +98,19 @@ export function isNotAmong(texts: readonly string[]): Sql {
   return sql`${open}${list(texts)}${differs({ sqlite: '))', postgres: '::text[])' })}`;
 }
 
-/** `column ${isAmongRows(select)}`. Postgres reads the rows as an array: once, in their order, before anything else. */
+/**
+ * Returns the condition of `column ${isAmongRows(select)}`. Postgres reads the rows as an array: once, in their order, before
+ * anything else.
+ */
 export function isAmongRows(select: Sql): Sql {
   const open = differs({ sqlite: 'IN (', postgres: '= ANY (ARRAY(' });
   return sql`${open}${select}${differs({ sqlite: ')', postgres: '))' })}`;
 }
 
 /**
- * `SELECT … FROM ${tableOf(columns, rows)} WHERE true`. The rows are one parameter in SQLite and one for each column in
- * Postgres: their number does not change the statement. (Without the WHERE, SQLite parses ON CONFLICT as part of a join.)
+ * Returns the table of `SELECT … FROM ${tableOf(columns, rows)} WHERE true`. The rows are one parameter in SQLite and one for
+ * each column in Postgres: their number does not change the statement. (Without the WHERE, SQLite parses ON CONFLICT as part of
+ * a join.)
  */
 export function tableOf(
   columns: Readonly<Record<string, ColumnType>>,
@@ -150,7 +154,7 @@ function concat(texts: readonly string[], pieces: readonly (Part | Sql)[]): Sql 
 /** How a database writes parameters, lists and rows. `Value`: what its driver takes. */
 export interface Dialect<Value> {
   readonly kind: DatabaseKind;
-  /** `n`: from 1. */
+  /** Returns the placeholder of the value `n`, from 1. */
   placeholder(n: number): string;
   value(cell: Cell): Value;
   list(items: readonly (string | number)[]): Value;

@@ -84,7 +84,7 @@ export function webhookVerbs({ database, seal }: ConfigCore): WebhookStore {
   };
 }
 
-/** `after`: undefined when the webhook is deleted. */
+/** Writes what follows from a change of a webhook. `after`: undefined when the webhook is deleted. */
 function* changed(w: Writing, before: Webhook, after: Webhook | undefined): Steps<void> {
   w.webhookWritten(before.id);
   const deliveries = yield* work(() => w.lockDeliveries(before));
@@ -109,7 +109,7 @@ function moveOf(before: Webhook, after: Webhook | undefined): ListenerMove | nul
   return after.active ? RELEASE : HOLD;
 }
 
-/** `is_ordered` has its own column, which claims read. */
+/** Inserts a webhook. `is_ordered` has its own column, which claims read. */
 function insert(webhook: Webhook, seal: Seal): Sql {
   const { settings, secrets } = sealedCells(webhook, seal);
   return sql`INSERT INTO webhooks

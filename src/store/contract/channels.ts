@@ -7,11 +7,11 @@ import type { Page, PageQuery } from './records.ts';
 export interface ChannelStore {
   /** Returns false, with nothing written, when the owner has `max` channels. */
   createChannel(channel: Channel, max: number): Promise<boolean>;
-  /** As `updateAccount`. The kind stays, too. */
+  /** Changes a channel as `updateAccount` does. The kind stays, too. */
   updateChannel(ownerId: string, id: string, change: (before: Channel) => Channel): Promise<Channel | undefined>;
   getChannel(ownerId: string, id: string): Promise<Channel | undefined>;
   listChannels(ownerId: string, page: PageQuery): Promise<Page<Channel>>;
-  /** Also takes the channel from those of its owner. Workflows that name it have one less. */
+  /** Deletes a channel, and takes it from those of its owner. Workflows that name it have one less. */
   deleteChannel(ownerId: string, id: string): Promise<Channel | undefined>;
 }
 

@@ -42,7 +42,10 @@ export interface RecordPage {
 export interface RecordStore {
   getRecord(place: DataPlace, key: string): Promise<FoundRecord | undefined>;
   hasRecord(place: DataPlace, key: string): Promise<boolean | undefined>;
-  /** `value`: JSON text. `ttlMs`: null for a record that does not expire, also when it replaces one that would have. */
+  /**
+   * Writes a record. `value`: JSON text. `ttlMs`: null for a record that does not expire, also when it replaces one that would
+   * have.
+   */
   setRecord(
     place: DataPlace,
     record: { key: string; value: string; ttlMs: number | null },

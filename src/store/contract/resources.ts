@@ -34,7 +34,8 @@ export interface OwnerStore {
    */
   createOwner(write: OwnerWrite, max?: number | null): Promise<boolean>;
   /**
-   * The same, only while the store has no owner. Of several calls at the same time, at any nodes, one creates its owner.
+   * Creates an owner as `createOwner` does, only while the store has no owner. Of several calls at the same time, at any nodes,
+   * one creates its owner.
    */
   createFirstOwner(write: OwnerWrite): Promise<boolean>;
   /** Returns false, and writes nothing, when the owner has another version than `ifUpdatedAtMs`. */
@@ -96,7 +97,7 @@ export interface SourceStore {
   /** Replaces a source that this node is changing. Returns false when the node is not changing it, or it is gone. */
   updateSource(write: SourceWrite): Promise<boolean>;
   getSource(ownerId: string, id: string): Promise<Source | undefined>;
-  /** As `getSource`, without its code: what a run needs of it. */
+  /** Reads a source as `getSource` does, without its code: what a run needs of it. */
   getConfiguredSource(ownerId: string, id: string): Promise<ConfiguredSource | undefined>;
   listSources(ownerId: string, page: PageQuery): Promise<Page<Source>>;
   /** Deletes a source that this node is changing, and ends the change. Returns false as `updateSource`. */
@@ -178,9 +179,12 @@ export interface SubscriptionStore {
   ): Promise<{ subscription: Subscription } | { missing: 'emitter_id' | 'listener_id' }>;
   getSubscription(ownerId: string, id: string): Promise<Subscription | undefined>;
   listSubscriptions(of: SubscriptionQuery, page: PageQuery): Promise<Page<Subscription>>;
-  /** Those that stand for the triggers of a workflow or source, in the order in which the last write gave them. */
+  /**
+   * Lists the subscriptions that stand for the triggers of a workflow or source, in the order in which the last write gave
+   * them.
+   */
   listTriggerSubscriptions(ownerId: string, listenerId: string): Promise<readonly Subscription[]>;
-  /** Only those `via: 'subscription'`. */
+  /** Deletes a subscription, if it is one `via: 'subscription'`. */
   deleteSubscription(ownerId: string, id: string): Promise<Subscription | undefined>;
 }
 

@@ -68,7 +68,7 @@ export interface FreeSlots {
   /** Takes a slot; returns false when none is free. `besideHooks`: the run begins although its source's hooks are under way. */
   takeRun(runnable: Runnable, besideHooks?: boolean): boolean;
   dropRun(runnableId: string): void;
-  /** The same for a delivery. `webhook` is null for the owner's mail and for requests of code. */
+  /** Takes a slot for a delivery, in the same way. `webhook` is null for the owner's mail and for requests of code. */
   takeDelivery(listenerId: string, webhook: Webhook | null): boolean;
   dropDelivery(listenerId: string): void;
 }

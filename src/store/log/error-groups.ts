@@ -55,7 +55,7 @@ export class GroupCaptures {
     this.#over.add(id);
   }
 
-  /** Groups to be resolved. */
+  /** Selects the groups to be resolved. */
   over(): readonly string[] {
     return [...this.#over].filter((id) => !this.#captures.has(id));
   }
@@ -112,7 +112,7 @@ function reopenedIn(row: Row, captures: GroupCaptures, nowMs: number): Reopened 
   return reopenedBy(toGroupStatus(row), errors, { countBefore: number(row, 'n') - errors.length, nowMs });
 }
 
-/** One that its owner has muted stays so. */
+/** Resolves groups. One that its owner has muted stays so. */
 export function setResolved(ids: readonly string[], nowMs: number): Sql {
   return sql`UPDATE error_groups SET state = 'resolved', until_ms = NULL, until_count = NULL, after_deployment = NULL,
     reopened = NULL, notice_due_ms = ${nowMs}, notice_folded = false, updated_at_ms = ${nowMs}
@@ -143,7 +143,7 @@ const NEW_GROUP = {
   notice_due_ms: 'bigint',
 } as const;
 
-/** Entries of several processes come in any order. */
+/** Counts errors in their groups. Entries of several processes come in any order. */
 function upsertGroups(captures: readonly Capture[], nowMs: number): Sql {
   const rows = captures.map(({ group, errors }) => ({
     id: group.id,

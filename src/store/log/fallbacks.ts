@@ -16,7 +16,7 @@ import type { DueFallback, FallbackDecision, LogWriter } from './port.ts';
 import { routeTableOf } from './route-table.ts';
 import { writeGlobalRun } from './write-emission.ts';
 
-/** See TimeStore. */
+/** Implements TimeStore.tellGlobal. */
 export function tellGlobal(log: LogWriter): { claims: Claims; isMore: boolean } {
   const due = log.takeFallbacks();
   for (const one of due) log.writeFallback(decided(log, one));
@@ -36,7 +36,7 @@ function decided(log: LogWriter, { emission, subscribers }: DueFallback): Fallba
   return { entry, told: true };
 }
 
-/** As long as the error is old, within bounds. */
+/** Returns a pause as long as the error is old, within bounds. */
 function pauseMs(ageMs: number): number {
   return Math.min(NOTICE_LIMITS.fallbackMostMs, Math.max(NOTICE_LIMITS.fallbackFirstMs, ageMs));
 }

@@ -86,7 +86,9 @@ function suspend(log: LogWriter, run: LeasedRun, end: RunEnd): Finished {
   return { held: true, isCancelled: state === 'cancelled', claims: log.claims, errorEntry };
 }
 
-/** `isAlone`: a run of an unattributed crash. Its attempt counts, and the next one has a process to itself. */
+/**
+ * Queues a run again. `isAlone`: a run of an unattributed crash. Its attempt counts, and the next one has a process to itself.
+ */
 function queueAgain(log: LogWriter, run: LeasedRun, isAlone: boolean): 'queued' | 'cancelled' {
   // Its workflow may have been deleted meanwhile, or its owner has cancelled it.
   if (run.isStopped || !log.runnable(run.ownerId, run.runnableId)) {

@@ -64,7 +64,7 @@ export interface LogWriter
   count(ownerId: string, fact: string, by: number): void;
 
   insertEmission(emission: Emission): void;
-  /** `dueAtMs`: when a fallback is looked at first; null: it is none. */
+  /** Inserts a withheld emission. `dueAtMs`: when a fallback is looked at first; null: it is none. */
   insertWithheld(entry: number, withheld: Withheld, dueAtMs: number | null): void;
   insertRun(run: NewRun): void;
   insertDelivery(delivery: NewDelivery): void;
@@ -89,7 +89,7 @@ export interface LogWriter
 
   /** Takes a slot of this process for a run; returns false when none is free. Without a commit the slot is given back. */
   takeRun(runnable: Runnable, besideHooks?: boolean): boolean;
-  /** The same for a delivery. `webhook` is null for the owner's mail and for requests of code. */
+  /** Takes a slot for a delivery, in the same way. `webhook` is null for the owner's mail and for requests of code. */
   takeDelivery(listenerId: string, webhook: Webhook | null): boolean;
 
   /** Wakes the other processes that share the store, after the commit. */
@@ -225,7 +225,7 @@ export interface LaterPort {
 export interface SourceMemory {
   /** Returns how a source's emissions are deduplicated; null: they are not, undefined: the source is gone. */
   dedupeOf(sourceId: string): Dedupe | null | undefined;
-  /** `value`: JSON text; null clears it. */
+  /** Sets a value of a source's memory. `value`: JSON text; null clears it. */
   setSourceValue(sourceId: string, name: string, value: string | null): void;
   /** Returns the remembered ids of items, the newest last. */
   rememberedIds(sourceId: string): readonly string[];

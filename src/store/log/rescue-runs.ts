@@ -12,7 +12,7 @@ import type { LeasedRun, LogWriter } from './port.ts';
 import { noteRun } from './watch/notes.ts';
 import { writeFailure } from './write-emission.ts';
 
-/** See RunStore. */
+/** Implements RunStore.rescue. */
 export function rescue<Q>(port: DeliveryPort<Q>): { runs: number; deliveries: number; claims: Claims } {
   const { log } = port;
   const runs = rescueRuns(log);

@@ -15,7 +15,7 @@ import { LISTED, OPEN_DELIVERIES, OPEN_RUNS } from './log-tables.ts';
 const EMISSIONS_PER_STEP = 500;
 const KEYS_PER_STEP = 5000;
 
-/** `forgetMore`: deletes what a backend alone has, at the end of a round. */
+/** Returns the verbs of retention. `forgetMore`: deletes what a backend alone has, at the end of a round. */
 export function retentionVerbs(
   database: ConfigDatabase,
   forgetMore: () => Promise<void> = async () => undefined,
@@ -58,7 +58,10 @@ interface Step {
   readonly next: number | null;
 }
 
-/** The only new work that an old emission may get is a delivery that is resent; that verb locks the emission. */
+/**
+ * Deletes a step of old emissions. The only new work that an old emission may get is a delivery that is resent; that verb locks
+ * the emission.
+ */
 function* pruneStep(of: { readonly from: number; readonly before: number }): Steps<Step> {
   const page = yield* all(findDoomed(of));
   const last = page.length < EMISSIONS_PER_STEP ? undefined : page.at(-1);

@@ -41,12 +41,12 @@ export class RetryShare {
     return new RetryShare({ firstsInRow: this.#firstsInRow, isOwed: this.#isOwed });
   }
 
-  /** Whether a retry may be claimed before the next first attempt. */
+  /** Returns whether a retry may be claimed before the next first attempt. */
   get isDue(): boolean {
     return this.#firstsInRow >= FIRST_ATTEMPTS;
   }
 
-  /** Whether the next claim begins with a retry, since none could be claimed when one was due. */
+  /** Returns whether the next claim begins with a retry, since none could be claimed when one was due. */
   get isOwed(): boolean {
     return this.#isOwed;
   }

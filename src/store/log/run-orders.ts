@@ -76,7 +76,10 @@ function* find(run: number): Steps<Found | undefined> {
   );
 }
 
-/** See RunStore. A running run that begins to wait or is queued again, before its process is notified, is cancelled then. */
+/**
+ * Implements RunStore.cancelRun. A running run that begins to wait or is queued again, before its process is notified, is
+ * cancelled then.
+ */
 export function* cancelRun(
   orders: RunOrders,
   { ownerId, run }: { readonly ownerId: string; readonly run: number },
@@ -96,7 +99,7 @@ export function* cancelRun(
   return 'cancelled';
 }
 
-/** See WaitStore. */
+/** Implements WaitStore.resumeRun. */
 export function* resumeRun(
   orders: RunOrders,
   { run, waits }: WaitOf,
@@ -129,7 +132,7 @@ export function* resumeRun(
 
 type EndedWaits = Awaited<ReturnType<WaitStore['endWaits']>>;
 
-/** See WaitStore. */
+/** Implements WaitStore.endWaits. */
 export function* endWaits(orders: RunOrders, limit: number): Steps<EndedWaits> {
   const due = yield* all(orders.due(limit));
   const [first] = due;

@@ -17,7 +17,7 @@ export function checkTick({ triggerId, expectedAtMs, nextAtMs }: Tick): void {
   throw new RangeError(`the tick of ${triggerId} at ${expectedAtMs} is to be followed by one at ${nextAtMs}`);
 }
 
-/** See TimeStore. */
+/** Implements TimeStore.fireTrigger. */
 export function fireTrigger(log: LogWriter, tick: Tick, emission: NewEmission): Appended | null {
   return log.takeTick(tick) ? appendedOf(log, writeEmission(log, emission)) : null;
 }

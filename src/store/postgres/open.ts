@@ -68,7 +68,10 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   return (await openInspectable(options)).store;
 }
 
-/** The same, and returns the SQL that writes of the log and claims have sent: for the test of their plans. */
+/**
+ * Opens the store in the same way, and returns the SQL that writes of the log and claims have sent: for the test of their
+ * plans.
+ */
 export async function openInspectable(options: PostgresOptions): Promise<{ store: Store; statements: () => string[] }> {
   const { random, nodeName: name, version, log, secretKeys = [] } = options;
   const connection = { url: options.url, name: `errand ${name}` };

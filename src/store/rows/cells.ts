@@ -24,7 +24,7 @@ export function numberOrNull(row: Row, column: string): number | null {
   return row[column] === null ? null : number(row, column);
 }
 
-/** As `numberOrNull`; null also for a column that the statement does not read. */
+/** Reads a cell as `numberOrNull` does; null also for a column that the statement does not read. */
 export function numberIfRead(row: Row, column: string): number | null {
   return row[column] === undefined ? null : numberOrNull(row, column);
 }

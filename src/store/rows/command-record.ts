@@ -11,7 +11,10 @@ export interface CommandRecord {
   readonly atMs: number;
 }
 
-/** `place`: the placeholder of the nth value, from 1. A store without owners has no log, and gets no record. */
+/**
+ * Returns the statement that records a command. `place`: the placeholder of the nth value, from 1. A store without owners has
+ * no log, and gets no record.
+ */
 export function insertCommandRecord(
   record: CommandRecord,
   place: (n: number) => string,

@@ -113,7 +113,7 @@ function toRunRecord(row: Row, storeTag: string): RunRecord {
   };
 }
 
-/** `error_tail`: the part of the error's body behind the original event. */
+/** Returns a run as lists show it. `error_tail`: the part of the error's body behind the original event. */
 export function toListedRun(row: Row, storeTag: string): ListedRun {
   return {
     ...toRunRecord(row, storeTag),
@@ -140,7 +140,7 @@ export function toDeliveryRecord(row: Row, storeTag: string): DeliveryRecord {
   };
 }
 
-/** `facts`: counters by name. A counter below zero is wrong, and shown as zero until it is corrected. */
+/** Returns the ledger. `facts`: counters by name. A counter below zero is wrong, and shown as zero until it is corrected. */
 export function toLedger(facts: ReadonlyMap<string, number>): Ledger {
   const of = <S extends string>(kind: string, states: readonly S[]): Record<S, number> =>
     Object.fromEntries(states.map((state) => [state, Math.max(0, facts.get(`${kind}.${state}`) ?? 0)])) as Record<

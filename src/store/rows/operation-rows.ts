@@ -58,7 +58,7 @@ export function cursorOf(row: Row): OperationCursor {
   return { sinceMs, states, after: number(row, 'after_number') };
 }
 
-/** Of a row of the kind `replay`. */
+/** Reads a row of the kind `replay`. */
 export function toReplaying(row: Row): Replaying {
   return {
     order: JSON.parse(text(row, 'replay')) as ReplayOrder,

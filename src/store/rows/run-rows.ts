@@ -20,8 +20,8 @@ interface ClaimSql {
 }
 
 /**
- * Assignments to the row `o` of a run that begins, or goes on. A run with a checkpoint keeps the deployment that wrote it, and the
- * start of its first segment. No run starts before it was created.
+ * Returns the assignments to the row `o` of a run that begins, or goes on. A run with a checkpoint keeps the deployment that
+ * wrote it, and the start of its first segment. No run starts before it was created.
  */
 export const claimedRun = ({ deployment, now, greatest }: ClaimSql): string =>
   `state = 'running', fence = o.fence + 1,

@@ -35,7 +35,7 @@ export function toWorkflow(row: Row, seal: Seal): Workflow {
   };
 }
 
-/** `row`: with `code`, the JSON text that its `component_code` or `component_code_hash` stands for. */
+/** Returns a source. `row`: with `code`, the JSON text that its `component_code` or `component_code_hash` stands for. */
 export function toSource(row: Row, seal: Seal): Source {
   const componentCode = jsonOrNull<string>(row, 'code');
   if (componentCode === null) throw new Error(`the code of source ${text(row, 'id')} is not in the store`);

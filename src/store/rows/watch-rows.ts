@@ -66,7 +66,7 @@ export function watchCells(watch: Watch): Record<keyof typeof CELLS_OF_WATCH, st
   };
 }
 
-/** `row`: has the columns of both. */
+/** Returns a heartbeat with its watch. `row`: has the columns of both. */
 export function toWatchedHeartbeat(row: Row): WatchedHeartbeat {
   const heartbeat: Heartbeat = {
     id: text(row, 'id'),

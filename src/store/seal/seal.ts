@@ -8,7 +8,7 @@ export interface Seal {
   seal(plain: string, place: string): string;
   /** Opens a text. Throws when it was changed, moved, never sealed, or sealed with another key. Opens a plain `{}` or `[]`: salvage writes them. */
   open(text: string, place: string): string;
-  /** The same without a cache, for long texts that are seldom opened twice. */
+  /** Opens a text without a cache, for long texts that are seldom opened twice. */
   openOnce(text: string, place: string): string;
   /** Returns 32 bytes for one purpose, the same for the life of the store. */
   derive(purpose: string): Uint8Array;
@@ -29,7 +29,7 @@ export function isSealed(text: string): boolean {
   return text.startsWith(MARK);
 }
 
-/** `key`: 32 bytes. */
+/** Creates the seal. `key`: 32 bytes. */
 export function createSeal(key: Uint8Array): Seal {
   // Every claim of a delivery reads its webhook, so opened texts are cached.
   const opened = new Map<string, string>();

@@ -71,7 +71,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   return openInspectable(options).store;
 }
 
-/** The same, and returns the SQL that the store has prepared: for the test of query plans. */
+/** Opens the store in the same way, and returns the SQL that the store has prepared: for the test of query plans. */
 export function openInspectable(options: SqliteOptions): { store: Store; statements: () => string[] } {
   const { clock } = options;
   const { database, key, numbers, openRuns, queues, storeTag, boot } = begin(options);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findings } from '../../../release/prose.ts';
+import { findings, withoutVerb } from '../../../release/prose.ts';
 
 test('a refused word is found with its line', () => {
   const found = findings('docs/a.md', 'Good.\nThen Whoever asks begins anew.\n');
@@ -24,4 +24,34 @@ test('a refused phrase is found in a comment, and not in longer words', () => {
     findings('src/a.ts', comment).map(({ word }) => word),
     ['hears of', 'no one', 'half made'],
   );
+});
+
+test("a function's comment begins with its verb", () => {
+  const places = (...lines: string[]): string[] => withoutVerb('src/a.ts', lines.join('\n')).map(({ place }) => place);
+  const functions = [
+    'export async function f(): Promise<void> {',
+    'function* f(): Steps<void> {',
+    'const f = (a: string): string =>',
+    '  #f(a: string): string {',
+    '  get f(): string {',
+    '  async *f<T>(a: T): AsyncIterable<T> {',
+    '  f(): void;',
+  ];
+  for (const code of functions) {
+    assert.deepEqual(places('', '/** The result. */', code), ['src/a.ts:2'], code);
+    assert.deepEqual(places('', '/**', ' * `a`: a name.', ' */', code), ['src/a.ts:2'], code);
+    assert.deepEqual(places('/** As the other. */', code), ['src/a.ts:1'], code);
+    assert.deepEqual(places('/** Returns the result. */', code), [], code);
+    assert.deepEqual(places('/**', ' * Returns, for each, the result.', ' */', code), [], code);
+    assert.deepEqual(places('/** Called when it ends. */', code), [], code);
+  }
+  for (const code of [
+    'interface F {',
+    'readonly f: string;',
+    'constructor(a: string) {',
+    'const F = 3;',
+    'if (a) f();',
+  ]) {
+    assert.deepEqual(places('/** The result. */', code), [], code);
+  }
 });

@@ -11,7 +11,7 @@ export const EXPAND = Type.Optional(
   Type.Literal('event', { description: 'Each record with its whole event.', 'x-expected': '"event"' }),
 );
 
-/** Cursors of emissions are record ids. */
+/** Reads a cursor of emissions, which is a record id. */
 export function entryCursor(cursor: string): number | undefined {
   return entryOf(cursor);
 }
@@ -26,7 +26,10 @@ export async function exists(
   if (!id.startsWith(prefix) || !(await store.exists(ownerId, id))) throw notFound(noun, id);
 }
 
-/** The same before its errors are listed: a workflow file that was never deployed has errors, and no workflow yet. */
+/**
+ * Refuses an emitter in the same way before its errors are listed: a workflow file that was never deployed has errors, and no
+ * workflow yet.
+ */
 export async function hasErrorsOrExists(
   store: Store,
   ownerId: string,

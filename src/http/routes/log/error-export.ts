@@ -112,7 +112,10 @@ class Exporter {
     else this.#open.delete(ownerId);
   }
 
-  /** An export may take minutes: the process may stop, and the key may be revoked. */
+  /**
+   * Returns a function that tells whether the export may go on. An export may take minutes: the process may stop, and the key
+   * may be revoked.
+   */
   #mayGoOn(request: FastifyRequest): () => Promise<boolean> {
     const { store, draining } = this.#deps;
     const isGood = stillGood(store, request);

@@ -113,7 +113,7 @@ function addOne(app: App, { store }: HttpDeps): void {
   });
 }
 
-/** An error that retention has deleted meanwhile is none. */
+/** Returns an error as a sample, in a list; an empty list when retention has deleted it meanwhile. */
 async function sampleOf(store: HttpDeps['store'], ownerId: string, entry: number) {
   const [emission, receipts] = await Promise.all([store.getEmission(ownerId, entry), store.receipts(ownerId, entry)]);
   if (!emission) return [];

@@ -110,7 +110,10 @@ function addRuns(app: App, { store }: HttpDeps): void {
   });
 }
 
-/** No run is of an id of another kind, so a filter with one finds nothing. */
+/**
+ * Returns the id for a filter; for one of another kind the prefix alone. No run is of an id of another kind, so a filter with
+ * one finds nothing.
+ */
 function ofKind(id: string | undefined, prefix: string): string | undefined {
   return id === undefined || id.startsWith(prefix) ? id : prefix;
 }

@@ -56,7 +56,7 @@ function placeOf(cursor: string): Place | undefined {
   return run === undefined ? undefined : { run, line: Number(line) };
 }
 
-/** Whether one line stands behind another in the list. */
+/** Returns whether one line stands behind another in the list. */
 function isBehind(one: Place, other: Place): boolean {
   return one.run === other.run ? one.line > other.line : one.run < other.run;
 }

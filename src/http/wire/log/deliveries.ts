@@ -88,7 +88,7 @@ export const DELIVERY_WHOLE = Type.Object(
   { title: 'DeliveryWhole' },
 );
 
-/** `pausedUntilMs`: the webhook's. */
+/** Shows a delivery. `pausedUntilMs`: the webhook's. */
 export function deliveryToWire(delivery: DeliveryRecord, pausedUntilMs: number | null): Static<typeof DELIVERY> {
   const origin = originOfListener(delivery.listenerId);
   const channelId = channelOfListener(delivery.listenerId);

@@ -164,7 +164,9 @@ export interface EmissionWire {
   };
 }
 
-/** `withEvent`: show the record's body, which is set; `withSecrets`: also possible credentials in requests. */
+/**
+ * Shows an emission. `withEvent`: show the record's body, which is set; `withSecrets`: also possible credentials in requests.
+ */
 export function emissionToWire(record: EmissionRecord, withEvent: boolean, withSecrets = false): EmissionWire {
   return {
     id: recordId(record.entry),
@@ -181,7 +183,7 @@ export function emissionToWire(record: EmissionRecord, withEvent: boolean, withS
   };
 }
 
-/** The same with the group of an error. */
+/** Shows an emission with the group of an error. */
 export function groupedToWire(record: EmissionRecord, withEvent: boolean): EmissionWire {
   const wire = emissionToWire(record, withEvent);
   return record.groupId === null ? wire : { ...wire, metadata: { ...wire.metadata, group_id: record.groupId } };

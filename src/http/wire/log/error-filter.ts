@@ -10,7 +10,7 @@ import { TIME_WANTED, timeOf, wrong } from '../times.ts';
 /** No database keeps the character NUL in a text, and nothing that is searched for has others of these. */
 const PLAIN = '^[^\\u0000-\\u001f\\u007f]*$';
 
-/** A parameter that is compared with a whole value. */
+/** Returns the schema of a parameter that is compared with a whole value. */
 export const word = (description: string, example: string, maxLength: number) =>
   Type.Optional(
     text({
@@ -23,7 +23,7 @@ export const word = (description: string, example: string, maxLength: number) =>
     }),
   );
 
-/** Times as query parameters, which are always text. */
+/** Returns the schema of a time as a query parameter, which is always text. */
 const time = (description: string, example: string) =>
   Type.Optional(text({ description: `${description}: ${TIME_WANTED}.`, example, expected: TIME_WANTED }));
 

@@ -172,7 +172,9 @@ export function groupWholeToWire(whole: GroupWhole, samples: readonly Static<typ
   };
 }
 
-/** Cursors are places in the list: `<last_seen or count>-<id>`. A group that moves does not move them. */
+/**
+ * Returns a group's place in the list, which is its cursor: `<last_seen or count>-<id>`. A group that moves does not move them.
+ */
 export function placeOf(group: ErrorGroup, sort: GroupQuery['sort']): string {
   return `${sort === 'count' ? group.count : group.lastEntry}-${group.id}`;
 }

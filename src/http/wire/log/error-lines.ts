@@ -7,7 +7,7 @@ import type { LoggedRecord } from '../../../store/contract/streams.ts';
 import { encodeJson, Verbatim } from '../../body/json.ts';
 import { groupedToWire } from './emissions.ts';
 
-/** `record` has its body. */
+/** Returns the line of an error. `record` has its body. */
 export function errorLine(record: LoggedRecord): Buffer {
   const { body, original } = record;
   const { originalEvent, originalContext, error } = errorPartsOf(body ?? new Uint8Array(), original);
@@ -40,7 +40,7 @@ interface ExportEnd {
   readonly count: number;
 }
 
-/** The last line, without which an export was cut off. */
+/** Returns the last line, without which an export was cut off. */
 export function endLine(end: ExportEnd): Buffer {
   return Buffer.from(`${JSON.stringify({ end })}\n`);
 }

@@ -41,7 +41,7 @@ export const WORKFLOW_REDACTION_SET = { ...REDACTION_SET, before_storing: Type.O
 
 const SET = Type.Object(WORKFLOW_REDACTION_SET);
 
-/** What is not given is empty, or off. */
+/** Reads the rules of an owner. What is not given is empty, or off. */
 export function redactionInput(input: Static<typeof SET>): Redaction {
   const { keys = [], patterns = [], before_storing: beforeStoring = false } = input;
   return { keys: [...new Set(keys)], patterns: [...new Set(patterns)], beforeStoring };

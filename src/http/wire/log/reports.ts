@@ -64,7 +64,10 @@ export interface ReportRequest {
   readonly rawBody: Buffer | null;
 }
 
-/** `body`: checked against the schema. `request`: what it was read from, for the parts that stay as they came. */
+/**
+ * Returns what a report says. `body`: checked against the schema. `request`: what it was read from, for the parts that stay as
+ * they came.
+ */
 export function reportOf(body: Static<typeof REPORT_OBJECT>, request: ReportRequest, maxEventBytes: number): Report {
   const { message, code = '', stack = '', step = '', ts } = body;
   return {

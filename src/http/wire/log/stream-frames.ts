@@ -33,14 +33,14 @@ function frame(record: EmissionRecord): string {
   return `id: ${recordId(record.entry)}\n${eventLine(record.name)}${dataLines(json)}\n`;
 }
 
-/** The format has no name with a line break; the record has it. */
+/** Returns the line with an event's name. The format has no name with a line break; the record has it. */
 function eventLine(name: string): string {
   return name === '' || LINE_BREAK.test(name) ? '' : `event: ${name}\n`;
 }
 
 /**
- * An event is kept as sent, and JSON may have line breaks between its tokens: the reader joins the lines with line feeds. The
- * format has no carriage return, so it becomes a line feed, too.
+ * Returns the lines of an event's data. An event is kept as sent, and JSON may have line breaks between its tokens: the reader
+ * joins the lines with line feeds. The format has no carriage return, so it becomes a line feed, too.
  */
 function dataLines(json: string): string {
   return json

@@ -34,7 +34,7 @@ export class Instances {
   readonly #known = new Map<string, Instance>();
   #loads = 0;
 
-  /** The process's own environment must be complete before. */
+  /** Loads the code. The process's own environment must be complete before. */
   constructor(files: readonly StepFile[]) {
     this.#files = files;
     shareEnvironment();

@@ -90,7 +90,7 @@ function* excuse(fromMs: number, nowMs: number): Steps<void> {
     WHERE kind IN ('silence', 'success') AND open IS NULL AND due_at_ms IS NOT NULL AND ${since} <= ${nowMs}`);
 }
 
-/** After a clock that was set back, what would still come has just been, and all are looked at again. */
+/** Corrects watches behind a clock that was set back: what would still come has just been, and all are looked at again. */
 function* turnBack(nowMs: number): Steps<void> {
   const isAhead = sql`coalesce(last_at_ms, watched_at_ms) > ${nowMs}`;
   yield* send(sql`DELETE FROM watch_counts`);

@@ -28,7 +28,7 @@ import { lockErrors, type OfRun, selectLastReplays, toLastReplays } from './last
 /** When a queue is full, the operation waits so long. */
 const FULL_MS = SECOND_MS;
 
-/** See LogStore. */
+/** Implements LogStore.replayErrors. */
 export function replayErrors(log: LogWriter, step: ReplayStep): Awaited<ReturnType<LogStore['replayErrors']>> {
   const operation = log.takeReplay(step);
   if (operation?.ownerId !== step.ownerId || operation.after !== step.after) return { made: 0, claims: log.claims };

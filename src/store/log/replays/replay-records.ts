@@ -86,7 +86,7 @@ export function replayReads(log: LogReader): Pick<OperationStore, 'previewReplay
     return toSelected(await database.planned(selectedErrors(range)), range);
   }
 
-  /** With the events, which are read together: the caller bounds them. */
+  /** Reads errors that may be replayed, with their events, which are read together: the caller bounds them. */
   async function candidatesOf(ownerId: string, errors: readonly SelectedError[]): Promise<readonly ReplayCandidate[]> {
     const rows = await database.all(
       sql`SELECT * FROM emissions WHERE entry ${isAmongNumbers(errors.map(({ entry }) => entry))}

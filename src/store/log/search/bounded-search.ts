@@ -25,13 +25,13 @@ export interface Search<Head, Item> {
   numberOf(head: Head): number;
   /** Judges by what is read already. */
   fits(head: Head): boolean;
-  /** Bytes that `judge` reads for this record. */
+  /** Returns the bytes that `judge` reads for this record. */
   bytesOf(head: Head): number;
   /** Reads the rest, and returns what matches, in the same order. */
   judge(heads: readonly Head[]): Promise<readonly { readonly number: number; readonly item: Item }[]>;
 }
 
-/** The total is counted elsewhere: it does not depend on the cursor. */
+/** Searches within bounds of records and bytes. The total is counted elsewhere: it does not depend on the cursor. */
 export async function searchWithin<Head, Item>(
   search: Search<Head, Item>,
 ): Promise<Omit<SearchPage<Item>, 'totalCount'>> {

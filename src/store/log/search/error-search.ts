@@ -141,7 +141,7 @@ class Searching {
     return this.#whole(meant);
   }
 
-  /** Of each error only what the service wrote behind the original event. */
+  /** Reads of each error only what the service wrote behind the original event. */
   async #details(heads: readonly ErrorRow[]): Promise<ReadonlyMap<number, ErrorDetail>> {
     const rows = await this.#log.database.all(
       sql`SELECT entry, substr(body, coalesce(original_start + original_length, 0) + 2) AS tail FROM emissions
@@ -193,7 +193,7 @@ async function hasGroup({ database }: LogReader, ownerId: string, id: string): P
   return row !== undefined;
 }
 
-/** The errors of a group, of one emitter, or of the owner: whichever are fewest. */
+/** Returns the index of the fewest errors: those of a group, of one emitter, or of the owner. */
 function indexOf({ ownerId, emitterId, groupId }: ErrorSearch): NumberIndex {
   if (groupId !== undefined) {
     const where = [raw('group_id IS NOT NULL'), sql`owner_id = ${ownerId}`];

@@ -4,7 +4,7 @@ import { firstNumberOf } from '../../../domain/operation.ts';
 import { differs, raw, type Sql, sql } from '../../config/sql.ts';
 import type { NumberRange } from './bounded-search.ts';
 
-/** The range of a search: from `sinceMs` on, and before `untilMs`. */
+/** Returns the range of a search: from `sinceMs` on, and before `untilMs`. */
 export function rangeOfTimes({ sinceMs = 0, untilMs }: { sinceMs?: number; untilMs?: number }): NumberRange {
   return {
     from: firstNumberOf(sinceMs),
@@ -26,8 +26,9 @@ export function inRange(index: NumberIndex, { from, to }: NumberRange): Sql[] {
 }
 
 /**
- * As pairs, which make Postgres use that index: see `Listing.within`. Of a pair with the row's own number, SQLite looks up the
- * first half alone, and steps over all that lies beyond the second: 150 ms for half a million records, and 5 µs with equality.
+ * Returns a bound as pairs, which make Postgres use that index: see `Listing.within`. Of a pair with the row's own number,
+ * SQLite looks up the first half alone, and steps over all that lies beyond the second: 150 ms for half a million records, and
+ * 5 µs with equality.
  */
 function bound({ column, value, number }: NumberIndex, sign: '>=' | '<', than: number): Sql {
   const head = differs({ sqlite: `${column} = `, postgres: `(${column}, ${number}) ${sign} (` });

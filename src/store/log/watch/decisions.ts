@@ -15,12 +15,12 @@ import { groupId } from '../error-groups.ts';
 import type { LogWriter } from '../port.ts';
 import { writeEmission } from '../write-emission.ts';
 
-/** A decision by the watch and the version that it is made of. */
+/** Returns the key of a decision: its watch, and the version that it is made of. */
 export function decisionKey({ next }: WatchDecision): string {
   return `${next.id} ${next.kind} ${next.version}`;
 }
 
-/** See WatchStore. */
+/** Implements WatchStore.decideWatch. */
 export function decideWatch(log: LogWriter, decision: WatchDecision): Claims | null {
   if (!log.takeDecision(decision)) return null;
   const { next, emissions, over } = decision;
@@ -46,7 +46,7 @@ const decisionCells = ({ next, heardDueAtMs }: WatchDecision) => ({
   holds: holdsWhateverIsHeard(next) ? 1 : 0,
 });
 
-/** The watches of decisions that count, if nothing changes them meanwhile. */
+/** Returns the condition for the watches of decisions that count, if nothing changes them meanwhile. */
 const counting = (decisions: readonly WatchDecision[]) => sql`watches.id = given.id AND watches.kind = given.kind
   AND watches.version = given.version AND (watches.heard = given.heard OR given.holds = 1)
   AND watches.id ${isAmong(decisions.map(({ next }) => next.id))}`;

@@ -57,7 +57,7 @@ export function* lockWatches(ids: readonly string[]): Steps<void> {
   yield* send(sql`SELECT 1 FROM watches WHERE id ${isAmong(ids)} ORDER BY id, kind ${FOR_UPDATE}`);
 }
 
-/** Postgres: the watches are locked. */
+/** Writes what was noted for watches. On Postgres they are locked before. */
 export function* writeNotes(notes: WatchNotes, nowMs: number): Steps<void> {
   if (notes.isEmpty) return;
   const all = notes.all();

@@ -90,7 +90,7 @@ interface Found {
   readonly isCut: boolean;
 }
 
-/** A condition on `listener_queues AS l`: the next delivery is due at `now`, and the webhook is not paused. */
+/** Returns a condition on `listener_queues AS l`: the next delivery is due at `now`, and the webhook is not paused. */
 const isReady = (now: string): string =>
   `l.ready_at_ms IS NOT NULL AND l.ready_at_ms <= ${now} AND (l.paused_until_ms IS NULL OR l.paused_until_ms <= ${now})`;
 

@@ -32,7 +32,7 @@ interface Candidate extends RunCandidate {
   readonly queue: ListenerQueue;
 }
 
-/** See RunStore. */
+/** Implements RunStore.claimRuns. */
 export async function claimRuns(
   core: Core,
   limit: number,

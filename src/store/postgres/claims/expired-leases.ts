@@ -23,8 +23,8 @@ export interface Expired {
 }
 
 /**
- * A condition on a row `o` that was leased. Checked again under the lock: another node may have rescued the row, and it may have
- * been claimed again.
+ * Returns a condition on a row `o` that was leased. Checked again under the lock: another node may have rescued the row, and it
+ * may have been claimed again.
  */
 const isExpired = (now: string): string =>
   `(o.lease_until_ms <= ${now} OR o.node IN (SELECT node FROM nodes WHERE gone_at_ms IS NOT NULL))`;

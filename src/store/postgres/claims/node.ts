@@ -51,7 +51,7 @@ export class Numbers {
     return msOf(this.#given) > nowMs ? this.#given : null;
   }
 
-  /** The `last` of the next transaction's numbers. */
+  /** Returns the `last` of the next transaction's numbers. */
   get last(): number {
     return this.#last;
   }
@@ -142,7 +142,7 @@ export class Node {
     }
   }
 
-  /** Whether the database was reachable for the time of a lease: then a node without a beat is gone, not cut off. */
+  /** Returns whether the database was reachable for the time of a lease: then a node without a beat is gone, not cut off. */
   get isSteady(): boolean {
     return this.#cutOffAt === null || performance.now() - this.#cutOffAt > LIMITS.nodeLeaseMs;
   }

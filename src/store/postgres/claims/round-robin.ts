@@ -91,7 +91,7 @@ class Granter implements ClaimSource<Candidate> {
     return this.#found.some((candidate) => this.take(candidate, 'retrying') !== null);
   }
 
-  /** Whether a due delivery may not have been granted. */
+  /** Returns whether a due delivery may not have been granted. */
   get isMoreWaiting(): boolean {
     return this.#found.some((candidate) => {
       const { pending, retrying } = candidate.due;

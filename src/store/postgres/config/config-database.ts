@@ -151,7 +151,10 @@ class Effects implements Writing {
     return raw(`(SELECT coalesce(max(turn), 0) + 1 FROM operations WHERE state = 'running')`);
   }
 
-  /** With another throttle the next run may begin at another time, at any node, so the next claim looks at the queue. */
+  /**
+   * Lets the next claim look at the queue: With another throttle the next run may begin at another time, at any node, so the
+   * next claim looks at the queue.
+   */
   throttleChanged({ ownerId, id }: Listener, hasThrottle: boolean): void {
     void this.#w.tx.query(
       `UPDATE listener_queues SET ready_at_ms = CASE WHEN waiting > 0 THEN 0 END, starts = CASE WHEN $3::boolean THEN starts END
@@ -163,13 +166,13 @@ class Effects implements Writing {
     this.channels.add('runs');
   }
 
-  /** Callers at other nodes may wait for the cancelled runs. */
+  /** Cancels queued runs, and notifies other nodes, where callers may wait for them. */
   async cancelRuns(of: Listener): Promise<void> {
     await cancelWaiting(this.#w, of);
     this.channels.add('answers');
   }
 
-  /** Every node reads the version of the owner's configuration, so nothing is to be done. */
+  /** Does nothing: every node reads the version of the owner's configuration. */
   webhookWritten(): void {}
 
   async lockDeliveries(of: Listener): Promise<LockedDeliveries | undefined> {

@@ -32,7 +32,8 @@ export function addressOf(text: string): Address {
 }
 
 /**
- * https://www.postgresql.org/docs/current/libpq-ssl.html, table 32.1, except that `allow` and `prefer` connect without TLS.
+ * Returns how TLS is used: https://www.postgresql.org/docs/current/libpq-ssl.html, table 32.1, except that `allow` and `prefer`
+ * connect without TLS.
  */
 function tlsOf(query: URLSearchParams): false | TlsOptions {
   const mode = query.get('sslmode') ?? query.get('ssl') ?? 'disable';

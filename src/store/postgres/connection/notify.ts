@@ -53,7 +53,7 @@ export class Notices {
     this.tell(channel);
   }
 
-  /** Has the counters checked, since one was found wrong. */
+  /** Requests a check of the counters, since one was found wrong. */
   suspectCounters(): void {
     this.#wake?.notify('counters');
   }

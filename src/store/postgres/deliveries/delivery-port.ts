@@ -58,7 +58,7 @@ export class PlannedDeliveryPort implements DeliveryPort<ListenerQueue> {
     queue.health = health;
   }
 
-  /** The planned rows are written by `holdQueue` (claims/claim.ts). */
+  /** Disables the webhook. The planned rows are written by `holdQueue` (claims/claim.ts). */
   disableWebhook(queue: ListenerQueue): void {
     this.#planner.goneWebhooks.set(queue.listenerId, queue);
   }
@@ -67,7 +67,7 @@ export class PlannedDeliveryPort implements DeliveryPort<ListenerQueue> {
     this.#planner.changes.attempts.push({ delivery, n, trigger, made });
   }
 
-  /** The delivery is found when the plan is written (claims/claim.ts). */
+  /** Plans the claim of the next delivery, which is found when the plan is written (claims/claim.ts). */
   claimNext(queue: ListenerQueue): NextClaim {
     const { log } = this;
     const planner = this.#planner;

@@ -181,7 +181,7 @@ export class BatchPlanner {
     return true;
   }
 
-  /** `webhook` is null for the owner's mail. */
+  /** Takes a slot for a delivery. `webhook` is null for the owner's mail. */
   takeDelivery({ admission }: Claimer, listenerId: string, webhook: Webhook | null): boolean {
     if (!this.isWhole) return true;
     if (!admission.takeDelivery(listenerId, webhook)) return false;
@@ -266,7 +266,7 @@ export class BatchPlanner {
     return found ?? [];
   }
 
-  /** Whether some queue counts less than its rows. */
+  /** Returns whether some queue counts less than its rows. */
   get isCounterWrong(): boolean {
     return [...this.#queues.values()].some((queue) => queue.isWrong);
   }

@@ -91,7 +91,7 @@ export class Batch {
     this.#core = core;
   }
 
-  /** Whether a write failed recently. A probe is not enough: on a full disk, a small write may still find room. */
+  /** Returns whether a write failed recently. A probe is not enough: on a full disk, a small write may still find room. */
   get isFailing(): boolean {
     return this.#failedAt !== null && performance.now() - this.#failedAt < FAILING_MS;
   }

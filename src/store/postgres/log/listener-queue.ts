@@ -42,7 +42,7 @@ export const QUEUE_COLUMNS = `l.owner_id, l.listener_id, l.waiting, l.taken,
   CASE WHEN l.taken > 0 OR l.holder IS NULL OR ${HOLDER_LIVES} THEN l.holder END AS holder, l.kept_until_ms,
   l.failing_since_ms, l.exhausted_in_row, l.noticed_at_ms, l.paused_until_ms, l.ready_at_ms, l.starts`;
 
-/** ListenerQueue.isFor as a condition on `listener_queues AS l`. */
+/** Returns ListenerQueue.isFor as a condition on `listener_queues AS l`. */
 export const isFor = (node: string, now: string): string =>
   `(l.holder = ${node} OR (l.taken <= 0 AND (l.holder IS NULL OR l.kept_until_ms IS NULL OR l.kept_until_ms <= ${now}
     OR NOT ${HOLDER_LIVES})))`;

@@ -226,7 +226,7 @@ export class PlannedLogWriter implements LogWriter {
     this.planner.changes.later.push({ ...made, entry: this.planner.numbers.next(), dueAtMs });
   }
 
-  /** The rows were deleted when they were read, so only one node gets each. */
+  /** Returns the emissions that are due. Their rows were deleted when they were read, so only one node gets each. */
   takeDueLater(): readonly Emission[] {
     return this.planner.due('dueLater').map((row) => toEmission({ ...row, ...NOT_OF_SOURCES }, this.planner.core));
   }
@@ -267,7 +267,10 @@ export class PlannedLogWriter implements LogWriter {
     digest.newestEntry = newestEntry;
   }
 
-  /** A window in which this transaction has counted is left for the next tick: the row that was read is outdated. */
+  /**
+   * Returns the windows that have closed. A window in which this transaction has counted is left for the next tick: the row
+   * that was read is outdated.
+   */
   closedDigests(): readonly ClosedDigest[] {
     const rows = this.planner.due('overDigests').map((row) => ({
       ownerId: text(row, 'digest_owner'),

@@ -137,7 +137,7 @@ const ALL_NAMES = `WITH RECURSIVE names (name) AS (
         ORDER BY i.name, i.entry LIMIT ${LIMITS.streamRecords}) AS e
     WHERE n.name IS NOT NULL AND left(n.name, 1) <> '$' ORDER BY e.entry LIMIT ${LIMITS.streamRecords}`;
 
-/** The length of a body is known without reading it. */
+/** Selects rows up to a sum of bytes. The length of a body is known without reading it. */
 const WITHIN_BYTES = (step: string): string => `SELECT ${COLUMNS}, body FROM (
     SELECT *, sum(octet_length(body)) OVER (ORDER BY entry) AS bytes FROM (${step}) AS step) AS sized
   WHERE bytes - octet_length(body) < ${LIMITS.streamBytes} ORDER BY entry`;

@@ -99,7 +99,7 @@ class PostgresRunOrders implements RunOrders {
     if (others.some((node) => node !== null)) this.notified.add('answers');
   }
 
-  /** The time at which a throttled queue is ready does not change. */
+  /** Counts what waits. The time at which a throttled queue is ready does not change. */
   #countWaiting(of: readonly Listener[], by: number): void {
     if (of.length === 0) return;
     void this.#tx.query(

@@ -42,7 +42,7 @@ export class OpenDeliveries implements LockedDeliveries {
     this.#of = { ownerId, id };
   }
 
-  /** Deliveries that are `retrying` come first: the others get that state. */
+  /** Resends deliveries. Those that are `retrying` come first: the others get that state. */
   sendAgain(deliveries: readonly number[], states: readonly DeliveryState[]): number {
     const { ownerId, id: listenerId } = this.#of;
     const tx = this.#tx;
@@ -83,7 +83,7 @@ export class OpenDeliveries implements LockedDeliveries {
     this.#core.queues.settingsChanged(this.#of.id);
   }
 
-  /** `only`: a condition, as SQL. */
+  /** Moves the deliveries of a state to another. `only`: a condition, as SQL. */
   #move(from: WaitingState | 'held', to: WaitingState | ClosedState, only = 'true'): void {
     const { ownerId, id: listenerId } = this.#of;
     const { nowMs } = this.#tx;

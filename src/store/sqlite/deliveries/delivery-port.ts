@@ -71,7 +71,10 @@ export class SqliteDeliveryPort implements DeliveryPort<string> {
     this.log.tx.deliveriesMoved({ ownerId, listenerId, from: 'sending', to: state, dueAtMs });
   }
 
-  /** The pause of a place of requests has no row: it is lost with the process, until the place answers again. */
+  /**
+   * Returns the health of a listener. The pause of a place of requests has no row: it is lost with the process, until the place
+   * answers again.
+   */
   health(listenerId: string): WebhookHealth {
     const { writer, queues } = this.#core;
     if (isWebhook(listenerId)) return readHealth(writer, listenerId);

@@ -36,7 +36,7 @@ export class SqliteDeliveryQueue implements DeliveryQueue {
     return this.#queue?.sending ?? 0;
   }
 
-  /** Pending deliveries are due whatever the clock says. */
+  /** Returns whether a delivery is due. Pending ones are, whatever the clock says. */
   get isSomeDue(): boolean {
     const queue = this.#queue;
     return queue !== undefined && (queue.pending > 0 || this.#log.core.queues.isRetryDue(queue));

@@ -71,7 +71,7 @@ export class Batch {
     this.#commits = commits;
   }
 
-  /** How many verbs were called so far. */
+  /** Returns how many verbs were called so far. */
   get called(): number {
     return this.#called;
   }

@@ -341,7 +341,7 @@ export class SqliteLogWriter implements LogWriter {
     return true;
   }
 
-  /** There are no other processes. */
+  /** Does nothing: there are no other processes. */
   wakeOthers(): void {}
 }
 

@@ -39,7 +39,7 @@ export class Routes {
     this.#webhooks.delete(id);
   }
 
-  /** See LogWriter. */
+  /** Implements LogWriter.subscriptionsTo. */
   subscriptionsTo(ownerId: string, emitterId: string): readonly Subscription[] {
     const key = `${ownerId} ${emitterId}`;
     return remember(this.#subscriptions, key, () =>

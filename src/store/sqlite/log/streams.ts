@@ -46,7 +46,7 @@ function emissionsAfter(core: Core, { channel, stretch }: Wanted, withBody: bool
   return withBodies(core, rows);
 }
 
-/** The name stands in the statement as in the condition of the index. */
+/** Reads the errors of a stretch. The name stands in the statement as in the condition of the index. */
 function errorsAfter({ reader }: Core, ownerId: string, { after, upTo }: Stretch): Row[] {
   return reader.all(`${SELECT} WHERE owner_id = ? AND name = '${ERRORS}' ${NEXT}`, ownerId, after, upTo);
 }

@@ -22,7 +22,7 @@ export class Numbers {
     this.#last = last;
   }
 
-  /** The last number that was given. */
+  /** Returns the last number that was given. */
   get last(): number {
     return this.#last;
   }
@@ -106,7 +106,7 @@ export class Transaction {
     return [...this.#ledger.changes()].map(([ownerId, fact, by]) => [`${ownerId} ${fact}`, by]);
   }
 
-  /** Workflows and sources whose number of queued runs this transaction changes. */
+  /** Returns the workflows and sources whose number of queued runs this transaction changes. */
   get openedIds(): readonly string[] {
     return [...this.#opened.keys()];
   }

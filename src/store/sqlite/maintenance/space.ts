@@ -57,7 +57,7 @@ export function spaceVerbs(core: Pick<Core, 'reader' | 'writer' | 'batch'>, chec
   };
 }
 
-/** Whether the file can give free pages back. */
+/** Returns whether the file can give free pages back. */
 export function canShrink(connection: Connection): boolean {
   return pragma(connection, 'auto_vacuum') === INCREMENTAL;
 }

@@ -6,7 +6,10 @@ import type { Core } from '../core.ts';
 import type { SqliteLogWriter } from '../log/log-writer.ts';
 import { claimOldest } from './run-queue.ts';
 
-/** See RunStore. Workflows and sources that were served come last next time, so that small claims are fair, too. */
+/**
+ * Implements RunStore.claimRuns. Workflows and sources that were served come last next time, so that small claims are fair,
+ * too.
+ */
 export function claimRuns(core: Core, w: SqliteLogWriter, limit: number): Claims & { nextDueAtMs: number | null } {
   const { openRuns, throttles, routes } = core;
   const candidates = [...openRuns.counts.keys()].flatMap((id) => {

@@ -40,7 +40,7 @@ export class SqliteRunQueue implements RunQueue {
     return this.#claimer.core.throttles.room(runnable, this.#claimer.tx.nowMs);
   }
 
-  /** Only the slots of this process count (`takeRun`). */
+  /** Returns true: only the slots of this process count (`takeRun`). */
   hasSlot(): boolean {
     return true;
   }

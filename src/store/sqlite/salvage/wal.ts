@@ -34,8 +34,8 @@ const NOTHING: WalFacts = { bytes: 0, isHeaderWhole: false, frames: 0, commits: 
 const LOOKED_AT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Whether the WAL has lost its end after that was copied into the file at `path`: the file cannot have more pages than the
- * largest commit says, since no WAL begins with a commit that makes the database smaller (maintenance/space.ts). SQLite
+ * Returns whether the WAL has lost its end after that was copied into the file at `path`: the file cannot have more pages than
+ * the largest commit says, since no WAL begins with a commit that makes the database smaller (maintenance/space.ts). SQLite
  * notices it only by chance, and else takes older pages from the WAL for what the file has in a newer state.
  */
 export function hasLostEnd(path: string): boolean {

@@ -110,7 +110,7 @@ export class Checkpointer {
     };
   }
 
-  /** Pages of the WAL that are not in the database yet. */
+  /** Returns how many pages of the WAL that are not in the database yet. */
   uncopiedPages(): number {
     const { log, checkpointed } = this.#position();
     return log - checkpointed;

@@ -41,7 +41,7 @@ export class CommitSync {
     this.#options = options;
   }
 
-  /** The error for verbs after a failed sync; null: no sync has failed. */
+  /** Returns the error for verbs after a failed sync; null: no sync has failed. */
   get refusal(): StoreUnavailable | null {
     return this.#failure && new StoreUnavailable('the disk has failed, and nothing is written any more');
   }
