@@ -51,6 +51,7 @@ export async function layFlow(store: Store): Promise<Flow> {
     emitterId: triggerId,
     listenerId: workflowId,
     eventName: '',
+    filter: null,
     via: 'trigger' as const,
     active: true,
     createdAtMs: nowMs,

@@ -30,22 +30,41 @@ export function memberOf(json: Uint8Array, name: string): Uint8Array | undefined
 /** Returns the members of a valid JSON object, in order: the name, and the value's text. Makes no copy. */
 export function membersOf(json: Uint8Array): [name: string, value: Uint8Array][] {
   const members: [string, Uint8Array][] = [];
-  walkMembers(json, ({ key, keyEnd, value, end }) => {
-    members.push([JSON.parse(text(json.subarray(key, keyEnd))) as string, json.subarray(value, end)]);
-  });
+  visitMembers(json, (name, value) => members.push([name, value]));
   return members;
+}
+
+/** Calls back with each member of a valid JSON object, in order. Makes no copy. */
+export function visitMembers(json: Uint8Array, visit: (name: string, value: Uint8Array) => void): void {
+  walkMembers(json, ({ key, keyEnd, value, end }) =>
+    visit(nameOf(json.subarray(key, keyEnd)), json.subarray(value, end)),
+  );
+}
+
+function nameOf(key: Uint8Array): string {
+  const quoted = text(key);
+  return key.includes(BACKSLASH) ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
 }
 
 /** Returns the elements of a valid JSON array, in order; an empty list for any other value. Makes no copy. */
 export function elementsOf(json: Uint8Array): Uint8Array[] {
   const elements: Uint8Array[] = [];
+  visitElements(json, (element) => {
+    elements.push(element);
+    return false;
+  });
+  return elements;
+}
+
+/** Calls back with each element of a valid JSON array, in order, until it returns true; returns whether it did. Makes no copy. */
+export function visitElements(json: Uint8Array, visit: (element: Uint8Array) => boolean): boolean {
   let at = afterOpening(json, OPEN_BRACKET);
   while (at < json.length && json[at] !== CLOSE_BRACKET) {
     const end = afterValue(json, at);
-    elements.push(json.subarray(at, end));
+    if (visit(json.subarray(at, end))) return true;
     at = afterComma(json, end);
   }
-  return elements;
+  return false;
 }
 
 /** Offsets in a text; each end is behind the last byte, and a key's offsets are within its quotes. */

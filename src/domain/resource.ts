@@ -2,6 +2,7 @@
 
 import type { SourceType } from './emission.ts';
 import type { GroupingRule } from './errors/fingerprint.ts';
+import type { EventFilter } from './filter/event-filter.ts';
 import { LIMITS } from './limits.ts';
 import type { ComponentProps, PropDefinitions, PropValues } from './props.ts';
 
@@ -195,6 +196,8 @@ export interface Subscription {
   readonly listenerId: string;
   /** Empty: the default channel. `*`: every name that does not begin with `$`. */
   readonly eventName: string;
+  /** Which of them, by their content; null: all. */
+  readonly filter: EventFilter | null;
   readonly via: 'trigger' | 'subscription';
   readonly active: boolean;
   readonly createdAtMs: number;

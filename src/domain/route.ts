@@ -2,6 +2,7 @@
 
 import { MAIL } from './delivery/delivery.ts';
 import { EMAIL, ERRORS, HTTP, type NewEmission, NOTICE } from './emission.ts';
+import { FilteredEvent } from './filter/event-filter.ts';
 import { LIMITS } from './limits.ts';
 import type { Runnable, Subscription, Via, Webhook } from './resource.ts';
 
@@ -82,11 +83,18 @@ export function route(emission: NewEmission, table: RouteTable): Routed {
   const targets: RouteTarget[] = [];
   const withheld: Withheld[] = [];
   const seen = new Set<string>();
+  const filters = filtersFor(emission);
+  const filtered: Withheld[] = [];
   const isLast = emission.name === ERRORS && table.isFallback;
   if (emission.name === ERRORS && !isLast) addGlobal(emission, table, { targets, withheld, seen });
   for (const subscription of table.subscriptions) {
     const { listenerId, via, id } = subscription;
     if (!hears(subscription.eventName, emission.name) || seen.has(listenerId)) continue;
+    const against = subscription.filter && filters.reasonAgainst(subscription.filter);
+    if (against !== null) {
+      filtered.push({ listenerId, subscriptionId: id, via, reason: against });
+      continue;
+    }
     seen.add(listenerId);
     const reason = reasonToWithhold(emission, subscription);
     const target = reason === null ? targetOf(subscription, table) : undefined;
@@ -96,7 +104,23 @@ export function route(emission: NewEmission, table: RouteTable): Routed {
     else if (reason !== null) withheld.push({ listenerId, subscriptionId: id, via, reason });
   }
   if (isLast && !seen.has(table.globalWorkflow?.id ?? '')) addGlobal(emission, table, { targets, withheld, seen });
+  // A listener that another subscription leads to as well has not missed the event.
+  for (const one of filtered) {
+    if (!seen.has(one.listenerId)) withheld.push(one);
+    seen.add(one.listenerId);
+  }
   return { targets, withheld };
+}
+
+/** Judges filters of an event, which is read for the first of them, once for all. */
+function filtersFor({ body }: NewEmission): Pick<FilteredEvent, 'reasonAgainst'> {
+  let event: FilteredEvent | undefined;
+  return {
+    reasonAgainst: (filter) => {
+      event ??= new FilteredEvent(body);
+      return event.reasonAgainst(filter);
+    },
+  };
 }
 
 export const FALLBACK = 'the subscribers to this error go first';

@@ -8,6 +8,7 @@ import type { Differences } from '../domain/errors/differences.ts';
 import type { ErrorGroup, GroupChange } from '../domain/errors/group.ts';
 import type { ReplayOrder } from '../domain/errors/replaying.ts';
 import type { RefusalCode } from '../domain/fault.ts';
+import type { EventFilter } from '../domain/filter/event-filter.ts';
 import type { ApiKey, KeyOrder } from '../domain/keys.ts';
 import type { Channel, ChannelKind } from '../domain/notices/channel.ts';
 import type { ShownError } from '../domain/notices/notice.ts';
@@ -241,7 +242,10 @@ export interface Actions {
   subscribe(
     ownerId: string,
     triple: { emitterId: string; listenerId: string; eventName: string },
+    filter?: EventFilter | null,
   ): Promise<Subscription>;
+  /** Replaces the filter; null: everything goes through. */
+  filterSubscription(ownerId: string, id: string, filter: EventFilter | null): Promise<Subscription>;
   unsubscribe(
     ownerId: string,
     which: { id: string } | { emitterId: string; listenerId: string; eventName: string },

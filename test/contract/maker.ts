@@ -155,6 +155,7 @@ export class Maker {
       emitterId: triple.from,
       listenerId: triple.to,
       eventName: triple.name ?? '',
+      filter: null,
       via: 'subscription',
       active: true,
       createdAtMs: this.clock.nowMs(),

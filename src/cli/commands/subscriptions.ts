@@ -1,6 +1,6 @@
 // errand subscriptions list | create | delete
 
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Subscription } from '../../client/client.ts';
 import { withExamples } from '../shell/examples.ts';
 import { findEmitter } from '../shell/find.ts';
@@ -15,6 +15,7 @@ const COLUMNS: readonly Column<Subscription>[] = [
   { title: 'TO', of: ({ listener_id: id }) => id },
   { title: 'CREATED', of: ({ created_at: s }) => secondsText(s) },
   { title: 'EVENT', of: ({ event_name: name }) => name || '(default)' },
+  { title: 'FILTER', of: ({ filter }) => (filter ? JSON.stringify(filter) : '') },
 ];
 
 const fields = (one: Subscription): Fields => ({
@@ -22,7 +23,27 @@ const fields = (one: Subscription): Fields => ({
   from: one.emitter_id,
   to: one.listener_id,
   event: one.event_name || '(default)',
+  ...(one.filter ? { filter: JSON.stringify(one.filter) } : {}),
 });
+
+interface CreateOptions extends ServerOptions {
+  readonly event?: string;
+  readonly filter?: Readonly<Record<string, unknown>>;
+}
+
+function filterValue(text: string): Readonly<Record<string, unknown>> {
+  const { value } = parsed(text);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  throw new InvalidArgumentError('It is a JSON object, such as {"body": {"type": [{"prefix": "invoice."}]}}.');
+}
+
+function parsed(text: string): { readonly value?: unknown } {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return {};
+  }
+}
 
 /** Whole kinds of emitters, and triggers, have no names. */
 const UNNAMED = /^(\*|p_\*|dc_\*|(hi|ti|u|hb)_\w+)$/;
@@ -49,25 +70,27 @@ export function addSubscriptions(program: Command, connect: Connect): void {
     subscriptions,
     'create <from> <to>',
     'send what one emits to another: a workflow, source or webhook',
-  ).option('--event <name>', 'only events of this name, such as $errors; none: the default channel');
+  )
+    .option('--event <name>', 'only events of this name, such as $errors; none: the default channel')
+    .option('--filter <json>', 'only those of them whose content is like this', filterValue);
   withExamples(
     create,
     `errand subscriptions create "Charge orders" "Errors to chat" --event '$errors'`,
     "errand subscriptions create '*' wh_0Vj3aBc9dEfGhIjK --event '$errors'",
+    `errand subscriptions create hi_0Vj3aBc9dEfGhIjK Invoices --filter '{"body": {"type": [{"prefix": "invoice."}]}}'`,
   );
-  create.action(
-    async (from: string, to: string, { event, ...options }: ServerOptions & { readonly event?: string }) => {
-      const { errand, out, isJson } = await connect(options);
-      const emitter = UNNAMED.test(from) ? from : await findEmitter(errand, from);
-      const { data } = await errand.createSubscription({
-        emitter_id: emitter,
-        listener_id: await findEmitter(errand, to),
-        event_name: event,
-      });
-      if (isJson) return printJson(out, data);
-      await printTable(out, data, COLUMNS);
-    },
-  );
+  create.action(async (from: string, to: string, { event, filter, ...options }: CreateOptions) => {
+    const { errand, out, isJson } = await connect(options);
+    const emitter = UNNAMED.test(from) ? from : await findEmitter(errand, from);
+    const { data } = await errand.createSubscription({
+      emitter_id: emitter,
+      listener_id: await findEmitter(errand, to),
+      event_name: event,
+      filter,
+    });
+    if (isJson) return printJson(out, data);
+    await printTable(out, data, COLUMNS);
+  });
   addDeleting(subscriptions, connect, {
     ...{ kind: 'subscription', description: 'end a subscription', fields },
     act: async (errand, id) => (await errand.deleteSubscription({ id })).data,

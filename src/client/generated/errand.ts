@@ -103,6 +103,8 @@ import type {
   GetErrorGroupDifferencesAnswer,
   GetErrorGroupDifferencesInput,
   GetErrorGroupInput,
+  GetEventAnswer,
+  GetEventInput,
   GetHealthAnswer,
   GetHealthInput,
   GetHeartbeatAnswer,
@@ -298,6 +300,8 @@ import type {
   UpdateMeInput,
   UpdateSourceAnswer,
   UpdateSourceInput,
+  UpdateSubscriptionAnswer,
+  UpdateSubscriptionInput,
   UpdateWebhookAnswer,
   UpdateWebhookInput,
   UpdateWorkflowAnswer,
@@ -717,6 +721,15 @@ export class Errand {
    */
   getHeartbeatEvent(input: GetHeartbeatEventInput, options: CallOptions = {}): Promise<GetHeartbeatEventAnswer> {
     return this.#transport.send<GetHeartbeatEventAnswer>({ method: 'GET', path: '/v1/heartbeats/{id}/event_summaries/{record_id}', query: ['expand'] }, input, options);
+  }
+
+  /**
+   * Read one event: `GET /v1/events/{id}`
+   *
+   * By the id that the address of a trigger answered, of any emitter, with its receipts: who got it, and from whom it was withheld and why. As long as retention keeps it.
+   */
+  getEvent(input: GetEventInput, options: CallOptions = {}): Promise<GetEventAnswer> {
+    return this.#transport.send<GetEventAnswer>({ method: 'GET', path: '/v1/events/{id}', query: ['expand'] }, input, options);
   }
 
   /**
@@ -1370,7 +1383,7 @@ export class Errand {
   /**
    * Subscribe: `POST /v1/subscriptions`
    *
-   * From now on the listener hears what the emitter emits under that name. With `event_name=$errors`: its errors, each with the original event. The same three again answer with the subscription that stands.
+   * From now on the listener hears what the emitter emits under that name. With `event_name=$errors`: its errors, each with the original event. With a `filter`: those alone that match it; receipts tell which were withheld. The same three again answer with the subscription that stands; with another filter they are refused (409).
    */
   createSubscription(input: CreateSubscriptionInput, options: CallOptions = {}): Promise<CreateSubscriptionAnswer> {
     return this.#transport.send<CreateSubscriptionAnswer>({ method: 'POST', path: '/v1/subscriptions', body: 'members' }, input, options);
@@ -1410,6 +1423,15 @@ export class Errand {
    */
   getSubscription(input: GetSubscriptionInput, options: CallOptions = {}): Promise<GetSubscriptionAnswer> {
     return this.#transport.send<GetSubscriptionAnswer>({ method: 'GET', path: '/v1/subscriptions/{id}' }, input, options);
+  }
+
+  /**
+   * Change a subscription: `PUT /v1/subscriptions/{id}`
+   *
+   * Its filter, for what is accepted from then on; null: everything goes through. Emitter, listener and name are what the subscription is: make another one.
+   */
+  updateSubscription(input: UpdateSubscriptionInput, options: CallOptions = {}): Promise<UpdateSubscriptionAnswer> {
+    return this.#transport.send<UpdateSubscriptionAnswer>({ method: 'PUT', path: '/v1/subscriptions/{id}', body: 'members' }, input, options);
   }
 
   /**

@@ -1415,6 +1415,8 @@ export interface Subscription {
   readonly listener_id: string;
   /** Channel: empty for the default one, `$errors` for errors. */
   readonly event_name: string;
+  /** Which of these events go through, by their content: for each field a list of what is wanted. [How it is written](/docs/webhooks#filters). At most 8192 bytes. Null: all. */
+  readonly filter: { readonly [name: string]: unknown } | null;
   readonly active: boolean;
   /** Seconds since the Unix epoch. */
   readonly created_at: number;
@@ -2639,6 +2641,18 @@ export interface GetHeartbeatEventAnswer {
   readonly data: EventWhole;
 }
 
+/** What `getEvent` takes. */
+export interface GetEventInput {
+  /** Its emit id, or its record id. */
+  readonly id: string;
+  /** Each record with its whole event. */
+  readonly expand?: "event";
+}
+
+export interface GetEventAnswer {
+  readonly data: EventWhole;
+}
+
 /** What `streamEvents` takes. */
 export interface StreamEventsInput {
   /** A source, workflow or webhook. */
@@ -3814,6 +3828,8 @@ export interface CreateSubscriptionInput {
   readonly listener_id: string;
   /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
   readonly event_name?: string | null;
+  /** Which of these events go through, by their content: for each field a list of what is wanted. [How it is written](/docs/webhooks#filters). At most 8192 bytes. Null: all. */
+  readonly filter?: { readonly [name: string]: unknown } | null;
 }
 
 export interface CreateSubscriptionAnswer {
@@ -3840,6 +3856,8 @@ export interface CreateAutoSubscriptionInput {
   readonly event_name?: string | null;
   /** Who listens: a workflow `p_…`, source `dc_…` or webhook `wh_…`. */
   readonly listener_id: string;
+  /** Which of these events go through, by their content: for each field a list of what is wanted. [How it is written](/docs/webhooks#filters). At most 8192 bytes. Null: all. */
+  readonly filter?: { readonly [name: string]: unknown } | null;
 }
 
 export interface CreateAutoSubscriptionAnswer {
@@ -3878,6 +3896,18 @@ export interface GetSubscriptionInput {
 }
 
 export interface GetSubscriptionAnswer {
+  readonly data: Subscription;
+}
+
+/** What `updateSubscription` takes. */
+export interface UpdateSubscriptionInput {
+  /** The subscription. */
+  readonly id: string;
+  /** Which of these events go through, by their content: for each field a list of what is wanted. [How it is written](/docs/webhooks#filters). At most 8192 bytes. Null: all. */
+  readonly filter: { readonly [name: string]: unknown } | null;
+}
+
+export interface UpdateSubscriptionAnswer {
   readonly data: Subscription;
 }
 

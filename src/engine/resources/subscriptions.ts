@@ -1,7 +1,10 @@
 // Subscriptions: which emitters and listeners may be linked.
 
+import { isDeepStrictEqual } from 'node:util';
 import { ERRORS, HEARD_BY_NAME } from '../../domain/emission.ts';
 import { Refusal } from '../../domain/fault.ts';
+import { type EventFilter, readFilter } from '../../domain/filter/event-filter.ts';
+import { FilterFault } from '../../domain/filter/filter-fault.ts';
 import { PREFIX, prefixOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Subscription } from '../../domain/resource.ts';
@@ -21,8 +24,10 @@ const WILDCARDS = ['*', 'p_*', 'dc_*'];
 export function createSubscriptions(deps: { store: Store; clock: Clock; ids: Ids }) {
   const { store, clock, ids } = deps;
 
-  async function subscribe(ownerId: string, triple: Triple): Promise<Subscription> {
+  /** Subscribes. An undefined `filter`: any that the subscription has. */
+  async function subscribe(ownerId: string, triple: Triple, filter?: EventFilter | null): Promise<Subscription> {
     checkShape(triple);
+    checkFilter(filter);
     const { emitterId, listenerId, eventName } = triple;
     const subscription: Subscription = {
       id: ids.next(PREFIX.subscription),
@@ -30,12 +35,13 @@ export function createSubscriptions(deps: { store: Store; clock: Clock; ids: Ids
       emitterId,
       listenerId,
       eventName,
+      filter: filter ?? null,
       via: 'subscription',
       active: true,
       createdAtMs: clock.nowMs(),
     };
     const made = await store.createSubscription(subscription);
-    if ('subscription' in made) return made.subscription;
+    if ('subscription' in made) return withFilter(made.subscription, filter);
     const isEmitter = made.missing === 'emitter_id';
     const message = `there is no ${isEmitter ? 'emitter' : 'listener'} ${isEmitter ? emitterId : listenerId}`;
     throw new Refusal('not_found', message, { errors: [{ parameter: made.missing, message }] });
@@ -46,13 +52,16 @@ export function createSubscriptions(deps: { store: Store; clock: Clock; ids: Ids
     const deleted = id === undefined ? undefined : await store.deleteSubscription(ownerId, id);
     if (deleted) return deleted;
     const existing = id === undefined ? undefined : await store.getSubscription(ownerId, id);
-    if (existing) {
-      throw new Refusal(
-        'conflict',
-        `${id} stands for a trigger of ${existing.listenerId}: change the workflow's triggers`,
-      );
-    }
+    if (existing) throw ofTrigger(existing);
     throw new Refusal('not_found', 'id' in which ? `there is no subscription ${which.id}` : noSuch(which));
+  }
+
+  async function filterSubscription(ownerId: string, id: string, filter: EventFilter | null): Promise<Subscription> {
+    checkFilter(filter);
+    const changed = await store.filterSubscription(ownerId, id, filter);
+    if (changed) return changed;
+    const existing = await store.getSubscription(ownerId, id);
+    throw existing ? ofTrigger(existing) : new Refusal('not_found', `there is no subscription ${id}`);
   }
 
   async function idOf(ownerId: string, triple: Triple): Promise<string | undefined> {
@@ -60,7 +69,28 @@ export function createSubscriptions(deps: { store: Store; clock: Clock; ids: Ids
     return page.items[0]?.id;
   }
 
-  return { subscribe, unsubscribe };
+  return { subscribe, unsubscribe, filterSubscription };
+}
+
+function ofTrigger({ id, listenerId }: Subscription): Refusal {
+  return new Refusal('conflict', `${id} stands for a trigger of ${listenerId}: change the workflow's triggers`);
+}
+
+/** Returns the subscription that stands, or refuses: with another filter, the caller would be sent what it has not asked for. */
+function withFilter(existing: Subscription, filter: EventFilter | null | undefined): Subscription {
+  if (filter === undefined || isDeepStrictEqual(existing.filter, filter)) return existing;
+  const message = `${existing.id} stands for the same three with another filter: PUT /v1/subscriptions/${existing.id} changes it`;
+  throw new Refusal('conflict', message, { errors: [{ parameter: 'filter', message }] });
+}
+
+function checkFilter(filter: EventFilter | null | undefined): void {
+  try {
+    if (filter) readFilter(filter);
+  } catch (error) {
+    if (!(error instanceof FilterFault)) throw error;
+    const { path: parameter, message } = error;
+    throw new Refusal('malformed', `${parameter} ${message}`, { errors: [{ parameter, message }] });
+  }
 }
 
 function noSuch({ emitterId, listenerId, eventName }: Triple): string {

@@ -159,6 +159,7 @@ function subscriptionTo(
     emitterId,
     listenerId: listener.id,
     eventName,
+    filter: null,
     via: 'trigger',
     active: true,
     createdAtMs: deps.clock.nowMs(),

@@ -9,7 +9,7 @@ import { exampleOf } from './example.ts';
 
 export const TAGS = {
   workflows: 'Steps of JavaScript or TypeScript that run for every event that reaches them.',
-  endpoints: 'The address of an HTTP trigger, which accepts events.',
+  endpoints: 'The address of an HTTP trigger, which accepts events, and each event that was accepted.',
   errors: 'What failed, with the original event, its receipts, and how to run it again.',
   runs: 'One execution of a workflow or source for one event.',
   streams: 'Events, sent as they are emitted (server-sent events).',

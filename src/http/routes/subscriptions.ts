@@ -6,7 +6,14 @@ import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { oneOf, text } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
-import { EVENT_NAME_INPUT, LISTENER_ID, SUBSCRIPTION, subscriptionToWire, TRIPLE } from '../wire/subscriptions.ts';
+import {
+  EVENT_NAME_INPUT,
+  FILTER_INPUT,
+  LISTENER_ID,
+  SUBSCRIPTION,
+  subscriptionToWire,
+  TRIPLE,
+} from '../wire/subscriptions.ts';
 
 const PARAMS = idIn(PREFIX.subscription, 'The subscription.');
 
@@ -25,15 +32,15 @@ function addCreate(app: App, { actions }: HttpDeps): void {
     access: 'write',
     summary: 'Subscribe',
     description:
-      'From now on the listener hears what the emitter emits under that name. With `event_name=$errors`: its errors, each with the original event. The same three again answer with the subscription that stands.',
-    body: TRIPLE,
+      'From now on the listener hears what the emitter emits under that name. With `event_name=$errors`: its errors, each with the original event. With a `filter`: those alone that match it; receipts tell which were withheld. The same three again answer with the subscription that stands; with another filter they are refused (409).',
+    body: { ...TRIPLE, filter: Type.Optional(FILTER_INPUT) },
     answer: dataOf(Type.Array(SUBSCRIPTION)),
   });
   app.post('/v1/subscriptions', { schema }, async ({ body, caller }) => {
     const { ownerId } = caller;
     const emitterId = body.emitter_id;
     const triple = { emitterId, listenerId: body.listener_id, eventName: body.event_name ?? '' };
-    return { data: [subscriptionToWire(await actions.subscribe(ownerId, triple))] };
+    return { data: [subscriptionToWire(await actions.subscribe(ownerId, triple, body.filter))] };
   });
 }
 
@@ -44,12 +51,12 @@ function addAuto(app: App, { actions }: HttpDeps): void {
     access: 'write',
     summary: 'Subscribe to everything',
     description: 'The same as a subscription to the emitter `*`: all that you have, and all that you make later.',
-    body: { event_name: EVENT_NAME_INPUT, listener_id: LISTENER_ID },
+    body: { event_name: EVENT_NAME_INPUT, listener_id: LISTENER_ID, filter: Type.Optional(FILTER_INPUT) },
     answer: dataOf(Type.Array(SUBSCRIPTION)),
   });
   app.post('/v1/auto_subscriptions', { schema }, async ({ body, caller }) => {
     const triple = { emitterId: '*', listenerId: body.listener_id, eventName: body.event_name ?? '' };
-    return { data: [subscriptionToWire(await actions.subscribe(caller.ownerId, triple))] };
+    return { data: [subscriptionToWire(await actions.subscribe(caller.ownerId, triple, body.filter))] };
   });
 }
 
@@ -86,7 +93,7 @@ function addList(app: App, { store }: HttpDeps): void {
   }
 }
 
-function addOne(app: App, { store }: HttpDeps): void {
+function addOne(app: App, { actions, store }: HttpDeps): void {
   const schema = operation({
     id: 'getSubscription',
     tag: 'subscriptions',
@@ -99,6 +106,22 @@ function addOne(app: App, { store }: HttpDeps): void {
   app.get('/v1/subscriptions/:id', { schema }, async ({ params, caller }) => {
     const subscription = await store.getSubscription(caller.ownerId, params.id);
     return { data: subscriptionToWire(found(subscription, 'subscription', params.id)) };
+  });
+
+  const put = operation({
+    id: 'updateSubscription',
+    tag: 'subscriptions',
+    access: 'write',
+    summary: 'Change a subscription',
+    description:
+      'Its filter, for what is accepted from then on; null: everything goes through. Emitter, listener and name are what the subscription is: make another one.',
+    params: PARAMS,
+    body: { filter: FILTER_INPUT },
+    answer: dataOf(SUBSCRIPTION),
+  });
+  app.put('/v1/subscriptions/:id', { schema: put }, async ({ params, body, caller }) => {
+    const changed = await actions.filterSubscription(caller.ownerId, params.id, body.filter);
+    return { data: subscriptionToWire(changed) };
   });
 }
 

@@ -1,10 +1,20 @@
 // Subscriptions: as shown, and their parameters.
 
 import type { Static } from 'typebox';
+import { FILTER_LIMITS } from '../../domain/filter/limits.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Subscription } from '../../domain/resource.ts';
 import { EVENT_NAME, id, nullable, SECONDS, text, toSeconds } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
+
+/** Fields, and for each a list of what is wanted, or again fields. */
+const FILTER = Type.Record(Type.String(), Type.Unknown(), {
+  description: `Which of these events go through, by their content: for each field a list of what is wanted. [How it is written](/docs/webhooks#filters). At most ${FILTER_LIMITS.bytes} bytes. Null: all.`,
+  'x-expected': 'an object with fields, such as {"body": {"type": [{"prefix": "invoice."}]}}',
+  examples: [{ body: { type: [{ prefix: 'invoice.' }] } }],
+});
+
+export const FILTER_INPUT = nullable(FILTER);
 
 export const SUBSCRIPTION = Type.Object(
   {
@@ -12,6 +22,7 @@ export const SUBSCRIPTION = Type.Object(
     emitter_id: text({ description: 'An emitter, or `*`, `p_*`, `dc_*`.', example: 'p_0Vj3aBc9dEfGhIjK' }),
     listener_id: text({ example: 'p_1Wk4bCd0eFgHiJkL' }),
     event_name: EVENT_NAME,
+    filter: nullable(FILTER),
     active: Type.Boolean({ examples: [true] }),
     created_at: SECONDS,
   },
@@ -52,6 +63,7 @@ export function subscriptionToWire(subscription: Subscription): Static<typeof SU
     emitter_id: subscription.emitterId,
     listener_id: subscription.listenerId,
     event_name: subscription.eventName,
+    filter: subscription.filter,
     active: subscription.active,
     created_at: toSeconds(subscription.createdAtMs),
   };

@@ -1,5 +1,6 @@
 // Subscriptions: which listener hears which emitter.
 
+import { filterText } from '../../domain/filter/event-filter.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Subscription } from '../../domain/resource.ts';
 import type { ResourceStore, SubscriptionStore } from '../contract/resources.ts';
@@ -40,6 +41,13 @@ export function subscriptionVerbs({ database }: ConfigCore): SubscriptionStore &
         WHERE owner_id = ${ownerId} AND listener_id = ${listenerId} AND via = 'trigger' ORDER BY position, id`);
       return rows.map(toSubscription);
     },
+
+    filterSubscription: (ownerId, id, filter) =>
+      database.writeRouting(ownerId, function* () {
+        const row = yield* get(sql`UPDATE subscriptions SET filter = ${filterText(filter)}
+          WHERE id = ${id} AND owner_id = ${ownerId} AND via = 'subscription' RETURNING *`);
+        return row && toSubscription(row);
+      }),
 
     deleteSubscription: (ownerId, id) =>
       database.writeRouting(ownerId, function* () {
@@ -102,6 +110,7 @@ const COLUMNS = {
   via: 'text',
   active: 'boolean',
   created_at_ms: 'bigint',
+  filter: 'text',
 } as const;
 
 const PLACE = { id: 'text', position: 'bigint' } as const;
@@ -118,9 +127,10 @@ function* putSubscriptions(subscriptions: readonly Subscription[]): Steps<void> 
     via: s.via,
     active: s.active,
     created_at_ms: s.createdAtMs,
+    filter: filterText(s.filter),
   }));
   yield* send(sql`INSERT INTO subscriptions
-      (id, owner_id, emitter_id, listener_id, event_name, via, active, created_at_ms)
+      (id, owner_id, emitter_id, listener_id, event_name, via, active, created_at_ms, filter)
     SELECT * FROM ${tableOf(COLUMNS, rows)} WHERE true ON CONFLICT DO NOTHING`);
 }
 

@@ -1,6 +1,7 @@
 // The store's verbs of the configuration. Same promises as store.ts.
 
 import type { WebhookHealth } from '../../domain/delivery/health.ts';
+import type { EventFilter } from '../../domain/filter/event-filter.ts';
 import type { ApiKey } from '../../domain/keys.ts';
 import type {
   ConfiguredSource,
@@ -184,6 +185,11 @@ export interface SubscriptionStore {
    * them.
    */
   listTriggerSubscriptions(ownerId: string, listenerId: string): Promise<readonly Subscription[]>;
+  /**
+   * Replaces the filter of a subscription, if it is one `via: 'subscription'`. Every emission that is accepted later is judged
+   * by the new one.
+   */
+  filterSubscription(ownerId: string, id: string, filter: EventFilter | null): Promise<Subscription | undefined>;
   /** Deletes a subscription, if it is one `via: 'subscription'`. */
   deleteSubscription(ownerId: string, id: string): Promise<Subscription | undefined>;
 }

@@ -1,5 +1,6 @@
 // Rows of owners, keys, triggers and subscriptions, for both backends.
 
+import type { EventFilter } from '../../domain/filter/event-filter.ts';
 import type { ApiKey, Scope } from '../../domain/keys.ts';
 import type { Owner, Schedule, Subscription, Trigger, Via } from '../../domain/resource.ts';
 import { flag, json, number, numberOrNull, text, textOrNull } from './cells.ts';
@@ -56,6 +57,7 @@ export function toSubscription(row: Row): Subscription {
     emitterId: text(row, 'emitter_id'),
     listenerId: text(row, 'listener_id'),
     eventName: text(row, 'event_name'),
+    filter: row.filter === null ? null : json<EventFilter>(row, 'filter'),
     via: text<Exclude<Via, 'global' | 'direct' | 'channel'>>(row, 'via'),
     active: flag(row, 'active'),
     createdAtMs: number(row, 'created_at_ms'),

@@ -2,6 +2,7 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { utf8 } from '../../../src/domain/bytes.ts';
 import { ERRORS } from '../../../src/domain/emission.ts';
 import { at, defined, type Harness, only, sameMembers, times, timesInTurn } from '../fixtures.ts';
 import { Stage } from '../stage.ts';
@@ -121,6 +122,54 @@ export function subscriptionsContract(harness: Harness): void {
       equal(await stage.store.deleteSubscription(stage.owner.id, id), undefined);
       ok(await stage.store.getSubscription(stage.owner.id, id));
       ok((await stage.append(trigger.id)).firstRun);
+    });
+
+    it('is kept with its filter, which another replaces', async () => {
+      await using stage = await Stage.open(harness);
+      const [source, webhook] = [await stage.source(), await stage.webhook()];
+      const filter = { type: [{ prefix: 'invoice.' }] };
+      const made = await stage.subscribe(source.id, webhook.id, '', { filter });
+      deepEqual((await stage.store.getSubscription(stage.owner.id, made.id))?.filter, filter);
+      const heard = async (type: string): Promise<string> => {
+        const { entry } = await stage.append(source.id, { body: utf8(`{"type":"${type}"}`) });
+        const { kind, reason } = only(await stage.store.receipts(stage.owner.id, entry));
+        return `${kind} ${reason}`;
+      };
+      const missed = 'withheld the filter does not match at type';
+      deepEqual([await heard('invoice.paid'), await heard('charge.paid')], ['delivery null', missed]);
+      const other = { type: ['charge.paid'] };
+      const { filterSubscription } = stage.store;
+      deepEqual(await filterSubscription(stage.owner.id, made.id, other), { ...made, filter: other });
+      deepEqual([await heard('invoice.paid'), await heard('charge.paid')], [missed, 'delivery null']);
+      await stage.reopen();
+      deepEqual([await heard('invoice.paid'), await heard('charge.paid')], [missed, 'delivery null']);
+      deepEqual(
+        await stage.store.filterSubscription(stage.owner.id, made.id, null),
+        made.filter && { ...made, filter: null },
+      );
+      deepEqual([await heard('invoice.paid'), await heard('charge.paid')], ['delivery null', 'delivery null']);
+    });
+
+    it('is filtered by its owner alone, and not when it stands for a trigger', async () => {
+      await using stage = await Stage.open(harness);
+      const other = await stage.neighbour();
+      const { workflow, trigger, write } = await stage.hooked();
+      const own = await stage.subscribe(workflow.id, (await stage.webhook()).id);
+      const filter = { x: [1] };
+      equal(await stage.store.filterSubscription(other.owner.id, own.id, filter), undefined);
+      equal(await stage.store.filterSubscription(stage.owner.id, at(write.subscriptions, 0).id, filter), undefined);
+      deepEqual(await stage.store.getSubscription(stage.owner.id, own.id), own);
+      ok((await stage.append(trigger.id)).firstRun);
+    });
+
+    it('leads to a listener although the filter of another does not', async () => {
+      await using stage = await Stage.open(harness);
+      const [source, webhook] = [await stage.source(), await stage.webhook()];
+      await stage.subscribe(source.id, webhook.id, '', { filter: { x: [1] } });
+      const wide = await stage.subscribe('dc_*', webhook.id);
+      const { entry } = await stage.append(source.id, { body: utf8('{"x":2}') });
+      const { kind, subscriptionId } = only(await stage.store.receipts(stage.owner.id, entry));
+      deepEqual([kind, subscriptionId], ['delivery', wide.id]);
     });
 
     it('does not call back what was routed', async () => {

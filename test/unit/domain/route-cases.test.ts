@@ -43,6 +43,7 @@ function heard(of: NewEmission, { subscribed = [], event = '', inactive = [], no
       emitterId,
       listenerId,
       eventName: event,
+      filter: null,
       via: 'subscription',
       active: true,
       createdAtMs: 0,

@@ -92,7 +92,7 @@ const idOf = (target: ReturnType<typeof route>['targets'][number]): string =>
 const cases = fc
   .record({ emission: emissions, wanted, notify: fc.boolean(), isFallback: fc.boolean() })
   .map(({ emission, wanted: all, ...settings }) => {
-    const made = all.map((s) => ({ ...s, ownerId: OWNER, active: true, createdAtMs: 0 }));
+    const made = all.map((s) => ({ ...s, ownerId: OWNER, active: true, createdAtMs: 0, filter: null }));
     const table = tableFor(emission, made, settings);
     return { emission, table, routed: route(emission, table) };
   });
@@ -208,6 +208,7 @@ test('the owner’s own id is a wildcard to the loop guard', () => {
             eventName: '',
             via: 'subscription',
             ownerId: OWNER,
+            filter: null,
             active: true,
             createdAtMs: 0,
           },

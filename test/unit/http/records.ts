@@ -155,6 +155,7 @@ export function subscription(n: number, more: Partial<Subscription> = {}): Subsc
     emitterId: idOf('p_', 1),
     listenerId: idOf('wh_', 1),
     eventName: '$errors',
+    filter: null,
     via: 'subscription',
     active: true,
     createdAtMs: T0_MS,

@@ -20,6 +20,7 @@ function whole(): WholeSource {
     emitterId: idOf('hi_', 1),
     listenerId: DC1,
     eventName: '',
+    filter: null,
     via: 'trigger',
     active: true,
     createdAtMs: T0_MS,

@@ -19,6 +19,7 @@ function subscription(more: Partial<Subscription> = {}): Subscription {
     emitterId: idOf('hi_', 1),
     listenerId: idOf('p_', 1),
     eventName: '',
+    filter: null,
     via: 'trigger',
     active: true,
     createdAtMs: T0_MS,

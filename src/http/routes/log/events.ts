@@ -3,8 +3,10 @@
 import { WAITING } from '../../../domain/emission.ts';
 import { Refusal } from '../../../domain/fault.ts';
 import { entryOfEvent, PREFIX } from '../../../domain/ids.ts';
+import type { ApiKey } from '../../../domain/keys.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { EmissionRecord } from '../../../store/contract/records.ts';
+import type { Store } from '../../../store/contract/store.ts';
 import { maySeeSecrets } from '../../access/auth.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
@@ -42,6 +44,7 @@ export function addEventRoutes(app: App, deps: HttpDeps): void {
     addList(app, deps, noun);
     addOne(app, deps, noun);
   }
+  addAny(app, deps);
 }
 
 function addList(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Noun): void {
@@ -83,6 +86,8 @@ function addList(app: App, { store }: HttpDeps, { noun, name, path, prefix }: No
   });
 }
 
+const RECORD_OR_EMIT_ID = text({ description: 'Its emit id, or its record id.', example: 'k3x9qg4w9zl7un4' });
+
 const EVENT_WHOLE = Type.Object(
   { ...EVENT_RECORD.properties, receipts: Type.Array(RECEIPT, { description: 'Who got it.' }) },
   { title: 'EventWhole' },
@@ -106,8 +111,32 @@ function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Nou
     const entry = found(entryOfEvent(recordId), 'event', recordId);
     const emission = found(await store.getEmission(ownerId, entry), 'event', recordId);
     if (emission.emitterId !== id) throw notFound('event', recordId);
-    const receipts = await store.receipts(ownerId, entry);
-    const record = emissionToWire(emission, query.expand === 'event', maySeeSecrets(caller));
-    return { data: { ...record, receipts: receipts.map(receiptToWire) } };
+    return { data: await wholeOf(store, emission, { withEvent: query.expand === 'event', caller }) };
   });
+}
+
+function addAny(app: App, { store }: HttpDeps): void {
+  const schema = operation({
+    id: 'getEvent',
+    tag: 'endpoints',
+    access: 'read',
+    summary: 'Read one event',
+    description:
+      'By the id that the address of a trigger answered, of any emitter, with its receipts: who got it, and from whom it was withheld and why. As long as retention keeps it.',
+    params: { id: RECORD_OR_EMIT_ID },
+    query: { expand: EXPAND },
+    answer: dataOf(EVENT_WHOLE),
+  });
+  app.get('/v1/events/:id', { schema }, async ({ params, query, caller }) => {
+    const { ownerId } = caller;
+    const entry = found(entryOfEvent(params.id), 'event', params.id);
+    const emission = found(await store.getEmission(ownerId, entry), 'event', params.id);
+    return { data: await wholeOf(store, emission, { withEvent: query.expand === 'event', caller }) };
+  });
+}
+
+async function wholeOf(store: Store, emission: EmissionRecord, shown: { withEvent: boolean; caller: ApiKey }) {
+  const receipts = await store.receipts(shown.caller.ownerId, emission.entry);
+  const record = emissionToWire(emission, shown.withEvent, maySeeSecrets(shown.caller));
+  return { ...record, receipts: receipts.map(receiptToWire) };
 }

@@ -11,6 +11,7 @@
 // predicate with it would cost every claim its place on the page.
 
 import { CONFIGURATION } from '../../migrations/001-configuration.ts';
+import { DATA } from '../../migrations/001-data.ts';
 import { ATTEMPTS, EMISSIONS, ERROR_GROUPS, OPERATIONS } from '../../migrations/001-log.ts';
 import { HOT, schemaFor } from '../../migrations/words.ts';
 
@@ -238,6 +239,7 @@ const shared = (text: string): string => schemaFor('postgres', text);
 export const FIRST = [
   NODES,
   shared(CONFIGURATION),
+  shared(DATA),
   shared(EMISSIONS),
   shared(ERROR_GROUPS),
   WORK,

@@ -2,6 +2,7 @@
 // would only cost writes.
 
 import { CONFIGURATION } from '../../migrations/001-configuration.ts';
+import { DATA } from '../../migrations/001-data.ts';
 import { ATTEMPTS, EMISSIONS, ERROR_GROUPS, OPERATIONS } from '../../migrations/001-log.ts';
 import { schemaFor } from '../../migrations/words.ts';
 
@@ -123,5 +124,5 @@ CREATE TABLE webhook_health (
 
 export const FIRST = schemaFor(
   'sqlite',
-  [META, CONFIGURATION, EMISSIONS, ERROR_GROUPS, WORK, ATTEMPTS, HEALTH, OPERATIONS].join(''),
+  [META, CONFIGURATION, DATA, EMISSIONS, ERROR_GROUPS, WORK, ATTEMPTS, HEALTH, OPERATIONS].join(''),
 );

@@ -17,7 +17,7 @@ import { strongRandom, TestClock } from '../../../contract/fixtures.ts';
 import { createFolder } from '../../../support/folders/folder.ts';
 import { catalogueOf } from '../../../support/sqlite/catalogue.ts';
 
-const HASHES = ['oke7Xcm3J9TCWrG-zXviuFLHaHhQ3qNnDMZco8gmOOk'];
+const HASHES = ['TwOmk98ebUgkVmlXC00XGpqJtwJA8PD0VVyIB6vIM-U'];
 
 const open = (path: string) => openSqliteStore({ path, clock: new TestClock(), random: strongRandom });
 
