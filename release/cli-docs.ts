@@ -38,7 +38,7 @@ function textOf(program: Command): string {
 function commandText({ words, command }: { words: string; command: Command }): string {
   const usage = `errand ${words}${argumentsOf(command)}`;
   const has = (name: string) => command.options.some(({ long }) => long === name);
-  const isRemote = has('--profile') && has('--json');
+  const isRemote = has('--profile') && has('--url');
   const options = command.options.filter(({ long }) => !isRemote || !SHARED.has(long ?? ''));
   const isGroup = words.includes(' ');
   const lines = options.map(({ flags, description, defaultValue }) => {
@@ -49,7 +49,7 @@ function commandText({ words, command }: { words: string; command: Command }): s
   return [
     `\n\`${usage}\`\n`,
     isGroup ? `\n${sentence(command.description())}\n` : '',
-    isRemote ? '\nTakes the [options for a server](#which-server), and `--json`.\n' : '',
+    isRemote ? `\nTakes the [options for a server](#which-server)${has('--json') ? ', and `--json`' : ''}.\n` : '',
     lines.length === 0 ? '' : `\n| Option | |\n|---|---|\n${lines.join('')}`,
     examples.length === 0 ? '' : `\n<!-- text -->\n\`\`\`text\n${examples.join('')}\`\`\`\n`,
   ].join('');

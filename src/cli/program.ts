@@ -10,6 +10,7 @@ import { addDoctor } from './commands/doctor.ts';
 import { addErrors } from './commands/errors.ts';
 import { addInit } from './commands/init.ts';
 import { addLogin } from './commands/login.ts';
+import { addMcp } from './commands/mcp.ts';
 import { addOperations } from './commands/operations.ts';
 import { addRuns } from './commands/runs.ts';
 import { addSources } from './commands/sources.ts';
@@ -69,5 +70,6 @@ export function createProgram(deps: ProgramDeps): Command {
   addDoctor(program, connect, deps.env);
   addInit(program);
   addTest(program);
+  addMcp(program, { connect, bundle: (file) => deps.deploying.bundle(file) });
   return program;
 }

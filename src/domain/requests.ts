@@ -194,8 +194,8 @@ export interface WorkflowFileInput {
   /** The path in the caller's folder, with slashes; identifies the file for its owner. */
   readonly path: string;
   readonly source: string;
-  readonly bundle: string;
-  readonly sourceMap: string;
+  /** Null: the server bundles the source. */
+  readonly bundled: BundledCode | null;
   readonly env: Readonly<Record<string, string>>;
 }
 

@@ -33,6 +33,7 @@ import { addReportRoutes } from './routes/log/reports.ts';
 import { addRunRoutes } from './routes/log/runs.ts';
 import { addSearchRoutes } from './routes/log/searches.ts';
 import { addStreamRoutes } from './routes/log/streams.ts';
+import { addMcpRoute } from './routes/mcp.ts';
 import { addPageRoutes } from './routes/pages.ts';
 import { addRedactionRoutes } from './routes/redaction.ts';
 import { addSourceFileRoutes } from './routes/source-files.ts';
@@ -89,5 +90,6 @@ export function addRoutes(app: App, deps: HttpDeps, { log, buildDocument }: Rout
   addLedgerRoutes(app, deps);
   addHealthRoutes(app, deps);
   addDocsRoutes(app, deps, buildDocument);
+  addMcpRoute(app, deps);
   addPageRoutes(app, deps);
 }

@@ -192,7 +192,7 @@ function buildParts(surroundings: Surroundings) {
     listComponents,
     getComponent,
     ...watches,
-    ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow }),
+    ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow, bundle: components.bundle }),
     ...createSourceFiles({ store, runner, sources: acts }),
   };
   const loops = {

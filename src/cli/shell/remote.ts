@@ -35,13 +35,18 @@ const RETRIES = 2;
 
 /** Adds a command that talks to a server. */
 export function serverCommand(parent: Command, nameAndArgs: string, description: string): Command {
-  return parent
-    .command(nameAndArgs)
-    .description(description)
+  return serverOptions(parent.command(nameAndArgs).description(description)).option(
+    '--json',
+    'print JSON, as the interface has it',
+  );
+}
+
+/** Adds the options that name a server. */
+export function serverOptions(command: Command): Command {
+  return command
     .option('--url <url>', 'the server; none: the one that runs on the data dir, else that of the current profile')
     .option('--key <key>', 'its API key; better in ERRAND_API_KEY, since other users see what a command was given')
-    .option('--profile <name>', 'the server of a profile, made by "errand login"')
-    .option('--json', 'print JSON, as the interface has it');
+    .option('--profile <name>', 'the server of a profile, made by "errand login"');
 }
 
 /** Returns the server that a command means, in this order: `--url`, `--profile`, the data dir's, the current profile. */

@@ -420,7 +420,7 @@ export class Errand {
   /**
    * Deploy a workflow file: `PUT /v1/workflow_files`
    *
-   * What `errand deploy` sends: a file whose default export is what `defineWorkflow` returns, bundled with all that it imports. The same path is the same workflow: it is made, or changed, or left as it is. A file that cannot be loaded is 422 with file, line and column.
+   * A file whose default export is what `defineWorkflow` returns. `errand deploy` sends it bundled with all that it imports; without `bundle` the server bundles it, and it may import Node’s modules and packages that the server has, no other files. The same path is the same workflow: it is made, or changed, or left as it is. A file that cannot be loaded is 422 with file, line and column.
    */
   deployWorkflowFile(input: DeployWorkflowFileInput, options: CallOptions = {}): Promise<DeployWorkflowFileAnswer> {
     return this.#transport.send<DeployWorkflowFileAnswer>({ method: 'PUT', path: '/v1/workflow_files', body: 'members' }, input, options);

@@ -1973,10 +1973,10 @@ export interface DeployWorkflowFileInput {
   readonly path: string;
   /** The file as it was written: what is shown as its code. */
   readonly source: string;
-  /** An ES module that needs nothing but Node’s own modules; the bundler decides what it exports. */
-  readonly bundle: string;
-  /** From the bundle to the files, as JSON text. */
-  readonly source_map: string;
+  /** An ES module that needs nothing but Node’s own modules; the bundler decides what it exports. Absent: the server bundles `source`. */
+  readonly bundle?: string;
+  /** From the bundle to the files, as JSON text. Given with `bundle`. */
+  readonly source_map?: string;
   /** Environment variables of the code. */
   readonly env?: { readonly [name: string]: string };
 }

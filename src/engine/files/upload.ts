@@ -1,13 +1,17 @@
-// A workflow file that its caller has bundled. The owner's file of that path; its key begins with a slash, unlike the keys
+// A workflow file that its caller sends, bundled or as it is. The owner's file of that path; its key begins with a slash, unlike the keys
 // of files in the server's folder.
 
 import { Refusal } from '../../domain/fault.ts';
-import type { DeployedWorkflowFile, WholeWorkflow, WorkflowFileInput } from '../../domain/requests.ts';
+import type { BundledCode, DeployedWorkflowFile, WholeWorkflow, WorkflowFileInput } from '../../domain/requests.ts';
+import type { Bundled } from '../../runner/bundling/bundle.ts';
 import { formatProblem } from '../../runner/bundling/bundle-options.ts';
+import { refusalOf } from '../components/code-refusal.ts';
 import type { FileDeployer } from './deploy.ts';
 
 export interface UploadDeps {
   readonly deployer: Pick<FileDeployer, 'deployFile'>;
+  /** Bundles a file that stands alone. */
+  readonly bundle: (file: { namespace: string; code: string; file: string }) => Promise<Bundled>;
   readonly getWorkflow: (ownerId: string, id: string) => Promise<WholeWorkflow>;
 }
 
@@ -18,9 +22,10 @@ export function isUploaded(key: string): boolean {
   return key.startsWith(UPLOADED);
 }
 
-export function createFileUploads({ deployer, getWorkflow }: UploadDeps) {
+export function createFileUploads({ deployer, getWorkflow, bundle: bundleOne }: UploadDeps) {
   async function deployFile(ownerId: string, input: WorkflowFileInput): Promise<DeployedWorkflowFile> {
-    const { path, source, bundle, sourceMap, env } = input;
+    const { path, source, env } = input;
+    const { bundle, sourceMap } = input.bundled ?? (await bundledHere(path, source));
     const deployed = await deployer.deployFile(ownerId, {
       key: UPLOADED + path,
       source,
@@ -34,7 +39,16 @@ export function createFileUploads({ deployer, getWorkflow }: UploadDeps) {
     if (deployed.refusal) throw deployed.refusal;
     const problem = { ...deployed.problem, file: deployed.problem.file.replace(UPLOADED, '') };
     const { text: message, ...place } = problem;
-    throw new Refusal('code_invalid', formatProblem(problem), { errors: [{ parameter: 'bundle', message, ...place }] });
+    throw new Refusal('code_invalid', formatProblem(problem), {
+      errors: [{ parameter: input.bundled ? 'bundle' : 'source', message, ...place }],
+    });
+  }
+
+  /** Throws `Refusal` (code_invalid). */
+  async function bundledHere(path: string, source: string): Promise<BundledCode> {
+    const bundled = await bundleOne({ namespace: 'workflow', code: source, file: path });
+    if (!bundled.ok) throw refusalOf(bundled.problems, () => 'source');
+    return { bundle: bundled.bundle, sourceMap: bundled.sourceMap };
   }
 
   return { deployFile };

@@ -82,7 +82,7 @@ export function addAccess(app: App, deps: HttpDeps): void {
     if (!request.is404) authorize(request.caller, access);
     deps.quotas.takeRequest(request.caller.ownerId);
     // An owner that has used up its stored bytes can still read and delete, and an admin can change the quota.
-    if (access !== 'admin' && STORING.has(request.method)) {
+    if (access !== 'admin' && access !== 'read' && STORING.has(request.method)) {
       deps.quotas.takeStored(request.caller.ownerId, Number(request.headers['content-length'] ?? 0));
     }
   });

@@ -1,7 +1,7 @@
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { dataOf, operation } from '../openapi/operation.ts';
-import { FILE_ANSWER, FILE_INPUT } from '../wire/workflow-files.ts';
+import { FILE_ANSWER, FILE_INPUT, uploadedFile } from '../wire/workflow-files.ts';
 import { workflowWholeToWire } from '../wire/workflows.ts';
 
 export function addWorkflowFileRoutes(app: App, { actions, urls }: HttpDeps): void {
@@ -11,13 +11,12 @@ export function addWorkflowFileRoutes(app: App, { actions, urls }: HttpDeps): vo
     access: 'write',
     summary: 'Deploy a workflow file',
     description:
-      'What `errand deploy` sends: a file whose default export is what `defineWorkflow` returns, bundled with all that it imports. The same path is the same workflow: it is made, or changed, or left as it is. A file that cannot be loaded is 422 with file, line and column.',
+      'A file whose default export is what `defineWorkflow` returns. `errand deploy` sends it bundled with all that it imports; without `bundle` the server bundles it, and it may import Node’s modules and packages that the server has, no other files. The same path is the same workflow: it is made, or changed, or left as it is. A file that cannot be loaded is 422 with file, line and column.',
     body: FILE_INPUT,
     answer: dataOf(FILE_ANSWER),
   });
   app.put('/v1/workflow_files', { schema }, async ({ body, caller }) => {
-    const { path, source, bundle, source_map: sourceMap, env = {} } = body;
-    const { result, whole } = await actions.deployFile(caller.ownerId, { path, source, bundle, sourceMap, env });
+    const { result, whole } = await actions.deployFile(caller.ownerId, uploadedFile(body));
     return { data: { result, workflow: workflowWholeToWire(whole, urls, false) } };
   });
 }

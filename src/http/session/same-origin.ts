@@ -12,12 +12,17 @@ const READING: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
 
 /** Returns why a request must not use its session cookie; null: it may. */
 export function foreignFault({ headers, method }: IncomingMessage, publicUrl: string): Refusal | null {
-  // Browsers send it to https and to this machine's own addresses.
-  const site = headers['sec-fetch-site'];
-  if (site !== undefined && site !== 'same-origin') return OTHER_ORIGIN;
-  if (headers.origin !== undefined && !isOwn(headers.origin, headers.host, publicUrl)) return OTHER_ORIGIN;
+  if (isForeign({ headers }, publicUrl)) return OTHER_ORIGIN;
   if (!READING.has(method) && headers[DASHBOARD_HEADER] === undefined) return NO_HEADER;
   return null;
+}
+
+/** Returns whether a page of another origin caused the request. Programs send neither header. */
+export function isForeign({ headers }: Pick<IncomingMessage, 'headers'>, publicUrl: string): boolean {
+  // Browsers send it to https and to this machine's own addresses.
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin') return true;
+  return headers.origin !== undefined && !isOwn(headers.origin, headers.host, publicUrl);
 }
 
 /**

@@ -3,15 +3,10 @@
 import { oneOf } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 import { NAME, PROPS, SOURCE_WHOLE } from './sources.ts';
-import { FILE_INPUT } from './workflow-files.ts';
-
-const { path, source, bundle, source_map } = FILE_INPUT;
+import { BUNDLED_FILE } from './workflow-files.ts';
 
 export const SOURCE_FILE_INPUT = {
-  path,
-  source,
-  bundle,
-  source_map,
+  ...BUNDLED_FILE,
   name: Type.Optional(NAME),
   configured_props: Type.Optional(PROPS),
   from_folder: Type.Optional(

@@ -2,14 +2,19 @@
 // a process that runs user code, so it is checked like a request.
 
 import type { Static } from 'typebox';
-import type { WorkflowInput } from '../../domain/requests.ts';
+import { Refusal } from '../../domain/fault.ts';
+import type { WorkflowFileInput, WorkflowInput } from '../../domain/requests.ts';
 import { oneOf, text } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 import { validatorOf } from '../validation.ts';
 import { SETTINGS_INPUT } from './settings.ts';
 import { WORKFLOW_CREATE, WORKFLOW_WHOLE, workflowInput } from './workflows.ts';
 
-export const FILE_INPUT = {
+const BUNDLE = 'An ES module that needs nothing but Node’s own modules; the bundler decides what it exports.';
+const SOURCE_MAP = 'From the bundle to the files, as JSON text.';
+
+/** A file with its bundle. */
+export const BUNDLED_FILE = {
   path: text({
     description: 'Of the file in its folder.',
     pattern: '^[^/\\\\\\x00-\\x1f]+(/[^/\\\\\\x00-\\x1f]+)*$',
@@ -22,14 +27,23 @@ export const FILE_INPUT = {
     example: "import { defineWorkflow } from 'errand/workflow';\n…",
   }),
   bundle: text({
-    description: 'An ES module that needs nothing but Node’s own modules; the bundler decides what it exports.',
+    description: BUNDLE,
     minLength: 1,
     example: 'var Chain = class …',
   }),
   source_map: text({
-    description: 'From the bundle to the files, as JSON text.',
+    description: SOURCE_MAP,
     example: '{"version":3,"sources":["order.ts"],"names":[],"mappings":"AAAA"}',
   }),
+};
+
+const { path, source, bundle, source_map } = BUNDLED_FILE;
+
+export const FILE_INPUT = {
+  path,
+  source,
+  bundle: Type.Optional({ ...bundle, description: `${BUNDLE} Absent: the server bundles \`source\`.` }),
+  source_map: Type.Optional({ ...source_map, description: `${SOURCE_MAP} Given with \`bundle\`.` }),
   env: SETTINGS_INPUT.properties.env,
 };
 
@@ -37,6 +51,23 @@ export const FILE_ANSWER = Type.Object({
   result: oneOf(['made', 'changed', 'same']),
   workflow: WORKFLOW_WHOLE,
 });
+
+interface Uploaded {
+  readonly path: string;
+  readonly source: string;
+  readonly bundle?: string;
+  readonly source_map?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Throws `Refusal` when there is a bundle without its source map, or the other way round. */
+export function uploadedFile({ path, source, bundle, source_map: sourceMap, env = {} }: Uploaded): WorkflowFileInput {
+  if (bundle !== undefined && sourceMap !== undefined) return { path, source, bundled: { bundle, sourceMap }, env };
+  if (bundle === undefined && sourceMap === undefined) return { path, source, bundled: null, env };
+  const parameter = bundle === undefined ? 'bundle' : 'source_map';
+  const message = 'is missing: bundle and source_map go together';
+  throw new Refusal('malformed', `${parameter} ${message}`, { errors: [{ parameter, message }] });
+}
 
 const DESCRIBED = Type.Object(WORKFLOW_CREATE, { additionalProperties: false });
 

@@ -19,11 +19,10 @@ import { addProvided, isComponentApi, isSdk, NAMESPACE, provided } from '../prov
 import { bundleWith, type CodeProblem, KEEP_OUTSIDE, problemOf, tooLarge, unresolvedIn } from './bundle-options.ts';
 import { addOutside, NONE_OUTSIDE, Outside, type PackageFolders } from './outside.ts';
 import { OWN_PACKAGE, resolveOwnPackage } from './own-packages.ts';
+import { ENTRY, entryOf, isWithoutDefault } from './program-entry.ts';
 import { readSpecifier } from './specifier.ts';
 import { syntaxProblem } from './syntax.ts';
 import { addUnloadable, BINARY, missingBinary } from './unloadable.ts';
-
-const ENTRY = `${NAMESPACE}:entry`;
 
 export interface WorkflowFile {
   /** An absolute path. */
@@ -61,14 +60,8 @@ const NO_PACKAGES: ServerPackages = { dir: null, outside: NONE_OUTSIDE };
 export async function bundleFile({ dir, path }: WorkflowFile, packages = NO_PACKAGES): Promise<BundledFile> {
   const outside = new Outside(packages.outside);
   const packagesDir = packages.dir === null ? null : await realpath(packages.dir).catch(() => null);
-  const contents = [
-    `import * as file from ${JSON.stringify(`./${path}`)};`,
-    `import { programOf } from 'errand:program';`,
-    'export const { steps, first: default$ } = programOf(file.default);',
-    'export { default$ as default };',
-  ].join('\n');
   const options: BuildOptions = {
-    stdin: { contents, sourcefile: ENTRY, resolveDir: dir, loader: 'js' },
+    stdin: { contents: entryOf(`./${path}`), sourcefile: ENTRY, resolveDir: dir, loader: 'js' },
     absWorkingDir: dir,
     minifyWhitespace: true, // saves a fifth; stacks are mapped anyway
     plugins: [fileModules({ packagesDir, outside })],
@@ -170,10 +163,6 @@ function inputsOf({ inputs }: Metafile, dir: string): string[] {
 function isEmpty({ inputs }: Metafile, path: string): boolean {
   const entry = inputs[ENTRY]?.imports.find(({ original }) => original === `./${path}`);
   return entry !== undefined && inputs[entry.path]?.format === undefined;
-}
-
-function isWithoutDefault({ id, location }: Message): boolean {
-  return id === 'import-is-undefined' && location?.file.endsWith(ENTRY) === true;
 }
 
 interface Explaining extends WorkflowFile {

@@ -5,10 +5,12 @@ import { readFile, realpath } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
 import type { BuildOptions, Message } from 'esbuild';
 import { type BuildResult, bundleWith, type CodeProblem, problemOf, tooLarge, unresolvedIn } from './bundle-options.ts';
+import { CODE_FILE, codeFile, plainFile, plainSources } from './code-file.ts';
 import { withoutGlobs } from './globs.ts';
 import { importable, type MissingPackage, missingOf, NO_INPUT_MAP, type Roots } from './importable.ts';
 import { NONE_OUTSIDE, Outside, type PackageFolders } from './outside.ts';
 import { nameInOwnPackage } from './own-packages.ts';
+import { ENTRY, entryOf, isWithoutDefault } from './program-entry.ts';
 import { readSpecifier } from './specifier.ts';
 import { syntaxProblem } from './syntax.ts';
 
@@ -18,6 +20,8 @@ interface CodeSource {
   readonly namespace: string;
   /** JavaScript or TypeScript, an ES module or CommonJS. */
   readonly code: string;
+  /** The code is a whole workflow file with this path, and there are no other files. Absent: it is a step's. */
+  readonly file?: string;
 }
 
 export interface FileSource {
@@ -63,6 +67,7 @@ export async function bundleStep(
   const roots = rootsOf(source, { packages, asked: packagesDir, outside });
   const isFile = 'path' in source;
   const file = fileOf(source);
+  const isProgram = !isFile && source.file !== undefined;
   const printed = isFile ? null : await withoutGlobs(file, source.code);
   if (printed?.problem) return { ok: false, problems: [printed.problem] };
   const base = isFile ? source.dir : (packages ?? undefined);
@@ -71,8 +76,9 @@ export async function bundleStep(
       ? { entryPoints: [resolve(source.dir, source.path)] }
       : {
           stdin: {
-            contents: printed?.code ?? source.code + NO_INPUT_MAP,
-            sourcefile: file,
+            ...(isProgram
+              ? { contents: entryOf(CODE_FILE), sourcefile: ENTRY }
+              : { contents: printed?.code ?? source.code + NO_INPUT_MAP, sourcefile: file }),
             loader: 'ts',
             resolveDir: base,
           },
@@ -80,7 +86,10 @@ export async function bundleStep(
     ...(base === undefined ? {} : { absWorkingDir: base }),
     minifyWhitespace: isFile, // packages may be many, and stacks are mapped anyway
     tsconfigRaw: '{}', // or it would look for a tsconfig.json near the server's working directory
-    plugins: [importable(roots)],
+    plugins: [
+      importable(roots),
+      ...(isProgram ? [codeFile({ file, code: printed?.code ?? source.code + NO_INPUT_MAP, base })] : []),
+    ],
   };
   const result = await readResult(await bundleWith(options), { file, roots, base, options });
   const read = { ...result, imports: [...roots.imports].sort() };
@@ -100,7 +109,7 @@ function atItsEnd(problem: CodeProblem, code: string): CodeProblem {
 }
 
 function fileOf(source: StepSource): string {
-  return 'path' in source ? source.path : `${source.namespace}.ts`;
+  return 'path' in source ? source.path : (source.file ?? `${source.namespace}.ts`);
 }
 
 interface Packages {
@@ -120,6 +129,7 @@ function rootsOf(source: StepSource, { packages, asked, outside }: Packages): Ro
     componentsDir: 'path' in source ? source.dir : null,
     outside: new Outside(isTrusted ? NONE_OUTSIDE : outside),
     code: 'path' in source ? null : packages === null ? file : resolve(packages, file),
+    program: 'path' in source ? null : (source.file ?? null),
     imports: new Set(),
     advice: (name) => {
       if (isTrusted)
@@ -144,16 +154,18 @@ async function readResult(result: BuildResult, { file, roots, base, options }: R
   if (!result.ok) return { ok: false, problems: result.messages.map((message) => explained(message, file, roots)) };
   const { built } = result;
   const output = Object.values(built.metafile.outputs).find((entry) => entry.entryPoint !== undefined);
-  if (!output?.exports.includes('default')) return { ok: false, problems: [noDefault(file)] };
+  const hasDefault = output?.exports.includes('default') && !built.warnings.some(isWithoutDefault);
+  if (!hasDefault) return { ok: false, problems: [noDefault(file)] };
   const wrong = tooLarge(file, built) ?? (await syntaxProblem(file, built, options));
-  if (wrong) return { ok: false, problems: [{ ...wrong, file: inPackages(wrong.file) }] };
+  if (wrong) return { ok: false, problems: [{ ...wrong, file: inPackages(plainFile(wrong.file)) }] };
   const names = Object.keys(built.metafile.inputs).filter((name) => !/^errand[:-]/.test(name) && name !== file);
   const inputs =
     base === undefined
       ? []
       : [...names.map((name) => resolve(base, name.replaceAll('/', sep))), ...roots.outside.files];
   const bundle = built.bundle + (await roots.outside.mark());
-  return { ok: true, bundle, sourceMap: withoutPlaces(built.sourceMap, base ?? process.cwd()), inputs };
+  const sourceMap = withoutPlaces(plainSources(built.sourceMap), base ?? process.cwd());
+  return { ok: true, bundle, sourceMap, inputs };
 }
 
 /** Removes from a source map where packages are: those paths are internal to the server. `base`: what its paths are relative to. */
@@ -173,7 +185,8 @@ function noDefault(file: string): CodeProblem {
 }
 
 function explained(message: Message, file: string, { advice }: Roots): CodeProblem {
-  const problem = problemOf(message, file);
+  const found = problemOf(message, file);
+  const problem = { ...found, file: plainFile(found.file) };
   const detail: MissingPackage | undefined = message.detail;
   const placed = { ...problem, file: inPackages(problem.file), ...detail };
   const unresolved = unresolvedIn(message);

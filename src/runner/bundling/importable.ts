@@ -10,6 +10,7 @@ import { isBuiltin } from 'node:module';
 import { dirname, extname, join, sep } from 'node:path';
 import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin, PluginBuild, ResolveResult } from 'esbuild';
 import { addProvided, isComponentApi, isSdk, NAMESPACE, provided } from '../provided.ts';
+import { CODE_FILE, codeFileAt } from './code-file.ts';
 import { escapingGlob } from './globs.ts';
 import { addOutside, type Outside } from './outside.ts';
 import { nameInOwnPackage, resolveOwnPackage } from './own-packages.ts';
@@ -27,6 +28,8 @@ export interface Roots {
   readonly outside: Outside;
   /** The bundler's name for code without a file; null: there is none. */
   readonly code: string | null;
+  /** The path of the workflow file that the code is; null: it is none. */
+  readonly program: string | null;
   /** Returns what to do about a missing package. */
   readonly advice: (name: string) => string;
   /** Collects what the code names that is no file of its own: packages and Node's modules. */
@@ -67,6 +70,8 @@ export function importable(roots: Roots): Plugin {
       build.onResolve({ filter: /.*/ }, (asked) => {
         if (asked.kind === 'entry-point') return isSdk(asked.path) ? provided(asked.path) : undefined;
         if (asked.pluginData === RESOLVING) return undefined;
+        if (roots.program !== null && asked.path === CODE_FILE) return codeFileAt(roots.program);
+        if (roots.program !== null && isSdk(asked.path)) return provided(asked.path);
         if (isOwnCode(asked) && !/^\.{0,2}(?:\/|$)/.test(asked.path)) roots.imports.add(asked.path);
         if (isBuiltin(asked.path)) return { path: asked.path, external: true };
         return resolve(build, roots, asked);
