@@ -138,7 +138,6 @@ export const LIMITS = {
   // errors of other programs
   /** Of what a program tells about an error, beside its message, stack and event. */
   reportContextBytes: 64 * KIB,
-  reportContextLevels: 32,
   /** Workflows of an owner, up to which the first error of a service makes one more. */
   workflowsWithServices: 1000,
   /** Items of one envelope, and length of each header. */

@@ -38,23 +38,11 @@ export const ENDED_OUTCOMES = ['fixed', 'failed_same', 'failed_differently', 'ca
 export type EndedOutcome = (typeof ENDED_OUTCOMES)[number];
 /** What became of an error that was not replayed. */
 export const LEFT_OUTCOMES = ['not_replayed', 'replayed_before'] as const;
-export type LeftOutcome = (typeof LEFT_OUTCOMES)[number];
 export const OUTCOMES = ['under_way', ...ENDED_OUTCOMES, ...LEFT_OUTCOMES] as const;
 export type ReplayOutcome = (typeof OUTCOMES)[number];
 
 /** How many errors of an operation have come to which outcome so far. */
 export type OutcomeCounts = Readonly<Record<ReplayOutcome, number>>;
-
-export const NO_OUTCOMES: OutcomeCounts = {
-  under_way: 0,
-  fixed: 0,
-  failed_same: 0,
-  failed_differently: 0,
-  cancelled: 0,
-  unknown: 0,
-  not_replayed: 0,
-  replayed_before: 0,
-};
 
 /** Where an operation stands. */
 export interface Replaying {

@@ -263,6 +263,7 @@ export interface LateCallsMessage {
 }
 
 export type FromChild =
+  | LoadedMessage
   | EndMessage
   | StepMessage
   | LogMessage

@@ -11,8 +11,7 @@ import { retentionVerbs } from '../log/retention.ts';
 import { runReads } from '../log/run-records.ts';
 import { errorSearches } from '../log/search/error-search.ts';
 import { runSearches } from '../log/search/run-search.ts';
-import { text } from '../rows/cells.ts';
-import type { Row } from '../rows/rows.ts';
+import { present, text } from '../rows/cells.ts';
 import { createSeal } from '../seal/seal.ts';
 import type { SecretKey } from '../seal/seal-key.ts';
 import { newStoreTag } from '../store-tag.ts';
@@ -187,5 +186,5 @@ async function readTag(pool: Pool, random: Random): Promise<string> {
     "INSERT INTO meta (name, value) VALUES ('store_tag', $1) ON CONFLICT DO NOTHING",
     newStoreTag(random),
   );
-  return text((await pool.get("SELECT value FROM meta WHERE name = 'store_tag'")) as Row, 'value');
+  return text(present(await pool.get("SELECT value FROM meta WHERE name = 'store_tag'")), 'value');
 }

@@ -3,6 +3,12 @@
 
 import type { Row } from './rows.ts';
 
+/** Returns the row of a statement that always has one. */
+export function present(row: Row | undefined): Row {
+  if (row === undefined) throw new Error('a statement that always has a row had none');
+  return row;
+}
+
 /** Returns a text. `T`: the only texts that the column can have. */
 export function text<T extends string = string>(row: Row, column: string): T {
   const cell = row[column];

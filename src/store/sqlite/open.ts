@@ -13,7 +13,7 @@ import { runReads } from '../log/run-records.ts';
 import { errorSearches } from '../log/search/error-search.ts';
 import { runSearches } from '../log/search/run-search.ts';
 import { writeNotes as writeNotesOf } from '../log/watch/notes.ts';
-import { number, text } from '../rows/cells.ts';
+import { number, present, text } from '../rows/cells.ts';
 import { OPEN_RUN } from '../rows/run-rows.ts';
 import { createSeal } from '../seal/seal.ts';
 import type { SealKey } from '../seal/seal-key.ts';
@@ -21,7 +21,7 @@ import { newStoreTag } from '../store-tag.ts';
 import { configDatabase, runSteps } from './config/config-database.ts';
 import { checkSealKey, type OperatorKeys, settleSealKey } from './config/seal-key.ts';
 import type { Core } from './core.ts';
-import { type Connection, type Database, openDatabase, type Row, storageError } from './database.ts';
+import { type Connection, type Database, openDatabase, storageError } from './database.ts';
 import { readQueues } from './deliveries/claim-deliveries.ts';
 import { deliveryVerbs } from './deliveries/deliveries.ts';
 import { Batch } from './log/batch.ts';
@@ -242,7 +242,7 @@ function lastNumber(writer: Connection): number {
     coalesce((SELECT max(entry) FROM dedupe), 0),
     coalesce((SELECT max(entry) FROM later_emissions), 0),
     coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_number'), 0)) AS last`);
-  return number(row as Row, 'last');
+  return number(present(row), 'last');
 }
 
 function readOpenRuns(writer: Connection): OpenRuns {

@@ -3,8 +3,7 @@
 
 import type { Listener } from '../../config/config-database.ts';
 import { LedgerChanges } from '../../log/ledger.ts';
-import { number } from '../../rows/cells.ts';
-import type { Row } from '../../rows/rows.ts';
+import { number, present } from '../../rows/cells.ts';
 import { lockQueue } from '../claims/queued-work.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
@@ -65,7 +64,11 @@ async function write<T>(core: Core, { ownerId, verb, before }: Write<T>): Promis
       ownerId,
     );
     const ledger = new LedgerChanges();
-    const value = await verb({ tx, nowMs: core.clock.endReading(number(bumped as Row, 'now_ms'), tx.beganAt), ledger });
+    const value = await verb({
+      tx,
+      nowMs: core.clock.endReading(number(present(bumped), 'now_ms'), tx.beganAt),
+      ledger,
+    });
     writeLedger(tx, ledger, core.node.slot);
     return value;
   });

@@ -20,12 +20,11 @@ import {
   type StreamStore,
   type Stretch,
 } from '../../contract/streams.ts';
-import { number, numberOrNull, textOrNull } from '../../rows/cells.ts';
+import { number, numberOrNull, present, textOrNull } from '../../rows/cells.ts';
 import { type EmissionReader, toLoggedRecord } from '../../rows/log-rows.ts';
 import { LAST_NUMBER_SQL } from '../claims/node.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import type { Pool } from '../connection/pool.ts';
-import type { Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 
 const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code, group_id, original_start, original_length';
@@ -102,7 +101,7 @@ class LogEnd {
   async #look(): Promise<Look> {
     const { pool, clock } = this.#core;
     const stands = clock.overrideMs();
-    const row = (await pool.get(LOOK)) as Row;
+    const row = present(await pool.get(LOOK));
     const nowMs = stands ?? number(row, 'now_ms');
     const last = numberOrNull(row, 'last_number') ?? 0;
     const firstMs = Math.max(nowMs, Math.floor(last / NUMBERS_PER_MS) + 1);

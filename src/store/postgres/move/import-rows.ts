@@ -64,7 +64,7 @@ export class RowHash {
 
   add(rows: readonly ExportedRow[]): void {
     for (const row of rows) {
-      const cells = this.#columns.map((name) => row[name] as ExportedCell);
+      const cells = this.#columns.map((name) => row[name] ?? null);
       const spelled = cells.map((cell) => (cell instanceof Uint8Array ? cell.byteLength : cell));
       this.#hash.update(`${JSON.stringify(spelled)}\n`);
       for (const cell of cells) if (cell instanceof Uint8Array) this.#hash.update(cell);

@@ -4,6 +4,7 @@
 
 import type { ExportedCell, ExportedRow, ExportedStore } from '../../contract/export.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
+import { flag, text } from '../../rows/cells.ts';
 import { type CommandRecord, insertCommandRecord } from '../../rows/command-record.ts';
 import { SEAL_KEY } from '../../seal/seal-key.ts';
 import { NOW_SQL } from '../connection/clock.ts';
@@ -126,12 +127,19 @@ export class Import {
     const targets: TargetTable[] = [];
     for (const imported of IMPORTED) {
       const columns = await this.#session.query(
-        `SELECT attname::text AS name, format_type(atttypid, atttypmod) AS type, NOT attnotnull AS "isNullable"
+        `SELECT attname::text AS name, format_type(atttypid, atttypmod) AS type, NOT attnotnull AS is_nullable
           FROM pg_attribute
           WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
         imported.table,
       );
-      targets.push({ imported, columns: columns as unknown as TargetTable['columns'] });
+      targets.push({
+        imported,
+        columns: columns.map((row) => ({
+          name: text(row, 'name'),
+          type: text(row, 'type'),
+          isNullable: flag(row, 'is_nullable'),
+        })),
+      });
     }
     return targets;
   }

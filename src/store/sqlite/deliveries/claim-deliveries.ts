@@ -7,7 +7,7 @@ import type { Webhook } from '../../../domain/resource.ts';
 import type { Claims } from '../../contract/store.ts';
 import type { NextClaim } from '../../log/delivery-port.ts';
 import { type ClaimSource, grantRound, retriesOf } from '../../log/round-robin.ts';
-import { number, numberOrNull, text } from '../../rows/cells.ts';
+import { number, numberOrNull, present, text } from '../../rows/cells.ts';
 import { OPEN_DELIVERY, PROGRESS_COLUMNS, toClaimedDelivery } from '../../rows/delivery-rows.ts';
 import { toEmission } from '../../rows/log-rows.ts';
 import type { Core } from '../core.ts';
@@ -254,7 +254,7 @@ function claimDelivery(core: Core, w: SqliteLogWriter, { row, webhook, listenerI
     delivery,
   );
   w.tx.deliveriesMoved({ ownerId, listenerId, from: text<WaitingState>(row, 'state'), to: 'sending', isClaim: true });
-  const emission = core.writer.get('SELECT * FROM emissions WHERE entry = ?', number(row, 'entry')) as Row;
+  const emission = present(core.writer.get('SELECT * FROM emissions WHERE entry = ?', number(row, 'entry')));
   const mailTo = listenerId === MAIL ? (core.routes.owner(ownerId)?.email ?? null) : null;
   return toClaimedDelivery(row, { fence, listenerId, emission: toEmission(emission, core), webhook, mailTo });
 }

@@ -3,7 +3,7 @@
 
 import { copyFileSync, existsSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { number, text } from '../../rows/cells.ts';
+import { number, present, text } from '../../rows/cells.ts';
 import { SEAL_KEY } from '../../seal/seal-key.ts';
 import { type Connection, openDatabase, type Row } from '../database.ts';
 import { readMeta, writeMeta } from '../meta.ts';
@@ -131,7 +131,7 @@ function shapeOf(source: DatabaseSync, writer: Connection, name: string): Table 
   const before = namesOf(source, 'SELECT name FROM pragma_table_info(?)', name);
   const info = writer.all('SELECT name, pk FROM pragma_table_info(?)', name);
   const columns = info.map((row) => text(row, 'name')).filter((column) => before.has(column));
-  const made = writer.get("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", name) as Row;
+  const made = present(writer.get("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", name));
   const placeOf = (row: Row): number => number(row, 'pk');
   const key = info.filter((row) => placeOf(row) > 0).sort((a, b) => placeOf(a) - placeOf(b));
   return { name, columns, key: /WITHOUT ROWID/.test(text(made, 'sql')) ? key.map((row) => text(row, 'name')) : null };
@@ -140,8 +140,8 @@ function shapeOf(source: DatabaseSync, writer: Connection, name: string): Table 
 /** Keeps `boot` higher than in all rows, also when `meta` is lost. */
 function keepCounting(writer: Connection): void {
   const row = writer.get(`SELECT max(coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'boot'), 0),
-    coalesce((SELECT max(boot) FROM runs), 0), coalesce((SELECT max(boot) FROM deliveries), 0)) AS boot`) as Row;
-  writeMeta(writer, 'boot', String(number(row, 'boot')));
+    coalesce((SELECT max(boot) FROM runs), 0), coalesce((SELECT max(boot) FROM deliveries), 0)) AS boot`);
+  writeMeta(writer, 'boot', String(number(present(row), 'boot')));
 }
 
 function namesOf(source: DatabaseSync, sql: string, ...values: string[]): ReadonlySet<string> {

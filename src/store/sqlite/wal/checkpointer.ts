@@ -11,7 +11,8 @@
 
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../../ports.ts';
-import type { Connection } from '../database.ts';
+import { number, present } from '../../rows/cells.ts';
+import type { Connection, Row } from '../database.ts';
 
 /** 4 MB. */
 const STEP_PAGES = 1000;
@@ -168,7 +169,7 @@ export class Checkpointer {
       // There may be no memory for a thread. Then the writer copies the WAL, and blocks the event loop.
       if (this.#isStopped) throw error;
       this.#worker = null;
-      return this.#options.writer.get('PRAGMA wal_checkpoint(PASSIVE)') as unknown as Position;
+      return toPosition(this.#options.writer.get('PRAGMA wal_checkpoint(PASSIVE)'));
     }
   }
 
@@ -203,6 +204,11 @@ export class Checkpointer {
 
   /** Asks without copying anything. */
   #position(): Position {
-    return this.#options.writer.get('PRAGMA wal_checkpoint(NOOP)') as unknown as Position;
+    return toPosition(this.#options.writer.get('PRAGMA wal_checkpoint(NOOP)'));
   }
+}
+
+function toPosition(given: Row | undefined): Position {
+  const row = present(given);
+  return { log: number(row, 'log'), checkpointed: number(row, 'checkpointed') };
 }

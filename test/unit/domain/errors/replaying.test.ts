@@ -8,7 +8,6 @@ import {
   dueAfter,
   isAllFixed,
   judged,
-  NO_OUTCOMES,
   type OutcomeCounts,
   outcomeOf,
   overIn,
@@ -20,6 +19,17 @@ import {
 } from '../../../../src/domain/errors/replaying.ts';
 import { LIMITS } from '../../../../src/domain/limits.ts';
 import { RUN_STATES, type RunState } from '../../../../src/domain/run/run.ts';
+
+const NO_OUTCOMES: OutcomeCounts = {
+  under_way: 0,
+  fixed: 0,
+  failed_same: 0,
+  failed_differently: 0,
+  cancelled: 0,
+  unknown: 0,
+  not_replayed: 0,
+  replayed_before: 0,
+};
 
 const ORDER: ReplayOrder = {
   selection: { groupId: null, workflowId: null, code: null, sinceMs: null, untilMs: null, entries: [] },
