@@ -9,6 +9,7 @@ import { openDashboard } from '../../src/http/dashboard/built.ts';
 import type { Errand } from '../support/errand.ts';
 import { programOf } from '../support/programs.ts';
 
+const WIDE = { width: 1280, height: 820 };
 const CHROMIUM = programOf('chromium', 'chromium-browser', 'google-chrome');
 const ARGS = [
   '--no-sandbox',
@@ -36,6 +37,8 @@ export interface Visit {
   open(path: string): Promise<void>;
   /** Asserts that axe finds nothing serious, and that nothing is to be scrolled sideways. */
   inspect(what: string): Promise<void>;
+  /** Opens an address in both themes, wide and narrow, waits for a text of it, and inspects it. */
+  inspectAll(path: string, text: string | RegExp): Promise<void>;
 }
 
 let axe: string | undefined;
@@ -44,7 +47,7 @@ export async function visiting(errand: Errand, look: (visit: Visit) => Promise<v
   const browser: Browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS });
   try {
     const context = await browser.newContext({
-      viewport: { width: 1280, height: 820 },
+      viewport: WIDE,
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     const page = await context.newPage();
@@ -70,6 +73,18 @@ export async function visiting(errand: Errand, look: (visit: Visit) => Promise<v
         await page.getByRole('heading', { level: 1 }).first().waitFor();
       },
       inspect: (what) => inspect(page, what),
+      inspectAll: async (path, text) => {
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          for (const width of [1280, 380]) {
+            await page.setViewportSize({ width, height: 800 });
+            await visit.open(path);
+            await page.getByText(text).first().waitFor();
+            await inspect(page, `${path} in ${colorScheme} at ${width}`);
+          }
+        }
+        await page.setViewportSize(WIDE);
+      },
     };
     await look(visit);
     const foreign = requested.filter((url) => new URL(url).origin !== errand.url && !/^(data|blob):/.test(url));

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
+import { createOwner, withScopes } from '../support/owners.ts';
 import { freePort } from '../support/port.ts';
 import { startMailServer } from '../support/sources/mail-server.ts';
 import { until } from '../support/wait.ts';
@@ -60,6 +61,56 @@ test('a mail arrives as it was written', async () => {
     delivery.attempts.map(({ n, outcome, status }: Json) => [n, outcome, status]),
     [[1, 'answered', 250]],
   );
+});
+
+test('a mail is shown as a page on which nothing runs', async () => {
+  await using errand = await startErrand();
+  const run = await mailingRun(errand);
+  const { id, mail } = await mailOf(errand, run, 'delivered');
+  assert.deepEqual(mail, { subject: 'Grüße', text: 'Zeile 1\n.\nZeile 3', has_html: true });
+  const page = await errand.client.request('GET', `/v1/deliveries/${id}/mail`);
+  assert.deepEqual([page.status, page.text], [200, '<b>fett</b>']);
+  assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8');
+  assert.match(page.headers.get('content-security-policy') ?? '', /^sandbox; default-src 'none'; /);
+  // The links in a mail are good for changes.
+  const { client: reader } = await withScopes(errand.client, ['read']);
+  const shown = (await reader.get(`/v1/deliveries/${id}`)).data.mail;
+  assert.deepEqual(shown, { subject: 'Grüße', text: '(hidden)', has_html: false });
+  assert.equal((await reader.request('GET', `/v1/deliveries/${id}/mail`)).status, 403);
+  const other = await createOwner(errand, 'other');
+  assert.equal((await other.client.request('GET', `/v1/deliveries/${id}/mail`)).status, 404);
+});
+
+test('a notice is shown as a mail, and listed by its channel', async () => {
+  await using errand = await startErrand();
+  const { client } = errand;
+  const make = (name: string) =>
+    client.post('/v1/channels', { kind: 'mail', name, config: { to: 'oncall@example.com' } });
+  const [channel, silent] = [await make('On call'), await make('Nobody')];
+  await client.put('/v1/users/me', { channels: [channel.id] });
+  await errand.send(await errand.workflow(FAIL, { name: 'Stock' }), {});
+  const of = async (id: string) => (await client.get(`/v1/deliveries?channel_id=${id}`)).data;
+  const [notice] = await until('the notice', async () => (await of(channel.id)).length > 0 && of(channel.id));
+  assert.deepEqual([notice.kind, notice.channel_id], ['channel', channel.id]);
+  assert.deepEqual(await of(silent.id), []);
+  const { mail } = (await client.get(`/v1/deliveries/${notice.id}`)).data;
+  assert.match(mail.subject, /Stock failed/);
+  assert.match(mail.text, /no stock for order 7/);
+  const page = await client.request('GET', `/v1/deliveries/${notice.id}/mail`);
+  assert.match(page.text, /no stock for order 7/);
+  assert.equal((await client.request('GET', `/v1/deliveries?channel_id=${channel.id}&kind=mail`)).status, 400);
+  const other = await createOwner(errand, 'other');
+  assert.deepEqual((await other.client.get(`/v1/deliveries?channel_id=${channel.id}`)).data, []);
+});
+
+test('what code mails that is no mail has no page', async () => {
+  await using errand = await startErrand();
+  const workflow = await errand.workflow(`export default ({ $ }) => $.send.email({ subject: 'plain', text: 'alone' })`);
+  await errand.send(workflow, {});
+  const [run] = await errand.runs(workflow.id, 1);
+  const { id, mail } = await mailOf(errand, run, 'delivered');
+  assert.equal(mail.has_html, false);
+  assert.equal((await errand.client.request('GET', `/v1/deliveries/${id}/mail`)).status, 404);
 });
 
 test('a refused recipient is given up at once', async () => {

@@ -1,4 +1,5 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
+import type { Differences } from '../../../src/client/client.ts';
 import { call, query, send } from './http.ts';
 import type { ErrorGroup, ErrorGroupWhole, ErrorRecord, Fixture, GroupState, Page } from './types.ts';
 
@@ -35,6 +36,16 @@ export function groupQuery(id: string) {
   });
 }
 
+/** It reads many events: not asked for again with each new error. */
+export function differencesQuery(id: string) {
+  return queryOptions({
+    queryKey: ['differences', id],
+    queryFn: async ({ signal }) =>
+      (await call<Data<Differences>>('GET', `/v1/error_groups/${id}/differences`, undefined, signal)).data,
+    staleTime: 60_000,
+  });
+}
+
 const ERRORS_PER_PAGE = 50;
 
 export function groupErrorsQuery(groupId: string) {
@@ -58,10 +69,12 @@ export interface FoundError {
   readonly replay: { readonly state: string; readonly edited: boolean } | null;
 }
 
+const NOUNS: Readonly<Record<string, string>> = { wh: 'webhooks', dc: 'sources', hb: 'heartbeats' };
+
 /** The listings of errors stand under the noun of their emitter. */
 export function emitterPath(emitterId: string): string {
-  const noun = emitterId.startsWith('wh_') ? 'webhooks' : emitterId.startsWith('dc_') ? 'sources' : 'workflows';
-  return `/v1/${noun}/${emitterId}`;
+  const prefix = emitterId.slice(0, emitterId.indexOf('_'));
+  return `/v1/${NOUNS[prefix] ?? 'workflows'}/${emitterId}`;
 }
 
 export function errorQuery(emitterId: string, id: string) {

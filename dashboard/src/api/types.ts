@@ -114,7 +114,13 @@ export interface ErrorRecord {
   };
   readonly receipts?: readonly Receipt[];
   readonly told?: string;
-  readonly replays?: readonly { kind: string; run_id: string; state: string; edited: boolean }[];
+  readonly replays?: readonly {
+    kind: string;
+    run_id: string;
+    state: string;
+    edited: boolean;
+    operation_id: string | null;
+  }[];
 }
 
 export interface Workflow {

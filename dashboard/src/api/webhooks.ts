@@ -1,4 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import type { DeliveryMail } from '../../../src/client/client.ts';
 import { call, query } from './http.ts';
 import type { Page } from './types.ts';
 
@@ -52,6 +53,8 @@ export interface Attempt {
 }
 
 export interface WholeDelivery extends Delivery {
+  readonly channel_id?: string;
+  readonly mail?: DeliveryMail;
   readonly request?: {
     readonly method: string;
     readonly url: string;

@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { ApiError } from '../api/http.ts';
 import { markSignedIn, mayBeSignedIn, sessionQuery } from '../api/session.ts';
 import { errorSearch } from '../errors/search.ts';
+import { noticeSearch } from '../notices/search.ts';
 import { queryClient } from './client.ts';
 import { Lost } from './lost.tsx';
 import { Shell } from './shell.tsx';
@@ -107,7 +108,49 @@ const delivery = createRoute({
   component: lazyRouteComponent(() => import('../webhooks/delivery.tsx'), 'DeliveryPage'),
 });
 
-const pages = [overview, errors, group, error, workflows, workflow, edit, run, webhooks, webhook, delivery] as const;
+const anyError = createRoute({
+  getParentRoute: () => shell,
+  path: '/emitters/$emitterId/errors/$errorId',
+  component: lazyRouteComponent(() => import('../errors/any-error.tsx'), 'AnyError'),
+});
+
+const operations = createRoute({
+  getParentRoute: () => shell,
+  path: '/operations',
+  validateSearch: ({ kind }: Record<string, unknown>): { kind?: 'replay' | 'resend' } =>
+    kind === 'replay' || kind === 'resend' ? { kind } : {},
+  component: lazyRouteComponent(() => import('../operations/list.tsx'), 'OperationList'),
+});
+
+const newReplays = createRoute({
+  getParentRoute: () => shell,
+  path: '/operations/new',
+  validateSearch: ({ group, workflow }: Record<string, unknown>): { group?: string; workflow?: string } => ({
+    ...(typeof group === 'string' ? { group } : {}),
+    ...(typeof workflow === 'string' ? { workflow } : {}),
+  }),
+  component: lazyRouteComponent(() => import('../operations/new.tsx'), 'NewReplays'),
+});
+
+const operation = createRoute({
+  getParentRoute: () => shell,
+  path: '/operations/$operationId',
+  component: lazyRouteComponent(() => import('../operations/operation.tsx'), 'OperationPage'),
+});
+
+const notices = createRoute({
+  getParentRoute: () => shell,
+  path: '/notices',
+  validateSearch: noticeSearch,
+  component: lazyRouteComponent(() => import('../notices/notices.tsx'), 'NoticesPage'),
+});
+
+const pages = [
+  ...[overview, errors, group, error, anyError],
+  ...[workflows, workflow, edit, run],
+  ...[webhooks, webhook, delivery],
+  ...[operations, newReplays, operation, notices],
+] as const;
 const tree = root.addChildren([signIn, shell.addChildren(pages)]);
 
 export const router = createRouter({ routeTree: tree, defaultPreload: 'intent', scrollRestoration: true });

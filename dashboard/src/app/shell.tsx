@@ -13,17 +13,22 @@ import { useKeys } from './keys.ts';
 import { useLiveErrors } from './live.ts';
 import { Live } from './live-state.ts';
 
-const LINKS: readonly { to: '/' | '/errors' | '/workflows' | '/webhooks'; icon: IconName; text: string }[] = [
+type To = '/' | '/errors' | '/workflows' | '/webhooks' | '/operations' | '/notices';
+
+const LINKS: readonly { to: To; icon: IconName; text: string }[] = [
   { to: '/', icon: 'overview', text: T.nav.overview },
   { to: '/errors', icon: 'errors', text: T.nav.errors },
   { to: '/workflows', icon: 'workflows', text: T.nav.workflows },
   { to: '/webhooks', icon: 'webhooks', text: T.nav.webhooks },
+  { to: '/operations', icon: 'replay', text: T.nav.operations },
+  { to: '/notices', icon: 'notices', text: T.nav.notices },
 ];
 
 export function Shell() {
   const navigate = useNavigate();
   const isLive = useLiveErrors();
   const [isHelp, setHelp] = useState(false);
+  const [isMenu, setMenu] = useState(false);
   useKeys({
     '?': () => setHelp(true),
     'g e': () => void navigate({ to: '/errors' }),
@@ -50,7 +55,16 @@ export function Shell() {
             <img src={icon} alt="" />
             <span>{T.product}</span>
           </Link>
-          <nav aria-label={T.nav.label}>
+          <button
+            type="button"
+            className="menu-button"
+            aria-label={T.nav.menu}
+            aria-expanded={isMenu}
+            onClick={() => setMenu(!isMenu)}
+          >
+            <Icon name="menu" />
+          </button>
+          <nav aria-label={T.nav.label} className={isMenu ? 'is-open' : undefined}>
             {LINKS.map(({ to, icon: name, text }) => (
               <Link
                 key={to}
@@ -58,6 +72,7 @@ export function Shell() {
                 className="nav-link"
                 activeOptions={{ exact: to === '/' }}
                 activeProps={{ className: 'active' }}
+                onClick={() => setMenu(false)}
               >
                 <Icon name={name} />
                 {text}

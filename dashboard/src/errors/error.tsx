@@ -43,7 +43,7 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
   const event = fixture ? eventTextOf(fixture) : null;
   const fault = record.event?.error;
   const context = record.event?.original_context ?? {};
-  const canReplay = event !== null && !event.isBinary && !emitterId.startsWith('wh_');
+  const canReplay = event !== null && !event.isBinary && /^(p|dc)_/.test(emitterId);
   useKeys({ r: () => canReplay && setReplaying(true) });
   if (!fault) return null;
   const deploymentId = typeof context.deployment_id === 'string' ? context.deployment_id : null;
@@ -65,7 +65,7 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
             {fault.namespace !== '' && ` ${T.errors.in(fault.namespace)}`} · <At ms={record.indexed_at_ms} />
           </p>
         </div>
-        <div style={{ display: 'flex', flexWrap: 'wrap', gap: 8 }}>
+        <div className="buttons">
           {canReplay && (
             <Button size="xs" leftSection={<Icon name="replay" size={15} />} onClick={() => setReplaying(true)}>
               {T.errors.replay}
@@ -178,9 +178,20 @@ function Replays({ record: { replays = [] } }: { record: ErrorRecord }) {
         <h2>{T.error.replays}</h2>
       </div>
       <ul className="rows">
-        {replays.map(({ run_id, state, edited }) => (
+        {replays.map(({ run_id, state, edited, operation_id: operationId }) => (
           <li key={run_id}>
-            <code className="grow cut">{run_id}</code>
+            <div className="grow">
+              <Link to="/runs/$runId" params={{ runId: run_id }} className="cut mono">
+                {run_id}
+              </Link>
+              {operationId && (
+                <div>
+                  <Link to="/operations/$operationId" params={{ operationId }}>
+                    {T.operations.operation}
+                  </Link>
+                </div>
+              )}
+            </div>
             {edited && <span className="soft">{T.error.edited}</span>}
             <Badge state={state} />
           </li>

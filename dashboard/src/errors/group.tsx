@@ -12,6 +12,7 @@ import { Icon } from '../parts/icon.tsx';
 import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
 import { Ago, At } from '../parts/time.tsx';
 import { type GroupActs, useGroupActs } from './acts.ts';
+import { WhatDiffers } from './differences.tsx';
 import { Note } from './note.tsx';
 import { BackToErrors, Receipts } from './receipts.tsx';
 
@@ -70,6 +71,7 @@ function Whole({ group }: { group: ErrorGroupWhole }) {
               <HourChart hours={group.hours} label={T.group.trend} />
             </div>
           </section>
+          {/^(p|dc)_/.test(group.emitter_id) && <WhatDiffers groupId={group.id} emitterId={group.emitter_id} />}
           <Members group={group} />
         </div>
         <div className="stack-16">
@@ -94,7 +96,7 @@ function Buttons({ group, acts }: { group: ErrorGroupWhole; acts: GroupActs }) {
   const isOpen = group.state === 'open';
   const { change } = acts;
   return (
-    <div style={{ display: 'flex', flexWrap: 'wrap', gap: 8 }}>
+    <div className="buttons">
       <Button
         size="xs"
         leftSection={<Icon name={isOpen ? 'check' : 'replay'} size={15} />}
@@ -135,7 +137,7 @@ function Buttons({ group, acts }: { group: ErrorGroupWhole; acts: GroupActs }) {
           )}
         </Menu.Dropdown>
       </Menu>
-      {!group.emitter_id.startsWith('wh_') && (
+      {/^(p|dc)_/.test(group.emitter_id) && (
         <Button
           size="xs"
           variant="default"
@@ -144,6 +146,11 @@ function Buttons({ group, acts }: { group: ErrorGroupWhole; acts: GroupActs }) {
         >
           {T.errors.replay}
         </Button>
+      )}
+      {/^(p|dc)_/.test(group.emitter_id) && (
+        <Link to="/operations/new" search={{ group: group.id }} className="button-link">
+          {T.operations.replayAll}
+        </Link>
       )}
     </div>
   );

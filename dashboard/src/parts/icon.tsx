@@ -17,6 +17,12 @@ const PATHS = {
   down: 'm5 8 5 5 5-5',
   out: 'M8 4H4.5v12H8M8.5 10H17M14 7l3 3-3 3',
   theme: 'M10 4a6 6 0 1 0 0 12zM10 4a6 6 0 0 1 0 12',
+  more: 'M4.7 10h.8M9.6 10h.8M14.5 10h.8',
+  menu: 'M3.5 6h13M3.5 10h13M3.5 14h13',
+  sources: 'M4 10a6 6 0 0 1 6-6M4 10a6 6 0 0 0 6 6M10 10h7M14 7l3 3-3 3',
+  subscriptions: 'M5 5.5h.01M5 14.5h.01M15 10h.01M7 6.5l6 2.6M7 13.6l6-2.7',
+  notices: 'M5.5 13.5h9l-1-1.8V8.5a3.5 3.5 0 0 0-7 0v3.2zM8.5 15.5a1.6 1.6 0 0 0 3 0',
+  trash: 'M4 6h12M8 6V4h4v2M5.5 6l.7 10h7.6l.7-10',
   mail: 'M3 5h14v10H3zM3.5 5.5 10 11l6.5-5.5',
 } as const;
 

@@ -10,6 +10,7 @@ const TONES: Readonly<Record<string, string>> = {
   resolved: 'good',
   healthy: 'good',
   active: 'good',
+  done: 'good',
   failed: 'bad',
   exhausted: 'bad',
   open: 'bad',

@@ -72,6 +72,13 @@ function Whole({ run }: { run: WholeRun }) {
                   ))}
                 </Scrollable>
               )}
+              {run.error_id && of !== '' && (
+                <div className="card-body">
+                  <Link to="/emitters/$emitterId/errors/$errorId" params={{ emitterId: of, errorId: run.error_id }}>
+                    {T.runs.toError}
+                  </Link>
+                </div>
+              )}
             </section>
           )}
           <Waterfall run={run} />

@@ -11,6 +11,7 @@ import { Scrollable } from '../parts/scrollable.tsx';
 import { Badge, Failed, Loading } from '../parts/state.tsx';
 import { At } from '../parts/time.tsx';
 import { toast, toastError } from '../parts/toast.tsx';
+import { Mail } from './mail.tsx';
 
 const SENDABLE: readonly string[] = ['delivered', 'exhausted', 'retrying', 'cancelled'];
 
@@ -37,6 +38,11 @@ function Whole({ delivery }: { delivery: WholeDelivery }) {
   };
   return (
     <>
+      {delivery.mail && (
+        <Link to="/notices" search={delivery.channel_id ? { channel: delivery.channel_id } : {}} className="crumb">
+          ‹ {T.notices.title}
+        </Link>
+      )}
       {webhookId && (
         <Link to="/webhooks/$webhookId" params={{ webhookId }} className="crumb">
           ‹ <bdi>{names(webhookId)}</bdi>
@@ -45,7 +51,8 @@ function Whole({ delivery }: { delivery: WholeDelivery }) {
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
           <h1 className="fault-title">
-            <bdi>{names(delivery.emitter_id)}</bdi> {delivery.event_name} <Badge state={state} />
+            <bdi>{delivery.mail?.subject ?? `${names(delivery.emitter_id)} ${delivery.event_name}`}</bdi>{' '}
+            <Badge state={state} />
           </h1>
           <p className="soft">{why}</p>
           {delivery.next_attempt_at_ms !== null && (
@@ -61,6 +68,7 @@ function Whole({ delivery }: { delivery: WholeDelivery }) {
         )}
       </div>
       <div className="stack-16">
+        {delivery.mail && <Mail id={id} mail={delivery.mail} />}
         {attempts.length === 0 && <p className="soft">{T.webhooks.noAttempts}</p>}
         {attempts.toReversed().map((attempt) => (
           <AttemptCard key={attempt.n} attempt={attempt} />

@@ -64,6 +64,14 @@ function Whole({ workflow }: { workflow: Workflow }) {
             <Link to="/errors" search={{ emitter: id, state: 'all' }}>
               {T.workflows.errors}
             </Link>
+            {canWrite && (
+              <>
+                {' · '}
+                <Link to="/operations/new" search={{ workflow: id }}>
+                  {T.workflows.replayAll}
+                </Link>
+              </>
+            )}
           </p>
         </div>
         {canWrite && (

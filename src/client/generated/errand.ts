@@ -97,6 +97,8 @@ import type {
   GetDataStoreInput,
   GetDeliveryAnswer,
   GetDeliveryInput,
+  GetDeliveryMailAnswer,
+  GetDeliveryMailInput,
   GetErrorFixtureAnswer,
   GetErrorFixtureInput,
   GetErrorGroupAnswer,
@@ -1278,13 +1280,13 @@ export class Errand {
    * To all webhooks, mails, and requests that code asked for, newest first. `emission_id` is the emit id of the event, and the `webhook-id` that the receiver gets.
    */
   listDeliveries(input: ListDeliveriesInput = {}, options: CallOptions = {}): Paged<ListDeliveriesAnswer> {
-    return this.#transport.list<ListDeliveriesAnswer>({ method: 'GET', path: '/v1/deliveries', query: ['state', 'webhook_id', 'kind', 'emission_id', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+    return this.#transport.list<ListDeliveriesAnswer>({ method: 'GET', path: '/v1/deliveries', query: ['state', 'webhook_id', 'kind', 'channel_id', 'emission_id', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
   }
 
   /**
    * Read a delivery: `GET /v1/deliveries/{id}`
    *
-   * With every attempt: when, how long, what came back; and why it is due when it is. Of a request, also what the code asked for.
+   * With every attempt: when, how long, what came back; and why it is due when it is. Of a request, also what the code asked for; of a mail and a notice, what it says.
    */
   getDelivery(input: GetDeliveryInput, options: CallOptions = {}): Promise<GetDeliveryAnswer> {
     return this.#transport.send<GetDeliveryAnswer>({ method: 'GET', path: '/v1/deliveries/{id}' }, input, options);
@@ -1297,6 +1299,15 @@ export class Errand {
    */
   resendDelivery(input: ResendDeliveryInput, options: CallOptions = {}): Promise<ResendDeliveryAnswer> {
     return this.#transport.send<ResendDeliveryAnswer>({ method: 'POST', path: '/v1/deliveries/{id}/resend' }, input, options);
+  }
+
+  /**
+   * Show a mail: `GET /v1/deliveries/{id}/mail`
+   *
+   * The HTML of a mail or notice, as a page on which nothing runs and nothing is loaded from elsewhere. Needs the scope `write`, too: the links in it need no key. 404 when it has no HTML.
+   */
+  getDeliveryMail(input: GetDeliveryMailInput, options: CallOptions = {}): Promise<GetDeliveryMailAnswer> {
+    return this.#transport.send<GetDeliveryMailAnswer>({ method: 'GET', path: '/v1/deliveries/{id}/mail' }, input, options);
   }
 
   /**

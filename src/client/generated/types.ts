@@ -231,6 +231,14 @@ export interface Delivery {
   readonly ended_at_ms: number | null;
 }
 
+/** Only of a mail and of a notice: what it says; a notice in the form of a mail. To a key without the scope `write` its text is `(hidden)`: the links in it need no key. */
+export interface DeliveryMail {
+  readonly subject: string;
+  readonly text: string;
+  /** Whether `GET /v1/deliveries/{id}/mail` shows it. */
+  readonly has_html: boolean;
+}
+
 export interface DeliveryWhole {
   readonly id: string;
   /** `http`: a request that code asked for with `$.send.http`. `channel`: a notice to one of your channels. */
@@ -259,6 +267,7 @@ export interface DeliveryWhole {
   /** Milliseconds since the Unix epoch. */
   readonly ended_at_ms: number | null;
   readonly request?: AskedRequest;
+  readonly mail?: DeliveryMail;
   readonly attempts: readonly Attempt[];
 }
 
@@ -3620,6 +3629,8 @@ export interface ListDeliveriesInput {
   readonly webhook_id?: string;
   /** Only to webhooks, mails, or requests that code asked for with `$.send.http`. */
   readonly kind?: "webhook" | "mail" | "http";
+  /** Only notices to this channel of yours. */
+  readonly channel_id?: string;
   /** Only those of this event: its emit id, or its record id. */
   readonly emission_id?: string;
   /** Records to return; 100 when not given. */
@@ -3658,6 +3669,14 @@ export interface ResendDeliveryInput {
 export interface ResendDeliveryAnswer {
   readonly data: Delivery;
 }
+
+/** What `getDeliveryMail` takes. */
+export interface GetDeliveryMailInput {
+  /** The delivery. */
+  readonly id: string;
+}
+
+export type GetDeliveryMailAnswer = string;
 
 /** What `resendWebhook` takes. */
 export interface ResendWebhookInput {

@@ -3,7 +3,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BuiltFile } from './built.ts';
 
-/** Nothing inline, nothing from elsewhere, and in no frame: what a hostile event contains stays text. */
+/**
+ * Nothing inline, nothing from elsewhere, and in no frame: what a hostile event contains stays text. The only frames that it
+ * has show mails, which come with a policy of their own.
+ */
 const CONTENT_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -11,6 +14,7 @@ const CONTENT_POLICY = [
   "img-src 'self' data:",
   "font-src 'self'",
   "connect-src 'self'",
+  "frame-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",

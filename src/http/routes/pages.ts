@@ -7,20 +7,20 @@ import type { HttpDeps } from '../deps.ts';
 import { htmlPage, sendHtml } from '../docs/html.ts';
 import { notFound } from '../found.ts';
 
+const NOUNS = [
+  ...['errors', 'workflows', 'runs', 'sources', 'webhooks', 'deliveries', 'operations'],
+  ...['data-stores', 'heartbeats'],
+];
+
 /** The addresses of the dashboard: the page itself finds out which part is meant. A workflow's `editor_url` is one of them. */
 const PAGES = [
   '/',
   '/@:owner/:workflow/edit',
   '/sign-in',
-  ...['errors', 'workflows', 'runs', 'webhooks', 'deliveries', 'sources', 'data-stores'].flatMap((noun) => [
-    `/${noun}`,
-    `/${noun}/:id`,
-  ]),
+  ...NOUNS.flatMap((noun) => [`/${noun}`, `/${noun}/:id`]),
   '/errors/:group/:id',
-  '/subscriptions',
-  '/operations',
-  '/accounts',
-  '/settings',
+  '/emitters/:emitter/errors/:id',
+  ...['subscriptions', 'notices', 'accounts', 'keys', 'settings'].map((noun) => `/${noun}`),
 ];
 
 /** Adds the dashboard; where it has not been built, a small page in its place. */

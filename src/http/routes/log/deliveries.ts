@@ -1,7 +1,7 @@
 import { MAIL } from '../../../domain/delivery/delivery.ts';
-import { originOfListener } from '../../../domain/delivery/http-request.ts';
 import { Refusal } from '../../../domain/fault.ts';
 import { entryOfEvent, numberOf, PREFIX } from '../../../domain/ids.ts';
+import { channelListener } from '../../../domain/notices/listener.ts';
 import type { DeliveryRecord, Page } from '../../../store/contract/records.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { maySeeSecrets } from '../../access/auth.ts';
@@ -19,7 +19,9 @@ import {
   deliveryToWire,
   deliveryWholeToWire,
 } from '../../wire/log/deliveries.ts';
+import { contentOf } from '../../wire/log/delivery-content.ts';
 import { wrong } from '../../wire/times.ts';
+import { addMailPage } from './delivery-mail.ts';
 
 const PARAMS = idIn(PREFIX.delivery, 'The delivery.');
 
@@ -27,6 +29,7 @@ export function addDeliveryRoutes(app: App, deps: HttpDeps): void {
   addOfWebhook(app, deps);
   addList(app, deps);
   addOne(app, deps);
+  addMailPage(app, deps);
 }
 
 function addOfWebhook(app: App, { store }: HttpDeps): void {
@@ -66,6 +69,9 @@ function addList(app: App, { store }: HttpDeps): void {
           'Only to webhooks, mails, or requests that code asked for with `$.send.http`.',
         ),
       ),
+      channel_id: Type.Optional(
+        text({ description: 'Only notices to this channel of yours.', example: 'ch_0Vj3aBc9dEfGhIjK' }),
+      ),
       emission_id: Type.Optional(
         text({ description: 'Only those of this event: its emit id, or its record id.', example: 'k3x9qg4w9zl7un4' }),
       ),
@@ -74,13 +80,16 @@ function addList(app: App, { store }: HttpDeps): void {
     answer: listOf(DELIVERY),
   });
   app.get('/v1/deliveries', { schema: list }, async ({ query, caller }) => {
-    const { kind, webhook_id: webhookId, state } = query;
+    const { kind, webhook_id: webhookId, channel_id: channelId, state } = query;
     const { ownerId } = caller;
     const entry = query.emission_id === undefined ? undefined : emissionIn(query.emission_id);
     if (kind && kind !== 'webhook' && webhookId !== undefined)
       throw new Refusal('malformed', `kind=${kind} and webhook_id exclude each other`);
+    if (channelId !== undefined && (kind ?? webhookId) !== undefined)
+      throw new Refusal('malformed', 'channel_id excludes kind and webhook_id');
     const page = pageOf(query, numberCursor(PREFIX.delivery));
-    const of = kind === 'mail' ? { listenerId: MAIL } : { listenerId: webhookId, kind };
+    const listenerId = channelId === undefined ? webhookId : channelListener(ownerId, channelId);
+    const of = kind === 'mail' ? { listenerId: MAIL } : { listenerId, kind };
     const listed = await store.listDeliveries({ ownerId, ...of, state, entry }, page);
     return deliveriesAnswer(store, ownerId, { listed, query });
   });
@@ -120,18 +129,17 @@ function addOne(app: App, { actions, store, clock }: HttpDeps): void {
     access: 'read',
     summary: 'Read a delivery',
     description:
-      'With every attempt: when, how long, what came back; and why it is due when it is. Of a request, also what the code asked for.',
+      'With every attempt: when, how long, what came back; and why it is due when it is. Of a request, also what the code asked for; of a mail and a notice, what it says.',
     params: PARAMS,
     answer: dataOf(DELIVERY_WHOLE),
   });
   app.get('/v1/deliveries/:id', { schema: get }, async ({ params, caller }) => {
     const delivery = found(numberOf(PREFIX.delivery, params.id), 'delivery', params.id);
     const whole = found(await store.getDelivery(caller.ownerId, delivery), 'delivery', params.id);
-    const { kind, entry } = whole.record;
-    const isRequest = kind === 'http' && originOfListener(whole.record.listenerId) !== null;
-    const emission = isRequest ? await store.getEmission(caller.ownerId, entry) : undefined;
-    const request = emission ? { body: emission.body, withSecrets: maySeeSecrets(caller) } : null;
-    return { data: deliveryWholeToWire(whole, clock.nowMs(), request) };
+    const content = contentOf(whole.record);
+    const emission = content === null ? undefined : await store.getEmission(caller.ownerId, whole.record.entry);
+    const shown = emission ? { content, body: emission.body, withSecrets: maySeeSecrets(caller) } : null;
+    return { data: deliveryWholeToWire(whole, clock.nowMs(), shown) };
   });
 
   const resend = operation({

@@ -2,12 +2,13 @@
 
 import type { Static } from 'typebox';
 import { type Attempt, DELIVERY_STATES, isWebhook } from '../../../domain/delivery/delivery.ts';
-import { originOfListener, readRequest, withoutSecrets } from '../../../domain/delivery/http-request.ts';
+import { originOfListener } from '../../../domain/delivery/http-request.ts';
 import { msOf, numberedId, PREFIX } from '../../../domain/ids.ts';
 import { channelOfListener } from '../../../domain/notices/listener.ts';
 import type { AttemptRecord, DeliveryRecord, DeliveryWhole } from '../../../store/contract/records.ts';
 import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, mostlyNull, nullable, oneOf, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
+import { contentToWire, MAIL, REQUEST, type ShownContent } from './delivery-content.ts';
 import { nextAttemptAtMs, shortWhy, wholeWhy } from './delivery-why.ts';
 
 export const DELIVERY_STATE = oneOf(DELIVERY_STATES);
@@ -69,22 +70,8 @@ export const ATTEMPT = Type.Object(
   { title: 'Attempt' },
 );
 
-const REQUEST = Type.Object(
-  {
-    method: text({ example: 'POST' }),
-    url: text({ example: 'https://api.example.com/orders' }),
-    headers: Type.Record(Type.String(), Type.String(), { examples: [{ 'content-type': 'application/json' }] }),
-    body: Type.Optional(Type.Unknown({ description: 'A text, or `{"$base64": …}`.', examples: ['{"order": 12345}'] })),
-  },
-  {
-    title: 'AskedRequest',
-    description:
-      'Only of a request: what the code asked for. To a key without the scope `write` its path, the values of its headers and its body are `(hidden)`.',
-  },
-);
-
 export const DELIVERY_WHOLE = Type.Object(
-  { ...DELIVERY_FIELDS, request: Type.Optional(REQUEST), attempts: Type.Array(ATTEMPT) },
+  { ...DELIVERY_FIELDS, request: Type.Optional(REQUEST), mail: Type.Optional(MAIL), attempts: Type.Array(ATTEMPT) },
   { title: 'DeliveryWhole' },
 );
 
@@ -111,28 +98,17 @@ export function deliveryToWire(delivery: DeliveryRecord, pausedUntilMs: number |
   };
 }
 
-/** The request of a delivery of the kind `http`. */
-export interface ShownRequest {
-  readonly body: Uint8Array;
-  readonly withSecrets: boolean;
-}
-
 export function deliveryWholeToWire(
   whole: DeliveryWhole,
   nowMs: number,
-  request: ShownRequest | null,
+  shown: ShownContent | null,
 ): Static<typeof DELIVERY_WHOLE> {
   return {
     ...deliveryToWire(whole.record, whole.position?.pausedUntilMs ?? null),
     why: wholeWhy(whole, nowMs),
-    ...(request ? { request: requestToWire(request) } : {}),
+    ...(shown ? contentToWire(shown) : {}),
     attempts: whole.attempts.map((attempt) => attemptToWire(attempt, attempt)),
   };
-}
-
-function requestToWire({ body, withSecrets }: ShownRequest): Static<typeof REQUEST> {
-  const asked = readRequest(body);
-  return (withSecrets ? asked : withoutSecrets(asked)) as Static<typeof REQUEST>;
 }
 
 export function attemptToWire(

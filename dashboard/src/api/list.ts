@@ -1,0 +1,56 @@
+import { infiniteQueryOptions } from '@tanstack/react-query';
+import type { PageInfo } from '../../../src/client/client.ts';
+import { call, query } from './http.ts';
+
+export interface Data<T> {
+  readonly data: T;
+}
+
+export interface Listed<T> {
+  readonly page_info: PageInfo;
+  readonly data: readonly T[];
+}
+
+interface ListOf {
+  /** The first part of the key, by which the list is asked for again when something has changed. */
+  readonly key: readonly string[];
+  readonly path: string;
+  readonly filter?: Readonly<Record<string, string | number | undefined>>;
+  readonly limit?: number;
+  readonly againMs?: number;
+}
+
+const PER_PAGE = 50;
+
+/** A listing of the interface, page by page. */
+export function listQuery<T>({ key, path, filter = {}, limit = PER_PAGE, againMs }: ListOf) {
+  return infiniteQueryOptions({
+    queryKey: [...key, { ...filter, limit }],
+    queryFn: ({ pageParam, signal }) =>
+      call<Listed<T>>('GET', `${path}${query({ ...filter, limit, after: pageParam })}`, undefined, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => (last.data.length < limit ? null : last.page_info.end_cursor),
+    refetchInterval: againMs,
+  });
+}
+
+const WHOLE_PAGE = 100;
+const MAX_PAGES = 20;
+
+/** Returns all records of a listing, up to 2,000. */
+export async function readAll<T>(
+  path: string,
+  filter: ListOf['filter'] = {},
+  signal: AbortSignal | undefined = undefined,
+): Promise<T[]> {
+  const all: T[] = [];
+  let after: string | null = null;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const address = `${path}${query({ ...filter, limit: WHOLE_PAGE, after })}`;
+    const listed: Listed<T> = await call<Listed<T>>('GET', address, undefined, signal);
+    all.push(...listed.data);
+    after = listed.page_info.end_cursor;
+    if (listed.data.length < WHOLE_PAGE || after === null) break;
+  }
+  return all;
+}

@@ -1,0 +1,23 @@
+import { useQuery } from '@tanstack/react-query';
+import { Navigate, useParams } from '@tanstack/react-router';
+import { errorQuery } from '../api/errors.ts';
+import { T } from '../english.ts';
+import { Empty, Failed, Loading } from '../parts/state.tsx';
+import { BackToErrors } from './receipts.tsx';
+
+/** An error whose group is not known at the link: its page is found under its group. */
+export function AnyError() {
+  const { emitterId, errorId } = useParams({ from: '/shell/emitters/$emitterId/errors/$errorId' });
+  const { data: record, error, isPending, refetch } = useQuery(errorQuery(emitterId, errorId));
+  if (isPending) return <Loading />;
+  if (!record) return <Failed error={error} again={() => void refetch()} />;
+  const groupId = record.metadata.group_id;
+  if (groupId) return <Navigate to="/errors/$groupId/$errorId" params={{ groupId, errorId }} replace />;
+  return (
+    <Empty isPage icon="search" title={T.error.notFound}>
+      <div className="actions">
+        <BackToErrors />
+      </div>
+    </Empty>
+  );
+}

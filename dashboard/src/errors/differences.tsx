@@ -1,0 +1,167 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { Differences } from '../../../src/client/client.ts';
+import { differencesQuery } from '../api/errors.ts';
+import { T } from '../english.ts';
+import { Card } from '../parts/card.tsx';
+import { CodeDiff } from '../parts/code-diff.tsx';
+import { Failed, Loading } from '../parts/state.tsx';
+
+const words = T.differences;
+
+/** What separates the errors of a group from the runs that succeeded. */
+export function WhatDiffers({ groupId, emitterId }: { groupId: string; emitterId: string }) {
+  const { data, error, isPending, refetch } = useQuery(differencesQuery(groupId));
+  return (
+    <Card
+      title={words.title}
+      head={
+        data && (
+          <span className="soft">{words.lookedAt(data.looked_at.failures.count, data.looked_at.successes.count)}</span>
+        )
+      }
+    >
+      {isPending && <Loading />}
+      {error && <Failed error={error} again={() => void refetch()} />}
+      {data && <Found differences={data} groupId={groupId} emitterId={emitterId} />}
+    </Card>
+  );
+}
+
+interface FoundProps {
+  readonly differences: Differences;
+  readonly groupId: string;
+  readonly emitterId: string;
+}
+
+function Found({ differences, groupId, emitterId }: FoundProps) {
+  const { fields, looked_at: lookedAt, code, shape } = differences;
+  const isNothing = fields.length === 0 && !code?.length && !shape?.length;
+  return (
+    <>
+      {isNothing && (
+        <p className="card-body soft">{lookedAt.successes.count === 0 ? words.noSuccess : words.nothing}</p>
+      )}
+      {fields.length > 0 && (
+        <ul className="rows">
+          {fields.map((field) => (
+            <li key={`${field.path} ${field.type} ${field.value}`}>
+              <div className="grow break">
+                <bdi>{field.text}</bdi>
+              </div>
+              <Share
+                failures={field.failures / Math.max(1, lookedAt.failures.count)}
+                successes={field.successes / Math.max(1, lookedAt.successes.count)}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+      <Runs differences={differences} groupId={groupId} emitterId={emitterId} />
+      {shape && shape.length > 0 && <Shape shape={shape} />}
+      {code?.map(({ namespace, lines }) => (
+        <div key={namespace} className="card-body">
+          <h3 className="mono">{words.step(namespace)}</h3>
+          {lines === null ? (
+            <p className="soft">{words.tooMany}</p>
+          ) : (
+            <CodeDiff label={words.step(namespace)} lines={lines} />
+          )}
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** In how many of the failures, and of the successes: the text says it, too. */
+function Share({ failures, successes }: { failures: number; successes: number }) {
+  return (
+    <span className="share only-wide" aria-hidden="true">
+      <i>
+        <i className="bad" style={{ width: `${failures * 100}%` }} />
+      </i>
+      <i>
+        <i className="good" style={{ width: `${successes * 100}%` }} />
+      </i>
+    </span>
+  );
+}
+
+function Runs({ differences, groupId, emitterId }: FoundProps) {
+  const { last_good: good, first_bad: bad } = differences;
+  if (good === null && bad === null) return null;
+  const isSame = good?.deployment_id === bad?.deployment_id;
+  return (
+    <dl className="pair">
+      <div>
+        <dt>
+          <i className="dot good" /> {words.lastGood}
+        </dt>
+        <dd>
+          {good === null ? (
+            <span className="soft">{words.notKept}</span>
+          ) : (
+            <Link to="/runs/$runId" params={{ runId: good.run_id }}>
+              {words.itsRun}
+            </Link>
+          )}
+          {good?.deployment_id && <code className="soft cut">{good.deployment_id}</code>}
+        </dd>
+      </div>
+      <div>
+        <dt>
+          <i className="dot bad" /> {words.firstBad}
+        </dt>
+        <dd>
+          {bad === null ? (
+            <span className="soft">{words.notKept}</span>
+          ) : (
+            <span>
+              <Link to="/errors/$groupId/$errorId" params={{ groupId, errorId: bad.error_id }}>
+                {words.itsError}
+              </Link>
+              {bad.run_id && (
+                <>
+                  {' · '}
+                  <Link to="/runs/$runId" params={{ runId: bad.run_id }}>
+                    {words.itsRun}
+                  </Link>
+                </>
+              )}
+            </span>
+          )}
+          {bad?.deployment_id && <code className="soft cut">{bad.deployment_id}</code>}
+        </dd>
+      </div>
+      {good && bad && (
+        <p className="soft">
+          {isSame ? words.sameCode : words.otherCode}{' '}
+          {!isSame && emitterId.startsWith('p_') && (
+            <Link to="/workflows/$workflowId" params={{ workflowId: emitterId }}>
+              {words.versions}
+            </Link>
+          )}
+        </p>
+      )}
+    </dl>
+  );
+}
+
+function Shape({ shape }: { shape: NonNullable<Differences['shape']> }) {
+  const said = (types: readonly string[]): string => (types.length === 0 ? words.missing : types.join(', '));
+  return (
+    <div className="card-body">
+      <h3>{words.shape}</h3>
+      <ul className="plain">
+        {shape.map(({ path, before, after }) => (
+          <li key={path} className="break">
+            <code>
+              <bdi>{path}</bdi>
+            </code>
+            : {said(before)} → <strong>{said(after)}</strong>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,86 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import type { Delivery } from '../../../src/client/client.ts';
+import { channelsQuery, noticesQuery } from '../api/channels.ts';
+import { useNames } from '../api/names.ts';
+import { T } from '../english.ts';
+import { Choice } from '../parts/choice.tsx';
+import { Listed } from '../parts/listed.tsx';
+import { Badge, Empty } from '../parts/state.tsx';
+import { Ago } from '../parts/time.tsx';
+import { Channels } from './channels.tsx';
+import { NOTICE_STATES } from './search.ts';
+
+export function NoticesPage() {
+  return (
+    <>
+      <div className="page-head">
+        <h1>{T.notices.title}</h1>
+      </div>
+      <div className="stack-16">
+        <Channels />
+        <Sent />
+      </div>
+    </>
+  );
+}
+
+/** What was sent, or waits to be. */
+function Sent() {
+  const { channel, state } = useSearch({ from: '/shell/notices' });
+  const navigate = useNavigate({ from: '/notices' });
+  const channels = useQuery(channelsQuery).data ?? [];
+  const put = (change: { channel?: string | undefined; state?: Delivery['state'] | undefined }): void =>
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const nameOf = (id: string): string => channels.find((one) => one.id === id)?.name ?? id;
+  return (
+    <Listed
+      title={T.notices.sent}
+      of={useInfiniteQuery(noticesQuery(channel, state))}
+      head={
+        <>
+          <span className="grow" />
+          <Choice
+            label={T.notices.to}
+            all={T.notices.mails}
+            options={[...new Set([...channels.map(({ id }) => id), ...(channel === undefined ? [] : [channel])])]}
+            textOf={nameOf}
+            value={channel}
+            choose={(one) => put({ channel: one })}
+          />
+          <Choice
+            label={T.notices.state}
+            all={T.notices.all}
+            options={NOTICE_STATES}
+            textOf={(one) => T.states[one] ?? one}
+            value={state}
+            choose={(one) => put({ state: one })}
+          />
+        </>
+      }
+      row={(delivery) => <Row key={delivery.id} delivery={delivery} />}
+      empty={<Empty icon="mail" title={T.notices.none} text={T.notices.noneText} />}
+    />
+  );
+}
+
+function Row({ delivery }: { delivery: Delivery }) {
+  const names = useNames();
+  const { id, kind, emitter_id: emitterId, state, why, attempts_made: made, created_at_ms: createdAtMs } = delivery;
+  return (
+    <li className="group-link">
+      <div className="grow">
+        <Link to="/deliveries/$deliveryId" params={{ deliveryId: id }}>
+          {kind === 'mail' ? T.notices.mail : T.notices.notice}{' '}
+          {/^(p|dc|wh|hb)_/.test(emitterId) && <bdi>{T.notices.of(names(emitterId))}</bdi>}
+        </Link>
+        {why && <div className="soft cut">{why}</div>}
+      </div>
+      <span className="soft nowrap only-wide">{T.webhooks.attempts(made)}</span>
+      <Badge state={state} />
+      <span className="soft">
+        <Ago ms={createdAtMs} />
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,180 @@
+import { Button, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import type { ReplayDryRun } from '../../../src/client/client.ts';
+import { groupQuery } from '../api/errors.ts';
+import { useNames } from '../api/names.ts';
+import { dryRunQuery, type Replays, startReplays } from '../api/operations.ts';
+import { T } from '../english.ts';
+import { useMay } from '../parts/act.ts';
+import { Card } from '../parts/card.tsx';
+import { CheckField, NumberField } from '../parts/fields.tsx';
+import { Empty, Failed, Loading } from '../parts/state.tsx';
+import { toastError } from '../parts/toast.tsx';
+import { ErrorLink } from './results.tsx';
+
+interface Wanted {
+  readonly code: string;
+  readonly canary: number | null;
+  readonly rate: number | null;
+  readonly stop: number | null;
+  readonly ordered: boolean;
+  readonly again: boolean;
+}
+
+const FIRST: Wanted = { code: '', canary: 1, rate: null, stop: null, ordered: false, again: false };
+
+export function NewReplays() {
+  const { group, workflow } = useSearch({ from: '/shell/operations/new' });
+  const mayWrite = useMay('write');
+  if (group === undefined && workflow === undefined) {
+    return (
+      <Empty isPage icon="replay" title={T.operations.choose} text={T.operations.chooseText}>
+        <div className="actions">
+          <Link to="/errors">{T.group.back}</Link>
+        </div>
+      </Empty>
+    );
+  }
+  if (!mayWrite) return <Empty isPage icon="replay" title={T.common.forbidden} />;
+  return <Form key={group ?? workflow} of={group === undefined ? { workflow_id: workflow } : { group_id: group }} />;
+}
+
+function Form({ of }: { of: Pick<Replays, 'group_id' | 'workflow_id'> }) {
+  const navigate = useNavigate();
+  const names = useNames();
+  const [wanted, setWanted] = useState(FIRST);
+  const [isBusy, setBusy] = useState(false);
+  const group = useQuery({ ...groupQuery(of.group_id ?? ''), enabled: of.group_id !== undefined }).data;
+  const { code, canary, rate, stop, ordered, again } = wanted;
+  const replays: Replays = {
+    ...of,
+    ...(code === '' ? {} : { code }),
+    ...(again ? { again } : {}),
+  };
+  const dryRun = useQuery(dryRunQuery(replays));
+  const put = (change: Partial<Wanted>): void => setWanted({ ...wanted, ...change });
+  const start = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      const { id } = await startReplays({
+        ...replays,
+        ordered,
+        ...(canary === null ? {} : { canary }),
+        ...(rate === null ? {} : { rate }),
+        ...(stop === null ? {} : { stop_on_failures: stop }),
+      });
+      await navigate({ to: '/operations/$operationId', params: { operationId: id } });
+    } catch (error) {
+      toastError(error);
+      setBusy(false);
+    }
+  };
+  const words = T.operations;
+  const count = dryRun.data?.count ?? 0;
+  return (
+    <>
+      {of.group_id === undefined ? (
+        <Link to="/workflows/$workflowId" params={{ workflowId: of.workflow_id ?? '' }} className="crumb">
+          ‹ <bdi>{names(of.workflow_id ?? '')}</bdi>
+        </Link>
+      ) : (
+        <Link to="/errors/$groupId" params={{ groupId: of.group_id }} className="crumb">
+          ‹ <bdi>{group?.rule ?? group?.fingerprint.code ?? of.group_id}</bdi>
+        </Link>
+      )}
+      <div className="page-head">
+        <div className="grow">
+          <h1>{words.new}</h1>
+          <p className="soft">{words.newText}</p>
+        </div>
+      </div>
+      <div className="columns is-form">
+        <form className="card card-body stack-16" onSubmit={(event) => void start(event)}>
+          {of.group_id === undefined && (
+            <TextInput
+              label={words.code}
+              description={words.codeHint}
+              value={code}
+              onChange={(event) => put({ code: event.currentTarget.value.trim() })}
+            />
+          )}
+          <NumberField
+            label={words.canary}
+            hint={words.canaryHint}
+            min={1}
+            max={1000}
+            value={canary}
+            set={(value) => put({ canary: value })}
+          />
+          <NumberField
+            label={words.stop}
+            hint={words.stopHint}
+            min={1}
+            value={stop}
+            set={(value) => put({ stop: value })}
+          />
+          <NumberField
+            label={words.rate}
+            hint={words.rateHint}
+            min={0.001}
+            max={1000}
+            step="any"
+            value={rate}
+            set={(value) => put({ rate: value })}
+          />
+          <CheckField
+            label={words.ordered}
+            hint={words.orderedHint}
+            value={ordered}
+            set={(value) => put({ ordered: value })}
+          />
+          <CheckField label={words.again} hint={words.againHint} value={again} set={(value) => put({ again: value })} />
+          <Button type="submit" loading={isBusy} disabled={count === 0}>
+            {words.start(count, dryRun.data?.at_least ?? false)}
+          </Button>
+        </form>
+        <Card title={words.dryRun}>
+          {dryRun.isPending && <Loading />}
+          {dryRun.error && <Failed error={dryRun.error} again={() => void dryRun.refetch()} />}
+          {dryRun.data && <DryRun dryRun={dryRun.data} groupId={of.group_id ?? null} />}
+        </Card>
+      </div>
+    </>
+  );
+}
+
+function DryRun({ dryRun, groupId }: { dryRun: ReplayDryRun; groupId: string | null }) {
+  const { count, at_least: isPart, by_workflow: byWorkflow, sample } = dryRun;
+  const names = useNames();
+  const words = T.operations;
+  if (count === 0) return <p className="card-body soft">{words.nothing}</p>;
+  return (
+    <>
+      <div className="card-body">
+        <p className="big">{words.errors(count, isPart)}</p>
+        {byWorkflow.map(({ id, count: ofOne }) => (
+          <p key={id} className="soft">
+            <bdi>{names(id)}</bdi>: {ofOne.toLocaleString()}
+          </p>
+        ))}
+      </div>
+      <h3 className="card-body soft">{words.first(sample.length)}</h3>
+      <ul className="rows">
+        {sample.map(({ id, emitter_id: emitterId, code, msg, reason }) => (
+          <li key={id}>
+            <div className="grow">
+              <ErrorLink id={id} emitterId={emitterId} groupId={groupId} text={<bdi>{code ?? id}</bdi>} />
+              <div className="soft cut">
+                <bdi>{msg}</bdi>
+              </div>
+              {reason && <div className="warn">{reason}</div>}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,161 @@
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Operation, ReplayProgress } from '../../../src/client/client.ts';
+import { useNames } from '../api/names.ts';
+import { changeOperation, isUnderWay, operationQuery } from '../api/operations.ts';
+import { T } from '../english.ts';
+import { useAct, useMay } from '../parts/act.ts';
+import { Card } from '../parts/card.tsx';
+import { Badge, Failed, Loading } from '../parts/state.tsx';
+import { Ago, At } from '../parts/time.tsx';
+import { Numbers, Progress } from './progress.tsx';
+import { Results } from './results.tsx';
+import { OperationTitle } from './title.tsx';
+
+export function OperationPage() {
+  const { operationId } = useParams({ from: '/shell/operations/$operationId' });
+  const { data: operation, error, isPending, refetch } = useQuery(operationQuery(operationId));
+  if (isPending) return <Loading />;
+  if (!operation) return <Failed error={error} again={() => void refetch()} />;
+  return <Whole operation={operation} />;
+}
+
+function Whole({ operation }: { operation: Operation }) {
+  const names = useNames();
+  const mayWrite = useMay('write');
+  const { id, state, reason, replay, webhook_id: webhookId } = operation;
+  return (
+    <>
+      <Link to="/operations" className="crumb">
+        ‹ {T.operations.title}
+      </Link>
+      <div className="page-head">
+        <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
+          <h1 className="fault-title">
+            <OperationTitle operation={operation} /> <Badge state={state} />
+          </h1>
+          {reason && <p className={state === 'paused' ? 'warn' : 'soft'}>{reason}</p>}
+        </div>
+        {mayWrite && <Acts operation={operation} />}
+      </div>
+      <div className="columns">
+        <div className="stack-16">
+          <Card title={T.operations.progress}>
+            <div className="card-body stack-16" aria-live="polite">
+              <Progress operation={operation} />
+              <Numbers operation={operation} />
+            </div>
+          </Card>
+          {replay && <Results id={id} isOver={!isUnderWay(operation)} groupId={replay.group_id} />}
+        </div>
+        <section className="card card-body">
+          <dl className="facts">
+            {replay?.group_id && (
+              <Fact name={T.operations.group}>
+                <Link to="/errors/$groupId" params={{ groupId: replay.group_id }}>
+                  <code>{replay.group_id}</code>
+                </Link>
+              </Fact>
+            )}
+            {replay?.workflow_id && (
+              <Fact name={T.runs.workflow}>
+                <Link to="/workflows/$workflowId" params={{ workflowId: replay.workflow_id }}>
+                  <bdi>{names(replay.workflow_id)}</bdi>
+                </Link>
+              </Fact>
+            )}
+            {webhookId && (
+              <Fact name={T.operations.webhook}>
+                <Link to="/webhooks/$webhookId" params={{ webhookId }}>
+                  <bdi>{names(webhookId)}</bdi>
+                </Link>
+              </Fact>
+            )}
+            {replay && <Asked replay={replay} />}
+            {replay === null && (
+              <>
+                <Fact name={T.operations.states}>{operation.states.map((one) => T.states[one] ?? one).join(', ')}</Fact>
+                <Fact name={T.operations.since}>
+                  <At ms={operation.since_ms} />
+                </Fact>
+                <Fact name={T.operations.until}>
+                  <At ms={operation.until_ms} />
+                </Fact>
+              </>
+            )}
+            <Fact name={T.operations.began}>
+              <Ago ms={operation.created_at_ms} />
+            </Fact>
+            {operation.ended_at_ms !== null && (
+              <Fact name={T.operations.ended}>
+                <Ago ms={operation.ended_at_ms} />
+              </Fact>
+            )}
+          </dl>
+        </section>
+      </div>
+    </>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+/** What the replay was asked for. */
+function Asked({ replay }: { replay: ReplayProgress }) {
+  const { code, deployment, canary, canary_over: isOver, rate, stop_on_failures: stop, ordered, again } = replay;
+  const words = T.operations;
+  return (
+    <>
+      {code && <Fact name={words.code}>{code}</Fact>}
+      {replay.since_ms !== null && (
+        <Fact name={words.since}>
+          <At ms={replay.since_ms} />
+        </Fact>
+      )}
+      {replay.until_ms !== null && (
+        <Fact name={words.until}>
+          <At ms={replay.until_ms} />
+        </Fact>
+      )}
+      <Fact name={T.runs.version}>{deployment === 'current' ? words.current : <code>{deployment}</code>}</Fact>
+      <Fact name={words.canary}>{`${canary} ${isOver ? words.canaryOver : words.canaryOpen}`}</Fact>
+      {rate !== null && <Fact name={words.rate}>{words.perSecond(rate)}</Fact>}
+      {stop !== null && <Fact name={words.stop}>{stop}</Fact>}
+      {(ordered || again) && (
+        <Fact name={words.how}>{[ordered && words.ordered, again && words.again].filter(Boolean).join(' · ')}</Fact>
+      )}
+    </>
+  );
+}
+
+function Acts({ operation }: { operation: Operation }) {
+  const { id, state } = operation;
+  const act = useAct(['operation', id], ['operations'], ['results', id]);
+  if (!isUnderWay(operation)) return null;
+  const { pause, resume, cancel, paused, resumed, cancelled } = T.operations;
+  return (
+    <div className="buttons">
+      {state === 'running' ? (
+        <Button size="xs" variant="default" onClick={() => void act(() => changeOperation(id, 'pause'), paused)}>
+          {pause}
+        </Button>
+      ) : (
+        <Button size="xs" onClick={() => void act(() => changeOperation(id, 'resume'), resumed)}>
+          {resume}
+        </Button>
+      )}
+      <Button size="xs" variant="default" onClick={() => void act(() => changeOperation(id, 'cancel'), cancelled)}>
+        {cancel}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+import { useQuery } from '@tanstack/react-query';
+import type { Operation } from '../../../src/client/client.ts';
+import { groupQuery } from '../api/errors.ts';
+import { useNames } from '../api/names.ts';
+import { T } from '../english.ts';
+
+/** What an operation is of, in words. */
+export function OperationTitle({ operation: { replay, webhook_id: webhookId } }: { operation: Operation }) {
+  const names = useNames();
+  const { titles } = T.operations;
+  if (replay === null) {
+    return (
+      <>
+        {titles.resend} <bdi>{names(webhookId ?? '')}</bdi>
+      </>
+    );
+  }
+  if (replay.group_id !== null) {
+    return (
+      <>
+        {titles.group} <GroupName id={replay.group_id} />
+      </>
+    );
+  }
+  return (
+    <>
+      {replay.workflow_id === null ? titles.ids : titles.workflow} <bdi>{names(replay.workflow_id ?? '')}</bdi>{' '}
+      {replay.code && <code>{replay.code}</code>}
+    </>
+  );
+}
+
+function GroupName({ id }: { id: string }) {
+  const { data: group } = useQuery({ ...groupQuery(id), staleTime: 60_000 });
+  return <bdi>{group ? (group.rule ?? group.fingerprint.code) : id}</bdi>;
+}

@@ -1,0 +1,24 @@
+import { type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query';
+import { sessionQuery } from '../api/session.ts';
+import { toast, toastError } from './toast.tsx';
+
+/** Returns what does something, says so, shows why it failed, and asks again for what it may have changed. */
+export function useAct(
+  ...changed: readonly QueryKey[]
+): (what: () => Promise<unknown>, said?: string) => Promise<void> {
+  const client = useQueryClient();
+  return async (what, said) => {
+    try {
+      await what();
+      if (said !== undefined) toast(said);
+    } catch (error) {
+      toastError(error);
+    }
+    for (const queryKey of changed) void client.invalidateQueries({ queryKey });
+  };
+}
+
+/** Whether the key of this session has a scope. */
+export function useMay(scope: 'write' | 'keys' | 'account'): boolean {
+  return useQuery(sessionQuery).data?.key.scopes.includes(scope) ?? false;
+}

@@ -1,0 +1,46 @@
+import { TextInput } from '@mantine/core';
+
+interface NumberFieldProps {
+  readonly label: string;
+  readonly hint?: string;
+  readonly min: number;
+  readonly max?: number;
+  readonly step?: number | 'any';
+  readonly value: number | null;
+  readonly set: (value: number | null) => void;
+}
+
+/** Null while nothing is typed. */
+export function NumberField({ label, hint, min, max, step = 1, value, set }: NumberFieldProps) {
+  return (
+    <TextInput
+      type="number"
+      label={label}
+      description={hint}
+      min={min}
+      max={max}
+      step={step}
+      value={value ?? ''}
+      onChange={({ currentTarget }) => set(currentTarget.value === '' ? null : currentTarget.valueAsNumber)}
+    />
+  );
+}
+
+interface CheckFieldProps {
+  readonly label: string;
+  readonly hint?: string;
+  readonly value: boolean;
+  readonly set: (value: boolean) => void;
+}
+
+export function CheckField({ label, hint, value, set }: CheckFieldProps) {
+  return (
+    <label className="check">
+      <input type="checkbox" checked={value} onChange={({ currentTarget }) => set(currentTarget.checked)} />
+      <span>
+        {label}
+        {hint && <span className="check-hint">{hint}</span>}
+      </span>
+    </label>
+  );
+}

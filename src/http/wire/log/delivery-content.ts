@@ -1,0 +1,94 @@
+// What a delivery says, where that is not the event itself: the request that code asked for, and what a mail or notice says.
+
+import type { Static } from 'typebox';
+import { originOfListener, readRequest, withoutSecrets } from '../../../domain/delivery/http-request.ts';
+import { channelOfListener } from '../../../domain/notices/listener.ts';
+import { mailOf } from '../../../domain/notices/mail.ts';
+import { readNotice } from '../../../domain/notices/notice.ts';
+import type { DeliveryRecord } from '../../../store/contract/records.ts';
+import { text } from '../../openapi/schema.ts';
+import { Type } from '../../schema/type.ts';
+
+export const REQUEST = Type.Object(
+  {
+    method: text({ example: 'POST' }),
+    url: text({ example: 'https://api.example.com/orders' }),
+    headers: Type.Record(Type.String(), Type.String(), { examples: [{ 'content-type': 'application/json' }] }),
+    body: Type.Optional(Type.Unknown({ description: 'A text, or `{"$base64": …}`.', examples: ['{"order": 12345}'] })),
+  },
+  {
+    title: 'AskedRequest',
+    description:
+      'Only of a request: what the code asked for. To a key without the scope `write` its path, the values of its headers and its body are `(hidden)`.',
+  },
+);
+
+export const MAIL = Type.Object(
+  {
+    subject: text({ example: '[Errand] Orders: TypeError' }),
+    text: text({ example: 'Cannot read properties of undefined' }),
+    has_html: Type.Boolean({ description: 'Whether `GET /v1/deliveries/{id}/mail` shows it.', examples: [true] }),
+  },
+  {
+    title: 'DeliveryMail',
+    description:
+      'Only of a mail and of a notice: what it says; a notice in the form of a mail. To a key without the scope `write` its text is `(hidden)`: the links in it need no key.',
+  },
+);
+
+export type Content = 'request' | 'mail' | 'notice';
+
+/** Returns what a delivery has to show besides its event; null: nothing. */
+export function contentOf({ kind, listenerId }: Pick<DeliveryRecord, 'kind' | 'listenerId'>): Content | null {
+  if (kind === 'mail') return 'mail';
+  if (channelOfListener(listenerId) !== null) return 'notice';
+  return kind === 'http' && originOfListener(listenerId) !== null ? 'request' : null;
+}
+
+export interface ShownContent {
+  readonly content: Content | null;
+  /** Of the emission. */
+  readonly body: Uint8Array;
+  readonly withSecrets: boolean;
+}
+
+interface Mail {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string | null;
+}
+
+const HIDDEN = '(hidden)';
+
+export function contentToWire({ content, body, withSecrets }: ShownContent): {
+  request?: Static<typeof REQUEST>;
+  mail?: Static<typeof MAIL>;
+} {
+  if (content === 'request') {
+    const asked = readRequest(body);
+    return { request: (withSecrets ? asked : withoutSecrets(asked)) as Static<typeof REQUEST> };
+  }
+  const mail = mailIn(content, body);
+  if (mail === null) return {};
+  const { subject, html } = mail;
+  return { mail: { subject, text: withSecrets ? mail.text : HIDDEN, has_html: withSecrets && html !== null } };
+}
+
+/** Returns null for what is no mail: code may have sent anything. */
+export function mailIn(content: Content | null, body: Uint8Array): Mail | null {
+  if (content === 'notice') return mailOf(readNotice(body));
+  if (content !== 'mail') return null;
+  const given = jsonOf(body);
+  if (typeof given !== 'object' || given === null) return null;
+  const { subject, text: said, html = null } = given as Readonly<Record<string, unknown>>;
+  if (typeof subject !== 'string' || typeof said !== 'string') return null;
+  return { subject, text: said, html: typeof html === 'string' ? html : null };
+}
+
+function jsonOf(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return null;
+  }
+}

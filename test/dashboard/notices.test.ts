@@ -1,0 +1,169 @@
+// Replays of many errors, channels and mails in the dashboard, in a real browser on a real server.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json } from '../support/client.ts';
+import type { Errand } from '../support/errand.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { shareErrand } from '../support/shared-errand.ts';
+import { until } from '../support/wait.ts';
+import { skip, visiting } from './browser.ts';
+
+const newErrand = shareErrand();
+
+const FAILS =
+  'export default ({ steps }) => { throw new Error("order " + steps.trigger.event.body.number + " is bad"); };';
+const WORKS = 'export default ({ steps }) => steps.trigger.event.body.number;';
+
+/** A workflow with so many errors of one group. */
+async function failing({ client }: Errand, count: number): Promise<{ workflow: Json; group: Json }> {
+  const steps = [{ namespace: 'check', code: FAILS }];
+  const workflow = await client.post('/v1/workflows', { name: 'Check orders', steps, triggers: [{ type: 'http' }] });
+  const headers = { 'content-type': 'application/json' };
+  for (let number = 1; number <= count; number++) {
+    await fetch(workflow.triggers[0].endpoint_url, { method: 'POST', headers, body: `{"number":${number}}` });
+  }
+  const group = await until('the group', async () => {
+    const { data } = await client.get(`/v1/error_groups?emitter_id=${workflow.id}`);
+    return data.find((one: Json) => one.count >= count);
+  });
+  return { workflow, group };
+}
+
+test('a group is replayed: tried, stopped by its canary, and finished', { skip }, async () => {
+  await using errand = await newErrand();
+  const { workflow, group } = await failing(errand, 3);
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/operations');
+    await page.getByText('Nothing was replayed').waitFor();
+    await visit.inspect('no operations');
+    await visit.open(`/errors/${group.id}`);
+    await page.getByRole('link', { name: 'Replay all…' }).click();
+    await page.getByText('3 errors', { exact: true }).waitFor();
+    await page.getByText('order 1 is bad').waitFor();
+    assert.deepEqual((await errand.client.get('/v1/operations')).data, [], 'a dry run makes nothing');
+    await visit.inspectAll(`/operations/new?group=${group.id}`, '3 errors');
+    await page.getByLabel('Canary').fill('2');
+    await page.getByRole('button', { name: 'Replay 3 errors' }).click();
+    await page.getByText('failed the same way').first().waitFor();
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
+    const [operation] = (await errand.client.get('/v1/operations')).data;
+    assert.equal(operation.replay.canary, 2);
+    // The code is corrected; the others go on, live.
+    await errand.client.put(`/v1/workflows/${workflow.id}`, { steps: [{ namespace: 'check', code: WORKS }] });
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.locator('h1').getByText('done').waitFor();
+    const results = page.getByRole('region', { name: 'Results' });
+    await results.getByLabel('Outcome').selectOption({ label: 'fixed' });
+    await results.getByText('failed the same way').locator('visible=true').first().waitFor({ state: 'detached' });
+    const { replay } = (await errand.client.get(`/v1/operations/${operation.id}`)).data;
+    assert.deepEqual([replay.fixed, replay.failed_same], [1, 2]);
+    await visit.inspectAll(`/operations/${operation.id}`, 'failed the same way');
+    // From the operation to the error, from there to the operation, and from the operation to the run.
+    await page.getByRole('region', { name: 'Results' }).getByRole('link').first().click();
+    await page.getByRole('link', { name: 'part of a replay of many' }).first().click();
+    await page.waitForURL(`**/operations/${operation.id}`);
+    await page.getByRole('link', { name: 'run', exact: true }).first().click();
+    await page.waitForURL('**/runs/r_*');
+    await visit.inspectAll('/operations', 'Replay of the group');
+  });
+});
+
+test('an operation is paused, and cancelled', { skip }, async () => {
+  await using errand = await newErrand();
+  const { workflow } = await failing(errand, 2);
+  const operation = await errand.client.post('/v1/replays', { workflow_id: workflow.id, rate: 0.001 });
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(`/operations/${operation.id}`);
+    const state = async () => (await errand.client.get(`/v1/operations/${operation.id}`)).data.state;
+    if ((await state()) === 'running') await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.locator('h1').getByText('cancelled').waitFor();
+    assert.equal(await state(), 'cancelled');
+    assert.equal(await page.getByRole('button', { name: 'Resume' }).count(), 0);
+  });
+});
+
+test('a channel is made, tested, told of all errors, and deleted', { skip }, async () => {
+  await using errand = await newErrand();
+  await using receiver = await startReceiver();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/notices');
+    await page.getByText('No channels yet').waitFor();
+    await page.getByRole('button', { name: 'New channel' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Kind').selectOption({ label: 'HTTP request' });
+    await dialog.getByLabel('Address').fill(receiver.url);
+    await dialog.getByLabel('Name').fill('<b>Board</b> \u202eabc 🎉');
+    await visit.inspect('a new channel');
+    await dialog.getByRole('button', { name: 'New channel' }).click();
+    await page.getByText('<b>Board</b>').first().waitFor();
+    const [channel] = (await errand.client.get('/v1/channels')).data;
+    await page.getByText('told of all errors').waitFor();
+    assert.deepEqual((await errand.client.get('/v1/users/me')).data.channels, [channel.id]);
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page
+      .getByRole('status')
+      .getByText(/^Delivered\./)
+      .waitFor();
+    assert.equal((await receiver.wait(1)).length, 1);
+    await failing(errand, 1);
+    await receiver.wait(2);
+    await visit.open(`/notices?channel=${channel.id}`);
+    await page.getByRole('link', { name: 'Notice', exact: true }).first().click();
+    await page.frameLocator('iframe').getByText('order 1 is bad').first().waitFor();
+    await visit.inspect('a notice');
+    await page.getByRole('link', { name: 'Notices' }).first().click();
+    await page.getByRole('button', { name: /^More for/ }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No channels yet').waitFor();
+    assert.deepEqual((await errand.client.get('/v1/channels')).data, []);
+  });
+});
+
+const hostile = (
+  elsewhere: string,
+): string => `<h1>Order 7</h1><script>parent.document.title = 'owned'; document.body.innerHTML = 'owned'</script>
+<img src="${elsewhere}" onerror="document.body.innerHTML='owned'"><a href="https://example.com" target="_top">out</a>`;
+
+test('a hostile mail is shown, and nothing of it runs', { skip }, async () => {
+  await using errand = await newErrand();
+  await using elsewhere = await startReceiver();
+  const code = `export default ({ $ }) => $.send.email({ subject: '<i>Order</i> 7', text: 'Order 7 in text', html: ${JSON.stringify(hostile(elsewhere.url))} });`;
+  const workflow = await errand.client.post('/v1/workflows', {
+    name: 'Mails',
+    steps: [{ namespace: 'mail', code }],
+    triggers: [{ type: 'http' }],
+  });
+  await fetch(workflow.triggers[0].endpoint_url, { method: 'POST', body: '{}' });
+  const mails = async () => (await errand.client.get('/v1/deliveries?kind=mail')).data;
+  await until('the mail went out', async () => (await mails())[0]?.state === 'delivered');
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.inspectAll('/notices', 'Mail of Mails');
+    await page.getByRole('link', { name: 'Mail of Mails' }).click();
+    await page.getByRole('heading', { name: '<i>Order</i> 7' }).waitFor();
+    const frame = page.frameLocator('iframe');
+    await frame.getByRole('heading', { name: 'Order 7' }).waitFor();
+    assert.doesNotMatch((await frame.locator('body').textContent()) ?? '', /^owned/);
+    assert.equal(await page.title(), 'Errand');
+    // What the browser refused: the script, and the picture from elsewhere.
+    await until('the browser has refused it', () => visit.complaints.some((said) => said.includes(elsewhere.url)));
+    assert.equal(elsewhere.received.length, 0);
+    visit.requested.length = 0;
+    visit.complaints.length = 0;
+    await page.getByRole('button', { name: 'Text', exact: true }).click();
+    await page.getByText('Order 7 in text').waitFor();
+    await visit.inspect('a mail as text');
+    visit.complaints.length = 0;
+  });
+});
