@@ -31,6 +31,7 @@ export interface EmitOptions {
   readonly wantsEnd?: boolean;
   /** The first run goes on where another one failed. */
   readonly continuation?: AppendOptions['continuation'];
+  readonly unlessReplayed?: AppendOptions['unlessReplayed'];
 }
 
 export interface Emitted {
@@ -47,11 +48,12 @@ export function createEmit(deps: EmitDeps) {
 
   /** Accepts an event, which is durable when this resolves. */
   async function emit(emission: NewEmission, options: EmitOptions = {}): Promise<Emitted> {
-    const { idempotency, continuation, wantsAnswer = false, wantsEnd = false } = options;
+    const { idempotency, continuation, unlessReplayed, wantsAnswer = false, wantsEnd = false } = options;
     const isAwaited = wantsAnswer || wantsEnd;
     const appended = await store.append(emission, slots, {
       ...(idempotency && { idempotency }),
       ...(continuation && { continuation }),
+      ...(unlessReplayed && { unlessReplayed }),
       isAwaited,
     });
     const { firstRun, claims, repeated } = appended;
@@ -59,7 +61,7 @@ export function createEmit(deps: EmitDeps) {
       dispatch.take(claims);
       throw keyReused();
     }
-    metrics.accepted.inc();
+    if (!appended.lastReplay) metrics.accepted.inc();
     // Both register before anything is awaited, so that no end is missed.
     const answer = wantsAnswer ? answerTo(emission, appended, options) : null;
     const hasRun = firstRun !== null && !appended.firstRunRefused;

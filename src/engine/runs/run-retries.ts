@@ -1,7 +1,7 @@
 // Trying a failed run again by hand: a new run with the same event, which goes on from the step that failed.
 
 import { directEmission, type Emission, REPLAY } from '../../domain/emission.ts';
-import { isRedacted, REDACTED, retryOf, standsFor, whyNotAgain } from '../../domain/errors/replay.ts';
+import { isRedacted, REDACTED, retryOf, whyNotAgain } from '../../domain/errors/replay.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX } from '../../domain/ids.ts';
 import type { Deployment } from '../../domain/resource.ts';
@@ -39,26 +39,18 @@ export function createRunRetries({ store, emit }: RunRetryDeps) {
         `${id} has not failed (its state is "${failed.state}"); only failed runs are tried again`,
       );
     }
-    if (!isAgain) await mustBeFirst(ownerId, failed);
-    const error = failed.errorEntry === null ? undefined : await store.getEmission(ownerId, failed.errorEntry);
+    const { errorEntry } = failed;
+    const error = errorEntry === null ? undefined : await store.getEmission(ownerId, errorEntry);
     if (error && isRedacted(error)) throw new Refusal('impossible', `${id} is not tried again: ${REDACTED}`);
     const emission = await store.getEmission(ownerId, failed.entry);
     if (!emission) throw new Refusal('not_found', `the event of ${id} is no longer stored`);
     const continuation = { checkpoint: checkpointFrom(doneSteps(failed, deployment)), attempt: failed.attempt + 1 };
-    return (await emit(emissionOf(emission, failed), { continuation })).appended;
-  }
-
-  /**
-   * Refuses to run an event again that was run again already. What has succeeded since would be done twice by a request that
-   * was sent twice.
-   */
-  async function mustBeFirst(ownerId: string, { run, errorEntry }: RunWhole): Promise<void> {
-    if (errorEntry === null) return;
-    const { replays } = await store.outcomeOfError(ownerId, errorEntry);
-    const before = replays.find(standsFor);
-    if (!before) return;
-    const id = numberedId(PREFIX.run, run);
-    throw new Refusal('conflict', `${id}: ${whyNotAgain(before)}. With "again": true it is tried once more`);
+    // What has succeeded since would be done twice by a request that was sent twice.
+    const isFirst = !isAgain && errorEntry !== null && { unlessReplayed: { entry: errorEntry, causeRun: run } };
+    const { appended } = await emit(emissionOf(emission, failed), { continuation, ...isFirst });
+    const { lastReplay } = appended;
+    if (!lastReplay) return appended;
+    throw new Refusal('conflict', `${id}: ${whyNotAgain(lastReplay)}. With "again": true it is tried once more`);
   }
 
   return { retryRun };

@@ -20,6 +20,7 @@ import type {
 } from '../../domain/delivery/delivery.ts';
 import type { NotResendable } from '../../domain/delivery/progress.ts';
 import type { Emission, NewEmission } from '../../domain/emission.ts';
+import type { Replay } from '../../domain/errors/replay.ts';
 import type { Runnable, Trigger, Webhook } from '../../domain/resource.ts';
 import type { ClaimedRun, HttpAnswer, RunLease, RunState } from '../../domain/run/run.ts';
 import type { RunEnd } from '../../domain/run/run-end.ts';
@@ -91,6 +92,14 @@ export interface Appended {
   readonly firstRunRefused: boolean;
   /** Set when the idempotency key was used before: nothing was written, and this is the result of the first call. */
   readonly repeated: Repeated | null;
+  /** Set when the event of `unlessReplayed` was run again, or is: nothing was written, and `entry` is that error. */
+  readonly lastReplay?: Replay;
+}
+
+/** A run that failed, and its error. */
+export interface RunFailure {
+  readonly entry: number;
+  readonly causeRun: number;
 }
 
 export interface Repeated {
@@ -115,6 +124,8 @@ export interface AppendOptions {
    * is active now, and numbers its waits from `checkpoint.waits` on.
    */
   readonly continuation?: { readonly checkpoint: string; readonly attempt: number };
+  /** Nothing is written when a replay or retry stands for this error: of several calls at the same time one writes. */
+  readonly unlessReplayed?: RunFailure;
 }
 
 export interface Finished {
@@ -151,6 +162,7 @@ export interface LogStore {
    * Accepts an emission: writes it with every run and delivery that it causes. A run beyond its workflow's queue limit
    * is written as failed with `QueueFull` or `RateLimited`, with its `$errors`. With `idempotency`, at most one emission per
    * trigger and key within LIMITS.idempotencyMs; of several calls at the same time one writes, and the others are `repeated`.
+   * With `unlessReplayed`, one event is run again once.
    */
   append(emission: NewEmission, admission: FreeSlots, options?: AppendOptions): Promise<Appended>;
   /**

@@ -11,7 +11,13 @@ import { type Written, writeEmission } from './write-emission.ts';
 const NOTHING: AppendOptions = {};
 
 export function append(log: LogWriter, made: NewEmission, options: AppendOptions = NOTHING): Appended {
-  const { idempotency } = options;
+  const { idempotency, unlessReplayed } = options;
+  if (unlessReplayed !== undefined) {
+    const lastReplay = log.lastReplayOf(made.ownerId, unlessReplayed);
+    const { entry } = unlessReplayed;
+    const nothing = { firstRun: null, firstRunRefused: false, repeated: null };
+    if (lastReplay) return { entry, emitId: emitId(log.storeTag, entry), claims: log.claims, ...nothing, lastReplay };
+  }
   if (idempotency === undefined) return appendedOf(log, write(log, made, options));
   const first = log.findKey(idempotency);
   if (first) {

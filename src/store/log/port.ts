@@ -22,7 +22,7 @@ import type { Continued } from '../../domain/run/run-trace.ts';
 import type { EarlyOrder, WaitStart } from '../../domain/run/wait.ts';
 import type { WatchKind } from '../../domain/watch/watch.ts';
 import type { ReplayResult, ReplayStep } from '../contract/operations.ts';
-import type { Claims, Idempotency, Tick } from '../contract/store.ts';
+import type { Claims, Idempotency, RunFailure, Tick } from '../contract/store.ts';
 import type { WatchDecision } from '../contract/watches.ts';
 
 /** What a verb has claimed for this process; filled until the transaction is committed. */
@@ -120,8 +120,10 @@ export interface KeptKey {
   readonly requestHash: string | null;
 }
 
-/** Operations that replay errors. */
+/** Operations that replay errors, and retries. */
 export interface ReplayStore {
+  /** Locks the error that a run failed with, and returns the replay that stands for it; undefined: there is none. */
+  lastReplayOf(ownerId: string, error: RunFailure): Replay | undefined;
   /**
    * Locks and returns an operation that may make replays, with those that stand for the errors of its step; undefined: it does
    * not run. A verb writes what it gets, once.

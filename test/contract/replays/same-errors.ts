@@ -2,14 +2,17 @@
 
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { emissionOfReplay } from '../../../src/domain/errors/replay.ts';
+import { emissionOfReplay, retryOf } from '../../../src/domain/errors/replay.ts';
 import { numberedId, PREFIX } from '../../../src/domain/ids.ts';
 import type { ReplayStep } from '../../../src/store/contract/operations.ts';
-import { at, defined, type Harness, none, only, shareOf, timesInTurn } from '../fixtures.ts';
+import type { Appended, Store } from '../../../src/store/contract/store.ts';
+import { at, defined, type Harness, none, only, shareOf, times, timesInTurn } from '../fixtures.ts';
+import { assertLedgerAddsUp } from '../log/counting.ts';
 import {
   carryOut,
   counts,
   endAll,
+  event,
   type Failed,
   failedOnes,
   groupState,
@@ -40,6 +43,18 @@ async function bothSteps(stage: Failed, ids: readonly [{ id: string }, { id: str
 async function byHand(stage: Failed, entry: number): Promise<number> {
   const error = defined(await stage.store.getEmission(stage.owner.id, entry));
   return defined((await stage.store.append(emissionOfReplay(error, null), none())).firstRun);
+}
+
+/** Retries the run that an error is of, unless its event was run again already. */
+export async function retry(
+  { owner, store }: Pick<Failed, 'owner' | 'store'>,
+  entry: number,
+  at: Store = store,
+): Promise<Appended> {
+  const error = defined(await store.getEmission(owner.id, entry));
+  const causeRun = defined(error.causeRun);
+  const emission = { ...emissionOfReplay(error, null), summary: retryOf(causeRun) };
+  return at.append(emission, none(), { unlessReplayed: { entry, causeRun } });
 }
 
 export function sameErrorsContract(harness: Harness): void {
@@ -183,6 +198,63 @@ export function sameErrorsContract(harness: Harness): void {
       const { runs } = await stage.store.ledger(stage.owner.id);
       deepEqual([runs.failed, runs.succeeded, runs.queued + runs.running], [many, many, 0]);
       equal(await groupState(stage), 'resolved');
+    });
+  });
+
+  describe('a retry that may be the first alone', () => {
+    it('is made once by several calls at once', async () => {
+      await using stage = await failedOnes(harness, 2);
+      const [error, other] = [at(stage.entries, 0), at(stage.entries, 1)];
+      const [own, ...made] = await Promise.all([retry(stage, other), ...times(5, () => retry(stage, error))]);
+      equal(own.lastReplay, undefined);
+      const { firstRun: run, entry: again } = only(made.filter(({ lastReplay }) => !lastReplay));
+      for (const entry of [own.entry, again]) stage.appended.add(entry);
+      for (const { lastReplay, entry, firstRun, repeated } of made.filter((one) => one.lastReplay)) {
+        deepEqual([entry, firstRun, repeated], [error, null, null]);
+        deepEqual([lastReplay?.kind, lastReplay?.run, lastReplay?.state], ['retry', run, 'queued']);
+      }
+      equal((await stage.store.ledger(stage.owner.id)).runs.queued, 2);
+      await endAll(stage, LOST);
+      equal((await retry(stage, error)).lastReplay?.state, 'failed');
+      await assertLedgerAddsUp(stage);
+    });
+
+    it('is made when the one before was cancelled or edited', async () => {
+      await using stage = await failedOnes(harness, 1);
+      const [error] = stage.entries;
+      const cancelled = defined((await retry(stage, defined(error))).firstRun);
+      equal(await stage.store.cancelRun(stage.owner.id, cancelled), 'cancelled');
+      const whole = defined(await stage.store.getEmission(stage.owner.id, defined(error)));
+      await stage.store.append(emissionOfReplay(whole, event(7)), none());
+      const { lastReplay, firstRun } = await retry(stage, defined(error));
+      deepEqual([lastReplay, firstRun === null], [undefined, false]);
+    });
+
+    it('is not made beside a replay, nor an operation beside it', async () => {
+      await using stage = await failedOnes(harness, 3);
+      const [first, second] = [at(stage.entries, 0), at(stage.entries, 1)];
+      const run = await byHand(stage, first);
+      deepEqual((await retry(stage, first)).lastReplay?.run, run);
+      const operation = await start(stage, { groupId: stage.groupId });
+      await stage.store.stepOperation();
+      const step = defined(await next(stage));
+      // In one batch on Postgres, in which neither is written when the other is planned.
+      const [{ made }, retried] = await Promise.all([stage.store.replayErrors(step), retry(stage, second)]);
+      const ofSecond = defined((await results(stage, operation)).find(({ entry }) => entry === second));
+      deepEqual([made, ofSecond.run], retried.lastReplay ? [2, retried.lastReplay.run] : [1, retried.firstRun]);
+      if (retried.lastReplay) equal(retried.lastReplay.operationId, operation.id);
+      equal((await stage.claim()).length, 3);
+    });
+
+    it('is nothing to another owner', async () => {
+      await using stage = await failedOnes(harness, 1);
+      const [error] = stage.entries;
+      await retry(stage, defined(error));
+      const { causeRun } = defined(await stage.store.getEmission(stage.owner.id, defined(error)));
+      const other = await stage.neighbour();
+      const emission = other.make.emission(other.owner.id);
+      const unlessReplayed = { entry: defined(error), causeRun: defined(causeRun) };
+      equal((await stage.store.append(emission, none(), { unlessReplayed })).lastReplay, undefined);
     });
   });
 }

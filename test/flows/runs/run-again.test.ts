@@ -108,6 +108,20 @@ test('a run is tried again once, unless asked for again', async () => {
   await expectLedger(errand, { succeeded: 3, failed: 1, waiting: 0 }, 1);
 });
 
+test('of retries at the same moment one is made', async () => {
+  await using errand = await newErrand();
+  const { workflow, run } = await failed(errand);
+  await change(errand, workflow, { first: FIRST, second: FIXED });
+  const answers = await Promise.all(Array.from({ length: 6 }, () => retry(errand, run)));
+  const made = answers.filter(({ status }) => status === 200);
+  assert.deepEqual([made.length, answers.filter(({ status }) => status === 409).length], [1, 5]);
+  const id = made[0]?.json.data.run_id;
+  for (const { status, json } of answers) assert.ok(status === 200 || json.detail.includes(id));
+  assert.equal((await overRun(errand, id)).state, 'succeeded');
+  await errand.settled();
+  await expectLedger(errand, { succeeded: 2, failed: 1, waiting: 0 }, 1);
+});
+
 test('a replay of its error counts as a try, and one that was cancelled does not', async () => {
   await using errand = await newErrand();
   const { workflow, run } = await failed(errand);

@@ -4,6 +4,7 @@ import { REPLAY } from '../../../domain/emission.ts';
 import { kindOfReplay, type Replay, standsFor } from '../../../domain/errors/replay.ts';
 import type { RunState } from '../../../domain/run/run.ts';
 import { differs, isAmongNumbers, raw, type Sql, sql } from '../../config/sql.ts';
+import { type Steps, together } from '../../config/steps.ts';
 import { number, text, textOrNull } from '../../rows/cells.ts';
 import type { Row } from '../../rows/rows.ts';
 import { ALL_RUNS } from '../log-tables.ts';
@@ -32,24 +33,46 @@ export function selectLastReplays(ownerId: string, errors: readonly OfRun[]): Sq
         WHERE again.run IS NOT NULL GROUP BY again.cause_run, again.summary) AS newest ORDER BY newest.run`;
 }
 
+/** A run of an event that had failed. */
+export interface Rerun extends Pick<Replay, 'run' | 'state' | 'operationId'> {
+  readonly causeRun: number;
+  readonly summary: string;
+}
+
 /** Returns the newest replay that stands for each error, by entry. */
 export function toLastReplays(rows: readonly Row[], errors: readonly OfRun[]): ReadonlyMap<number, Replay> {
+  const reruns = rows.map((row) => ({
+    causeRun: number(row, 'cause_run'),
+    summary: text(row, 'summary'),
+    run: number(row, 'run'),
+    state: text<RunState>(row, 'state'),
+    operationId: textOrNull(row, 'operation_id'),
+  }));
+  return lastReplaysAmong(reruns, errors);
+}
+
+/** The same of runs in the order of their numbers. */
+export function lastReplaysAmong(reruns: readonly Rerun[], errors: readonly OfRun[]): ReadonlyMap<number, Replay> {
   const entriesOf = Map.groupBy(errors, ({ causeRun }) => causeRun);
   const latest = new Map<number, Replay>();
-  for (const row of rows) {
-    const made = { name: REPLAY, summary: text(row, 'summary') };
-    const [run, state] = [number(row, 'run'), text<RunState>(row, 'state')];
-    for (const { entry, causeRun } of entriesOf.get(number(row, 'cause_run')) ?? []) {
-      const kind = kindOfReplay(made, { entry, run: causeRun });
-      const replay = kind && { ...kind, run, state, operationId: textOrNull(row, 'operation_id') };
+  for (const { causeRun, summary, run, state, operationId } of reruns) {
+    for (const { entry } of entriesOf.get(causeRun) ?? []) {
+      const kind = kindOfReplay({ name: REPLAY, summary }, { entry, run: causeRun });
+      const replay = kind && { ...kind, run, state, operationId };
       if (replay && standsFor(replay)) latest.set(entry, replay);
     }
   }
   return latest;
 }
 
+/** Locks errors of one owner, and returns the replays that stand for them. */
+export function* lockLastReplays(ownerId: string, errors: readonly OfRun[]): Steps<ReadonlyMap<number, Replay>> {
+  const [, made = []] = yield* together(lockErrors(ownerId, errors), selectLastReplays(ownerId, errors));
+  return toLastReplays(made, errors);
+}
+
 /** Locks errors, so that of several operations that come to one at the same time the second sees the replay of the first. */
-export function lockErrors(ownerId: string, errors: readonly OfRun[]): Sql {
+function lockErrors(ownerId: string, errors: readonly OfRun[]): Sql {
   return sql`SELECT entry FROM emissions WHERE entry ${isAmongNumbers(errors.map(({ entry }) => entry))}
     AND owner_id = ${ownerId} ORDER BY entry ${differs({ sqlite: '', postgres: 'FOR NO KEY UPDATE' })}`;
 }

@@ -15,7 +15,7 @@ import {
 import { SECOND_MS } from '../../../domain/limits.ts';
 import { checkpointFrom } from '../../../domain/run/checkpoint.ts';
 import { FOR_UPDATE, isAmong, sql, tableOf } from '../../config/sql.ts';
-import { all, type Steps, send, together } from '../../config/steps.ts';
+import { all, type Steps, send } from '../../config/steps.ts';
 import type { ReplayChoice, ReplayStep } from '../../contract/operations.ts';
 import type { LogStore } from '../../contract/store.ts';
 import { number, text } from '../../rows/cells.ts';
@@ -23,7 +23,7 @@ import { toReplaying } from '../../rows/operation-rows.ts';
 import type { Row } from '../../rows/rows.ts';
 import type { LockedReplay, LogWriter, ReplaysMade } from '../port.ts';
 import { writeEmission } from '../write-emission.ts';
-import { lockErrors, type OfRun, selectLastReplays, toLastReplays } from './last-replays.ts';
+import { lockLastReplays, type OfRun } from './last-replays.ts';
 
 /** When a queue is full, the operation waits so long. */
 const FULL_MS = SECOND_MS;
@@ -113,13 +113,13 @@ export function* lockReplays(steps: readonly ReplayStep[]): Steps<readonly Locke
     const operation = toLocked(row);
     const errors = errorsOf(steps.filter(({ operationId }) => operationId === operation.id));
     const { ownerId } = operation;
-    const [, made = []] = yield* together(lockErrors(ownerId, errors), selectLastReplays(ownerId, errors));
-    locked.push({ ...operation, lastReplays: toLastReplays(made, errors) });
+    locked.push({ ...operation, lastReplays: yield* lockLastReplays(ownerId, errors) });
   }
   return locked;
 }
 
-function errorsOf(steps: readonly ReplayStep[]): readonly OfRun[] {
+/** Returns the errors that steps may replay. */
+export function errorsOf(steps: readonly ReplayStep[]): readonly OfRun[] {
   return steps
     .flatMap(({ choices }) => choices)
     .flatMap((choice) => {

@@ -3,7 +3,7 @@
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
 import type { ReplayStep } from '../../contract/operations.ts';
-import type { Idempotency, Tick } from '../../contract/store.ts';
+import type { Idempotency, RunFailure, Tick } from '../../contract/store.ts';
 import type { WatchDecision } from '../../contract/watches.ts';
 import { Missed } from './routes.ts';
 
@@ -27,6 +27,8 @@ export class Needs {
   readonly memories = new Set<string>();
   /** Steps of operations that replay errors. */
   readonly replays: ReplayStep[] = [];
+  /** Errors whose event is run again, unless it was already, by owner. */
+  readonly retried = new Map<string, RunFailure[]>();
   overDigests = false;
   dueLater = false;
   fallbacks = false;
@@ -48,6 +50,10 @@ export class Needs {
   decide(decision: WatchDecision): void {
     const watch = pairKey(decision.next.id, decision.next.kind);
     if (!this.decisions.has(watch)) this.decisions.set(watch, decision);
+  }
+
+  retry(ownerId: string, error: RunFailure): void {
+    this.retried.set(ownerId, [...(this.retried.get(ownerId) ?? []), error]);
   }
 
   #isFirst(kind: string, lease: string): boolean {

@@ -3,11 +3,14 @@
 
 import type { Replay } from '../../../domain/errors/replay.ts';
 import type { Owner, Runnable, Subscription, Webhook } from '../../../domain/resource.ts';
+import type { ReplayStep } from '../../contract/operations.ts';
 import type { FreeSlots } from '../../contract/store.ts';
 import type { WatchDecision } from '../../contract/watches.ts';
 import { GroupCaptures } from '../../log/error-groups.ts';
 import { LedgerChanges, type WorkKind } from '../../log/ledger.ts';
-import type { ClaimsSoFar, DueFallback, FallbackDecision, LockedReplay, ReplaysMade } from '../../log/port.ts';
+import type { ClaimsSoFar, DueFallback, FallbackDecision, LockedReplay, NewRun, ReplaysMade } from '../../log/port.ts';
+import { lastReplaysAmong, type OfRun } from '../../log/replays/last-replays.ts';
+import { errorsOf } from '../../log/replays/replay-errors.ts';
 import { decisionKey } from '../../log/watch/decisions.ts';
 import { WatchNotes } from '../../log/watch/notes.ts';
 import { flag, number } from '../../rows/cells.ts';
@@ -55,6 +58,8 @@ export class BatchPlanner {
   readonly decisions: WatchDecision[] = [];
   readonly numbers: Numbers;
   readonly replaysMade: ReplaysMade[] = [];
+  /** Runs of this batch, by operations and by hand, of events that had failed. */
+  readonly reruns: Pick<NewRun, 'run' | 'state' | 'emission'>[] = [];
   readonly grants: PlannedClaim[] = [];
   /** The queues of webhooks that this batch disables, by webhook: what waits for them is held. */
   readonly goneWebhooks = new Map<string, ListenerQueue>();
@@ -115,23 +120,27 @@ export class BatchPlanner {
   }
 
   /** Returns an operation that may make replays; once. */
-  takeReplay(operationId: string): LockedReplay | undefined {
-    const key = `replay ${operationId}`;
-    const locked = this.#dealtWith.has(key) ? undefined : this.reads.replays.get(operationId);
+  takeReplay(step: ReplayStep): LockedReplay | undefined {
+    const key = `replay ${step.operationId}`;
+    const locked = this.#dealtWith.has(key) ? undefined : this.reads.replays.get(step.operationId);
     this.#dealtWith.add(key);
-    return (
-      locked && { ...locked, lastReplays: new Map([...locked.lastReplays, ...this.#replaysBefore(locked.ownerId)]) }
-    );
+    if (!locked) return undefined;
+    const made = this.#replaysInBatch(locked.ownerId, errorsOf([step]));
+    return { ...locked, lastReplays: new Map([...locked.lastReplays, ...made]) };
   }
 
-  /** Replays that operations have made in this batch, by the entries of the errors. */
-  #replaysBefore(of: string): [number, Replay][] {
-    return this.replaysMade.flatMap(({ id: operationId, ownerId, results }) =>
-      results.flatMap(({ entry, run, outcome, reason }): [number, Replay][] => {
-        const isMade = ownerId === of && outcome === 'under_way' && reason === null && run !== null;
-        return isMade ? [[entry, { kind: 'replay', isEdited: false, state: 'queued', run, operationId }]] : [];
-      }),
-    );
+  /** Returns the replays that stand for errors which this batch has locked. */
+  lastReplaysOf(ownerId: string, errors: readonly OfRun[]): ReadonlyMap<number, Replay> {
+    return new Map([...this.reads.lastReplays, ...this.#replaysInBatch(ownerId, errors)]);
+  }
+
+  #replaysInBatch(of: string, errors: readonly OfRun[]): ReadonlyMap<number, Replay> {
+    const reruns = this.reruns.flatMap(({ run, state, emission: { ownerId, causeRun, summary } }) => {
+      if (ownerId !== of || causeRun === null || summary === null) return [];
+      const { id = null } = this.replaysMade.find(({ results }) => results.some((one) => one.run === run)) ?? {};
+      return [{ causeRun, summary, run, state, operationId: id }];
+    });
+    return lastReplaysAmong(reruns, errors);
   }
 
   /** Returns whether this decision about a watch is to be written; true once. */

@@ -4,6 +4,7 @@
 // digests, queues, watches; by key within each. Postgres detects remaining deadlocks, and the transaction is tried again.
 
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
+import type { Replay } from '../../../domain/errors/replay.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Dedupe } from '../../../domain/resource.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
@@ -13,6 +14,7 @@ import type { WatchDecision } from '../../contract/watches.ts';
 import { DIGESTS_PER_STEP } from '../../log/digests.ts';
 import { readFallbacks } from '../../log/fallbacks.ts';
 import type { DueFallback, LockedReplay } from '../../log/port.ts';
+import { lockLastReplays } from '../../log/replays/last-replays.ts';
 import { lockReplays } from '../../log/replays/replay-errors.ts';
 import { takeTicks } from '../../log/ticks.ts';
 import { readDecidable } from '../../log/watch/decisions.ts';
@@ -47,6 +49,8 @@ export class Reads {
   readonly firedTicks = new Set<string>();
   /** Locked operations that may make replays, by id. */
   readonly replays = new Map<string, LockedReplay>();
+  /** What stands for errors that are locked, by entry. */
+  readonly lastReplays = new Map<number, Replay>();
   /** Decisions about watches that count unless the watch changes meanwhile, by decisionKey. */
   readonly decisions = new Set<string>();
   readonly strategies = new Map<string, Dedupe | null>();
@@ -80,6 +84,7 @@ export class Reads {
     await Promise.all([
       this.#readClockAndVersions(needs.owners),
       needs.replays.length > 0 && this.#readReplays(needs.replays),
+      needs.retried.size > 0 && this.#readRetried(needs.retried),
       this.#readKeys(needs.keys),
       this.#readEndings(needs.endings),
       this.#readReturns(needs.returns),
@@ -209,6 +214,13 @@ export class Reads {
 
   async #readReplays(steps: readonly ReplayStep[]): Promise<void> {
     for (const locked of await runSteps(this.#tx, lockReplays(steps))) this.replays.set(locked.id, locked);
+  }
+
+  async #readRetried(retried: Needs['retried']): Promise<void> {
+    for (const [ownerId, errors] of retried) {
+      const lastReplays = await runSteps(this.#tx, lockLastReplays(ownerId, errors));
+      for (const [entry, replay] of lastReplays) this.lastReplays.set(entry, replay);
+    }
   }
 
   async #decide(decisions: readonly WatchDecision[]): Promise<void> {

@@ -1,13 +1,14 @@
 // Postgres' LogWriter: returns what the batch has read, and collects rows to write. See batch.ts.
 
-import type { Emission, NewEmission } from '../../../domain/emission.ts';
+import { type Emission, type NewEmission, REPLAY } from '../../../domain/emission.ts';
 import type { GroupedError } from '../../../domain/errors/group.ts';
+import type { Replay } from '../../../domain/errors/replay.ts';
 import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
 import type { Dedupe, Owner, Runnable, Subscription, Webhook } from '../../../domain/resource.ts';
 import type { Withheld } from '../../../domain/route.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
 import type { ReplayStep } from '../../contract/operations.ts';
-import type { FreeSlots, Idempotency, Tick } from '../../contract/store.ts';
+import type { FreeSlots, Idempotency, RunFailure, Tick } from '../../contract/store.ts';
 import type { WatchDecision } from '../../contract/watches.ts';
 import {
   type ClaimsSoFar,
@@ -101,8 +102,12 @@ export class PlannedLogWriter implements LogWriter {
     this.planner.captures.add(group, error);
   }
 
-  takeReplay({ operationId }: ReplayStep): LockedReplay | undefined {
-    return this.planner.takeReplay(operationId);
+  lastReplayOf(ownerId: string, error: RunFailure): Replay | undefined {
+    return this.planner.lastReplaysOf(ownerId, [error]).get(error.entry);
+  }
+
+  takeReplay(step: ReplayStep): LockedReplay | undefined {
+    return this.planner.takeReplay(step);
   }
 
   writeReplays(made: ReplaysMade): void {
@@ -135,6 +140,7 @@ export class PlannedLogWriter implements LogWriter {
     const { changes, core, nowMs } = this.planner;
     const { emission, runnable, state, continued, error } = made;
     const node = core.node.id;
+    if (emission.name === REPLAY) this.planner.reruns.push(made);
     const cells = {
       run: made.run,
       owner_id: emission.ownerId,

@@ -32,6 +32,7 @@ export function logVerbs(core: LogCore): LogVerbs {
             const idempotency = options?.idempotency;
             needs.owners.add(emission.ownerId);
             if (idempotency) needs.keys.set(pairKey(idempotency.triggerId, idempotency.key), idempotency);
+            if (options?.unlessReplayed) needs.retry(emission.ownerId, options.unlessReplayed);
           },
           plan: (planner) => append(new PlannedLogWriter(planner, admission), emission, options),
         },

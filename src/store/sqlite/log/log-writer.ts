@@ -3,12 +3,13 @@
 import type { DigestWindow } from '../../../domain/delivery/digest.ts';
 import type { Emission, NewEmission } from '../../../domain/emission.ts';
 import type { GroupedError } from '../../../domain/errors/group.ts';
+import type { Replay } from '../../../domain/errors/replay.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Dedupe, Owner, Runnable, Subscription, Webhook } from '../../../domain/resource.ts';
 import type { Withheld } from '../../../domain/route.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
 import type { ReplayStep } from '../../contract/operations.ts';
-import type { FreeSlots, Idempotency, Tick } from '../../contract/store.ts';
+import type { FreeSlots, Idempotency, RunFailure, Tick } from '../../contract/store.ts';
 import type { WatchDecision } from '../../contract/watches.ts';
 import { DIGESTS_PER_STEP } from '../../log/digests.ts';
 import { readFallbacks, writeFallbacks } from '../../log/fallbacks.ts';
@@ -32,6 +33,7 @@ import {
   type RunNote,
   type RunQueue,
 } from '../../log/port.ts';
+import { lockLastReplays } from '../../log/replays/last-replays.ts';
 import { lockReplays, writeReplays } from '../../log/replays/replay-errors.ts';
 import { takeTicks } from '../../log/ticks.ts';
 import { takeDecisions } from '../../log/watch/decisions.ts';
@@ -100,6 +102,10 @@ export class SqliteLogWriter implements LogWriter {
 
   captureError(group: NewGroup, error: GroupedError): void {
     this.tx.captures.add(group, error);
+  }
+
+  lastReplayOf(ownerId: string, error: RunFailure): Replay | undefined {
+    return runSteps(this.core, this.tx, () => lockLastReplays(ownerId, [error])).get(error.entry);
   }
 
   takeReplay(step: ReplayStep): LockedReplay | undefined {
