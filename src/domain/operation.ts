@@ -45,6 +45,8 @@ export interface NewReplay {
   readonly ownerId: string;
   readonly kind: 'replay';
   readonly order: ReplayOrder;
+  /** An end of the log (StreamStore.logEnd): no error is added before it any more, which the operation would pass by. */
+  readonly logEnd: number;
   readonly createdAtMs: number;
 }
 

@@ -64,7 +64,7 @@ async function whyHook(
 export interface ReplayActionDeps {
   readonly store: Pick<
     Store,
-    'createReplay' | 'previewReplay' | 'getErrorGroup' | 'exists' | 'getDeployment' | 'getRun'
+    'createReplay' | 'previewReplay' | 'getErrorGroup' | 'exists' | 'getDeployment' | 'getRun' | 'logEnd'
   >;
   /** What the sample of a dry run shows. */
   readonly shown: Pick<Store, 'previewReplay'>;
@@ -81,6 +81,7 @@ export function createReplays({ store, shown, clock, ids, wake }: ReplayActionDe
       ownerId,
       kind: 'replay',
       order,
+      logEnd: await store.logEnd(),
       createdAtMs: clock.nowMs(),
     };
     const operation = await store.createReplay(replay);

@@ -38,11 +38,11 @@ export function operationVerbs({ database }: ConfigCore): OperationVerbs {
         return true;
       }),
 
-    createReplay: ({ id, ownerId, kind, order, createdAtMs }) =>
+    createReplay: ({ id, ownerId, kind, order, logEnd, createdAtMs }) =>
       database.write(function* (w) {
         const { selection, deploymentId, canary, stopOnFailures } = order;
         const newest = yield* get(sql`SELECT entry FROM emissions WHERE owner_id = ${ownerId} AND name = '$errors'
-          ORDER BY owner_id DESC, entry DESC LIMIT 1`);
+          AND entry <= ${logEnd} ORDER BY owner_id DESC, entry DESC LIMIT 1`);
         const lastEntry = selection.entries?.at(-1) ?? (newest ? number(newest, 'entry') : 0);
         yield* send(sql`INSERT INTO operations (id, owner_id, kind, since_ms, until_ms, states, state, total, is_counted,
             resent, after_number, turn, created_at_ms, updated_at_ms, replay, deployment_id, last_entry, is_canary_over,

@@ -37,7 +37,7 @@ export async function fail(stage: Stage, workflow: Workflow, count: number, code
   });
 }
 
-const NONE: ErrorSelection = {
+export const NONE: ErrorSelection = {
   groupId: null,
   workflowId: null,
   code: null,
@@ -65,7 +65,9 @@ export function start(
   const order = { ...PLAIN_ORDER, ...changes, selection: selection(of) };
   const { ids, clock, owner, store } = stage;
   const id = ids.next(PREFIX.operation);
-  return store.createReplay({ id, ownerId: owner.id, kind: 'replay', order, createdAtMs: clock.nowMs() });
+  // With a clock that stands, errors of this millisecond are behind the end of the log.
+  const logEnd = Number.MAX_SAFE_INTEGER;
+  return store.createReplay({ id, ownerId: owner.id, kind: 'replay', order, logEnd, createdAtMs: clock.nowMs() });
 }
 
 /** The errors that come next, as they would be replayed. */

@@ -147,7 +147,14 @@ export const SCENES: Record<string, Scene> = {
 async function replayStep({ store, clock, ownerId, globalId }: World): Promise<ReplayStep> {
   const id = new CountingIds().next(PREFIX.operation);
   const order = { ...PLAIN_ORDER, selection: selection({ workflowId: globalId }) };
-  await store.createReplay({ id, ownerId, kind: 'replay', order, createdAtMs: clock.nowMs() });
+  await store.createReplay({
+    id,
+    ownerId,
+    kind: 'replay',
+    order,
+    logEnd: Number.MAX_SAFE_INTEGER,
+    createdAtMs: clock.nowMs(),
+  });
   while ((await store.getOperation(ownerId, id))?.total === null) await store.stepOperation();
   return defined((await next({ store })) ?? undefined);
 }

@@ -51,7 +51,7 @@ export function toLastReplays(rows: readonly Row[], errors: readonly OfRun[]): R
   return lastReplaysAmong(reruns, errors);
 }
 
-/** The same of runs in the order of their numbers. */
+/** Returns the same of runs, which are in the order of their numbers. */
 export function lastReplaysAmong(reruns: readonly Rerun[], errors: readonly OfRun[]): ReadonlyMap<number, Replay> {
   const entriesOf = Map.groupBy(errors, ({ causeRun }) => causeRun);
   const latest = new Map<number, Replay>();
