@@ -124,10 +124,7 @@ export interface KeptKey {
 export interface ReplayStore {
   /** Locks the error that a run failed with, and returns the replay that stands for it; undefined: there is none. */
   lastReplayOf(ownerId: string, error: RunFailure): Replay | undefined;
-  /**
-   * Locks and returns an operation that may make replays, with those that stand for the errors of its step; undefined: it does
-   * not run. A verb writes what it gets, once.
-   */
+  /** Locks and returns an operation; undefined: it does not run. A verb writes what it gets, once. */
   takeReplay(step: ReplayStep): LockedReplay | undefined;
   writeReplays(made: ReplaysMade): void;
 }

@@ -11,7 +11,6 @@ import type { RunLease } from '../../../domain/run/run.ts';
 import type { ReplayStep } from '../../contract/operations.ts';
 import type { Idempotency, Tick } from '../../contract/store.ts';
 import type { WatchDecision } from '../../contract/watches.ts';
-import { DIGESTS_PER_STEP } from '../../log/digests.ts';
 import { readFallbacks } from '../../log/fallbacks.ts';
 import type { DueFallback, LockedReplay } from '../../log/port.ts';
 import { lockLastReplays } from '../../log/replays/last-replays.ts';
@@ -28,6 +27,7 @@ import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import type { DigestNeed, EarlierTries, Needs, QueueNeed } from './batch-needs.ts';
 import { leaseKey, Misses, pairKey, tickKey } from './batch-needs.ts';
+import { readOverDigests, takeDueLater } from './due-rows.ts';
 import { QUEUE_COLUMNS, type QueueRow, toQueueRow } from './listener-queue.ts';
 
 /** This node was taken for gone, and must not write: it registers again, and the transaction is repeated. */
@@ -244,32 +244,13 @@ export class Reads {
   }
 
   async #readOverDigests(): Promise<void> {
-    const over = await this.#tx.query(
-      `SELECT owner_id AS digest_owner, digest_key AS over_key, opened_at_ms, closes_at_ms, repeats, newest_entry
-        FROM digests WHERE closes_at_ms <= $1::bigint ORDER BY owner_id, digest_key LIMIT ${DIGESTS_PER_STEP}
-        FOR UPDATE SKIP LOCKED`,
-      this.#core.clock.nowMs(),
-    );
-    if (over.length === 0) return;
-    const newest = await this.#tx.query(
-      'SELECT * FROM emissions WHERE entry = ANY($1::bigint[])',
-      arrayLiteral(over.map((row) => number(row, 'newest_entry'))),
-    );
-    const byEntry = new Map(newest.map((row) => [row.entry, row]));
-    this.overDigests = over.map((row) => ({ entry: null, ...byEntry.get(number(row, 'newest_entry')), ...row }));
+    this.overDigests = await readOverDigests(this.#tx, this.#core.clock.nowMs());
     for (const row of this.overDigests) this.#missed.owners.add(text(row, 'digest_owner'));
   }
 
   async #readDueLater(): Promise<void> {
-    const due = await this.#tx.query(
-      `DELETE FROM later_emissions WHERE entry = ANY (ARRAY(SELECT entry FROM later_emissions
-          WHERE due_at_ms <= $1::bigint ORDER BY due_at_ms, entry LIMIT ${LIMITS.laterStep} FOR UPDATE SKIP LOCKED))
-        RETURNING *`,
-      this.#core.clock.nowMs(),
-    );
-    const lead = (a: Row, b: Row, column: string): number => number(a, column) - number(b, column);
-    this.dueLater = due.sort((a, b) => lead(a, b, 'due_at_ms') || lead(a, b, 'entry'));
-    for (const row of due) this.#missed.owners.add(text(row, 'owner_id'));
+    this.dueLater = await takeDueLater(this.#tx, this.#core.clock.nowMs());
+    for (const row of this.dueLater) this.#missed.owners.add(text(row, 'owner_id'));
   }
 
   async #readFallbacks(): Promise<void> {

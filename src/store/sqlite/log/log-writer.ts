@@ -47,7 +47,7 @@ import type { Core } from '../core.ts';
 import { SqliteDeliveryQueue } from '../deliveries/delivery-queue.ts';
 import { readExpiredRuns, readLeasedRun } from '../runs/leased-run.ts';
 import { SqliteRunQueue } from '../runs/run-queue.ts';
-import { insertEmission, insertLater } from './rows.ts';
+import { insertDelivery, insertEmission, insertLater } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 
 /** One for each verb. */
@@ -182,22 +182,7 @@ export class SqliteLogWriter implements LogWriter {
   }
 
   insertDelivery(made: NewDelivery): void {
-    const { emission, state } = made;
-    this.core.writer.run(
-      `INSERT INTO deliveries (delivery, owner_id, kind, listener_id, subscription_id, via, entry, state, attempts_made,
-        fence, boot, due_at_ms) VALUES (?,?,?,?,?,?,?,?,0,?,?,?)`,
-      made.delivery,
-      emission.ownerId,
-      made.kind,
-      made.listenerId,
-      made.subscriptionId,
-      made.via,
-      emission.entry,
-      state,
-      state === 'sending' ? 1 : 0,
-      this.core.boot,
-      state === 'pending' ? this.tx.nowMs : null,
-    );
+    insertDelivery(this.core, made, this.tx.nowMs);
   }
 
   runQueue(ownerId: string, runnableId: string): RunQueue {

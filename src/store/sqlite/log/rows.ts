@@ -1,6 +1,7 @@
-// Rows of emissions; the flags of an emission are bits of one number.
+// Rows of emissions and deliveries; the flags of an emission are bits of one number.
 
 import type { Emission, NewEmission } from '../../../domain/emission.ts';
+import type { NewDelivery } from '../../log/port.ts';
 import { EMISSION_COLUMNS, emissionCells, FLAG_BITS, LATER_COLUMNS } from '../../rows/emission-cells.ts';
 import { toEmission } from '../../rows/log-rows.ts';
 import type { Core } from '../core.ts';
@@ -31,6 +32,29 @@ export function insertEmission(writer: Connection, emission: Emission): void {
   const values: unknown[] = Object.values(cells);
   values.splice(FLAGS_AT, FLAGS.length, flagsOf(cells));
   writer.run(EMISSION, ...(values as Value[]));
+}
+
+export function insertDelivery(
+  { writer, boot }: Pick<Core, 'writer' | 'boot'>,
+  made: NewDelivery,
+  nowMs: number,
+): void {
+  const { emission, state } = made;
+  writer.run(
+    `INSERT INTO deliveries (delivery, owner_id, kind, listener_id, subscription_id, via, entry, state, attempts_made,
+      fence, boot, due_at_ms) VALUES (?,?,?,?,?,?,?,?,0,?,?,?)`,
+    made.delivery,
+    emission.ownerId,
+    made.kind,
+    made.listenerId,
+    made.subscriptionId,
+    made.via,
+    emission.entry,
+    state,
+    state === 'sending' ? 1 : 0,
+    boot,
+    state === 'pending' ? nowMs : null,
+  );
 }
 
 export function insertLater(writer: Connection, emission: NewEmission & { entry: number }, dueAtMs: number): void {
