@@ -104,6 +104,18 @@ export function replaysContract(harness: Harness): void {
       equal(await groupState(stage), 'open', 'it failed differently');
     });
 
+    it('leaves its group open when it was about a part of it', async () => {
+      await using stage = await failedOnes(harness, 2);
+      const { groupId, clock } = stage;
+      const parts = [{ code: 'Lost' }, { sinceMs: 0 }, { untilMs: clock.nowMs() + DAY_MS }];
+      for (const part of parts) {
+        const operation = await start(stage, { groupId, ...part }, { isAgain: true });
+        await carryOut(stage);
+        deepEqual(await counts(stage, operation), { fixed: 2 }, JSON.stringify(part));
+        equal(await groupState(stage), 'open', JSON.stringify(part));
+      }
+    });
+
     it('is about the errors that there are when it is made', async () => {
       await using stage = await failedOnes(harness, 3);
       const operation = await start(stage, { groupId: stage.groupId });
@@ -247,7 +259,10 @@ export function replaysContract(harness: Harness): void {
       const named = await start(neighbour, { entries: stage.entries });
       await stepOn(neighbour);
       deepEqual(await counts(neighbour, named), { not_replayed: 2 }, 'as if they did not exist');
+      const previewed = await stage.store.previewReplay(neighbour.owner.id, selection({ entries: stage.entries }));
+      deepEqual([...previewed.byEmitter.keys()], [], 'nor whose they are');
       await carryOut(stage);
+      deepEqual(await counts(stage, operation), { fixed: 2 }, 'no step of another owner counts');
       const theirs = { ownerId: neighbour.owner.id, operationId: operation.id };
       deepEqual(await stage.store.listReplayResults(theirs, { limit: 9 }), { totalCount: 0, items: [] });
     });
