@@ -199,6 +199,9 @@ test('sources are listed newest first, also as mine', async () => {
       next.data.map((s: { name: string }) => s.name),
       ['two'],
     );
+    const { component_code, ...one } = (await errand.client.get(`/v1/sources/${ids[0]}`)).data;
+    assert.equal(component_code, ECHO_SOURCE);
+    assert.deepEqual(page.data[0], one, 'as it is shown by itself, but for its code');
   }
 });
 
@@ -208,7 +211,8 @@ test('deleting events empties the listing only', async () => {
   for (const n of [1, 2, 3]) await post(source, { n });
   await emissions(errand, source.id, 3);
   const answer = await errand.client.request('DELETE', `/v1/sources/${source.id}/events`);
-  assert.equal(answer.status, 202, answer.text);
+  assert.deepEqual([answer.status, answer.json], [202, { data: { deleted: 3 } }]);
+  assert.equal((await errand.client.request('DELETE', '/v1/sources/dc_none/events')).status, 404);
   await until('an empty listing', async () => {
     const page = await errand.client.get(`/v1/sources/${source.id}/event_summaries`);
     return page.data.length === 0;

@@ -52,23 +52,6 @@ test('a new source is answered as agreed', async (t) => {
   });
 });
 
-test('secret props are never shown', async (t) => {
-  const { call, seed } = await startServer(t, { actions: ACTIONS });
-  await seed.source(SOURCE);
-  for (const path of ['/v1/sources', `/v1/sources/${DC1}`])
-    assert.doesNotMatch((await call('GET', path)).text, /hunter2/);
-});
-
-test('a source needs its code', async (t) => {
-  const { call } = await startServer(t, { actions: ACTIONS });
-  const missing = await call('POST', '/v1/sources', { json: { configured_props: {} } });
-  assert.deepEqual([missing.status, missing.json.errors[0].parameter], [400, 'component_code']);
-  const both = await call('POST', '/v1/sources', { json: { component_code: 'x', component: 'rss' } });
-  assert.deepEqual([both.status, both.json.errors[0].parameter], [400, 'component']);
-  const props = await call('POST', '/v1/sources', { json: { component_code: 'x', configured_props: [] } });
-  assert.deepEqual([props.status, props.json.errors[0].parameter], [400, 'configured_props']);
-});
-
 test('props may come as JSON in the query', async (t) => {
   const { call, calls } = await startServer(t, { actions: ACTIONS });
   const props = encodeURIComponent('{"a":[1]}');
@@ -81,25 +64,6 @@ test('one source comes with its code', async (t) => {
   const { call } = await startServer(t, { actions: ACTIONS });
   assert.equal((await call('GET', `/v1/sources/${DC1}`)).json.data.component_code, 'export default {}');
   assert.equal((await call('DELETE', `/v1/sources/${DC1}`)).json.data.id, DC1);
-});
-
-test('sources are listed under both paths', async (t) => {
-  const { call, seed } = await startServer(t, { actions: ACTIONS });
-  await seed.source(SOURCE, trigger(1, { runnableId: DC1 }));
-  const all = await call('GET', '/v1/sources');
-  const { component_code: _, ...one } = (await call('GET', `/v1/sources/${DC1}`)).json.data;
-  assert.deepEqual(all.json.data, [one], 'as each is shown by itself, but for its code');
-  assert.match(one.endpoint_url, /\/e\/key1$/);
-  assert.deepEqual((await call('GET', '/v1/users/me/sources')).json, all.json);
-});
-
-test('deleting events answers 202', async (t) => {
-  const { call, seed, stage } = await startServer(t);
-  await seed.source(SOURCE);
-  for (let n = 0; n < 3; n++) await stage.append(DC1);
-  const { status, json } = await call('DELETE', `/v1/sources/${DC1}/events`);
-  assert.deepEqual([status, json], [202, { data: { deleted: 3 } }]);
-  assert.equal((await call('DELETE', `/v1/sources/${idOf('dc_', 9)}/events`)).status, 404);
 });
 
 test('a source is invoked with exact bytes', async (t) => {
