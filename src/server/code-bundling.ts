@@ -5,14 +5,19 @@
 import type { Log } from '../ports.ts';
 import type { Bundled, StepSource } from '../runner/bundling/bundle.ts';
 import type { BundledFile, WorkflowFile } from '../runner/bundling/bundle-file.ts';
+import { type BundleCache, createBundleCache } from '../runner/bundling/bundler.ts';
 import { Bundling } from '../runner/bundling/bundling.ts';
 import { NONE_OUTSIDE, type PackageFolders } from '../runner/bundling/outside.ts';
 import { isolationOf, ownCgroups } from './code-isolation.ts';
 import type { Config } from './config.ts';
 
+/** Of all services of the process: each new store has the same global workflow, which is bundled for the first alone. */
+const BUNDLES = createBundleCache();
+
 export interface BundlingParts {
   readonly bundleStep: (source: StepSource, packagesDir?: string | null, outside?: PackageFolders) => Promise<Bundled>;
   readonly bundleFile: (file: WorkflowFile) => Promise<BundledFile>;
+  readonly bundles: BundleCache;
   /** Folders of packages that are not bundled. */
   readonly packageFolders: () => PackageFolders;
   /** Why bundling is impossible; null: no reason is known. */
@@ -30,6 +35,7 @@ export function createBundling(config: Config, log: Log): BundlingParts {
     bundleStep: (source, packagesDir = null, outside = NONE_OUTSIDE) =>
       ('path' in source && source.isTrusted ? trusted : confined).bundleStep(source, packagesDir, outside),
     bundleFile: (file) => trusted.bundleFile(file, { dir: config.packagesDir, outside: packageFolders() }),
+    bundles: BUNDLES,
     packageFolders,
     problem: () => confined.problem ?? trusted.problem,
     stop: () => {

@@ -156,8 +156,8 @@ function buildParts(surroundings: Surroundings) {
     delivery: (delivery) => deliveries.attempt(delivery),
   });
   const { componentsDir, packagesDir } = config;
-  const { packageFolders: outside, bundleStep } = bundling;
-  const bundler = createBundler({ packagesDir, outside, bundleStep });
+  const { packageFolders: outside, bundleStep, bundles } = bundling;
+  const bundler = createBundler({ packagesDir, outside, bundleStep, cache: bundles });
   const components = createComponents({ bundler, componentsDir, packagesDir, runner });
   const changes = new SourceChanges({ store, wake });
   const warm = warmer(runner, { runsHere: config.roles.has('run') });

@@ -21,6 +21,8 @@ interface CachedBundle {
   readonly stamp: string;
 }
 
+export type BundleCache = LruCache<CachedBundle>;
+
 const MAX_KEPT = 200;
 const MAX_KEPT_CHARS = 64 * 1024 * 1024;
 
@@ -30,15 +32,22 @@ interface BundlerOptions {
   readonly outside?: () => PackageFolders;
   /** The function that bundles; left out: this process bundles. */
   readonly bundleStep?: typeof bundleStep;
+  /** The bundles to look in first; left out: an empty cache. A bundle depends on nothing but its key and its files. */
+  readonly cache?: BundleCache;
 }
 
-export function createBundler(options: BundlerOptions): Bundler {
-  const { packagesDir, outside = () => NONE_OUTSIDE, bundleStep: bundleOne = bundleStep } = options;
-  const cached = new LruCache<CachedBundle>({
+/** Returns an empty cache that keeps the last 200 bundles, and 64 million characters at most. */
+export function createBundleCache(): BundleCache {
+  return new LruCache<CachedBundle>({
     max: MAX_KEPT,
     maxWeight: MAX_KEPT_CHARS,
     weigh: ({ bundled }) => bundled.bundle.length + bundled.sourceMap.length,
   });
+}
+
+export function createBundler(options: BundlerOptions): Bundler {
+  const { packagesDir, outside = () => NONE_OUTSIDE, bundleStep: bundleOne = bundleStep } = options;
+  const { cache: cached = createBundleCache() } = options;
   const underWay = new Map<string, Promise<Bundled>>();
 
   async function make(key: string, source: StepSource): Promise<Bundled> {
@@ -53,7 +62,7 @@ export function createBundler(options: BundlerOptions): Bundler {
   }
 
   async function bundle(source: StepSource): Promise<Bundled> {
-    const key = JSON.stringify([source, outside()]);
+    const key = JSON.stringify([source, packagesDir, outside()]);
     const cachedBundle = cached.get(key);
     if (cachedBundle && cachedBundle.stamp === (await stampOf(cachedBundle.bundled.inputs)))
       return cachedBundle.bundled;
