@@ -70,3 +70,40 @@ export type WakeTopic =
 export interface Wake {
   notify(topic: WakeTopic, inMs?: number): void;
 }
+
+/** A part of a trace that has ended. Attributes contain no event, no secret and no address of a webhook beyond its host. */
+export interface Span {
+  readonly name: string;
+  readonly kind: 'server' | 'consumer' | 'producer' | 'client' | 'internal';
+  /** 32 and 16 hexadecimal digits. */
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string | null;
+  /** Epoch milliseconds, with fractions. */
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly attributes: Readonly<Record<string, string | number | boolean>>;
+  /** Null: the span did not fail. */
+  readonly exception: { readonly type: string; readonly message: string; readonly stack: string } | null;
+  /** A span of another trace that has to do with it. */
+  readonly link: { readonly traceId: string; readonly spanId: string } | null;
+}
+
+/** What became of spans since the start. */
+export interface SpanCounts {
+  readonly exported: number;
+  /** Given up, after some tries. */
+  readonly failed: number;
+  /** The queue was full. */
+  readonly dropped: number;
+}
+
+/** Where spans go. Promise: never throws, never blocks, and keeps a bounded number. */
+export interface SpanSink {
+  /** Returns whether a trace that begins here is recorded: the same answer for the same trace, at every node. */
+  isSampled(traceId: string): boolean;
+  add(span: Span): void;
+  readonly counts: SpanCounts;
+  /** Sends what is queued, for a limited time. May be called twice. */
+  stop(): Promise<void>;
+}

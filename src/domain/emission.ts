@@ -43,6 +43,8 @@ export interface NewEmission {
   readonly test: boolean;
   /** One per original event, kept across retries, forwards and replays. Null: a trace begins with this emission. */
   readonly traceId: string | null;
+  /** The `traceparent` that the original event came with; kept like `traceId`. Null: none, or nothing is traced here. */
+  readonly traceparent: string | null;
   /** Listeners (`p_`, `dc_`, `wh_`) whose runs or deliveries led to this emission, oldest first, each once. */
   readonly lineage: readonly string[];
   /** Number of runs between the original event and this emission. */
@@ -110,6 +112,7 @@ export const PLAIN_EMISSION = {
   replay: false,
   test: false,
   traceId: null,
+  traceparent: null,
   lineage: [] as readonly string[],
   hops: 0,
   causeRun: null,

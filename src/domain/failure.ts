@@ -150,7 +150,8 @@ export function failureOfReport(report: Report, by: ReportedBy): NewEmission {
   const fault = faultOf(report, nowMs);
   const grouped = captured({ ...fault, stack: report.ownFrames ?? fault.stack }, null);
   const body = report.originalEvent ?? NO_EVENT;
-  const emission = { ownerId, body, replay: false, test: false, traceId: eventId, lineage: [], hops: 0 };
+  const { lineage, hops, traceparent } = PLAIN_EMISSION;
+  const emission = { ownerId, body, replay: false, test: false, traceId: eventId, traceparent, lineage, hops };
   const failed = { emission, emitterId: id, context, causeRun: null, causeDelivery: null, grouped };
   return errorEmission(failed, fault, report.context);
 }
@@ -193,7 +194,10 @@ function idOf({ kind, emission }: ClaimedDelivery): string {
 }
 
 interface Failed {
-  readonly emission: Pick<Emission, 'ownerId' | 'body' | 'replay' | 'test' | 'traceId' | 'lineage' | 'hops'>;
+  readonly emission: Pick<
+    Emission,
+    'ownerId' | 'body' | 'replay' | 'test' | 'traceId' | 'traceparent' | 'lineage' | 'hops'
+  >;
   readonly emitterId: string;
   readonly context: Record<string, unknown>;
   readonly causeRun: number | null;
@@ -265,6 +269,7 @@ function errorEmission(failed: Failed, fault: Fault, told: Uint8Array | null = n
     replay: emission.replay,
     test: emission.test,
     traceId: emission.traceId,
+    traceparent: emission.traceparent,
     lineage: extended(emission.lineage, emitterId),
     hops: emission.hops + 1,
     causeRun: failed.causeRun,
@@ -294,6 +299,7 @@ export function emittedBy(
     replay: emission.replay,
     test: emission.test,
     traceId: emission.traceId,
+    traceparent: emission.traceparent,
     lineage: extended(emission.lineage, runnable.id),
     hops: emission.hops + 1,
     causeRun: run.run,

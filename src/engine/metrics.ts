@@ -3,6 +3,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { REFUSALS, type RefusalCode } from '../domain/fault.ts';
 import { HEARTBEAT_FAILED, SILENT, UNHEALTHY } from '../domain/watch/watch.ts';
+import type { SpanCounts } from '../ports.ts';
 import { REPAIR_KINDS } from '../store/contract/counters.ts';
 import type { Slots } from './capacity/slots.ts';
 import type { Streams } from './streams/streams.ts';
@@ -10,6 +11,7 @@ import type { Streams } from './streams/streams.ts';
 interface Counted {
   readonly processes: () => number;
   readonly isBundlingFailing: () => boolean;
+  readonly spans: () => SpanCounts | undefined;
 }
 
 export class Metrics {
@@ -100,6 +102,17 @@ export class Metrics {
       help: 'Items of envelopes that came to /api/{project}/envelope/: errors are taken, all others ignored',
       labelNames: ['item'],
       registers,
+    });
+    new Counter({
+      name: 'errand_trace_spans_total',
+      help: 'Spans that were to be sent to the receiver of traces, by what became of them',
+      labelNames: ['result'],
+      registers,
+      collect() {
+        this.reset();
+        const { exported = 0, failed = 0, dropped = 0 } = counted.spans() ?? {};
+        for (const [result, count] of Object.entries({ exported, failed, dropped })) this.inc({ result }, count);
+      },
     });
     // Shown from the start: an alert looks for what was added.
     for (const kind of REPAIR_KINDS) this.repairs.inc({ kind }, 0);

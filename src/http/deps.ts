@@ -69,6 +69,8 @@ export interface HttpDeps {
   readonly streams: Streams;
   readonly quotas: OwnerQuotas;
   readonly urls: Urls;
+  /** Undefined or null: nothing is traced. */
+  readonly tracing?: Tracing | null;
   readonly signInLinks: SignInLinks;
   /** Undefined: as `npm run build` left it; null: none. */
   readonly dashboard?: Dashboard | null;
@@ -93,6 +95,14 @@ export interface OwnerQuotas {
   takeStored(ownerId: string, bytes: number): void;
   set(ownerId: string, quotas: Quotas): Promise<void>;
   show(ownerId: string): Promise<{ readonly limits: Quotas; readonly use: QuotaUse }>;
+}
+
+export interface Tracing {
+  /** Handles a request that came with this `traceparent`; `answer` gets the header `traceresponse`. */
+  during(
+    call: { readonly traceparent: string | undefined; readonly answer: (traceresponse: string) => void },
+    handle: () => void,
+  ): void;
 }
 
 export interface Metrics {

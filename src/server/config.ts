@@ -3,8 +3,9 @@
 import { join, resolve } from 'node:path';
 import type { EndpointHosts } from '../domain/endpoint.ts';
 import { KIB, LIMITS } from '../domain/limits.ts';
+import type { TracingSettings } from '../otel/settings.ts';
 import { readDatabaseUrl } from './database-url.ts';
-import { oneLine, shortened, suggestion } from './setting-messages.ts';
+import { oneLine, shortened, suggestion } from './settings/messages.ts';
 import {
   type CodeUser,
   readAddress,
@@ -18,7 +19,9 @@ import {
   readSecretKey,
   readSender,
   readUrl,
-} from './setting-readers.ts';
+  type Setting,
+} from './settings/readers.ts';
+import { readTracing } from './settings/tracing.ts';
 
 /** What a process does: answers callers, runs code, delivers. */
 export const ROLES = ['api', 'run', 'deliver'] as const;
@@ -68,21 +71,12 @@ export interface Config {
   readonly runnerMemoryMb: number | null;
   /** The user of code where the server is root; null: the server's. `isAsked`: the start fails where this is impossible. */
   readonly codeUser: CodeUser | null;
+  readonly tracing: TracingSettings | null;
 }
 
 /** A wrong or unknown setting; the message names it and says what is allowed. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
-}
-
-interface Setting {
-  readonly name: string;
-  /** As shown by `errand config`; empty: no default. */
-  readonly fallback: string;
-  readonly about: string;
-  /** Throws what is allowed. Gets an empty string only for settings without a default. */
-  readonly read: (value: string) => unknown;
-  readonly isSecret?: boolean;
 }
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
@@ -285,6 +279,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     ownersWithoutJail: of('ERRAND_OWNERS_WITHOUT_JAIL'),
     runnerMemoryMb: of('ERRAND_RUNNER_MEMORY_MB'),
     codeUser: of('ERRAND_CODE_USER'),
+    tracing: readTracing(env, (setting) => readSetting(setting, env[setting.name])),
   };
   checkTogether(config);
   return config;

@@ -16,7 +16,7 @@ import { dirname } from 'node:path';
 import type { Random } from '../ports.ts';
 import { type SecretKey, spellSecretKey } from '../store/seal/seal-key.ts';
 import { type Config, ConfigError, dataPaths } from './config.ts';
-import { readSecretKey } from './setting-readers.ts';
+import { readSecretKey } from './settings/readers.ts';
 
 const KEY_BYTES = 32;
 

@@ -1,7 +1,6 @@
 // The composition root: the only file that builds all parts, and stops them in order.
 
 import { createUrls, type Urls } from '../domain/endpoint.ts';
-import { VERSION } from '../domain/version.ts';
 import { Answers } from '../engine/accept/answers.ts';
 import { Dispatch } from '../engine/accept/dispatch.ts';
 import { createEmit } from '../engine/accept/emit.ts';
@@ -32,22 +31,20 @@ import { SourceChanges } from '../engine/sources/source-changes.ts';
 import { createSourceFiles } from '../engine/sources/source-files.ts';
 import { SourceRepairs } from '../engine/sources/source-repairs.ts';
 import { Streams } from '../engine/streams/streams.ts';
+import { Tracing } from '../engine/tracing/tracing.ts';
 import { WakeUps } from '../engine/wake-ups.ts';
 import { openDashboard } from '../http/dashboard/built.ts';
 import { createHttpServer, type HttpServer } from '../http/server/server.ts';
 import { SignInLinks } from '../http/session/sign-in-links.ts';
 import { STREAM_FRAMES } from '../http/wire/log/stream-frames.ts';
 import { fileInput } from '../http/wire/workflow-files.ts';
-import { createMailer } from '../mail/mailer.ts';
-import type { Ids, Log, Random, StoreClock } from '../ports.ts';
+import type { Ids, Log, Random, SpanSink, StoreClock } from '../ports.ts';
 import { createBundler } from '../runner/bundling/bundler.ts';
 import type { ProcessRunner } from '../runner/pool/pool.ts';
 import type { RunQuotas } from '../runner/pool/process-slots.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { Addresses } from '../webhook/address.ts';
-import { createGuardedClient } from '../webhook/client.ts';
 import { createEgress } from '../webhook/egress.ts';
-import { createPoster } from '../webhook/post.ts';
 import { newSecret, newSigningKey } from '../webhook/sign.ts';
 import { createBundling } from './code-bundling.ts';
 import { runnerOf, tryIsolation } from './code-isolation.ts';
@@ -59,7 +56,9 @@ import { createJudges, type OwnPorts } from './own-services.ts';
 import { prepareMachine } from './preparation.ts';
 import { createIds } from './real-ports.ts';
 import { removeRunning, writeRunning } from './running-file.ts';
+import { createSenders } from './senders.ts';
 import { warnAtStart } from './start-warnings.ts';
+import { openSpansOf } from './tracing.ts';
 import { buildFolder } from './workflow-folder.ts';
 
 export interface Ports extends StorePorts {
@@ -99,12 +98,15 @@ interface Surroundings {
   /** Judges the targets of code's connections. */
   readonly codeAddresses: Addresses;
   readonly urls: Urls;
+  /** Null: nothing is traced. */
+  readonly spans: SpanSink | null;
 }
 
 /** Builds and connects everything between the store and HTTP, without starting it. */
 function buildParts(surroundings: Surroundings) {
-  const { config, clock, random, ids, log, addresses, urls } = surroundings;
-  const { storing: store, shown, ...privacy } = createPrivacy(surroundings.store, clock);
+  const { config, clock, random, ids, log, urls, spans } = surroundings;
+  const { storing: store, shown, textFor, ...privacy } = createPrivacy(surroundings.store, clock);
+  const tracing = spans && new Tracing({ spans, clock, textFor });
   const limiter = new DeliveryLimiter();
   const roles = { runs: config.roles.has('run'), deliveries: config.roles.has('deliver') };
   const slots = new Slots(limiter, roles, (runnable) => readyRuns.ahead(runnable));
@@ -126,18 +128,16 @@ function buildParts(surroundings: Surroundings) {
   const metrics = new Metrics(slots, streams, {
     processes: () => runner.stats().processes,
     isBundlingFailing: () => bundling.problem() !== null,
+    spans: () => spans?.counts,
   });
-  const client = createGuardedClient({ addresses });
-  const poster = createPoster({ client, clock, version: VERSION });
-  const { smtpUrl, mailFrom: from } = config;
-  const mailer = createMailer({ smtpUrl, from, outboxDir: dataPaths(config.dataDir).outbox, clock, random, log });
+  const { client, poster, mailer } = createSenders(config, { ...surroundings, tracing });
 
-  const shared = { store, slots, dispatch, metrics, clock, wake, ...loopPorts };
+  const shared = { store, slots, dispatch, metrics, clock, wake, tracing, ...loopPorts };
   const janitor = new Janitor(shared);
   const counters = new Counters(shared);
   const nodes = new Nodes({ ...shared, runner: readyRuns });
   const propStores = propStoresOf(store);
-  const emit = createEmit({ store, slots, dispatch, waiters, answers, metrics });
+  const emit = createEmit({ store, slots, dispatch, waiters, answers, metrics, tracing });
   const senders = { post: poster.post, mail: privacy.mailing(mailer.send) };
   const { post, sendTo, linkOf, sendNotices } = buildNotices({ ...shared, store: shown, emit, urls, senders });
   const runs = new Runs({ ...shared, readyRuns, waiters, answers, ...urls, propStores, linkOf, ...privacy });
@@ -173,7 +173,7 @@ function buildParts(surroundings: Surroundings) {
     probe: (delivery) => deliveries.probe(delivery),
     probeChannel: (channel, delivery) => deliveries.probeBy((signal) => sendTo(channel, delivery, signal)),
     reasonAgainst: (target) => {
-      const judged = addresses.judgeUrl(target);
+      const judged = surroundings.addresses.judgeUrl(target);
       return judged.ok ? null : judged.reason;
     },
     releaseClaimed: (webhookId) => deliveries.releaseClaimed(webhookId),
@@ -210,7 +210,7 @@ function buildParts(surroundings: Surroundings) {
     streams,
     upgrade,
   };
-  return { store, shown, slots, runner, bundling, metrics, poster, mailer, ...loops, actions };
+  return { store, shown, slots, runner, bundling, metrics, poster, mailer, tracing, ...loops, actions };
 }
 
 /** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir, or the database is unreachable. */
@@ -228,7 +228,8 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   const urls = createUrls(config, () => url);
   let parts: Parts;
   try {
-    parts = buildParts({ config, store, clock, random, ids, log, isPolling, urls, ...judges });
+    const spans = await openSpansOf(config, log);
+    parts = buildParts({ config, store, clock, random, ids, log, isPolling, urls, spans, ...judges });
   } catch (error) {
     await store.close();
     throw error;
@@ -242,7 +243,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   const base = {
     ...surroundings,
     store: parts.shown,
-    ...{ actions, metrics, streams, quotas },
+    ...{ actions, metrics, streams, quotas, tracing: parts.tracing },
     ...{ signInLinks, dashboard, isApi, maxBodyBytes },
     canBundle: () => bundling.problem() === null,
     draining: () => isDraining,
@@ -345,4 +346,5 @@ async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promi
   await Promise.all([poster.close(), mailer.close()]);
   await nodes.stop();
   await store.close();
+  await parts.tracing?.stop();
 }

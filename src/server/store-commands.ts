@@ -22,7 +22,7 @@ import { type Config, ConfigError, dataPaths } from './config.ts';
 import { databaseLabel, readDatabaseUrl } from './database-url.ts';
 import { clock, createIds, random } from './real-ports.ts';
 import { secretKeysOf } from './secret-key.ts';
-import { readSecretKey } from './setting-readers.ts';
+import { readSecretKey } from './settings/readers.ts';
 
 const REPORT_EVERY_MS = 1000;
 

@@ -32,6 +32,8 @@ export interface PosterOptions {
   readonly version: string;
   /** Of the whole attempt, from the lookup to the last byte of the response, unless the webhook has its own timeout. */
   readonly timeoutMs?: number;
+  /** Returns the header `traceparent` of a delivery; undefined: nothing is traced. */
+  readonly traceparentOf?: ((delivery: ClaimedDelivery) => string) | undefined;
 }
 
 const NOTHING: Exchanged = {
@@ -45,13 +47,21 @@ const NOTHING: Exchanged = {
   firstByteMs: null,
 };
 
-export function createPoster({ client, clock, version, timeoutMs = LIMITS.attemptTimeoutMs }: PosterOptions): Poster {
+export function createPoster(options: PosterOptions): Poster {
+  const { client, clock, version, timeoutMs = LIMITS.attemptTimeoutMs, traceparentOf } = options;
   const userAgent = `errand/${version}`;
   const sign = createSigner();
   const judge = judgedOnceASecond(client.addresses);
 
   /** Judges the URL again before connecting: it may have become forbidden since it was set. */
   function prepare(delivery: ClaimedDelivery, nowMs: number): Prepared | Failure {
+    const prepared = untraced(delivery, nowMs);
+    // A test is no delivery, and in no trace.
+    const isTraced = traceparentOf !== undefined && delivery.trigger !== 'test' && !('outcome' in prepared);
+    return isTraced ? withTraceparent(prepared, traceparentOf(delivery)) : prepared;
+  }
+
+  function untraced(delivery: ClaimedDelivery, nowMs: number): Prepared | Failure {
     const { webhook, kind } = delivery;
     const { addresses } = client;
     try {
@@ -107,6 +117,13 @@ export function createPoster({ client, clock, version, timeoutMs = LIMITS.attemp
     probe,
     close: () => client.close(),
   };
+}
+
+/** Returns the request with the header, unless the webhook or the code sets it itself. */
+function withTraceparent(prepared: Prepared, traceparent: string): Prepared {
+  const { headers } = prepared;
+  const isSet = headers.some((name, i) => i % 2 === 0 && name.toLowerCase() === 'traceparent');
+  return isSet ? prepared : { ...prepared, headers: ['traceparent', traceparent, ...headers] };
 }
 
 interface Times {

@@ -10,6 +10,7 @@ import { PLATFORM_CODES } from '../../src/domain/fault.ts';
 import { DAY_MS, HOUR_MS, KIB, LIMITS, MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
 import { DEFAULT_SETTINGS } from '../../src/domain/resource.ts';
 import { readConfig, SETTINGS } from '../../src/server/config.ts';
+import { TRACING_SETTINGS } from '../../src/server/settings/tracing.ts';
 import { headingsOf, linksOf, tableOf } from './markdown.ts';
 import { ROOT, readDocument, typeAll } from './reader.ts';
 
@@ -64,6 +65,16 @@ test('links in the documents lead somewhere', async () => {
 test('the README’s settings are the settings', async () => {
   const documented = tableOf(await readDocument('README.md'), 'Setting');
   const real = SETTINGS.map(({ name, fallback, about }) => [
+    `\`${name}\``,
+    fallback === '' ? 'none' : `\`${fallback}\``,
+    about,
+  ]);
+  assert.deepEqual(documented, real);
+});
+
+test('the documented settings of tracing are the settings', async () => {
+  const documented = tableOf(await readDocument('docs/operations.md'), 'Variable');
+  const real = TRACING_SETTINGS.map(({ name, fallback, about }) => [
     `\`${name}\``,
     fallback === '' ? 'none' : `\`${fallback}\``,
     about,

@@ -79,6 +79,7 @@ export function emissionOfReplay(error: Emission, edited: Uint8Array | null): Ne
     verified: context.verified,
     replay: true,
     traceId: error.traceId,
+    traceparent: error.traceparent,
     // By what failed, the replay is found from the error.
     causeRun: error.causeRun,
     causeDelivery: error.causeDelivery,

@@ -8,6 +8,7 @@ import type { RunWhole } from '../../store/contract/records.ts';
 import type { Appended, AppendOptions, Idempotency, Store } from '../../store/contract/store.ts';
 import type { Slots } from '../capacity/slots.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import type { Answers } from './answers.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Waiters } from './waiters.ts';
@@ -19,6 +20,7 @@ export interface EmitDeps {
   readonly waiters: Waiters;
   readonly answers: Pick<Answers, 'watch'>;
   readonly metrics: Pick<Metrics, 'accepted'>;
+  readonly tracing: Tracing | null;
 }
 
 export interface EmitOptions {
@@ -44,12 +46,14 @@ export interface Emitted {
 export type Emit = ReturnType<typeof createEmit>;
 
 export function createEmit(deps: EmitDeps) {
-  const { store, slots, dispatch, waiters, answers, metrics } = deps;
+  const { store, slots, dispatch, waiters, answers, metrics, tracing } = deps;
 
   /** Accepts an event, which is durable when this resolves. */
-  async function emit(emission: NewEmission, options: EmitOptions = {}): Promise<Emitted> {
+  async function emit(given: NewEmission, options: EmitOptions = {}): Promise<Emitted> {
     const { idempotency, continuation, unlessReplayed, wantsAnswer = false, wantsEnd = false } = options;
     const isAwaited = wantsAnswer || wantsEnd;
+    const traced = tracing?.begin();
+    const emission = tracing?.received(given) ?? given;
     const appended = await store.append(emission, slots, {
       ...(idempotency && { idempotency }),
       ...(continuation && { continuation }),
@@ -61,7 +65,10 @@ export function createEmit(deps: EmitDeps) {
       dispatch.take(claims);
       throw keyReused();
     }
-    if (!appended.lastReplay) metrics.accepted.inc();
+    if (!appended.lastReplay) {
+      metrics.accepted.inc();
+      if (traced) tracing?.accepted(emission, appended, traced);
+    }
     // Both register before anything is awaited, so that no end is missed.
     const answer = wantsAnswer ? answerTo(emission, appended, options) : null;
     const hasRun = firstRun !== null && !appended.firstRunRefused;

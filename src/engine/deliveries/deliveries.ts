@@ -11,6 +11,7 @@ import type { Slots } from '../capacity/slots.ts';
 import { Loop, type LoopPorts } from '../loop.ts';
 import type { Metrics } from '../metrics.ts';
 import { retryStorage } from '../storage-retry.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import type { WakeUps } from '../wake-ups.ts';
 import type { DeliveryLimiter } from './delivery-limiter.ts';
 import { Gathering } from './gathering.ts';
@@ -32,6 +33,7 @@ export interface DeliveriesDeps extends LoopPorts {
   readonly probe: Prober;
   readonly wake: WakeUps;
   readonly metrics: Metrics;
+  readonly tracing: Tracing | null;
   readonly clock: StoreClock;
 }
 
@@ -179,6 +181,7 @@ export class Deliveries {
     const finished = await retryStorage(() => store.recordAttempt(end, slots), this.#cut.signal);
     if (!finished) return;
     this.#report(delivery, end, finished.held);
+    this.#deps.tracing?.attempted(delivery, end, finished.held);
     if (!finished.held) return;
     if (finished.isDisabled) {
       this.releaseClaimed(listenerOf(delivery));

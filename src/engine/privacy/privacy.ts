@@ -46,6 +46,12 @@ export function createPrivacy(store: Store, clock: Clock) {
     };
   }
 
+  /** Returns what redacts text about these resources, which leaves this server. */
+  async function textFor(ownerId: string, ids: readonly (string | null)[]): Promise<(given: string) => string> {
+    const hides = (await rules.recent(ownerId))?.of(ids);
+    return (given) => hides?.text(given) ?? given;
+  }
+
   async function getRedactions(ownerId: string): Promise<Redactions> {
     return store.redactionsOf(ownerId);
   }
@@ -61,6 +67,7 @@ export function createPrivacy(store: Store, clock: Clock) {
     eventFor,
     endFor,
     mailing,
+    textFor,
     actions: { getRedactions, setRedaction },
   };
 }

@@ -72,13 +72,13 @@ function doneSteps({ run, detail }: RunWhole, { id, steps }: Deployment): readon
 
 /** Returns the event as it was, for that workflow alone; in the same trace, and caused by the run that failed. */
 function emissionOf(emission: Emission, failed: RunWhole) {
-  const { sourceType, originId, verified, test, traceId, lineage, hops } = emission;
+  const { sourceType, originId, verified, test, traceId, traceparent, lineage, hops } = emission;
   return {
     ...directEmission(emission.ownerId, failed.runnableId, emission.body),
     name: REPLAY,
     replay: true,
     causeRun: failed.run,
     summary: retryOf(failed.run),
-    ...{ sourceType, originId, verified, test, traceId, lineage, hops },
+    ...{ sourceType, originId, verified, test, traceId, traceparent, lineage, hops },
   };
 }

@@ -26,6 +26,7 @@ import { Deployments } from '../resources/deployments.ts';
 import { hooksOf } from '../sources/hooks.ts';
 import { checkDedupe, sourceInput } from '../sources/source-run.ts';
 import { retryStorage } from '../storage-retry.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import type { WakeUps } from '../wake-ups.ts';
 import { answerData, dataStoresIn } from './data-requests.ts';
 import type { ReadyRuns } from './ready-runs.ts';
@@ -39,6 +40,7 @@ export interface RunsDeps extends LoopPorts, Pick<Urls, 'publicUrl' | 'endpointU
   readonly waiters: Waiters;
   readonly answers: Pick<Answers, 'watch'>;
   readonly metrics: Metrics;
+  readonly tracing: Tracing | null;
   readonly clock: StoreClock;
   readonly propStores: PropStores;
   readonly wake: WakeUps;
@@ -126,6 +128,7 @@ export class Runs {
       end && (await retryStorage(async () => store.finishRun(await endFor(run, end), slots), this.#aborted.signal));
     if (!end || !finished) return;
     this.#report(run, { end, outcome, finished });
+    this.#deps.tracing?.ran(run, { end, outcome, finished });
     // Before what was claimed is started: a run whose wait is over already may be among it.
     this.#answerCallers(end, whole, finished);
     dispatch.take(finished.claims);

@@ -82,7 +82,7 @@ export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds
     };
   };
   const app = await createApp(deps, {
-    serverFactory: (handler) => serverWith(handlerAround(handler), bounds),
+    serverFactory: (handler) => serverWith(tracedBy(deps, handlerAround(handler)), bounds),
     clientErrorHandler: errors.handle,
     nextRequestId,
     bodyMemory,
@@ -93,6 +93,18 @@ export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds
   boundConnections(app.server, { bounds, errors, problemTo });
   const metrics = createMetricsServer(deps, nextRequestId);
   return lifecycle({ server: app.server, metrics, closeApp: () => app.close() });
+}
+
+/** Returns the handler, with what a request leads to in its caller's trace. */
+function tracedBy({ tracing }: HttpDeps, handle: RequestHandler): RequestHandler {
+  if (!tracing) return handle;
+  return (req, res) => {
+    const traceparent = req.headers.traceparent as string | undefined;
+    const answer = (traceresponse: string): void => {
+      if (!res.headersSent) res.setHeader('traceresponse', traceresponse);
+    };
+    tracing.during({ traceparent, answer }, () => handle(req, res));
+  };
 }
 
 /** Each answer is held in memory until earlier ones are sent, and one packet has room for a thousand requests. */

@@ -23,6 +23,8 @@ CREATE TABLE emissions (
 @postgres   -- its emitter has a list: p_, dc_, wh_, hb_
 @postgres   listed BOOLEAN NOT NULL,
   trace_id TEXT NOT NULL,
+  -- of W3C Trace Context: what the original event came with
+  traceparent TEXT,
   -- ids, oldest first, separated by blanks
   lineage TEXT NOT NULL,
   hops INT NOT NULL,
@@ -71,6 +73,7 @@ CREATE TABLE later_emissions (
 @postgres   replay BOOLEAN NOT NULL,
 @postgres   test BOOLEAN NOT NULL,
   trace_id TEXT NOT NULL,
+  traceparent TEXT,
   lineage TEXT NOT NULL,
   hops INT NOT NULL,
   cause_run BIGINT,

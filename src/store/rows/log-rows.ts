@@ -39,6 +39,7 @@ export function toEmission(row: Row, { storeTag, seal }: EmissionReader): Emissi
     replay: hasFlag(row, 'replay'),
     test: hasFlag(row, 'test'),
     traceId: text(row, 'trace_id'),
+    traceparent: textOrNull(row, 'traceparent'),
     lineage: lineage === '' ? [] : lineage.split(' '),
     hops: number(row, 'hops'),
     causeRun: numberOrNull(row, 'cause_run'),

@@ -28,6 +28,7 @@ function create(answers: Appended[], getRun: Store['getRun'] = async () => undef
       },
       getRun,
     },
+    tracing: null,
     slots: new Slots(new DeliveryLimiter(), { runs: true, deliveries: true }),
     dispatch: { take: (claims) => void taken.push(claims) },
     waiters,

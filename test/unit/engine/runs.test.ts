@@ -58,6 +58,7 @@ function create({ execute, held = true, isCancelled = false, answerRun = async (
     endFor: async (_run, end) => end,
     waiters,
     answers: { watch: (run) => void watched.push(run) },
+    tracing: null,
     metrics: { runs: inc, runSeconds: inc, errors: inc } as never,
     clock: { nowMs: () => 0, latestMs: () => 0 },
     random,

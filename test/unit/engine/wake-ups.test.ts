@@ -97,6 +97,7 @@ async function open({ clock: machine = new SetClock(), outcomes = [], attempts =
     slots,
     dispatch,
     metrics,
+    tracing: null,
     clock,
     wake,
     waiters,

@@ -22,8 +22,8 @@ import { DELIVERY_LEASE_MS, runLeaseMs } from '../log/log-writer.ts';
 
 /** Columns of the emission that differ from the row's own. */
 const EMISSION = `e.entry, e.owner_id, e.emitter_id, e.name, e.source_type, e.origin_id, e.verified, e.replay, e.test,
-  e.trace_id, e.lineage, e.hops, e.cause_run, e.cause_delivery, e.summary, e.item_id, e.item_ts, e.code, e.original_start,
-  e.original_length, e.only_listener_id, e.digest_key, e.group_id, e.body`;
+  e.trace_id, e.traceparent, e.lineage, e.hops, e.cause_run, e.cause_delivery, e.summary, e.item_id, e.item_ts, e.code,
+  e.original_start, e.original_length, e.only_listener_id, e.digest_key, e.group_id, e.body`;
 
 export interface WantedRuns {
   readonly runnable: Runnable;

@@ -67,6 +67,7 @@ export function create(scene: Scene = {}) {
     probe: async (delivery, signal) => ({ attempt: await post(delivery, signal), request }),
     wake,
     metrics: { attempts: inc, attemptSeconds: inc } as never,
+    tracing: null,
     clock: { nowMs: () => now, latestMs: () => now + unsureMs },
     random,
     log: createLog().log,

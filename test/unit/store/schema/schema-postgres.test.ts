@@ -13,7 +13,7 @@ import { newDatabaseOn } from '../../../support/postgres/fresh.ts';
 import { sharedPostgres } from '../../../support/postgres/shared.ts';
 import { openTestStore } from '../../../support/postgres/store.ts';
 
-const HASHES = ['fpszE8Mw_IaVB4HvTEFRNnlR9unZj_oR66feZ3nB2xQ'];
+const HASHES = ['gnTQIC83EJShTfnDDU1LXoI59Zn-2CLlpSGC7Jd8Hmk'];
 
 /** What the migrations themselves are kept in. */
 const VERSIONS = `CREATE TABLE errand_schema (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`;

@@ -1,9 +1,19 @@
 // Readers from a setting's text to its value. Each throws what is allowed: the words behind "is not".
 
 import { isIP } from 'node:net';
-import type { EndpointHosts } from '../domain/endpoint.ts';
-import { LIMITS } from '../domain/limits.ts';
-import { parseCidr } from '../webhook/cidr.ts';
+import type { EndpointHosts } from '../../domain/endpoint.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import { parseCidr } from '../../webhook/cidr.ts';
+
+export interface Setting {
+  readonly name: string;
+  /** As shown by `errand config`; empty: no default. */
+  readonly fallback: string;
+  readonly about: string;
+  /** Throws what is allowed. Gets an empty string only for settings without a default. */
+  readonly read: (value: string) => unknown;
+  readonly isSecret?: boolean;
+}
 
 export function readText(value: string): string {
   if (/[\r\n\0]/.test(value)) throw new Error('one line of text');

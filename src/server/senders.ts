@@ -1,0 +1,27 @@
+// What goes out: requests to webhooks and of code, and mails.
+
+import { VERSION } from '../domain/version.ts';
+import type { Tracing } from '../engine/tracing/tracing.ts';
+import { createMailer } from '../mail/mailer.ts';
+import type { Clock, Log, Random } from '../ports.ts';
+import type { Addresses } from '../webhook/address.ts';
+import { createGuardedClient } from '../webhook/client.ts';
+import { createPoster } from '../webhook/post.ts';
+import { type Config, dataPaths } from './config.ts';
+
+export interface SenderPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly addresses: Addresses;
+  readonly tracing: Tracing | null;
+}
+
+export function createSenders({ smtpUrl, mailFrom: from, dataDir }: Config, ports: SenderPorts) {
+  const { clock, random, log, addresses, tracing } = ports;
+  const client = createGuardedClient({ addresses });
+  const traceparentOf = tracing?.sent.bind(tracing);
+  const poster = createPoster({ client, clock, version: VERSION, traceparentOf });
+  const mailer = createMailer({ smtpUrl, from, outboxDir: dataPaths(dataDir).outbox, clock, random, log });
+  return { client, poster, mailer };
+}
