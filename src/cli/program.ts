@@ -23,6 +23,7 @@ import { addWorkflows } from './commands/workflows.ts';
 import { addComponents, type ComponentsDeps } from './components.ts';
 import { addConfig } from './config.ts';
 import { addDeploy, type DeployDeps } from './deploy.ts';
+import { addDev } from './dev/dev.ts';
 import { addExplainUrl, type ExplainDeps } from './explain-url.ts';
 import { addKeys, addOwners } from './owners.ts';
 import { createConnect, type FindLocal } from './shell/remote.ts';
@@ -47,6 +48,7 @@ export function createProgram(deps: ProgramDeps): Command {
     .showHelpAfterError('(--help tells what there is)');
   const connect = createConnect(deps);
   addStart(program, deps.env, deps.start);
+  addDev(program, { env: deps.env, connect, list: (dir) => deps.deploying.list(dir) });
   addErrors(program, connect);
   addRuns(program, connect);
   addWorkflows(program, connect);

@@ -75,6 +75,7 @@ export function projectFiles(name: string): ReadonlyMap<string, string> {
     scripts: {
       check: 'tsc',
       test: 'node --test "test/**/*.test.ts"',
+      dev: 'errand dev workflows',
       start: 'errand start --workflows-dir workflows',
       deploy: 'errand deploy workflows',
     },
@@ -96,7 +97,8 @@ function readme(name: string): string {
 
 Workflows for [Errand](node_modules/errand/README.md).
 
-- \`npm install\`, then \`npm start\`: a server that deploys \`workflows/\` whenever a file changes.
+- \`npm install\`, then \`npm run dev\`: a server that deploys \`workflows/\` with every save, and shows runs, errors and types;
+  \`npm start\` is the server alone.
 - \`npx errand trigger "Charge orders" --data '{"customer": "Ada", "total": 12}'\` sends an event.
 - \`npx errand errors list\` tells what failed, \`npx errand errors replay last\` runs it again.
 - \`npm test\` and \`npm run check\` test the code and its types.
@@ -129,6 +131,6 @@ export function addInit(program: Command): void {
       await writeFile(join(dir, path), text, { flag: 'wx', mode: 0o644 });
       process.stdout.write(`${join(folder, path)}\n`);
     }
-    process.stderr.write(`Next: cd ${folder} && npm install && npm start\n`);
+    process.stderr.write(`Next: cd ${folder} && npm install && npm run dev\n`);
   });
 }

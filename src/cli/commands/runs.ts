@@ -1,8 +1,8 @@
 // errand runs list | show | tail | retry | cancel
 
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Errand, Run, RunWhole } from '../../client/client.ts';
+import { endedRuns } from '../shell/ended-runs.ts';
 import { withExamples } from '../shell/examples.ts';
 import { findId, namesOf } from '../shell/find.ts';
 import { type Column, printFields, printJson, printLine, printTable, stateStyle } from '../shell/output.ts';
@@ -133,7 +133,6 @@ async function showRun({ out }: Remote, run: RunWhole): Promise<void> {
 }
 
 const LOOK_MS = 700;
-const OVER: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled']);
 
 function addTail(runs: Command, connect: Connect): void {
   const tail = runFilter(serverCommand(runs, 'tail', 'runs as they end, until Ctrl-C; with --json one a line'));
@@ -142,44 +141,12 @@ function addTail(runs: Command, connect: Connect): void {
     const { errand, out, isJson } = await connect(options);
     // Of runs that are not over the state changes: it is judged when they are.
     const query = await runQuery(errand, options);
-    for await (const run of ended(errand, query)) {
+    for await (const run of endedRuns(errand, { query, lookMs: LOOK_MS })) {
       if (state !== undefined && run.state !== state) continue;
       if (isJson) await printLine(out, run);
       else await out.write(`${lineOf(out, run)}\n`);
     }
   });
-}
-
-type Query = Awaited<ReturnType<typeof runQuery>>;
-
-/** Yields runs that end from now on, in the order in which that shows. */
-async function* ended(errand: Errand, query: Query): AsyncGenerator<Run> {
-  const [newest] = (await errand.searchRuns({ ...query, limit: 1 })).data;
-  let cursor = newest?.id;
-  const open = new Set<string>();
-  for (;;) {
-    const fresh = await since(errand, query, cursor);
-    cursor = fresh.at(-1)?.id ?? cursor;
-    for (const run of fresh) {
-      if (OVER.has(run.state)) yield run;
-      else open.add(run.id);
-    }
-    for (const id of [...open].filter((one) => !fresh.some((run) => run.id === one))) {
-      const { data } = await errand.getRun({ id });
-      if (!OVER.has(data.state)) continue;
-      open.delete(id);
-      yield data;
-    }
-    await pause(LOOK_MS);
-  }
-}
-
-/** Returns the runs behind a cursor, oldest first. */
-async function since(errand: Errand, query: Query, cursor: string | undefined): Promise<Run[]> {
-  const found: Run[] = [];
-  const asked = cursor === undefined ? query : { ...query, before: cursor };
-  for await (const page of errand.searchRuns(asked).pages()) found.push(...[...page.data].reverse());
-  return found;
 }
 
 function lineOf(out: Remote['out'], run: Run): string {
