@@ -28,6 +28,11 @@ export class LedgerChanges {
     this.count(ownerId, `${kind}.${to}`, n);
   }
 
+  /** Returns the owners of whom a fact was changed, also back to what it was. */
+  ownerIds(): Iterable<string> {
+    return this.#changes.keys();
+  }
+
   /** Returns the facts that changed. */
   *changes(): Generator<readonly [ownerId: string, fact: string, by: number], void> {
     for (const [ownerId, facts] of this.#changes) {

@@ -4,6 +4,7 @@ import type { Clock } from '../../ports.ts';
 import type { Seal } from '../seal/seal.ts';
 import type { Connection } from './database.ts';
 import type { ListenerQueues } from './deliveries/listener-queues.ts';
+import type { ActiveOwners } from './log/active-owners.ts';
 import type { Batch } from './log/batch.ts';
 import type { Routes } from './log/routes.ts';
 import type { Throttles } from './log/throttles.ts';
@@ -14,6 +15,7 @@ export interface Core {
   readonly writer: Connection;
   readonly reader: Connection;
   readonly batch: Batch;
+  readonly owners: ActiveOwners;
   readonly routes: Routes;
   readonly numbers: Numbers;
   readonly openRuns: OpenRuns;

@@ -24,6 +24,7 @@ import type { Core } from './core.ts';
 import { type Connection, type Database, openDatabase, storageError } from './database.ts';
 import { readQueues } from './deliveries/claim-deliveries.ts';
 import { deliveryVerbs } from './deliveries/deliveries.ts';
+import { ActiveOwners } from './log/active-owners.ts';
 import { Batch } from './log/batch.ts';
 import { logVerbs } from './log/log.ts';
 import { Routes } from './log/routes.ts';
@@ -86,11 +87,13 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
   const writeNotes = (tx: Transaction): void => runSteps(core, tx, ({ nowMs }) => writeNotesOf(tx.watchNotes, nowMs));
   const shared = { numbers, openRuns, queues, throttles, writeGroups, writeNotes, ...hints };
   const { wal, commits, checkpointer } = beginSyncing(options, database, () => batch.hold());
-  const batch: Batch = new Batch(writer, () => new Transaction(writer, clock, shared), commits);
+  const owners = new ActiveOwners();
+  const batch: Batch = new Batch({ writer, begin: () => new Transaction(writer, clock, shared), commits, owners });
   const core: Core = {
     writer,
     reader,
     batch,
+    owners,
     routes,
     numbers,
     openRuns,
@@ -128,8 +131,10 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
   };
   const store: Store = {
     ...showingWhatIsSynced(verbs, { batch, commits }),
-    // Waits for no sync: no caller knows the address of a trigger that is not on disk yet, and each call leads to a write.
+    // Wait for no sync: no caller knows a key, or the address of a trigger, that is not on disk yet; and a key that was revoked, but not
+    // on disk, is refused.
     triggerByKey: verbs.triggerByKey,
+    keyByHash: verbs.keyByHash,
     heartbeatByKey: verbs.heartbeatByKey,
     ...ALONE,
     listen: (heard) => {

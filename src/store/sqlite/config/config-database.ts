@@ -34,15 +34,16 @@ const OPEN_RUNS: OpenRunsSql = {
   ofRunnable: raw(`runs AS o WHERE ${OPEN_RUN} AND o.runnable_id = d.runnable_id`),
 };
 
+const SETUP = { writes: 'setup' } as const;
 const READS = /^\s*SELECT/i;
 
 /** A value, or the error that a verb threw before it had written anything. */
 type Outcome<T> = { readonly value: T } | { readonly thrown: unknown };
 
 export function configDatabase(core: Core): ConfigDatabase {
-  const { batch, reader, routes, boot } = core;
+  const { batch, owners, reader, routes, boot } = core;
   const write = async <T>(verb: ConfigVerb<T>): Promise<T> => {
-    const outcome = await batch.write((tx) => new Run(core, tx).outcomeOf(verb));
+    const outcome = await batch.write((tx) => new Run(core, tx).outcomeOf(verb), SETUP);
     return settled(outcome);
   };
   const writeRouting = async <T>(verb: ConfigVerb<T>): Promise<T> => {
@@ -52,7 +53,7 @@ export function configDatabase(core: Core): ConfigDatabase {
       const made = new Run(core, tx).outcomeOf(verb);
       routes.forget();
       return made;
-    });
+    }, SETUP);
     return settled(outcome);
   };
   return {
@@ -67,15 +68,21 @@ export function configDatabase(core: Core): ConfigDatabase {
       batch.write(() => {
         const { text, values } = render(statement, DIALECT);
         core.writer.run(text, ...values);
-      }),
+      }, SETUP),
     writeData: write,
     marks: { column: raw('boot'), self: () => boot, isAbandoned: () => sql`c.boot < ${boot}` },
     hotReads: {
       keyByHash: async (keyHash) => {
         const row = reader.get('SELECT * FROM api_keys WHERE hash = ? AND revoked_at_ms IS NULL', keyHash);
-        return row && toApiKey(row);
+        const found = row && toApiKey(row);
+        if (found) owners.seen(found.ownerId);
+        return found;
       },
-      triggerByKey: async (key) => routes.trigger(key),
+      triggerByKey: async (key) => {
+        const found = routes.trigger(key);
+        if (found) owners.seen(found.ownerId);
+        return found;
+      },
     },
     moreMeasured: [],
     openRuns: OPEN_RUNS,

@@ -4,7 +4,8 @@
 // The writer is on the main thread, and its commits do not wait for the disk: ../wal/commit-sync.ts syncs them beside the event
 // loop, while the next batch runs. A verb is resolved when a sync that began after its commit has succeeded.
 //
-// A batch takes verbs round robin over flows (fair-queue.ts), and is committed after some milliseconds.
+// A batch takes verbs round robin over flows (fair-queue.ts), and is committed after some milliseconds; after one while several
+// owners use the server (active-owners.ts).
 //
 // A verb that throws does not fail the others: the batch is rolled back, and each of its verbs is run again in a transaction of
 // its own. When storage fails, all are rejected with `StoreUnavailable`.
@@ -14,6 +15,8 @@ import { FairQueue } from '../../log/fair-queue.ts';
 import { number } from '../../rows/cells.ts';
 import { type Connection, storageError } from '../database.ts';
 import type { CommitSync } from '../wal/commit-sync.ts';
+import { LatestCommits, type Writes } from '../wal/latest-commits.ts';
+import type { ActiveOwners } from './active-owners.ts';
 import type { Transaction } from './transaction.ts';
 
 /** The most verbs that share one commit, so that no verb waits for a huge one. */
@@ -41,10 +44,26 @@ const BESIDE_SMALL_FLOWS = 64;
 /** The weight of the latest commit in the mean of their times. */
 const NEWEST = 0.1;
 
+/**
+ * While several owners use the server: how long a batch fills, and how long it takes verbs, of which it takes some at least. What
+ * comes of the verbs once they are on disk takes as long again.
+ */
+const SHARED_MS = 1;
+const SHARED_VERBS = 4;
+
 interface QueuedVerb {
   readonly verb: (tx: Transaction) => unknown;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
+  readonly writes: Writes;
+}
+
+interface WriteOptions {
+  /** Order is kept within a flow. */
+  readonly flow?: string;
+  /** About what the verb writes, if that may be much. */
+  readonly bytes?: number;
+  readonly writes?: Writes;
 }
 
 interface VerbResult {
@@ -52,10 +71,18 @@ interface VerbResult {
   readonly value: unknown;
 }
 
+export interface BatchOptions {
+  readonly writer: Connection;
+  readonly begin: () => Transaction;
+  readonly commits: CommitSync;
+  readonly owners: Pick<ActiveOwners, 'areSeveral'>;
+}
+
 export class Batch {
   readonly #writer: Connection;
   readonly #begin: () => Transaction;
   readonly #commits: CommitSync;
+  readonly #owners: Pick<ActiveOwners, 'areSeveral'>;
   readonly #queue = new FairQueue<QueuedVerb>(BESIDE_SMALL_FLOWS);
   #commitMs = 0;
   #scheduled = false;
@@ -64,11 +91,13 @@ export class Batch {
   /** Changed rows, by the count of the writer's connection. */
   #changes = 0;
   #called = 0;
+  readonly latest = new LatestCommits();
 
-  constructor(writer: Connection, begin: () => Transaction, commits: CommitSync) {
+  constructor({ writer, begin, commits, owners }: BatchOptions) {
     this.#writer = writer;
     this.#begin = begin;
     this.#commits = commits;
+    this.#owners = owners;
   }
 
   /** Returns how many verbs were called so far. */
@@ -76,13 +105,13 @@ export class Batch {
     return this.#called;
   }
 
-  /** Runs `verb` in a transaction, and resolves with its value once that is on disk. Order is kept within a flow. `bytes`: about what it writes. */
-  write<T>(verb: (tx: Transaction) => T, flow = '', bytes = 0): Promise<T> {
+  /** Runs `verb` in a transaction, and resolves with its value once that is on disk. */
+  write<T>(verb: (tx: Transaction) => T, { flow = '', bytes = 0, writes = 'anything' }: WriteOptions = {}): Promise<T> {
     this.#called++;
     if (this.#commits.refusal) return Promise.reject(this.#commits.refusal);
     if (this.#closed) return Promise.reject(new StoreUnavailable('the store is closed'));
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ verb, resolve: resolve as (value: unknown) => void, reject }, flow, bytes);
+      this.#queue.push({ verb, resolve: resolve as (value: unknown) => void, reject, writes }, flow, bytes);
       this.#schedule(TICKS);
     });
   }
@@ -106,12 +135,14 @@ export class Batch {
   #schedule(ticks: number): void {
     if (this.#scheduled || this.#isHeld) return;
     this.#scheduled = true;
-    this.#waitTicks(ticks);
+    this.#waitTicks(ticks, performance.now() + SHARED_MS);
   }
 
-  #waitTicks(left: number): void {
+  #waitTicks(left: number, untilMs: number): void {
     setImmediate(() => {
-      if (left > 1 && this.#queue.size < MIN_VERBS) return this.#waitTicks(left - 1);
+      const isTime = left <= 1 || this.#queue.size >= MIN_VERBS;
+      if (!isTime && !(this.#owners.areSeveral && performance.now() > untilMs))
+        return this.#waitTicks(left - 1, untilMs);
       this.#scheduled = false;
       if (this.#isHeld) return;
       this.#flush();
@@ -141,11 +172,12 @@ export class Batch {
 
   /** Yields verbs for a batch, while there is time for more. */
   *#nextVerbs(): Iterable<QueuedVerb> {
-    const until = performance.now() + COMMITS * this.#commitMs;
+    const [least, forMs] = this.#owners.areSeveral ? [SHARED_VERBS, SHARED_MS] : [MIN_VERBS, COMMITS * this.#commitMs];
+    const untilMs = performance.now() + forMs;
     let count = 0;
     for (const waiting of this.#queue.next(MAX_VERBS)) {
       yield waiting;
-      if (++count >= MIN_VERBS && performance.now() > until) return;
+      if (++count >= least && performance.now() > untilMs) return;
     }
   }
 
@@ -156,11 +188,13 @@ export class Batch {
   #attempt(verbs: Iterable<QueuedVerb>, taken: QueuedVerb[]): unknown {
     const tx = this.#begin();
     const outcomes: VerbResult[] = [];
+    const writes = new Set<Writes>();
     let hasChanged: boolean;
     try {
       this.#writer.exec('BEGIN IMMEDIATE');
       for (const waiting of verbs) {
         taken.push(waiting);
+        writes.add(waiting.writes);
         outcomes.push({ waiting, value: waiting.verb(tx) });
       }
       tx.beforeCommit();
@@ -174,7 +208,10 @@ export class Batch {
       return storageError(error) ?? new Error('a verb threw undefined');
     }
     tx.committed();
-    if (hasChanged) this.#commits.committed();
+    if (hasChanged) {
+      this.#commits.committed();
+      this.latest.committed(this.#commits.latest, writes, tx.countedOwners());
+    }
     // A verb that only read may have read a commit that is not on disk yet.
     this.#commits.whenSynced((failure) => {
       for (const { waiting, value } of outcomes) failure ? waiting.reject(failure) : waiting.resolve(value);

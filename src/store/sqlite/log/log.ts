@@ -24,15 +24,19 @@ export function logVerbs(core: Core): LogVerbs {
   const { batch } = core;
   return {
     append: (emission, admission, options) =>
-      batch.write(
-        (tx) => append(new SqliteLogWriter(core, tx, admission), emission, options),
-        emission.emitterId,
-        emission.body.byteLength,
-      ),
+      batch.write((tx) => append(new SqliteLogWriter(core, tx, admission), emission, options), {
+        flow: emission.emitterId,
+        bytes: emission.body.byteLength,
+        writes: 'counted',
+      }),
     finishRun: (end, admission) =>
-      batch.write((tx) => finishRun(new SqliteLogWriter(core, tx, admission), end), end.runnableId, bytesOfEnd(end)),
+      batch.write((tx) => finishRun(new SqliteLogWriter(core, tx, admission), end), {
+        flow: end.runnableId,
+        bytes: bytesOfEnd(end),
+        writes: 'counted',
+      }),
     claimRuns: (limit, admission) =>
-      batch.write((tx) => claimRuns(core, new SqliteLogWriter(core, tx, admission), limit)),
+      batch.write((tx) => claimRuns(core, new SqliteLogWriter(core, tx, admission), limit), { writes: 'counted' }),
     releaseRuns: (leases) => batch.write((tx) => releaseRuns(new SqliteLogWriter(core, tx, NO_SLOTS), leases)),
     rescue: (admission) =>
       batch.write((tx) => rescue(new SqliteDeliveryPort(new SqliteLogWriter(core, tx, admission)))),
@@ -46,6 +50,8 @@ export function logVerbs(core: Core): LogVerbs {
     releaseLater: (admission) => batch.write((tx) => releaseLater(new SqliteLogWriter(core, tx, admission))),
     tellGlobal: (admission) => batch.write((tx) => tellGlobal(new SqliteLogWriter(core, tx, admission))),
     replayErrors: (step) =>
-      batch.write((tx) => replayErrors(new SqliteLogWriter(core, tx, NO_SLOTS), step), step.operationId),
+      batch.write((tx) => replayErrors(new SqliteLogWriter(core, tx, NO_SLOTS), step), {
+        flow: step.operationId,
+      }),
   };
 }

@@ -106,6 +106,11 @@ export class Transaction {
     return [...this.#ledger.changes()].map(([ownerId, fact, by]) => [`${ownerId} ${fact}`, by]);
   }
 
+  /** Returns the owners in whose ledger this transaction has changed a count, also back to what it was. */
+  countedOwners(): Iterable<string> {
+    return this.#ledger.ownerIds();
+  }
+
   /** Returns the workflows and sources whose number of queued runs this transaction changes. */
   get openedIds(): readonly string[] {
     return [...this.#opened.keys()];

@@ -46,6 +46,11 @@ export class CommitSync {
     return this.#failure && new StoreUnavailable('the disk has failed, and nothing is written any more');
   }
 
+  /** Returns the number of the latest commit. */
+  get latest(): number {
+    return this.#latest;
+  }
+
   /** Called after each commit that has written. */
   committed(): void {
     this.#latest++;
@@ -59,9 +64,9 @@ export class CommitSync {
     else this.#waiting.push({ commit: this.#latest, done });
   }
 
-  /** Resolves when the commits so far are on disk; null: they are. Rejects after a failed sync. */
-  synced(): Promise<void> | null {
-    if (!this.#failure && this.#synced === this.#latest) return null;
+  /** Resolves when the commits so far are on disk; null: those up to `upTo` are already. Rejects after a failed sync. */
+  synced(upTo = this.#latest): Promise<void> | null {
+    if (!this.#failure && this.#synced >= upTo) return null;
     return new Promise((resolve, reject) => {
       this.whenSynced(() => (this.#failure ? reject(this.refusal) : resolve()));
     });

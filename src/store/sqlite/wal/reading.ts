@@ -1,5 +1,5 @@
 // Reads see commits that may not be on disk yet, and an answer or stream could show an event that is gone after a power cut. So a
-// read is returned once all commits before it are on disk. That is at once, unless the store is being written.
+// read is returned once all commits are on disk that it may have seen. That is at once, unless its owner's rows are being written.
 
 import type { Batch } from '../log/batch.ts';
 import type { CommitSync } from './commit-sync.ts';
@@ -22,6 +22,32 @@ const READ_IN_STEPS: ReadonlySet<string> = new Set([
   'nextReplays',
 ]);
 
+/** Reads of tables that only verbs of setup write. */
+const READS_OF_SETUP: ReadonlySet<string> = new Set(['exists', 'getWorkflow', 'getDeployment']);
+
+/** Reads of rows of one owner, who is named first. */
+const READS_OF_OWNER: ReadonlySet<string> = new Set([
+  'getEmission',
+  'getErrorGroup',
+  'getRun',
+  'groupHours',
+  'ledger',
+  'listEmissions',
+  'listErrorGroups',
+  'listRuns',
+  'listTriggers',
+  'receipts',
+]);
+
+/** Returns the latest commit that a read may have seen rows of; undefined: any commit. */
+function seenBy(name: string, given: readonly unknown[], { latest }: Pick<Batch, 'latest'>): number | undefined {
+  if (READS_OF_SETUP.has(name)) return latest.ofSetup;
+  if (!READS_OF_OWNER.has(name)) return undefined;
+  const [of] = given;
+  const ownerId = typeof of === 'string' ? of : (of as { readonly ownerId: string }).ownerId;
+  return latest.ofOwner(ownerId);
+}
+
 function showing(
   [name, verb]: [string, Verbs[string]],
   { batch, commits }: { batch: Batch; commits: CommitSync },
@@ -32,7 +58,7 @@ function showing(
     const answer = verb(...given);
     if (isInSteps) return answer.then((value) => Promise.resolve(commits.synced()).then(() => value));
     // Any other verb that only reads has read by now: it never waits before.
-    const synced = batch.called === before ? commits.synced() : null;
+    const synced = batch.called === before ? commits.synced(seenBy(name, given, batch)) : null;
     return synced === null ? answer : Promise.all([answer, synced]).then(([value]) => value);
   };
 }

@@ -7,6 +7,7 @@ import { get, send } from '../../../../src/store/config/steps.ts';
 import { configDatabase } from '../../../../src/store/sqlite/config/config-database.ts';
 import type { Core } from '../../../../src/store/sqlite/core.ts';
 import { Connection } from '../../../../src/store/sqlite/database.ts';
+import { ActiveOwners } from '../../../../src/store/sqlite/log/active-owners.ts';
 import { Batch } from '../../../../src/store/sqlite/log/batch.ts';
 import type { Transaction } from '../../../../src/store/sqlite/log/transaction.ts';
 import { CommitSync } from '../../../../src/store/sqlite/wal/commit-sync.ts';
@@ -15,18 +16,17 @@ const NOTHING = {
   nowMs: 0,
   beforeCommit: () => undefined,
   committed: () => undefined,
+  countedOwners: () => [],
   rolledBack: () => undefined,
 };
 
 function aDatabase() {
   const writer = new Connection(':memory:', false);
   writer.exec('CREATE TABLE t (n INTEGER)');
-  const batch = new Batch(
-    writer,
-    () => NOTHING as unknown as Transaction,
-    new CommitSync({ sync: () => Promise.resolve() }),
-  );
-  const database = configDatabase({ writer, reader: writer, batch } as unknown as Core);
+  const owners = new ActiveOwners();
+  const commits = new CommitSync({ sync: () => Promise.resolve() });
+  const batch = new Batch({ writer, begin: () => NOTHING as unknown as Transaction, commits, owners });
+  const database = configDatabase({ writer, reader: writer, batch, owners } as unknown as Core);
   const rows = (): unknown[] => writer.all('SELECT n FROM t ORDER BY n').map((row) => row.n);
   return { database, rows };
 }

@@ -10,26 +10,26 @@ import { CommitSync } from '../../../../src/store/sqlite/wal/commit-sync.ts';
 const CROWD = 1500;
 
 /** A batch on a database in memory, which says of each commit whose verbs were in it. */
-function newBatch() {
-  const commits: string[][] = [];
+function newBatch(areSeveral = false) {
+  const committed: string[][] = [];
   let open: string[] = [];
   const writer = new Connection(':memory:', false);
   const tx = {
     beforeCommit: () => undefined,
-    committed: () => void commits.push(open),
+    countedOwners: () => [],
+    committed: () => void committed.push(open),
     rolledBack: () => undefined,
   } as unknown as Transaction;
-  const batch = new Batch(
-    writer,
-    () => {
-      open = [];
-      return tx;
-    },
-    new CommitSync({ sync: () => Promise.resolve() }),
-  );
+  const begin = (): Transaction => {
+    open = [];
+    return tx;
+  };
+  const commits = new CommitSync({ sync: () => Promise.resolve() });
+  const batch = new Batch({ writer, begin, commits, owners: { areSeveral } });
   const write = (lane: string, count: number): Promise<unknown> =>
-    Promise.all(Array.from({ length: count }, () => batch.write(() => void open.push(lane), lane)));
-  return { batch, commits, write, [Symbol.dispose]: () => writer.close() };
+    Promise.all(Array.from({ length: count }, () => batch.write(() => void open.push(lane), { flow: lane })));
+  const begun = (lane: string): void => void open.push(lane);
+  return { batch, commits: committed, write, begun, [Symbol.dispose]: () => writer.close() };
 }
 
 const sizes = (commits: readonly string[][]): number[] => commits.map(({ length }) => length);
@@ -76,9 +76,12 @@ test('many with a verb each are no guests', async () => {
 test('a verb that throws takes no other with it', async () => {
   using world = newBatch();
   const written = world.write('crowd', 100);
-  const failed = world.batch.write(() => {
-    throw new Error('no');
-  }, 'guest');
+  const failed = world.batch.write(
+    () => {
+      throw new Error('no');
+    },
+    { flow: 'guest' },
+  );
   await rejects(failed, /no/);
   await written;
   deepEqual(
@@ -86,4 +89,30 @@ test('a verb that throws takes no other with it', async () => {
     [],
   );
   equal(world.commits.flat().length, 100);
+});
+
+/** Longer than a batch takes verbs while several owners are active. */
+function work(): void {
+  for (const until = performance.now() + 2; performance.now() < until; );
+}
+
+test('a batch is short while several owners are active', async () => {
+  for (const [areSeveral, expected] of [
+    [true, [4, 4, 2]],
+    [false, [10]],
+  ] as const) {
+    using world = newBatch(areSeveral);
+    await Promise.all(
+      Array.from({ length: 10 }, () =>
+        world.batch.write(
+          () => {
+            world.begun('crowd');
+            work();
+          },
+          { flow: 'crowd' },
+        ),
+      ),
+    );
+    deepEqual(sizes(world.commits), expected);
+  }
 });
