@@ -49,7 +49,7 @@ export const errorParts = ({ seconds, errors, cases }: Sizes): Readonly<Record<s
 });
 
 function show(name: string, kind: StormKind, errors: number, of: Storm): void {
-  const { idle, beside, memoryMb } = of;
+  const { idle, beside, yardstick, memoryMb } = of;
   const all = kind === 'thrown' ? 'thrown and captured' : 'reported';
   add({
     name: `28 ${errors} errors ${name}: until all were taken`,
@@ -70,6 +70,13 @@ function show(name: string, kind: StormKind, errors: number, of: Storm): void {
     unit: 'of idle',
     note: `p50/p99 ${beside.p50.toFixed(1)}/${beside.p99.toFixed(1)} ms of ${beside.count}, idle ${idle.p50.toFixed(1)}/${idle.p99.toFixed(1)} ms of ${idle.count}`,
     ...below(ratio, GOAL, 'of idle'),
+  });
+  const contention = yardstick.beside.p99 / yardstick.idle.p99;
+  add({
+    name: `28   … calls of a server that does nothing, p99`,
+    value: contention,
+    unit: 'of idle',
+    note: `p50/p99 ${yardstick.beside.p50.toFixed(1)}/${yardstick.beside.p99.toFixed(1)} ms, idle ${yardstick.idle.p50.toFixed(1)}/${yardstick.idle.p99.toFixed(1)} ms; the calls' ratio over this one: ${(ratio / contention).toFixed(2)}`,
   });
   add({
     name: `28   … resident at most`,

@@ -8,6 +8,7 @@ import { createClient, type Json } from '../test/support/client.ts';
 import { type Bench, type Env, memoryOf, peakMemoryMb, startBench, startPeak } from './server.ts';
 import { type Spread, spreadOf } from './stats.ts';
 import { type Flood, flood } from './storm-flood.ts';
+import { startYardstick } from './yardstick.ts';
 
 /** Where the errors come from: runs of one workflow that throw, or reports of another program. */
 export const STORMS = ['thrown', 'reported'] as const;
@@ -17,6 +18,8 @@ export interface Storm {
   /** Of another owner's calls, before the storm and until the last of its errors was captured. */
   readonly idle: Spread;
   readonly beside: Spread;
+  /** Of the same client's calls to a server that does nothing, in turn with the others: what the CPU alone costs them. */
+  readonly yardstick: { readonly idle: Spread; readonly beside: Spread };
   /** Until the last request of the storm was taken, and until nothing was left to do. */
   readonly takenSeconds: number;
   readonly settledSeconds: number;
@@ -46,7 +49,8 @@ export async function storm({ kind, errors, seconds, env }: StormOptions): Promi
   await using bench = await startBench(undefined, env);
   const pid = bench.process.child.pid as number;
   const of = await floodOf(bench, kind);
-  await using other = await otherOwner(bench);
+  await using yardstick = await startYardstick('fastify');
+  await using other = await otherOwner(bench, yardstick.url);
   await flood({ ...of, count: WARM_UP_ERRORS });
   await bench.settled();
   await other.calls(1);
@@ -72,8 +76,9 @@ export async function storm({ kind, errors, seconds, env }: StormOptions): Promi
   const { data: groups } = await bench.client.get('/v1/error_groups');
   const mails = await readdir(join(bench.dataDir, 'outbox')).catch(() => []);
   return {
-    idle: spreadOf(idle),
-    beside: spreadOf(beside),
+    idle: spreadOf(idle.took),
+    beside: spreadOf(beside.took),
+    yardstick: { idle: spreadOf(idle.yardstick), beside: spreadOf(beside.yardstick) },
     takenSeconds: flooded.seconds,
     settledSeconds,
     refused: flooded.refused,
@@ -99,8 +104,13 @@ async function floodOf(bench: Bench, kind: StormKind): Promise<Omit<Flood, 'coun
   };
 }
 
-/** Another owner, who lists errors, reads a workflow and sends events, one after the other. */
-async function otherOwner(bench: Bench) {
+interface Calls {
+  readonly took: number[];
+  readonly yardstick: number[];
+}
+
+/** Another owner, who lists errors, reads a workflow and sends events, one after the other, each beside a call of the yardstick. */
+async function otherOwner(bench: Bench, yardstickUrl: string) {
   const { api_key: key } = await bench.client.post('/v1/owners', { name: 'other' });
   const client = createClient(bench.process.url, key);
   const made = await client.post('/v1/workflows', {
@@ -115,8 +125,17 @@ async function otherOwner(bench: Bench) {
     { method: 'GET', path: `/v1/workflows/${made.id}/$errors/event_summaries?expand=event` },
     { method: 'POST', path: new URL(made.triggers[0].endpoint_url).pathname, body: '{"order":1}' },
   ] as const;
-  const calls = async (seconds: number, end: Promise<void> = new Promise(() => {})): Promise<number[]> => {
-    const took: number[] = [];
+  const { origin, pathname } = new URL(yardstickUrl);
+  const yardstickPool = new Pool(origin, { connections: 1 });
+  const timed = async (to: Pool, request: object): Promise<number> => {
+    const before = performance.now();
+    const { body, statusCode } = await to.request({ ...request, headers } as never);
+    await body.arrayBuffer();
+    if (statusCode !== 200) throw new Error(`the other owner was answered ${statusCode}`);
+    return performance.now() - before;
+  };
+  const calls = async (seconds: number, end: Promise<void> = new Promise(() => {})): Promise<Calls> => {
+    const [took, yardstick]: [number[], number[]] = [[], []];
     let isOver = false;
     end.then(
       () => (isOver = true),
@@ -127,13 +146,16 @@ async function otherOwner(bench: Bench) {
       !isOver && performance.now() < until;
       await pause(PAUSE_MS)
     ) {
-      const before = performance.now();
-      const { body, statusCode } = await pool.request({ ...requests[took.length % requests.length], headers } as never);
-      await body.arrayBuffer();
-      if (statusCode !== 200) throw new Error(`the other owner was answered ${statusCode}`);
-      took.push(performance.now() - before);
+      took.push(await timed(pool, requests[took.length % requests.length] as object));
+      await pause(PAUSE_MS);
+      yardstick.push(await timed(yardstickPool, { method: 'POST', path: pathname, body: '{"order":1}' }));
     }
-    return took;
+    return { took, yardstick };
   };
-  return { calls, [Symbol.asyncDispose]: () => pool.destroy() };
+  return {
+    calls,
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([pool.destroy(), yardstickPool.destroy()]);
+    },
+  };
 }
