@@ -25,6 +25,7 @@ import { addConfig } from './config.ts';
 import { addDeploy, type DeployDeps } from './deploy.ts';
 import { addDev } from './dev/dev.ts';
 import { addExplainUrl, type ExplainDeps } from './explain-url.ts';
+import { addListen } from './listen/listen.ts';
 import { addKeys, addOwners } from './owners.ts';
 import { createConnect, type FindLocal } from './shell/remote.ts';
 import { addStore, type StoreDeps } from './store.ts';
@@ -59,6 +60,7 @@ export function createProgram(deps: ProgramDeps): Command {
   addOperations(program, connect);
   addMail(program, connect);
   addTrigger(program, connect);
+  addListen(program, connect);
   addLogin(program);
   addOwners(program, deps);
   addKeys(program, deps);

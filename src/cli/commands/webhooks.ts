@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import type { NewWebhook, Webhook, WebhookTest } from '../../client/client.ts';
+import { addExplainSignature } from '../listen/explain-signature.ts';
 import { withExamples } from '../shell/examples.ts';
 import { findId } from '../shell/find.ts';
 import { addActing, addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
@@ -68,6 +69,7 @@ export function addWebhooks(program: Command, connect: Connect): void {
     },
   ).option('--overlap <seconds>', 'how long the old secret signs, too', countValue(0));
   addResend(webhooks, connect);
+  addExplainSignature(webhooks);
   for (const active of [true, false]) {
     addActing(webhooks, connect, {
       ...{ kind: 'webhook', name: active ? 'enable' : 'disable', fields },
