@@ -1,4 +1,4 @@
-// errand webhooks explain-signature: why a request that somebody saved does not verify.
+// errand webhooks explain-signature: why a saved request does not verify.
 
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';

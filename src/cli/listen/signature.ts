@@ -109,7 +109,7 @@ function variantsOf(body: Uint8Array): Variant[] {
   return variants.map(({ text: other, how }) => ({ bytes: Buffer.from(other), how }));
 }
 
-/** As Python's json.dumps writes it. */
+/** Returns JSON as Python's json.dumps writes it. */
 function spaced(compact: string): string {
   return compact.replace(/"(?:[^"\\]|\\.)*"|[,:]/g, (token) => (token.length === 1 ? `${token} ` : token));
 }
