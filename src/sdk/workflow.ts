@@ -118,6 +118,8 @@ export interface ErrorEvent {
     readonly ts: string;
     readonly stack: string;
     readonly namespace: string;
+    /** Of an error that another program reported: what it told. */
+    readonly context?: unknown;
   };
   readonly original_event: unknown;
   readonly original_context: Readonly<Record<string, unknown>>;

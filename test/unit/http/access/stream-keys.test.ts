@@ -48,3 +48,17 @@ test('a stream ends with its emitter', async (t) => {
   await stage.store.deleteWebhook(OWNER_ID, idOf('wh_', 1));
   assert.equal(await isAllowed(), false);
 });
+
+test('a stream is closed when its reader goes away', { timeout: 60_000 }, async (t) => {
+  const [begun, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const openStream = async () => ({ begin: () => begun.resolve(), resume() {}, close: () => closed.resolve() });
+  const { seed, port } = await startServer(t, { streams: { openStream } });
+  await seed.webhooks(webhook(1));
+  const key = await seed.key(3);
+  const raw = connect(t, port);
+  raw.send(`GET /v1/emitters/${idOf('wh_', 1)}/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`);
+  await begun.promise;
+  raw.close();
+  // Nothing is written to it: by a failed write alone, it would be noticed with the next event or sign of life.
+  await closed.promise;
+});
