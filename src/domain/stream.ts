@@ -6,7 +6,7 @@ import { NUMBERS_PER_MS } from './ids.ts';
 
 export interface StreamChannel {
   readonly ownerId: string;
-  /** The owner's own id: all of the owner's emitters, on the channel `$errors`. */
+  /** The owner's own id: all of the owner's emitters, on the channel `$errors`. `*`, `p_*`, `dc_*`: all, or all of that kind. */
   readonly emitterId: string;
   /** The channel, as in a subscription. */
   readonly name: string;

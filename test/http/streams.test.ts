@@ -75,6 +75,43 @@ test('an event arrives byte for byte', async () => {
   assert.ok(data.includes(body), data);
 });
 
+test('a wildcard has what all of its kind emit, now and later', async () => {
+  await using errand = await newErrand();
+  await using stranger = await newErrand();
+  const source = await createSource(errand, NAMED);
+  const { id: ownId } = await errand.client.get('/v1/users/me').then(({ data }) => data);
+  const { id: theirId } = await stranger.client.get('/v1/users/me').then(({ data }) => data);
+  await using all = await listen(errand, streamPath('*', '?event_name=*'));
+  await using own = await listen(errand, streamPath(ownId, '?event_name=*'));
+  await using sources = await listen(errand, streamPath('dc_*'));
+  await using workflows = await listen(errand, streamPath('p_*', '?event_name=paid'));
+  await using failures = await listen(errand, streamPath('p_*', '?event_name=$errors'));
+  await using others = await listen(stranger, streamPath('*', '?event_name=*'));
+  const workflow = await errand.workflow(
+    `export default ({ steps, $ }) => { $.send.emit(steps.trigger.event.body, 'paid'); throw new Error('no'); }`,
+  );
+  await post(source, [{ n: 1 }, { n: 2, name: 'paid' }]);
+  await emissions(errand, source.id, 1);
+  await errand.send(workflow, { n: 3 });
+  const later = await createSource(errand, ECHO_SOURCE);
+  await workflows.count(1);
+  await post(later, { n: 4 });
+  assert.deepEqual(numbersOf(await all.count(4)), [1, 2, 3, 4]);
+  assert.deepEqual(numbersOf(await own.count(4)), [1, 2, 3, 4]);
+  assert.deepEqual(numbersOf(await sources.count(2)), [1, 4]);
+  assert.deepEqual(numbersOf(await workflows.count(1)), [3]);
+  assert.equal((await failures.count(1))[0]?.event.error.msg, 'no');
+  const theirs = await createSource(stranger, ECHO_SOURCE);
+  await post(theirs, { n: 9 });
+  assert.deepEqual(numbersOf(await others.count(1)), [9]);
+  assert.deepEqual([all.heard.length, failures.heard.length], [4, 1]);
+  await using again = await listen(errand, streamPath('*', `?event_name=*&last_event_id=${all.heard[0]?.id}`));
+  assert.deepEqual(numbersOf(await again.count(3)), [2, 3, 4]);
+  for (const id of [theirId, 'wh_*', 'x', '**', 'p_']) {
+    assert.equal((await errand.client.request('GET', streamPath(id))).status, 404, id);
+  }
+});
+
 test('a stream hears its channel alone', async () => {
   await using errand = await newErrand();
   const source = await createSource(errand, NAMED);

@@ -2664,7 +2664,7 @@ export interface GetEventAnswer {
 
 /** What `streamEvents` takes. */
 export interface StreamEventsInput {
-  /** A source, workflow or webhook. */
+  /** A source, workflow, webhook or heartbeat; or `p_*`, `dc_*`, `*` for all of that kind, also those that are made later. */
   readonly id: string;
   /** The channel, as a subscription has it: the default one when not given, `*` for every name that does not begin with `$`, `$errors` for errors. */
   readonly event_name?: string;

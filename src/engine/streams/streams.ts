@@ -14,6 +14,7 @@ import { AHEAD, type OpenStream, type StreamAsked, type StreamChannel } from '..
 import type { Clock } from '../../ports.ts';
 import type { EmissionRecord } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
+import { announcementOf } from '../../store/contract/streams.ts';
 import { Loop, type LoopPorts } from '../loop.ts';
 import type { WakeUps } from '../wake-ups.ts';
 import { Group, type ReadFrames } from './group.ts';
@@ -152,7 +153,7 @@ export class Streams {
     for (const [key, group] of [...this.#groups]) {
       // Left by a stream that could not be opened.
       if (group.members.size === 0 && this.#opening === 0) this.#groups.delete(key);
-      if (emitters === null || group.isBehind || emitters.has(group.channel.emitterId))
+      if (emitters === null || group.isBehind || emitters.has(announcementOf(group.channel)))
         waiting.push(group.advance(upTo));
       else group.skipTo(upTo);
     }

@@ -9,7 +9,7 @@ import { all } from '../config/steps.ts';
 import type { Ledger, Receipt } from '../contract/records.ts';
 import type { LaterStore } from '../contract/resources.ts';
 import type { LogStore, TimeStore } from '../contract/store.ts';
-import type { StreamStore } from '../contract/streams.ts';
+import { anyOf, type StreamStore } from '../contract/streams.ts';
 import { number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
 import { toEmission, toEmissionRecord, toLedger } from '../rows/log-rows.ts';
 import { toTrigger } from '../rows/resource-rows.ts';
@@ -68,10 +68,14 @@ export function logReads(log: LogReader): LogReads {
 
     emittersAfter: async ({ after, upTo }) => {
       const rows = await database.planned(
-        sql`SELECT DISTINCT emitter_id, CASE WHEN name = ${ERRORS} THEN owner_id END AS failed_owner_id
+        sql`SELECT DISTINCT emitter_id, owner_id, CASE WHEN name = ${ERRORS} THEN owner_id END AS failed_owner_id
           FROM emissions WHERE entry > ${after} AND entry <= ${upTo} AND ${LISTED}`,
       );
-      const ids = rows.flatMap((row) => [text(row, 'emitter_id'), textOrNull(row, 'failed_owner_id')]);
+      const ids = rows.flatMap((row) => [
+        text(row, 'emitter_id'),
+        anyOf(text(row, 'owner_id')),
+        textOrNull(row, 'failed_owner_id'),
+      ]);
       return new Set(ids.filter((id) => id !== null));
     },
 

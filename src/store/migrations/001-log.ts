@@ -47,6 +47,9 @@ CREATE TABLE emissions (
 @sqlite CREATE INDEX emissions_channel ON emissions (emitter_id, name, entry) WHERE flags & 8;
 @postgres ALTER TABLE emissions ALTER COLUMN body SET STORAGE EXTERNAL;
 @postgres CREATE INDEX emissions_channel ON emissions (emitter_id, name, entry) WHERE listed;
+-- Streams of many emitters of an owner, which are told from it alone.
+@sqlite CREATE INDEX emissions_owner ON emissions (owner_id, entry, emitter_id, name) WHERE flags & 8;
+@postgres CREATE INDEX emissions_owner ON emissions (owner_id, entry, emitter_id, name) WHERE listed;
 -- The search of all errors of an owner. Nothing else is in it.
 CREATE INDEX emissions_errors ON emissions (owner_id, entry, code) WHERE name = '$errors';
 -- Of the many that a run may have emitted, those that run its event again.

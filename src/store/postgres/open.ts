@@ -149,7 +149,7 @@ function storeOf(core: LogCore, closeAll: () => Promise<void>): Omit<Store, keyo
   };
   return {
     ...logVerbs(core),
-    ...streamVerbs(core),
+    ...streamVerbs(core, database),
     ...orderVerbs(core),
     ...deliveryVerbs(core),
     ...nodeVerbs(core),

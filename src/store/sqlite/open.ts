@@ -116,7 +116,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
   };
   const verbs = {
     ...logVerbs(core),
-    ...streamVerbs(core),
+    ...streamVerbs(core, opened),
     ...orderVerbs(core),
     ...deliveryVerbs(core),
     ...counterVerbs(core),

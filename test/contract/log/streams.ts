@@ -6,7 +6,7 @@ import { ERRORS } from '../../../src/domain/emission.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import type { EmissionRecord } from '../../../src/store/contract/records.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
-import type { LoggedRecord } from '../../../src/store/contract/streams.ts';
+import { announcementOf, type LoggedRecord } from '../../../src/store/contract/streams.ts';
 import { all, at, defined, emit, type Harness, json, only, parsed, shareOf, succeeded, times } from '../fixtures.ts';
 import { numbered, STUBBORN, Stage } from '../stage.ts';
 
@@ -155,6 +155,57 @@ export function streamsContract(harness: Harness): void {
         deepEqual(await stage.store.emissionsAfter(channel, { after, upTo }, true), []);
         equal((await readAll(stage, { emitterId, name, after }, upTo)).length, 1);
       }
+    });
+
+    it('has what many emitters emit, by a wildcard', async () => {
+      await using stage = await Stage.open(harness);
+      const [source, workflow, webhook] = [await stage.source(), await stage.workflow(), await stage.webhook()];
+      const other = await stage.neighbour();
+      const theirs = await other.source();
+      const after = await endOf(stage);
+      const fromSource = await stage.append(source.id);
+      await other.append(theirs.id);
+      const named = await stage.append(workflow.id, { name: 'paid' });
+      const failure = await stage.failure(workflow);
+      const fromWebhook = await stage.append(webhook.id);
+      const hidden = await stage.append('hi_0000000000000001');
+      const again = await stage.append(workflow.id);
+      const upTo = await endOf(stage);
+      const read = async (emitterId: string, name = '') =>
+        entriesOf(await readAll(stage, { emitterId, name, after }, upTo));
+      deepEqual(await read('*'), [fromSource.entry, fromWebhook.entry, again.entry]);
+      deepEqual(await read('*', '*'), [fromSource.entry, named.entry, fromWebhook.entry, again.entry]);
+      deepEqual(await read('*', 'paid'), [named.entry]);
+      deepEqual(await read('p_*'), [again.entry]);
+      deepEqual(await read('p_*', '*'), [named.entry, again.entry]);
+      deepEqual(await read('p_*', ERRORS), [failure]);
+      deepEqual(await read('dc_*'), [fromSource.entry]);
+      deepEqual(await read('dc_*', ERRORS), []);
+      ok(!(await read('*', '*')).includes(hidden.entry));
+      const emitters = await stage.store.emittersAfter({ after: again.entry - 1, upTo });
+      const announced = (of: Stage) => announcementOf({ ownerId: of.owner.id, emitterId: 'dc_*', name: '' });
+      deepEqual([emitters.has(announced(stage)), emitters.has(announced(other))], [true, false]);
+    });
+
+    it('finds the few among many, and none twice', async () => {
+      await using stage = await Stage.open(harness);
+      const [source, workflow] = [await stage.source(), await stage.workflow()];
+      const after = await endOf(stage);
+      const wanted: number[] = [];
+      for (const part of times(3, (n) => n)) {
+        const outgoing = times(700, (n) => emit('', { part, n }));
+        await stage.end(await stage.started(source), succeeded({ outgoing }), all());
+        wanted.push((await stage.append(workflow.id)).entry);
+      }
+      deepEqual(entriesOf(await readAll(stage, { emitterId: 'p_*', after })), wanted);
+      const all_ = await readAll(stage, { emitterId: '*', after });
+      equal(new Set(entriesOf(all_)).size, 2103);
+      equal(all_.length, 2103);
+      const channel = { ownerId: stage.owner.id, emitterId: '*', name: '' };
+      const step = await stage.store.emissionsAfter(channel, { after, upTo: await endOf(stage) }, false);
+      deepEqual([step.length, step[0]?.body], [LIMITS.streamRecords, null]);
+      await stage.store.deleteSourceEvents(stage.owner.id, source.id);
+      deepEqual(entriesOf(await readAll(stage, { emitterId: '*', after })), wanted);
     });
 
     it('has the errors of all emitters of an owner', async () => {

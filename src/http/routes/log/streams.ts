@@ -1,5 +1,6 @@
 // Streams: what an emitter emits from now on, as server-sent events.
 
+import { ERRORS } from '../../../domain/emission.ts';
 import { Refusal } from '../../../domain/fault.ts';
 import { PREFIX } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
@@ -12,7 +13,8 @@ import { Type } from '../../schema/type.ts';
 import { EVENT_RECORD } from '../../wire/log/emissions.ts';
 import { STREAM_QUERY, sendStream, streamCursor } from './send-stream.ts';
 
-const EMITTERS = /^(p|dc|wh)_/;
+const EMITTERS = /^(p|dc|wh|hb)_/;
+const MANY = ['*', 'p_*', 'dc_*'];
 
 const QUERY = {
   event_name: Type.Optional(
@@ -33,7 +35,10 @@ export function addStreamRoutes(app: App, deps: HttpDeps): void {
       '/v1/emitters/:id/events',
       'streamEvents',
       'Listen to an emitter',
-      idIn(PREFIX.source, 'A source, workflow or webhook.'),
+      idIn(
+        PREFIX.source,
+        'A source, workflow, webhook or heartbeat; or `p_*`, `dc_*`, `*` for all of that kind, also those that are made later.',
+      ),
     ],
     ['/sse/dc/:id/emits', 'streamSourceEvents', 'Listen to a source', idIn(PREFIX.source, 'The source.')],
   ] as const;
@@ -62,12 +67,20 @@ export function addStreamRoutes(app: App, deps: HttpDeps): void {
       const name = request.query.event_name ?? '';
       if (name === '$in') throw waitingOnly();
       const after = streamCursor(request, request.query);
-      const isThere = (): Promise<boolean> => deps.store.exists(ownerId, emitterId);
-      if (!EMITTERS.test(emitterId) || !(await isThere())) throw notFound('emitter', emitterId);
-      await sendStream(deps, { request, reply, channel: { ownerId, emitterId, name }, after, isThere });
+      const isOfMany = MANY.includes(emitterId) || emitterId === ownerId;
+      const isThere = async (): Promise<boolean> => isOfMany || deps.store.exists(ownerId, emitterId);
+      if (!(isOfMany || EMITTERS.test(emitterId)) || !(await isThere())) throw notFound('emitter', emitterId);
+      const channel = { ownerId, emitterId: emitterOf(emitterId, ownerId, name), name };
+      await sendStream(deps, { request, reply, channel, after, isThere });
       return reply;
     });
   }
+}
+
+/** Returns the emitter of the channel: the owner's errors are a channel of their own, and its own id means the same as `*`. */
+function emitterOf(emitterId: string, ownerId: string, name: string): string {
+  if (emitterId !== '*' && emitterId !== ownerId) return emitterId;
+  return name === ERRORS ? ownerId : '*';
 }
 
 function waitingOnly(): Refusal {

@@ -15,16 +15,20 @@ import { LIMITS, SECOND_MS } from '../../../domain/limits.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import {
   type EmissionFilter,
+  isOfMany,
   isOfOwner,
   type LoggedRecord,
   type StreamStore,
   type Stretch,
 } from '../../contract/streams.ts';
+import type { LogReader } from '../../log/log-tables.ts';
+import { emissionsOfMany } from '../../log/many-emitters.ts';
 import { number, numberOrNull, present, textOrNull } from '../../rows/cells.ts';
 import { type EmissionReader, toLoggedRecord } from '../../rows/log-rows.ts';
 import { LAST_NUMBER_SQL } from '../claims/node.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import type { Pool } from '../connection/pool.ts';
+import { arrayLiteral } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 
 const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code, group_id, original_start, original_length';
@@ -41,11 +45,17 @@ const MAX_LOOK_AGAIN_MS = 100;
 /** Longer than a transaction of this program may take (connection.ts). */
 const GIVE_UP_MS = 30 * SECOND_MS;
 
-export function streamVerbs(core: Core): Omit<StreamStore, 'emittersAfter'> {
+export function streamVerbs(
+  core: Core,
+  database: Pick<LogReader['database'], 'planned'>,
+): Omit<StreamStore, 'emittersAfter'> {
   const end = new LogEnd(core);
   return {
     logEnd: () => end.find(),
-    emissionsAfter: (channel, stretch, withBody) => emissionsAfter(core, { channel, stretch, withBody }),
+    emissionsAfter: (channel, stretch, withBody) =>
+      isOfMany(channel)
+        ? emissionsOfMany(database, { channel, stretch, read: (entries) => ofEntries(core, entries, withBody) })
+        : emissionsAfter(core, { channel, stretch, withBody }),
   };
 }
 
@@ -136,22 +146,42 @@ const ALL_NAMES = `WITH RECURSIVE names (name) AS (
         ORDER BY i.name, i.entry LIMIT ${LIMITS.streamRecords}) AS e
     WHERE n.name IS NOT NULL AND left(n.name, 1) <> '$' ORDER BY e.entry LIMIT ${LIMITS.streamRecords}`;
 
+const OF_ENTRIES = 'SELECT * FROM emissions WHERE entry = ANY($1::bigint[]) AND listed';
+
 /** Selects rows up to a sum of bytes. The length of a body is known without reading it. */
 const WITHIN_BYTES = (step: string): string => `SELECT ${COLUMNS}, body FROM (
     SELECT *, sum(octet_length(body)) OVER (ORDER BY entry) AS bytes FROM (${step}) AS step) AS sized
   WHERE bytes - octet_length(body) < ${LIMITS.streamBytes} ORDER BY entry`;
 
-async function emissionsAfter(core: EmissionReader & { readonly pool: Pool }, { channel, stretch, withBody }: Wanted) {
+async function emissionsAfter(core: StreamReader, { channel, stretch, withBody }: Wanted) {
   const { ownerId, emitterId, name } = channel;
   const { after, upTo } = stretch;
   const isAll = name === '*';
-  const read = (step: string, ...values: (string | number)[]) =>
-    core.pool.planned(
-      withBody ? WITHIN_BYTES(step) : `SELECT ${COLUMNS} FROM (${step}) AS step ORDER BY entry`,
-      ...values,
-    );
-  const rows = isOfOwner(channel)
-    ? await read(ERRORS_OF_OWNER, ownerId, after, upTo)
-    : await read(isAll ? ALL_NAMES : ONE_NAME, emitterId, isAll ? '' : name, after, upTo, ownerId);
+  return isOfOwner(channel)
+    ? readStep(core, { step: ERRORS_OF_OWNER, withBody }, ownerId, after, upTo)
+    : readStep(
+        core,
+        { step: isAll ? ALL_NAMES : ONE_NAME, withBody },
+        emitterId,
+        isAll ? '' : name,
+        after,
+        upTo,
+        ownerId,
+      );
+}
+
+function ofEntries(core: StreamReader, entries: readonly number[], withBody: boolean): Promise<LoggedRecord[]> {
+  return readStep(core, { step: OF_ENTRIES, withBody }, arrayLiteral(entries));
+}
+
+type StreamReader = EmissionReader & { readonly pool: Pool };
+
+async function readStep(
+  core: StreamReader,
+  { step, withBody }: { step: string; withBody: boolean },
+  ...values: (string | number)[]
+): Promise<LoggedRecord[]> {
+  const sql = withBody ? WITHIN_BYTES(step) : `SELECT ${COLUMNS} FROM (${step}) AS step ORDER BY entry`;
+  const rows = await core.pool.planned(sql, ...values);
   return rows.map((row): LoggedRecord => toLoggedRecord(row, core));
 }

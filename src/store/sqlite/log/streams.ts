@@ -5,11 +5,14 @@ import { ERRORS } from '../../../domain/emission.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import {
   type EmissionFilter,
+  isOfMany,
   isOfOwner,
   type LoggedRecord,
   type StreamStore,
   type Stretch,
 } from '../../contract/streams.ts';
+import type { LogReader } from '../../log/log-tables.ts';
+import { emissionsOfMany } from '../../log/many-emitters.ts';
 import { number, text } from '../../rows/cells.ts';
 import { toLoggedRecord } from '../../rows/log-rows.ts';
 import type { Core } from '../core.ts';
@@ -28,10 +31,16 @@ const NAMES = `WITH RECURSIVE names (name) AS (
       FROM names WHERE names.name IS NOT NULL)
   SELECT name FROM names WHERE name IS NOT NULL AND substr(name, 1, 1) <> '$'`;
 
-export function streamVerbs(core: Core): Omit<StreamStore, 'emittersAfter'> {
+export function streamVerbs(
+  core: Core,
+  database: Pick<LogReader['database'], 'planned'>,
+): Omit<StreamStore, 'emittersAfter'> {
   return {
     logEnd: async () => core.numbers.last,
-    emissionsAfter: async (channel, stretch, withBody) => emissionsAfter(core, { channel, stretch }, withBody),
+    emissionsAfter: async (channel, stretch, withBody) => {
+      if (!isOfMany(channel)) return emissionsAfter(core, { channel, stretch }, withBody);
+      return emissionsOfMany(database, { channel, stretch, read: (entries) => ofEntries(core, entries, withBody) });
+    },
   };
 }
 
@@ -42,8 +51,20 @@ interface Wanted {
 
 function emissionsAfter(core: Core, { channel, stretch }: Wanted, withBody: boolean): LoggedRecord[] {
   const rows = isOfOwner(channel) ? errorsAfter(core, channel.ownerId, stretch) : ofEmitter(core, { channel, stretch });
-  if (!withBody) return rows.map((row) => toLoggedRecord(row, core));
-  return withBodies(core, rows);
+  return recordsOf(core, rows, withBody);
+}
+
+function ofEntries(core: Core, entries: readonly number[], withBody: boolean): LoggedRecord[] {
+  const rows = entries.map((entry) => core.reader.get(`${SELECT} WHERE entry = ? AND flags & 8`, entry));
+  return recordsOf(
+    core,
+    rows.filter((row) => row !== undefined),
+    withBody,
+  );
+}
+
+function recordsOf(core: Core, rows: readonly Row[], withBody: boolean): LoggedRecord[] {
+  return withBody ? withBodies(core, rows) : rows.map((row) => toLoggedRecord(row, core));
 }
 
 /** Reads the errors of a stretch. The name stands in the statement as in the condition of the index. */

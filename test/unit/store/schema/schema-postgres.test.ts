@@ -13,7 +13,7 @@ import { newDatabaseOn } from '../../../support/postgres/fresh.ts';
 import { sharedPostgres } from '../../../support/postgres/shared.ts';
 import { openTestStore } from '../../../support/postgres/store.ts';
 
-const HASHES = ['gnTQIC83EJShTfnDDU1LXoI59Zn-2CLlpSGC7Jd8Hmk'];
+const HASHES = ['a-x7laq-Ujoii_YDH0G-fH4bQGKeKIFqVI0-f0nRePE'];
 
 /** What the migrations themselves are kept in. */
 const VERSIONS = `CREATE TABLE errand_schema (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`;
