@@ -9,6 +9,7 @@ import type { ResendableState } from './operation.ts';
 import type { PropValues } from './props.ts';
 import type {
   Deployment,
+  ListenerInput,
   Schedule,
   Settings,
   Source,
@@ -230,6 +231,8 @@ export interface SourceInput {
   /** Bundled already, instead of code; a new source gets the id. Not settable over HTTP. */
   readonly ready?: BundledCode & { readonly id: string; readonly code: string };
   readonly configuredProps?: PropValues;
+  /** Of a new source: who hears it from its first emission on. */
+  readonly listeners?: readonly ListenerInput[];
   /** The versions that the change is meant for. */
   readonly expected?: Expected;
 }

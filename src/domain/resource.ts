@@ -203,6 +203,9 @@ export interface Subscription {
   readonly createdAtMs: number;
 }
 
+/** A subscription to what is only being created. */
+export type ListenerInput = Pick<Subscription, 'listenerId' | 'eventName' | 'filter'>;
+
 /** `v1`: HMAC-SHA256 with a shared secret. `v1a`: ed25519, which receivers check with a public key. */
 export type SignatureScheme = 'v1' | 'v1a';
 

@@ -2789,6 +2789,15 @@ export interface CreateSourceInput {
   readonly component?: string;
   /** Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`. Values of secret props are never shown; left out of an update, they stay. */
   readonly configured_props?: { readonly [name: string]: unknown };
+  /** Who hears it from its first emission on: ids of workflows, sources and webhooks, or objects as subscriptions take them, without the emitter. What it emits while it is created reaches those alone that are named here, or that hear all sources. */
+  readonly listeners?: readonly (string | {
+    /** Who listens: a workflow `p_…`, source `dc_…` or webhook `wh_…`. */
+    readonly listener_id: string;
+    /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
+    readonly event_name?: string | null;
+    /** Which of these events go through, by their content: for each field a list of what is wanted. [How it is written](/docs/webhooks#filters). At most 8192 bytes. Null: all. */
+    readonly filter?: { readonly [name: string]: unknown } | null;
+  })[];
 }
 
 export interface CreateSourceAnswer {

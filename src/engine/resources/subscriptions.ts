@@ -22,24 +22,12 @@ const LISTENERS = ['p_', 'dc_', 'wh_'];
 const WILDCARDS = ['*', 'p_*', 'dc_*'];
 
 export function createSubscriptions(deps: { store: Store; clock: Clock; ids: Ids }) {
-  const { store, clock, ids } = deps;
+  const { store } = deps;
 
   /** Subscribes. An undefined `filter`: any that the subscription has. */
   async function subscribe(ownerId: string, triple: Triple, filter?: EventFilter | null): Promise<Subscription> {
-    checkShape(triple);
-    checkFilter(filter);
-    const { emitterId, listenerId, eventName } = triple;
-    const subscription: Subscription = {
-      id: ids.next(PREFIX.subscription),
-      ownerId,
-      emitterId,
-      listenerId,
-      eventName,
-      filter: filter ?? null,
-      via: 'subscription',
-      active: true,
-      createdAtMs: clock.nowMs(),
-    };
+    const subscription = newSubscription(deps, ownerId, { ...triple, filter: filter ?? null });
+    const { emitterId, listenerId } = subscription;
     const made = await store.createSubscription(subscription);
     if ('subscription' in made) return withFilter(made.subscription, filter);
     const isEmitter = made.missing === 'emitter_id';
@@ -70,6 +58,20 @@ export function createSubscriptions(deps: { store: Store; clock: Clock; ids: Ids
   }
 
   return { subscribe, unsubscribe, filterSubscription };
+}
+
+/** Returns a subscription that is not in the store yet. Throws `Refusal` when no such subscription can be. */
+export function newSubscription(
+  { clock, ids }: { clock: Clock; ids: Ids },
+  ownerId: string,
+  asked: Triple & { readonly filter: EventFilter | null },
+): Subscription {
+  checkShape(asked);
+  checkFilter(asked.filter);
+  const { emitterId, listenerId, eventName, filter } = asked;
+  const triple = { emitterId, listenerId, eventName, filter };
+  const id = ids.next(PREFIX.subscription);
+  return { ...triple, id, ownerId, via: 'subscription', active: true, createdAtMs: clock.nowMs() };
 }
 
 function ofTrigger({ id, listenerId }: Subscription): Refusal {

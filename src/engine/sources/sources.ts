@@ -8,11 +8,13 @@ import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import type { SourceInput, WholeSource } from '../../domain/requests.ts';
 import { checkVersion } from '../../domain/requests.ts';
+import type { ListenerInput, Subscription } from '../../domain/resource.ts';
 import type { Wake } from '../../ports.ts';
 import type { Hook } from '../../runner/runner.ts';
 import type { SourceWrite } from '../../store/contract/resources.ts';
 import type { Emit } from '../accept/emit.ts';
 import type { Waiters } from '../accept/waiters.ts';
+import { newSubscription } from '../resources/subscriptions.ts';
 import { listOwnTriggers } from '../resources/triggers.ts';
 import { releaseCallers } from '../runs/manual-runs.ts';
 import type { Warm } from '../runs/warm.ts';
@@ -38,12 +40,15 @@ export function createSources(deps: SourceDeps) {
     const id = input.ready?.id ?? ids.next(PREFIX.source);
     const planned = await planSource(deps, { ownerId, id }, { input, before: null });
     const isActive = input.active ?? true;
+    const listeners = listenersOf({ ownerId, id }, input.listeners ?? []);
     const hooks: Hook[] = isActive ? ['deploy', 'activate'] : ['deploy'];
     return changes.do({ ownerId, sourceId: id, kind: 'create' }, async () => {
       // Its endpoints exist before the first hook; its schedules do not tick before the last one.
-      await store.createSource(
-        written(deps, { ...planned, source: { ...planned.source, active: isActive } }, 'in hooks'),
-      );
+      const missing = await store.createSource({
+        ...written(deps, { ...planned, source: { ...planned.source, active: isActive } }, 'in hooks'),
+        listeners,
+      });
+      if (missing !== null) throw noListener(listeners, missing);
       try {
         await runHooks(deps, { ...planned, creates: true }, hooks);
       } catch (error) {
@@ -55,6 +60,17 @@ export function createSources(deps: SourceDeps) {
       }
       return switchOn(planned, isActive);
     });
+  }
+
+  function listenersOf(of: { ownerId: string; id: string }, asked: readonly ListenerInput[]): Subscription[] {
+    const listeners = asked.map((one) => newSubscription(deps, of.ownerId, { ...one, emitterId: of.id }));
+    const known = new Set<string>();
+    for (const [at, { listenerId, eventName }] of listeners.entries()) {
+      const key = JSON.stringify([listenerId, eventName]);
+      if (known.has(key)) throw refusedListener('malformed', at, `names ${listenerId} with the same event_name again`);
+      known.add(key);
+    }
+    return listeners;
   }
 
   function updateSource(ownerId: string, id: string, input: SourceInput): Promise<WholeSource> {
@@ -130,6 +146,16 @@ export function createSources(deps: SourceDeps) {
   }
 
   return { getSource, createSource, updateSource, deleteSource };
+}
+
+function noListener(listeners: readonly Subscription[], missing: string): Refusal {
+  const at = listeners.findIndex(({ listenerId }) => listenerId === missing);
+  return refusedListener('not_found', at, `names ${missing}, which does not exist`);
+}
+
+function refusedListener(code: 'malformed' | 'not_found', at: number, message: string): Refusal {
+  const parameter = `listeners[${at}]`;
+  return new Refusal(code, `${parameter} ${message}`, { errors: [{ parameter, message }] });
 }
 
 /** Runs the last hook. Its error is recorded like a run's, and the deletion continues, also when the code cannot be loaded. */

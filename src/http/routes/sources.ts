@@ -11,6 +11,7 @@ import { eventOf } from '../params.ts';
 import { Type } from '../schema/type.ts';
 import { STARTED, startedToWire } from '../wire/log/runs.ts';
 import { SOURCE_CREATE, SOURCE_UPDATE, SOURCE_WHOLE, sourceWholeToWire } from '../wire/sources.ts';
+import { listenersInput } from '../wire/subscriptions.ts';
 import { addSourceEventRoutes } from './log/source-events.ts';
 import { addSourceLogRoute } from './log/source-logs.ts';
 
@@ -71,7 +72,7 @@ function addCreate(app: App, { actions, urls }: HttpDeps): void {
     answer: dataOf(SOURCE_WHOLE),
   });
   app.post('/v1/sources', { schema }, async ({ body, caller }) => {
-    const input = sourceInput(body);
+    const input = { ...sourceInput(body), listeners: listenersInput(body.listeners) };
     if (!WAYS.some((way) => body[way] !== undefined)) throw malformed('component_code', `is missing: ${ONE_WAY}`);
     return { data: sourceWholeToWire(await actions.createSource(caller.ownerId, input), urls.endpointUrl, false) };
   });

@@ -8,6 +8,7 @@ import type { Source, Trigger } from '../../domain/resource.ts';
 import { id, SECONDS, text, toSeconds } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 import { LOG_LINE } from './log/runs.ts';
+import { LISTENERS } from './subscriptions.ts';
 import { slugOf } from './workflows.ts';
 
 const CODE = `export default {
@@ -47,7 +48,7 @@ const COMPONENT_KEY = text({
   example: 'rss',
 });
 
-export const SOURCE_CREATE = {
+const SOURCE = {
   name: Type.Optional(NAME),
   component_code: Type.Optional(COMPONENT_CODE),
   component_path: Type.Optional(COMPONENT_PATH),
@@ -55,8 +56,10 @@ export const SOURCE_CREATE = {
   configured_props: Type.Optional(PROPS),
 };
 
+export const SOURCE_CREATE = { ...SOURCE, listeners: Type.Optional(LISTENERS) };
+
 export const SOURCE_UPDATE = {
-  ...SOURCE_CREATE,
+  ...SOURCE,
   active: Type.Optional(Type.Boolean({ examples: [true] })),
 };
 

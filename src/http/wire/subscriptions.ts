@@ -3,7 +3,7 @@
 import type { Static } from 'typebox';
 import { FILTER_LIMITS } from '../../domain/filter/limits.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import type { Subscription } from '../../domain/resource.ts';
+import type { ListenerInput, Subscription } from '../../domain/resource.ts';
 import { EVENT_NAME, id, nullable, SECONDS, text, toSeconds } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 
@@ -67,4 +67,31 @@ export function subscriptionToWire(subscription: Subscription): Static<typeof SU
     active: subscription.active,
     created_at: toSeconds(subscription.createdAtMs),
   };
+}
+
+const MAX_LISTENERS = 100;
+
+/** Who hears a new source: each as a listener alone, or as a subscription without its emitter. */
+export const LISTENERS = Type.Array(
+  Type.Union([
+    LISTENER_ID,
+    Type.Object(
+      { listener_id: LISTENER_ID, event_name: EVENT_NAME_INPUT, filter: Type.Optional(FILTER_INPUT) },
+      { additionalProperties: false },
+    ),
+  ]),
+  {
+    maxItems: MAX_LISTENERS,
+    description:
+      'Who hears it from its first emission on: ids of workflows, sources and webhooks, or objects as subscriptions take them, without the emitter. What it emits while it is created reaches those alone that are named here, or that hear all sources.',
+    'x-expected': 'an array of listeners: ids (p_…, dc_…, wh_…), or objects with listener_id, event_name, filter',
+    examples: [['wh_0Vj3aBc9dEfGhIjK']],
+  },
+);
+
+export function listenersInput(asked: Static<typeof LISTENERS> | undefined): ListenerInput[] {
+  return (asked ?? []).map((one) => {
+    if (typeof one === 'string') return { listenerId: one, eventName: '', filter: null };
+    return { listenerId: one.listener_id, eventName: one.event_name ?? '', filter: one.filter ?? null };
+  });
 }

@@ -12,6 +12,7 @@ import { deleteRunnable, insertRunnable, updateRunnable } from './runnables.ts';
 import { endChange, goOnChanging, insertChange, isOurs } from './source-changes.ts';
 import { differs, isAmongRows, raw, sql } from './sql.ts';
 import { all, type Steps } from './steps.ts';
+import { exists, putSubscriptions } from './subscriptions.ts';
 
 const FROM = raw('runnables AS r LEFT JOIN codes AS c ON c.owner_id = r.owner_id AND c.hash = r.component_code_hash');
 
@@ -23,8 +24,12 @@ export function sourceVerbs({ database, seal }: ConfigCore): SourceStore {
     createSource: (write) =>
       database.writeRouting(write.source.ownerId, function* (w) {
         const { id: sourceId, ownerId } = write.source;
+        const { listeners = [] } = write;
+        for (const { listenerId } of listeners) if (!(yield* exists(ownerId, listenerId))) return listenerId;
         yield* insertRunnable({ ...write, record: write.source, seal });
+        yield* putSubscriptions(listeners);
         if (write.goesOn) yield* insertChange(w, marks, { ownerId, sourceId, kind: 'create' });
+        return null;
       }),
 
     updateSource: (write) =>

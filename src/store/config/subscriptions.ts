@@ -95,7 +95,7 @@ function lookUp(ownerId: string, id: string): Sql | undefined {
 }
 
 /** Returns whether the owner has something with this id, including what this transaction has written. */
-function* exists(ownerId: string, id: string): Steps<boolean> {
+export function* exists(ownerId: string, id: string): Steps<boolean> {
   if (id === ownerId) return true;
   const row = lookUp(ownerId, id);
   return row !== undefined && (yield* get(row)) !== undefined;
@@ -116,7 +116,7 @@ const COLUMNS = {
 const PLACE = { id: 'text', position: 'bigint' } as const;
 
 /** Writes subscriptions, except those that stand already. */
-function* putSubscriptions(subscriptions: readonly Subscription[]): Steps<void> {
+export function* putSubscriptions(subscriptions: readonly Subscription[]): Steps<void> {
   if (subscriptions.length === 0) return;
   const rows = subscriptions.map((s) => ({
     id: s.id,

@@ -90,11 +90,16 @@ export interface SourceWrite {
   readonly subscriptions: readonly Subscription[];
   /** The change that the write belongs to (SourceChangeStore) goes on after it. */
   readonly goesOn?: boolean;
+  /** Of a new source: subscriptions of others to it. */
+  readonly listeners?: readonly Subscription[];
 }
 
 export interface SourceStore {
-  /** Creates a source. With `goesOn`, begins a change of kind `create`. */
-  createSource(write: SourceWrite): Promise<void>;
+  /**
+   * Creates a source with the subscriptions of its listeners: they hear all that it emits. With `goesOn`, begins a change of kind
+   * `create`. Returns the first listener that does not exist, and then nothing was written; null: the source was created.
+   */
+  createSource(write: SourceWrite): Promise<string | null>;
   /** Replaces a source that this node is changing. Returns false when the node is not changing it, or it is gone. */
   updateSource(write: SourceWrite): Promise<boolean>;
   getSource(ownerId: string, id: string): Promise<Source | undefined>;

@@ -25,6 +25,31 @@ async function emitted(stage: Stage, source: { id: string }, name = ''): Promise
 const idsOf = (records: readonly EmissionRecord[]): (string | null)[] => records.map((r) => r.itemId).reverse();
 
 export function sourcesContract(harness: Harness): void {
+  describe('a new source', () => {
+    it('is heard by its listeners, and is not made without one of them', async () => {
+      await using stage = await Stage.open(harness);
+      const other = await stage.neighbour();
+      const [workflow, webhook, foreign] = [await stage.workflow(), await stage.webhook(), await other.webhook()];
+      const source = stage.make.source();
+      const write = (ids: readonly string[]) => ({
+        source,
+        deployment: stage.make.deployment(source, source.componentCode),
+        triggers: [],
+        subscriptions: [],
+        listeners: ids.map((to) => stage.make.subscription({ from: source.id, to })),
+      });
+      for (const missing of [foreign.id, 'p_0000000000009999']) {
+        equal(await stage.store.createSource(write([workflow.id, missing])), missing);
+        equal(await stage.store.getSource(stage.owner.id, source.id), undefined);
+      }
+      equal((await stage.store.listSubscriptions({ ownerId: stage.owner.id }, { limit: 9 })).totalCount, 0);
+      equal(await stage.store.createSource(write([workflow.id, webhook.id])), null);
+      const { entry } = await stage.append(source.id);
+      const receipts = await stage.store.receipts(stage.owner.id, entry);
+      deepEqual(new Set(receipts.map(({ listenerId }) => listenerId)), new Set([workflow.id, webhook.id]));
+    });
+  });
+
   describe('the memory of a source', () => {
     it('keeps what a run wrote, as written', async () => {
       await using stage = await Stage.open(harness);
