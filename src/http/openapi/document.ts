@@ -42,7 +42,10 @@ export function documentOf(app: App, publicUrl: string): ApiDocument {
   const schemas: Record<string, unknown> = {};
   const paths = hoistTitled(plain.paths, schemas) as ApiDocument['paths'];
   for (const path of Object.values(paths)) {
-    for (const operation of Object.values(path)) softenBody(operation);
+    for (const operation of Object.values(path)) {
+      softenBody(operation);
+      nameRefusals(operation);
+    }
   }
   const sorted = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)));
   return { ...plain, servers: [{ url: publicUrl }], paths, components: { ...plain.components, schemas: sorted } };
@@ -51,6 +54,13 @@ export function documentOf(app: App, publicUrl: string): ApiDocument {
 /** Returns whether a body can be left out: the query string can hold it, since its required members are scalars or none. */
 function softenBody(operation: ApiOperation): void {
   if (operation.requestBody) Object.assign(operation.requestBody, { required: false });
+}
+
+/** Names what an operation answers to a wrong request, where generated clients look; `default` is left for failures of the server. */
+function nameRefusals({ responses }: ApiOperation): void {
+  const { default: refusal } = responses;
+  const isNamed = Object.keys(responses).some((status) => status.startsWith('4'));
+  if (refusal && !isNamed) Object.assign(responses, { '4XX': refusal });
 }
 
 /** Replaces each schema that has a title by a reference, and collects it. Examples are data and stay. */

@@ -65,7 +65,13 @@ export function openApiOptions(): FastifyDynamicSwaggerOptions {
   return {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Errand', version: VERSION, description: DESCRIPTION, license: { name: 'Apache-2.0' } },
+      info: {
+        title: 'Errand',
+        version: VERSION,
+        description: DESCRIPTION,
+        license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
+        contact: { name: 'The operator of this server' },
+      },
       tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       components: {
         securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key.' } },

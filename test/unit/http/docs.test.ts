@@ -26,7 +26,7 @@ test('every operation is documented with true examples', async () => {
       assert.ok(!ids.has(operation.operationId), where);
       ids.add(operation.operationId);
       assert.ok(operation.responses.default, where);
-      const good = Object.entries(operation.responses).filter(([status]) => status !== 'default');
+      const good = Object.entries(operation.responses).filter(([status]) => /^2/.test(status));
       const media = [operation.requestBody, ...good.map(([, answer]) => answer)];
       for (const { schema, example } of media.flatMap((part) => Object.values(part?.content ?? {}))) {
         assert.notEqual(example, undefined, where);
