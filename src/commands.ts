@@ -5,7 +5,7 @@ import { CommanderError } from 'commander';
 import type { AdministrationDeps } from './cli/administration.ts';
 import { type Api, connect, findRunning } from './cli/api.ts';
 import type { Checks, ComponentsDeps } from './cli/components.ts';
-import type { Bundled } from './cli/deploy.ts';
+import type { BundledFiles } from './cli/deploy.ts';
 import { createProgram, type ProgramDeps } from './cli/program.ts';
 import { EXIT, exitCodeOf } from './cli/shell/exit.ts';
 import { findTarget } from './cli/shell/remote.ts';
@@ -74,7 +74,7 @@ const deploying: ProgramDeps['deploying'] = {
     const { mayBeWorkflow, scanFolder } = await import('./engine/files/scan.ts');
     return [...(await scanFolder(dir)).stamps.keys()].filter(mayBeWorkflow);
   },
-  bundle: async (file: { dir: string; path: string }): Promise<Bundled> => {
+  bundle: async (file: { dir: string; path: string }): Promise<BundledFiles> => {
     const { bundleFile } = await import('./runner/bundling/bundle-file.ts');
     const { formatProblem } = await import('./runner/bundling/bundle-options.ts');
     const { bundleStep } = await import('./runner/bundling/bundle.ts');

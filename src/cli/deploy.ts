@@ -8,7 +8,7 @@ import type { Command } from 'commander';
 import type { Api } from './api.ts';
 import { CliError } from './shell/exit.ts';
 
-export type Bundled =
+export type BundledFiles =
   | { readonly kind: 'workflow' | 'source'; readonly bundle: string; readonly sourceMap: string }
   | { readonly kind: 'module' }
   | { readonly kind: 'broken'; readonly problems: readonly string[] };
@@ -18,7 +18,7 @@ export interface DeployDeps {
   readonly api: (url: string | null) => Promise<Api>;
   /** Returns the paths, with slashes, of files in a folder that may be workflows. */
   readonly list: (dir: string) => Promise<readonly string[]>;
-  readonly bundle: (file: { dir: string; path: string }) => Promise<Bundled>;
+  readonly bundle: (file: { dir: string; path: string }) => Promise<BundledFiles>;
   readonly print: (value: unknown) => void;
   readonly complain: (line: string) => void;
 }

@@ -8,7 +8,7 @@ export interface Frame {
   readonly data: string;
 }
 
-export interface FrameReader {
+export interface EventFrameReader {
   /** Takes a part of the text, and returns the events that it completes. */
   take(part: string): Frame[];
   /** The id that was last, also one without an event. */
@@ -20,7 +20,7 @@ export interface FrameReader {
 const BYTE_ORDER_MARK = '\uFEFF';
 const LINE_END = /\r\n|\n|\r/g;
 
-export function createFrameReader(lastId = ''): FrameReader {
+export function createFrameReader(lastId = ''): EventFrameReader {
   let rest = '';
   let isAtStart = true;
   let [name, idBuffer, seenId] = ['', lastId, lastId];

@@ -20,7 +20,7 @@ const DATES = [
 const YEARS_AHEAD = 50;
 const STATUSES: ReadonlySet<number | null> = new Set([429, 503]);
 
-export interface AnswerHead {
+export interface ReceiverAnswer {
   readonly status: number | null;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
@@ -29,7 +29,7 @@ export interface AnswerHead {
  * Returns the wait that a receiver asked for, counted from `nowMs`: whole milliseconds, rounded up so that no request is
  * early, at most LIMITS.retryAfterMs. Null: it asked for none, or the value is invalid.
  */
-export function retryAfterMs({ status, headers }: AnswerHead, nowMs: number): number | null {
+export function retryAfterMs({ status, headers }: ReceiverAnswer, nowMs: number): number | null {
   const given = headers['retry-after'];
   // A repeated header is ambiguous, even with equal values.
   if (!STATUSES.has(status) || typeof given !== 'string') return null;

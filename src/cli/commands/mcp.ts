@@ -2,14 +2,14 @@
 
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Bundled } from '../deploy.ts';
+import type { BundledFiles } from '../deploy.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
 import { type Connect, type ServerOptions, serverOptions } from '../shell/remote.ts';
 
 interface McpDeps {
   readonly connect: Connect;
-  readonly bundle: (file: { dir: string; path: string }) => Promise<Bundled>;
+  readonly bundle: (file: { dir: string; path: string }) => Promise<BundledFiles>;
 }
 
 interface McpOptions extends ServerOptions {

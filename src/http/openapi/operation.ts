@@ -57,7 +57,7 @@ export interface OperationDoc<P extends TProperties, Q extends TProperties, B ex
 
 type NoMembers = Record<never, never>;
 
-export interface Operation<P extends TProperties, Q extends TProperties, B extends TProperties> {
+export interface RouteSchema<P extends TProperties, Q extends TProperties, B extends TProperties> {
   readonly params: TObject<P>;
   readonly querystring: TObject<Q>;
   readonly body: TObject<B>;
@@ -68,7 +68,7 @@ export function operation<
   P extends TProperties = NoMembers,
   Q extends TProperties = NoMembers,
   B extends TProperties = NoMembers,
->(doc: OperationDoc<P, Q, B>): Operation<P, Q, B> {
+>(doc: OperationDoc<P, Q, B>): RouteSchema<P, Q, B> {
   const bodyOptions = { additionalProperties: false, ...(doc.example ? { examples: [doc.example] } : {}) };
   const schema: FastifySchema = {
     operationId: doc.id,
@@ -87,7 +87,7 @@ export function operation<
     response: { [doc.status ?? 200]: doc.mediaType ? notJson(doc.mediaType, doc) : doc.answer },
   };
   // Handlers never read members that their route does not have; Fastify checks those that it has.
-  return schema as unknown as Operation<P, Q, B>;
+  return schema as unknown as RouteSchema<P, Q, B>;
 }
 
 /** Returns the security requirement of the document: no key, or a key with that scope. */

@@ -5,7 +5,7 @@
 import type { TSchema } from 'typebox';
 import { isRecord } from '../body/json.ts';
 
-export type Check = (value: unknown) => boolean;
+export type SchemaCheck = (value: unknown) => boolean;
 
 /** The keywords that the routes' schemas use. Any other is refused: a value would not be checked against it. */
 export interface Keywords {
@@ -51,7 +51,7 @@ const KEYWORDS: ReadonlySet<string> = new Set([
   'maximum',
 ] satisfies (keyof Keywords)[]);
 
-const TYPES: Readonly<Record<string, Check>> = {
+const TYPES: Readonly<Record<string, SchemaCheck>> = {
   object: isRecord,
   array: Array.isArray,
   string: (value) => typeof value === 'string',
@@ -61,10 +61,10 @@ const TYPES: Readonly<Record<string, Check>> = {
   null: (value) => value === null,
 };
 
-const compiled = new WeakMap<TSchema, Check>();
+const compiled = new WeakMap<TSchema, SchemaCheck>();
 
 /** Compiles a schema once. Throws for a keyword or type that it does not know. */
-export function checkOf(schema: TSchema): Check {
+export function checkOf(schema: TSchema): SchemaCheck {
   const before = compiled.get(schema);
   if (before) return before;
   const check = compile(schema);
@@ -72,7 +72,7 @@ export function checkOf(schema: TSchema): Check {
   return check;
 }
 
-function compile(schema: TSchema): Check {
+function compile(schema: TSchema): SchemaCheck {
   const shape = schema as Keywords;
   const unknown = Object.keys(schema).find((name) => !KEYWORDS.has(name) && !ANNOTATIONS.has(name));
   if (unknown !== undefined) throw new Error(`values are not checked against the keyword ${unknown}`);
@@ -88,12 +88,12 @@ function compile(schema: TSchema): Check {
 }
 
 /** Returns the checks of a value. That of its type comes first: the others rely on it. */
-function valueChecks(shape: Keywords): Check[] {
+function valueChecks(shape: Keywords): SchemaCheck[] {
   const { type, const: constant, enum: words, anyOf } = shape;
-  const checks: Check[] = [];
+  const checks: SchemaCheck[] = [];
   if (type !== undefined) {
     if (!Object.hasOwn(TYPES, type)) throw new Error(`there is no check of the type ${type}`);
-    checks.push(TYPES[type] as Check);
+    checks.push(TYPES[type] as SchemaCheck);
   }
   if (constant !== undefined) checks.push((value) => value === constant);
   if (words !== undefined) checks.push((value) => words.includes(value));
@@ -108,8 +108,8 @@ function valueChecks(shape: Keywords): Check[] {
  * Returns the checks of a string. Lengths are in code points, of which a string has as many as code units, or up to half as
  * few.
  */
-function stringChecks({ minLength, maxLength, pattern }: Keywords): Check[] {
-  const checks: Check[] = [];
+function stringChecks({ minLength, maxLength, pattern }: Keywords): SchemaCheck[] {
+  const checks: SchemaCheck[] = [];
   const text = (check: (value: string) => boolean): void => {
     checks.push((value) => typeof value !== 'string' || check(value));
   };
@@ -133,15 +133,15 @@ function codePoints(text: string): number {
   return count;
 }
 
-function numberChecks({ minimum, maximum }: Keywords): Check[] {
-  const checks: Check[] = [];
+function numberChecks({ minimum, maximum }: Keywords): SchemaCheck[] {
+  const checks: SchemaCheck[] = [];
   if (minimum !== undefined) checks.push((value) => typeof value !== 'number' || value >= minimum);
   if (maximum !== undefined) checks.push((value) => typeof value !== 'number' || value <= maximum);
   return checks;
 }
 
-function arrayChecks({ items, minItems = 0, maxItems = Infinity, uniqueItems }: Keywords): Check[] {
-  const all = (check: (values: readonly unknown[]) => boolean): Check => {
+function arrayChecks({ items, minItems = 0, maxItems = Infinity, uniqueItems }: Keywords): SchemaCheck[] {
+  const all = (check: (values: readonly unknown[]) => boolean): SchemaCheck => {
     return (value) => check(value as readonly unknown[]);
   };
   const checks = [all(({ length }) => length >= minItems && length <= maxItems)];
@@ -160,12 +160,12 @@ function isScalar(schema: TSchema): boolean {
   return type !== undefined && type !== 'object' && type !== 'array';
 }
 
-function objectChecks(shape: Keywords): Check[] {
+function objectChecks(shape: Keywords): SchemaCheck[] {
   const { required = [], maxProperties = Infinity } = shape;
-  const members = (check: (value: Record<string, unknown>) => boolean): Check => {
+  const members = (check: (value: Record<string, unknown>) => boolean): SchemaCheck => {
     return (value) => check(value as Record<string, unknown>);
   };
-  const checks: Check[] = [];
+  const checks: SchemaCheck[] = [];
   if (required.length > 0) checks.push(members((value) => required.every((name) => Object.hasOwn(value, name))));
   if (maxProperties < Infinity) checks.push(members((value) => Object.keys(value).length <= maxProperties));
   if (hasMemberKeywords(shape)) checks.push(members(memberCheck(shape)));

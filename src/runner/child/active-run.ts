@@ -2,7 +2,7 @@
 
 import { keptBytes, resumeBytes } from '../../domain/run/checkpoint.ts';
 import type { Answer } from './api/answer.ts';
-import { Outbox } from './api/outbox.ts';
+import { OutgoingItems } from './api/outgoing-items.ts';
 import { PendingRequests } from './api/pending-requests.ts';
 import { resultsOf } from './api/results.ts';
 import { addressesOf, type WaitAddresses } from './api/resume-address.ts';
@@ -62,7 +62,7 @@ export class ActiveRun {
   readonly message: RunMessage;
   readonly #event: Uint8Array;
   readonly log: RunLog;
-  readonly outbox: Outbox;
+  readonly outgoing: OutgoingItems;
   /** `steps` as the code sees it. */
   readonly results: Record<string, unknown>;
   /** Since the last message: of a source, or of the step that runs. */
@@ -94,7 +94,7 @@ export class ActiveRun {
     this.firstIndex = message.earlier?.steps.length ?? 0;
     this.#resultBytes = bytesBefore(message.earlier);
     this.log = new RunLog(program.limits.logBytes - (message.earlier?.logBytes ?? 0));
-    this.outbox = new Outbox(program.limits);
+    this.outgoing = new OutgoingItems(program.limits);
     this.results = resultsOf(message, () => this.eventText());
   }
 
@@ -296,7 +296,12 @@ export class ActiveRun {
 
   #progress(): RunProgress {
     const logs = this.log.take();
-    return { logs, dropped: this.log.bytesDropped || undefined, outgoing: this.outbox.take(), summary: this.#summary };
+    return {
+      logs,
+      dropped: this.log.bytesDropped || undefined,
+      outgoing: this.outgoing.take(),
+      summary: this.#summary,
+    };
   }
 
   #takeDbWrites(): RunProgress['dbWrites'] {
@@ -309,7 +314,7 @@ export class ActiveRun {
   }
 
   #weighed(): number {
-    const weight = this.#weight + this.outbox.bytes + this.log.bytesKept;
+    const weight = this.#weight + this.outgoing.bytes + this.log.bytesKept;
     this.#weight = 0;
     return weight;
   }

@@ -2,10 +2,10 @@
 // what it resolves to and rejects with.
 
 import { parse as parseForm } from 'node:querystring';
-import { type Body, bodyOf, type Headers } from './platform-body.ts';
+import { bodyOf, type Headers, type SentBody } from './platform-body.ts';
 import { ConfigurationError } from './platform-error.ts';
 import { createInstance, type Instance } from './platform-instance.ts';
-import { authorizationOf, keysOf, type SignConfig, type Signed } from './platform-oauth.ts';
+import { authorizationOf, keysOf, type SignConfig, type SignedRequest } from './platform-oauth.ts';
 import { type ParamsSerializer, withParams } from './platform-params.ts';
 import { codedError, type ReceivedResponse, send } from './platform-request.ts';
 
@@ -103,7 +103,7 @@ async function signed(config: AxiosConfig, signing: SignConfig): Promise<AxiosCo
 }
 
 /** Returns what is signed of a request. Of bodies it is forms alone, as the specification has it. */
-export function transformConfigForOauth(config: AxiosConfig): Signed {
+export function transformConfigForOauth(config: AxiosConfig): SignedRequest {
   const { method = 'get', data, headers } = config;
   const asked = withParams(absolute(config), config.params, config.paramsSerializer);
   // As it is sent: a signer compares the encoded address.
@@ -115,7 +115,7 @@ export function transformConfigForOauth(config: AxiosConfig): Signed {
   return { method, url, ...(isForm && typeof data === 'object' && data !== null ? { data } : {}) };
 }
 
-async function signatureOf(requestData: Signed, signing: SignConfig): Promise<unknown> {
+async function signatureOf(requestData: SignedRequest, signing: SignConfig): Promise<unknown> {
   let keys: ReturnType<typeof keysOf>;
   try {
     keys = keysOf(signing);
@@ -177,7 +177,7 @@ async function sendingOf(config: AxiosConfig): Promise<Parameters<typeof send>[0
   };
 }
 
-function checkLength({ content }: Body, maxBytes = -1): void {
+function checkLength({ content }: SentBody, maxBytes = -1): void {
   if (maxBytes < 0 || !(content instanceof Uint8Array) || content.byteLength <= maxBytes) return;
   throw codedError('ERR_BAD_REQUEST', 'Request body larger than maxBodyLength limit');
 }

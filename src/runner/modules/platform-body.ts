@@ -5,18 +5,18 @@ import { encoded, isPlain, pairsOf, textOf } from './platform-params.ts';
 
 export type Headers = Record<string, string | readonly string[]>;
 
-export interface Body {
+export interface SentBody {
   /** Null: no body. A stream can be sent once. */
   readonly content: Uint8Array | Readable | null;
   /** The headers that describe the body, for those that the caller has not set. */
   readonly headers: Headers;
 }
 
-const NONE: Body = { content: null, headers: {} };
+const NONE: SentBody = { content: null, headers: {} };
 const FORM = 'application/x-www-form-urlencoded';
 
 /** Encodes `data` as a body. `type`: the content type that the caller set, or ''. */
-export async function bodyOf(data: unknown, type: string): Promise<Body> {
+export async function bodyOf(data: unknown, type: string): Promise<SentBody> {
   if (data === undefined || data === null) return NONE;
   if (typeof data !== 'object') return ofText(data, type);
   if (data instanceof ArrayBuffer) return sized(new Uint8Array(data), '');
@@ -30,12 +30,12 @@ export async function bodyOf(data: unknown, type: string): Promise<Body> {
   return sized(Buffer.from(JSON.stringify(data)), 'application/json');
 }
 
-function sized(content: Uint8Array, type: string): Body {
+function sized(content: Uint8Array, type: string): SentBody {
   return { content, headers: { 'Content-Length': String(content.byteLength), ...(type && { 'Content-Type': type }) } };
 }
 
 /** Encodes text; under a JSON content type, text that is not JSON becomes a JSON string. */
-function ofText(data: unknown, type: string): Body {
+function ofText(data: unknown, type: string): SentBody {
   const text = String(data);
   const isJson = type.includes('application/json');
   return sized(Buffer.from(isJson && !parses(text) ? JSON.stringify(data) : text), isJson ? '' : FORM);
@@ -51,7 +51,7 @@ function parses(text: string): boolean {
 }
 
 /** Encodes a form or a blob. Its content type has the boundary, and replaces the caller's. */
-async function ofWeb(data: FormData | Blob): Promise<Body> {
+async function ofWeb(data: FormData | Blob): Promise<SentBody> {
   const whole = new Response(data);
   const type = whole.headers.get('content-type') ?? '';
   return sized(new Uint8Array(await whole.arrayBuffer()), type);
@@ -73,7 +73,7 @@ interface Form extends NodeJS.ReadableStream {
   getLength?(told: (error: unknown, bytes?: number) => void): void;
 }
 
-async function ofStream(data: Form): Promise<Body> {
+async function ofStream(data: Form): Promise<SentBody> {
   const headers: Headers = { ...data.getHeaders?.() };
   if (typeof data.getLength === 'function') {
     const bytes = await new Promise<number | undefined>((resolve) => {

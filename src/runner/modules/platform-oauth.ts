@@ -10,7 +10,7 @@ export interface SignConfig {
   readonly oauthSignerUri?: unknown;
 }
 
-export interface Signed {
+export interface SignedRequest {
   readonly method: string;
   /** With its query. */
   readonly url: string;
@@ -48,7 +48,7 @@ function textOf(value: unknown): string {
 
 /** Returns the Authorization header. `nonce` and `seconds` are given by tests alone. */
 export function authorizationOf(
-  request: Signed,
+  request: SignedRequest,
   { consumer, token }: Keys,
   { nonce = randomBytes(16).toString('hex'), seconds = Math.floor(Date.now() / 1000) } = {},
 ): string {

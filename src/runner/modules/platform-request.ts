@@ -6,13 +6,13 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https';
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import type { Body, Headers } from './platform-body.ts';
+import type { Headers, SentBody } from './platform-body.ts';
 
 export interface Sending {
   readonly url: string;
   readonly method: string;
   readonly headers: Headers;
-  readonly body: Body;
+  readonly body: SentBody;
   readonly maxRedirects: number;
   /** 0: no time limit. */
   readonly timeoutMs: number;
@@ -97,7 +97,7 @@ function without(headers: Headers, names: RegExp): Headers {
 }
 
 interface Once extends Omit<Sending, 'body'> {
-  readonly content: Body['content'];
+  readonly content: SentBody['content'];
 }
 
 function once(sending: Once, signal: AbortSignal): Promise<IncomingMessage> {

@@ -7,7 +7,7 @@ const UNIT = 'test/unit/engine';
 
 export const ENGINE_MUTATIONS: readonly Mutation[] = [
   ...of('src/engine/runs/run-retries.ts', ['test/flows/runs/run-again.test.ts'], {
-    'retries: a second one needs no flag': ['if (!isAgain) await mustBeFirst(ownerId, failed);', ''],
+    'retries: a second one needs no flag': ['const isFirst = !isAgain && ', 'const isFirst = isAgain && '],
   }),
   ...of('src/engine/runs/replays.ts', ['test/http/replays.test.ts'], {
     'replays: a deployment of another workflow is taken': ['if (other === undefined) return;', 'return;'],
@@ -45,8 +45,8 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
     'runs: an answer during the stop is given away': ['answer: given ?? outcome.answer', 'answer: outcome.answer'],
     'runs: a slot is kept': ['slots.dropRun(run.runnable.id);', ''],
     'runs: callers hear before it is durable': [
-      'const finished = end && (await retryStorage(() => store.finishRun(end, slots), this.#aborted.signal));',
-      'if (end) this.#answerCallers(end, whole, { held: true, claims: { runs: [], deliveries: [], runsWaiting: false, deliveriesWaiting: false }, errorEntry: null });\n    const finished = end && (await retryStorage(() => store.finishRun(end, slots), this.#aborted.signal));',
+      'const finished =\n      end && (await retryStorage(async',
+      'if (end) this.#answerCallers(end, whole, { held: true, claims: { runs: [], deliveries: [], runsWaiting: false, deliveriesWaiting: false }, errorEntry: null });\n    const finished =\n      end && (await retryStorage(async',
     ],
     'runs: what was claimed is not started': ['dispatch.take(finished.claims);', ''],
     'runs: the stop waits for nothing': ['if (this.#underWay.size === 0) break;', 'break;'],

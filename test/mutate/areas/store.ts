@@ -263,7 +263,10 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     'owners: one more than may be': ["number(row, 'n') >= max", "number(row, 'n') > max"],
   }),
   ...of(`${STORE}/config/subscriptions.ts`, CONTRACT, {
-    'subscriptions: that of a trigger is deleted by hand': ["AND via = 'subscription' RETURNING *", 'RETURNING *'],
+    'subscriptions: that of a trigger is deleted by hand': [
+      "DELETE FROM subscriptions\n          WHERE id = ${id} AND owner_id = ${ownerId} AND via = 'subscription'",
+      'DELETE FROM subscriptions\n          WHERE id = ${id} AND owner_id = ${ownerId}',
+    ],
     "subscriptions: to another owner's emitter": [
       'FROM ${raw(table)} WHERE id = ${id} AND owner_id = ${ownerId}`',
       'FROM ${raw(table)} WHERE id = ${id} AND ${ownerId} <> ${id}`',

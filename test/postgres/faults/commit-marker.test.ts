@@ -5,7 +5,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { it } from 'node:test';
 import postgres, { type Sql } from 'postgres';
 import { CommitMarkers } from '../../../src/store/postgres/connection/commit-marker.ts';
-import { Session } from '../../../src/store/postgres/connection/session.ts';
+import { DatabaseSession } from '../../../src/store/postgres/connection/database-session.ts';
 import type { Value } from '../../../src/store/postgres/connection/values.ts';
 import { queryOn } from '../../support/postgres/databases.ts';
 import { newDatabase } from '../../support/postgres/shared.ts';
@@ -35,7 +35,7 @@ it('takes no later commit back when an earlier one arrives', async () => {
   parts.defer(drop);
   const sql = postgres(url, { max: 2 });
   parts.defer(() => sql.end({ timeout: 1 }));
-  const session = await Session.open({ url, name: 'errand test' });
+  const session = await DatabaseSession.open({ url, name: 'errand test' });
   parts.defer(() => session.close());
   const marks = new CommitMarkers('one');
   const heldUp = leaveLater(marks);

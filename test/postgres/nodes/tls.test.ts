@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { chown, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { Session } from '../../../src/store/postgres/connection/session.ts';
+import { DatabaseSession } from '../../../src/store/postgres/connection/database-session.ts';
 import { createFolder } from '../../support/folders/folder.ts';
 import { startPostgres } from '../../support/postgres/server.ts';
 import { type Certificate, selfSigned, signedBy } from '../../unit/webhook/certificate.ts';
@@ -32,7 +32,7 @@ async function startWith({ key, cert }: Certificate) {
     /** Whether the session is encrypted. */
     connect: async (query: string): Promise<unknown> => {
       const url = `${server.url('postgres')}?${query.replace('CA', join(folder.path, 'ca.pem'))}`;
-      const session = await Session.open({ url, name: 'tls' });
+      const session = await DatabaseSession.open({ url, name: 'tls' });
       try {
         const [row] = await session.query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
         return row?.ssl;
@@ -85,7 +85,7 @@ async function startPostgresPlain() {
   const server = await startPostgres();
   return {
     show: async (setting: string, query: string): Promise<unknown> => {
-      const session = await Session.open({ url: `${server.url('postgres')}?${query}`, name: 'tls' });
+      const session = await DatabaseSession.open({ url: `${server.url('postgres')}?${query}`, name: 'tls' });
       try {
         const [row] = await session.query('SELECT current_setting($1) AS value', setting);
         return row?.value;

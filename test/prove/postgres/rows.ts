@@ -1,7 +1,7 @@
 // The rows of a store on Postgres, read when all nodes have ended.
 
 import { join } from 'node:path';
-import { Session } from '../../../src/store/postgres/connection/session.ts';
+import { DatabaseSession } from '../../../src/store/postgres/connection/database-session.ts';
 import type { DeliveryRow, EmissionRow, Rows, RunRow } from '../rows.ts';
 
 type CheckPostgres = typeof import('../../../src/store/postgres/maintenance/check.ts').checkPostgres;
@@ -15,7 +15,7 @@ export interface Source {
 }
 
 export async function readPostgresRows({ url, program, rescues }: Source): Promise<Rows> {
-  const session = await Session.open({ url, name: 'errand prove' });
+  const session = await DatabaseSession.open({ url, name: 'errand prove' });
   try {
     const all = async <T>(sql: string): Promise<T[]> => (await session.query(sql)) as T[];
     const counts = async (sql: string): Promise<Map<never, number>> =>

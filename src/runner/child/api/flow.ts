@@ -29,7 +29,7 @@ export function flowApi(step: StepRun): Record<string, unknown> {
       return ask(step, ['rerun', afterMs, contextOf(context, step)]);
     },
     trigger: (workflowId: unknown, event?: unknown) => {
-      if (!run.isTooLate('$.flow.trigger')) run.outbox.trigger(workflowId, event);
+      if (!run.isTooLate('$.flow.trigger')) run.outgoing.trigger(workflowId, event);
     },
   };
 }

@@ -19,13 +19,13 @@ export function stepApi(step: StepRun): Record<string, unknown> {
     send: {
       ...MISSING_SENDS,
       emit: (event: unknown, channel?: unknown) => {
-        if (!run.isTooLate('$.send.emit')) run.outbox.emit(event, channel);
+        if (!run.isTooLate('$.send.emit')) run.outgoing.emit(event, channel);
       },
       email: (mail: unknown) => {
-        if (!run.isTooLate('$.send.email')) run.outbox.email(mail);
+        if (!run.isTooLate('$.send.email')) run.outgoing.email(mail);
       },
       http: (request: unknown) => {
-        if (!run.isTooLate('$.send.http')) run.outbox.http(request);
+        if (!run.isTooLate('$.send.http')) run.outgoing.http(request);
       },
     },
     flow: flowApi(step),

@@ -4,7 +4,7 @@ import { text as textOf } from '../../../domain/bytes.ts';
 import { memberOf } from '../../../domain/json-member.ts';
 import type { Hook, SourceRunInput } from '../../runner.ts';
 import { dataStore } from '../api/data-store.ts';
-import type { EmitMetadata } from '../api/outbox.ts';
+import type { EmitMetadata } from '../api/outgoing-items.ts';
 import { serviceDb } from '../api/service-db.ts';
 import { ConfigurationError } from '../errors.ts';
 import type { StepRun } from '../step-run.ts';
@@ -26,7 +26,7 @@ export async function runSource(step: StepRun, input: SourceRunInput): Promise<v
     dataStore: (id) => dataStore(id, run.requests, run.program.limits),
     emit: (event, metadata) => {
       if (run.ended) throw new ConfigurationError(EMITTED_LATE);
-      run.outbox.emitItem(event, metadata as EmitMetadata | undefined);
+      run.outgoing.emitItem(event, metadata as EmitMetadata | undefined);
     },
     onEnd: (clean) => run.cleaning.push(clean),
   };
@@ -35,7 +35,7 @@ export async function runSource(step: StepRun, input: SourceRunInput): Promise<v
     return;
   }
   // A source without `run` emits what its interface receives, byte for byte.
-  if (typeof component.run !== 'function') return run.outbox.emitText(run.eventText());
+  if (typeof component.run !== 'function') return run.outgoing.emitText(run.eventText());
   const self = bindComponent(component, bindings);
   await component.run.call(self, eventFor(component, { text: run.eventText(), input }), { context: contextOf(step) });
 }

@@ -7,7 +7,7 @@ import { type Rule, showDelivery, showRun, waitRules } from '../../check/rules.t
 import { StoreUnavailable } from '../../contract/store.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
 import { NOW_SQL } from '../connection/clock.ts';
-import { Session } from '../connection/session.ts';
+import { DatabaseSession } from '../connection/database-session.ts';
 import { MOVE_UNDER_WAY } from '../move/import-progress.ts';
 import { QUEUE_FAULTS, queuesAsRows } from './queue-rows.ts';
 import { SCHEMA_VERSION } from './schema.ts';
@@ -97,7 +97,7 @@ function leases(table: string, key: string, state: string): Rule[] {
 
 /** Checks a store. `keys`: of the operator. Throws `StoreUnavailable` when the database is out of reach or has another schema. */
 export async function checkPostgres(url: string, keys: readonly SecretKey[] = []): Promise<CheckReport> {
-  const session = await Session.open({ url, name: 'errand store check' });
+  const session = await DatabaseSession.open({ url, name: 'errand store check' });
   try {
     await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const read: ReadRows = (sql) => session.query(sql);

@@ -11,7 +11,7 @@ import { OPEN_FACTS } from '../../check/checks.ts';
 import type { CounterCheck, CounterStore, Repair } from '../../contract/counters.ts';
 import { flag, number, numberOrNull, text } from '../../rows/cells.ts';
 import type { ConnectionOptions } from '../connection/connection.ts';
-import { Session } from '../connection/session.ts';
+import { DatabaseSession } from '../connection/database-session.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
@@ -86,7 +86,7 @@ interface Wrong {
 }
 
 async function look(connection: ConnectionOptions): Promise<Wrong> {
-  const session = await Session.open(connection);
+  const session = await DatabaseSession.open(connection);
   const ask = async (): Promise<Wrong> => {
     await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const queues = await session.query(WRONG_QUEUES);

@@ -8,7 +8,7 @@ import { flag, text } from '../../rows/cells.ts';
 import { type CommandRecord, insertCommandRecord } from '../../rows/command-record.ts';
 import { SEAL_KEY } from '../../seal/seal-key.ts';
 import { NOW_SQL } from '../connection/clock.ts';
-import { Session } from '../connection/session.ts';
+import { DatabaseSession } from '../connection/database-session.ts';
 import { TransactionConnection, type Tx } from '../connection/transaction-connection.ts';
 import { Inserter } from '../log/row-inserts.ts';
 import { rowsByQueue } from '../maintenance/queue-rows.ts';
@@ -45,14 +45,14 @@ export interface ImportOptions {
 
 export class Import {
   readonly #options: ImportOptions;
-  readonly #session: Session;
+  readonly #session: DatabaseSession;
   readonly #connection: TransactionConnection;
   #targets: readonly TargetTable[] = [];
   #call = 0;
   /** An interrupted move had copied rows already. */
   isResumed = false;
 
-  private constructor(options: ImportOptions, session: Session) {
+  private constructor(options: ImportOptions, session: DatabaseSession) {
     this.#options = options;
     this.#session = session;
     this.#connection = new TransactionConnection({ url: options.url, name: 'errand store move' });
@@ -63,7 +63,7 @@ export class Import {
    * it, or it has other content than rows of this move.
    */
   static async begin(options: ImportOptions): Promise<Import> {
-    const session = await Session.open({ url: options.url, name: 'errand store move' });
+    const session = await DatabaseSession.open({ url: options.url, name: 'errand store move' });
     const made = new Import(options, session);
     try {
       await made.#begin();

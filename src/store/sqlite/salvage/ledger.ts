@@ -5,14 +5,14 @@ import { countsOfRows, FACTS, FURTHER_ERRORS, factsIn, OPEN_FACTS } from '../../
 import type { Connection } from '../database.ts';
 
 /** What was repaired, in words, and in how many rows. */
-export interface Repair {
+export interface SalvageRepair {
   readonly what: string;
   readonly rows: number;
 }
 
 const ROWS = countsOfRows('runs', 'deliveries').join(' UNION ALL ');
 
-export function repairLedger(writer: Connection): Repair[] {
+export function repairLedger(writer: Connection): SalvageRepair[] {
   const counted = factsIn(writer.all('SELECT owner_id, fact, n FROM ledger'));
   const rows = factsIn(writer.all(ROWS));
   let changed = 0;

@@ -8,7 +8,7 @@ import { SEAL_KEY } from '../../seal/seal-key.ts';
 import { type Connection, openDatabase, type Row } from '../database.ts';
 import { readMeta, writeMeta } from '../meta.ts';
 import { repairHeader } from './header.ts';
-import type { Repair } from './ledger.ts';
+import type { SalvageRepair } from './ledger.ts';
 import { repair } from './repairs.ts';
 import { countByIndexes, type DamagedRow, scanTable, type Table } from './rows.ts';
 
@@ -25,7 +25,7 @@ export interface SalvagedStore {
   readonly file: string;
   readonly rows: number;
   readonly tables: Readonly<Record<string, TableReport>>;
-  readonly repairs: readonly Repair[];
+  readonly repairs: readonly SalvageRepair[];
   readonly isSealKeyThere: boolean;
 }
 

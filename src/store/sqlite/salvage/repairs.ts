@@ -7,7 +7,7 @@ import { OPEN_DELIVERY } from '../../rows/delivery-rows.ts';
 import { OPEN_RUN } from '../../rows/run-rows.ts';
 import type { Connection } from '../database.ts';
 import { NO_WAIT } from '../partial-index.ts';
-import { type Repair, repairLedger } from './ledger.ts';
+import { repairLedger, type SalvageRepair } from './ledger.ts';
 
 interface Rule {
   /** Null: the repair loses nothing, and is not reported. */
@@ -269,9 +269,9 @@ const UNSEALED: readonly Rule[] = [
 ];
 
 /** Repairs the store so that every check passes. `isUnsealed`: its seal key is lost. */
-export function repair(writer: Connection, isUnsealed: boolean): Repair[] {
+export function repair(writer: Connection, isUnsealed: boolean): SalvageRepair[] {
   const rules = [...(isUnsealed ? UNSEALED : []), ...CODE, ...CONFIGURATION, ...LOG];
-  const repairs: Repair[] = [];
+  const repairs: SalvageRepair[] = [];
   for (const { what, sql } of rules) {
     const rows = writer.run(sql);
     if (rows > 0 && what !== null) repairs.push({ what, rows });

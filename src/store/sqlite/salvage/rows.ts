@@ -15,7 +15,7 @@ export interface Table {
   readonly key: readonly string[] | null;
 }
 
-export interface Scan {
+export interface RowScan {
   /** A part of the table was out of reach. */
   readonly isDamaged: boolean;
   /** SQLite's message. */
@@ -26,7 +26,7 @@ export interface Scan {
 const MAX_FAILURES = 1000;
 
 /** Calls `take` once for each row that can be read. */
-export function scanTable(db: DatabaseSync, table: Table, take: (row: DamagedRow) => void): Scan {
+export function scanTable(db: DatabaseSync, table: Table, take: (row: DamagedRow) => void): RowScan {
   const failures: string[] = [];
   if (table.key === null) scanNumbers(db, table, { take, failures });
   else scanKeys(db, table, { take, failures });

@@ -16,7 +16,7 @@ import { checkSqlite } from '../maintenance/check.ts';
 import { MIGRATIONS } from '../maintenance/schema.ts';
 import { describeFiles } from './damage.ts';
 import { readHeader } from './header.ts';
-import type { Repair } from './ledger.ts';
+import type { SalvageRepair } from './ledger.ts';
 import { readDamaged, removeStore, type SalvagedStore, sizeOf, type TableReport } from './reading.ts';
 
 export interface SalvageReport {
@@ -29,7 +29,7 @@ export interface SalvageReport {
   readonly wal: 'used' | 'ignored';
   readonly readings: readonly { readonly wal: 'used' | 'ignored'; readonly rows: number; readonly reason?: string }[];
   readonly tables: Readonly<Record<string, TableReport>>;
-  readonly repairs: readonly Repair[];
+  readonly repairs: readonly SalvageRepair[];
   /** False: the secrets are lost with the key that sealed them. */
   readonly secrets: boolean;
   /** The result of `errand store check` on the new store. */

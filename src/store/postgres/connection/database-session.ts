@@ -5,7 +5,7 @@ import { Hosts } from './hosts.ts';
 import { storageError } from './storage-error.ts';
 import type { Row, Value } from './values.ts';
 
-export class Session {
+export class DatabaseSession {
   readonly #connection: Connection;
 
   private constructor(connection: Connection) {
@@ -13,10 +13,10 @@ export class Session {
   }
 
   /** Connects. Throws `StoreUnavailable` when it cannot. */
-  static async open(options: ConnectionOptions): Promise<Session> {
+  static async open(options: ConnectionOptions): Promise<DatabaseSession> {
     try {
       const url = await new Hosts(options).find();
-      return new Session(await Connection.open({ ...options, url, isUnlimited: true }));
+      return new DatabaseSession(await Connection.open({ ...options, url, isUnlimited: true }));
     } catch (error) {
       throw storageError(error);
     }

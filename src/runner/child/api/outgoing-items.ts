@@ -18,7 +18,7 @@ export interface EmitMetadata {
   readonly verified?: unknown;
 }
 
-export class Outbox {
+export class OutgoingItems {
   readonly #limits: ChildLimits;
   #items: OutgoingTuple[] = [];
   #count = 0;
