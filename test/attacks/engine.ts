@@ -1,6 +1,6 @@
 import { hardeningObstacle } from '../../src/runner/isolation/hardening.ts';
 import { callSystem, OUTSIDE } from '../unit/runner/isolation/native.ts';
-import type { Attack } from './corpus.ts';
+import type { Attack } from './attack.ts';
 
 const TAKEN = 'the function is taken away';
 

@@ -1,4 +1,4 @@
-import type { Attack } from './corpus.ts';
+import type { Attack } from './attack.ts';
 
 const PERMISSION = "Node's permission model";
 const FOREIGN = `${PERMISSION}; another user, where the server is root; in a jail it is not there`;

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { signal } from '../unit/runner/kit.ts';
-import type { Attack } from './corpus.ts';
+import type { Attack } from './attack.ts';
 
 const OWN = 'in a jail; with `ERRAND_JAIL_NETWORK=full` it is possible';
 const ANY = 'in a jail; with `ERRAND_JAIL_NETWORK=public` it connects to public addresses, with `full` to all';

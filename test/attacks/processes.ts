@@ -1,5 +1,5 @@
 import { faultOf, returned, until } from '../unit/runner/kit.ts';
-import type { Attack } from './corpus.ts';
+import type { Attack } from './attack.ts';
 
 const PERMISSION = "Node's permission model";
 

@@ -1,5 +1,5 @@
 import { deploymentOf, faultOf, type Kit, requestOf, returned, signal } from '../unit/runner/kit.ts';
-import type { Attack } from './corpus.ts';
+import type { Attack } from './attack.ts';
 
 const UNBELIEVING = 'the server believes nothing: the process is ended, and the run fails with `WorkerLost`';
 const SAME = 'a process has the code of one deployment only; no level keeps its runs apart';
