@@ -6,7 +6,11 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
 import type { Api } from './api.ts';
+import { type Plan, planLines, planOf, typesOf } from './deploy-plan.ts';
+import { confirm } from './shell/ask.ts';
+import { withExamples } from './shell/examples.ts';
 import { CliError } from './shell/exit.ts';
+import { createOutput } from './shell/output.ts';
 
 export type BundledFiles =
   | { readonly kind: 'workflow' | 'source'; readonly bundle: string; readonly sourceMap: string }
@@ -42,30 +46,89 @@ interface DeployedWorkflow {
 }
 
 export function addDeploy(program: Command, deps: DeployDeps): void {
-  program
+  const command = program
     .command('deploy <path>')
     .description('bundle a workflow or source file, or all in a folder, and deploy it; the same path is the same one')
     .option('--url <url>', 'the server; none: the one that runs on the data dir. ERRAND_API_KEY has the key')
     .option('--props <json>', 'of a source: its props as JSON, or @ and a file of JSON; none: they stay')
-    .action(async (given: string, { url, props: text }: { url?: string; props?: string }) => {
-      const { dir, paths, isAlone } = await find(deps, given);
-      if (text !== undefined && !isAlone) throw new CliError('--props is for one file, not for a folder');
-      const props = text === undefined ? undefined : await readProps(text);
-      if (paths.length === 0) throw nothing(given, { dir, isAlone });
-      const api = await deps.api(url?.replace(/\/+$/, '') ?? null);
-      let [failed, deployed] = [0, 0];
-      for (const path of paths) {
-        try {
-          if (await deploy(deps, api, { dir, path, isAlone, props })) deployed++;
-        } catch (error) {
-          if (!(error instanceof CliError)) throw error;
-          failed++;
-          deps.complain(error.message.startsWith(`${path}:`) ? error.message : `${path}: ${error.message}`);
-        }
+    .option('--check', 'check types first, with the TypeScript of the project, and show what changes')
+    .option('--dry-run', 'the same, and deploy nothing')
+    .option(
+      '--prune',
+      'of a folder with all that was deployed by hand: delete workflows whose files are not in it; asks first',
+    )
+    .option('--yes', 'do not ask');
+  withExamples(
+    command,
+    'errand deploy workflows',
+    'errand deploy workflows --check --prune',
+    'errand deploy shop/order.ts',
+  );
+  command.action(async (given: string, { url, props: text, ...options }: DeployCommand) => {
+    const { dir, paths, isAlone } = await find(deps, given);
+    if (text !== undefined && !isAlone) throw new CliError('--props is for one file, not for a folder');
+    const props = text === undefined ? undefined : await readProps(text);
+    if (paths.length === 0) throw nothing(given, { dir, isAlone });
+    if (options.prune && isAlone) throw new CliError('--prune is for a folder, not for one file');
+    const isShown = options.check || options.dryRun;
+    if (isShown) createOutput().note(await typesOf(dir));
+    const api = await deps.api(url?.replace(/\/+$/, '') ?? null);
+    if (isShown || options.prune) {
+      const plan = await planOf(api, { dir, paths: await deployable(deps, dir, paths) });
+      const shown = isAlone ? { ...plan, gone: [] } : plan;
+      if (isShown) for (const line of planLines(shown)) createOutput().note(line);
+      if (options.dryRun) return;
+      if (options.prune) await prune(deps, api, { gone: shown.gone, isSure: options.yes });
+    }
+    let [failed, deployed] = [0, 0];
+    for (const path of paths) {
+      try {
+        if (await deploy(deps, api, { dir, path, isAlone, props })) deployed++;
+      } catch (error) {
+        if (!(error instanceof CliError)) throw error;
+        failed++;
+        deps.complain(error.message.startsWith(`${path}:`) ? error.message : `${path}: ${error.message}`);
       }
-      if (failed > 0) process.exitCode = 1;
-      else if (deployed === 0) throw nothing(given, { dir, isAlone });
-    });
+    }
+    if (failed > 0) process.exitCode = 1;
+    else if (deployed === 0) throw nothing(given, { dir, isAlone });
+  });
+}
+
+interface DeployCommand {
+  readonly url?: string;
+  readonly props?: string;
+  readonly check?: true;
+  readonly dryRun?: true;
+  readonly prune?: true;
+  readonly yes?: true;
+}
+
+/** Returns the files that are workflows: others of the folder are imported by them. */
+async function deployable({ bundle }: DeployDeps, dir: string, paths: readonly string[]): Promise<string[]> {
+  const kept: string[] = [];
+  for (const path of paths) {
+    const { kind } = await bundle({ dir, path });
+    // A file that is broken now is not gone.
+    if (kind === 'workflow' || kind === 'broken') kept.push(path);
+  }
+  return kept;
+}
+
+interface Pruning {
+  readonly gone: Plan['gone'];
+  readonly isSure: true | undefined;
+}
+
+async function prune({ print }: DeployDeps, api: Api, { gone, isSure }: Pruning): Promise<void> {
+  if (gone.length === 0) return;
+  const named = gone.map(({ path, name }) => `${JSON.stringify(name)} (${path})`).join(', ');
+  const noun = gone.length === 1 ? 'the workflow' : `the ${gone.length} workflows`;
+  await confirm(`Delete ${noun} ${named}, whose files are gone?`, isSure);
+  for (const { id, path } of gone) {
+    await api.call('DELETE', `/v1/workflows/${id}`);
+    print({ path, result: 'deleted', workflow_id: id });
+  }
 }
 
 /** Finds the files to deploy. `isAlone`: a file was named, not a folder. */

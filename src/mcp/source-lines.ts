@@ -1,6 +1,7 @@
 // The lines of code around the place where an error arose, of the workflow's own code.
 
 import type { WorkflowWhole } from '../client/client.ts';
+import { markIn, pathOfKey, withoutMark } from '../domain/files/file-mark.ts';
 import { cut, MAX } from './excerpt.ts';
 
 const AROUND = 4;
@@ -17,8 +18,6 @@ interface CodeFile {
   readonly isNamed: (file: string) => boolean;
 }
 
-/** A workflow file's code is stored with a line before it that tells the file's path. */
-const MARK = /^\/\/ "\/?([^"\n]+)" (?:deployed|removed): a workflow file, sha256 [0-9a-f]{64}\n/;
 const FRAME = /\(?([^\s()]+):(\d+):\d+\)?$/;
 
 /** Returns null when no frame of the stack lies in the workflow's own code. */
@@ -41,19 +40,16 @@ export function sourceLines(stack: string, { steps }: Pick<WorkflowWhole, 'steps
 }
 
 function codeFile(namespace: string, code: string): CodeFile {
-  const path = MARK.exec(code)?.[1];
-  if (path !== undefined) {
-    return { code: code.replace(MARK, ''), isNamed: (file) => file === path || file.endsWith(`/${path}`) };
+  const mark = markIn(code);
+  if (mark !== null) {
+    const path = pathOfKey(mark.key);
+    return { code: withoutMark(code), isNamed: (file) => file === path || file.endsWith(`/${path}`) };
   }
   return { code, isNamed: (file) => file.replace(/^.*\//, '').replace(/\.[cm]?[jt]sx?$/, '') === namespace };
 }
 
 /** Returns the path of the file that a workflow was deployed from; null: it was deployed in another way. */
 export function fileOf({ steps }: Pick<WorkflowWhole, 'steps'>): string | null {
-  return MARK.exec(steps[0]?.code ?? '')?.[1] ?? null;
-}
-
-/** Returns the code as its author wrote it. */
-export function writtenCode(code: string): string {
-  return code.replace(MARK, '');
+  const mark = markIn(steps[0]?.code ?? '');
+  return mark && pathOfKey(mark.key);
 }

@@ -2,6 +2,7 @@
 // is gone. Several nodes may do so at once (identity.ts).
 
 import { Refusal } from '../../domain/fault.ts';
+import { type FileMark, withMark } from '../../domain/files/file-mark.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import type { WholeWorkflow, WorkflowInput } from '../../domain/requests.ts';
 import { DEFAULT_SETTINGS, type Deployment, type Step } from '../../domain/resource.ts';
@@ -12,16 +13,8 @@ import type { DescribeResult, Runner } from '../../runner/runner.ts';
 import { type Store, StoreUnavailable } from '../../store/contract/store.ts';
 import { stepIdOf } from '../resources/step-ids.ts';
 import type { Workflows } from '../resources/workflows.ts';
-import {
-  digestOf,
-  type FileMark,
-  marked,
-  markOf,
-  mayBeFiles,
-  nextDeploymentId,
-  remarked,
-  workflowIdOf,
-} from './identity.ts';
+import { digestOf, markOf, mayBeFiles, nextDeploymentId, remarked, workflowIdOf } from './identity.ts';
+import { refuseTwin } from './twins.ts';
 
 export interface FileDeps {
   readonly store: Store;
@@ -82,6 +75,7 @@ export function createFileDeployer(deps: FileDeps) {
       if (former && isSame(former, mark)) return deployedFile('same', former);
       try {
         const input = await describe(deps, { ownerId, file, former });
+        await refuseTwin(store, ownerId, { key: file.key, name: input.name });
         return await write(deps, { ownerId, file, mark, former, input });
       } catch (error) {
         if (!(error instanceof Refused || error instanceof Refusal)) throw error;
@@ -219,7 +213,7 @@ function stepsOf({ runnableId, namespaces, file, mark, previous }: Stepping): St
     return {
       ...step,
       id: known?.id ?? stepIdOf(runnableId, step.namespace),
-      code: i === 0 ? marked(mark, file.source) : elsewhere,
+      code: i === 0 ? withMark(mark, file.source) : elsewhere,
     };
   });
 }

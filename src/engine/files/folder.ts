@@ -9,6 +9,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { parseEnv } from 'node:util';
+import { isSent } from '../../domain/files/file-mark.ts';
 import type { Log, Random } from '../../ports.ts';
 import type { BundledFile, WorkflowFile } from '../../runner/bundling/bundle-file.ts';
 import { formatProblem } from '../../runner/bundling/bundle-options.ts';
@@ -17,7 +18,6 @@ import { Loop } from '../loop.ts';
 import type { FileDeployer } from './deploy.ts';
 import type { BrokenFile, TellBroken } from './file-errors.ts';
 import { mayBeWorkflow, type Scan, scanFolder, stampOf } from './scan.ts';
-import { isUploaded } from './upload.ts';
 
 export interface FolderDeps {
   readonly bundleFile: (file: WorkflowFile) => Promise<BundledFile>;
@@ -95,7 +95,7 @@ export class WorkflowFolder {
     this.#ownerId ??= await this.#deps.ownerId();
     const ownerId = this.#ownerId;
     const isFirst = this.#deployedPaths === null;
-    this.#deployedPaths ??= new Set((await this.#deps.deployer.listFiles(ownerId)).filter((key) => !isUploaded(key)));
+    this.#deployedPaths ??= new Set((await this.#deps.deployer.listFiles(ownerId)).filter((key) => !isSent(key)));
     const paths = [...scan.stamps.keys()].filter(mayBeWorkflow).sort();
     const env = await this.#env();
     const due = await Promise.all(paths.map(async (path) => ((await this.#isDue(path, scan)) ? path : null)));

@@ -13,21 +13,12 @@
 // a deployment's is a millisecond after the newest one's, so that the list of deployments keeps its order.
 
 import { createHash } from 'node:crypto';
+import { type FileMark, markIn, withMark, withoutMark } from '../../domain/files/file-mark.ts';
 import { PREFIX, prefixOf, resourceId } from '../../domain/ids.ts';
 import type { Deployment } from '../../domain/resource.ts';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const TIME_DIGITS = 7;
-
-export interface FileMark {
-  /** The file's path in the folder, with slashes. */
-  readonly key: string;
-  readonly state: 'deployed' | 'removed';
-  /** Hash of everything that made the deployment. */
-  readonly digest: string;
-}
-
-const MARK = /^\/\/ (".*") (deployed|removed): a workflow file, sha256 ([0-9a-f]{64})\n/;
 
 /** Derives the id from the owner and the file's path alone: the same at every node and after every restart. */
 export function workflowIdOf(ownerId: string, key: string): string {
@@ -55,22 +46,14 @@ export function digestOf(parts: readonly string[]): string {
   return hash(...parts).toString('hex');
 }
 
-/** Returns the code of the first step, as shown. */
-export function marked({ key, state, digest }: FileMark, source: string): string {
-  return `// ${JSON.stringify(key)} ${state}: a workflow file, sha256 ${digest}\n${source}`;
-}
-
 /** Returns null when the last deployment was not made from a file. */
 export function markOf(deployment: Deployment): FileMark | null {
-  const found = MARK.exec(deployment.steps[0]?.code ?? '');
-  if (found === null) return null;
-  const [, key, state, digest] = found as unknown as [string, string, FileMark['state'], string];
-  return { key: JSON.parse(key) as string, state, digest };
+  return markIn(deployment.steps[0]?.code ?? '');
 }
 
 /** Replaces the mark of the code. */
 export function remarked(code: string, mark: FileMark): string {
-  return marked(mark, code.replace(MARK, ''));
+  return withMark(mark, withoutMark(code));
 }
 
 function hash(...parts: readonly string[]): Buffer {

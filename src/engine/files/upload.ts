@@ -2,6 +2,7 @@
 // of files in the server's folder.
 
 import { Refusal } from '../../domain/fault.ts';
+import { pathOfKey, sentKey } from '../../domain/files/file-mark.ts';
 import type { BundledCode, DeployedWorkflowFile, WholeWorkflow, WorkflowFileInput } from '../../domain/requests.ts';
 import type { Bundled } from '../../runner/bundling/bundle.ts';
 import { formatProblem } from '../../runner/bundling/bundle-options.ts';
@@ -15,19 +16,12 @@ export interface UploadDeps {
   readonly getWorkflow: (ownerId: string, id: string) => Promise<WholeWorkflow>;
 }
 
-const UPLOADED = '/';
-
-/** Returns whether a caller sent the file. */
-export function isUploaded(key: string): boolean {
-  return key.startsWith(UPLOADED);
-}
-
 export function createFileUploads({ deployer, getWorkflow, bundle: bundleOne }: UploadDeps) {
   async function deployFile(ownerId: string, input: WorkflowFileInput): Promise<DeployedWorkflowFile> {
     const { path, source, env } = input;
     const { bundle, sourceMap } = input.bundled ?? (await bundledHere(path, source));
     const deployed = await deployer.deployFile(ownerId, {
-      key: UPLOADED + path,
+      key: sentKey(path),
       source,
       bundle,
       sourceMap,
@@ -37,7 +31,7 @@ export function createFileUploads({ deployer, getWorkflow, bundle: bundleOne }: 
       return { result: deployed.kind, whole: await getWorkflow(ownerId, deployed.workflowId) };
     }
     if (deployed.refusal) throw deployed.refusal;
-    const problem = { ...deployed.problem, file: deployed.problem.file.replace(UPLOADED, '') };
+    const problem = { ...deployed.problem, file: pathOfKey(deployed.problem.file) };
     const { text: message, ...place } = problem;
     throw new Refusal('code_invalid', formatProblem(problem), {
       errors: [{ parameter: input.bundled ? 'bundle' : 'source', message, ...place }],

@@ -1,9 +1,10 @@
 // list_workflows, read_workflow, deploy_workflow
 
 import type { Trigger, WorkflowWhole } from '../../client/client.ts';
+import { withoutMark } from '../../domain/files/file-mark.ts';
 import { cut, MAX } from '../excerpt.ts';
 import { after, flag, ids, input, LISTED, limit, listOf, next, orNull, output, record, text } from '../schema.ts';
-import { fileOf, writtenCode } from '../source-lines.ts';
+import { fileOf } from '../source-lines.ts';
 import { READING, type Tool, tool } from '../tool.ts';
 
 interface Listing {
@@ -60,7 +61,7 @@ function shown(workflow: WorkflowWhole) {
   return {
     ...{ id, name, active, deployment_id: deploymentId },
     path: fileOf(workflow),
-    steps: steps.map(({ namespace, code = '' }) => ({ namespace, code: cut(writtenCode(code), MAX.code) })),
+    steps: steps.map(({ namespace, code = '' }) => ({ namespace, code: cut(withoutMark(code), MAX.code) })),
     triggers: triggers.map(triggerOf),
   };
 }

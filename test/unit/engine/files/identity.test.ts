@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type FileMark, withMark } from '../../../../src/domain/files/file-mark.ts';
 import { isResourceId, PREFIX, resourceId } from '../../../../src/domain/ids.ts';
 import type { Deployment } from '../../../../src/domain/resource.ts';
 import {
   digestOf,
-  type FileMark,
-  marked,
   markOf,
   mayBeFiles,
   nextDeploymentId,
@@ -56,15 +55,15 @@ test('a digest tells parts from one another', () => {
 test('a mark is read as it was written', () => {
   for (const key of ['order.ts', 'a "quoted"/näme\n.ts', 'x deployed: y.ts']) {
     const mark = { ...MARK, key };
-    const code = marked(mark, 'export default 1\n');
+    const code = withMark(mark, 'export default 1\n');
     assert.deepEqual(markOf(deployment('d_1', code)), mark);
     const removed: FileMark = { ...mark, state: 'removed' };
-    assert.equal(remarked(code, removed), marked(removed, 'export default 1\n'));
+    assert.equal(remarked(code, removed), withMark(removed, 'export default 1\n'));
   }
 });
 
 test('code from elsewhere has no mark', () => {
-  for (const code of ['', 'export default 1', `\n${marked(MARK, '')}`, '// "a.ts" deployed: a workflow file\n']) {
+  for (const code of ['', 'export default 1', `\n${withMark(MARK, '')}`, '// "a.ts" deployed: a workflow file\n']) {
     assert.equal(markOf(deployment('d_1', code)), null);
   }
   assert.equal(markOf({ ...deployment('d_1'), steps: [] }), null);

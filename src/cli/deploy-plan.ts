@@ -1,0 +1,101 @@
+// What a deployment by hand would change: `errand deploy --check`, `--dry-run` and `--prune`.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isSent, markIn, pathOfKey, withoutMark } from '../domain/files/file-mark.ts';
+import type { Api } from './api.ts';
+import { checkTypes, findTypeScript } from './dev/type-check.ts';
+import { CliError } from './shell/exit.ts';
+
+/** A workflow that was deployed by hand from a file. */
+interface SentWorkflow {
+  readonly id: string;
+  readonly name: string;
+  readonly path: string;
+  readonly source: string;
+}
+
+export interface PlannedFile {
+  readonly path: string;
+  readonly change: 'new' | 'changed' | 'same';
+  /** Lines. */
+  readonly added: number;
+  readonly removed: number;
+}
+
+export interface Plan {
+  readonly files: readonly PlannedFile[];
+  /** Their files are not among those that are deployed. */
+  readonly gone: readonly SentWorkflow[];
+}
+
+const PAGE = 100;
+
+/** Throws `CliError` with what is wrong. Returns what to tell a person. */
+export async function typesOf(dir: string): Promise<string> {
+  const project = await findTypeScript(dir);
+  if (project === null)
+    return `types are not checked: ${dir} and the folders above it have no tsconfig.json with TypeScript`;
+  const { ok, lines } = await checkTypes(project);
+  if (ok) return `types are right: ${project.config}`;
+  throw new CliError(`types are wrong, and nothing was deployed:\n${lines.join('\n')}`);
+}
+
+export async function planOf(api: Api, { dir, paths }: { dir: string; paths: readonly string[] }): Promise<Plan> {
+  const sent = await sentWorkflows(api);
+  const known = new Map(sent.map((one) => [one.path, one]));
+  const files = await Promise.all(
+    paths.map(async (path): Promise<PlannedFile> => {
+      const source = await readFile(join(dir, path), 'utf8');
+      const before = known.get(path)?.source;
+      if (before === undefined) return { path, change: 'new', added: source.split('\n').length, removed: 0 };
+      return { path, change: before === source ? 'same' : 'changed', ...changedLines(before, source) };
+    }),
+  );
+  const there = new Set(paths);
+  return { files, gone: sent.filter(({ path }) => !there.has(path)) };
+}
+
+async function sentWorkflows(api: Api): Promise<SentWorkflow[]> {
+  const found: SentWorkflow[] = [];
+  for (let after: string | null = null; ; ) {
+    const cursor: string = after === null ? '' : `&after=${after}`;
+    const page = (await api.call('GET', `/v1/workflows?limit=${PAGE}${cursor}`)) as { id: string; name: string }[];
+    for (const { id, name } of page) {
+      const { steps } = (await api.call('GET', `/v1/workflows/${id}`)) as { steps: { code?: string }[] };
+      const code = steps[0]?.code ?? '';
+      const mark = markIn(code);
+      if (mark?.state === 'deployed' && isSent(mark.key))
+        found.push({ id, name, path: pathOfKey(mark.key), source: withoutMark(code) });
+    }
+    const last = page.at(-1);
+    if (!last || page.length < PAGE) return found;
+    after = last.id;
+  }
+}
+
+/** Returns how many lines are in one text and not in the other, wherever they stand. */
+function changedLines(before: string, after: string): { added: number; removed: number } {
+  const left = new Map<string, number>();
+  for (const line of before.split('\n')) left.set(line, (left.get(line) ?? 0) + 1);
+  let added = 0;
+  for (const line of after.split('\n')) {
+    const count = left.get(line) ?? 0;
+    if (count === 0) added++;
+    else left.set(line, count - 1);
+  }
+  return { added, removed: [...left.values()].reduce((sum, count) => sum + count, 0) };
+}
+
+/** Returns the plan as lines for a person. */
+export function planLines({ files, gone }: Plan): string[] {
+  const width = Math.max(0, ...[...files, ...gone].map(({ path }) => path.length));
+  const lines = files.map(({ path, change, added, removed }) => {
+    const what = change === 'same' ? 'the file itself is the same' : `+${added} −${removed}`;
+    return `${change.padEnd(8)} ${path.padEnd(width)}  ${what}`;
+  });
+  return [
+    ...lines,
+    ...gone.map(({ path, id, name }) => `${'gone'.padEnd(8)} ${path.padEnd(width)}  ${id} ${JSON.stringify(name)}`),
+  ];
+}

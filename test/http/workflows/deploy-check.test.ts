@@ -1,0 +1,85 @@
+// `errand deploy --check`, `--dry-run` and `--prune`; and files that are deployed by hand and watched, too.
+
+import assert from 'node:assert/strict';
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Json } from '../../support/client.ts';
+import { API_KEY, startErrand } from '../../support/errand.ts';
+import { answering, call, createWorkflowFiles, named } from '../../support/folders/workflow-files.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
+import { until } from '../../support/wait.ts';
+import { call as command } from '../../unit/store/command.ts';
+
+const newErrand = shareErrand();
+const ROOT = join(import.meta.dirname, '../../..');
+const TSCONFIG = JSON.stringify({
+  compilerOptions: {
+    ...{ module: 'nodenext', target: 'es2024', strict: true, noEmit: true, types: ['node'] },
+    ...{ allowImportingTsExtensions: true, skipLibCheck: true },
+    paths: { 'errand/workflow': [join(ROOT, 'src/sdk/workflow.ts')] },
+  },
+});
+
+test('types are checked, changes shown, and what is gone asked about', async () => {
+  await using errand = await newErrand();
+  const { url, key } = errand.client;
+  const deploy = (...args: string[]) => command(['deploy', ...args, '--url', url], { ERRAND_API_KEY: key });
+  const names = async (): Promise<string[]> =>
+    (await errand.client.get('/v1/workflows')).data
+      .map(({ name }: Json) => name)
+      .filter((name: string) => name !== 'Global error workflow')
+      .sort();
+  await using folder = await createWorkflowFiles({
+    'a.ts': answering('A', '1'),
+    'b.ts': answering('B', '2'),
+    'lib/price.ts': 'export const price: number = 5;\n',
+    'tsconfig.json': TSCONFIG,
+  });
+  await symlink(join(ROOT, 'node_modules'), join(folder.path, 'node_modules'));
+  const dry = await deploy(folder.path, '--dry-run');
+  assert.equal(dry.status, 0, dry.stderr);
+  assert.match(dry.stderr, /types are right: .*tsconfig\.json\nnew {6}a\.ts {2}\+\d+ −0\nnew {6}b\.ts {2}\+\d+ −0\n$/);
+  assert.deepEqual([dry.stdout, await names()], ['', []]);
+
+  assert.equal((await deploy(folder.path)).status, 0);
+  await folder.write({ 'a.ts': answering('A', '11'), 'lib/price.ts': "export const price: number = 'five';\n" });
+  const wrong = await deploy(folder.path, '--check');
+  assert.equal(wrong.status, 1);
+  assert.match(wrong.stderr, /types are wrong, and nothing was deployed:\nlib\/price\.ts\(1,14\): error TS2322/);
+  assert.equal(await call(await named({ ...errand } as never, 'A')), '200 1');
+  await folder.write({ 'lib/price.ts': 'export const price: number = 6;\n' });
+  await folder.remove('b.ts');
+  const changed = await deploy(folder.path, '--check');
+  assert.equal(changed.status, 0, changed.stderr);
+  assert.match(changed.stderr, /changed {2}a\.ts {2}\+1 −1\ngone {5}b\.ts {2}p_\w+ "B"\n/);
+  assert.deepEqual(await names(), ['A', 'B'], 'it is only told');
+
+  const asked = await deploy(folder.path, '--prune');
+  assert.equal(asked.status, 2);
+  assert.match(asked.stderr, /Delete the workflow "B" \(b\.ts\), whose files are gone\?.*--yes/);
+  assert.deepEqual(await names(), ['A', 'B']);
+  assert.equal((await deploy(folder.path, '--prune', '--yes')).status, 0);
+  assert.deepEqual(await names(), ['A']);
+  assert.equal((await deploy(join(folder.path, 'a.ts'), '--prune')).status, 1);
+});
+
+test('a watched folder deployed by hand makes no second workflow', async () => {
+  await using folder = await createWorkflowFiles({ 'a.ts': answering('Orders', '1') });
+  await using errand = await startErrand({ ERRAND_WORKFLOWS_DIR: folder.path });
+  const deploy = (path: string) => command(['deploy', path, '--url', errand.url], { ERRAND_API_KEY: API_KEY });
+  const refused = await deploy(folder.path);
+  assert.equal(refused.status, 1);
+  assert.match(
+    refused.stderr,
+    /The server itself deploys a\.ts of the folder that it watches.*"Orders": change the file there/,
+  );
+  assert.equal((await errand.client.get('/v1/workflows?name=Orders')).data.length, 1);
+  // The other way round: what was deployed by hand stays the only one.
+  await using own = await createWorkflowFiles({ 'b.ts': answering('By hand', '2') });
+  assert.equal((await deploy(own.path)).status, 0);
+  await folder.write({ 'c.ts': answering('By hand', '3') });
+  await until('it to be refused', () => errand.logged.some(({ name }) => name.startsWith('workflow file refused')));
+  assert.match(JSON.stringify(errand.logged), /was deployed by hand from b\.ts/);
+  assert.equal(await call(await named(errand, 'By hand')), '200 2');
+});
