@@ -105,7 +105,7 @@ interface Surroundings {
 /** Builds and connects everything between the store and HTTP, without starting it. */
 function buildParts(surroundings: Surroundings) {
   const { config, clock, random, ids, log, urls, spans } = surroundings;
-  const { storing: store, shown, textFor, ...privacy } = createPrivacy(surroundings.store, clock);
+  const { storing: store, shown, textFor, ...privacy } = createPrivacy(surroundings.store, { clock, ...urls });
   const tracing = spans && new Tracing({ spans, clock, textFor });
   const limiter = new DeliveryLimiter();
   const roles = { runs: config.roles.has('run'), deliveries: config.roles.has('deliver') };
@@ -120,7 +120,7 @@ function buildParts(surroundings: Surroundings) {
   const runnerUse = (ownerId: string) => runner.useOf(ownerId);
   const quotas = new OwnerQuotas({ store, clock, runnerUse, ...loopPorts });
   const quotasOf = (ownerId: string): RunQuotas => quotas.forRuns(ownerId);
-  const runner: ProcessRunner = runnerOf(config, { log, clock, openEgress, quotasOf });
+  const runner: ProcessRunner = runnerOf(config, { log: privacy.logging(log), clock, openEgress, quotasOf });
   const readyRuns = new ReadyRuns(runner);
   const { retentionDays } = config;
   const streams = new Streams({ store: shown, frames: STREAM_FRAMES, clock, wake, ...loopPorts, retentionDays });
@@ -138,7 +138,7 @@ function buildParts(surroundings: Surroundings) {
   const nodes = new Nodes({ ...shared, runner: readyRuns });
   const propStores = propStoresOf(store);
   const emit = createEmit({ store, slots, dispatch, waiters, answers, metrics, tracing });
-  const senders = { post: poster.post, mail: privacy.mailing(mailer.send) };
+  const senders = { post: poster.post, mail: privacy.mailing(mailer.send), noticeFor: privacy.noticeFor };
   const { post, sendTo, linkOf, sendNotices } = buildNotices({ ...shared, store: shown, emit, urls, senders });
   const runs = new Runs({ ...shared, readyRuns, waiters, answers, ...urls, propStores, linkOf, ...privacy });
   const deliveries = new Deliveries({ ...shared, limiter, post, probe: poster.probe, mail: senders.mail });
@@ -170,8 +170,8 @@ function buildParts(surroundings: Surroundings) {
     newSecret,
     newSigningKey,
     readyRuns,
-    probe: (delivery) => deliveries.probe(delivery),
-    probeChannel: (channel, delivery) => deliveries.probeBy((signal) => sendTo(channel, delivery, signal)),
+    probe: privacy.probing((delivery) => deliveries.probe(delivery)),
+    probeChannel: privacy.probingChannel((to, made) => deliveries.probeBy((signal) => sendTo(to, made, signal))),
     reasonAgainst: (target) => {
       const judged = surroundings.addresses.judgeUrl(target);
       return judged.ok ? null : judged.reason;

@@ -7,7 +7,7 @@ import type { Channel } from '../../domain/notices/channel.ts';
 import { requestOf } from '../../domain/notices/formats.ts';
 import { channelOfListener } from '../../domain/notices/listener.ts';
 import { mailOf } from '../../domain/notices/mail.ts';
-import { readNotice } from '../../domain/notices/notice.ts';
+import { type Notice, readNotice } from '../../domain/notices/notice.ts';
 import type { Clock } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { Attempter } from '../deliveries/deliveries.ts';
@@ -17,6 +17,8 @@ export interface ChannelAttemptDeps {
   readonly clock: Clock;
   readonly post: Attempter;
   readonly mail: Attempter;
+  /** Returns a notice as it is shown now: rules may have been set since it was made. */
+  readonly noticeFor: (ownerId: string, notice: Notice) => Promise<Notice>;
 }
 
 /** Sends what a channel's delivery is made into. */
@@ -26,9 +28,9 @@ export type SendTo = (channel: Channel, delivery: ClaimedDelivery, signal: Abort
 export function createChannelAttempts(deps: ChannelAttemptDeps): { post: Attempter; sendTo: SendTo } {
   const { store, clock, mail } = deps;
 
-  const sendTo: SendTo = (channel, delivery, signal) => {
+  const sendTo: SendTo = async (channel, delivery, signal) => {
     const { emission } = delivery;
-    const notice = readNotice(emission.body);
+    const notice = await deps.noticeFor(emission.ownerId, readNotice(emission.body));
     const request = requestOf(channel, notice);
     const body = utf8(JSON.stringify(request ?? mailOf(notice)));
     const made = { ...delivery, emission: { ...emission, body } };
@@ -54,7 +56,8 @@ export function createChannelAttempts(deps: ChannelAttemptDeps): { post: Attempt
   return { post, sendTo };
 }
 
-function unsent(startedAtMs: number, said: { readonly detail: string; readonly permanent: boolean }): Attempt {
+/** Returns an attempt of which nothing was sent. */
+export function unsent(startedAtMs: number, said: { readonly detail: string; readonly permanent: boolean }): Attempt {
   return {
     startedAtMs,
     tookMs: 0,

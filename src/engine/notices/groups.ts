@@ -6,13 +6,14 @@ import type { Wake } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
 
 export interface GroupDeps {
-  readonly store: Pick<Store, 'updateErrorGroup'>;
+  /** The group is answered as it is shown. */
+  readonly shown: Pick<Store, 'updateErrorGroup'>;
   readonly wake: Wake;
 }
 
-export function createGroups({ store, wake }: GroupDeps) {
+export function createGroups({ shown, wake }: GroupDeps) {
   async function updateErrorGroup(ownerId: string, id: string, change: GroupChange): Promise<ErrorGroup> {
-    const changed = await store.updateErrorGroup(ownerId, id, change);
+    const changed = await shown.updateErrorGroup(ownerId, id, change);
     if (!changed) throw new Refusal('not_found', `there is no group of errors ${id}`);
     if (changed.refused) {
       throw new Refusal('impossible', 'The errors of this group belong to no deployment, so there is no next one.');

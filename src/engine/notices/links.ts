@@ -14,7 +14,9 @@ import type { Appended, Store } from '../../store/contract/store.ts';
 import { newestOf } from './newest.ts';
 
 export interface LinkDeps {
-  readonly store: Pick<Store, 'deriveKey' | 'getErrorGroup' | 'getEmission'>;
+  readonly store: Pick<Store, 'deriveKey'>;
+  /** What the page of a link shows. */
+  readonly shown: Pick<Store, 'getErrorGroup' | 'getEmission'>;
   readonly clock: Clock;
   readonly publicUrl: () => string;
 }
@@ -36,11 +38,7 @@ function macOf(key: Uint8Array, { ownerId, groupId, expiresS }: Omit<LinkAddress
 }
 
 /** Returns what makes the link of a group. */
-export function createNoticeLinks({
-  store,
-  clock,
-  publicUrl,
-}: Omit<LinkDeps, 'store'> & { store: Pick<Store, 'deriveKey'> }) {
+export function createNoticeLinks({ store, clock, publicUrl }: Omit<LinkDeps, 'shown'>) {
   let key: Uint8Array | undefined;
   return ({ ownerId, id }: Pick<ErrorGroup, 'ownerId' | 'id'>): string => {
     const expiresS = Math.floor((clock.nowMs() + NOTICE_LIMITS.noticeLinkMs) / SECOND_MS);
@@ -50,7 +48,7 @@ export function createNoticeLinks({
   };
 }
 
-export function createLinkActions({ store, clock }: LinkDeps, acts: LinkActs) {
+export function createLinkActions({ store, shown, clock }: LinkDeps, acts: LinkActs) {
   /** Finds the group that a link is for. A group that is not there, a wrong signature and an expired link are refused alike. */
   async function findLinked(address: LinkAddress): Promise<ErrorGroup> {
     // As text: base64 may be spelled in several ways.
@@ -58,7 +56,7 @@ export function createLinkActions({ store, clock }: LinkDeps, acts: LinkActs) {
     const given = Buffer.from(address.mac);
     const isSigned = given.length === wanted.length && timingSafeEqual(given, wanted);
     const isValid = isSigned && clock.nowMs() < address.expiresS * SECOND_MS;
-    const whole = isValid ? await store.getErrorGroup(address.ownerId, address.groupId) : undefined;
+    const whole = isValid ? await shown.getErrorGroup(address.ownerId, address.groupId) : undefined;
     if (!whole) throw new Refusal('not_found', 'This link is wrong, or it has expired');
     return whole.group;
   }
@@ -77,7 +75,7 @@ export function createLinkActions({ store, clock }: LinkDeps, acts: LinkActs) {
 
   async function showLinked(address: LinkAddress): Promise<{ group: ErrorGroup; newest: ShownError }> {
     const group = await findLinked(address);
-    return { group, newest: await newestOf(store, group) };
+    return { group, newest: await newestOf(shown, group) };
   }
 
   return { findLinked, showLinked, actByLink };

@@ -4,8 +4,7 @@ import type { Urls } from '../../domain/endpoint.ts';
 import type { Log, StoreClock } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { Emit } from '../accept/emit.ts';
-import type { Attempter } from '../deliveries/deliveries.ts';
-import { createChannelAttempts } from './channel-attempts.ts';
+import { type ChannelAttemptDeps, createChannelAttempts } from './channel-attempts.ts';
 import { createNoticeLinks } from './links.ts';
 import { createNotices } from './notices.ts';
 
@@ -15,7 +14,7 @@ interface NoticeParts {
   readonly log: Log;
   readonly emit: Emit;
   readonly urls: Urls;
-  readonly senders: { readonly post: Attempter; readonly mail: Attempter };
+  readonly senders: Pick<ChannelAttemptDeps, 'post' | 'mail' | 'noticeFor'>;
 }
 
 export function buildNotices({ store, clock, log, emit, urls, senders }: NoticeParts) {

@@ -1,6 +1,5 @@
 // Redaction, put together: the stores that show and that write, what code and mails get, and the setting of rules.
 
-import type { Attempt, ClaimedDelivery } from '../../domain/delivery/delivery.ts';
 import { ERRORS } from '../../domain/emission.ts';
 import { Refusal } from '../../domain/fault.ts';
 import type { Redaction, Redactions } from '../../domain/privacy/rules.ts';
@@ -8,14 +7,18 @@ import type { ClaimedRun } from '../../domain/run/run.ts';
 import type { RunEnd } from '../../domain/run/run-end.ts';
 import type { Clock } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
+import { createOutgoing } from './outgoing.ts';
 import { RedactionRulesOf } from './redactions.ts';
 import { shownEmission } from './shown-records.ts';
 import { shownStore } from './shown-store.ts';
 import { storedEnd, storingStore } from './storing.ts';
 
-type SendMail = (delivery: ClaimedDelivery, signal?: AbortSignal) => Promise<Attempt>;
+interface PrivacyDeps {
+  readonly clock: Clock;
+  readonly publicUrl: () => string;
+}
 
-export function createPrivacy(store: Store, clock: Clock) {
+export function createPrivacy(store: Store, { clock, publicUrl }: PrivacyDeps) {
   const rules = new RedactionRulesOf({ store, clock });
 
   /**
@@ -31,19 +34,6 @@ export function createPrivacy(store: Store, clock: Clock) {
   async function endFor({ emission }: ClaimedRun, end: RunEnd): Promise<RunEnd> {
     const own = await rules.recent(emission.ownerId);
     return own ? storedEnd(end, own) : end;
-  }
-
-  /** Returns a function that redacts mails when they are sent: their text by the rules for text. */
-  function mailing(send: SendMail): SendMail {
-    return async (delivery, signal) => {
-      const { emission } = delivery;
-      const own = await rules.recent(emission.ownerId).catch(() => null);
-      const hides = own?.of([emission.emitterId]);
-      return send(
-        hides ? { ...delivery, emission: { ...emission, body: hides.json(emission.body) } } : delivery,
-        signal,
-      );
-    };
   }
 
   /** Returns what redacts text about these resources, which leaves this server. */
@@ -66,8 +56,8 @@ export function createPrivacy(store: Store, clock: Clock) {
     storing: storingStore(store, rules),
     eventFor,
     endFor,
-    mailing,
     textFor,
+    ...createOutgoing({ rules, publicUrl, clock }),
     actions: { getRedactions, setRedaction },
   };
 }

@@ -23,7 +23,7 @@ export interface OwnerRules {
 const KEPT = 1000;
 
 export interface RedactionDeps {
-  readonly store: Pick<Store, 'redactionsOf' | 'setRedaction' | 'listTriggers'>;
+  readonly store: Pick<Store, 'ownersWithRules' | 'redactionsOf' | 'setRedaction' | 'listTriggers'>;
   readonly clock: Clock;
 }
 
@@ -31,6 +31,7 @@ export class RedactionRulesOf {
   readonly #deps: RedactionDeps;
   readonly #redactors = new Map<string, Redactor>();
   readonly #recent = new Map<string, { readonly rules: Promise<OwnerRules | null>; readonly atMs: number }>();
+  #owners: { readonly ids: Promise<ReadonlySet<string>>; readonly atMs: number } | null = null;
 
   constructor(deps: RedactionDeps) {
     this.#deps = deps;
@@ -45,16 +46,28 @@ export class RedactionRulesOf {
 
   /**
    * Returns an owner's rules, no older than REDACTION_LIMITS.redactionAgeMs; rules that were set at this process count at once.
+   * Every event asks for them: owners without rules cost one query in that time, all of them together.
    */
   async recent(ownerId: string): Promise<OwnerRules | null> {
     const nowMs = this.#deps.clock.nowMs();
+    if (!(await this.#withRules(nowMs)).has(ownerId)) return null;
     const known = this.#recent.get(ownerId);
-    if (known && Math.abs(nowMs - known.atMs) < REDACTION_LIMITS.redactionAgeMs) return known.rules;
+    if (known && isRecent(known, nowMs)) return known.rules;
     if (this.#recent.size >= KEPT) this.#recent.clear();
     const rules = this.read(ownerId);
     this.#recent.set(ownerId, { rules, atMs: nowMs });
     rules.catch(() => this.#recent.delete(ownerId));
     return rules;
+  }
+
+  #withRules(nowMs: number): Promise<ReadonlySet<string>> {
+    if (this.#owners && isRecent(this.#owners, nowMs)) return this.#owners.ids;
+    const owners = { ids: this.#deps.store.ownersWithRules(), atMs: nowMs };
+    this.#owners = owners;
+    owners.ids.catch(() => {
+      if (this.#owners === owners) this.#owners = null;
+    });
+    return owners.ids;
   }
 
   /** Throws `Refusal` for a pattern that cannot be used. Returns false when there is no such workflow. */
@@ -65,6 +78,7 @@ export class RedactionRulesOf {
     await matcherOf(unionOf([redaction, ...others.map(([, other]) => other)]).patterns);
     const isSet = await this.#deps.store.setRedaction(ownerId, scopeId, redaction);
     this.#recent.delete(ownerId);
+    this.#owners = null;
     return isSet;
   }
 
@@ -103,4 +117,8 @@ export class RedactionRulesOf {
     this.#redactors.set(key, made);
     return made;
   }
+}
+
+function isRecent({ atMs }: { readonly atMs: number }, nowMs: number): boolean {
+  return Math.abs(nowMs - atMs) < REDACTION_LIMITS.redactionAgeMs;
 }

@@ -1,17 +1,12 @@
 // What the store returns of the log, as it is shown: redacted.
 
 import { concat, text, utf8 } from '../../domain/bytes.ts';
+import type { Attempt } from '../../domain/delivery/delivery.ts';
 import { type Emission, ERRORS } from '../../domain/emission.ts';
 import type { ErrorGroup } from '../../domain/errors/group.ts';
-import { memberOf } from '../../domain/json-member.ts';
+import { elementsOf, memberOf, membersOf } from '../../domain/json-member.ts';
 import type { Redactor } from '../../domain/privacy/redactor.ts';
-import type {
-  AttemptRecord,
-  DeliveryWhole,
-  EmissionRecord,
-  ListedRun,
-  RunWhole,
-} from '../../store/contract/records.ts';
+import type { DeliveryWhole, EmissionRecord, ListedRun, RunWhole } from '../../store/contract/records.ts';
 import type { LoggedRecord } from '../../store/contract/streams.ts';
 
 type Hides = Redactor | null;
@@ -40,14 +35,16 @@ export function shownLogged(record: LoggedRecord, hides: Hides): LoggedRecord {
 export function shownEmission(emission: Emission, hides: Hides): Emission {
   if (!hides) return emission;
   const { originalStart: start, originalLength: length } = emission;
-  const summary = orNull(emission.summary, (given) => hides.text(given));
+  const said = (given: string | null): string | null => orNull(given, (value) => hides.text(value));
+  const [summary, itemId] = [said(emission.summary), said(emission.itemId)];
   if (emission.name !== ERRORS || start === null || length === null) {
-    return { ...emission, summary, body: hides.json(emission.body) };
+    return { ...emission, summary, itemId, body: hides.json(emission.body) };
   }
   const { body, original } = shownError(emission.body, { start, length }, hides);
   return {
     ...emission,
     summary,
+    itemId,
     body,
     originalStart: original?.start ?? start,
     originalLength: original?.length ?? null,
@@ -101,9 +98,39 @@ export function shownRun<T extends ListedRun>(run: T, hides: Hides): T {
   return { ...run, summary: hidden(run.summary), errorMessage: hidden(run.errorMessage) };
 }
 
-/** Redacts a run's detail. `detail`: JSON text of the detail of a run. */
+/**
+ * Redacts the detail of a run, JSON text: what its code returned, exported and printed. Times, states and names of steps stay.
+ * All of it is redacted as one text, so that what is spent on it is bounded.
+ */
 export function shownDetail(detail: string | null, hides: Redactor): string | null {
-  return orNull(detail, (given) => text(hides.json(utf8(given))));
+  if (detail === null) return null;
+  const said: string[] = [];
+  const split = (json: Uint8Array, isSaid: (name: string) => boolean): string[] =>
+    membersOf(json).map(([name, value]) => {
+      if (isSaid(name)) said.push(text(value));
+      return `${JSON.stringify(name)}:${isSaid(name) ? GAP : text(value)}`;
+    });
+  const each = (list: Uint8Array, isSaid: (name: string) => boolean): string =>
+    `[${elementsOf(list)
+      .map((one) => `{${split(one, isSaid).join(',')}}`)
+      .join(',')}]`;
+  const parts = membersOf(utf8(detail)).map(([name, value]) => {
+    if (name === 'steps') return `"steps":${each(value, (member) => SAID_BY_STEPS.has(member))}`;
+    if (name === 'logs') return `"logs":${each(value, (member) => member === 'text')}`;
+    if (name !== 'exit_reason') return `${JSON.stringify(name)}:${text(value)}`;
+    said.push(text(value));
+    return `"exit_reason":${GAP}`;
+  });
+  return filled(`{${parts.join(',')}}`, elementsOf(hides.json(utf8(`[${said.join(',')}]`))));
+}
+
+const SAID_BY_STEPS: ReadonlySet<string> = new Set(['return_value', 'exports', 'resume_data']);
+/** Stands for what is redacted apart: no JSON text has it. */
+const GAP = '\u0000';
+
+function filled(template: string, values: readonly Uint8Array[]): string {
+  const between = template.split(GAP);
+  return between.map((part, i) => part + (i < values.length ? text(values[i] as Uint8Array) : '')).join('');
 }
 
 export function shownWhole(run: RunWhole, hides: Hides): RunWhole {
@@ -120,15 +147,19 @@ export function shownWhole(run: RunWhole, hides: Hides): RunWhole {
 
 export function shownDelivery(whole: DeliveryWhole, hides: Hides): DeliveryWhole {
   if (!hides) return whole;
-  const shown = (attempt: AttemptRecord): AttemptRecord => ({
+  return { ...whole, attempts: whole.attempts.map((attempt) => shownAttempt(attempt, hides)) };
+}
+
+/** Redacts what the receiver answered. */
+export function shownAttempt<T extends Attempt>(attempt: T, hides: Redactor): T {
+  return {
     ...attempt,
     responseBody: hides.text(attempt.responseBody),
     detail: hides.text(attempt.detail),
     responseHeaders: JSON.parse(
       text(hides.json(utf8(JSON.stringify(attempt.responseHeaders)))),
-    ) as AttemptRecord['responseHeaders'],
-  });
-  return { ...whole, attempts: whole.attempts.map(shown) };
+    ) as T['responseHeaders'],
+  };
 }
 
 export function shownGroup(group: ErrorGroup, hides: Hides): ErrorGroup {

@@ -1,11 +1,12 @@
 // The store as people see it: what is read of events, errors and messages is redacted by the rules of its owner. Everything that
 // shows, over HTTP or in streams, reads through it; what acts, such as a replay, reads the store itself.
 
-import { containing } from '../../domain/literal-text.ts';
+import type { ErrorGroup } from '../../domain/errors/group.ts';
 import type { Redactor } from '../../domain/privacy/redactor.ts';
 import type { Page } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { RedactionRulesOf } from './redactions.ts';
+import { foundGroups } from './shown-groups.ts';
 import {
   shownDelivery,
   shownEmission,
@@ -121,16 +122,12 @@ export function shownStore(store: Store, rules: Pick<RedactionRulesOf, 'read'>):
         shownDelivery(whole, hides(whole.record.emitterId)),
       ),
     listErrorGroups: async (of, query) => {
-      const found = await page(of.ownerId, store.listErrorGroups(of, query), (group, hides) =>
-        shownGroup(group, hides(group.emitterId)),
-      );
-      if (of.text === undefined || (await rules.read(of.ownerId)) === null) return found;
-      // A search that finds what it does not show would tell it.
-      const hasText = containing(of.text);
-      const items = found.items.filter(({ fingerprint: { code, template, frame, namespace }, rule }) =>
-        [code, template, frame, namespace, rule ?? ''].some(hasText),
-      );
-      return { totalCount: items.length, items };
+      const own = await rules.read(of.ownerId);
+      if (!own) return store.listErrorGroups(of, query);
+      const show = (group: ErrorGroup): ErrorGroup => shownGroup(group, own.of([group.emitterId]));
+      if (of.text !== undefined) return foundGroups(store, { of, text: of.text, query, show });
+      const found = await store.listErrorGroups(of, query);
+      return { ...found, items: await each(found.items, show) };
     },
     getErrorGroup: (ownerId, id) =>
       one(ownerId, store.getErrorGroup(ownerId, id), (whole, hides) => ({

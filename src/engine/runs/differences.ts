@@ -23,7 +23,8 @@ import type { RunSearch } from '../../store/contract/search.ts';
 import type { Store } from '../../store/contract/store.ts';
 
 export interface DifferenceDeps {
-  readonly store: Pick<
+  /** What is hidden is compared as it is shown: a difference would tell it. */
+  readonly shown: Pick<
     Store,
     'getErrorGroup' | 'searchErrors' | 'searchRuns' | 'getEmission' | 'getDeployment' | 'exists'
   >;
@@ -31,7 +32,7 @@ export interface DifferenceDeps {
 
 const PAGE = 100;
 
-export function createDifferences({ store }: DifferenceDeps) {
+export function createDifferences({ shown: store }: DifferenceDeps) {
   async function differences(ownerId: string, groupId: string): Promise<Differences> {
     const found = await store.getErrorGroup(ownerId, groupId);
     if (!found) throw new Refusal('not_found', `there is no group of errors ${groupId}`);

@@ -336,6 +336,12 @@ export class RunProcess implements ProcessState {
 
   #about(): object {
     const [{ id, runnableId }, { size }] = [this.options.deployment, this.#deployments];
-    return { deployment_id: id, runnable_id: runnableId, ...(size > 1 && { sources: size }), pid: this.#link.pid };
+    return {
+      owner: this.ownerId,
+      deployment_id: id,
+      runnable_id: runnableId,
+      ...(size > 1 && { sources: size }),
+      pid: this.#link.pid,
+    };
   }
 }

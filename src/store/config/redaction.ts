@@ -9,6 +9,11 @@ import { get } from './steps.ts';
 
 export function redactionVerbs({ database }: ConfigCore): RedactionStore {
   return {
+    ownersWithRules: async () => {
+      const rows = await database.all(sql`SELECT DISTINCT owner_id FROM redactions`);
+      return new Set(rows.map((row) => text(row, 'owner_id')));
+    },
+
     redactionsOf: async (ownerId) => {
       const rows = await database.all(sql`SELECT * FROM redactions WHERE owner_id = ${ownerId} ORDER BY scope_id`);
       return new Map(rows.map((row) => [text(row, 'scope_id'), toRedaction(row)]));

@@ -3,6 +3,8 @@
 import type { Redaction, Redactions } from '../../domain/privacy/rules.ts';
 
 export interface RedactionStore {
+  /** Returns the owners that have rules, also empty ones: all others need not be asked for. */
+  ownersWithRules(): Promise<ReadonlySet<string>>;
   /** Returns all rules of an owner. Those of a deleted workflow are among them: its errors are still shown. */
   redactionsOf(ownerId: string): Promise<Redactions>;
   /** Replaces the rules of the owner (by its id) or of a workflow. Returns false when there is no such owner or workflow. */

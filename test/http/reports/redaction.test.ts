@@ -130,6 +130,47 @@ test('mails show what is shown', async () => {
   doesNotMatch(await textOf(errand, `/v1/workflows/${workflow.id}/$errors/event_summaries?expand=event`), SECRET);
 });
 
+test('a pattern for long numbers leaves times, ids and links of the service', async () => {
+  await using errand = await startErrand();
+  await hide(errand, { patterns: ['\\d{10,19}'] });
+  const workflow = await errand.workflow(FAIL);
+  await errand.send(workflow, EVENT);
+  const [run] = await errand.runs(workflow.id, 1);
+  const { data } = await errand.client.get(`/v1/runs/${run.id}`);
+  equal(typeof data.steps[0].started_at_ms, 'number');
+  equal(typeof data.logs[0].ts_ms, 'number');
+  deepEqual([data.steps[0].exports.$summary, data.logs[0].text], ['card [redacted]', 'token=hunter2 of [redacted]']);
+  const mails = await until('a mail', async () => (await errand.outbox()).length > 0 && errand.outbox());
+  const text = (mails[0] as string).replace(/=\r?\n/g, '').replaceAll('=3D', '=');
+  const [link] = /http:\/\/127[^\s"]*\/n\/[^\s"/]+\/[^\s"/]+\/[^\s"/]+/.exec(text) ?? [];
+  ok(link, text);
+  equal((await fetch(link)).status, 200, link);
+  doesNotMatch(text, /4111/);
+});
+
+test('a search of groups counts and pages what it shows', async () => {
+  const errand = await newOwner();
+  const code = `export default ({ steps }) => { throw new Error(steps.trigger.event.body.text); }`;
+  const workflow = await errand.workflow(code, { settings: { notify: false } });
+  const words = ['hidden', 'open', 'hidden', 'open', 'open'];
+  for (const [n, word] of words.entries()) {
+    await errand.send(workflow, { text: `${word} ${'abcde'[n]}lpha` });
+    await errand.errors(workflow.id, n + 1);
+  }
+  await hide(errand, { patterns: ['hidden [a-e]lpha'] });
+  const page = (query: string): Promise<Json> => errand.client.get(`/v1/error_groups?text=lpha&${query}`);
+  const templates = ({ data }: Json): string[] => data.map(({ fingerprint }: Json) => fingerprint.template);
+  for (const sort of ['last_seen', 'count']) {
+    const whole = await page(`sort=${sort}`);
+    deepEqual([whole.page_info.total_count, templates(whole).length], [3, 3]);
+    const first = await page(`sort=${sort}&limit=2`);
+    const second = await page(`sort=${sort}&limit=2&after=${encodeURIComponent(first.page_info.end_cursor)}`);
+    deepEqual([...templates(first), ...templates(second)], templates(whole));
+    const back = await page(`sort=${sort}&limit=2&before=${encodeURIComponent(second.page_info.start_cursor)}`);
+    deepEqual(templates(back), templates(first));
+  }
+});
+
 test('what is redacted before storing is stored nowhere, and not replayed', async () => {
   const errand = await newOwner();
   const workflow = await errand.workflow(FAIL, { settings: { notify: false } });
