@@ -32,6 +32,10 @@ const ITEM_KINDS: Readonly<Record<string, Kind>> = {
   'text/plain': 'text',
 };
 
+function bodyContent(content: NonNullable<ApiOperation['requestBody']>['content'] | undefined) {
+  return content?.['application/json'] ?? content?.['application/merge-patch+json'];
+}
+
 export function operationsOf(document: ApiDocument): ClientOperation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
@@ -43,7 +47,7 @@ export function operationsOf(document: ApiDocument): ClientOperation[] {
 
 function read(operation: ApiOperation, at: { method: string; path: string }): ClientOperation {
   const { operationId: id, summary, description, parameters = [] } = operation;
-  const bodySchema = operation.requestBody?.content['application/json']?.schema as Schema | undefined;
+  const bodySchema = bodyContent(operation.requestBody?.content)?.schema as Schema | undefined;
   const bodyMembers = membersOf(bodySchema);
   const inBody = new Set(bodyMembers.map(({ name }) => name));
   const inPath = parameters.filter((parameter) => parameter.in === 'path');

@@ -13,6 +13,7 @@ import { encodeJson } from './body/json.ts';
 import type { HttpDeps } from './deps.ts';
 import { addVersions } from './etag.ts';
 import type { ApiDocument } from './openapi/document.ts';
+import { collectPuts } from './patch.ts';
 import { problemOf, sendProblem } from './problem.ts';
 import { addQueryCheck } from './query.ts';
 import type { RequestHandler } from './response.ts';
@@ -63,7 +64,9 @@ export async function createApp(deps: HttpDeps, options: AppOptions): Promise<Ap
   addBodies(app, options.bodyMemory, deps.maxBodyBytes);
   addAnswers(app, deps);
   addNotFound(app, deps);
+  const addPatches = collectPuts(app);
   addRoutes(app, deps, { log, buildDocument: options.buildDocument });
+  addPatches();
   return app;
 }
 

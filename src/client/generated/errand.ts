@@ -230,6 +230,32 @@ import type {
   ListWorkflowEventsInput,
   ListWorkflowsAnswer,
   ListWorkflowsInput,
+  PatchAccountAnswer,
+  PatchAccountInput,
+  PatchChannelAnswer,
+  PatchChannelInput,
+  PatchDataStoreAnswer,
+  PatchDataStoreInput,
+  PatchErrorGroupAnswer,
+  PatchErrorGroupInput,
+  PatchHeartbeatAnswer,
+  PatchHeartbeatInput,
+  PatchMeAnswer,
+  PatchMeInput,
+  PatchOwnerQuotasAnswer,
+  PatchOwnerQuotasInput,
+  PatchRedactionAnswer,
+  PatchRedactionInput,
+  PatchSourceAnswer,
+  PatchSourceInput,
+  PatchSubscriptionAnswer,
+  PatchSubscriptionInput,
+  PatchWebhookAnswer,
+  PatchWebhookInput,
+  PatchWorkflowAnswer,
+  PatchWorkflowInput,
+  PatchWorkflowRedactionAnswer,
+  PatchWorkflowRedactionInput,
   PauseOperationAnswer,
   PauseOperationInput,
   PingInput,
@@ -404,7 +430,7 @@ export class Errand {
   /**
    * Change a workflow: `PUT /v1/workflows/{id}`
    *
-   * Any of the members; those left out stay as they are. Changed code makes a new deployment, and steps keep their ids by their namespace. `triggers` replaces all of them. Runs in flight end with the code that they began with.
+   * Any of the members. Changed code makes a new deployment, and steps keep their ids by their namespace. `triggers` replaces all of them. Runs in flight end with the code that they began with. Partial: members that are left out stay as they are.
    */
   updateWorkflow(input: UpdateWorkflowInput, options: CallOptions = {}): Promise<UpdateWorkflowAnswer> {
     return this.#transport.send<UpdateWorkflowAnswer>({ method: 'PUT', path: '/v1/workflows/{id}', body: 'members' }, input, options);
@@ -417,6 +443,15 @@ export class Errand {
    */
   deleteWorkflow(input: DeleteWorkflowInput, options: CallOptions = {}): Promise<DeleteWorkflowAnswer> {
     return this.#transport.send<DeleteWorkflowAnswer>({ method: 'DELETE', path: '/v1/workflows/{id}' }, input, options);
+  }
+
+  /**
+   * Change a workflow: `PATCH /v1/workflows/{id}`
+   *
+   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Any of the members. Changed code makes a new deployment, and steps keep their ids by their namespace. `triggers` replaces all of them. Runs in flight end with the code that they began with. Partial: members that are left out stay as they are.
+   */
+  patchWorkflow(input: PatchWorkflowInput, options: CallOptions = {}): Promise<PatchWorkflowAnswer> {
+    return this.#transport.send<PatchWorkflowAnswer>({ method: 'PATCH', path: '/v1/workflows/{id}', body: 'members' }, input, options);
   }
 
   /**
@@ -584,10 +619,19 @@ export class Errand {
   /**
    * Change a group of errors: `PUT /v1/error_groups/{id}`
    *
-   * State, note and assignee; what is left out stays. A mute always has an end, and the first of several counts. `resolved`: the next error opens the group again, with `resolved_in_next_deployment` the next error of a later deployment. Channels that were told of the group are told that it recovered.
+   * State, note and assignee. A mute always has an end, and the first of several counts. `resolved`: the next error opens the group again, with `resolved_in_next_deployment` the next error of a later deployment. Channels that were told of the group are told that it recovered. Partial: members that are left out stay as they are.
    */
   updateErrorGroup(input: UpdateErrorGroupInput, options: CallOptions = {}): Promise<UpdateErrorGroupAnswer> {
     return this.#transport.send<UpdateErrorGroupAnswer>({ method: 'PUT', path: '/v1/error_groups/{id}', body: 'members' }, input, options);
+  }
+
+  /**
+   * Change a group of errors: `PATCH /v1/error_groups/{id}`
+   *
+   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. State, note and assignee. A mute always has an end, and the first of several counts. `resolved`: the next error opens the group again, with `resolved_in_next_deployment` the next error of a later deployment. Channels that were told of the group are told that it recovered. Partial: members that are left out stay as they are.
+   */
+  patchErrorGroup(input: PatchErrorGroupInput, options: CallOptions = {}): Promise<PatchErrorGroupAnswer> {
+    return this.#transport.send<PatchErrorGroupAnswer>({ method: 'PATCH', path: '/v1/error_groups/{id}', body: 'members' }, input, options);
   }
 
   /**
@@ -836,7 +880,7 @@ export class Errand {
   /**
    * Change a source: `PUT /v1/sources/{id}`
    *
-   * Any of the members; `deactivate` runs before and `activate` after. The id and the address stay. With the same `component_path` or `component`, what that is now is deployed.
+   * Any of the members; `deactivate` runs before and `activate` after. The id and the address stay. With the same `component_path` or `component`, what that is now is deployed. Partial: members that are left out stay as they are.
    */
   updateSource(input: UpdateSourceInput, options: CallOptions = {}): Promise<UpdateSourceAnswer> {
     return this.#transport.send<UpdateSourceAnswer>({ method: 'PUT', path: '/v1/sources/{id}', body: 'members' }, input, options);
@@ -849,6 +893,15 @@ export class Errand {
    */
   deleteSource(input: DeleteSourceInput, options: CallOptions = {}): Promise<DeleteSourceAnswer> {
     return this.#transport.send<DeleteSourceAnswer>({ method: 'DELETE', path: '/v1/sources/{id}' }, input, options);
+  }
+
+  /**
+   * Change a source: `PATCH /v1/sources/{id}`
+   *
+   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Any of the members; `deactivate` runs before and `activate` after. The id and the address stay. With the same `component_path` or `component`, what that is now is deployed. Partial: members that are left out stay as they are.
+   */
+  patchSource(input: PatchSourceInput, options: CallOptions = {}): Promise<PatchSourceAnswer> {
+    return this.#transport.send<PatchSourceAnswer>({ method: 'PATCH', path: '/v1/sources/{id}', body: 'members' }, input, options);
   }
 
   /**
@@ -971,7 +1024,7 @@ export class Errand {
   /**
    * Change an account: `PUT /v1/accounts/{id}`
    *
-   * Any of the members. `fields` are changed one by one: those left out stay as they are, null takes one away. The next run that uses the account has them.
+   * Any of the members. `fields` are changed one by one: those left out stay as they are, null takes one away. The next run that uses the account has them. Partial: members that are left out stay as they are.
    */
   updateAccount(input: UpdateAccountInput, options: CallOptions = {}): Promise<UpdateAccountAnswer> {
     return this.#transport.send<UpdateAccountAnswer>({ method: 'PUT', path: '/v1/accounts/{id}', body: 'members' }, input, options);
@@ -984,6 +1037,15 @@ export class Errand {
    */
   deleteAccount(input: DeleteAccountInput, options: CallOptions = {}): Promise<DeleteAccountAnswer> {
     return this.#transport.send<DeleteAccountAnswer>({ method: 'DELETE', path: '/v1/accounts/{id}' }, input, options);
+  }
+
+  /**
+   * Change an account: `PATCH /v1/accounts/{id}`
+   *
+   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Any of the members. `fields` are changed one by one: those left out stay as they are, null takes one away. The next run that uses the account has them. Partial: members that are left out stay as they are.
+   */
+  patchAccount(input: PatchAccountInput, options: CallOptions = {}): Promise<PatchAccountAnswer> {
+    return this.#transport.send<PatchAccountAnswer>({ method: 'PATCH', path: '/v1/accounts/{id}', body: 'members' }, input, options);
   }
 
   /**
@@ -1016,7 +1078,7 @@ export class Errand {
   /**
    * Change a channel: `PUT /v1/channels/{id}`
    *
-   * Any of the members. Members of `config` are changed one by one: those left out stay as they are, null takes one away. Deliveries that are tried again go by the new configuration.
+   * Any of the members. Members of `config` are changed one by one: those left out stay as they are, null takes one away. Deliveries that are tried again go by the new configuration. Partial: members that are left out stay as they are.
    */
   updateChannel(input: UpdateChannelInput, options: CallOptions = {}): Promise<UpdateChannelAnswer> {
     return this.#transport.send<UpdateChannelAnswer>({ method: 'PUT', path: '/v1/channels/{id}', body: 'members' }, input, options);
@@ -1029,6 +1091,15 @@ export class Errand {
    */
   deleteChannel(input: DeleteChannelInput, options: CallOptions = {}): Promise<DeleteChannelAnswer> {
     return this.#transport.send<DeleteChannelAnswer>({ method: 'DELETE', path: '/v1/channels/{id}' }, input, options);
+  }
+
+  /**
+   * Change a channel: `PATCH /v1/channels/{id}`
+   *
+   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Any of the members. Members of `config` are changed one by one: those left out stay as they are, null takes one away. Deliveries that are tried again go by the new configuration. Partial: members that are left out stay as they are.
+   */
+  patchChannel(input: PatchChannelInput, options: CallOptions = {}): Promise<PatchChannelAnswer> {
+    return this.#transport.send<PatchChannelAnswer>({ method: 'PATCH', path: '/v1/channels/{id}', body: 'members' }, input, options);
   }
 
   /**
@@ -1070,7 +1141,7 @@ export class Errand {
   /**
    * Rename a data store: `PUT /v1/data_stores/{id}`
    *
-   * Its records stay.
+   * Its records stay. Partial: members that are left out stay as they are.
    */
   updateDataStore(input: UpdateDataStoreInput, options: CallOptions = {}): Promise<UpdateDataStoreAnswer> {
     return this.#transport.send<UpdateDataStoreAnswer>({ method: 'PUT', path: '/v1/data_stores/{id}', body: 'members' }, input, options);
@@ -1083,6 +1154,15 @@ export class Errand {
    */
   deleteDataStore(input: DeleteDataStoreInput, options: CallOptions = {}): Promise<DeleteDataStoreAnswer> {
     return this.#transport.send<DeleteDataStoreAnswer>({ method: 'DELETE', path: '/v1/data_stores/{id}' }, input, options);
+  }
+
+  /**
+   * Rename a data store: `PATCH /v1/data_stores/{id}`
+   *
+   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Its records stay. Partial: members that are left out stay as they are.
+   */
+  patchDataStore(input: PatchDataStoreInput, options: CallOptions = {}): Promise<PatchDataStoreAnswer> {
+    return this.#transport.send<PatchDataStoreAnswer>({ method: 'PATCH', path: '/v1/data_stores/{id}', body: 'members' }, input, options);
   }
 
   /**
@@ -1169,7 +1249,7 @@ export class Errand {
   /**
    * Change a webhook: `PUT /v1/webhooks/{id}`
    *
-   * Any of the members; those left out stay as they are. Null resets a setting.
+   * Any of the members. Null resets a setting. Partial: members that are left out stay as they are.
    */
   updateWebhook(input: UpdateWebhookInput, options: CallOptions = {}): Promise<UpdateWebhookAnswer> {
     return this.#transport.send<UpdateWebhookAnswer>({ method: 'PUT', path: '/v1/webhooks/{id}', body: 'members' }, input, options);
@@ -1182,6 +1262,15 @@ export class Errand {
    */
   deleteWebhook(input: DeleteWebhookInput, options: CallOptions = {}): Promise<DeleteWebhookAnswer> {
     return this.#transport.send<DeleteWebhookAnswer>({ method: 'DELETE', path: '/v1/webhooks/{id}' }, input, options);
+  }
+
+  /**
+   * Change a webhook: `PATCH /v1/webhooks/{id}`
+   *
+   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Any of the members. Null resets a setting. Partial: members that are left out stay as they are.
+   */
+  patchWebhook(input: PatchWebhookInput, options: CallOptions = {}): Promise<PatchWebhookAnswer> {
+    return this.#transport.send<PatchWebhookAnswer>({ method: 'PATCH', path: '/v1/webhooks/{id}', body: 'members' }, input, options);
   }
 
   /**
@@ -1241,7 +1330,7 @@ export class Errand {
   /**
    * Change a heartbeat: `PUT /v1/heartbeats/{id}`
    *
-   * Any of the members; those left out stay as they are. Another schedule counts from now on, and so does one that is switched on again.
+   * Any of the members. Another schedule counts from now on, and so does one that is switched on again. Partial: members that are left out stay as they are.
    */
   updateHeartbeat(input: UpdateHeartbeatInput, options: CallOptions = {}): Promise<UpdateHeartbeatAnswer> {
     return this.#transport.send<UpdateHeartbeatAnswer>({ method: 'PUT', path: '/v1/heartbeats/{id}', body: 'members' }, input, options);
@@ -1254,6 +1343,15 @@ export class Errand {
    */
   deleteHeartbeat(input: DeleteHeartbeatInput, options: CallOptions = {}): Promise<DeleteHeartbeatAnswer> {
     return this.#transport.send<DeleteHeartbeatAnswer>({ method: 'DELETE', path: '/v1/heartbeats/{id}' }, input, options);
+  }
+
+  /**
+   * Change a heartbeat: `PATCH /v1/heartbeats/{id}`
+   *
+   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Any of the members. Another schedule counts from now on, and so does one that is switched on again. Partial: members that are left out stay as they are.
+   */
+  patchHeartbeat(input: PatchHeartbeatInput, options: CallOptions = {}): Promise<PatchHeartbeatAnswer> {
+    return this.#transport.send<PatchHeartbeatAnswer>({ method: 'PATCH', path: '/v1/heartbeats/{id}', body: 'members' }, input, options);
   }
 
   /**
@@ -1439,7 +1537,7 @@ export class Errand {
   /**
    * Change a subscription: `PUT /v1/subscriptions/{id}`
    *
-   * Its filter, for what is accepted from then on; null: everything goes through. Emitter, listener and name are what the subscription is: make another one.
+   * Its filter, for what is accepted from then on; null: everything goes through. Emitter, listener and name are what the subscription is: make another one. Partial: members that are left out stay as they are.
    */
   updateSubscription(input: UpdateSubscriptionInput, options: CallOptions = {}): Promise<UpdateSubscriptionAnswer> {
     return this.#transport.send<UpdateSubscriptionAnswer>({ method: 'PUT', path: '/v1/subscriptions/{id}', body: 'members' }, input, options);
@@ -1455,6 +1553,15 @@ export class Errand {
   }
 
   /**
+   * Change a subscription: `PATCH /v1/subscriptions/{id}`
+   *
+   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Its filter, for what is accepted from then on; null: everything goes through. Emitter, listener and name are what the subscription is: make another one. Partial: members that are left out stay as they are.
+   */
+  patchSubscription(input: PatchSubscriptionInput, options: CallOptions = {}): Promise<PatchSubscriptionAnswer> {
+    return this.#transport.send<PatchSubscriptionAnswer>({ method: 'PATCH', path: '/v1/subscriptions/{id}', body: 'members' }, input, options);
+  }
+
+  /**
    * Read who you are: `GET /v1/users/me`
    *
    * The owner of the key, and the workflow that gets every error.
@@ -1466,10 +1573,19 @@ export class Errand {
   /**
    * Change who you are: `PUT /v1/users/me`
    *
-   * Any of the members. `global_error_workflow_id` may name any workflow of yours.
+   * Any of the members. `global_error_workflow_id` may name any workflow of yours. Partial: members that are left out stay as they are.
    */
   updateMe(input: UpdateMeInput = {}, options: CallOptions = {}): Promise<UpdateMeAnswer> {
     return this.#transport.send<UpdateMeAnswer>({ method: 'PUT', path: '/v1/users/me', body: 'members' }, input, options);
+  }
+
+  /**
+   * Change who you are: `PATCH /v1/users/me`
+   *
+   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Any of the members. `global_error_workflow_id` may name any workflow of yours. Partial: members that are left out stay as they are.
+   */
+  patchMe(input: PatchMeInput = {}, options: CallOptions = {}): Promise<PatchMeAnswer> {
+    return this.#transport.send<PatchMeAnswer>({ method: 'PATCH', path: '/v1/users/me', body: 'members' }, input, options);
   }
 
   /**
@@ -1592,10 +1708,19 @@ export class Errand {
   /**
    * Set what an owner may use: `PUT /v1/owners/{id}/quotas`
    *
-   * Any of the members; null lifts a quota, and what is not named stays. In force at once here, and at all nodes within seconds. Needs the scope `admin`.
+   * Any of the members; null lifts a quota. In force at once here, and at all nodes within seconds. Needs the scope `admin`. Partial: members that are left out stay as they are.
    */
   setOwnerQuotas(input: SetOwnerQuotasInput, options: CallOptions = {}): Promise<SetOwnerQuotasAnswer> {
     return this.#transport.send<SetOwnerQuotasAnswer>({ method: 'PUT', path: '/v1/owners/{id}/quotas', body: 'members' }, input, options);
+  }
+
+  /**
+   * Set what an owner may use: `PATCH /v1/owners/{id}/quotas`
+   *
+   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Any of the members; null lifts a quota. In force at once here, and at all nodes within seconds. Needs the scope `admin`. Partial: members that are left out stay as they are.
+   */
+  patchOwnerQuotas(input: PatchOwnerQuotasInput, options: CallOptions = {}): Promise<PatchOwnerQuotasAnswer> {
+    return this.#transport.send<PatchOwnerQuotasAnswer>({ method: 'PATCH', path: '/v1/owners/{id}/quotas', body: 'members' }, input, options);
   }
 
   /**
@@ -1610,10 +1735,19 @@ export class Errand {
   /**
    * Set what is hidden: `PUT /v1/users/me/redaction`
    *
-   * Replaces your rules; what is not given is empty. Hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. What listeners get, and what is replayed, stays as it was.
+   * Replaces your rules. Hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. What listeners get, and what is replayed, stays as it was. Whole: members that are left out are empty, or have their default.
    */
   setRedaction(input: SetRedactionInput = {}, options: CallOptions = {}): Promise<SetRedactionAnswer> {
     return this.#transport.send<SetRedactionAnswer>({ method: 'PUT', path: '/v1/users/me/redaction', body: 'members' }, input, options);
+  }
+
+  /**
+   * Set what is hidden: `PATCH /v1/users/me/redaction`
+   *
+   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Replaces your rules. Hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. What listeners get, and what is replayed, stays as it was. Whole: members that are left out are empty, or have their default.
+   */
+  patchRedaction(input: PatchRedactionInput = {}, options: CallOptions = {}): Promise<PatchRedactionAnswer> {
+    return this.#transport.send<PatchRedactionAnswer>({ method: 'PATCH', path: '/v1/users/me/redaction', body: 'members' }, input, options);
   }
 
   /**
@@ -1628,10 +1762,19 @@ export class Errand {
   /**
    * Set what is hidden of a workflow: `PUT /v1/workflows/{id}/redaction`
    *
-   * Replaces its rules, which hold beside your own; what is not given is empty, or off.
+   * Replaces its rules, which hold beside your own. Whole: members that are left out are empty, or have their default.
    */
   setWorkflowRedaction(input: SetWorkflowRedactionInput, options: CallOptions = {}): Promise<SetWorkflowRedactionAnswer> {
     return this.#transport.send<SetWorkflowRedactionAnswer>({ method: 'PUT', path: '/v1/workflows/{id}/redaction', body: 'members' }, input, options);
+  }
+
+  /**
+   * Set what is hidden of a workflow: `PATCH /v1/workflows/{id}/redaction`
+   *
+   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Replaces its rules, which hold beside your own. Whole: members that are left out are empty, or have their default.
+   */
+  patchWorkflowRedaction(input: PatchWorkflowRedactionInput, options: CallOptions = {}): Promise<PatchWorkflowRedactionAnswer> {
+    return this.#transport.send<PatchWorkflowRedactionAnswer>({ method: 'PATCH', path: '/v1/workflows/{id}/redaction', body: 'members' }, input, options);
   }
 
   /**

@@ -1976,6 +1976,145 @@ export interface DeleteWorkflowAnswer {
   readonly data: WorkflowWhole;
 }
 
+/** What `patchWorkflow` takes. */
+export interface PatchWorkflowInput {
+  /** The workflow. */
+  readonly id: string;
+  readonly name?: string;
+  /** False: it gets no more events. */
+  readonly active?: boolean;
+  readonly steps?: readonly {
+    /** The step’s name, unique in the workflow. */
+    readonly namespace: string;
+    /** An ES module in JavaScript or TypeScript; its default export is a component or a function `({steps, $}) => …`. */
+    readonly code?: string;
+    /** Instead of code: a file in the server’s folder of components (`ERRAND_COMPONENTS_DIR`). */
+    readonly component_path?: string;
+    /** Values of the props of a component, by name. Values of secret props are never shown; left out of an update, they stay. */
+    readonly configured_props?: { readonly [name: string]: unknown };
+  }[];
+  /** What starts it; empty for a workflow that only listens. */
+  readonly triggers?: readonly ({
+    /** Shown only. */
+    readonly id?: string;
+    /** Shown only. */
+    readonly endpoint_url?: string;
+    /** Shown only. */
+    readonly next_at_ms?: number | null;
+    readonly type: "http";
+    /** The caller waits for what the run passes to `$.respond`. */
+    readonly custom_response?: boolean;
+    readonly auth?: {
+      readonly type: "none" | "bearer";
+      /** With `bearer`: what callers must send. Kept hashed, never shown. */
+      readonly token?: string;
+    };
+  } | {
+    /** Shown only. */
+    readonly id?: string;
+    /** Shown only. */
+    readonly endpoint_url?: string;
+    /** Shown only. */
+    readonly next_at_ms?: number | null;
+    readonly type: "errors";
+    readonly auth?: {
+      readonly type: "none" | "bearer";
+      /** With `bearer`: what callers must send. Kept hashed, never shown. */
+      readonly token?: string;
+    };
+  } | {
+    /** Shown only. */
+    readonly id?: string;
+    /** Shown only. */
+    readonly endpoint_url?: string;
+    /** Shown only. */
+    readonly next_at_ms?: number | null;
+    readonly type: "schedule";
+    /** Instead of `interval_seconds`. */
+    readonly cron?: string;
+    readonly interval_seconds?: number;
+    /** IANA name; UTC when not given. */
+    readonly timezone?: string;
+  } | {
+    /** Shown only. */
+    readonly id?: string;
+    /** Shown only. */
+    readonly endpoint_url?: string;
+    /** Shown only. */
+    readonly next_at_ms?: number | null;
+    readonly type: "source";
+    readonly source_id: string;
+  } | {
+    /** Shown only. */
+    readonly id?: string;
+    /** Shown only. */
+    readonly endpoint_url?: string;
+    /** Shown only. */
+    readonly next_at_ms?: number | null;
+    readonly type: "emitter";
+    /** Who emits: a workflow `p_…`, source `dc_…`, webhook `wh_…`, heartbeat `hb_…`, trigger `hi_…` or `ti_…`; or `p_*`, `dc_*`, `*` (or your own `u_…`) for everything of that kind, also what is made later. */
+    readonly emitter_id: string;
+    /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
+    readonly event_name?: string | null;
+  })[];
+  readonly settings?: {
+    /** How long a run may take. Null: 30000, or 60000 when a schedule started it. */
+    readonly timeout_ms?: number | null;
+    readonly memory_mb?: number;
+    /** Runs at the same time. */
+    readonly concurrency?: number;
+    /** Runs that may wait; those beyond fail with `QueueFull`, or `RateLimited` while `throttle` lets none begin. */
+    readonly queue_limit?: number;
+    /** At most `limit` runs begin within any `interval_ms`; the others wait in the queue. Null: no such limit. */
+    readonly throttle?: {
+      readonly limit?: number | null;
+      readonly interval_ms?: number | null;
+    } | null;
+    /** A run that fails is tried again from the step that failed; what the steps before it gave is kept. Null: it is not. */
+    readonly retry?: {
+      /** In all, the first one included. */
+      readonly attempts?: number | null;
+      /** Before the second attempt; doubled for each one more, give or take 10 %. 1000 when it is left out. */
+      readonly base_ms?: number | null;
+      /** No wait is longer. 3600000, or base_ms when that is more, when it is left out. */
+      readonly max_ms?: number | null;
+      /** Failures that are tried again although they are not by default. */
+      readonly also?: readonly ("Timeout" | "OutOfMemory")[] | null;
+      /** True: the first failed attempt is among the errors too, beside the last one. */
+      readonly report_first?: boolean | null;
+    } | null;
+    /** False: errors are listed and forwarded, but not sent to the global error workflow. */
+    readonly notify?: boolean;
+    /** `always`: the global error workflow gets every error. `fallback`: workflows and webhooks that are subscribed to its errors get them first, and the global error workflow only what none of them has taken: their runs have failed, their deliveries were given up. Without subscribers it gets all. */
+    readonly global_errors?: "always" | "fallback";
+    /** Environment variables of the code. */
+    readonly env?: { readonly [name: string]: string | null };
+    /** Errors that match all patterns of a rule are one group, whatever their fingerprints; the first rule that matches counts. A rule has a code, a message or a step. Rules apply to errors that come after they were set. */
+    readonly grouping?: readonly GroupingRule[];
+    /** What is an error although no run fails. Null: nothing. Only of workflows; judged while it is active. */
+    readonly watch?: {
+      /** When it has not run for so long: an error with code `Silent`. */
+      readonly silent_after_ms?: number | null;
+      /** When it has not succeeded for so long: an error with code `Silent`. */
+      readonly succeeded_within_ms?: number | null;
+      /** When too many of its runs fail: an error with code `Unhealthy`. */
+      readonly error_ratio?: {
+        /** Of the runs that ended in the window, more than this part failed. */
+        readonly over?: number | null;
+        /** Fewer runs in the window say nothing. */
+        readonly of_at_least?: number | null;
+        readonly window_ms?: number | null;
+      } | null;
+    } | null;
+    /** The channels that are notified of its errors; none when empty. Null: those of its owner, and none when notify is false. */
+    readonly channels?: readonly string[] | null;
+  };
+}
+
+export interface PatchWorkflowAnswer {
+  readonly data: WorkflowWhole;
+}
+
 /** What `deployWorkflowFile` takes. */
 export interface DeployWorkflowFileInput {
   /** Of the file in its folder. */
@@ -2365,6 +2504,27 @@ export interface UpdateErrorGroupInput {
 }
 
 export interface UpdateErrorGroupAnswer {
+  readonly data: ErrorGroup;
+}
+
+/** What `patchErrorGroup` takes. */
+export interface PatchErrorGroupInput {
+  /** The group. */
+  readonly id: string;
+  readonly state?: "open" | "resolved" | "muted";
+  /** With the state `resolved`: only an error of a later deployment opens it again. */
+  readonly resolved_in_next_deployment?: boolean;
+  /** With the state `muted`: until then, milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly muted_until?: number | string | null;
+  /** With the state `muted`: until so many more errors have come. */
+  readonly muted_errors?: number | null;
+  /** With the state `muted`: until an error of a later deployment. */
+  readonly muted_until_next_deployment?: boolean;
+  readonly note?: string | null;
+  readonly assignee?: string | null;
+}
+
+export interface PatchErrorGroupAnswer {
   readonly data: ErrorGroup;
 }
 
@@ -2863,6 +3023,26 @@ export interface DeleteSourceAnswer {
   readonly data: SourceWhole;
 }
 
+/** What `patchSource` takes. */
+export interface PatchSourceInput {
+  /** The source. */
+  readonly id: string;
+  readonly name?: string;
+  /** The component: an ES module in JavaScript or TypeScript. */
+  readonly component_code?: string;
+  /** Instead of code: a file in the server’s folder of components (`ERRAND_COMPONENTS_DIR`). */
+  readonly component_path?: string;
+  /** Instead of code: one of `GET /v1/components`. */
+  readonly component?: string;
+  /** Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`. Values of secret props are never shown; left out of an update, they stay. */
+  readonly configured_props?: { readonly [name: string]: unknown };
+  readonly active?: boolean;
+}
+
+export interface PatchSourceAnswer {
+  readonly data: SourceWhole;
+}
+
 /** What `deleteSourceEvents` takes. */
 export interface DeleteSourceEventsInput {
   /** The source. */
@@ -3110,6 +3290,22 @@ export interface DeleteAccountAnswer {
   readonly data: Account;
 }
 
+/** What `patchAccount` takes. */
+export interface PatchAccountInput {
+  /** The account. */
+  readonly id: string;
+  /** The app’s name, as components spell it. */
+  readonly app?: string;
+  /** Label for your own use; the app’s name when not given. */
+  readonly name?: string;
+  /** What the app needs, as JSON: code finds it in `this.app.$auth`. At most 100 fields, 65536 bytes together. Never shown. */
+  readonly fields?: { readonly [name: string]: unknown };
+}
+
+export interface PatchAccountAnswer {
+  readonly data: Account;
+}
+
 /** What `listChannels` takes. */
 export interface ListChannelsInput {
   /** Records to return; 100 when not given. */
@@ -3201,6 +3397,32 @@ export interface DeleteChannelAnswer {
   readonly data: Channel;
 }
 
+/** What `patchChannel` takes. */
+export interface PatchChannelInput {
+  /** The channel. */
+  readonly id: string;
+  /** Label for your own use; the kind when not given. */
+  readonly name?: string;
+  /** False: no notice is sent to it. */
+  readonly active?: boolean;
+  /** What the kind needs. Addresses, keys and headers are kept sealed and never shown. */
+  readonly config?: {
+    /** Of slack, discord, teams: the address of the incoming webhook. Of http: where the notice goes. Of pagerduty and opsgenie: instead of the service’s address, e.g. `https://api.eu.opsgenie.com`. */
+    readonly url?: string | null;
+    /** Of pagerduty: the routing key of an Events API v2 integration. Of opsgenie: the API key. */
+    readonly key?: string | null;
+    readonly to?: string | null;
+    /** Of `http`: headers of each request, such as `authorization`. */
+    readonly headers?: { readonly [name: string]: string | null } | null;
+    /** Of http: the body of the request, with placeholders such as {{title}}; the notice as JSON when not given. There are title, kind, group_id, emitter_id, name, code, message, step, line, count, more, groups, first_seen, last_seen, event, link, json. */
+    readonly template?: string | null;
+  };
+}
+
+export interface PatchChannelAnswer {
+  readonly data: Channel;
+}
+
 /** What `testChannel` takes. */
 export interface TestChannelInput {
   /** The channel. */
@@ -3267,6 +3489,17 @@ export interface DeleteDataStoreInput {
 }
 
 export interface DeleteDataStoreAnswer {
+  readonly data: DataStore;
+}
+
+/** What `patchDataStore` takes. */
+export interface PatchDataStoreInput {
+  /** The data store. */
+  readonly id: string;
+  readonly name?: string;
+}
+
+export interface PatchDataStoreAnswer {
   readonly data: DataStore;
 }
 
@@ -3471,6 +3704,44 @@ export interface DeleteWebhookAnswer {
   readonly data: Webhook;
 }
 
+/** What `patchWebhook` takes. */
+export interface PatchWebhookInput {
+  /** The webhook. */
+  readonly id: string;
+  /** Where events are delivered: an http or https address without credentials, at most 2048 characters. */
+  readonly url?: string;
+  /** Label for your own use. */
+  readonly name?: string | null;
+  /** Longer description. */
+  readonly description?: string | null;
+  /** False: deliveries are held. True: what was held goes out. */
+  readonly active?: boolean;
+  /** Request headers of your own, at most 32. None of Errand’s or of the connection’s can be set. Where a key without the scope `write` reads them, their values are "(hidden)". */
+  readonly headers?: { readonly [name: string]: string | null } | null;
+  /** How long an attempt may take in all. Null: 15000. */
+  readonly timeout_ms?: number | null;
+  /** The schedule of retries. Null: 10 of them in about three days. */
+  readonly retry?: {
+    /** Before the second attempt, the third, …, each give or take 10 %. Empty: no retries. */
+    readonly delays_ms?: readonly number[] | null;
+  } | null;
+  /** At most `limit` requests begin within any `interval_ms`. Null: no such limit. */
+  readonly rate_limit?: {
+    readonly limit?: number | null;
+    readonly interval_ms?: number | null;
+  } | null;
+  /** Requests on their way at a time. Null: 8. */
+  readonly max_in_flight?: number | null;
+  /** True: one delivery at a time, in the order of the events; one that fails holds up those behind it until it is delivered or exhausted. */
+  readonly ordered?: boolean | null;
+  /** `v1`: HMAC-SHA256 with the secret. `v1a`: ed25519, which receivers check with a public key. */
+  readonly signature?: readonly ("v1" | "v1a")[] | null;
+}
+
+export interface PatchWebhookAnswer {
+  readonly data: Webhook;
+}
+
 /** What `rotateWebhookSecret` takes. */
 export interface RotateWebhookSecretInput {
   /** The webhook. */
@@ -3596,6 +3867,29 @@ export interface DeleteHeartbeatInput {
 }
 
 export interface DeleteHeartbeatAnswer {
+  readonly data: Heartbeat;
+}
+
+/** What `patchHeartbeat` takes. */
+export interface PatchHeartbeatInput {
+  /** The heartbeat. */
+  readonly id: string;
+  readonly name?: string;
+  /** When the job runs, instead of `interval_seconds`. */
+  readonly cron?: string;
+  /** The longest time between two pings, instead of `cron`. */
+  readonly interval_seconds?: number;
+  /** Of `cron`: IANA name; UTC when not given. */
+  readonly timezone?: string;
+  /** How late a ping may be, and how long a run may take that said when it began; 300 when not given. */
+  readonly grace_seconds?: number;
+  /** False: pings are counted, and none is missed. */
+  readonly active?: boolean;
+  /** True: GET and HEAD are refused, so that whatever follows links (a mail scanner, a preview of a chat) does not ping. */
+  readonly post_only?: boolean;
+}
+
+export interface PatchHeartbeatAnswer {
   readonly data: Heartbeat;
 }
 
@@ -3949,6 +4243,18 @@ export interface DeleteSubscriptionAnswer {
   readonly data: Subscription;
 }
 
+/** What `patchSubscription` takes. */
+export interface PatchSubscriptionInput {
+  /** The subscription. */
+  readonly id: string;
+  /** Which of these events go through, by their content: for each field a list of what is wanted. [How it is written](/docs/webhooks#filters). At most 8192 bytes. Null: all. */
+  readonly filter?: { readonly [name: string]: unknown } | null;
+}
+
+export interface PatchSubscriptionAnswer {
+  readonly data: Subscription;
+}
+
 export type GetMeInput = Readonly<Record<string, never>>;
 
 export interface GetMeAnswer {
@@ -3967,6 +4273,21 @@ export interface UpdateMeInput {
 }
 
 export interface UpdateMeAnswer {
+  readonly data: Owner;
+}
+
+/** What `patchMe` takes. */
+export interface PatchMeInput {
+  readonly name?: string;
+  readonly email?: string | null;
+  /** A workflow of yours that gets every error. */
+  readonly global_error_workflow_id?: string;
+  readonly digest_window_ms?: number;
+  /** The channels that are notified of the errors of your workflows, sources and webhooks, beside the global error workflow. */
+  readonly channels?: readonly string[];
+}
+
+export interface PatchMeAnswer {
   readonly data: Owner;
 }
 
@@ -4160,6 +4481,24 @@ export interface SetOwnerQuotasAnswer {
   readonly data: Quotas;
 }
 
+/** What `patchOwnerQuotas` takes. */
+export interface PatchOwnerQuotasInput {
+  /** The owner. */
+  readonly id: string;
+  /** Processes of user code at each node, idle ones too. Runs beyond wait. Null: any number. */
+  readonly processes?: number | null;
+  /** CPU of user code at each node: 60 is one core. Beyond it runs wait. Null: any number. */
+  readonly cpu_seconds_per_minute?: number | null;
+  /** API requests and events together, at each node. Beyond it they are refused with 429. Null: any number. */
+  readonly requests_per_second?: number | null;
+  /** Of events, results and logs of runs, code, and data stores. Beyond it, what would be stored is refused with 429, and runs wait. Null: any number. */
+  readonly stored_bytes?: number | null;
+}
+
+export interface PatchOwnerQuotasAnswer {
+  readonly data: Quotas;
+}
+
 export type GetRedactionInput = Readonly<Record<string, never>>;
 
 export interface GetRedactionAnswer {
@@ -4175,6 +4514,18 @@ export interface SetRedactionInput {
 }
 
 export interface SetRedactionAnswer {
+  readonly data: Redaction;
+}
+
+/** What `patchRedaction` takes. */
+export interface PatchRedactionInput {
+  /** Names of members whose values are hidden, at any depth, also in query strings and headers; `*` stands for any characters. Case, `-`, `_` and spaces do not count: `api_key` hides `X-Api-Key` only with `*apikey`, and `apiKey` as it is. */
+  readonly keys?: readonly string[];
+  /** Regular expressions in the syntax of RE2, without lookaround and back references. What they match is hidden: in texts, names of members, and numbers, which are hidden whole. */
+  readonly patterns?: readonly string[];
+}
+
+export interface PatchRedactionAnswer {
   readonly data: Redaction;
 }
 
@@ -4201,6 +4552,22 @@ export interface SetWorkflowRedactionInput {
 }
 
 export interface SetWorkflowRedactionAnswer {
+  readonly data: WorkflowRedaction;
+}
+
+/** What `patchWorkflowRedaction` takes. */
+export interface PatchWorkflowRedactionInput {
+  /** The workflow. */
+  readonly id: string;
+  /** Names of members whose values are hidden, at any depth, also in query strings and headers; `*` stands for any characters. Case, `-`, `_` and spaces do not count: `api_key` hides `X-Api-Key` only with `*apikey`, and `apiKey` as it is. */
+  readonly keys?: readonly string[];
+  /** Regular expressions in the syntax of RE2, without lookaround and back references. What they match is hidden: in texts, names of members, and numbers, which are hidden whole. */
+  readonly patterns?: readonly string[];
+  /** The rules, with those of the owner, hold for what is stored, too: events of the workflow’s triggers and runs by hand, which its code gets so, what its runs leave, and its errors. Errors that are stored so are not replayed, and their runs not tried again. */
+  readonly before_storing?: boolean;
+}
+
+export interface PatchWorkflowRedactionAnswer {
   readonly data: WorkflowRedaction;
 }
 

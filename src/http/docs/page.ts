@@ -12,7 +12,7 @@ interface OperationEntry {
   readonly operation: ApiOperation;
 }
 
-const METHODS = ['get', 'post', 'put', 'delete'];
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 /** Returns the page of all operations; `guides` are the links to the guides. */
 export function docsPage(document: ApiDocument, guides: string): string {

@@ -4,6 +4,7 @@ import type { FastifySchema } from 'fastify';
 import type { TObject, TProperties, TSchema } from 'typebox';
 import type { Access, RouteAccess } from '../access/access.ts';
 import { IF_MATCH } from '../etag.ts';
+import type { PutRules } from '../patch.ts';
 import { Type } from '../schema/type.ts';
 import { exampleOf } from './example.ts';
 
@@ -45,6 +46,8 @@ export interface OperationDoc<P extends TProperties, Q extends TProperties, B ex
   readonly status?: number;
   /** Compares `If-Match` with the version of the record that it changes. */
   readonly takesIfMatch?: true;
+  /** Of a PUT: how it takes the members; a PATCH is added beside it. */
+  readonly put?: PutRules;
   /** What the audit log names: a path parameter (default: `id`), or `answer`: the id of the created record. */
   readonly auditTarget?: string;
   /** Which requests leave an audit record: all but GET, or those alone that are refused. */
@@ -54,6 +57,12 @@ export interface OperationDoc<P extends TProperties, Q extends TProperties, B ex
   /** What one event of a stream or one line of an export holds, of which clients are generated; `answer` is their text. */
   readonly item?: TSchema;
 }
+
+/** What a PUT says of members that are left out. */
+const SAID: Readonly<Record<PutRules['takes'], string>> = {
+  members: 'Partial: members that are left out stay as they are.',
+  whole: 'Whole: members that are left out are empty, or have their default.',
+};
 
 type NoMembers = Record<never, never>;
 
@@ -74,11 +83,12 @@ export function operation<
     operationId: doc.id,
     tags: [doc.tag],
     summary: doc.summary,
-    description: doc.description,
+    description: doc.put ? `${doc.description} ${SAID[doc.put.takes]}` : doc.description,
     ...(doc.params ? { params: Type.Object(doc.params) } : {}),
     ...(doc.query ? { querystring: Type.Object(doc.query) } : {}),
     ...(doc.body ? { body: Type.Object(doc.body, bodyOptions) } : {}),
     ...(doc.takesIfMatch ? { takesIfMatch: true, headers: IF_MATCH } : {}),
+    ...(doc.put ? { put: doc.put } : {}),
     access: doc.access,
     answersWhile: doc.answersWhile ?? [],
     ...(doc.auditTarget === undefined ? {} : { auditTarget: doc.auditTarget }),

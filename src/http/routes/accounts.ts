@@ -83,6 +83,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     description:
       'Any of the members. `fields` are changed one by one: those left out stay as they are, null takes one away. The next run that uses the account has them.',
     params: PARAMS,
+    put: { takes: 'members', oneByOne: ['fields'] },
     body: ACCOUNT_UPDATE,
     example: { fields: { oauth_access_token: 'xoxb-5678' } },
     answer,

@@ -79,6 +79,7 @@ function addChanges(app: App, { actions }: HttpDeps): void {
     description:
       'Any of the members. Members of `config` are changed one by one: those left out stay as they are, null takes one away. Deliveries that are tried again go by the new configuration.',
     params: PARAMS,
+    put: { takes: 'members', oneByOne: ['config'] },
     body: CHANNEL_UPDATE,
     example: { active: false },
     answer: dataOf(CHANNEL),

@@ -67,6 +67,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     summary: 'Rename a data store',
     description: 'Its records stay.',
     params: PARAMS,
+    put: { takes: 'members' },
     body: DATA_STORE_INPUT,
     answer,
   });

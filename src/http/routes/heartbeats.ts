@@ -82,9 +82,9 @@ function addOne(app: App, deps: HttpDeps): void {
     tag: 'heartbeats',
     access: 'write',
     summary: 'Change a heartbeat',
-    description:
-      'Any of the members; those left out stay as they are. Another schedule counts from now on, and so does one that is switched on again.',
+    description: 'Any of the members. Another schedule counts from now on, and so does one that is switched on again.',
     params: PARAMS,
+    put: { takes: 'members' },
     body: HEARTBEAT_INPUT,
     takesIfMatch: true,
     example: { active: false },

@@ -130,6 +130,7 @@ function addOne(app: App, { actions, urls }: HttpDeps): void {
     description:
       'Any of the members; `deactivate` runs before and `activate` after. The id and the address stay. With the same `component_path` or `component`, what that is now is deployed.',
     params: PARAMS,
+    put: { takes: 'members' },
     body: SOURCE_UPDATE,
     takesIfMatch: true,
     example: { configured_props: { timer: { cron: '0 9 * * 1-5' } } },

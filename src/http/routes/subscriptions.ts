@@ -116,6 +116,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     description:
       'Its filter, for what is accepted from then on; null: everything goes through. Emitter, listener and name are what the subscription is: make another one.',
     params: PARAMS,
+    put: { takes: 'members' },
     body: { filter: FILTER_INPUT },
     answer: dataOf(SUBSCRIPTION),
   });

@@ -36,8 +36,9 @@ export function addQuotaRoutes(app: App, { quotas }: HttpDeps): void {
     access: 'admin',
     summary: 'Set what an owner may use',
     description:
-      'Any of the members; null lifts a quota, and what is not named stays. In force at once here, and at all nodes within seconds. Needs the scope `admin`.',
+      'Any of the members; null lifts a quota. In force at once here, and at all nodes within seconds. Needs the scope `admin`.',
     params: idIn(PREFIX.owner, 'The owner.'),
+    put: { takes: 'members' },
     body: QUOTAS_SET,
     example: { processes: 8, requests_per_second: 100 },
     answer: dataOf(QUOTAS),

@@ -26,6 +26,7 @@ export function addUserRoutes(app: App, { actions, store }: HttpDeps): void {
     access: 'account',
     summary: 'Change who you are',
     description: 'Any of the members. `global_error_workflow_id` may name any workflow of yours.',
+    put: { takes: 'members' },
     body: OWNER_UPDATE,
     takesIfMatch: true,
     example: { email: 'ada@example.com' },

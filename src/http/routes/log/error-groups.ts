@@ -147,8 +147,9 @@ function addUpdate(app: App, { actions, clock }: HttpDeps): void {
     access: 'write',
     summary: 'Change a group of errors',
     description:
-      'State, note and assignee; what is left out stays. A mute always has an end, and the first of several counts. `resolved`: the next error opens the group again, with `resolved_in_next_deployment` the next error of a later deployment. Channels that were told of the group are told that it recovered.',
+      'State, note and assignee. A mute always has an end, and the first of several counts. `resolved`: the next error opens the group again, with `resolved_in_next_deployment` the next error of a later deployment. Channels that were told of the group are told that it recovered.',
     params: PARAMS,
+    put: { takes: 'members' },
     body: GROUP_UPDATE,
     example: { state: 'resolved', resolved_in_next_deployment: true, assignee: 'ada@example.com' },
     answer: dataOf(ERROR_GROUP),

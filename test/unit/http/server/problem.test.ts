@@ -82,7 +82,7 @@ test('an unknown route answers 404', async (t) => {
 test('a wrong method answers 405 with Allow', async (t) => {
   const { call } = await startServer(t);
   for (const [method, path, allow] of [
-    ['PATCH', '/v1/webhooks/wh_x', 'DELETE, GET, HEAD, PUT'],
+    ['POST', '/v1/webhooks/wh_x', 'DELETE, GET, HEAD, PATCH, PUT'],
     ['DELETE', '/v1/workflows', 'GET, HEAD, POST'],
     ['POST', '/v1/workflows/p_x/$errors/event_summaries', 'GET, HEAD'],
     ['OPTIONS', '/healthz', 'GET, HEAD'],

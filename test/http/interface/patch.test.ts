@@ -1,0 +1,137 @@
+// PATCH beside PUT: parts of members are changed, and nothing that the patch does not name.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Answer, Client, Json } from '../../support/client.ts';
+import { assertProblem } from '../../support/problem.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
+import { createSource } from '../../support/sources/sources.ts';
+
+const newOwner = shareErrand();
+const MERGE_PATCH = 'application/merge-patch+json';
+
+function patch(client: Client, path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  return client.request('PATCH', path, JSON.stringify(body), { 'content-type': MERGE_PATCH, ...headers });
+}
+
+/** Returns the record after a patch that is answered with it. */
+async function patched(client: Client, path: string, body: unknown): Promise<Json> {
+  const answer = await patch(client, path, body);
+  assert.equal(answer.status, 200, answer.text);
+  const { data } = await client.get(path);
+  // Code is shown where a record is read.
+  const { steps: _, ...shown } = answer.json.data;
+  for (const [name, value] of Object.entries(shown)) assert.deepEqual(data[name], value, name);
+  return answer.json.data;
+}
+
+test('a part of a workflow’s settings is changed, or taken away', async () => {
+  const errand = await newOwner();
+  const settings = { env: { A: '1', B: '2' }, throttle: { limit: 5, interval_ms: 1000 }, memory_mb: 300 };
+  const workflow = await errand.workflow('export default () => {}', { settings });
+  const path = `/v1/workflows/${workflow.id}`;
+  const body = { settings: { env: { A: null, C: '3' }, throttle: { limit: 7 } } };
+  const { settings: after, name, triggers } = await patched(errand.client, path, body);
+  assert.deepEqual(after.env, { B: '2', C: '3' });
+  assert.deepEqual(after.throttle, { limit: 7, interval_ms: 1000 });
+  assert.deepEqual([after.memory_mb, name], [300, workflow.name]);
+  assert.deepEqual(triggers, workflow.triggers);
+  const reset = await patched(errand.client, path, { settings: { throttle: null, timeout_ms: 5000 }, name: 'other' });
+  assert.deepEqual([reset.settings.throttle, reset.name], [null, 'other']);
+  assert.deepEqual([reset.settings.memory_mb, reset.settings.timeout_ms], [300, 5000]);
+  assert.deepEqual(reset.settings.env, after.env);
+});
+
+test('each kind of record takes a patch', async () => {
+  const errand = await newOwner();
+  const { client } = errand;
+  const webhook = await client.post('/v1/webhooks', {
+    url: 'https://example.com/hook',
+    headers: { 'x-a': '1', 'x-b': '2' },
+    rate_limit: { limit: 5, interval_ms: 1000 },
+  });
+  const afterWebhook = await patched(client, `/v1/webhooks/${webhook.id}`, {
+    headers: { 'x-a': null, 'x-c': '3' },
+    rate_limit: { limit: 6 },
+    description: 'new',
+  });
+  assert.deepEqual(afterWebhook.headers, { 'x-b': '2', 'x-c': '3' });
+  assert.deepEqual(afterWebhook.rate_limit, { limit: 6, interval_ms: 1000 });
+  assert.deepEqual([afterWebhook.url, afterWebhook.description], [webhook.url, 'new']);
+
+  const code = `export default { props: { a: 'string', b: { type: 'string', secret: true }, c: { type: 'string', optional: true } }, run() {} };`;
+  const source = await createSource(errand, code, { configured_props: { a: '1', b: 'hidden', c: '3' } });
+  const afterSource = await patched(client, `/v1/sources/${source.id}`, { configured_props: { a: '2', c: null } });
+  assert.deepEqual(afterSource.configured_props, { a: '2' });
+
+  const workflow = await errand.workflow('export default () => {}', { triggers: [] });
+  const filter = { a: { x: [1], y: [2] } };
+  const three = { emitter_id: source.id, listener_id: workflow.id };
+  const [subscription] = await client.post('/v1/subscriptions', { ...three, filter });
+  const changed = await patched(client, `/v1/subscriptions/${subscription.id}`, { filter: { a: { x: null } } });
+  assert.deepEqual(changed.filter, { a: { y: [2] } });
+
+  const heartbeat = await client.post('/v1/heartbeats', { name: 'x', interval_seconds: 600 });
+  assert.equal((await patched(client, `/v1/heartbeats/${heartbeat.id}`, { name: 'y' })).name, 'y');
+  assert.equal((await patched(client, '/v1/users/me', { name: 'Ada' })).name, 'Ada');
+  const store = await client.post('/v1/data_stores', { name: 'x' });
+  assert.equal((await patched(client, `/v1/data_stores/${store.id}`, { name: 'y' })).name, 'y');
+  const account = await client.post('/v1/accounts', { app: 'slack', name: 'x', fields: { token: '1', team: '2' } });
+  const afterAccount = await patched(client, `/v1/accounts/${account.id}`, { fields: { team: null, more: '3' } });
+  assert.deepEqual(afterAccount.field_names.sort(), ['more', 'token']);
+});
+
+test('what a PUT takes whole keeps what the patch leaves out', async () => {
+  const { client } = await newOwner();
+  const before = await client.put('/v1/users/me/redaction', { keys: ['password', 'iban'] });
+  const after = await patched(client, '/v1/users/me/redaction', {});
+  assert.deepEqual(after, before);
+});
+
+test('a patch that makes no sense is refused, and changes nothing', async () => {
+  const errand = await newOwner();
+  const stranger = await newOwner();
+  const webhook = await errand.client.post('/v1/webhooks', { url: 'https://example.com/hook' });
+  const path = `/v1/webhooks/${webhook.id}`;
+  const before = await errand.client.get(path);
+  assertProblem(await patch(errand.client, path, { rate_limit: { limit: 5 } }), 400, 'rate_limit.interval_ms');
+  assertProblem(await patch(errand.client, path, { nam: 'x' }), 400, 'nam');
+  assertProblem(await patch(errand.client, path, { url: null }), 400, 'url');
+  assertProblem(await patch(errand.client, path, { headers: { 'x-a': 1 } }), 400, 'headers');
+  assertProblem(await patch(errand.client, path, []), 400, 'array');
+  assertProblem(await patch(errand.client, path, { name: 'x' }, { 'content-type': 'text/plain' }), 415);
+  assertProblem(await patch(stranger.client, path, { name: 'x' }), 404, webhook.id);
+  assertProblem(await patch(errand.client, path, { name: 'x' }, { 'if-match': '"none"' }), 412);
+  const workflow = await errand.workflow('export default () => {}', { triggers: [] });
+  const noMemory = { settings: { memory_mb: null } };
+  assertProblem(await patch(errand.client, `/v1/workflows/${workflow.id}`, noMemory), 400, 'settings.memory_mb');
+  const { api_key } = await errand.client.post('/v1/keys', { label: 'reads', scopes: ['read'] });
+  const headers = { authorization: `Bearer ${api_key}` };
+  assertProblem(await patch(errand.client, path, { name: 'x' }, headers), 403);
+  assert.deepEqual(await errand.client.get(path), before);
+});
+
+test('patches at the same time are all made', async () => {
+  const errand = await newOwner();
+  const workflow = await errand.workflow('export default () => {}', { triggers: [] });
+  const path = `/v1/workflows/${workflow.id}`;
+  const names = ['A', 'B', 'C', 'D'];
+  const answers = await Promise.all(
+    names.map((one) => patch(errand.client, path, { settings: { env: { [one]: one } } })),
+  );
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+  const { env } = (await errand.client.get(path)).data.settings;
+  assert.deepEqual(env, { A: 'A', B: 'B', C: 'C', D: 'D' });
+});
+
+test('every PUT says whether it is partial, and those of records have a PATCH', async () => {
+  const { client } = await newOwner();
+  const { paths } = await client.get('/v1/openapi.json');
+  /** They deploy a file, or write a value. */
+  const others = ['/v1/workflow_files', '/v1/source_files', '/v1/data_stores/{id}/records/{key}'];
+  for (const [path, { put, patch }] of Object.entries<Json>(paths)) {
+    if (put === undefined || others.includes(path)) continue;
+    assert.match(put.description, /(Partial|Whole): members that are left out/, path);
+    assert.deepEqual(Object.keys(patch.requestBody.content), [MERGE_PATCH], path);
+  }
+});
