@@ -846,6 +846,8 @@ export interface NewOwner {
 
 export interface NewWebhook {
   readonly id: string;
+  readonly owner_id: string;
+  /** The same as `owner_id`, by the name that callers of webhooks know. */
   readonly user_id: string;
   readonly url: string;
   readonly name: string | null;
@@ -1464,6 +1466,8 @@ export interface Watch {
 
 export interface Webhook {
   readonly id: string;
+  readonly owner_id: string;
+  /** The same as `owner_id`, by the name that callers of webhooks know. */
   readonly user_id: string;
   readonly url: string;
   readonly name: string | null;

@@ -17,7 +17,7 @@ import { oneOf, text } from './schema.ts';
 
 const DESCRIPTION = `Workflows, event sources, webhooks, and every error of theirs.
 
-Send \`Authorization: Bearer <API key>\` with everything under \`/v1\`. Parameters of POST, PUT and DELETE may come in the query string or as a JSON object; the query wins; a name that the request does not have is refused with 400, which says the nearest one. Lists are newest first, with \`limit\`, \`after\` and \`before\`. Every answer carries \`x-request-id\`.`;
+Send \`Authorization: Bearer <API key>\` with everything under \`/v1\`. Parameters of POST, PUT, PATCH and DELETE may come in the query string or as a JSON object; the query wins; a name that the request does not have is refused with 400, which says the nearest one. Lists are newest first, with \`limit\`, \`after\` and \`before\`. The name of a time tells its unit: \`…_at\` is in seconds since 1970, \`…_at_ms\` and every other \`…_ms\` in milliseconds, \`…_s\` and \`…_seconds\` last so many seconds. Every answer carries \`x-request-id\`.`;
 
 const WHY_NOT = 'The refusal (RFC 9457). The codes are at /docs/errors.';
 

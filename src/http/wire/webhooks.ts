@@ -24,7 +24,8 @@ const HEALTH = Type.Object(
 
 const FIELDS = {
   id: id('wh_'),
-  user_id: id('u_'),
+  owner_id: id('u_'),
+  user_id: id('u_', 'The same as `owner_id`, by the name that callers of webhooks know.'),
   url: text({ example: 'https://example.com/hooks/errand' }),
   name: nullable(text({ example: 'Errors to chat' })),
   description: nullable(text({ example: 'Posts every error into #alerts' })),
@@ -59,6 +60,7 @@ export interface WebhookView {
 export function webhookToWire(webhook: Webhook, { health, nowMs, scopes }: WebhookView): Static<typeof WEBHOOK> {
   return {
     id: webhook.id,
+    owner_id: webhook.ownerId,
     user_id: webhook.ownerId,
     url: webhook.url,
     name: webhook.name,

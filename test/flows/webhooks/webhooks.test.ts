@@ -16,7 +16,7 @@ test('a webhook is made by query alone', async () => {
   const query = new URLSearchParams({ url: URL_OK, name: 'Eins', description: 'Ä longer one' });
   const data = await errand.client.post(`/v1/webhooks?${query}`);
   assert.match(data.id, /^wh_/);
-  assert.equal(data.user_id, me.id);
+  assert.deepEqual([data.owner_id, data.user_id], [me.id, me.id]);
   assert.equal(data.url, URL_OK);
   assert.equal(data.name, 'Eins');
   assert.equal(data.description, 'Ä longer one');

@@ -7,6 +7,7 @@ import { idOf, OWNER_ID, webhook } from './records.ts';
 const WH1 = idOf('wh_', 1);
 const SHOWN = {
   id: WH1,
+  owner_id: OWNER_ID,
   user_id: OWNER_ID,
   url: 'https://example.com/hook',
   name: null,
