@@ -4,10 +4,12 @@
 import { Command } from 'commander';
 import { VERSION } from '../domain/version.ts';
 import { type AuditCommandDeps, addAudit } from './audit.ts';
+import { addChannels } from './commands/channels.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addDeliveries, addMail } from './commands/deliveries.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addErrors } from './commands/errors.ts';
+import { addHeartbeats } from './commands/heartbeats.ts';
 import { addInit } from './commands/init.ts';
 import { addLogin } from './commands/login.ts';
 import { addMcp } from './commands/mcp.ts';
@@ -58,6 +60,8 @@ export function createProgram(deps: ProgramDeps): Command {
   addSubscriptions(program, connect);
   addDeliveries(program, connect);
   addOperations(program, connect);
+  addChannels(program, connect);
+  addHeartbeats(program, connect);
   addMail(program, connect);
   addTrigger(program, connect);
   addListen(program, connect);

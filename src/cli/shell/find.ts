@@ -30,6 +30,8 @@ export const KINDS = {
   workflow: { noun: 'workflow', id: /^p_\w{16}$/, list: (errand) => errand.listWorkflows(), newest: null },
   source: { noun: 'source', id: /^dc_\w{16}$/, list: (errand) => errand.listSources(), newest: null },
   webhook: { noun: 'webhook', id: /^wh_\w{16}$/, list: (errand) => errand.listWebhooks(), newest: null },
+  channel: { noun: 'channel', id: /^ch_\w{16}$/, list: (errand) => errand.listChannels(), newest: null },
+  heartbeat: { noun: 'heartbeat', id: /^hb_\w{16}$/, list: (errand) => errand.listHeartbeats(), newest: null },
   owner: { noun: 'owner', id: /^u_\w{16}$/, list: (errand) => errand.listOwners(), newest: null },
   key: {
     noun: 'key',

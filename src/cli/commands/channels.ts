@@ -1,0 +1,104 @@
+// errand channels list | show | create | test | enable | disable | delete
+
+import type { Command } from 'commander';
+import type { Channel, ChannelTest, CreateChannelInput } from '../../client/client.ts';
+import { withExamples } from '../shell/examples.ts';
+import { CliError, EXIT } from '../shell/exit.ts';
+import { addActing, addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
+import { printFields, printJson } from '../shell/output.ts';
+import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
+import { secondsText, tookText } from '../shell/text.ts';
+import { readJson } from './errors.ts';
+
+const KINDS = ['slack', 'discord', 'teams', 'pagerduty', 'opsgenie', 'http', 'mail'] as const;
+
+const whereOf = ({ config }: Channel): string | undefined => config.to ?? config.url ?? config.key;
+
+const fields = (channel: Channel): Fields => ({
+  channel: channel.id,
+  name: channel.name,
+  kind: channel.kind,
+  active: channel.active ? 'yes' : 'no',
+  to: whereOf(channel),
+  created: secondsText(channel.created_at),
+  changed: secondsText(channel.updated_at),
+});
+
+export function addChannels(program: Command, connect: Connect): void {
+  const channels = program
+    .command('channels')
+    .description('where notices of errors go: chats, incident services, mailboxes');
+  const list = addListing<Channel, Limited>(channels, connect, {
+    description: 'channels, the newest first',
+    none: 'no channels',
+    columns: [
+      { title: 'ID', of: ({ id }) => id },
+      { title: 'KIND', of: ({ kind }) => kind },
+      { title: 'ACTIVE', of: ({ active }) => (active ? 'yes' : 'no') },
+      { title: 'NAME', of: ({ name }) => name },
+      { title: 'TO', of: whereOf },
+    ],
+    list: (errand) => errand.listChannels(),
+  });
+  withExamples(list, 'errand channels list');
+  const show = addActing(channels, connect, {
+    ...{ kind: 'channel', name: 'show', description: 'one channel, without what is secret', fields },
+    act: async (errand, id) => (await errand.getChannel({ id })).data,
+  });
+  withExamples(show, 'errand channels show "On call"');
+  addCreate(channels, connect);
+  const test = addActing(channels, connect, {
+    ...{ kind: 'channel', name: 'test', description: 'send a test notice now; exit code 1 when it failed' },
+    act: async (errand, id) => (await errand.testChannel({ id })).data,
+    fields: ({ delivered, attempt }: ChannelTest): Fields => ({
+      delivered: delivered ? 'yes' : 'no',
+      answer: attempt.status,
+      took: tookText(attempt.took_ms),
+      detail: attempt.detail,
+      body: attempt.response_body,
+    }),
+    more: async (_remote, { delivered }) => {
+      if (!delivered) process.exitCode = EXIT.failed;
+    },
+  });
+  withExamples(test, 'errand channels test "On call"');
+  for (const active of [true, false]) {
+    const name = active ? 'enable' : 'disable';
+    const switching = addActing(channels, connect, {
+      ...{ kind: 'channel', name, fields },
+      description: active ? 'switch it on' : 'switch it off: no notice is sent to it',
+      act: async (errand, id) => (await errand.updateChannel({ id, active })).data,
+    });
+    withExamples(switching, `errand channels ${name} "On call"`);
+  }
+  const deleting = addDeleting(channels, connect, {
+    ...{ kind: 'channel', description: 'delete it', fields },
+    act: async (errand, id) => (await errand.deleteChannel({ id })).data,
+  });
+  withExamples(deleting, 'errand channels delete "On call" --yes');
+}
+
+/** Addresses and keys of channels are secrets: they come from a file, since other users see what a command was given. */
+function addCreate(channels: Command, connect: Connect): void {
+  const create = serverCommand(channels, 'create <kind>', `make a channel: ${KINDS.join(', ')}`)
+    .requiredOption('--config <file>', 'what the kind needs, as JSON such as {"url": "https://…"}; - is standard input')
+    .option('--name <name>', 'label for your own use');
+  withExamples(
+    create,
+    `echo '{"to": "ops@example.com"}' | errand channels create mail --config - --name "On call"`,
+    'errand channels create slack --config slack.json',
+  );
+  create.action(
+    async (given: string, { config, name, ...options }: ServerOptions & { config: string; name?: string }) => {
+      const kind = KINDS.find((one) => one === given);
+      if (kind === undefined) throw new CliError(`"${given}" is no kind of channel: ${KINDS.join(', ')}`, EXIT.usage);
+      // The server says what is wrong with it.
+      const input = { kind, name, config: (await readJson(config)) as CreateChannelInput['config'] };
+      const { errand, out, isJson } = await connect(options);
+      const { data } = await errand.createChannel(input);
+      if (isJson) return printJson(out, data);
+      await printFields(out, fields(data));
+      out.note(`Send it a test notice: errand channels test ${data.id}`);
+    },
+  );
+}

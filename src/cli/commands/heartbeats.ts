@@ -1,0 +1,104 @@
+// errand heartbeats list | show | create | enable | disable | delete
+
+import type { Command } from 'commander';
+import type { Heartbeat } from '../../client/client.ts';
+import { withExamples } from '../shell/examples.ts';
+import { CliError, EXIT } from '../shell/exit.ts';
+import { addActing, addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
+import { printFields, printJson, type Style } from '../shell/output.ts';
+import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
+import { timeText, tookText } from '../shell/text.ts';
+import { countValue } from '../shell/values.ts';
+
+const STATUS: Readonly<Record<string, Style>> = { up: 'green', down: 'red', new: 'yellow', paused: 'dim' };
+
+const whenOf = ({ cron, timezone, interval_seconds: seconds }: Heartbeat): string =>
+  cron === undefined ? `every ${seconds} s` : `${cron} ${timezone}`;
+
+const fields = (beat: Heartbeat): Fields => ({
+  heartbeat: beat.id,
+  name: beat.name,
+  status: beat.status,
+  wrong: beat.codes.join(', '),
+  'down since': timeText(beat.down_since_ms),
+  when: whenOf(beat),
+  grace: `${beat.grace_seconds} s`,
+  'last ping': timeText(beat.last_ping_at_ms),
+  'last run': tookText(beat.last_duration_ms),
+  'next ping': timeText(beat.next_expected_at_ms),
+  pings: beat.pings,
+  failures: beat.failures,
+  'ping address': beat.ping_url,
+});
+
+export function addHeartbeats(program: Command, connect: Connect): void {
+  const heartbeats = program
+    .command('heartbeats')
+    .description('jobs that run elsewhere and tell of it: silence is an error');
+  const list = addListing<Heartbeat, Limited>(heartbeats, connect, {
+    description: 'heartbeats, the newest first',
+    none: 'no heartbeats',
+    columns: [
+      { title: 'ID', of: ({ id }) => id },
+      { title: 'STATUS', of: ({ status }) => status, style: (status) => STATUS[status] ?? null },
+      { title: 'LAST', of: ({ last_ping_at_ms: ms }) => timeText(ms) },
+      { title: 'NEXT', of: ({ next_expected_at_ms: ms }) => timeText(ms) },
+      { title: 'WHEN', of: whenOf },
+      { title: 'NAME', of: ({ name }) => name },
+    ],
+    list: (errand) => errand.listHeartbeats(),
+  });
+  withExamples(list, 'errand heartbeats list');
+  const show = addActing(heartbeats, connect, {
+    ...{ kind: 'heartbeat', name: 'show', description: 'one heartbeat: how it fares, and its address', fields },
+    act: async (errand, id) => (await errand.getHeartbeat({ id })).data,
+  });
+  withExamples(show, 'errand heartbeats show Backup');
+  addCreate(heartbeats, connect);
+  for (const active of [true, false]) {
+    const name = active ? 'enable' : 'disable';
+    const switching = addActing(heartbeats, connect, {
+      ...{ kind: 'heartbeat', name, fields },
+      description: active ? 'watch it' : 'pause it: pings are counted, and none is missed',
+      act: async (errand, id) => (await errand.updateHeartbeat({ id, active })).data,
+    });
+    withExamples(switching, `errand heartbeats ${name} Backup`);
+  }
+  const deleting = addDeleting(heartbeats, connect, {
+    ...{ kind: 'heartbeat', description: 'delete it with its address', fields },
+    act: async (errand, id) => (await errand.deleteHeartbeat({ id })).data,
+  });
+  withExamples(deleting, 'errand heartbeats delete Backup --yes');
+}
+
+interface CreateOptions extends ServerOptions {
+  readonly cron?: string;
+  readonly every?: number;
+  readonly timezone?: string;
+  readonly grace?: number;
+  readonly postOnly?: true;
+}
+
+function addCreate(heartbeats: Command, connect: Connect): void {
+  const create = serverCommand(heartbeats, 'create <name>', 'make a heartbeat, and show the address that its job pings')
+    .option('--every <seconds>', 'the longest time between two pings', countValue(1))
+    .option('--cron <expression>', 'when the job runs, instead of --every')
+    .option('--timezone <zone>', 'of --cron, such as Europe/Berlin; UTC when not given')
+    .option('--grace <seconds>', 'how late a ping may be; 300 when not given', countValue(0))
+    .option('--post-only', 'refuse GET, so that what follows links does not ping');
+  withExamples(
+    create,
+    'errand heartbeats create Backup --cron "0 3 * * *" --timezone Europe/Berlin',
+    'errand heartbeats create Queue --every 600 --json | jq -r .ping_url',
+  );
+  create.action(async (name: string, { cron, every, timezone, grace, postOnly, ...options }: CreateOptions) => {
+    if ((cron === undefined) === (every === undefined))
+      throw new CliError('give one of --every and --cron: when a ping is expected', EXIT.usage);
+    const { errand, out, isJson } = await connect(options);
+    const when = { cron, interval_seconds: every, timezone, grace_seconds: grace };
+    const { data } = await errand.createHeartbeat({ name, ...when, ...(postOnly ? { post_only: true } : {}) });
+    if (isJson) return printJson(out, data);
+    await printFields(out, fields(data));
+    out.note(`At the end of the job: curl -fsS ${data.ping_url}`);
+  });
+}
