@@ -6,12 +6,14 @@ import { HEARTBEAT_FAILED, SILENT, UNHEALTHY } from '../domain/watch/watch.ts';
 import type { SpanCounts } from '../ports.ts';
 import { REPAIR_KINDS } from '../store/contract/counters.ts';
 import type { Slots } from './capacity/slots.ts';
+import { QueueLag, type QueueLagDeps } from './queue-lag.ts';
 import type { Streams } from './streams/streams.ts';
 
 interface Counted {
   readonly processes: () => number;
   readonly isBundlingFailing: () => boolean;
   readonly spans: () => SpanCounts | undefined;
+  readonly queue: QueueLagDeps;
 }
 
 export class Metrics {
@@ -112,6 +114,16 @@ export class Metrics {
         this.reset();
         const { exported = 0, failed = 0, dropped = 0 } = counted.spans() ?? {};
         for (const [result, count] of Object.entries({ exported, failed, dropped })) this.inc({ result }, count);
+      },
+    });
+    const lag = new QueueLag(counted.queue);
+    new Gauge({
+      name: 'errand_queue_lag_seconds',
+      help: 'How long the oldest run has not begun, and how long the first delivery has been due; of the whole store',
+      labelNames: ['kind'],
+      registers,
+      async collect() {
+        for (const [kind, seconds] of Object.entries(await lag.read())) this.set({ kind }, seconds);
       },
     });
     // Shown from the start: an alert looks for what was added.

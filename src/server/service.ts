@@ -98,7 +98,6 @@ interface Surroundings {
   /** Judges the targets of code's connections. */
   readonly codeAddresses: Addresses;
   readonly urls: Urls;
-  /** Null: nothing is traced. */
   readonly spans: SpanSink | null;
 }
 
@@ -129,6 +128,7 @@ function buildParts(surroundings: Surroundings) {
     processes: () => runner.stats().processes,
     isBundlingFailing: () => bundling.problem() !== null,
     spans: () => spans?.counts,
+    queue: { store, clock },
   });
   const { client, poster, mailer } = createSenders(config, { ...surroundings, tracing });
 

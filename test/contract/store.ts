@@ -54,6 +54,7 @@ import { claimingContract } from './runs/claiming.ts';
 import { fairnessContract } from './runs/fairness.ts';
 import { finishingContract } from './runs/finishing.ts';
 import { continuationContract } from './runs/going-on.ts';
+import { longestWaitingContract } from './runs/longest-waiting.ts';
 import { queuesContract } from './runs/queues.ts';
 import { retriesContract } from './runs/retries.ts';
 import { runTimesContract } from './runs/run-times.ts';
@@ -122,6 +123,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   endedWaitsContract,
   waitOrdersContract,
   continuationContract,
+  longestWaitingContract,
   throttlesContract,
   waitPlaysContract,
   interleavingsContract,

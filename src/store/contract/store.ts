@@ -256,7 +256,17 @@ export interface Tick {
   readonly nextAtMs: number;
 }
 
+/** Since when what is not begun waits, of all owners. Null: nothing waits. */
+export interface Waiting {
+  /** The oldest run that has never begun: when it was queued. */
+  readonly runMs: number | null;
+  /** The delivery that is due first: when that is, which may be later than now. */
+  readonly deliveryMs: number | null;
+}
+
 export interface TimeStore {
+  /** Returns what has waited longest. One look for each workflow, source and listener, however much waits for it. */
+  longestWaiting(): Promise<Waiting>;
   /** Returns schedule triggers whose tick is due, oldest first. */
   dueTriggers(limit: number): Promise<readonly Trigger[]>;
   /**

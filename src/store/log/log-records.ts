@@ -1,6 +1,7 @@
 // Reads of the log, for both databases: its lists, the ledger, receipts, and what is due when.
 
 import { ERRORS, NOTICE } from '../../domain/emission.ts';
+import { msOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Via } from '../../domain/resource.ts';
 import { readPage } from '../config/pages.ts';
@@ -25,7 +26,7 @@ const LATER_PER_STEP = 10_000;
 type LogReads = Omit<LogStore, 'append' | 'replayErrors'> &
   LaterStore &
   Pick<StreamStore, 'emittersAfter'> &
-  Pick<TimeStore, 'dueTriggers' | 'nextDueAtMs'>;
+  Pick<TimeStore, 'dueTriggers' | 'nextDueAtMs' | 'longestWaiting'>;
 
 export function logReads(log: LogReader): LogReads {
   const { database } = log;
@@ -108,12 +109,39 @@ export function logReads(log: LogReader): LogReads {
       return rows.map(toTrigger);
     },
 
+    longestWaiting: async () => {
+      const row = await database.get(sql`SELECT (${OLDEST_RUN}) AS run, (${FIRST_DELIVERY}) AS due_at_ms`);
+      const run = row ? numberOrNull(row, 'run') : null;
+      return { runMs: run === null ? null : msOf(run), deliveryMs: row ? numberOrNull(row, 'due_at_ms') : null };
+    },
+
     nextDueAtMs: async () => {
       const row = await database.get(NEXT_DUE);
       return row ? numberOrNull(row, 'at') : null;
     },
   };
 }
+
+/** For each runnable its first queued run: what waits behind that is not read. */
+const OLDEST_RUN = sql`${differs({
+  sqlite: `SELECT min((SELECT run FROM runs WHERE state = 'queued' AND runnable_id = runnables.id AND started_at_ms IS NULL
+    ORDER BY run LIMIT 1)) FROM runnables`,
+  postgres: `SELECT min((SELECT run FROM open_runs WHERE runnable_id = q.listener_id AND due_at_ms IS NULL
+    AND state = 'queued' AND started_at_ms IS NULL ORDER BY runnable_id DESC, run LIMIT 1))
+    FROM listener_queues AS q WHERE q.is_run AND q.ready_at_ms IS NOT NULL`,
+})}`;
+/** SQLite goes from listener to listener in the index of what is open. */
+const FIRST_DELIVERY = sql`${differs({
+  sqlite: `WITH RECURSIVE listeners(id) AS (
+    SELECT min(listener_id) FROM deliveries INDEXED BY deliveries_head WHERE state IN ('pending', 'retrying')
+    UNION ALL SELECT (SELECT min(listener_id) FROM deliveries INDEXED BY deliveries_head
+      WHERE state IN ('pending', 'retrying') AND listener_id > listeners.id) FROM listeners WHERE id IS NOT NULL)
+    SELECT min((SELECT min(at) FROM (
+      SELECT min(due_at_ms) AS at FROM deliveries WHERE listener_id = listeners.id AND state = 'pending'
+      UNION ALL SELECT min(due_at_ms) FROM deliveries WHERE listener_id = listeners.id AND state = 'retrying')))
+    FROM listeners WHERE id IS NOT NULL`,
+  postgres: 'SELECT min(ready_at_ms) FROM listener_queues WHERE NOT is_run AND ready_at_ms IS NOT NULL',
+})}`;
 
 const WAITING_RUNS = differs({
   sqlite: "runs WHERE state = 'waiting'",

@@ -13,7 +13,15 @@ function create(repairs: readonly Repair[]) {
   const asked: number[] = [];
   const { log, lines } = createLog();
   const slots = new Slots(new DeliveryLimiter(), { runs: true, deliveries: true });
-  const counted = { processes: () => 0, spans: () => undefined, isBundlingFailing: () => false };
+  const counted = {
+    processes: () => 0,
+    spans: () => undefined,
+    queue: {
+      store: { longestWaiting: async () => ({ runMs: null, deliveryMs: null }) },
+      clock: { nowMs: () => 0, latestMs: () => 0 },
+    },
+    isBundlingFailing: () => false,
+  };
   const metrics = new Metrics(slots, { open: 0, cut: 0 }, counted);
   const answer = { isChecked: true };
   const store = {
