@@ -29,6 +29,7 @@ import { addDev } from './dev/dev.ts';
 import { addExplainUrl, type ExplainDeps } from './explain-url.ts';
 import { addListen } from './listen/listen.ts';
 import { addKeys, addOwners } from './owners.ts';
+import { addMoreExamples } from './shell/more-examples.ts';
 import { createConnect, type FindLocal } from './shell/remote.ts';
 import { addStore, type StoreDeps } from './store.ts';
 
@@ -79,5 +80,6 @@ export function createProgram(deps: ProgramDeps): Command {
   addInit(program);
   addTest(program);
   addMcp(program, { connect, bundle: (file) => deps.deploying.bundle(file) });
+  addMoreExamples(program);
   return program;
 }

@@ -5,7 +5,10 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Command } from 'commander';
 import { commandLine, commandsIn } from '../../release/cli-docs.ts';
+import { examplesOf } from '../../src/cli/shell/examples.ts';
+import { EXIT_CODES } from '../../src/cli/shell/exit.ts';
 import { SETTINGS } from '../../src/server/config.ts';
 import { startErrand } from '../support/errand.ts';
 import { openShell } from './command.ts';
@@ -20,6 +23,59 @@ test('every command and option says what it is', () => {
     for (const { flags, description } of command.options) assert.ok(description.length > 3, `${words} ${flags}`);
   }
 });
+
+/** What prints no data, or always JSON: a deployment its files, one after the other, and what works on the store itself. */
+const WITHOUT_JSON: Readonly<Record<string, readonly string[]>> = {
+  'no data': ['start', 'dev', 'completion', 'init', 'login', 'logout', 'profiles use', 'mcp'],
+  'always JSON': [
+    ...['deploy', 'verify', 'audit list', 'audit export', 'keys create', 'keys list', 'keys revoke'],
+    ...['owners create', 'owners list', 'owners quota'],
+    ...['store backup', 'store check', 'store move', 'store salvage', 'store rekey'],
+  ],
+  'lines for people alone': ['config', 'explain-url'],
+};
+
+test('every command has an example that it would take', () => {
+  const all = commandsIn(commandLine());
+  for (const { words, command } of all) {
+    const examples = examplesOf(command);
+    assert.ok(examples.length > 0, `errand ${words} has no example`);
+    // An example may be of a command before or behind this one in a pipe, such as a client's.
+    assert.ok(
+      examples.some((line) => line.includes(`errand ${words}`)),
+      `${words}: ${examples}`,
+    );
+    const known = new Set([...command.options.flatMap(({ long, short }) => [long, short]), '--help']);
+    for (const line of examples.filter((one) => one.startsWith(`errand ${words}`)))
+      for (const option of (line.split(/[|>]/)[0] ?? '').match(/(?<= )--[a-z-]+/g) ?? [])
+        assert.ok(known.has(option), `${line}: ${option}`);
+    assert.match(helpOf(command), /\nExamples:\n {2}\$ /, words);
+  }
+});
+
+test('every command that prints data prints JSON, too', () => {
+  const without = commandsIn(commandLine())
+    .filter(({ command }) => !command.options.some(({ long }) => long === '--json'))
+    .map(({ words }) => words);
+  assert.deepEqual(without.sort(), Object.values(WITHOUT_JSON).flat().sort());
+});
+
+test('the document has the exit codes', async () => {
+  const document = await readFile(join(ROOT, 'docs/cli.md'), 'utf8');
+  for (const [code, meaning] of Object.entries(EXIT_CODES))
+    assert.ok(document.includes(`| ${code} | ${meaning} |`), code);
+});
+
+function helpOf(command: Command): string {
+  let text = '';
+  command.configureOutput({
+    writeOut: (part) => {
+      text += part;
+    },
+  });
+  command.outputHelp();
+  return text;
+}
 
 test('the document has every command', async () => {
   const document = await readFile(join(ROOT, 'docs/cli.md'), 'utf8');

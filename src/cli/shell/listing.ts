@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import type { Errand } from '../../client/client.ts';
 import { confirm } from './ask.ts';
+import { withExamples, wordsOfCommand } from './examples.ts';
 import { findId, type KindName } from './find.ts';
 import { type Column, printFields, printJson, printTable } from './output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from './remote.ts';
@@ -25,18 +26,35 @@ export interface Limited extends ServerOptions {
 
 /** Adds `list`; the caller adds the options that choose. */
 export function addListing<T, O extends Limited>(parent: Command, connect: Connect, of: Listed<T, O>): Command {
-  return serverCommand(parent, 'list', of.description)
-    .option('--limit <n>', 'how many; 0: all', countValue(0), LIST_LIMIT)
-    .action(async (options: O) => {
-      const { errand, out, isJson } = await connect(options);
-      const list = of.list(errand, options);
-      const items = Symbol.asyncIterator in list ? list : (await list).items;
-      const records = await take(items, options.limit || null);
-      if (isJson) return printJson(out, records);
-      if (records.length === 0) return out.note(of.none);
-      await printTable(out, records, of.columns);
-    });
+  const list = serverCommand(parent, 'list', of.description);
+  withExamples(list, wordsOfCommand(list));
+  return list.option('--limit <n>', 'how many; 0: all', countValue(0), LIST_LIMIT).action(async (options: O) => {
+    const { errand, out, isJson } = await connect(options);
+    const list = of.list(errand, options);
+    const items = Symbol.asyncIterator in list ? list : (await list).items;
+    const records = await take(items, options.limit || null);
+    if (isJson) return printJson(out, records);
+    if (records.length === 0) return out.note(of.none);
+    await printTable(out, records, of.columns);
+  });
 }
+
+/** How examples name a record. */
+const NAMED: Readonly<Record<KindName, string>> = {
+  workflow: '"Charge orders"',
+  source: '"Orders feed"',
+  webhook: '"Errors to chat"',
+  channel: '"On call"',
+  heartbeat: 'Backup',
+  owner: 'u_0Vj3aBc9dEfGhIjK',
+  key: 'key_0Vj3aBc9dEfGhIjK',
+  subscription: 'sub_0Vj3aBc9dEfGhIjK',
+  group: 'eg_0Vj3aBc9dEfGhIjK',
+  run: 'r_g4w9zl7uo0',
+  error: '1782000000123-0',
+  delivery: 'dl_g4w9zl7uo0',
+  operation: 'op_0Vj3aBc9dEfGhIjK',
+};
 
 interface Acted<T, O> {
   readonly kind: KindName;
@@ -50,7 +68,9 @@ interface Acted<T, O> {
 
 /** Adds a command that does something with one record, found by its id or name, and prints what became of it. */
 export function addActing<T, O extends ServerOptions>(parent: Command, connect: Connect, of: Acted<T, O>): Command {
-  return serverCommand(parent, `${of.name} <id>`, of.description).action(async (given: string, options: O) => {
+  const command = serverCommand(parent, `${of.name} <id>`, of.description);
+  withExamples(command, `${wordsOfCommand(command)} ${NAMED[of.kind]}`);
+  return command.action(async (given: string, options: O) => {
     const remote = await connect(options);
     const id = await findId(remote.errand, of.kind, given);
     const record = await of.act(remote.errand, id, options);
@@ -62,7 +82,9 @@ export function addActing<T, O extends ServerOptions>(parent: Command, connect: 
 
 /** Adds the command `delete`, which asks first: what is deleted cannot be taken back. */
 export function addDeleting<T>(parent: Command, connect: Connect, of: Omit<Acted<T, ServerOptions>, 'name'>): Command {
-  return serverCommand(parent, 'delete <id>', of.description)
+  const command = serverCommand(parent, 'delete <id>', of.description);
+  withExamples(command, `${wordsOfCommand(command)} ${NAMED[of.kind]} --yes`);
+  return command
     .option('--yes', 'do not ask')
     .action(async (given: string, options: ServerOptions & { readonly yes?: true }) => {
       const { errand, out, isJson, url } = await connect(options);

@@ -1,0 +1,55 @@
+// Examples of commands whose own files say no more than what they do.
+
+import type { Command } from 'commander';
+import { examplesOf, withExamples } from './examples.ts';
+
+/** Words → examples. */
+const MORE: Readonly<Record<string, readonly string[]>> = {
+  'errors groups show': ['errand errors groups show eg_0Vj3aBc9dEfGhIjK'],
+  'errors groups resolve': ['errand errors groups resolve eg_0Vj3aBc9dEfGhIjK --next-deployment'],
+  'errors groups reopen': ['errand errors groups reopen eg_0Vj3aBc9dEfGhIjK'],
+  'runs cancel': ['errand runs cancel r_g4w9zl7uo0'],
+  'workflows deployments': ['errand workflows deployments "Charge orders"'],
+  'workflows activate': ['errand workflows activate "Charge orders" d_0Vj3aBc9dEfGhIjK'],
+  'operations follow': ['errand operations follow last'],
+  logout: ['errand logout prod'],
+  'profiles list': ['errand profiles list'],
+  'profiles use': ['errand profiles use prod'],
+  'owners create': ['errand owners create --name "Shop" --email shop@example.com'],
+  'owners list': ['errand owners list'],
+  'owners quota': [
+    'errand owners quota u_0Vj3aBc9dEfGhIjK',
+    'errand owners quota u_0Vj3aBc9dEfGhIjK --processes 4 --requests none',
+  ],
+  'keys create': [
+    'errand keys create --label "on my laptop" --scopes read --expires 90d',
+    'errand keys create --scopes ingest --service shop',
+  ],
+  'keys list': ['errand keys list'],
+  'keys revoke': ['errand keys revoke key_0Vj3aBc9dEfGhIjK'],
+  'audit list': ['errand audit list --since 2026-01-31T12:00:00Z'],
+  'audit export': ['errand audit export > audit.ndjson'],
+  'store backup': ['errand store backup backup.db'],
+  'store check': ['errand store check'],
+  'store move': ['errand store move --to postgres://errand@localhost/errand'],
+  'store salvage': ['errand store salvage ./data --to ./salvaged'],
+  'store rekey': ['errand store rekey --to-file new-key.txt'],
+  verify: ['errand verify'],
+  'components check': [
+    'errand components check ./components',
+    'errand components check shop --url https://errand.example.com',
+  ],
+  config: ['errand config'],
+  'explain-url': ['errand explain-url https://example.com/hooks'],
+  doctor: ['errand doctor', 'errand doctor --profile prod'],
+};
+
+/** Adds them; all commands must be there. Throws for words that are no command, or one that has examples. */
+export function addMoreExamples(program: Command): void {
+  for (const [words, lines] of Object.entries(MORE)) {
+    let command: Command | undefined = program;
+    for (const word of words.split(' ')) command = command?.commands.find((sub) => sub.name() === word);
+    if (!command || examplesOf(command).length > 0) throw new Error(`no command without examples: ${words}`);
+    withExamples(command, ...lines);
+  }
+}
