@@ -99,6 +99,8 @@ import type {
   GetDeliveryInput,
   GetDeliveryMailAnswer,
   GetDeliveryMailInput,
+  GetDeploymentChangesAnswer,
+  GetDeploymentChangesInput,
   GetErrorFixtureAnswer,
   GetErrorFixtureInput,
   GetErrorGroupAnswer,
@@ -470,6 +472,15 @@ export class Errand {
    */
   listDeployments(input: ListDeploymentsInput, options: CallOptions = {}): Paged<ListDeploymentsAnswer> {
     return this.#transport.list<ListDeploymentsAnswer>({ method: 'GET', path: '/v1/workflows/{id}/deployments', query: ['limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Compare two versions of a workflow: `GET /v1/workflows/{id}/deployments/{deployment_id}/changes`
+   *
+   * Which steps have other code in this version than in another one, line by line.
+   */
+  getDeploymentChanges(input: GetDeploymentChangesInput, options: CallOptions = {}): Promise<GetDeploymentChangesAnswer> {
+    return this.#transport.send<GetDeploymentChangesAnswer>({ method: 'GET', path: '/v1/workflows/{id}/deployments/{deployment_id}/changes', query: ['from'] }, input, options);
   }
 
   /**

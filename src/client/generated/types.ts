@@ -286,6 +286,14 @@ export interface Deployment {
   readonly created_at: number;
 }
 
+export interface DeploymentChanges {
+  readonly deployment_id: string;
+  /** Null: there is none before it, and all of its code is new. */
+  readonly from_deployment_id: string | null;
+  /** Steps whose code differs. */
+  readonly code: readonly StepDifference[];
+}
+
 export interface Differences {
   readonly group_id: string;
   readonly looked_at: {
@@ -317,12 +325,7 @@ export interface Differences {
     readonly deployment_id: string | null;
   } | null;
   /** Steps that the two deployments have differently; null: it is one deployment, or one is not kept. */
-  readonly code: readonly ({
-    /** The step. */
-    readonly namespace: string;
-    /** Behind ` `: in both, `-`: before alone, `+`: after alone. Null: too many differ. */
-    readonly lines: readonly string[] | null;
-  })[] | null;
+  readonly code: readonly StepDifference[] | null;
   /** Fields with other types in the first bad event than in the last good one. */
   readonly shape: readonly {
     readonly path: string;
@@ -1386,6 +1389,13 @@ export interface Started {
   readonly emit_id: string;
 }
 
+export interface StepDifference {
+  /** The step. */
+  readonly namespace: string;
+  /** Behind ` `: in both, `-`: before alone, `+`: after alone. Null: too many differ. */
+  readonly lines: readonly string[] | null;
+}
+
 export interface StepResult {
   readonly id: string;
   readonly namespace: string;
@@ -2159,6 +2169,20 @@ export interface ListDeploymentsInput {
 export interface ListDeploymentsAnswer {
   readonly page_info: PageInfo;
   readonly data: readonly Deployment[];
+}
+
+/** What `getDeploymentChanges` takes. */
+export interface GetDeploymentChangesInput {
+  /** The workflow. */
+  readonly id: string;
+  /** The version. */
+  readonly deployment_id: string;
+  /** The version to compare with; the one before it when not given. */
+  readonly from?: string;
+}
+
+export interface GetDeploymentChangesAnswer {
+  readonly data: DeploymentChanges;
 }
 
 /** What `activateDeployment` takes. */

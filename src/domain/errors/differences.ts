@@ -3,6 +3,7 @@
 
 import { COMPARED } from './compared.ts';
 import type { ErrorGroup } from './group.ts';
+import type { StepDiff } from './line-diff.ts';
 
 /** A JSON value other than an object or array. */
 export type Scalar = string | number | boolean | null;
@@ -242,10 +243,4 @@ export interface ComparedRun {
   readonly run: number | null;
   readonly entry: number;
   readonly deploymentId: string | null;
-}
-
-export interface StepDiff {
-  readonly namespace: string;
-  /** Null: more lines differ than are compared. */
-  readonly lines: readonly string[] | null;
 }

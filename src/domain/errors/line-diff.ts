@@ -42,3 +42,21 @@ function changed(a: readonly string[], b: readonly string[]): string[] {
   }
   return lines;
 }
+
+export interface StepDiff {
+  readonly namespace: string;
+  /** As `lineDiff` gives them. */
+  readonly lines: readonly string[] | null;
+}
+
+type Code = readonly { readonly namespace: string; readonly code: string }[];
+
+/** Returns the steps whose code differs, a missing one being empty. */
+export function stepDiffs(before: Code, after: Code): readonly StepDiff[] {
+  const names = [...new Set([...before, ...after].map(({ namespace }) => namespace))];
+  const codeIn = (steps: Code, name: string): string => steps.find((one) => one.namespace === name)?.code ?? '';
+  return names.flatMap((namespace) => {
+    const [was, is] = [codeIn(before, namespace), codeIn(after, namespace)];
+    return was === is ? [] : [{ namespace, lines: lineDiff(was, is) }];
+  });
+}

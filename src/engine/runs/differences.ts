@@ -9,12 +9,11 @@ import {
   type Differences,
   differencesOf,
   EventFacts,
-  type StepDiff,
   shapeChanges,
   shapeOf,
 } from '../../domain/errors/differences.ts';
 import type { ErrorGroup } from '../../domain/errors/group.ts';
-import { lineDiff } from '../../domain/errors/line-diff.ts';
+import { type StepDiff, stepDiffs } from '../../domain/errors/line-diff.ts';
 import { detailOf } from '../../domain/failure.ts';
 import { Refusal } from '../../domain/fault.ts';
 import { msOf } from '../../domain/ids.ts';
@@ -125,13 +124,7 @@ export function createDifferences({ shown: store }: DifferenceDeps) {
     if (before === null || after === null || before === after) return null;
     const [old, young] = await Promise.all([before, after].map((id) => store.getDeployment(ownerId, id)));
     if (!old || !young) return null;
-    const names = [...new Set([...old.steps, ...young.steps].map(({ namespace }) => namespace))];
-    const codeIn = (steps: typeof old.steps, name: string): string =>
-      steps.find((one) => one.namespace === name)?.code ?? '';
-    return names.flatMap((namespace) => {
-      const [was, is] = [codeIn(old.steps, namespace), codeIn(young.steps, namespace)];
-      return was === is ? [] : [{ namespace, lines: lineDiff(was, is) }];
-    });
+    return stepDiffs(old.steps, young.steps);
   }
 
   return { differences };

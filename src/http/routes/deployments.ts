@@ -1,11 +1,24 @@
+import { stepDiffs } from '../../domain/errors/line-diff.ts';
 import { PREFIX } from '../../domain/ids.ts';
+import type { Deployment } from '../../domain/resource.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { found } from '../found.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
-import { id } from '../openapi/schema.ts';
+import { id, nullable } from '../openapi/schema.ts';
+import { Type } from '../schema/type.ts';
+import { STEP_DIFF, stepDiffToWire } from '../wire/log/differences.ts';
 import { DEPLOYMENT, deploymentToWire, WORKFLOW_WHOLE, workflowWholeToWire } from '../wire/workflows.ts';
+
+const CHANGES = Type.Object(
+  {
+    deployment_id: id('d_'),
+    from_deployment_id: nullable(id('d_', 'Null: there is none before it, and all of its code is new.')),
+    code: Type.Array(STEP_DIFF, { description: 'Steps whose code differs.' }),
+  },
+  { title: 'DeploymentChanges' },
+);
 
 export function addDeploymentRoutes(app: App, { actions, store, urls }: HttpDeps): void {
   const list = operation({
@@ -24,6 +37,33 @@ export function addDeploymentRoutes(app: App, { actions, store, urls }: HttpDeps
     const workflow = found(await store.getWorkflow(caller.ownerId, params.id), 'workflow', params.id);
     const listed = await store.listDeployments(caller.ownerId, params.id, page);
     return listAnswer(listed, (deployment) => deploymentToWire(deployment, workflow.deploymentId), query);
+  });
+
+  const changes = operation({
+    id: 'getDeploymentChanges',
+    tag: 'workflows',
+    access: 'read',
+    summary: 'Compare two versions of a workflow',
+    description: 'Which steps have other code in this version than in another one, line by line.',
+    params: { ...idIn(PREFIX.workflow, 'The workflow.'), deployment_id: id('d_', 'The version.') },
+    query: { from: Type.Optional(id('d_', 'The version to compare with; the one before it when not given.')) },
+    answer: dataOf(CHANGES),
+  });
+  app.get('/v1/workflows/:id/deployments/:deployment_id/changes', { schema: changes }, async (request) => {
+    const { params, query, caller } = request;
+    const { ownerId } = caller;
+    const read = async (version: string): Promise<Deployment> => {
+      const deployment = await store.getDeployment(ownerId, version);
+      return found(deployment?.runnableId === params.id ? deployment : undefined, 'deployment', version);
+    };
+    const after = await read(params.deployment_id);
+    const earlier = { limit: 1, after: params.deployment_id };
+    const before =
+      query.from === undefined
+        ? (await store.listDeployments(ownerId, params.id, earlier)).items[0]
+        : await read(query.from);
+    const code = stepDiffs(before?.steps ?? [], after.steps).map(stepDiffToWire);
+    return { data: { deployment_id: after.id, from_deployment_id: before?.id ?? null, code } };
   });
 
   const activate = operation({

@@ -2,6 +2,7 @@
 
 import type { Static } from 'typebox';
 import { type ComparedCount, type ComparedRun, type Differences, inWords } from '../../../domain/errors/differences.ts';
+import type { StepDiff } from '../../../domain/errors/line-diff.ts';
 import { numberedId, PREFIX, recordId } from '../../../domain/ids.ts';
 import { id, nullable, RECORD_ID, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
@@ -18,6 +19,21 @@ const LOOKED = Type.Object(
 );
 
 const TYPES = Type.Array(text({ example: 'string' }), { description: 'Empty: the field is missing.' });
+
+export const STEP_DIFF = Type.Object(
+  {
+    namespace: text({ description: 'The step.', example: 'charge' }),
+    lines: Type.Union([Type.Array(Type.String()), Type.Null()], {
+      description: 'Behind ` `: in both, `-`: before alone, `+`: after alone. Null: too many differ.',
+      examples: [['-return total * rate;', '+return total * rate.toFixed(2);']],
+    }),
+  },
+  { title: 'StepDifference' },
+);
+
+export function stepDiffToWire({ namespace, lines }: StepDiff): Static<typeof STEP_DIFF> {
+  return { namespace, lines: lines && [...lines] };
+}
 
 export const DIFFERENCES = Type.Object(
   {
@@ -48,23 +64,9 @@ export const DIFFERENCES = Type.Object(
       run_id: nullable(id('r_')),
       deployment_id: nullable(id('d_')),
     }),
-    code: Type.Union(
-      [
-        Type.Array(
-          Type.Object({
-            namespace: text({ description: 'The step.', example: 'charge' }),
-            lines: Type.Union([Type.Array(Type.String()), Type.Null()], {
-              description: 'Behind ` `: in both, `-`: before alone, `+`: after alone. Null: too many differ.',
-              examples: [['-return total * rate;', '+return total * rate.toFixed(2);']],
-            }),
-          }),
-        ),
-        Type.Null(),
-      ],
-      {
-        description: 'Steps that the two deployments have differently; null: it is one deployment, or one is not kept.',
-      },
-    ),
+    code: Type.Union([Type.Array(STEP_DIFF), Type.Null()], {
+      description: 'Steps that the two deployments have differently; null: it is one deployment, or one is not kept.',
+    }),
     shape: Type.Union(
       [Type.Array(Type.Object({ path: text({ example: 'body.currency' }), before: TYPES, after: TYPES })), Type.Null()],
       {
@@ -97,7 +99,7 @@ export function differencesToWire(of: Differences): Static<typeof DIFFERENCES> {
     })),
     last_good: lastGood && { run_id: numberedId(PREFIX.run, lastGood.run ?? 0), deployment_id: lastGood.deploymentId },
     first_bad: firstBad && badToWire(firstBad),
-    code: code === null ? null : code.map(({ namespace, lines }) => ({ namespace, lines: lines && [...lines] })),
+    code: code === null ? null : code.map(stepDiffToWire),
     shape:
       shape === null
         ? null
