@@ -27,7 +27,16 @@ async function compressedBytes(file: string): Promise<number> {
   return (await stat(existsSync(`${path}.gz`) ? `${path}.gz` : path)).size;
 }
 
-for (const page of ['src/overview/overview.tsx', 'src/errors/inbox.tsx', 'src/errors/error.tsx']) {
+const PAGES = [
+  'overview/overview',
+  'errors/inbox',
+  'errors/group',
+  'errors/error',
+  'workflows/list',
+  'notices/notices',
+];
+
+for (const page of PAGES.map((name) => `src/${name}.tsx`)) {
   test(`the first view of ${page} is small`, { skip }, async () => {
     const chunks = await manifest();
     const files = new Set<string>();

@@ -108,6 +108,14 @@ test('a version can be gone back to', { skip }, async () => {
     await visit.signIn();
     await visit.open(`/workflows/${workflow.id}`);
     await page.getByText("'counts '").waitFor();
+    await page.getByRole('button', { name: 'what changed' }).first().click();
+    await page.getByText("-    $.export('$summary', 'prices ' + lines.length);").waitFor();
+    await visit.inspect('what a version changed');
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'what changed' }).last().click();
+    await page.getByRole('button', { name: 'Since the active version' }).click();
+    await page.getByText("+    $.export('$summary', 'prices ' + lines.length);").waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'Go back to this' }).click();
     await page.getByText("'prices '").waitFor();
     assert.equal((await errand.client.get(`/v1/workflows/${workflow.id}`)).data.deployment_id, workflow.deployment_id);

@@ -1,11 +1,16 @@
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
-import type { Differences } from '../../../src/client/client.ts';
+import { queryOptions } from '@tanstack/react-query';
+import type {
+  Differences,
+  ErrorFixture,
+  ErrorGroup,
+  ErrorGroupWhole,
+  ErrorRecordWhole,
+  FoundError,
+  ListedErrorGroup,
+} from '../../../src/client/client.ts';
 import { call, query, send } from './http.ts';
-import type { ErrorGroup, ErrorGroupWhole, ErrorRecord, Fixture, GroupState, Page } from './types.ts';
-
-interface Data<T> {
-  readonly data: T;
-}
+import { type Data, type Listed, listQuery } from './list.ts';
+import type { GroupState } from './types.ts';
 
 export interface GroupFilter {
   readonly state?: GroupState;
@@ -14,17 +19,19 @@ export interface GroupFilter {
   readonly sort?: 'last_seen' | 'count';
 }
 
-const GROUPS_PER_PAGE = 50;
-
 export function groupsQuery({ state, q, emitter, sort }: GroupFilter) {
-  const of = { state, text: q, emitter_id: emitter, sort, expand: 'hours', limit: GROUPS_PER_PAGE };
-  return infiniteQueryOptions({
-    queryKey: ['groups', of],
-    queryFn: ({ pageParam, signal }) =>
-      call<Page<ErrorGroup>>('GET', `/v1/error_groups${query({ ...of, after: pageParam })}`, undefined, signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: (last) => (last.data.length < GROUPS_PER_PAGE ? null : last.page_info.end_cursor),
-    placeholderData: keepPreviousData,
+  const filter = { state, text: q, emitter_id: emitter, sort, expand: 'hours' };
+  return listQuery<ListedErrorGroup>({ key: ['groups'], path: '/v1/error_groups', filter, keepsPrevious: true });
+}
+
+/** The groups that match a text, whatever their state. */
+export function searchGroupsQuery(text: string, limit: number) {
+  return queryOptions({
+    queryKey: ['groups', 'search', text],
+    queryFn: async ({ signal }) =>
+      (await call<Listed<ListedErrorGroup>>('GET', `/v1/error_groups${query({ text, limit })}`, undefined, signal))
+        .data,
+    placeholderData: (before) => before,
   });
 }
 
@@ -46,27 +53,8 @@ export function differencesQuery(id: string) {
   });
 }
 
-const ERRORS_PER_PAGE = 50;
-
 export function groupErrorsQuery(groupId: string) {
-  return infiniteQueryOptions({
-    queryKey: ['group-errors', groupId],
-    queryFn: ({ pageParam, signal }) => {
-      const of = { group_id: groupId, limit: ERRORS_PER_PAGE, after: pageParam };
-      return call<Page<FoundError>>('GET', `/v1/errors${query(of)}`, undefined, signal);
-    },
-    initialPageParam: null as string | null,
-    getNextPageParam: (last) => last.page_info.next_cursor ?? null,
-  });
-}
-
-export interface FoundError {
-  readonly id: string;
-  readonly indexed_at_ms: number;
-  readonly error: { readonly code: string; readonly msg: string; readonly namespace: string };
-  readonly deployment_id: string | null;
-  readonly told: string;
-  readonly replay: { readonly state: string; readonly edited: boolean } | null;
+  return listQuery<FoundError>({ key: ['group-errors', groupId], path: '/v1/errors', filter: { group_id: groupId } });
 }
 
 const NOUNS: Readonly<Record<string, string>> = { wh: 'webhooks', dc: 'sources', hb: 'heartbeats' };
@@ -82,7 +70,7 @@ export function errorQuery(emitterId: string, id: string) {
     queryKey: ['error', id],
     queryFn: async ({ signal }) => {
       const path = `${emitterPath(emitterId)}/$errors/event_summaries/${id}?expand=event`;
-      return (await call<Data<ErrorRecord>>('GET', path, undefined, signal)).data;
+      return (await call<Data<ErrorRecordWhole>>('GET', path, undefined, signal)).data;
     },
   });
 }
@@ -91,7 +79,7 @@ export function errorQuery(emitterId: string, id: string) {
 export function fixtureQuery(id: string) {
   return queryOptions({
     queryKey: ['fixture', id],
-    queryFn: ({ signal }) => call<Fixture>('GET', `/v1/errors/${id}/fixture`, undefined, signal),
+    queryFn: ({ signal }) => call<ErrorFixture>('GET', `/v1/errors/${id}/fixture`, undefined, signal),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }

@@ -18,12 +18,14 @@ interface ListOf {
   readonly filter?: Readonly<Record<string, string | number | undefined>>;
   readonly limit?: number;
   readonly againMs?: number;
+  /** What another filter has found is shown until this one has. */
+  readonly keepsPrevious?: boolean;
 }
 
 const PER_PAGE = 50;
 
 /** A listing of the interface, page by page. */
-export function listQuery<T>({ key, path, filter = {}, limit = PER_PAGE, againMs }: ListOf) {
+export function listQuery<T>({ key, path, filter = {}, limit = PER_PAGE, againMs, keepsPrevious = false }: ListOf) {
   return infiniteQueryOptions({
     queryKey: [...key, { ...filter, limit }],
     queryFn: ({ pageParam, signal }) =>
@@ -31,6 +33,7 @@ export function listQuery<T>({ key, path, filter = {}, limit = PER_PAGE, againMs
     initialPageParam: null as string | null,
     getNextPageParam: (last) => (last.data.length < limit ? null : last.page_info.end_cursor),
     refetchInterval: againMs,
+    placeholderData: (before) => (keepsPrevious ? before : undefined),
   });
 }
 

@@ -1,10 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
+import type { Session } from '../../../src/client/client.ts';
 import { call } from './http.ts';
-import type { Session } from './types.ts';
-
-interface Data<T> {
-  readonly data: T;
-}
+import type { Data } from './list.ts';
 
 /** Whether this browser has signed in: a page that never did asks the server for nothing that it would refuse. */
 const MARK = 'errand.signed-in';

@@ -1,29 +1,13 @@
 import { queryOptions } from '@tanstack/react-query';
+import type { Deployment, DeploymentChanges, Subscription } from '../../../src/client/client.ts';
 import { call, query, send } from './http.ts';
-import type { Page, Workflow } from './types.ts';
-
-interface Data<T> {
-  readonly data: T;
-}
-
-const PAGE = 100;
-const MAX_PAGES = 20;
+import { type Data, type Listed, readAll } from './list.ts';
+import type { Workflow } from './types.ts';
 
 export const workflowsQuery = queryOptions({
   queryKey: ['workflows'],
-  queryFn: async ({ signal }) => {
-    const all: Workflow[] = [];
-    let after: string | null = null;
-    // Names are needed everywhere; a thousand workflows are ten requests.
-    for (let page = 0; page < MAX_PAGES; page++) {
-      const path = `/v1/workflows${query({ limit: PAGE, after })}`;
-      const listed: Page<Workflow> = await call<Page<Workflow>>('GET', path, undefined, signal);
-      all.push(...listed.data);
-      after = listed.page_info.end_cursor;
-      if (listed.data.length < PAGE || after === null) break;
-    }
-    return all;
-  },
+  // Names are needed everywhere; a thousand workflows are ten requests.
+  queryFn: ({ signal }) => readAll<Workflow>('/v1/workflows', {}, signal),
   staleTime: 30_000,
 });
 
@@ -34,26 +18,24 @@ export function workflowQuery(id: string) {
   });
 }
 
-export interface Deployment {
-  readonly id: string;
-  readonly active: boolean;
-  readonly created_at: number;
-  readonly steps: readonly { readonly namespace: string }[];
-}
-
 export function deploymentsQuery(id: string) {
   return queryOptions({
     queryKey: ['deployments', id],
     queryFn: async ({ signal }) =>
-      (await call<Page<Deployment>>('GET', `/v1/workflows/${id}/deployments?limit=20`, undefined, signal)).data,
+      (await call<Listed<Deployment>>('GET', `/v1/workflows/${id}/deployments?limit=20`, undefined, signal)).data,
   });
 }
 
-export interface Subscription {
-  readonly id: string;
-  readonly emitter_id: string;
-  readonly listener_id: string;
-  readonly event_name: string;
+/** Compared with the version before it, or with `from`. */
+export function changesQuery(id: string, version: string, from: string | undefined) {
+  return queryOptions({
+    queryKey: ['changes', id, version, from ?? null],
+    queryFn: async ({ signal }) => {
+      const path = `/v1/workflows/${id}/deployments/${version}/changes${query({ from })}`;
+      return (await call<Data<DeploymentChanges>>('GET', path, undefined, signal)).data;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
 }
 
 /** What a workflow listens to besides its own triggers, and what listens to it. */
@@ -61,8 +43,8 @@ export function listensQuery(of: { listener_id: string } | { emitter_id: string 
   return queryOptions({
     queryKey: ['subscriptions', of],
     queryFn: async ({ signal }) => {
-      const path = `/v1/subscriptions${query({ ...of, via: 'subscription', limit: PAGE })}`;
-      return (await call<Page<Subscription>>('GET', path, undefined, signal)).data;
+      const path = `/v1/subscriptions${query({ ...of, via: 'subscription', limit: 100 })}`;
+      return (await call<Listed<Subscription>>('GET', path, undefined, signal)).data;
     },
   });
 }

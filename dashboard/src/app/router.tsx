@@ -6,7 +6,6 @@ import { noticeSearch } from '../notices/search.ts';
 import { queryClient } from './client.ts';
 import { Lost } from './lost.tsx';
 import { Shell } from './shell.tsx';
-import { SignIn } from './sign-in.tsx';
 
 const root = createRootRoute({ notFoundComponent: Lost });
 
@@ -20,7 +19,7 @@ const signIn = createRoute({
   path: '/sign-in',
   validateSearch: (search: Record<string, unknown>): { next?: string } =>
     search.next === undefined ? {} : { next: nextOf(search.next) },
-  component: SignIn,
+  component: lazyRouteComponent(() => import('./sign-in.tsx'), 'SignIn'),
 });
 
 const shell = createRoute({
@@ -145,11 +144,81 @@ const notices = createRoute({
   component: lazyRouteComponent(() => import('../notices/notices.tsx'), 'NoticesPage'),
 });
 
+const sources = createRoute({
+  getParentRoute: () => shell,
+  path: '/sources',
+  component: lazyRouteComponent(() => import('../sources/list.tsx'), 'SourceList'),
+});
+
+const newSource = createRoute({
+  getParentRoute: () => shell,
+  path: '/sources/new',
+  validateSearch: ({ component }: Record<string, unknown>): { component?: string } =>
+    typeof component === 'string' ? { component } : {},
+  component: lazyRouteComponent(() => import('../sources/new.tsx'), 'NewSource'),
+});
+
+const source = createRoute({
+  getParentRoute: () => shell,
+  path: '/sources/$sourceId',
+  component: lazyRouteComponent(() => import('../sources/source.tsx'), 'SourcePage'),
+});
+
+const subscriptions = createRoute({
+  getParentRoute: () => shell,
+  path: '/subscriptions',
+  component: lazyRouteComponent(() => import('../subscriptions/subscriptions.tsx'), 'SubscriptionsPage'),
+});
+
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('../settings/profile.tsx'), 'SettingsPage'),
+});
+
+const keys = createRoute({
+  getParentRoute: () => shell,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('../settings/keys.tsx'), 'KeysPage'),
+});
+
+const accounts = createRoute({
+  getParentRoute: () => shell,
+  path: '/accounts',
+  component: lazyRouteComponent(() => import('../settings/accounts.tsx'), 'AccountsPage'),
+});
+
+const dataStores = createRoute({
+  getParentRoute: () => shell,
+  path: '/data-stores',
+  component: lazyRouteComponent(() => import('../settings/data-stores.tsx'), 'DataStoresPage'),
+});
+
+const dataStore = createRoute({
+  getParentRoute: () => shell,
+  path: '/data-stores/$storeId',
+  component: lazyRouteComponent(() => import('../settings/data-store.tsx'), 'DataStorePage'),
+});
+
+const heartbeats = createRoute({
+  getParentRoute: () => shell,
+  path: '/heartbeats',
+  component: lazyRouteComponent(() => import('../settings/heartbeats.tsx'), 'HeartbeatsPage'),
+});
+
+const heartbeat = createRoute({
+  getParentRoute: () => shell,
+  path: '/heartbeats/$heartbeatId',
+  component: lazyRouteComponent(() => import('../settings/heartbeat.tsx'), 'HeartbeatPage'),
+});
+
 const pages = [
   ...[overview, errors, group, error, anyError],
   ...[workflows, workflow, edit, run],
   ...[webhooks, webhook, delivery],
   ...[operations, newReplays, operation, notices],
+  ...[sources, newSource, source, subscriptions],
+  ...[settings, keys, accounts, dataStores, dataStore, heartbeats, heartbeat],
 ] as const;
 const tree = root.addChildren([signIn, shell.addChildren(pages)]);
 

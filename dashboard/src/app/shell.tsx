@@ -1,7 +1,7 @@
-import { Menu, Modal, useMantineColorScheme } from '@mantine/core';
+import { Menu, useMantineColorScheme } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { SIGNED_OUT } from '../api/http.ts';
 import { markSignedIn, sessionQuery, signOut } from '../api/session.ts';
 import { T } from '../english.ts';
@@ -13,22 +13,38 @@ import { useKeys } from './keys.ts';
 import { useLiveErrors } from './live.ts';
 import { Live } from './live-state.ts';
 
-type To = '/' | '/errors' | '/workflows' | '/webhooks' | '/operations' | '/notices';
+/** Dialogs come when they are first opened. */
+const Help = lazy(async () => ({ default: (await import('./help.tsx')).Help }));
+const Palette = lazy(async () => ({ default: (await import('../palette/palette.tsx')).Palette }));
 
-const LINKS: readonly { to: To; icon: IconName; text: string }[] = [
+const LINKS = [
   { to: '/', icon: 'overview', text: T.nav.overview },
   { to: '/errors', icon: 'errors', text: T.nav.errors },
   { to: '/workflows', icon: 'workflows', text: T.nav.workflows },
+  { to: '/sources', icon: 'sources', text: T.nav.sources },
   { to: '/webhooks', icon: 'webhooks', text: T.nav.webhooks },
+  { to: '/subscriptions', icon: 'subscriptions', text: T.nav.subscriptions },
   { to: '/operations', icon: 'replay', text: T.nav.operations },
   { to: '/notices', icon: 'notices', text: T.nav.notices },
-];
+  { to: '/settings', icon: 'settings', text: T.nav.settings },
+] as const satisfies readonly { to: string; icon: IconName; text: string }[];
 
 export function Shell() {
   const navigate = useNavigate();
   const isLive = useLiveErrors();
   const [isHelp, setHelp] = useState(false);
   const [isMenu, setMenu] = useState(false);
+  const [isPalette, setPalette] = useState(false);
+  useEffect(() => {
+    const hear = (event: KeyboardEvent): void => {
+      if (event.key !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
+      event.preventDefault();
+      setPalette(true);
+    };
+    // Before an editor takes it.
+    window.addEventListener('keydown', hear, true);
+    return () => window.removeEventListener('keydown', hear, true);
+  }, []);
   useKeys({
     '?': () => setHelp(true),
     'g e': () => void navigate({ to: '/errors' }),
@@ -55,6 +71,11 @@ export function Shell() {
             <img src={icon} alt="" />
             <span>{T.product}</span>
           </Link>
+          <button type="button" className="search-button" onClick={() => setPalette(true)}>
+            <Icon name="search" size={15} />
+            <span>{T.palette.title}</span>
+            <kbd>{T.palette.hint}</kbd>
+          </button>
           <button
             type="button"
             className="menu-button"
@@ -94,25 +115,10 @@ export function Shell() {
         </main>
       </div>
       <Toasts />
-      <Modal
-        opened={isHelp}
-        onClose={() => setHelp(false)}
-        title={T.help.title}
-        closeButtonProps={{ 'aria-label': T.help.close }}
-      >
-        <dl className="facts">
-          {T.help.keys.map(([key, does]) => (
-            <div key={key} style={{ display: 'contents' }}>
-              <dt>
-                {key.split(' ').map((one) => (
-                  <kbd key={one}>{one}</kbd>
-                ))}
-              </dt>
-              <dd>{does}</dd>
-            </div>
-          ))}
-        </dl>
-      </Modal>
+      <Suspense>
+        {isHelp && <Help close={() => setHelp(false)} />}
+        {isPalette && <Palette close={() => setPalette(false)} />}
+      </Suspense>
     </Live.Provider>
   );
 }

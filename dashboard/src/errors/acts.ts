@@ -1,8 +1,8 @@
 // What is done to groups: from the inbox, by key or button, and on a group's page.
 
 import { useQueryClient } from '@tanstack/react-query';
+import type { ErrorGroup } from '../../../src/client/client.ts';
 import { changeGroup, type GroupChange, replayError } from '../api/errors.ts';
-import type { ErrorGroup } from '../api/types.ts';
 import { T } from '../english.ts';
 import { toast, toastError } from '../parts/toast.tsx';
 

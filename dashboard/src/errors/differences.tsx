@@ -47,7 +47,7 @@ function Found({ differences, groupId, emitterId }: FoundProps) {
           {fields.map((field) => (
             <li key={`${field.path} ${field.type} ${field.value}`}>
               <div className="grow break">
-                <bdi>{field.text}</bdi>
+                <Sentence text={field.text} />
               </div>
               <Share
                 failures={field.failures / Math.max(1, lookedAt.failures.count)}
@@ -73,6 +73,20 @@ function Found({ differences, groupId, emitterId }: FoundProps) {
   );
 }
 
+/** The field's name stands between backquotes. */
+function Sentence({ text }: { text: string }) {
+  const [, name, rest] = /^`([^`]*)`(.*)$/s.exec(text) ?? [];
+  if (name === undefined) return <bdi>{text}</bdi>;
+  return (
+    <>
+      <code>
+        <bdi>{name}</bdi>
+      </code>
+      <bdi>{rest}</bdi>
+    </>
+  );
+}
+
 /** In how many of the failures, and of the successes: the text says it, too. */
 function Share({ failures, successes }: { failures: number; successes: number }) {
   return (
@@ -92,47 +106,49 @@ function Runs({ differences, groupId, emitterId }: FoundProps) {
   if (good === null && bad === null) return null;
   const isSame = good?.deployment_id === bad?.deployment_id;
   return (
-    <dl className="pair">
-      <div>
-        <dt>
-          <i className="dot good" /> {words.lastGood}
-        </dt>
-        <dd>
-          {good === null ? (
-            <span className="soft">{words.notKept}</span>
-          ) : (
-            <Link to="/runs/$runId" params={{ runId: good.run_id }}>
-              {words.itsRun}
-            </Link>
-          )}
-          {good?.deployment_id && <code className="soft cut">{good.deployment_id}</code>}
-        </dd>
-      </div>
-      <div>
-        <dt>
-          <i className="dot bad" /> {words.firstBad}
-        </dt>
-        <dd>
-          {bad === null ? (
-            <span className="soft">{words.notKept}</span>
-          ) : (
-            <span>
-              <Link to="/errors/$groupId/$errorId" params={{ groupId, errorId: bad.error_id }}>
-                {words.itsError}
+    <div className="pair-of-runs">
+      <dl className="pair">
+        <div>
+          <dt>
+            <i className="dot good" /> {words.lastGood}
+          </dt>
+          <dd>
+            {good === null ? (
+              <span className="soft">{words.notKept}</span>
+            ) : (
+              <Link to="/runs/$runId" params={{ runId: good.run_id }}>
+                {words.itsRun}
               </Link>
-              {bad.run_id && (
-                <>
-                  {' · '}
-                  <Link to="/runs/$runId" params={{ runId: bad.run_id }}>
-                    {words.itsRun}
-                  </Link>
-                </>
-              )}
-            </span>
-          )}
-          {bad?.deployment_id && <code className="soft cut">{bad.deployment_id}</code>}
-        </dd>
-      </div>
+            )}
+            {good?.deployment_id && <code className="soft cut">{good.deployment_id}</code>}
+          </dd>
+        </div>
+        <div>
+          <dt>
+            <i className="dot bad" /> {words.firstBad}
+          </dt>
+          <dd>
+            {bad === null ? (
+              <span className="soft">{words.notKept}</span>
+            ) : (
+              <span>
+                <Link to="/errors/$groupId/$errorId" params={{ groupId, errorId: bad.error_id }}>
+                  {words.itsError}
+                </Link>
+                {bad.run_id && (
+                  <>
+                    {' · '}
+                    <Link to="/runs/$runId" params={{ runId: bad.run_id }}>
+                      {words.itsRun}
+                    </Link>
+                  </>
+                )}
+              </span>
+            )}
+            {bad?.deployment_id && <code className="soft cut">{bad.deployment_id}</code>}
+          </dd>
+        </div>
+      </dl>
       {good && bad && (
         <p className="soft">
           {isSame ? words.sameCode : words.otherCode}{' '}
@@ -143,7 +159,7 @@ function Runs({ differences, groupId, emitterId }: FoundProps) {
           )}
         </p>
       )}
-    </dl>
+    </div>
   );
 }
 

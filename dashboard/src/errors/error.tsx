@@ -2,9 +2,9 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import type { ErrorRecordWhole } from '../../../src/client/client.ts';
 import { errorQuery, fixtureQuery, groupQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
-import type { ErrorRecord } from '../api/types.ts';
 import { workflowQuery } from '../api/workflows.ts';
 import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
@@ -31,7 +31,7 @@ export function ErrorPage() {
 }
 
 interface WholeProps {
-  readonly record: ErrorRecord;
+  readonly record: ErrorRecordWhole;
   readonly groupId: string;
   readonly emitterId: string;
 }
@@ -42,7 +42,7 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
   const fixture = useQuery(fixtureQuery(record.id)).data;
   const event = fixture ? eventTextOf(fixture) : null;
   const fault = record.event?.error;
-  const context = record.event?.original_context ?? {};
+  const context: Readonly<Record<string, unknown>> = { ...record.event?.original_context };
   const canReplay = event !== null && !event.isBinary && /^(p|dc)_/.test(emitterId);
   useKeys({ r: () => canReplay && setReplaying(true) });
   if (!fault) return null;
@@ -170,7 +170,7 @@ function EventCard({ event, workflowId }: { event: EventText; workflowId: string
   );
 }
 
-function Replays({ record: { replays = [] } }: { record: ErrorRecord }) {
+function Replays({ record: { replays = [] } }: { record: ErrorRecordWhole }) {
   if (replays.length === 0) return null;
   return (
     <section className="card">

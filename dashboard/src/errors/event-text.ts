@@ -1,6 +1,6 @@
 // The original event as text, and what is made of the text: nothing here may change a byte of it on its way to a replay.
 
-import type { Fixture } from '../api/types.ts';
+import type { ErrorFixture } from '../../../src/client/client.ts';
 
 export interface EventText {
   readonly text: string;
@@ -9,7 +9,7 @@ export interface EventText {
   readonly isBinary: boolean;
 }
 
-export function eventTextOf({ original_event_text: text, original_event_base64: base64 }: Fixture): EventText {
+export function eventTextOf({ original_event_text: text, original_event_base64: base64 }: ErrorFixture): EventText {
   if (text !== undefined) return { text, bytes: new TextEncoder().encode(text).length, isBinary: false };
   const given = base64 ?? '';
   return { text: given, bytes: Math.floor((given.replace(/=+$/, '').length * 3) / 4), isBinary: true };

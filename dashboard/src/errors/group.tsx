@@ -1,10 +1,10 @@
 import { Button, Menu } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import type { ErrorGroupWhole } from '../../../src/client/client.ts';
 import { groupErrorsQuery, groupQuery } from '../api/errors.ts';
 import { ApiError } from '../api/http.ts';
 import { useNames } from '../api/names.ts';
-import type { ErrorGroupWhole } from '../api/types.ts';
 import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
 import { HourChart } from '../parts/hours.tsx';

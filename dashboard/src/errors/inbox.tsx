@@ -3,9 +3,9 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
+import type { ListedErrorGroup } from '../../../src/client/client.ts';
 import { groupsQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
-import type { ErrorGroup } from '../api/types.ts';
 import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
 import { Sparkline } from '../parts/hours.tsx';
@@ -67,7 +67,7 @@ function NoGroups({ isFiltered }: { isFiltered: boolean }) {
   );
 }
 
-function Rows({ groups }: { groups: readonly ErrorGroup[] }) {
+function Rows({ groups }: { groups: readonly ListedErrorGroup[] }) {
   const [at, setAt] = useState(-1);
   const list = useRef<HTMLUListElement>(null);
   const navigate = useNavigate();
@@ -108,7 +108,7 @@ function Rows({ groups }: { groups: readonly ErrorGroup[] }) {
       </div>
       <ul ref={list} className="plain" style={{ position: 'relative', height: rows.getTotalSize() }}>
         {rows.getVirtualItems().map(({ key, index, start }) => {
-          const group = groups[index] as ErrorGroup;
+          const group = groups[index] as ListedErrorGroup;
           return (
             <li
               key={key}
@@ -130,7 +130,7 @@ function Rows({ groups }: { groups: readonly ErrorGroup[] }) {
   );
 }
 
-function Row({ group, isAt, where }: { group: ErrorGroup; isAt: boolean; where: string }) {
+function Row({ group, isAt, where }: { group: ListedErrorGroup; isAt: boolean; where: string }) {
   const { fingerprint, state, count, hours = [] } = group;
   return (
     <div className={isAt ? 'group-row is-at' : 'group-row'} aria-current={isAt || undefined}>

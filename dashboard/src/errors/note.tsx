@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
-import type { ErrorGroupWhole } from '../api/types.ts';
+import type { ErrorGroupWhole } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
 import { useGroupActs } from './acts.ts';
 

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
+import type { Receipt } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
-import type { Receipt } from '../api/types.ts';
 import { T } from '../english.ts';
 import { Badge } from '../parts/state.tsx';
 

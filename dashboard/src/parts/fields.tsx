@@ -3,8 +3,8 @@ import { TextInput } from '@mantine/core';
 interface NumberFieldProps {
   readonly label: string;
   readonly hint?: string;
-  readonly min: number;
-  readonly max?: number;
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
   readonly step?: number | 'any';
   readonly value: number | null;
   readonly set: (value: number | null) => void;

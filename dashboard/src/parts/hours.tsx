@@ -1,6 +1,6 @@
 // Counts by hour as bars: small in a row of a list, large on a page.
 
-import type { GroupHour } from '../api/types.ts';
+import type { GroupHour } from '../../../src/client/client.ts';
 import { useNow } from './time.tsx';
 
 const HOUR_MS = 3_600_000;

@@ -11,6 +11,8 @@ const TONES: Readonly<Record<string, string>> = {
   healthy: 'good',
   active: 'good',
   done: 'good',
+  up: 'good',
+  down: 'bad',
   failed: 'bad',
   exhausted: 'bad',
   open: 'bad',

@@ -1,57 +1,40 @@
-import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { type Run, runsQuery } from '../api/runs.ts';
+import type { Run } from '../../../src/client/client.ts';
+import { type RunFilter, runsQuery } from '../api/runs.ts';
 import { T } from '../english.ts';
+import { Choice } from '../parts/choice.tsx';
 import { durationText } from '../parts/duration.ts';
-import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
+import { Listed } from '../parts/listed.tsx';
+import { Badge, Empty } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 
 const STATES = ['succeeded', 'failed', 'waiting', 'running', 'queued', 'cancelled'] as const;
 
-/** The runs of a workflow, newest first. */
-export function Runs({ workflowId }: { workflowId: string }) {
-  const [state, setState] = useState<string | undefined>();
-  const { data, isPending, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-    runsQuery({ workflow: workflowId, state }),
-  );
-  const runs = data?.pages.flatMap((page) => page.data) ?? [];
+/** The runs of a workflow or source, newest first. */
+export function Runs({ of }: { of: Pick<RunFilter, 'workflow_id' | 'source_id'> }) {
+  const [state, setState] = useState<(typeof STATES)[number] | undefined>();
   return (
-    <section className="card" aria-label={T.runs.title}>
-      <div className="card-head">
-        <h2>{T.runs.title}</h2>
-        <span className="grow" />
-        <select
-          className="choice"
-          aria-label={T.runs.title}
-          value={state ?? ''}
-          onChange={(event) => setState(event.currentTarget.value || undefined)}
-        >
-          <option value="">{T.runs.all}</option>
-          {STATES.map((one) => (
-            <option key={one} value={one}>
-              {T.states[one]}
-            </option>
-          ))}
-        </select>
-      </div>
-      {isPending && <Loading />}
-      {error && <Failed error={error} again={() => void refetch()} />}
-      {data && runs.length === 0 && <Empty icon="workflows" title={T.runs.none} text={T.runs.noneText} />}
-      <ul className="rows">
-        {runs.map((run) => (
-          <Row key={run.id} run={run} />
-        ))}
-      </ul>
-      {hasNextPage && runs.length > 0 && (
-        <div className="card-body">
-          <Button size="compact-sm" variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            {T.errors.more}
-          </Button>
-        </div>
-      )}
-    </section>
+    <Listed
+      title={T.runs.title}
+      of={useInfiniteQuery(runsQuery({ ...of, state }))}
+      head={
+        <>
+          <span className="grow" />
+          <Choice
+            label={T.runs.title}
+            all={T.runs.all}
+            options={STATES}
+            textOf={(one) => T.states[one] ?? one}
+            value={state}
+            choose={setState}
+          />
+        </>
+      }
+      row={(run) => <Row key={run.id} run={run} />}
+      empty={<Empty icon="workflows" title={T.runs.none} text={T.runs.noneText} />}
+    />
   );
 }
 

@@ -1,8 +1,9 @@
 import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import type { RunWhole } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
-import { cancelRun, isOpen, retryRun, runQuery, type WholeRun } from '../api/runs.ts';
+import { cancelRun, isOpen, retryRun, runQuery } from '../api/runs.ts';
 import { T } from '../english.ts';
 import { Receipts } from '../errors/receipts.tsx';
 import { durationText } from '../parts/duration.ts';
@@ -22,7 +23,7 @@ export function RunPage() {
   return <Whole run={run} />;
 }
 
-function Whole({ run }: { run: WholeRun }) {
+function Whole({ run }: { run: RunWhole }) {
   const names = useNames();
   const now = useNow();
   const of = run.workflow_id ?? run.source_id ?? '';
@@ -129,7 +130,7 @@ function Whole({ run }: { run: WholeRun }) {
   );
 }
 
-function Acts({ run }: { run: WholeRun }) {
+function Acts({ run }: { run: RunWhole }) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const act = async (what: () => Promise<void>): Promise<void> => {
@@ -167,7 +168,7 @@ function Acts({ run }: { run: WholeRun }) {
   );
 }
 
-function Logs({ run: { logs, log_bytes_dropped: dropped = 0 } }: { run: WholeRun }) {
+function Logs({ run: { logs, log_bytes_dropped: dropped = 0 } }: { run: RunWhole }) {
   return (
     <section className="card">
       <div className="card-head">

@@ -1,12 +1,12 @@
 import { useState } from 'react';
-import type { RunStep, WholeRun } from '../api/runs.ts';
+import type { RunWhole, StepResult } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
 import { durationText } from '../parts/duration.ts';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Badge } from '../parts/state.tsx';
 
 /** Steps as bars over the time of the run; a step opens to what it returned and exported. */
-export function Waterfall({ run: { steps, started_at_ms: startedAtMs } }: { run: WholeRun }) {
+export function Waterfall({ run: { steps, started_at_ms: startedAtMs } }: { run: RunWhole }) {
   const from = startedAtMs ?? steps[0]?.started_at_ms ?? 0;
   const ends = steps.map(({ started_at_ms, took_ms }) => (started_at_ms ?? from) + (took_ms ?? 0) - from);
   const whole = Math.max(1, ...ends);
@@ -23,7 +23,7 @@ export function Waterfall({ run: { steps, started_at_ms: startedAtMs } }: { run:
   );
 }
 
-function Step({ step, from, whole }: { step: RunStep; from: number; whole: number }) {
+function Step({ step, from, whole }: { step: StepResult; from: number; whole: number }) {
   const [isOpen, setOpen] = useState(false);
   const { namespace, state, started_at_ms: startedAtMs, took_ms: tookMs, exports: exported = {} } = step;
   const left = (((startedAtMs ?? from) - from) / whole) * 100;

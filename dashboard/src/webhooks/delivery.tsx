@@ -1,8 +1,9 @@
 import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
+import type { Attempt, DeliveryWhole } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
-import { type Attempt, deliveryQuery, resendDelivery, type WholeDelivery } from '../api/webhooks.ts';
+import { deliveryQuery, resendDelivery } from '../api/webhooks.ts';
 import { T } from '../english.ts';
 import { CopyButton } from '../parts/copy.tsx';
 import { durationText } from '../parts/duration.ts';
@@ -23,7 +24,7 @@ export function DeliveryPage() {
   return <Whole delivery={delivery} />;
 }
 
-function Whole({ delivery }: { delivery: WholeDelivery }) {
+function Whole({ delivery }: { delivery: DeliveryWhole }) {
   const client = useQueryClient();
   const names = useNames();
   const { id, webhook_id: webhookId, state, why, attempts, request } = delivery;
@@ -81,16 +82,21 @@ function Whole({ delivery }: { delivery: WholeDelivery }) {
                 {request.method} {request.url}
               </code>
               <span className="grow" />
-              <CopyButton text={request.body} />
+              <CopyButton text={bodyText(request.body)} />
             </div>
             <Scrollable className="raw mono" label={T.webhooks.request}>
-              {request.body}
+              {bodyText(request.body)}
             </Scrollable>
           </section>
         )}
       </div>
     </>
   );
+}
+
+/** A text as it is; bytes as the JSON that stands for them. */
+function bodyText(body: unknown): string {
+  return typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body);
 }
 
 function AttemptCard({ attempt }: { attempt: Attempt }) {

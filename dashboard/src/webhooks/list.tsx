@@ -1,12 +1,14 @@
 import { Button, Modal, TextInput } from '@mantine/core';
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { sessionQuery } from '../api/session.ts';
-import { createWebhook, type Webhook, webhooksQuery } from '../api/webhooks.ts';
+import type { NewWebhook } from '../../../src/client/client.ts';
+import { createWebhook, webhooksQuery } from '../api/webhooks.ts';
 import { T } from '../english.ts';
+import { useMay } from '../parts/act.ts';
 import { Command } from '../parts/copy.tsx';
-import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
+import { Listed } from '../parts/listed.tsx';
+import { Badge, Empty } from '../parts/state.tsx';
 import { toastError } from '../parts/toast.tsx';
 import { SecretDialog } from './secret.tsx';
 
@@ -15,10 +17,8 @@ const SUBSCRIBE =
 
 export function WebhookList() {
   const [isMaking, setMaking] = useState(false);
-  const [made, setMade] = useState<Webhook | null>(null);
-  const canWrite = useQuery(sessionQuery).data?.key.scopes.includes('write') ?? false;
-  const { data, error, isPending, refetch, hasNextPage, fetchNextPage } = useInfiniteQuery(webhooksQuery);
-  const all = data?.pages.flatMap((page) => page.data) ?? [];
+  const [made, setMade] = useState<NewWebhook | null>(null);
+  const canWrite = useMay('write');
   return (
     <>
       <div className="page-head">
@@ -30,35 +30,27 @@ export function WebhookList() {
           </Button>
         )}
       </div>
-      <section className="card" aria-label={T.webhooks.title}>
-        {isPending && <Loading />}
-        {error && <Failed error={error} again={() => void refetch()} />}
-        {data && all.length === 0 && (
+      <Listed
+        isPage
+        title={T.webhooks.title}
+        of={useInfiniteQuery(webhooksQuery)}
+        row={({ id, name, url, active, health }) => (
+          <li key={id} className="group-link">
+            <div className="grow">
+              <Link to="/webhooks/$webhookId" params={{ webhookId: id }}>
+                <bdi>{name || url}</bdi>
+              </Link>
+              <div className="soft cut">{url}</div>
+            </div>
+            <Badge state={active ? health.status : 'paused'} text={active ? undefined : T.webhooks.paused} />
+          </li>
+        )}
+        empty={
           <Empty icon="webhooks" title={T.webhooks.none} text={T.webhooks.noneText}>
             <Command text={SUBSCRIBE} />
           </Empty>
-        )}
-        <ul className="rows">
-          {all.map(({ id, name, url, active, health }) => (
-            <li key={id} className="group-link">
-              <div className="grow">
-                <Link to="/webhooks/$webhookId" params={{ webhookId: id }}>
-                  <bdi>{name || url}</bdi>
-                </Link>
-                <div className="soft cut">{url}</div>
-              </div>
-              <Badge state={active ? health.status : 'paused'} text={active ? undefined : T.webhooks.paused} />
-            </li>
-          ))}
-        </ul>
-        {hasNextPage && (
-          <div className="card-body">
-            <Button size="compact-sm" variant="default" onClick={() => void fetchNextPage()}>
-              {T.errors.more}
-            </Button>
-          </div>
-        )}
-      </section>
+        }
+      />
       {isMaking && (
         <Create
           close={() => setMaking(false)}
@@ -73,7 +65,7 @@ export function WebhookList() {
   );
 }
 
-function Create({ close, done }: { close: () => void; done: (webhook: Webhook) => void }) {
+function Create({ close, done }: { close: () => void; done: (webhook: NewWebhook) => void }) {
   const client = useQueryClient();
   const [url, setUrl] = useState('');
   const [name, setName] = useState('');

@@ -2,19 +2,26 @@ import { Button, Modal } from '@mantine/core';
 import { T } from '../english.ts';
 import { Command } from '../parts/copy.tsx';
 
+interface SecretProps {
+  readonly title?: string;
+  readonly secret: string;
+  readonly text: string;
+  readonly close: () => void;
+}
+
 /** A secret is shown once: it is nowhere to be read again. */
-export function SecretDialog({ secret, text, close }: { secret: string; text: string; close: () => void }) {
+export function SecretDialog({ title = T.webhooks.secret, secret, text, close }: SecretProps) {
   return (
     <Modal
       opened
       onClose={close}
-      title={T.webhooks.secret}
+      title={title}
       closeOnClickOutside={false}
       closeButtonProps={{ 'aria-label': T.help.close }}
     >
       <div className="stack-16">
         <p>{text}</p>
-        <p className="soft">{T.webhooks.secretText}</p>
+        <p className="soft">{T.webhooks.once}</p>
         <Command text={secret} />
         <Button size="xs" onClick={close}>
           {T.webhooks.close}

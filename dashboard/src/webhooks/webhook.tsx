@@ -2,17 +2,13 @@ import { Button } from '@mantine/core';
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import type { Delivery, Webhook } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
 import { sessionQuery } from '../api/session.ts';
-import {
-  deliveriesQuery,
-  rotateSecret,
-  setWebhookActive,
-  testWebhook,
-  type Webhook,
-  webhookQuery,
-} from '../api/webhooks.ts';
+import { deliveriesQuery, rotateSecret, setWebhookActive, testWebhook, webhookQuery } from '../api/webhooks.ts';
 import { T } from '../english.ts';
+import { Choice } from '../parts/choice.tsx';
+import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 import { toast, toastError } from '../parts/toast.tsx';
@@ -98,7 +94,7 @@ function Acts({ webhook: { id, active } }: { webhook: Webhook }) {
       <Button
         size="xs"
         variant="default"
-        onClick={() => void act(async () => setSecret((await rotateSecret(id)).secret ?? null))}
+        onClick={() => void act(async () => setSecret((await rotateSecret(id)).secret))}
       >
         {T.webhooks.rotate}
       </Button>
@@ -109,57 +105,40 @@ function Acts({ webhook: { id, active } }: { webhook: Webhook }) {
 
 function Deliveries({ id }: { id: string }) {
   const names = useNames();
-  const [state, setState] = useState<string | undefined>();
-  const { data, error, isPending, refetch, hasNextPage, fetchNextPage } = useInfiniteQuery(deliveriesQuery(id, state));
-  const all = data?.pages.flatMap((page) => page.data) ?? [];
+  const [state, setState] = useState<Delivery['state'] | undefined>();
   return (
-    <section className="card" aria-label={T.webhooks.deliveries}>
-      <div className="card-head">
-        <h2>{T.webhooks.deliveries}</h2>
-        <span className="grow" />
-        <select
-          className="choice"
-          aria-label={T.webhooks.deliveries}
-          value={state ?? ''}
-          onChange={(event) => setState(event.currentTarget.value || undefined)}
-        >
-          <option value="">{T.webhooks.all}</option>
-          {STATES.map((one) => (
-            <option key={one} value={one}>
-              {T.states[one]}
-            </option>
-          ))}
-        </select>
-      </div>
-      {isPending && <Loading />}
-      {error && <Failed error={error} again={() => void refetch()} />}
-      {data && all.length === 0 && (
-        <Empty icon="mail" title={T.webhooks.noDeliveries} text={T.webhooks.noDeliveriesText} />
+    <Listed
+      title={T.webhooks.deliveries}
+      of={useInfiniteQuery(deliveriesQuery(id, state))}
+      head={
+        <>
+          <span className="grow" />
+          <Choice
+            label={T.webhooks.deliveries}
+            all={T.webhooks.all}
+            options={STATES}
+            textOf={(one) => T.states[one] ?? one}
+            value={state}
+            choose={setState}
+          />
+        </>
+      }
+      row={(delivery) => (
+        <li key={delivery.id} className="group-link">
+          <Badge state={delivery.state} />
+          <div className="grow">
+            <Link to="/deliveries/$deliveryId" params={{ deliveryId: delivery.id }}>
+              <bdi>{names(delivery.emitter_id)}</bdi> {delivery.event_name}
+            </Link>
+            <div className="soft cut">{delivery.why}</div>
+          </div>
+          <span className="soft nowrap only-wide">{T.webhooks.attempts(delivery.attempts_made)}</span>
+          <span className="soft">
+            <Ago ms={delivery.created_at_ms} />
+          </span>
+        </li>
       )}
-      <ul className="rows">
-        {all.map((delivery) => (
-          <li key={delivery.id} className="group-link">
-            <Badge state={delivery.state} />
-            <div className="grow">
-              <Link to="/deliveries/$deliveryId" params={{ deliveryId: delivery.id }}>
-                <bdi>{names(delivery.emitter_id)}</bdi> {delivery.event_name}
-              </Link>
-              <div className="soft cut">{delivery.why}</div>
-            </div>
-            <span className="soft nowrap only-wide">{T.webhooks.attempts(delivery.attempts_made)}</span>
-            <span className="soft">
-              <Ago ms={delivery.created_at_ms} />
-            </span>
-          </li>
-        ))}
-      </ul>
-      {hasNextPage && (
-        <div className="card-body">
-          <Button size="compact-sm" variant="default" onClick={() => void fetchNextPage()}>
-            {T.errors.more}
-          </Button>
-        </div>
-      )}
-    </section>
+      empty={<Empty icon="mail" title={T.webhooks.noDeliveries} text={T.webhooks.noDeliveriesText} />}
+    />
   );
 }

@@ -9,18 +9,11 @@ import {
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { javascript } from '@codemirror/lang-javascript';
-import {
-  bracketMatching,
-  defaultHighlightStyle,
-  HighlightStyle,
-  indentOnInput,
-  syntaxHighlighting,
-} from '@codemirror/language';
+import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
-import { Compartment, EditorState } from '@codemirror/state';
+import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
-import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 
 export interface CodeFault {
@@ -52,13 +45,14 @@ const STYLE = {
   '.cm-tooltip': { backgroundColor: 'var(--raised)', border: '1px solid var(--line)', color: 'var(--text)' },
 } as const;
 
-const DARK = HighlightStyle.define([
-  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: '#c9a2f2' },
-  { tag: [tags.string, tags.special(tags.string), tags.regexp], color: '#9fd8a6' },
-  { tag: [tags.number, tags.bool, tags.null], color: '#f0bb66' },
-  { tag: tags.comment, color: '#8b8f99', fontStyle: 'italic' },
-  { tag: [tags.typeName, tags.className], color: '#82c7ea' },
-  { tag: [tags.function(tags.variableName), tags.propertyName], color: '#aab4f7' },
+/** The colours are variables of the page: they change with its theme, and the editor stays as it is. */
+const HIGHLIGHT = HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: 'var(--code-keyword)' },
+  { tag: [tags.string, tags.special(tags.string), tags.regexp], color: 'var(--good)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--warn)' },
+  { tag: tags.comment, color: 'var(--soft)', fontStyle: 'italic' },
+  { tag: [tags.typeName, tags.className], color: 'var(--code-type)' },
+  { tag: [tags.propertyName, tags.definition(tags.variableName)], color: 'var(--accent-text)' },
 ]);
 
 const OF_CONTEXT: readonly Completion[] = [
@@ -102,14 +96,12 @@ export function CodeEditor(props: EditorProps) {
   const view = useRef<EditorView | null>(null);
   const current = useRef(props);
   current.current = props;
-  const scheme = useComputedColorScheme();
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the editor is made once; the rest is told to it below
   useEffect(() => {
     const parent = host.current;
     if (!parent) return;
     const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' });
-    const colours = new Compartment();
     const made = new EditorView({
       root,
       parent: root,
@@ -125,9 +117,10 @@ export function CodeEditor(props: EditorProps) {
           lintGutter(),
           autocompletion({ override: [completions(steps)] }),
           javascript({ typescript: true }),
-          colours.of(syntaxHighlighting(scheme === 'dark' ? DARK : defaultHighlightStyle)),
-          EditorView.theme(STYLE, { dark: scheme === 'dark' }),
-          EditorView.contentAttributes.of({ 'aria-label': label }),
+          syntaxHighlighting(HIGHLIGHT),
+          EditorView.theme(STYLE),
+          // It scrolls its code: what scrolls must be reached by keyboard, which `contenteditable` alone does not say.
+          EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           EditorState.readOnly.of(isReadOnly),
           keymap.of([
             {
@@ -152,7 +145,7 @@ export function CodeEditor(props: EditorProps) {
       view.current = null;
       made.destroy();
     };
-  }, [scheme]);
+  }, []);
 
   // What was discarded or rolled back replaces the text.
   useEffect(() => {

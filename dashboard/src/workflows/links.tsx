@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
+import type { Subscription } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
-import { listensQuery, type Subscription } from '../api/workflows.ts';
+import { listensQuery } from '../api/workflows.ts';
 import { T } from '../english.ts';
 
 /** Subscriptions to and from a workflow or webhook. */

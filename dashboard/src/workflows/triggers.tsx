@@ -1,5 +1,6 @@
+import type { Trigger } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
-import type { Workflow, WorkflowTrigger } from '../api/types.ts';
+import type { Workflow } from '../api/types.ts';
 import { T } from '../english.ts';
 import { CopyButton } from '../parts/copy.tsx';
 
@@ -13,14 +14,14 @@ export function Triggers({ workflow: { triggers = [] } }: { workflow: Workflow }
       {triggers.length === 0 && <p className="card-body soft">{T.workflows.noTriggers}</p>}
       <ul className="rows">
         {triggers.map((trigger) => (
-          <Trigger key={trigger.id} trigger={trigger} />
+          <TriggerRow key={trigger.id} trigger={trigger} />
         ))}
       </ul>
     </section>
   );
 }
 
-function Trigger({ trigger }: { trigger: WorkflowTrigger }) {
+function TriggerRow({ trigger }: { trigger: Trigger }) {
   const names = useNames();
   const { type, endpoint_url: url, cron, interval_seconds: seconds, timezone } = trigger;
   const from = trigger.source_id ?? trigger.emitter_id;

@@ -1,53 +1,100 @@
 import { Button } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import type { Workflow } from '../api/types.ts';
-import { activateDeployment, deploymentsQuery } from '../api/workflows.ts';
+import { activateDeployment, changesQuery, deploymentsQuery } from '../api/workflows.ts';
 import { T } from '../english.ts';
-import { Badge } from '../parts/state.tsx';
+import { useAct } from '../parts/act.ts';
+import { Card } from '../parts/card.tsx';
+import { CodeDiff } from '../parts/code-diff.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Badge, Failed, Loading } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
-import { toast, toastError } from '../parts/toast.tsx';
 
-export function Versions({
-  workflow: { id, deployment_id: current },
-  canWrite,
-}: {
-  workflow: Workflow;
-  canWrite: boolean;
-}) {
-  const client = useQueryClient();
+interface VersionsProps {
+  readonly workflow: Workflow;
+  readonly canWrite: boolean;
+}
+
+export function Versions({ workflow: { id, deployment_id: current }, canWrite }: VersionsProps) {
   const { data: versions = [] } = useQuery(deploymentsQuery(id));
-  const goBack = async (deploymentId: string): Promise<void> => {
-    try {
-      await activateDeployment(id, deploymentId);
-      toast(T.workflows.rolledBack);
-    } catch (error) {
-      toastError(error);
-    }
-    for (const name of ['workflow', 'deployments']) void client.invalidateQueries({ queryKey: [name, id] });
-  };
+  const [shown, setShown] = useState<string | null>(null);
+  const act = useAct(['workflow', id], ['deployments', id]);
   return (
-    <section className="card">
-      <div className="card-head">
-        <h2>{T.workflows.versions}</h2>
-      </div>
+    <Card title={T.workflows.versions}>
       <ul className="rows">
         {versions.map(({ id: version, created_at }) => (
           <li key={version}>
             <div className="grow">
               <code className="cut">{version}</code>
               <div className="soft">
-                <Ago ms={created_at * 1000} />
+                <Ago ms={created_at * 1000} /> ·{' '}
+                <button type="button" className="link-button" onClick={() => setShown(version)}>
+                  {T.workflows.changes}
+                </button>
               </div>
             </div>
             {version === current && <Badge state="active" text={T.workflows.current} />}
             {version !== current && canWrite && (
-              <Button size="compact-xs" variant="default" onClick={() => void goBack(version)}>
+              <Button
+                size="compact-xs"
+                variant="default"
+                onClick={() => void act(() => activateDeployment(id, version), T.workflows.rolledBack)}
+              >
                 {T.workflows.rollBack}
               </Button>
             )}
           </li>
         ))}
       </ul>
-    </section>
+      {shown !== null && <Changes workflowId={id} version={shown} current={current} close={() => setShown(null)} />}
+    </Card>
+  );
+}
+
+interface ChangesProps {
+  readonly workflowId: string;
+  readonly version: string;
+  readonly current: string;
+  readonly close: () => void;
+}
+
+/** What a version changed, and what going back to it would change. */
+function Changes({ workflowId, version, current, close }: ChangesProps) {
+  const [isToCurrent, setToCurrent] = useState(false);
+  const { data, error, isPending, refetch } = useQuery(
+    changesQuery(workflowId, version, isToCurrent ? current : undefined),
+  );
+  return (
+    <Dialog title={T.workflows.changesOf(version)} isLarge close={close}>
+      <div className="stack-16">
+        {version !== current && (
+          <div>
+            <div className="tabs">
+              <button type="button" aria-pressed={!isToCurrent} onClick={() => setToCurrent(false)}>
+                {T.workflows.toBefore}
+              </button>
+              <button type="button" aria-pressed={isToCurrent} onClick={() => setToCurrent(true)}>
+                {T.workflows.toCurrent}
+              </button>
+            </div>
+          </div>
+        )}
+        {isPending && <Loading />}
+        {error && <Failed error={error} again={() => void refetch()} />}
+        {data?.from_deployment_id === null && <p className="soft">{T.workflows.firstVersion}</p>}
+        {data?.code.length === 0 && <p className="soft">{T.workflows.noChange}</p>}
+        {data?.code.map(({ namespace, lines }) => (
+          <div key={namespace}>
+            <h3 className="mono">{T.differences.step(namespace)}</h3>
+            {lines === null ? (
+              <p className="soft">{T.differences.tooMany}</p>
+            ) : (
+              <CodeDiff label={T.differences.step(namespace)} lines={lines} />
+            )}
+          </div>
+        ))}
+      </div>
+    </Dialog>
   );
 }

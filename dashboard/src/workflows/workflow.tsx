@@ -90,7 +90,7 @@ function Whole({ workflow }: { workflow: Workflow }) {
           <Suspense fallback={<Loading />}>
             <Steps workflow={workflow} canWrite={canWrite} />
           </Suspense>
-          <Runs workflowId={id} />
+          <Runs of={{ workflow_id: id }} />
         </div>
         <div className="stack-16">
           <Triggers workflow={workflow} />

@@ -1,0 +1,116 @@
+import { queryOptions } from '@tanstack/react-query';
+import type {
+  Component,
+  ConfigurableProps,
+  EventRecord,
+  PropOptions,
+  SourceLogLine,
+  SourceWhole,
+  Started,
+} from '../../../src/client/client.ts';
+import { call } from './http.ts';
+import { type Data, listQuery, readAll } from './list.ts';
+
+const AGAIN_MS = 4000;
+
+export const sourcesQuery = queryOptions({
+  queryKey: ['sources'],
+  queryFn: ({ signal }) => readAll<SourceWhole>('/v1/sources', {}, signal),
+  refetchInterval: AGAIN_MS,
+});
+
+export function sourceQuery(id: string) {
+  return queryOptions({
+    queryKey: ['source', id],
+    queryFn: async ({ signal }) => (await call<Data<SourceWhole>>('GET', `/v1/sources/${id}`, undefined, signal)).data,
+  });
+}
+
+export function emissionsQuery(id: string) {
+  return listQuery<EventRecord>({
+    key: ['emissions', id],
+    path: `/v1/sources/${id}/event_summaries`,
+    againMs: AGAIN_MS,
+  });
+}
+
+export function emissionQuery(sourceId: string, id: string) {
+  return queryOptions({
+    queryKey: ['emission', sourceId, id],
+    queryFn: async ({ signal }) => {
+      const path = `/v1/sources/${sourceId}/event_summaries/${id}?expand=event`;
+      return (await call<Data<EventRecord>>('GET', path, undefined, signal)).data;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+export function sourceLogsQuery(id: string) {
+  return listQuery<SourceLogLine>({ key: ['source-logs', id], path: `/v1/sources/${id}/logs`, againMs: AGAIN_MS });
+}
+
+export const componentsQuery = queryOptions({
+  queryKey: ['components'],
+  queryFn: async ({ signal }) =>
+    (await call<Data<readonly Component[]>>('GET', '/v1/components', undefined, signal)).data,
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+/** Where the code of a component is taken from. */
+export type ComponentOf =
+  | { readonly component: string }
+  | { readonly component_code: string }
+  | { readonly source_id: string };
+
+export type Values = Readonly<Record<string, unknown>>;
+
+export type Prop = ConfigurableProps['configurable_props'][number];
+
+/** `asked`: the values on which the props depend; `values` are sent with it, and change nothing by themselves. */
+export function propsQuery(of: ComponentOf, asked: Values, values: Values) {
+  return queryOptions({
+    queryKey: ['props', of, asked],
+    queryFn: async ({ signal }) => {
+      const body = { ...of, configured_props: values };
+      return (await call<Data<ConfigurableProps>>('POST', '/v1/components/props', body, signal)).data
+        .configurable_props;
+    },
+    placeholderData: (before) => before,
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  });
+}
+
+export async function readOptions(of: ComponentOf, values: Values, ask: { prop: string; query: string }) {
+  const body = {
+    ...of,
+    configured_props: values,
+    prop_name: ask.prop,
+    ...(ask.query === '' ? {} : { query: ask.query }),
+  };
+  return (await call<Data<PropOptions>>('POST', '/v1/components/configure', body)).data.options;
+}
+
+export interface SourceInput {
+  readonly name?: string;
+  readonly component?: string;
+  readonly component_code?: string;
+  readonly configured_props?: Values;
+  readonly active?: boolean;
+}
+
+export async function createSource(input: SourceInput): Promise<SourceWhole> {
+  return (await call<Data<SourceWhole>>('POST', '/v1/sources', input)).data;
+}
+
+export async function updateSource(id: string, change: SourceInput): Promise<SourceWhole> {
+  return (await call<Data<SourceWhole>>('PUT', `/v1/sources/${id}`, change)).data;
+}
+
+export async function deleteSource(id: string): Promise<void> {
+  await call('DELETE', `/v1/sources/${id}`);
+}
+
+export async function invokeSource(id: string): Promise<Started> {
+  return (await call<Data<Started>>('POST', `/v1/sources/${id}/invoke`, { event: {} })).data;
+}

@@ -1,0 +1,132 @@
+import { Button, TextInput } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Account } from '../../../src/client/client.ts';
+import { accountsQuery, createAccount, deleteAccount } from '../api/stores.ts';
+import { T } from '../english.ts';
+import { eventFault } from '../errors/event-text.ts';
+import { useAct, useMay } from '../parts/act.ts';
+import { FormDialog } from '../parts/dialog.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Empty, Failed, Loading } from '../parts/state.tsx';
+import { Ago } from '../parts/time.tsx';
+import { toast } from '../parts/toast.tsx';
+import { SettingsFrame } from './frame.tsx';
+
+const words = T.accounts;
+
+export function AccountsPage() {
+  const mayWrite = useMay('write');
+  const [isMaking, setMaking] = useState(false);
+  const { data: all, error, isPending, refetch } = useQuery(accountsQuery);
+  return (
+    <SettingsFrame
+      title={words.title}
+      head={
+        mayWrite && (
+          <Button size="xs" onClick={() => setMaking(true)}>
+            {words.create}
+          </Button>
+        )
+      }
+    >
+      <section className="card" aria-label={words.title}>
+        {isPending && <Loading />}
+        {error && <Failed error={error} again={() => void refetch()} />}
+        {all?.length === 0 && <Empty icon="key" title={words.none} text={words.noneText} />}
+        <ul className="rows">
+          {all?.map((account) => (
+            <Row key={account.id} account={account} mayWrite={mayWrite} />
+          ))}
+        </ul>
+      </section>
+      {isMaking && <NewAccount close={() => setMaking(false)} />}
+    </SettingsFrame>
+  );
+}
+
+function Row({ account, mayWrite }: { account: Account; mayWrite: boolean }) {
+  const { id, app, name, field_names: fields, updated_at: updatedAt } = account;
+  const [isDeleting, setDeleting] = useState(false);
+  const act = useAct(['accounts']);
+  return (
+    <li>
+      <div className="grow">
+        <strong>
+          <bdi>{name}</bdi>
+        </strong>{' '}
+        <span className="soft">{app}</span>
+        <div className="soft cut">
+          <bdi>{fields.join(', ')}</bdi>
+        </div>
+      </div>
+      <code className="soft only-wide">{id}</code>
+      <span className="soft">
+        <Ago ms={updatedAt * 1000} />
+      </span>
+      {mayWrite && (
+        <Button size="compact-xs" variant="default" aria-label={words.deleteOf(name)} onClick={() => setDeleting(true)}>
+          <Icon name="trash" size={14} />
+        </Button>
+      )}
+      {isDeleting && (
+        <FormDialog
+          title={words.delete}
+          submit={words.delete}
+          isBad
+          close={() => setDeleting(false)}
+          run={() => act(() => deleteAccount(id), words.deleted)}
+        >
+          <p>{words.deleteText(name)}</p>
+        </FormDialog>
+      )}
+    </li>
+  );
+}
+
+function NewAccount({ close }: { close: () => void }) {
+  const client = useQueryClient();
+  const [app, setApp] = useState('');
+  const [name, setName] = useState('');
+  const [fields, setFields] = useState('{\n  "api_key": ""\n}');
+  const fault = eventFault(fields);
+  const create = async (): Promise<void> => {
+    const given = name.trim() === '' ? {} : { name: name.trim() };
+    await createAccount({ app: app.trim(), ...given, fields: JSON.parse(fields) as unknown });
+    await client.invalidateQueries({ queryKey: ['accounts'] });
+    toast(words.created);
+  };
+  return (
+    <FormDialog
+      title={words.create}
+      submit={words.create}
+      close={close}
+      run={create}
+      isReady={app.trim() !== '' && fault === null}
+    >
+      <TextInput
+        label={words.app}
+        description={words.appHint}
+        required
+        value={app}
+        onChange={(typed) => setApp(typed.currentTarget.value)}
+      />
+      <TextInput label={words.name} value={name} onChange={(typed) => setName(typed.currentTarget.value)} />
+      <label className="field">
+        <span>{words.fields}</span>
+        <span className="check-hint">{words.fieldsHint}</span>
+        <textarea
+          className="editor-text is-short"
+          spellCheck={false}
+          value={fields}
+          onChange={(typed) => setFields(typed.currentTarget.value)}
+        />
+        {fault !== null && (
+          <span className="bad">
+            {T.error.notJson} {fault}
+          </span>
+        )}
+      </label>
+    </FormDialog>
+  );
+}

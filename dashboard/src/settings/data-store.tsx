@@ -1,0 +1,100 @@
+import { Button } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { DataRecord } from '../../../src/client/client.ts';
+import { dataStoreQuery, deleteDataStore, deleteRecord, recordsQuery } from '../api/stores.ts';
+import { T } from '../english.ts';
+import { useAct, useMay } from '../parts/act.ts';
+import { FormDialog } from '../parts/dialog.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { JsonTree } from '../parts/json-tree.tsx';
+import { Listed } from '../parts/listed.tsx';
+import { Empty, Failed, Loading } from '../parts/state.tsx';
+import { Ago } from '../parts/time.tsx';
+
+const words = T.dataStores;
+
+export function DataStorePage() {
+  const { storeId } = useParams({ from: '/shell/data-stores/$storeId' });
+  const mayWrite = useMay('write');
+  const navigate = useNavigate();
+  const [isDeleting, setDeleting] = useState(false);
+  const { data: store, error, isPending, refetch } = useQuery(dataStoreQuery(storeId));
+  const records = useInfiniteQuery(recordsQuery(storeId));
+  const act = useAct(['data-stores']);
+  if (isPending) return <Loading />;
+  if (!store) return <Failed error={error} again={() => void refetch()} />;
+  const remove = async (): Promise<void> => {
+    await deleteDataStore(storeId);
+    await navigate({ to: '/data-stores' });
+    await act(async () => undefined, words.deleted);
+  };
+  return (
+    <>
+      <Link to="/data-stores" className="crumb">
+        ‹ {words.title}
+      </Link>
+      <div className="page-head">
+        <div className="grow">
+          <h1 className="fault-title">
+            <bdi>{store.name}</bdi>
+          </h1>
+          <p className="soft">
+            <code>{store.id}</code> · {words.records(store.size)}
+          </p>
+        </div>
+        {mayWrite && (
+          <Button size="xs" variant="default" onClick={() => setDeleting(true)}>
+            {words.delete}
+          </Button>
+        )}
+      </div>
+      <Listed
+        title={words.contents}
+        of={records}
+        row={(record) => <Row key={record.key} record={record} storeId={storeId} mayWrite={mayWrite} />}
+        empty={<Empty icon="store" title={words.empty} text={words.emptyText} />}
+      />
+      {isDeleting && (
+        <FormDialog title={words.delete} submit={words.delete} isBad close={() => setDeleting(false)} run={remove}>
+          <p>{words.deleteText(store.name)}</p>
+        </FormDialog>
+      )}
+    </>
+  );
+}
+
+function Row({ record, storeId, mayWrite }: { record: DataRecord; storeId: string; mayWrite: boolean }) {
+  const { key, value, updated_at: updatedAt, expires_at: expiresAt } = record;
+  const [isOpen, setOpen] = useState(false);
+  const act = useAct(['records', storeId], ['data-store', storeId], ['data-stores']);
+  return (
+    <li className="is-block">
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary className="row-summary">
+          <code className="grow cut">
+            <bdi>{key}</bdi>
+          </code>
+          {expiresAt !== null && <span className="badge">{words.expires}</span>}
+          <span className="soft">
+            <Ago ms={updatedAt * 1000} />
+          </span>
+        </summary>
+        {isOpen && <JsonTree value={value} />}
+        {isOpen && mayWrite && (
+          <div className="card-body">
+            <Button
+              size="compact-xs"
+              variant="default"
+              leftSection={<Icon name="trash" size={14} />}
+              onClick={() => void act(() => deleteRecord(storeId, key), words.recordDeleted)}
+            >
+              {words.deleteRecord}
+            </Button>
+          </div>
+        )}
+      </details>
+    </li>
+  );
+}

@@ -1,0 +1,143 @@
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Heartbeat } from '../../../src/client/client.ts';
+import { deleteHeartbeat, heartbeatQuery, setHeartbeatActive } from '../api/heartbeats.ts';
+import { T } from '../english.ts';
+import { useAct, useMay } from '../parts/act.ts';
+import { Card } from '../parts/card.tsx';
+import { Command } from '../parts/copy.tsx';
+import { FormDialog } from '../parts/dialog.tsx';
+import { durationText } from '../parts/duration.ts';
+import { Badge, Failed, Loading } from '../parts/state.tsx';
+import { Ago, At } from '../parts/time.tsx';
+import { Links } from '../workflows/links.tsx';
+import { whenOf } from './heartbeats.tsx';
+
+const words = T.heartbeats;
+
+export function HeartbeatPage() {
+  const { heartbeatId } = useParams({ from: '/shell/heartbeats/$heartbeatId' });
+  const { data: heartbeat, error, isPending, refetch } = useQuery(heartbeatQuery(heartbeatId));
+  if (isPending) return <Loading />;
+  if (!heartbeat) return <Failed error={error} again={() => void refetch()} />;
+  return <Whole heartbeat={heartbeat} />;
+}
+
+function Whole({ heartbeat }: { heartbeat: Heartbeat }) {
+  const mayWrite = useMay('write');
+  const { id, name, status, ping_url: url, codes } = heartbeat;
+  return (
+    <>
+      <Link to="/heartbeats" className="crumb">
+        ‹ {words.title}
+      </Link>
+      <div className="page-head">
+        <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
+          <h1 className="fault-title">
+            <bdi>{name}</bdi> <Badge state={status} text={words.states[status]} />
+          </h1>
+          <p className="soft">
+            {whenOf(heartbeat)} ·{' '}
+            <Link to="/errors" search={{ emitter: id, state: 'all' }}>
+              {T.workflows.errors}
+            </Link>
+          </p>
+          {codes.length > 0 && <p className="bad">{codes.join(', ')}</p>}
+        </div>
+        {mayWrite && <Acts heartbeat={heartbeat} />}
+      </div>
+      <div className="columns">
+        <div className="stack-16">
+          <Card title={words.pinged}>
+            <div className="card-body">
+              <p className="soft">{words.pingText}</p>
+              <Command text={`curl -fsS -X POST ${url}`} />
+            </div>
+          </Card>
+        </div>
+        <div className="stack-16">
+          <section className="card card-body">
+            <Facts heartbeat={heartbeat} />
+          </section>
+          <Links id={id} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Facts({ heartbeat }: { heartbeat: Heartbeat }) {
+  const times = [
+    [words.down, heartbeat.down_since_ms],
+    [words.last, heartbeat.last_ping_at_ms],
+    [words.began, heartbeat.started_at_ms],
+  ] as const;
+  const { next_expected_at_ms: next, last_duration_ms: took, grace_seconds: grace, pings, failures } = heartbeat;
+  return (
+    <dl className="facts">
+      {times.map(
+        ([name, ms]) =>
+          ms !== null && (
+            <div key={name} style={{ display: 'contents' }}>
+              <dt>{name}</dt>
+              <dd>
+                <Ago ms={ms} />
+              </dd>
+            </div>
+          ),
+      )}
+      {next !== null && (
+        <>
+          <dt>{words.next}</dt>
+          <dd>
+            <At ms={next} />
+          </dd>
+        </>
+      )}
+      {took !== null && (
+        <>
+          <dt>{words.took}</dt>
+          <dd>{durationText(took)}</dd>
+        </>
+      )}
+      <dt>{words.graceTime}</dt>
+      <dd>{durationText(grace * 1000)}</dd>
+      <dt>{words.pings}</dt>
+      <dd>{pings.toLocaleString()}</dd>
+      <dt>{words.failures}</dt>
+      <dd>{failures.toLocaleString()}</dd>
+    </dl>
+  );
+}
+
+function Acts({ heartbeat: { id, name, active } }: { heartbeat: Heartbeat }) {
+  const [isDeleting, setDeleting] = useState(false);
+  const navigate = useNavigate();
+  const act = useAct(['heartbeat', id], ['heartbeats']);
+  const remove = async (): Promise<void> => {
+    await deleteHeartbeat(id);
+    await navigate({ to: '/heartbeats' });
+    await act(async () => undefined, words.deleted);
+  };
+  return (
+    <div className="buttons">
+      <Button
+        size="xs"
+        variant="default"
+        onClick={() => void act(() => setHeartbeatActive(id, !active), T.sources.saved)}
+      >
+        {active ? T.webhooks.pause : T.webhooks.resume}
+      </Button>
+      <Button size="xs" variant="default" onClick={() => setDeleting(true)}>
+        {words.delete}
+      </Button>
+      {isDeleting && (
+        <FormDialog title={words.delete} submit={words.delete} isBad close={() => setDeleting(false)} run={remove}>
+          <p>{words.deleteText(name)}</p>
+        </FormDialog>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,144 @@
+import { Button, TextInput } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { ApiKey } from '../../../src/client/client.ts';
+import { createKey, keysQuery, revokeKey, SCOPES, type Scope } from '../api/keys.ts';
+import { sessionQuery } from '../api/session.ts';
+import { T } from '../english.ts';
+import { useAct, useMay } from '../parts/act.ts';
+import { FormDialog } from '../parts/dialog.tsx';
+import { CheckField, NumberField } from '../parts/fields.tsx';
+import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
+import { Ago, At } from '../parts/time.tsx';
+import { SecretDialog } from '../webhooks/secret.tsx';
+import { SettingsFrame } from './frame.tsx';
+
+const words = T.keys;
+const DAY_S = 86_400;
+
+export function KeysPage() {
+  const mayKeys = useMay('keys');
+  const [isMaking, setMaking] = useState(false);
+  const [made, setMade] = useState<string | null>(null);
+  const { data: keys, error, isPending, refetch } = useQuery({ ...keysQuery, enabled: mayKeys });
+  return (
+    <SettingsFrame
+      title={words.title}
+      head={
+        mayKeys && (
+          <Button size="xs" onClick={() => setMaking(true)}>
+            {words.create}
+          </Button>
+        )
+      }
+    >
+      <section className="card" aria-label={words.title}>
+        {!mayKeys && <Empty icon="key" title={words.forbidden} />}
+        {mayKeys && isPending && <Loading />}
+        {error && <Failed error={error} again={() => void refetch()} />}
+        <ul className="rows">
+          {keys?.map((key) => (
+            <Row key={key.id} of={key} />
+          ))}
+        </ul>
+      </section>
+      {isMaking && <NewKey close={() => setMaking(false)} done={setMade} />}
+      {made !== null && (
+        <SecretDialog title={words.key} secret={made} text={words.created} close={() => setMade(null)} />
+      )}
+    </SettingsFrame>
+  );
+}
+
+function Row({ of }: { of: ApiKey }) {
+  const { id, label, scopes, last_used_at: usedAt, expires_at: endsAt, revoked_at: revokedAt } = of;
+  const own = useQuery(sessionQuery).data?.key.id === id;
+  const [isRevoking, setRevoking] = useState(false);
+  const act = useAct(['keys']);
+  return (
+    <li>
+      <div className="grow">
+        <strong>
+          <bdi>{label}</bdi>
+        </strong>{' '}
+        {own && <Badge state="active" text={words.own} />}{' '}
+        {revokedAt !== null && <Badge state="failed" text={words.revoked} />}
+        <div className="soft break">
+          {scopes.join(', ')} · {usedAt === null ? words.unused : words.used}{' '}
+          {usedAt !== null && <Ago ms={usedAt * 1000} />}
+          {endsAt !== null && (
+            <>
+              {' · '}
+              {words.ends} <At ms={endsAt * 1000} />
+            </>
+          )}
+        </div>
+      </div>
+      {revokedAt === null && !own && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label={words.revokeOf(label)}
+          onClick={() => setRevoking(true)}
+        >
+          {words.revoke}
+        </Button>
+      )}
+      {isRevoking && (
+        <FormDialog
+          title={words.revoke}
+          submit={words.revoke}
+          isBad
+          close={() => setRevoking(false)}
+          run={() => act(() => revokeKey(id), words.wasRevoked)}
+        >
+          <p>{words.revokeText(label)}</p>
+        </FormDialog>
+      )}
+    </li>
+  );
+}
+
+function NewKey({ close, done }: { close: () => void; done: (key: string) => void }) {
+  const client = useQueryClient();
+  const grantable = useQuery(sessionQuery).data?.key.scopes ?? [];
+  const [label, setLabel] = useState('');
+  const [scopes, setScopes] = useState<readonly Scope[]>(['read', 'write']);
+  const [days, setDays] = useState<number | null>(null);
+  const create = async (): Promise<void> => {
+    const expires = days === null ? {} : { expires_at: Math.floor(Date.now() / 1000 + days * DAY_S) };
+    const made = await createKey({ label, scopes, ...expires });
+    await client.invalidateQueries({ queryKey: ['keys'] });
+    done(made.api_key);
+  };
+  return (
+    <FormDialog
+      title={words.create}
+      submit={words.create}
+      close={close}
+      run={create}
+      isReady={label.trim() !== '' && scopes.length > 0}
+    >
+      <TextInput
+        label={words.label}
+        description={words.labelHint}
+        required
+        value={label}
+        onChange={(typed) => setLabel(typed.currentTarget.value)}
+      />
+      <fieldset className="field is-group">
+        <legend>{words.scopes}</legend>
+        {SCOPES.filter((scope) => grantable.includes(scope)).map((scope) => (
+          <CheckField
+            key={scope}
+            label={scope}
+            hint={words.scopeHints[scope]}
+            value={scopes.includes(scope)}
+            set={(isIn) => setScopes(isIn ? [...scopes, scope] : scopes.filter((one) => one !== scope))}
+          />
+        ))}
+      </fieldset>
+      <NumberField label={words.days} hint={words.daysHint} min={1} value={days} set={setDays} />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,146 @@
+import { Button, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import type { Owner, Quotas } from '../../../src/client/client.ts';
+import { channelsQuery } from '../api/channels.ts';
+import { quotasQuery } from '../api/keys.ts';
+import { meQuery, updateMe } from '../api/me.ts';
+import { workflowsQuery } from '../api/workflows.ts';
+import { T } from '../english.ts';
+import { useAct, useMay } from '../parts/act.ts';
+import { Card } from '../parts/card.tsx';
+import { CheckField, NumberField } from '../parts/fields.tsx';
+import { Failed, Loading } from '../parts/state.tsx';
+import { SettingsFrame } from './frame.tsx';
+
+const HOUR_MS = 3_600_000;
+const words = T.settings;
+
+export function SettingsPage() {
+  const { data: me, error, isPending, refetch } = useQuery(meQuery);
+  return (
+    <SettingsFrame title={words.profile}>
+      {isPending && <Loading />}
+      {error && <Failed error={error} again={() => void refetch()} />}
+      {me && (
+        <div className="columns">
+          <Profile key={me.updated_at} me={me} />
+          <Quota />
+        </div>
+      )}
+    </SettingsFrame>
+  );
+}
+
+function Profile({ me }: { me: Owner }) {
+  const mayChange = useMay('account');
+  const [name, setName] = useState(me.name);
+  const [email, setEmail] = useState(me.email ?? '');
+  const [globalId, setGlobalId] = useState(me.global_error_workflow_id ?? '');
+  const [hours, setHours] = useState<number | null>(me.digest_window_ms / HOUR_MS);
+  const [told, setTold] = useState(me.channels);
+  const channels = useQuery(channelsQuery).data ?? [];
+  const workflows = useQuery(workflowsQuery).data ?? [];
+  const act = useAct(['me'], ['session']);
+  const save = (event: FormEvent): void => {
+    event.preventDefault();
+    const change = {
+      name,
+      email: email.trim() === '' ? null : email.trim(),
+      channels: told,
+      ...(hours === null ? {} : { digest_window_ms: Math.round(hours * HOUR_MS) }),
+      ...(globalId === '' || globalId === me.global_error_workflow_id ? {} : { global_error_workflow_id: globalId }),
+    };
+    void act(() => updateMe(change), words.saved);
+  };
+  return (
+    <form className="card card-body stack-16 form" onSubmit={save}>
+      <fieldset className="bare stack-16" disabled={!mayChange}>
+        <TextInput label={words.name} required value={name} onChange={(typed) => setName(typed.currentTarget.value)} />
+        <TextInput
+          label={words.email}
+          description={words.emailHint}
+          type="email"
+          value={email}
+          onChange={(typed) => setEmail(typed.currentTarget.value)}
+        />
+        <label className="field">
+          <span>{words.globalWorkflow}</span>
+          <span className="check-hint">{words.globalHint}</span>
+          <select
+            className="choice is-wide"
+            value={globalId}
+            onChange={({ currentTarget }) => setGlobalId(currentTarget.value)}
+          >
+            {globalId === '' && <option value="">{words.noGlobal}</option>}
+            {workflows.map(({ id, name: of }) => (
+              <option key={id} value={id}>
+                {of}
+              </option>
+            ))}
+          </select>
+        </label>
+        <NumberField label={words.digest} hint={words.digestHint} min={0} step="any" value={hours} set={setHours} />
+        <fieldset className="field is-group">
+          <legend>{words.channels}</legend>
+          {channels.length === 0 && <span className="soft">{T.channels.none}</span>}
+          {channels.map(({ id, name: of, kind }) => (
+            <CheckField
+              key={id}
+              label={of}
+              hint={T.channels.kinds[kind]}
+              value={told.includes(id)}
+              set={(isTold) => setTold(isTold ? [...told, id] : told.filter((one) => one !== id))}
+            />
+          ))}
+        </fieldset>
+        {mayChange ? (
+          <div>
+            <Button type="submit" size="xs">
+              {words.save}
+            </Button>
+          </div>
+        ) : (
+          <p className="soft">{words.readOnly}</p>
+        )}
+      </fieldset>
+    </form>
+  );
+}
+
+type Measure = 'processes' | 'cpu_seconds_per_minute' | 'requests_per_second' | 'stored_bytes';
+
+const MEASURES: readonly Measure[] = ['processes', 'cpu_seconds_per_minute', 'requests_per_second', 'stored_bytes'];
+
+function Quota() {
+  const { data: quotas } = useQuery(quotasQuery);
+  if (!quotas) return null;
+  return (
+    <Card title={words.quotas}>
+      <div className="card-body">
+        <dl className="facts">
+          {MEASURES.map((measure) => (
+            <div key={measure} style={{ display: 'contents' }}>
+              <dt>{words.measures[measure]}</dt>
+              <dd>{usedText(quotas, measure)}</dd>
+            </div>
+          ))}
+        </dl>
+      </div>
+    </Card>
+  );
+}
+
+const BYTES = new Intl.NumberFormat(undefined, {
+  notation: 'compact',
+  style: 'unit',
+  unit: 'byte',
+  unitDisplay: 'narrow',
+});
+
+function usedText({ use, limits }: Quotas, measure: Measure): string {
+  const shown = (value: number | null): string =>
+    value === null ? '–' : measure === 'stored_bytes' ? BYTES.format(value) : value.toLocaleString();
+  const limit = limits[measure];
+  return limit === null ? shown(use[measure]) : words.usedOf(shown(use[measure]), shown(limit));
+}

@@ -1,0 +1,49 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { EventRecord } from '../../../src/client/client.ts';
+import { emissionQuery, emissionsQuery } from '../api/sources.ts';
+import { T } from '../english.ts';
+import { JsonTree } from '../parts/json-tree.tsx';
+import { Listed } from '../parts/listed.tsx';
+import { Empty, Failed, Loading } from '../parts/state.tsx';
+import { Ago } from '../parts/time.tsx';
+
+/** What a source emitted, newest first; each opens to its event. */
+export function Emissions({ sourceId }: { sourceId: string }) {
+  return (
+    <Listed
+      title={T.sources.emissions}
+      of={useInfiniteQuery(emissionsQuery(sourceId))}
+      row={(emission) => <Row key={emission.id} emission={emission} sourceId={sourceId} />}
+      empty={<Empty icon="sources" title={T.sources.noEmissions} text={T.sources.noEmissionsText} />}
+    />
+  );
+}
+
+function Row({ emission, sourceId }: { emission: EventRecord; sourceId: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const { id, indexed_at_ms: atMs, metadata } = emission;
+  return (
+    <li className="is-block">
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary className="row-summary">
+          <span className="grow cut">
+            <bdi>{metadata.summary ?? metadata.id ?? id}</bdi>
+          </span>
+          {metadata.name !== '' && <code className="soft">{metadata.name}</code>}
+          <span className="soft">
+            <Ago ms={atMs} />
+          </span>
+        </summary>
+        {isOpen && <Whole sourceId={sourceId} id={id} />}
+      </details>
+    </li>
+  );
+}
+
+function Whole({ sourceId, id }: { sourceId: string; id: string }) {
+  const { data, error, isPending, refetch } = useQuery(emissionQuery(sourceId, id));
+  if (isPending) return <Loading />;
+  if (!data) return <Failed error={error} again={() => void refetch()} />;
+  return <JsonTree value={data.event ?? null} />;
+}

@@ -1,0 +1,62 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { SourceWhole } from '../../../src/client/client.ts';
+import { sourcesQuery } from '../api/sources.ts';
+import { T } from '../english.ts';
+import { useMay } from '../parts/act.ts';
+import { Command } from '../parts/copy.tsx';
+import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
+import { Ago } from '../parts/time.tsx';
+
+export function SourceList() {
+  const mayWrite = useMay('write');
+  const { data: all, error, isPending, refetch } = useQuery(sourcesQuery);
+  return (
+    <>
+      <div className="page-head">
+        <h1>{T.sources.title}</h1>
+        <span className="grow" />
+        {mayWrite && (
+          <Link to="/sources/new" className="button-link is-main">
+            {T.sources.create}
+          </Link>
+        )}
+      </div>
+      <section className="card" aria-label={T.sources.title}>
+        {isPending && <Loading />}
+        {error && <Failed error={error} again={() => void refetch()} />}
+        {all?.length === 0 && (
+          <Empty icon="sources" title={T.sources.none} text={T.sources.noneText}>
+            <Command text={T.sources.command} />
+          </Empty>
+        )}
+        <ul className="rows">
+          {all?.map((source) => (
+            <li key={source.id} className="group-link">
+              <div className="grow">
+                <Link to="/sources/$sourceId" params={{ sourceId: source.id }}>
+                  <bdi>{source.name}</bdi>
+                </Link>
+                <div className="soft cut">
+                  <bdi>{kindOf(source)}</bdi>
+                </div>
+              </div>
+              <Badge
+                state={source.active ? 'active' : 'paused'}
+                text={source.active ? T.workflows.active : T.workflows.inactive}
+              />
+              <span className="soft">
+                <Ago ms={source.updated_at * 1000} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </>
+  );
+}
+
+/** What a source is made of, and how it is reached. */
+export function kindOf({ component, component_path: path, endpoint_url: url }: SourceWhole): string {
+  return [component ?? path ?? T.sources.ownCode, url].filter(Boolean).join(' · ');
+}

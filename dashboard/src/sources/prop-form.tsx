@@ -1,0 +1,81 @@
+// A form made from the props of a component: each by its type, asked for again when one changes on which others depend.
+
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { ApiError } from '../api/http.ts';
+import { type ComponentOf, type Prop, propsQuery, type Values } from '../api/sources.ts';
+import { T } from '../english.ts';
+import { Failed, Loading } from '../parts/state.tsx';
+import { toastError } from '../parts/toast.tsx';
+import { PropField } from './prop-field.tsx';
+
+interface PropFormProps {
+  readonly of: ComponentOf;
+  readonly first: Values;
+  readonly submit: string;
+  readonly send: (values: Values) => Promise<void>;
+}
+
+/** Props that no person is asked for. */
+const SILENT: readonly unknown[] = ['$.service.db', 'dir'];
+
+function isAsked({ type, hidden, disabled, static: fixed }: Prop): boolean {
+  return hidden !== true && disabled !== true && (fixed === undefined || fixed === null) && !SILENT.includes(type);
+}
+
+/** Not what a prop had that is gone since another one changed, nor the address that the server gave. */
+function isSent(name: string): (prop: Prop) => boolean {
+  return (prop) => prop.name === name && prop.type !== '$.interface.http';
+}
+
+export function PropForm({ of, first, submit, send }: PropFormProps) {
+  const [values, setValues] = useState<Values>(first);
+  /** The values that the props depend on, as they were when the props were asked for last. */
+  const [asked, setAsked] = useState<Values>({});
+  const [faults, setFaults] = useState<Readonly<Record<string, string>>>({});
+  const [isBusy, setBusy] = useState(false);
+  const { data: props, error, isPending, refetch, isFetching } = useQuery(propsQuery(of, asked, values));
+  if (isPending) return <Loading />;
+  if (!props) return <Failed error={error} again={() => void refetch()} />;
+  const set = (prop: Prop, value: unknown): void => {
+    const { [prop.name]: _, ...others } = values;
+    setValues(value === undefined ? others : { ...values, [prop.name]: value });
+    if (prop.reloadProps === true) setAsked({ ...asked, [prop.name]: value });
+  };
+  const go = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    setFaults({});
+    try {
+      await send(Object.fromEntries(Object.entries(values).filter(([name]) => props.some(isSent(name)))));
+    } catch (refused) {
+      const parts = refused instanceof ApiError ? (refused.problem?.errors ?? []) : [];
+      const named = parts.map(({ parameter, message }) => [parameter.replace(/^configured_props\./, ''), message]);
+      setFaults(Object.fromEntries(named));
+      toastError(refused);
+    }
+    setBusy(false);
+  };
+  return (
+    <form className="stack-16" onSubmit={(event) => void go(event)} aria-busy={isFetching} noValidate>
+      {props.filter(isAsked).map((prop) => (
+        <PropField
+          key={prop.name}
+          of={of}
+          prop={prop}
+          values={values}
+          fault={faults[prop.name]}
+          set={(value) => set(prop, value)}
+        />
+      ))}
+      {error && <p className="bad">{error.message}</p>}
+      <div>
+        <Button type="submit" size="xs" loading={isBusy}>
+          {submit}
+        </Button>
+      </div>
+      {props.filter(isAsked).length === 0 && <p className="soft">{T.sources.noProps}</p>}
+    </form>
+  );
+}

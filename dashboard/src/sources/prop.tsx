@@ -1,0 +1,27 @@
+import type { ComponentOf, Prop, Values } from '../api/sources.ts';
+import { T } from '../english.ts';
+
+export interface PropFieldProps {
+  readonly of: ComponentOf;
+  readonly prop: Prop;
+  readonly values: Values;
+  readonly fault: string | undefined;
+  readonly set: (value: unknown) => void;
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
+}
+
+export function labelOf({ name, label, optional, default: first }: Prop): string {
+  const said = textOf(label) || name;
+  return optional === true || first !== undefined ? T.sources.optional(said) : said;
+}
+
+export function Fault({ fault }: { fault: string | undefined }) {
+  return fault === undefined ? null : (
+    <span className="bad" role="alert">
+      {fault}
+    </span>
+  );
+}

@@ -1,0 +1,176 @@
+import { Button } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { SourceWhole } from '../../../src/client/client.ts';
+import { deleteSource, invokeSource, sourceLogsQuery, sourceQuery, updateSource } from '../api/sources.ts';
+import { T } from '../english.ts';
+import { useAct, useMay } from '../parts/act.ts';
+import { Card } from '../parts/card.tsx';
+import { Command } from '../parts/copy.tsx';
+import { FormDialog } from '../parts/dialog.tsx';
+import { JsonTree } from '../parts/json-tree.tsx';
+import { Listed } from '../parts/listed.tsx';
+import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
+import { At } from '../parts/time.tsx';
+import { Runs } from '../runs/run-rows.tsx';
+import { Links } from '../workflows/links.tsx';
+import { Emissions } from './emissions.tsx';
+import { kindOf } from './list.tsx';
+import { PropForm } from './prop-form.tsx';
+
+export function SourcePage() {
+  const { sourceId } = useParams({ from: '/shell/sources/$sourceId' });
+  const { data: source, error, isPending, refetch } = useQuery(sourceQuery(sourceId));
+  if (isPending) return <Loading />;
+  if (!source) return <Failed error={error} again={() => void refetch()} />;
+  return <Whole key={sourceId} source={source} />;
+}
+
+function Whole({ source }: { source: SourceWhole }) {
+  const mayWrite = useMay('write');
+  const { id, name, active, endpoint_url: url, skipped_ticks: skipped, configured_props: props } = source;
+  const [isEditing, setEditing] = useState(false);
+  const act = useAct(['source', id], ['sources']);
+  return (
+    <>
+      <Link to="/sources" className="crumb">
+        ‹ {T.sources.title}
+      </Link>
+      <div className="page-head">
+        <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
+          <h1 className="fault-title">
+            <bdi>{name}</bdi>{' '}
+            <Badge state={active ? 'active' : 'paused'} text={active ? T.workflows.active : T.workflows.inactive} />
+          </h1>
+          <p className="soft break">
+            <code>{id}</code> · {kindOf({ ...source, endpoint_url: '' })} ·{' '}
+            <Link to="/errors" search={{ emitter: id, state: 'all' }}>
+              {T.workflows.errors}
+            </Link>
+          </p>
+        </div>
+        {mayWrite && <Acts source={source} />}
+      </div>
+      <div className="columns">
+        <div className="stack-16">
+          <Emissions sourceId={id} />
+          <Logs sourceId={id} />
+          <Runs of={{ source_id: id }} />
+        </div>
+        <div className="stack-16">
+          {url && (
+            <Card title={T.sources.address}>
+              <div className="card-body">
+                <Command text={url} />
+              </div>
+            </Card>
+          )}
+          <Card
+            title={T.sources.props}
+            head={
+              <>
+                <span className="grow" />
+                {mayWrite && (
+                  <Button size="compact-xs" variant="default" onClick={() => setEditing(!isEditing)}>
+                    {isEditing ? T.error.cancel : T.sources.edit}
+                  </Button>
+                )}
+              </>
+            }
+          >
+            {isEditing ? (
+              <div className="card-body">
+                <PropForm
+                  of={{ source_id: id }}
+                  first={props}
+                  submit={T.sources.save}
+                  send={async (values) => {
+                    await updateSource(id, { configured_props: values });
+                    setEditing(false);
+                    await act(async () => undefined, T.sources.saved);
+                  }}
+                />
+              </div>
+            ) : (
+              <JsonTree value={props} />
+            )}
+          </Card>
+          {skipped !== undefined && (
+            <section className="card card-body">
+              <dl className="facts">
+                <dt>{T.sources.skipped}</dt>
+                <dd>{skipped.toLocaleString()}</dd>
+              </dl>
+            </section>
+          )}
+          <Links id={id} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Acts({ source: { id, name, active } }: { source: SourceWhole }) {
+  const [isDeleting, setDeleting] = useState(false);
+  const navigate = useNavigate();
+  const act = useAct(['source', id], ['sources'], ['names'], ['emissions', id], ['source-logs', id], ['runs']);
+  const remove = async (): Promise<void> => {
+    await deleteSource(id);
+    await navigate({ to: '/sources' });
+    await act(async () => undefined, T.sources.deleted);
+  };
+  return (
+    <div className="buttons">
+      <Button size="xs" disabled={!active} onClick={() => void act(() => invokeSource(id), T.sources.invoked)}>
+        {T.sources.invoke}
+      </Button>
+      <Button
+        size="xs"
+        variant="default"
+        onClick={() => void act(() => updateSource(id, { active: !active }), T.sources.saved)}
+      >
+        {active ? T.workflows.deactivate : T.workflows.activate}
+      </Button>
+      <Button size="xs" variant="default" onClick={() => setDeleting(true)}>
+        {T.sources.delete}
+      </Button>
+      {isDeleting && (
+        <FormDialog
+          title={T.sources.delete}
+          submit={T.sources.delete}
+          isBad
+          close={() => setDeleting(false)}
+          run={remove}
+        >
+          <p>{T.sources.deleteText(name)}</p>
+        </FormDialog>
+      )}
+    </div>
+  );
+}
+
+function Logs({ sourceId }: { sourceId: string }) {
+  return (
+    <Listed
+      title={T.sources.logs}
+      of={useInfiniteQuery(sourceLogsQuery(sourceId))}
+      row={({ id, run_id: runId, ts_ms: tsMs, level, text }) => (
+        <li key={id} className={level === 'error' ? 'bad' : level === 'warn' ? 'warn' : undefined}>
+          <div className="grow break mono">
+            <bdi>{text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text}</bdi>
+          </div>
+          <Link to="/runs/$runId" params={{ runId }} className="nowrap">
+            {T.operations.run}
+          </Link>
+          <span className="soft nowrap">
+            <At ms={tsMs} />
+          </span>
+        </li>
+      )}
+      empty={<Empty icon="docs" title={T.runs.noLogs} />}
+    />
+  );
+}
+
+const MAX_CHARS = 2000;

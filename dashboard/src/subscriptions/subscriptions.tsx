@@ -1,0 +1,139 @@
+import { Button, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useMemo, useState } from 'react';
+import type { Subscription } from '../../../src/client/client.ts';
+import { useNames } from '../api/names.ts';
+import { deleteSubscription, subscriptionsQuery } from '../api/subscriptions.ts';
+import { T } from '../english.ts';
+import { useAct, useMay } from '../parts/act.ts';
+import { Card } from '../parts/card.tsx';
+import { Command } from '../parts/copy.tsx';
+import { FormDialog } from '../parts/dialog.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Empty, Failed, Loading } from '../parts/state.tsx';
+import { NodeLink } from './node-link.tsx';
+import { Subscribe } from './subscribe.tsx';
+
+/** The layout is a library of its own: it comes when there is something to draw. */
+const Graph = lazy(async () => ({ default: (await import('./graph.tsx')).Graph }));
+
+/** A picture of more says nothing, and takes seconds to lay out. */
+const DRAWN = 150;
+const LISTED = 300;
+
+const words = T.subscriptions;
+
+export function useNodeNames(): (id: string) => string {
+  const names = useNames();
+  return (id) => words.wildcards[id] ?? (id.startsWith('u_') ? words.wildcards['*'] : undefined) ?? names(id);
+}
+
+export function SubscriptionsPage() {
+  const mayWrite = useMay('write');
+  const names = useNodeNames();
+  const [text, setText] = useState('');
+  const [isMaking, setMaking] = useState(false);
+  const { data: all, error, isPending, refetch } = useQuery(subscriptionsQuery);
+  const wanted = text.trim().toLowerCase();
+  const said = ({ emitter_id, listener_id, event_name }: Subscription): string =>
+    `${names(emitter_id)} ${names(listener_id)} ${event_name} ${emitter_id} ${listener_id}`.toLowerCase();
+  const found = (all ?? []).filter((one) => said(one).includes(wanted));
+  const key = found.map(({ id }) => id).join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the layout changes with what is found alone
+  const drawn = useMemo(() => found.slice(0, DRAWN), [key]);
+  return (
+    <>
+      <div className="page-head">
+        <h1>{words.title}</h1>
+        <span className="grow" />
+        <TextInput
+          size="xs"
+          type="search"
+          aria-label={words.search}
+          placeholder={words.search}
+          leftSection={<Icon name="search" size={15} />}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+        {mayWrite && (
+          <Button size="xs" onClick={() => setMaking(true)}>
+            {words.create}
+          </Button>
+        )}
+      </div>
+      {isPending && <Loading />}
+      {error && <Failed error={error} again={() => void refetch()} />}
+      {all?.length === 0 && (
+        <div className="card">
+          <Empty icon="subscriptions" title={words.none} text={words.noneText}>
+            <Command text={words.command} />
+          </Empty>
+        </div>
+      )}
+      {all && all.length > 0 && (
+        <div className="stack-16">
+          {drawn.length > 0 && (
+            <section className="card">
+              <Suspense fallback={<Loading />}>
+                <Graph edges={drawn} names={names} />
+              </Suspense>
+              {found.length > DRAWN && <p className="card-body soft">{words.part(DRAWN, found.length)}</p>}
+            </section>
+          )}
+          <Card title={words.list}>
+            {found.length === 0 && <Empty icon="search" title={words.noMatch} />}
+            <ul className="rows">
+              {found.slice(0, LISTED).map((one) => (
+                <Row key={one.id} subscription={one} names={names} mayWrite={mayWrite} />
+              ))}
+            </ul>
+            {found.length > LISTED && <p className="card-body soft">{words.part(LISTED, found.length)}</p>}
+          </Card>
+        </div>
+      )}
+      {isMaking && <Subscribe close={() => setMaking(false)} />}
+    </>
+  );
+}
+
+interface RowProps {
+  readonly subscription: Subscription;
+  readonly names: (id: string) => string;
+  readonly mayWrite: boolean;
+}
+
+function Row({ subscription, names, mayWrite }: RowProps) {
+  const { id, emitter_id: emitterId, listener_id: listenerId, event_name: event, active } = subscription;
+  const [isDeleting, setDeleting] = useState(false);
+  const act = useAct(['subscriptions']);
+  const [emitter, listener] = [names(emitterId), names(listenerId)];
+  return (
+    <li>
+      <div className="grow cut">
+        <NodeLink id={listenerId} name={listener} /> {words.hears(event)} <NodeLink id={emitterId} name={emitter} />
+      </div>
+      {!active && <span className="badge">{T.workflows.inactive}</span>}
+      {mayWrite && (
+        <Button
+          size="compact-xs"
+          variant="default"
+          aria-label={words.deleteOf(listener, emitter)}
+          onClick={() => setDeleting(true)}
+        >
+          <Icon name="trash" size={14} />
+        </Button>
+      )}
+      {isDeleting && (
+        <FormDialog
+          title={words.delete}
+          submit={words.delete}
+          isBad
+          close={() => setDeleting(false)}
+          run={() => act(() => deleteSubscription(id), words.deleted)}
+        >
+          <p>{words.deleteText(listener, emitter)}</p>
+        </FormDialog>
+      )}
+    </li>
+  );
+}
