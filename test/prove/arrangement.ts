@@ -1,5 +1,5 @@
 // What is set up in the server, and what must therefore follow from each event. The event itself decides what becomes of
-// it, so that the verdict needs nothing but the event's number and kind.
+// it, so that the verdict needs nothing but the event's number and kind. What becomes of a replay of it is decided by its number.
 //
 //   HTTP ──▶ A ──$errors──▶ B, the global error workflow, webhook W
 //             └──its own───▶ C, webhook W
@@ -29,10 +29,15 @@ export const A_CODE = `export default async ({ steps, $ }) => {
   const { n, kind, wait_ms } = steps.trigger.event.body;
   if (kind.startsWith('late')) await new Promise((resolve) => setTimeout(resolve, wait_ms));
   if (kind.includes('emit')) $.send.emit({ n });
-  if (kind.endsWith('throw')) throw new Error('event ' + n);
-  if (kind === 'exit') process.exit(3);
+  const isReplay = steps.trigger.context.replay;
+  if (kind.endsWith('throw') && (!isReplay || n % 4 === 0)) throw new Error('event ' + n);
+  if (kind.endsWith('throw') && n % 4 === 1) throw new Error('event ' + n + ' again');
+  if (kind === 'exit' && !isReplay) process.exit(3);
   return n;
 };`;
+
+/** Fails no more: what is replayed with it is fixed. */
+export const REPAIRED_CODE = 'export default ({ steps }) => steps.trigger.event.body.n;';
 
 export interface Arrangement {
   /** Of the HTTP trigger; the same at every server. */

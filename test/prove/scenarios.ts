@@ -112,6 +112,7 @@ async function onFile(seed: number, act: Act, given?: string): Promise<Result> {
     dice: createDice(seed),
     readRows: async () => readRows(dataDir),
     mayFailToStart: given !== undefined,
+    isKilledAtEnd: given === undefined,
   };
   try {
     return await within(world, act);

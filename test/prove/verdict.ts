@@ -3,6 +3,7 @@
 import { emitId } from '../../src/domain/ids.ts';
 import { type Arrangement, EMITS, FAILS } from './arrangement.ts';
 import { Findings } from './findings.ts';
+import { judgeInbox } from './inbox-verdict.ts';
 import type { Sent } from './load.ts';
 import type { Sightings } from './receiver.ts';
 import { type EmissionRow, grouped, type Rows, type RunRow } from './rows.ts';
@@ -12,6 +13,8 @@ export interface Evidence {
   readonly sent: ReadonlyMap<number, Sent>;
   readonly seen: ReadonlyMap<string, Sightings>;
   readonly arrangement: Arrangement;
+  /** Groups that a caller has resolved, as it was answered. */
+  readonly resolved: ReadonlySet<string>;
   /** Disk full: code that could not be started has failed, which the event did not decide. */
   readonly mayFailToStart?: boolean;
   /**
@@ -63,6 +66,9 @@ class Judge {
     this.#deliveries();
     this.#wholeness();
     this.#ledger();
+    const inbox = judgeInbox(this.#evidence.rows, this.#evidence.resolved, this.#evidence.isRemote === true);
+    this.#lost.addAll(inbox.lost);
+    this.#wrong.addAll(inbox.wrong);
     const { emissions, runs, deliveries, attempts } = this.#evidence.rows;
     const counts = {
       events_sent: this.#evidence.sent.size,
@@ -76,6 +82,7 @@ class Judge {
       deliveries: deliveries.length,
       attempts: [...attempts.values()].reduce((sum, n) => sum + n, 0),
       deliveries_seen_twice: this.#duplicates,
+      ...inbox.counts,
       lost: this.#lost.count,
       wrong: this.#wrong.count,
     };
@@ -170,8 +177,9 @@ class Judge {
     }
   }
 
-  #listenersOf({ emitter_id: emitter, name }: EmissionRow): string[] {
+  #listenersOf({ emitter_id: emitter, name, only_listener_id: only }: EmissionRow): string[] {
     const { a, b, c, w, global } = this.#evidence.arrangement;
+    if (only !== null) return [only];
     if (emitter.startsWith('hi_')) return [a];
     if (name === '$email') return ['mail'];
     if (emitter === a) return name === '$errors' ? [b, w, global] : [c, w];

@@ -16,7 +16,7 @@ const TWO_PART = 0.25;
 
 export async function killed(seed: number, kills: number): Promise<Result> {
   const database = await startDatabase();
-  return onNodes({ seed, database }, async (setting) => {
+  return onNodes({ seed, database, isKilledAtEnd: true }, async (setting) => {
     for (let n = 0; n < kills; n++) await killSome(setting, database);
   });
 }

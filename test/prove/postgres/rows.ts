@@ -2,7 +2,17 @@
 
 import { join } from 'node:path';
 import { DatabaseSession } from '../../../src/store/postgres/connection/database-session.ts';
-import type { DeliveryRow, EmissionRow, Rows, RunRow } from '../rows.ts';
+import type {
+  DeliveryRow,
+  EmissionRow,
+  GroupPartRow,
+  GroupRow,
+  OperationRow,
+  ResultRow,
+  Rows,
+  RunRow,
+} from '../rows.ts';
+import { INBOX } from '../rows.ts';
 
 type CheckPostgres = typeof import('../../../src/store/postgres/maintenance/check.ts').checkPostgres;
 
@@ -25,10 +35,15 @@ export async function readPostgresRows({ url, program, rescues }: Source): Promi
     );
     const [tag] = await all<{ value: string }>("SELECT value FROM meta WHERE name = 'store_tag'");
     return {
+      groups: await all<GroupRow>(INBOX.groups),
+      hours: await all<GroupPartRow>(INBOX.hours),
+      deployments: await all<GroupPartRow>(INBOX.deployments),
+      operations: await all<OperationRow>(INBOX.operations),
+      results: await all<ResultRow>(INBOX.results),
       storeTag: tag?.value ?? '',
       emissions: await all<EmissionRow>(
-        `SELECT entry, emitter_id, name, cause_run, cause_delivery, original_start, original_length, body
-          FROM emissions ORDER BY entry`,
+        `SELECT entry, owner_id, emitter_id, name, cause_run, cause_delivery, summary, only_listener_id, group_id,
+            original_start, original_length, body FROM emissions ORDER BY entry`,
       ),
       runs: await all<RunRow>(
         'SELECT run, runnable_id, entry, state, error_entry, error_code FROM all_runs ORDER BY run',

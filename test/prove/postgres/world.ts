@@ -16,6 +16,7 @@ export interface NodesOptions {
   readonly database: Database;
   /** Of each node: its roles, or nothing for all of them. Three with all of them unless told otherwise. */
   readonly roles?: readonly string[];
+  readonly isKilledAtEnd?: boolean;
 }
 
 /** Six for reading, three for transactions, one that listens. */
@@ -23,7 +24,10 @@ const CONNECTIONS_PER_NODE = 11;
 const GONE_DEADLINE_MS = 5000;
 
 /** Disposes of the database, whatever happens. */
-export async function onNodes({ seed, database, roles = ['', '', ''] }: NodesOptions, act: Act): Promise<Result> {
+export async function onNodes(
+  { seed, database, roles = ['', '', ''], isKilledAtEnd = false }: NodesOptions,
+  act: Act,
+): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), 'errand-prove-'));
   let result: Result;
   try {
@@ -41,6 +45,7 @@ export async function onNodes({ seed, database, roles = ['', '', ''] }: NodesOpt
           rescues: servers.reduce((sum, { rescues }) => sum + sumOf(rescues).runs, 0),
         }),
       isRemote: true,
+      isKilledAtEnd: isKilledAtEnd,
     };
     result = await within(world, act);
   } finally {
