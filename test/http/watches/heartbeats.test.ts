@@ -4,38 +4,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
+import { beat, pass } from '../../support/heartbeats.ts';
 import { createOwner } from '../../support/owners.ts';
 import { until } from '../../support/wait.ts';
-
-/** Shorter than what is taken for a server that was away; three of them are longer than interval and grace of `beat`. */
-const STEP_MS = 14_000;
-
-const beat = (errand: Errand, more: Json = {}): Promise<Json> =>
-  errand.client.post('/v1/heartbeats', { name: 'Backup', interval_seconds: 10, grace_seconds: 30, ...more });
 
 const shown = async (errand: Errand, { id }: Json): Promise<Json> =>
   (await errand.client.get(`/v1/heartbeats/${id}`)).data;
 
 const errorsOf = async (errand: Errand, { id }: Json): Promise<Json[]> =>
   (await errand.client.get(`/v1/heartbeats/${id}/$errors/event_summaries?expand=event`)).data;
-
-/** The clock goes on, and the scheduler looks all the time. */
-async function pass(errand: Errand, steps = 3): Promise<void> {
-  const { id } = await beat(errand, { name: 'Marker' });
-  const judgedAt = async (): Promise<number> => {
-    const headers = { authorization: `Bearer ${errand.client.key}` };
-    const metrics = await (await fetch(`${errand.url}/metrics`, { headers })).text();
-    return Number(/^errand_watches_judged_timestamp_seconds (\S+)$/m.exec(metrics)?.[1]);
-  };
-  await until('the scheduler looks for the first time', async () => (await judgedAt()) > 0);
-  for (let step = 0; step < steps; step++) {
-    const before = await judgedAt();
-    errand.forward(STEP_MS);
-    await errand.client.put(`/v1/heartbeats/${id}`, { name: 'Wakes the scheduler' });
-    await until('the scheduler looks', async () => (await judgedAt()) >= before + STEP_MS / 1000);
-  }
-  await errand.client.delete(`/v1/heartbeats/${id}`);
-}
 
 describe('heartbeats', { concurrency: 4 }, () => {
   it('are missed once, told by mail, and heard again', async () => {
