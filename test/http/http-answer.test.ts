@@ -9,7 +9,7 @@ import { until } from '../support/wait.ts';
 
 const newOwner = sharedErrand();
 
-const DEADLINE_MS = 3000;
+const DEADLINE_MS = 30_000;
 const NO_RESPONSE = 'No $.respond called in workflow';
 
 interface Answered {

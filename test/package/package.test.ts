@@ -38,11 +38,13 @@ test('The package holds programs, documents and the licence', () => {
     'dist/errand.js',
     'dist/runner/child/main.js',
     'dist/dashboard/licences.md',
+    'examples/receivers/receiver.py',
+    'examples/workflow-files/order.ts',
   ]) {
     assert.ok(packed.includes(path), path);
   }
   const known =
-    /^dist\/.*\.js$|^dist\/dashboard\/(assets\/)?[\w.-]+$|^dist\/node-version\.cjs$|^dist\/(sdk|verifier|client|client\/generated)\/[\w-]+\.d\.ts$|^docs\/|^deploy\/|^sources\/|^[A-Z]+(\.md)?$|^(package|npm-shrinkwrap)\.json$/;
+    /^dist\/.*\.js$|^dist\/dashboard\/(assets\/)?[\w.-]+$|^dist\/node-version\.cjs$|^dist\/(sdk|verifier|client|client\/generated)\/[\w-]+\.d\.ts$|^docs\/|^deploy\/|^sources\/|^examples\/(?!demo)|^[A-Z]+(\.md)?$|^(package|npm-shrinkwrap)\.json$/;
   assert.deepEqual(
     packed.filter((path) => !known.test(path)),
     [],

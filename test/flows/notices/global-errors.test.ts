@@ -8,6 +8,7 @@ import PostalMime from 'postal-mime';
 import { GLOBAL_ERROR_CODE } from '../../../src/engine/resources/global-error-code.ts';
 import { createClient, type Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
+import { startGate } from '../../support/gate.ts';
 import { createOwner } from '../../support/owners.ts';
 import { until } from '../../support/wait.ts';
 
@@ -25,18 +26,22 @@ async function receiptOf(errand: Errand, workflowId: string, globalId: string): 
 
 test('subscribers to errors go first, and the global error workflow gets what they did not take', async () => {
   await using errand = await startErrand();
+  await using gate = await startGate();
   const globalId = await globalOf(errand);
   const settings = { global_errors: 'fallback' };
   const [lost, taken] = [await errand.workflow(THROW, { settings }), await errand.workflow(THROW, { settings })];
   equal(lost.settings.global_errors, 'fallback');
-  const bad = await errand.workflow('export default () => missing();', { settings: { notify: false } });
+  const failing = `export default async () => { await fetch('${gate.url}'); missing(); };`;
+  const bad = await errand.workflow(failing, { settings: { notify: false } });
   const good = await errand.workflow('export default () => 1;');
   await errand.subscribe(lost.id, bad.id, '$errors');
   await errand.subscribe(taken.id, good.id, '$errors');
   for (const workflow of [lost, taken]) await errand.send(workflow, { text: 'broken' });
-  await errand.runs(bad.id, 1);
+  await gate.wait(1);
   await errand.runs(good.id, 1);
   equal((await receiptOf(errand, lost.id, globalId)).state, 'withheld');
+  gate.open();
+  await errand.runs(bad.id, 1);
   await errand.settled();
   errand.forward(60_000);
   const [run, ...others] = await errand.runs(globalId, 1);
