@@ -161,6 +161,7 @@ export const LIMITS = {
   groupSamples: 5,
   /** Beyond the retention of its errors: how long a group without errors is kept, with its state and note. */
   groupKeptMs: 90 * DAY_MS,
+  groupsPerEmitter: 1000,
   /** Groups that retention examines in one transaction. */
   groupsPruned: 500,
 

@@ -25,6 +25,7 @@ import { resendingContract } from './deliveries/resending.ts';
 import { standingContract } from './deliveries/standing.ts';
 import { webhooksContract } from './deliveries/webhooks.ts';
 import type { Harness } from './fixtures.ts';
+import { fullEmittersContract } from './groups/full-emitters.ts';
 import { acceptingContract } from './log/accepting.ts';
 import { concurrencyContract } from './log/concurrency.ts';
 import { countersContract } from './log/counters.ts';
@@ -88,6 +89,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   finishingContract,
   errorsContract,
   errorGroupsContract,
+  fullEmittersContract,
   groupStatesContract,
   sourcesContract,
   sourceChangesContract,

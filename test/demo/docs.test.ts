@@ -110,6 +110,7 @@ test('the README’s limits are the limits', async () => {
     assert.ok(documented.get(what)?.startsWith(limit), `${what}: ${documented.get(what)}, not ${limit}`);
   const { timeoutMs, scheduleTimeoutMs, maxTimeoutMs } = LIMITS;
   begins('Errors listed per workflow', `the newest ${LIMITS.listedPerEmitterAndName}`);
+  begins('Groups of errors per workflow', LIMITS.groupsPerEmitter.toLocaleString('en'));
   begins('Body of an HTTP event', `${readConfig({}).maxBodyBytes / KIB} KiB`);
   begins(
     'Time of a run',

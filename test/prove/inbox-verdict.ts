@@ -4,7 +4,7 @@
 import { captured, keyOf } from '../../src/domain/errors/fingerprint.ts';
 import { detailOf } from '../../src/domain/failure.ts';
 import { msOf, recordId } from '../../src/domain/ids.ts';
-import { groupId, hourOf } from '../../src/store/log/error-groups.ts';
+import { groupId, hourOf } from '../../src/store/log/groups/error-groups.ts';
 import { Findings } from './findings.ts';
 import {
   type EmissionRow,

@@ -77,9 +77,26 @@ export function keyOf({ fingerprint }: CapturedFault, rule: GroupingRule | null)
   return JSON.stringify([version, 'error', namespace, code, template, frame]);
 }
 
+/** Of the group of an emitter that counts what has no group of its own, since the emitter has as many as are kept. */
+export const OTHER_ERRORS: Fingerprint = {
+  version: FINGERPRINT_VERSION,
+  namespace: '',
+  code: 'OtherErrors',
+  template: '',
+  frame: '',
+};
+
+function isOfOthers({ namespace, code, template, frame }: Fingerprint): boolean {
+  return code === OTHER_ERRORS.code && namespace === '' && template === '' && frame === '';
+}
+
 /** Returns in words why errors are in one group. */
-export function explained({ namespace, code, template, frame }: Fingerprint, rule: string | null): string {
+export function explained(fingerprint: Fingerprint, rule: string | null): string {
+  const { namespace, code, template, frame } = fingerprint;
   if (rule !== null) return `put together by the workflow's rule for the group ${quoted(rule)}`;
+  if (isOfOthers(fingerprint)) {
+    return `different errors without a group of their own: ${LIMITS.groupsPerEmitter} groups of one emitter are kept, and these errors fit none of them`;
+  }
   return [
     namespace === '' ? 'of no step' : `same step ${quoted(namespace)}`,
     `same code ${quoted(code)}`,

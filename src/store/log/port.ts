@@ -168,8 +168,8 @@ export type FallbackDecision =
 
 /** Groups of errors. */
 export interface GroupStore {
-  /** Counts an error in its group; written with all others of the transaction, before it is committed (error-groups.ts). */
-  captureError(group: NewGroup, error: GroupedError): void;
+  /** Counts an error in its group, or in that for other errors (full-emitters.ts). Returns the id. Written before the commit. */
+  captureError(group: NewGroup, error: GroupedError): string;
   /** Resolves a group if it is open: what its errors told of is over. */
   resolveGroup(id: string): void;
 }

@@ -15,7 +15,7 @@ import type { Fault } from '../../domain/run/run.ts';
 import { startOf } from '../../domain/run/run-times.ts';
 import { continuedFrom } from '../../domain/run/run-trace.ts';
 import type { AppendOptions } from '../contract/store.ts';
-import { groupOf } from './error-groups.ts';
+import { groupOf } from './groups/error-groups.ts';
 import type { LogWriter, RunError } from './port.ts';
 import { routeTableOf } from './route-table.ts';
 import { noteRun } from './watch/notes.ts';
@@ -73,8 +73,8 @@ function withGroup(log: LogWriter, emission: Emission): Emission {
   const { fault, ...written } = emission;
   if (fault === undefined) return emission;
   const group = groupOf(log, written, fault);
-  log.captureError(group, { entry: emission.entry, deploymentId: fault.deploymentId });
-  return { ...written, groupId: group.id };
+  const groupId = log.captureError(group, { entry: emission.entry, deploymentId: fault.deploymentId });
+  return { ...written, groupId };
 }
 
 /** Writes the run of the global error workflow for an error that is in the log. */

@@ -1,5 +1,6 @@
 // What the files of the store share, built once by open.ts. Verbs of the log also need its batch: LogCore in log/batch.ts.
 
+import type { FullEmitters } from '../log/groups/full-emitters.ts';
 import type { Seal } from '../seal/seal.ts';
 import type { ClaimCursors } from './claims/claim-cursor.ts';
 import type { LeasedRows } from './claims/leased-rows.ts';
@@ -25,6 +26,7 @@ export interface Core {
   /** Writes of data stores, so that code which writes much and the configuration do not delay each other. */
   readonly data: TransactionConnection;
   readonly routes: Routes;
+  readonly fullEmitters: FullEmitters;
   /** The identity of this process among those that share the database. */
   readonly node: Node;
   readonly notices: Notices;

@@ -5,6 +5,7 @@ import { raw, sql } from '../config/sql.ts';
 import { configVerbs } from '../config/verbs.ts';
 import type { CounterStore } from '../contract/counters.ts';
 import type { Store } from '../contract/store.ts';
+import { FullEmitters } from '../log/groups/full-emitters.ts';
 import { logReads } from '../log/log-records.ts';
 import { replayReads } from '../log/replays/replay-records.ts';
 import { retentionVerbs } from '../log/retention.ts';
@@ -114,6 +115,7 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
       retryShares: new RetryShares(),
       leased: new LeasedRows(),
       routes: new Routes(seal),
+      fullEmitters: new FullEmitters(),
       node,
       notices,
       vacuum: new HotTableVacuum(pool, log),

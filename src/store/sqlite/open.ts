@@ -5,7 +5,8 @@ import { sql } from '../config/sql.ts';
 import { configVerbs } from '../config/verbs.ts';
 import type { NodeStore } from '../contract/nodes.ts';
 import type { Store } from '../contract/store.ts';
-import { writeGroupsOf } from '../log/error-groups.ts';
+import { writeGroupsOf } from '../log/groups/error-groups.ts';
+import { FullEmitters } from '../log/groups/full-emitters.ts';
 import { logReads } from '../log/log-records.ts';
 import { replayReads } from '../log/replays/replay-records.ts';
 import { retentionVerbs } from '../log/retention.ts';
@@ -85,7 +86,8 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
   const writeGroups = (tx: Transaction): boolean =>
     runSteps(core, tx, ({ nowMs }) => writeGroupsOf(tx.captures, nowMs));
   const writeNotes = (tx: Transaction): void => runSteps(core, tx, ({ nowMs }) => writeNotesOf(tx.watchNotes, nowMs));
-  const shared = { numbers, openRuns, queues, throttles, writeGroups, writeNotes, ...hints };
+  const fullEmitters = new FullEmitters();
+  const shared = { numbers, openRuns, queues, throttles, fullEmitters, writeGroups, writeNotes, ...hints };
   const { wal, commits, checkpointer } = beginSyncing(options, database, () => batch.hold());
   const owners = new ActiveOwners();
   const batch: Batch = new Batch({ writer, begin: () => new Transaction(writer, clock, shared), commits, owners });

@@ -7,7 +7,7 @@ import type { Runnable } from '../../../domain/resource.ts';
 import { type NamedWatch, NO_PINGS, type Watch, type WatchKind, watchesOf } from '../../../domain/watch/watch.ts';
 import { faultsOf } from '../../../domain/watch/watch-emissions.ts';
 import type { CloseGap, DueWatch, WatchStore } from '../../contract/watches.ts';
-import { groupId, setResolved } from '../../log/error-groups.ts';
+import { groupId, setResolved } from '../../log/groups/error-groups.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import {
   CELLS_OF_WATCH,

@@ -11,7 +11,7 @@ import type { WatchDecision } from '../../contract/watches.ts';
 import { text } from '../../rows/cells.ts';
 import type { Row } from '../../rows/rows.ts';
 import { CELLS_OF_WATCH, watchCells } from '../../rows/watch-rows.ts';
-import { groupId } from '../error-groups.ts';
+import { groupId } from '../groups/error-groups.ts';
 import type { LogWriter } from '../port.ts';
 import { writeEmission } from '../write-emission.ts';
 

@@ -6,7 +6,7 @@ import type { Owner, Runnable, Subscription, Webhook } from '../../../domain/res
 import type { ReplayStep } from '../../contract/operations.ts';
 import type { FreeSlots } from '../../contract/store.ts';
 import type { WatchDecision } from '../../contract/watches.ts';
-import { GroupCaptures } from '../../log/error-groups.ts';
+import { GroupCaptures } from '../../log/groups/error-groups.ts';
 import { LedgerChanges, type WorkKind } from '../../log/ledger.ts';
 import type { ClaimsSoFar, DueFallback, FallbackDecision, LockedReplay, NewRun, ReplaysMade } from '../../log/port.ts';
 import { lastReplaysAmong, type OfRun } from '../../log/replays/last-replays.ts';
@@ -53,7 +53,7 @@ export class BatchPlanner {
   readonly reads: Reads;
   readonly changes = new RowChanges();
   readonly ledger = new LedgerChanges();
-  readonly captures = new GroupCaptures();
+  readonly captures: GroupCaptures;
   readonly watchNotes = new WatchNotes();
   readonly decisions: WatchDecision[] = [];
   readonly numbers: Numbers;
@@ -91,6 +91,7 @@ export class BatchPlanner {
   constructor(core: Core, reads: Reads) {
     this.core = core;
     this.reads = reads;
+    this.captures = new GroupCaptures(core.fullEmitters);
     this.numbers = core.node.numbers(reads.nowMs, reads.lastNumber);
   }
 

@@ -26,9 +26,9 @@
 
 import type { Steps } from '../../config/steps.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
-import { writeGroupsOf } from '../../log/error-groups.ts';
 import { FairQueue } from '../../log/fair-queue.ts';
 import { writeFallbacks } from '../../log/fallbacks.ts';
+import { writeGroupsOf } from '../../log/groups/error-groups.ts';
 import { writeReplays } from '../../log/replays/replay-errors.ts';
 import { decisionKey, takeDecisions } from '../../log/watch/decisions.ts';
 import { lockWatches, writeNotes } from '../../log/watch/notes.ts';

@@ -98,8 +98,8 @@ export class PlannedLogWriter implements LogWriter {
     this.planner.changes.emissions.push(asKept(emission, this.planner.core.seal));
   }
 
-  captureError(group: NewGroup, error: GroupedError): void {
-    this.planner.captures.add(group, error);
+  captureError(group: NewGroup, error: GroupedError): string {
+    return this.planner.captures.add(group, error);
   }
 
   lastReplayOf(ownerId: string, error: RunFailure): Replay | undefined {

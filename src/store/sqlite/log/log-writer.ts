@@ -100,8 +100,8 @@ export class SqliteLogWriter implements LogWriter {
     if (isListed(emission.emitterId)) this.tx.emitted();
   }
 
-  captureError(group: NewGroup, error: GroupedError): void {
-    this.tx.captures.add(group, error);
+  captureError(group: NewGroup, error: GroupedError): string {
+    return this.tx.captures.add(group, error);
   }
 
   lastReplayOf(ownerId: string, error: RunFailure): Replay | undefined {

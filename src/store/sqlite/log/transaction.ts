@@ -3,7 +3,8 @@
 
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import type { Clock } from '../../../ports.ts';
-import { GroupCaptures } from '../../log/error-groups.ts';
+import { GroupCaptures } from '../../log/groups/error-groups.ts';
+import type { FullEmitters } from '../../log/groups/full-emitters.ts';
 import { LedgerChanges, type StateChange } from '../../log/ledger.ts';
 import { OwnerRoundRobin } from '../../log/owner-round-robin.ts';
 import { WatchNotes } from '../../log/watch/notes.ts';
@@ -58,6 +59,7 @@ export interface Shared {
   /** Called when a later emission was written, or a notice is due. */
   readonly kept: () => void;
   readonly throttles: Throttles;
+  readonly fullEmitters: FullEmitters;
   /** Writes the groups of the errors that a transaction has captured. Returns whether a notice of one is due. */
   readonly writeGroups: (tx: Transaction) => boolean;
   /** Writes what a transaction has noted for watches. */
@@ -77,7 +79,7 @@ export class Transaction {
   readonly nowMs: number;
   readonly #writer: Connection;
   readonly #shared: Shared;
-  readonly captures = new GroupCaptures();
+  readonly captures: GroupCaptures;
   readonly watchNotes = new WatchNotes();
   readonly #ledger = new LedgerChanges();
   readonly #opened = new Map<string, number>();
@@ -89,6 +91,7 @@ export class Transaction {
     this.#writer = writer;
     this.nowMs = clock.nowMs();
     this.#shared = shared;
+    this.captures = new GroupCaptures(shared.fullEmitters);
     shared.queues.begin(this.nowMs);
   }
 

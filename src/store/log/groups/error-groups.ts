@@ -6,18 +6,19 @@
 // is not open is opened again if domain/errors/group.ts says so.
 
 import { hash } from 'node:crypto';
-import type { Emission } from '../../domain/emission.ts';
-import { type CapturedFault, keyOf, ruleFor } from '../../domain/errors/fingerprint.ts';
-import { type GroupedError, OPEN, type Reopened, reopenedBy } from '../../domain/errors/group.ts';
-import { msOf, PREFIX, resourceIdOf } from '../../domain/ids.ts';
-import { HOUR_MS } from '../../domain/limits.ts';
-import { channelsFor } from '../../domain/notices/channel.ts';
-import { isAmong, type Sql, sql, tableOf } from '../config/sql.ts';
-import { type Steps, send, together } from '../config/steps.ts';
-import { number, numberOrNull, text } from '../rows/cells.ts';
-import { toGroupStatus } from '../rows/group-rows.ts';
-import type { Row } from '../rows/rows.ts';
-import type { LogWriter, NewGroup } from './port.ts';
+import type { Emission } from '../../../domain/emission.ts';
+import { type CapturedFault, keyOf, ruleFor } from '../../../domain/errors/fingerprint.ts';
+import { type GroupedError, OPEN, type Reopened, reopenedBy } from '../../../domain/errors/group.ts';
+import { msOf, PREFIX, resourceIdOf } from '../../../domain/ids.ts';
+import { HOUR_MS, LIMITS } from '../../../domain/limits.ts';
+import { channelsFor } from '../../../domain/notices/channel.ts';
+import { isAmong, type Sql, sql, tableOf } from '../../config/sql.ts';
+import { all, type Steps, send, together } from '../../config/steps.ts';
+import { number, numberOrNull, text } from '../../rows/cells.ts';
+import { toGroupStatus } from '../../rows/group-rows.ts';
+import type { Row } from '../../rows/rows.ts';
+import type { LogWriter, NewGroup } from '../port.ts';
+import { type FullEmitters, OTHERS_KEY, othersOf } from './full-emitters.ts';
 
 /** Returns the group of a new error. Its id is made of what it has in common with others, so all processes agree. */
 export function groupOf(
@@ -46,6 +47,11 @@ interface Capture {
 export class GroupCaptures {
   readonly #captures = new Map<string, Capture>();
   readonly #over = new Set<string>();
+  readonly fullEmitters: FullEmitters;
+
+  constructor(fullEmitters: FullEmitters) {
+    this.fullEmitters = fullEmitters;
+  }
 
   get isEmpty(): boolean {
     return this.#captures.size + this.#over.size === 0;
@@ -60,10 +66,14 @@ export class GroupCaptures {
     return [...this.#over].filter((id) => !this.#captures.has(id));
   }
 
-  add(group: NewGroup, error: GroupedError): void {
+  /** Returns the id of the group that counts the error. */
+  add(given: NewGroup, error: GroupedError): string {
+    const isOther = this.fullEmitters.hasNoRoomFor(given);
+    const group = isOther ? othersOf(given, groupId(given, OTHERS_KEY)) : given;
     const known = this.#captures.get(group.id);
     if (known) known.errors.push(error);
     else this.#captures.set(group.id, { group, errors: [error] });
+    return group.id;
   }
 
   /** Returns the errors of a group, in the order in which they were captured. */
@@ -88,15 +98,16 @@ export class GroupCaptures {
 export function* writeGroupsOf(captures: GroupCaptures, nowMs: number): Steps<boolean> {
   const over = captures.over();
   if (over.length > 0) yield* send(setResolved(over, nowMs));
-  const all = captures.all();
+  const groups = captures.all();
   let isDue = over.length > 0;
-  if (all.length === 0) return isDue;
-  const deployments = deploymentsOf(all);
+  if (groups.length === 0) return isDue;
+  const deployments = deploymentsOf(groups);
   const [written = []] = yield* together(
-    upsertGroups(all, nowMs),
-    upsertHours(all),
+    upsertGroups(groups, nowMs),
+    upsertHours(groups),
     ...(deployments.length === 0 ? [] : [upsertDeployments(deployments)]),
   );
+  yield* countGroups(captures, written, nowMs);
   for (const row of written) {
     const reopened = reopenedIn(row, captures, nowMs);
     const isTold = captures.isTold(text(row, 'id'));
@@ -105,6 +116,32 @@ export function* writeGroupsOf(captures: GroupCaptures, nowMs: number): Steps<bo
     isDue ||= (reopened !== null && isTold) || (dueMs !== null && dueMs <= nowMs);
   }
   return isDue;
+}
+
+/** Reads how many groups an emitter has: when it got a new one, and now and then when it had too many. */
+function* countGroups(captures: GroupCaptures, written: readonly Row[], nowMs: number): Steps<void> {
+  const { fullEmitters } = captures;
+  const isNew = new Set(
+    written.flatMap((row) => {
+      const id = text(row, 'id');
+      return number(row, 'n') === captures.errorsOf(id).length ? [id] : [];
+    }),
+  );
+  const grown = captures.all().filter(({ group }) => isNew.has(group.id) || fullEmitters.isStale(group, nowMs));
+  const emitters = new Map(grown.map(({ group }) => [`${group.ownerId} ${group.emitterId}`, group]));
+  for (const group of emitters.values()) {
+    const ofEmitter = sql`FROM error_groups WHERE owner_id = ${group.ownerId} AND emitter_id = ${group.emitterId}`;
+    const counted = sql`SELECT count(*) AS n FROM (SELECT 1 ${ofEmitter} LIMIT ${LIMITS.groupsPerEmitter}) AS counted`;
+    const [row] = yield* all(counted);
+    const isFull = row !== undefined && number(row, 'n') >= LIMITS.groupsPerEmitter;
+    // All of them, also those beyond: they go on counting their own errors.
+    const ids = isFull ? yield* all(sql`SELECT id ${ofEmitter}`) : [];
+    fullEmitters.noteGroups(
+      group,
+      ids.map((known) => text(known, 'id')),
+      nowMs,
+    );
+  }
 }
 
 function reopenedIn(row: Row, captures: GroupCaptures, nowMs: number): Reopened | null {
