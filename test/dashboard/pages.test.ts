@@ -31,23 +31,15 @@ test('workflows, runs and webhooks fit, whatever they are called', { skip }, asy
   const headers = { 'content-type': 'application/json' };
   const body = JSON.stringify({ said: HOSTILE });
   await fetch(workflow.triggers[0].endpoint_url, { method: 'POST', headers, body });
-  const [delivery] = await until('it is delivered', async () => {
+  await until('it is delivered', async () => {
     const { data } = await client.get(`/v1/webhooks/${webhook.id}/deliveries?state=delivered`);
-    return data.length > 0 && data;
+    return data.length > 0;
   });
   const [run] = (await client.get(`/v1/workflows/${workflow.id}/runs`)).data;
   await visiting(errand, async (visit) => {
     const { page } = visit;
     await visit.signIn();
-    for (const path of [
-      '/workflows',
-      `/workflows/${workflow.id}`,
-      `/runs/${run.id}`,
-      '/webhooks',
-      `/webhooks/${webhook.id}`,
-      `/deliveries/${delivery.id}`,
-      '/subscriptions',
-    ]) {
+    for (const path of ['/workflows', `/workflows/${workflow.id}`, `/runs/${run.id}`, '/webhooks']) {
       await visit.inspectAll(path, /reversed/);
       assert.equal(await page.title(), 'Errand', path);
     }
