@@ -29,7 +29,7 @@ export const INBOX_MUTATIONS: readonly Mutation[] = [
       'text.length - at >= last.length',
     ],
   }),
-  ...of(`${STORE}/log/error-groups.ts`, CONTRACT, {
+  ...of(`${STORE}/log/groups/error-groups.ts`, CONTRACT, {
     'groups: only the last transaction counts': ['SET n = error_groups.n + excluded.n', 'SET n = excluded.n'],
     'groups: an hour forgets what it had': ['SET n = error_group_hours.n + excluded.n', 'SET n = excluded.n'],
     'groups: what ends resolves a muted one': [

@@ -1,5 +1,5 @@
 // Notices of groups of errors: taken when they are due, and ended when they are in the log. That one is due is decided where
-// errors are captured (log/error-groups.ts) and where owners change groups (error-groups.ts).
+// errors are captured (log/groups/error-groups.ts) and where owners change groups (error-groups.ts).
 //
 // A notice is written by a transaction of its own, as an event from outside would be: a group is locked last by those that
 // capture errors, and could not be locked before the queue of a channel. The idempotency key of each notice keeps one that is
