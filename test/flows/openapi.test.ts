@@ -310,7 +310,11 @@ test('real answers fit their documented schemas', async () => {
     // A stream has no end, and an export is lines.
     const json = operation.spec.responses['200'].content['application/json'];
     if (!json) continue;
-    const path = operation.path.replace('{id}', id).replace('{record_id}', recordId).replace('{key}', 'rss');
+    const path = operation.path
+      .replace('{id}', id)
+      .replace('{record_id}', recordId)
+      .replace('{key}', 'rss')
+      .replace('{deployment_id}', failing.deployment_id);
     for (const query of operation.path.includes('event_summaries') ? ['', '?expand=event'] : ['']) {
       const answer = await errand.client.request('GET', path + query);
       assert.equal(answer.status, 200, `${path}: ${answer.text}`);

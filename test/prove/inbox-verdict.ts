@@ -23,8 +23,8 @@ export interface InboxVerdict {
 }
 
 /** `resolved`: groups that a caller has resolved. */
-export function judgeInbox(rows: Rows, resolved: ReadonlySet<string>, isRemote: boolean): InboxVerdict {
-  return new InboxJudge(rows, { resolved, isRemote }).verdict();
+export function judgeInbox(rows: Rows, resolved: ReadonlySet<string>): InboxVerdict {
+  return new InboxJudge(rows, resolved).verdict();
 }
 
 const OUTCOMES = [
@@ -46,7 +46,6 @@ interface Selection {
 class InboxJudge {
   readonly #rows: Rows;
   readonly #resolved: ReadonlySet<string>;
-  readonly #isRemote: boolean;
   #replayedTwice = 0;
   readonly #lost = new Findings();
   readonly #wrong = new Findings();
@@ -56,10 +55,9 @@ class InboxJudge {
   readonly #emissions: ReadonlyMap<number, EmissionRow>;
   readonly #resultsOf: ReadonlyMap<string, ResultRow[]>;
 
-  constructor(rows: Rows, { resolved, isRemote }: { resolved: ReadonlySet<string>; isRemote: boolean }) {
+  constructor(rows: Rows, resolved: ReadonlySet<string>) {
     this.#rows = rows;
     this.#resolved = resolved;
-    this.#isRemote = isRemote;
     const errors = rows.emissions.filter(({ name }) => name === '$errors');
     this.#errors = new Map(errors.map((error) => [error.entry, error]));
     this.#byGroup = grouped(errors, (error) => this.#groupOf(error));
@@ -207,9 +205,7 @@ class InboxJudge {
     for (const [summary, runs] of madeFor) {
       if (runs.length === 1) continue;
       this.#replayedTwice++;
-      // Of several nodes, two operations have been seen to replay one error (8 of 1,186 with four kills, 1 in another run). The
-      // reason is not known; until it is, it is counted and shown there, and no failure.
-      if (!this.#isRemote) this.#wrong.add('error that was replayed twice', `${summary}: ${runs.join(', ')}`);
+      this.#wrong.add('error that was replayed twice', `${summary}: ${runs.join(', ')}`);
     }
     return replays.length;
   }

@@ -66,7 +66,7 @@ class Judge {
     this.#deliveries();
     this.#wholeness();
     this.#ledger();
-    const inbox = judgeInbox(this.#evidence.rows, this.#evidence.resolved, this.#evidence.isRemote === true);
+    const inbox = judgeInbox(this.#evidence.rows, this.#evidence.resolved);
     this.#lost.addAll(inbox.lost);
     this.#wrong.addAll(inbox.wrong);
     const { emissions, runs, deliveries, attempts } = this.#evidence.rows;

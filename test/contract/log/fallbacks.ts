@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { ERRORS } from '../../../src/domain/emission.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
 import { DEFAULT_SETTINGS, type Workflow } from '../../../src/domain/resource.ts';
-import { all, defined, failed, type Harness, only, succeeded, times } from '../fixtures.ts';
+import { all, defined, failed, type Harness, none, only, succeeded, times } from '../fixtures.ts';
 import { Stage } from '../stage.ts';
 import { assertLedgerAddsUp } from './counting.ts';
 
@@ -75,6 +75,18 @@ export function fallbacksContract(harness: Harness): void {
       for (const run of await stage.claim()) await stage.end(run, succeeded());
       equal(await stage.store.nextDueAtMs(), null);
       await assertLedgerAddsUp(stage);
+    });
+
+    it('gets no error while the end of its subscriber is written together with the look', async () => {
+      await using stage = await Stage.open(harness);
+      const { workflow, subscribers } = await chain(stage, 1);
+      const entry = await stage.failure(workflow);
+      const taking = only(await stage.claim(1, only(subscribers).id));
+      stage.clock.advance(MINUTE_MS);
+      await Promise.all([stage.end(taking, succeeded()), stage.store.tellGlobal(none())]);
+      deepEqual(await told(stage, entry), ['withheld']);
+      await look(stage);
+      match(await reasonFor(stage, entry), /has succeeded/);
     });
 
     it('gets all errors without a subscriber', async () => {

@@ -109,6 +109,23 @@ export function sameErrorsContract(harness: Harness): void {
       equal(await groupState(stage), 'open');
     });
 
+    it('are not made beside one whose end is written together with them', async () => {
+      await using stage = await failedOnes(harness, 2);
+      const [error] = stage.entries;
+      const run = await byHand(stage, defined(error));
+      const claimed = only(await stage.claim());
+      const operation = await start(stage, { groupId: stage.groupId });
+      while ((await stage.store.stepOperation()).isMore);
+      const step = defined(await next(stage));
+      const [, { made }] = await Promise.all([stage.end(claimed), stage.store.replayErrors(step)]);
+      equal(made, 1, 'the other error');
+      equal(at(await results(stage, operation), 0).run, run);
+      await endAll(stage);
+      await stepOn(stage);
+      const { runs } = await stage.store.ledger(stage.owner.id);
+      deepEqual([runs.failed, runs.succeeded], [2, 2]);
+    });
+
     it('count towards what may be under way, and towards the canary', async () => {
       await using stage = await failedOnes(harness, 3);
       await byHand(stage, at(stage.entries, 0));
@@ -217,6 +234,15 @@ export function sameErrorsContract(harness: Harness): void {
       await endAll(stage, LOST);
       equal((await retry(stage, error)).lastReplay?.state, 'failed');
       await assertLedgerAddsUp(stage);
+    });
+
+    it('is not made beside one whose end is written together with it', async () => {
+      await using stage = await failedOnes(harness, 1);
+      const error = at(stage.entries, 0);
+      const run = await byHand(stage, error);
+      const claimed = only(await stage.claim());
+      const [, { lastReplay }] = await Promise.all([stage.end(claimed), retry(stage, error)]);
+      equal(lastReplay?.run, run);
     });
 
     it('is made when the one before was cancelled or edited', async () => {

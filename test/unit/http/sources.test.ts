@@ -39,6 +39,7 @@ test('a new source is answered as agreed', async (t) => {
     active: undefined,
     componentCode: 'export default {}',
     configuredProps: { timer: { cron: '* * * * *' } },
+    listeners: [],
   });
   assert.deepEqual(json.data, {
     id: DC1,

@@ -40,6 +40,11 @@ const EXCEPTIONS: readonly Exception[] = [
   },
   { where: 'cli/api.ts', way: 'fetch', why: "the operator's own command line, to the operator's own server" },
   { where: 'cli/commands/', way: 'fetch', why: "the operator's own command line, to the operator's own server" },
+  {
+    where: 'cli/listen/listen.ts',
+    way: 'fetch',
+    why: "the operator's own command line, to a program of the operator's",
+  },
   { where: 'mcp/endpoint.ts', way: 'fetch', why: 'the routes of this server itself, without a connection' },
   { where: 'client/', way: 'fetch', why: "the package's client, in the caller's process, to the caller's server" },
   { where: 'webhook/tunnel.ts', way: 'a socket', why: 'to addresses that it has judged as the guarded client does' },

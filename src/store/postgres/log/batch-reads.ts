@@ -79,12 +79,15 @@ export class Reads {
     return this.#missed;
   }
 
-  /** Reads, in the first round trip, what the verbs have declared. */
+  /** Reads, in one round trip, what the verbs have declared. What looks at the states of runs has round trips of its own before. */
   async first(needs: Needs): Promise<void> {
+    // A run that ends loses its row with the endings, and gets another one when the batch is written: in between it is in no
+    // state at all, and an error that it replays would be replayed again.
+    if (needs.replays.length > 0) await this.#readReplays(needs.replays);
+    if (needs.retried.size > 0) await this.#readRetried(needs.retried);
+    if (needs.fallbacks) await this.#readFallbacks();
     await Promise.all([
       this.#readClockAndVersions(needs.owners),
-      needs.replays.length > 0 && this.#readReplays(needs.replays),
-      needs.retried.size > 0 && this.#readRetried(needs.retried),
       this.#readKeys(needs.keys),
       this.#readEndings(needs.endings),
       this.#readReturns(needs.returns),
@@ -94,7 +97,6 @@ export class Reads {
       this.#readMemories(needs.memories),
       needs.overDigests && this.#readOverDigests(),
       needs.dueLater && this.#readDueLater(),
-      needs.fallbacks && this.#readFallbacks(),
       needs.expired && this.#readExpired(),
     ]);
   }
