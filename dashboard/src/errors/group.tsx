@@ -232,7 +232,7 @@ function Members({ group }: { group: ErrorGroupWhole }) {
             {T.errors.more}
           </Button>
         )}
-        <span>{T.group.kept}</span>
+        {data && !hasNextPage && errors.length < group.count && <span>{T.group.kept}</span>}
       </div>
     </section>
   );

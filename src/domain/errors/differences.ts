@@ -121,6 +121,9 @@ function pathOf(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
 
+/** What follows from other fields: of a body that differs, the length does, too. */
+const IMPLIED: ReadonlySet<string> = new Set(['headers.content-length']);
+
 /** The least difference of the two shares that says something. */
 const LEAST_GAP = 0.5;
 
@@ -132,7 +135,7 @@ interface Candidate extends Difference {
 /** Returns what separates failures from successes, the clearest first: of each field one fact. */
 export function differencesOf(failures: EventFacts, successes: EventFacts): readonly Difference[] {
   if (failures.events === 0 || successes.events === 0) return [];
-  const paths = new Set([...failures.fields.keys(), ...successes.fields.keys()]);
+  const paths = new Set([...failures.fields.keys(), ...successes.fields.keys()]).difference(IMPLIED);
   const clearest = [...paths].flatMap((path) => clearestOf(path, failures, successes) ?? []);
   const sorted = clearest.sort((a, b) => Math.abs(b.gap) - Math.abs(a.gap) || a.path.length - b.path.length);
   const told: Candidate[] = [];

@@ -45,6 +45,13 @@ test('values, missing fields and empty lists separate, too', () => {
   ]);
 });
 
+test('the length of a body is not told beside the body', () => {
+  const event = (length: string, a: unknown) => ({ headers: { 'content-length': length }, body: { a } });
+  deepEqual(told([event('10', null)], [event('20', 1), event('21', 1)]), [
+    '`body.a` is null in 1 of 1 failures, in 0 of 2 successes',
+  ]);
+});
+
 test('what failures and successes share is not told', () => {
   const event = (n: number) => ({ id: n, kind: 'order', list: [n] });
   deepEqual(
