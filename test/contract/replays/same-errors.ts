@@ -124,6 +124,7 @@ export function sameErrorsContract(harness: Harness): void {
       await stepOn(stage);
       const { runs } = await stage.store.ledger(stage.owner.id);
       deepEqual([runs.failed, runs.succeeded], [2, 2]);
+      deepEqual([(await shown(stage, operation)).state, await counts(stage, operation)], ['done', { fixed: 2 }]);
     });
 
     it('count towards what may be under way, and towards the canary', async () => {
