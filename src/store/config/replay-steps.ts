@@ -68,9 +68,7 @@ function* settleStep(w: Writing, row: Row): Steps<boolean> {
   const before = toReplaying(row);
   const outcomes = ended.map(({ outcome }): ReplayOutcome => outcome);
   const replaying: Replaying = { ...before, counts: counted(before.counts, outcomes, 'under_way') };
-  const was = text(row, 'state');
-  const kept = { state: was, reason: textOrNull(row, 'reason'), ...progressOf(replaying) };
-  const next = was === 'running' ? judged(replaying) : kept;
+  const next = nextOf(row, replaying);
   const endedAtMs = next.state === 'done' ? w.nowMs : numberOrNull(row, 'ended_at_ms');
   const { counts } = replaying;
   yield* send(sql`UPDATE operations SET state = ${next.state}, reason = ${next.reason}, ended_at_ms = ${endedAtMs},
@@ -79,6 +77,20 @@ function* settleStep(w: Writing, row: Row): Steps<boolean> {
       failed_differently = ${counts.failed_differently}, cancelled = ${counts.cancelled}, unknown = ${counts.unknown},
       updated_at_ms = ${w.nowMs}, turn = ${w.nextTurn()} WHERE id = ${id}`);
   return next.state === 'done' && isAllFixed(counts) && (yield* resolveGroup(w, row, replaying));
+}
+
+/** Returns how the operation goes on. One that is paused stays so, and learns what becomes of its canary: else it would wait for it when it is resumed. */
+function nextOf(row: Row, replaying: Replaying): NextProgress {
+  const [was, reason] = [text(row, 'state'), textOrNull(row, 'reason')];
+  if (was === 'running') return judged(replaying);
+  if (was !== 'paused') return { state: was, reason, ...progressOf(replaying) };
+  const next = judged(replaying);
+  return { ...next, state: was, reason: next.reason ?? reason };
+}
+
+interface NextProgress extends Pick<Replaying, 'isCanaryOver' | 'stopAt'> {
+  readonly state: string;
+  readonly reason: string | null;
 }
 
 function progressOf({ isCanaryOver, stopAt }: Pick<Replaying, 'isCanaryOver' | 'stopAt'>) {

@@ -51,6 +51,36 @@ export function replayOrdersContract(harness: Harness): void {
       equal(await groupState(stage), 'open');
     });
 
+    it('goes on when resumed although its canary ended while it was paused', async () => {
+      await using stage = await failedOnes(harness, 3);
+      const operation = await start(stage, { groupId: stage.groupId }, { canary: 1 });
+      await stepOn(stage);
+      await order(stage, operation, 'pause');
+      await endAll(stage);
+      equal(await stepOn(stage), 0);
+      const { state, reason } = await shown(stage, operation);
+      deepEqual([state, reason], ['paused', null]);
+      await order(stage, operation, 'resume');
+      equal(await stepOn(stage), 2);
+      await carryOut(stage);
+      deepEqual([(await shown(stage, operation)).state, await counts(stage, operation)], ['done', { fixed: 3 }]);
+    });
+
+    it('says of a canary that failed while it was paused why it would pause, and goes on when resumed', async () => {
+      await using stage = await failedOnes(harness, 3);
+      const operation = await start(stage, { groupId: stage.groupId }, { canary: 1 });
+      await stepOn(stage);
+      await order(stage, operation, 'pause');
+      await endAll(stage, LOST);
+      equal(await stepOn(stage), 0);
+      const paused = await shown(stage, operation);
+      equal(paused.state, 'paused');
+      match(paused.reason ?? '', /did not end well/);
+      await order(stage, operation, 'resume');
+      await carryOut(stage);
+      equal((await shown(stage, operation)).state, 'done');
+    });
+
     it('pauses after so many failures, and again', async () => {
       await using stage = await failedOnes(harness, 6);
       const operation = await start(stage, { groupId: stage.groupId }, { stopOnFailures: 2, isOrdered: true });

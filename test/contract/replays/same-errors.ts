@@ -124,7 +124,10 @@ export function sameErrorsContract(harness: Harness): void {
       await stepOn(stage);
       const { runs } = await stage.store.ledger(stage.owner.id);
       deepEqual([runs.failed, runs.succeeded], [2, 2]);
-      deepEqual([(await shown(stage, operation)).state, await counts(stage, operation)], ['done', { fixed: 2 }]);
+      equal((await shown(stage, operation)).state, 'done');
+      // Followed, or over already, whichever of the two the store writes first.
+      const { fixed = 0, replayed_before: left = 0, ...others } = await counts(stage, operation);
+      deepEqual([fixed + left, others], [2, {}]);
     });
 
     it('count towards what may be under way, and towards the canary', async () => {
