@@ -5,18 +5,25 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { add } from './figures.ts';
+import { copyLog, type GrowingStore, postgresAt, postmasterOf, sqliteIn } from './growth-stores.ts';
 import { listing } from './latency.ts';
 import { BODY } from './load.ts';
-import { type Bench, childrenOf, cpuByThread, cpuSecondsOf, memoryOf, startBench } from './server.ts';
+import { startDatabase } from './postgres.ts';
+import {
+  type Bench,
+  childrenOf,
+  cpuByThread,
+  cpuSecondsOf,
+  type Env,
+  familyCpuSecondsOf,
+  memoryOf,
+  startBench,
+} from './server.ts';
 import { spreadOf } from './stats.ts';
-import { prefill } from './store.ts';
 
-/** The time of an entry of the log is its upper bits. */
-const ENTRIES_PER_MS = 1024;
 const FIRST = { wanted: 11_000, maxMs: 60_000 };
 const IDLE_MS = 2000;
 const POSTS = 300;
@@ -26,7 +33,6 @@ const CALLERS = 32;
 const NOTHING = 'export default () => 1;';
 
 interface Size {
-  readonly emissions: number;
   readonly workflows: number;
   readonly subscriptions: number;
 }
@@ -38,145 +44,120 @@ interface Laid {
   readonly ownerId: string;
   readonly triggerId: string;
   readonly workflowId: string;
+  /** The first process of the database's server. */
+  readonly databasePid: number | null;
 }
 
+export const GROWING = ['SQLite', 'Postgres'] as const;
+
 /** Measures at each number of emissions, then with more workflows and subscriptions, and adds all figures and exponents. */
-export async function growth(sizes: readonly number[]): Promise<void> {
-  const laid = await lay();
+export async function growth(sizes: readonly number[], storage: (typeof GROWING)[number]): Promise<void> {
+  const dir = await mkdtemp(join(tmpdir(), 'errand-growth-'));
   try {
-    const stored: { x: number; figures: Figures }[] = [];
-    for (const emissions of sizes) {
-      await prefillTo(laid, emissions);
-      stored.push({ x: emissions, figures: await measure(laid) });
-      report(`${emissions} emissions`, stored.at(-1)?.figures as Figures);
+    if (storage === 'SQLite') {
+      const laid = await lay(dir, {});
+      await grow({ ...laid, databasePid: null }, sizes, () => sqliteIn(dir));
+      return;
     }
-    exponents('emissions', stored);
-    await configured(laid);
+    await using server = await startDatabase();
+    await server.createDatabase('growth');
+    const url = server.url('growth');
+    const laid = await lay(dir, { ERRAND_DATABASE_URL: url });
+    await grow({ ...laid, databasePid: await postmasterOf(url) }, sizes, () => postgresAt(url));
   } finally {
-    await rm(laid.dir, { recursive: true, force: true });
+    await rm(dir, { recursive: true, force: true });
   }
 }
 
-const CONFIGURED: readonly Omit<Size, 'emissions'>[] = [
+/** Opens the store for as long as no server uses it. */
+type Open = () => GrowingStore & AsyncDisposable;
+
+const CONFIGURED: readonly Size[] = [
   { workflows: 10, subscriptions: 100 },
   { workflows: 100, subscriptions: 1000 },
   { workflows: 1000, subscriptions: 10_000 },
 ];
 
-async function configured(laid: Laid): Promise<void> {
+async function grow(laid: Laid, sizes: readonly number[], open: Open): Promise<void> {
+  const of = laid.databasePid === null ? 'SQLite' : 'Postgres';
+  const stored: { x: number; figures: Figures }[] = [];
+  for (const emissions of sizes) {
+    const { env } = await prefillTo(laid, emissions, open);
+    stored.push({ x: emissions, figures: await measure(laid, env) });
+    report(`${of}, ${emissions} emissions`, stored.at(-1)?.figures as Figures);
+  }
+  exponents(`${of}, emissions`, stored);
   const measured: { x: number; figures: Figures }[] = [];
   for (const size of CONFIGURED) {
-    copyConfiguration(laid, size);
-    measured.push({ x: size.workflows, figures: await measure(laid) });
-    report(`${size.workflows} workflows, ${size.subscriptions} subscriptions`, measured.at(-1)?.figures as Figures);
+    const { env } = await copyConfiguration(laid, size, open);
+    measured.push({ x: size.workflows, figures: await measure(laid, env) });
+    const what = `${of}, ${size.workflows} workflows, ${size.subscriptions} subscriptions`;
+    report(what, measured.at(-1)?.figures as Figures);
   }
-  exponents('workflows and subscriptions', measured);
+  exponents(`${of}, workflows and subscriptions`, measured);
 }
 
-async function lay(): Promise<Laid> {
-  const dir = await mkdtemp(join(tmpdir(), 'errand-growth-'));
-  await using bench = await startBench(dir);
+async function lay(dir: string, env: Env): Promise<Omit<Laid, 'databasePid'>> {
+  await using bench = await startBench(dir, env);
   const workflow = await bench.workflow(NOTHING, { notify: false, concurrency: 100 });
   const { data } = await bench.client.get('/v1/users/me');
   return { dir, ownerId: data.id as string, triggerId: workflow.hi, workflowId: workflow.id };
 }
 
-async function prefillTo(laid: Laid, emissions: number): Promise<void> {
-  const path = join(laid.dir, 'errand.db');
-  const before = stored(path);
-  if (before === 0) await prefill(path, laid, FIRST);
+async function prefillTo(laid: Laid, emissions: number, open: Open): Promise<GrowingStore> {
+  await using store = open();
+  const before = await store.stored();
+  if (before === 0) await store.fill(laid, FIRST);
   const started = performance.now();
-  using database = open(path);
-  for (let count = stored(path); count < emissions; count = stored(path)) copyLog(database, emissions - count);
-  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  const note = `${((performance.now() - started) / 1000).toFixed(0)} s`;
-  add({ name: 'growth: emissions stored', value: stored(path), unit: '', note: `filled in ${note}` });
-}
-
-function open(path: string): DatabaseSync {
-  const database = new DatabaseSync(path);
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -400000');
-  return database;
-}
-
-function stored(path: string): number {
-  using database = new DatabaseSync(path, { readOnly: true });
-  return Number(database.prepare('SELECT count(*) AS n FROM emissions').get()?.n);
-}
-
-/** Copies the newest rows of the log, at most `count` emissions, to the time before its first. */
-function copyLog(database: DatabaseSync, count: number): void {
-  const { first, last } = database.prepare('SELECT min(entry) AS first, max(entry) AS last FROM emissions').get() as {
-    first: number;
-    last: number;
-  };
-  const from = database.prepare('SELECT entry FROM emissions ORDER BY entry DESC LIMIT 1 OFFSET ?').get(count)?.entry;
-  const ms = Math.ceil((last - first) / ENTRIES_PER_MS) + 1;
-  const moved = { entry: ms, run: ms, cause_run: ms, error_entry: ms };
-  database.exec('BEGIN');
-  for (const [table, key] of [
-    ['emissions', 'entry'],
-    ['runs', 'run'],
-  ] as const) {
-    const columns = database.prepare(`SELECT name FROM pragma_table_info('${table}')`).all();
-    const names = columns.map(({ name }) => String(name));
-    const values = names.map((name) => (Object.hasOwn(moved, name) ? `${name} - ${ms * ENTRIES_PER_MS}` : name));
-    database.exec(
-      `INSERT INTO ${table} (${names}) SELECT ${values} FROM ${table} WHERE ${key} > ${from ?? 0} ORDER BY ${key}`,
-    );
+  for (let count = await store.stored(); count < emissions; count = await store.stored()) {
+    await copyLog(store, emissions - count);
   }
-  countAgain(database);
-  database.exec('COMMIT');
-}
-
-/** The counters of what was copied: of emissions, errors and runs, which are all of one owner. */
-function countAgain(database: DatabaseSync): void {
-  const facts = [
-    ['emissions', 'SELECT count(*) FROM emissions'],
-    ['errors', "SELECT count(*) FROM emissions WHERE name = '$errors'"],
-    ['runs.failed', "SELECT count(*) FROM runs WHERE state = 'failed'"],
-  ] as const;
-  for (const [fact, counted] of facts) database.exec(`UPDATE ledger SET n = (${counted}) WHERE fact = '${fact}'`);
+  await store.settle();
+  const note = `${((performance.now() - started) / 1000).toFixed(0)} s`;
+  add({ name: 'growth: emissions stored', value: await store.stored(), unit: '', note: `filled in ${note}` });
+  return store;
 }
 
 /** Copies the workflow and its subscription: each workflow hears an equal part of the subscriptions, from triggers of nobody. */
-function copyConfiguration({ dir, workflowId }: Laid, { workflows, subscriptions }: Omit<Size, 'emissions'>): void {
-  using database = open(join(dir, 'errand.db'));
-  const copy = (table: string, changed: Readonly<Record<string, string>>, limit: number): void => {
-    const names = database.prepare(`SELECT name FROM pragma_table_info('${table}')`).all();
-    const columns = names.map(({ name }) => String(name));
+async function copyConfiguration({ workflowId }: Laid, size: Size, open: Open): Promise<GrowingStore> {
+  await using store = open();
+  const { workflows, subscriptions } = size;
+  const copy = async (table: string, changed: Readonly<Record<string, string>>, limit: number): Promise<void> => {
+    const columns = await store.columnsOf(table);
     const values = columns.map((name) => changed[name] ?? `it.${name}`);
     const of = table === 'subscriptions' ? 'listener_id' : 'id';
-    database.exec(
+    await store.query(
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${limit})
-       INSERT OR IGNORE INTO ${table} (${columns}) SELECT ${values} FROM n,
-       (SELECT * FROM ${table} WHERE ${of} = '${workflowId}' LIMIT 1) it`,
+       INSERT INTO ${table} (${columns}) SELECT ${values} FROM n,
+       (SELECT * FROM ${table} WHERE ${of} = '${workflowId}' LIMIT 1) it WHERE true ON CONFLICT DO NOTHING`,
     );
   };
-  const nth = (prefix: string, i: string): string => `'${prefix}' || printf('%016d', ${i})`;
-  database.exec('BEGIN');
-  copy('runnables', { id: nth('p_', 'i'), name: "'copy ' || i" }, workflows - 1);
-  copy(
+  const nth = (prefix: string, i: string): string => `'${prefix}' || ${store.digits(i)}`;
+  await store.query('BEGIN');
+  await copy('runnables', { id: nth('p_', 'i'), name: "'copy ' || i" }, workflows - 1);
+  await copy(
     'subscriptions',
     { id: nth('sub_', 'i'), emitter_id: nth('hi_', 'i'), listener_id: nth('p_', `i % ${workflows} + 1`) },
     subscriptions,
   );
-  database.exec('COMMIT');
+  await store.query('COMMIT');
+  await store.settle();
+  return store;
 }
 
-async function measure({ dir, workflowId }: Laid): Promise<Figures> {
-  await using bench = await startBench(dir);
+async function measure({ dir, workflowId, databasePid }: Laid, env: Env): Promise<Figures> {
+  await using bench = await startBench(dir, env);
   const pid = bench.process.child.pid as number;
   await pause(IDLE_MS);
   const { rssMb } = await memoryOf(pid);
   const errors = `/v1/workflows/${workflowId}/$errors/event_summaries?limit=100`;
   const list = await listing(bench.process.url, errors, POSTS);
   const workflow = await bench.client.get(`/v1/workflows/${workflowId}`);
-  const posting = await posts(bench, workflow.data.triggers[0].endpoint_url);
+  const posting = await posts(bench, workflow.data.triggers[0].endpoint_url, databasePid);
   return { 'start → ready, ms': bench.readyMs, 'resident, MB': rssMb, 'list of 100 errors, ms': list.p50, ...posting };
 }
 
-async function posts(bench: Bench, endpoint: string): Promise<Figures> {
+async function posts(bench: Bench, endpoint: string, databasePid: number | null): Promise<Figures> {
   const { origin, pathname: path } = new URL(endpoint);
   await using pool = Object.assign(new Pool(origin, { connections: CALLERS }), {
     [Symbol.asyncDispose]: () => pool.destroy(),
@@ -194,14 +175,14 @@ async function posts(bench: Bench, endpoint: string): Promise<Figures> {
   await bench.settled();
   const pid = bench.process.child.pid as number;
   const before = performance.now();
-  const cpuBefore = await cpuOf(pid);
+  const cpuBefore = await cpuOf(pid, databasePid);
   const caller = async (): Promise<void> => {
     for (let n = 0; n < FLOOD / CALLERS; n++) await one();
   };
   await Promise.all(Array.from({ length: CALLERS }, caller));
   await bench.settled();
   const tookMs = performance.now() - before;
-  const cpu = await cpuOf(pid);
+  const cpu = await cpuOf(pid, databasePid);
   const used = [...cpu].map(([name, seconds]): [string, number] => [name, seconds - (cpuBefore.get(name) ?? 0)]);
   return {
     'accept, ms': spreadOf(took).p50,
@@ -210,10 +191,12 @@ async function posts(bench: Bench, endpoint: string): Promise<Figures> {
   };
 }
 
-/** Of the server's threads, by their names, and of the processes of code together; in seconds. */
-async function cpuOf(pid: number): Promise<ReadonlyMap<string, number>> {
+/** Of the server's threads, by their names, of the processes of code together, and of the database's; in seconds. */
+async function cpuOf(pid: number, databasePid: number | null): Promise<ReadonlyMap<string, number>> {
   const children = await Promise.all((await childrenOf(pid)).map(cpuSecondsOf));
-  return new Map([...(await cpuByThread(pid)), ['children', children.reduce((sum, seconds) => sum + seconds, 0)]]);
+  const used: [string, number][] = [['children', children.reduce((sum, seconds) => sum + seconds, 0)]];
+  if (databasePid !== null) used.push(['the database', await familyCpuSecondsOf(databasePid)]);
+  return new Map([...(await cpuByThread(pid)), ...used]);
 }
 
 function report(what: string, figures: Figures): void {
@@ -238,6 +221,6 @@ function exponents(of: string, measured: readonly { readonly x: number; readonly
   const names = Object.keys(measured[0]?.figures ?? {});
   for (const name of names.filter((name) => measured.every(({ figures }) => (figures[name] ?? 0) > 0))) {
     const points = measured.map(({ x, figures }) => ({ x, y: figures[name] ?? Number.NaN }));
-    add({ name: `growth: exponent by ${of}: ${name}`, value: exponentOf(points), unit: '' });
+    add({ name: `growth: exponent, ${of}: ${name}`, value: exponentOf(points), unit: '' });
   }
 }

@@ -1,5 +1,6 @@
 export interface Spread {
   readonly p50: number;
+  readonly p95: number;
   readonly p99: number;
   readonly count: number;
 }
@@ -8,7 +9,7 @@ export function spreadOf(values: readonly number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (part: number): number =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
-  return { p50: at(0.5), p99: at(0.99), count: sorted.length };
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), count: sorted.length };
 }
 
 export function median(values: readonly number[]): number {

@@ -49,10 +49,12 @@ const FAILING = 10;
 const AT_ONCE = 500;
 const SMALL_EVENT = Buffer.from(`{"method":"POST","path":"/","query":{},"body":{"pad":"${'x'.repeat(240)}"}}`);
 
+/** As servers of `startBench` have them. */
+export const SECRET_KEYS = [{ key: SECRET_KEY, from: 'the benchmark', isShared: true }];
+
 /** Fills a file of a server of `startBench`, while none uses it. */
 export async function prefill(path: string, flow: Flow, bounds: Bounds): Promise<Prefilled> {
-  const secretKeys = [{ key: SECRET_KEY, from: 'the benchmark', isShared: true }];
-  const store = await openSqliteStore({ path, clock, random, secretKeys });
+  const store = await openSqliteStore({ path, clock, random, secretKeys: SECRET_KEYS });
   const filled = await fill(store, flow, bounds);
   await store.close();
   return filled;
@@ -67,7 +69,7 @@ export interface Bounds {
  * One event in ten goes to `flow`'s workflow and fails; the others come from a trigger that nobody listens to. Stops at
  * `wanted` emissions, or when the time is up.
  */
-async function fill(store: Store, flow: Flow, bounds: Bounds): Promise<Prefilled> {
+export async function fill(store: Store, flow: Flow, bounds: Bounds): Promise<Prefilled> {
   const unheard = { ...flow, triggerId: 'hi_0000000000000000' };
   const started = performance.now();
   let emissions = 0;

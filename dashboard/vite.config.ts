@@ -46,6 +46,9 @@ export default defineConfig({
     // The licences of what is bundled: they ask for their text to go with it.
     license: { fileName: 'licences.md' },
     manifest: 'manifest.json',
+    rolldownOptions: {
+      input: { index: join(import.meta.dirname, 'index.html'), docs: join(import.meta.dirname, 'src/docs/main.ts') },
+    },
     reportCompressedSize: false,
   },
   server: { proxy: Object.fromEntries(['/v1', '/docs', '/e'].map((path) => [path, 'http://127.0.0.1:4400'])) },

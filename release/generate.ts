@@ -8,6 +8,7 @@ const GENERATORS = [
   'src/http/openapi/openapi.ts',
   'release/client/client.ts',
   'release/cli-docs.ts',
+  'release/completions.ts',
   'release/licences.ts',
   'test/attacks/table.ts',
 ];

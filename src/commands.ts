@@ -7,8 +7,10 @@ import { type Api, connect, findRunning } from './cli/api.ts';
 import type { Checks, ComponentsDeps } from './cli/components.ts';
 import type { BundledFiles } from './cli/deploy.ts';
 import { createProgram, type ProgramDeps } from './cli/program.ts';
-import { EXIT, exitCodeOf } from './cli/shell/exit.ts';
-import { findTarget } from './cli/shell/remote.ts';
+import { administrationOver } from './cli/remote-administration.ts';
+import { EXIT, EXPECTED_ERRORS, exitCodeOf } from './cli/shell/exit.ts';
+import { readProfiles } from './cli/shell/profiles.ts';
+import { createConnect, findTarget, type ServerOptions } from './cli/shell/remote.ts';
 import type { StoreCommands } from './cli/store.ts';
 import type { Log } from './ports.ts';
 import { readConfig } from './server/config.ts';
@@ -22,33 +24,39 @@ const complain = (fields: object, name: string): void => {
 };
 const log: Log = { debug: () => undefined, info: () => undefined, warn: complain, error: complain };
 
-const administer: AdministrationDeps['administer'] = async (act) => {
-  const { administer: open } = await import('./server/administration.ts');
+/** Works over the API of the server that is named; else on the data dir; and where there is none, with the current profile. */
+const administer: AdministrationDeps['administer'] = async ({ url, key, profile }, act) => {
+  const { administer: open, hasStore } = await import('./server/administration.ts');
+  const isNamed = url !== undefined || profile !== undefined;
+  if (isNamed || (!hasStore(readConfig(process.env)) && (await readProfiles()).current !== null)) {
+    return act(administrationOver((await connectTo({ url, key, profile })).errand));
+  }
   const { clock, random } = await import('./server/real-ports.ts');
-  return open(readConfig(process.env), { clock, random, log }, act);
+  return open(readConfig(process.env), { clock, random, log, key }, act);
 };
 
 const print = (value: unknown): void => {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 };
 
-/** Writes to standard output. A log may be larger than memory: no more is read than the reader takes. */
+/** Writes to standard output: no more is read than the reader takes. */
 const write = (text: string): Promise<void> =>
   new Promise((resolve, reject) => {
     process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
   });
 
 const findLocal = () => findRunning(readConfig(process.env));
+const connectTo = createConnect({ env: process.env, findLocal });
 
-/** Connects to a server. Null: the server of the data dir, or of the current profile. */
-async function serverAt(url: string | null): Promise<Api> {
-  const target = await findTarget(url === null ? {} : { url }, { env: process.env, findLocal });
+/** Connects to the server that options name; else to that of the data dir, or of the current profile. */
+async function serverAt(options: ServerOptions): Promise<Api> {
+  const target = await findTarget(options, { env: process.env, findLocal });
   return connect(target.url, target.key);
 }
 
 const checking: ComponentsDeps['checking'] = async ({ path, url }, act) => {
   if (url !== null) {
-    const api = await serverAt(url);
+    const api = await serverAt({ url });
     return await act(async (after) => {
       const asked = { component_path: path, ...(after === null ? {} : { after }) };
       return (await api.post('/v1/components/check', asked)) as Checks;
@@ -87,7 +95,6 @@ const deploying: ProgramDeps['deploying'] = {
     const { problems } = bundled.kind === 'broken' ? bundled : component;
     return { kind: 'broken', problems: problems.map(formatProblem) };
   },
-  print,
   complain: (line: string) => void process.stderr.write(`errand: ${line}\n`),
 };
 
@@ -100,13 +107,21 @@ const explain: ProgramDeps['explain'] = async (url) => {
   return explainUrl(url, { allowTargets: config.allowTargets, own: createOwn({ services: () => services }) });
 };
 
+const redact: ProgramDeps['redact'] = async (rules, event) => {
+  const [{ Redactor }, { matcherOf }] = await Promise.all([
+    import('./domain/privacy/redactor.ts'),
+    import('./engine/privacy/patterns.ts'),
+  ]);
+  return new Redactor(rules, await matcherOf(rules.patterns)).json(event);
+};
+
 async function storeCommands(): Promise<StoreCommands> {
   const { createStoreCommands } = await import('./server/store-commands.ts');
   return createStoreCommands(readConfig(process.env));
 }
 
 const program = createProgram({
-  ...{ env: process.env, administer, print, write, checking, deploying, explain, store: storeCommands },
+  ...{ env: process.env, administer, print, write, checking, deploying, explain, redact, store: storeCommands },
   start: async () => {
     await import('./main.ts');
   },
@@ -126,6 +141,6 @@ program.parseAsync().catch(async (error: unknown) => {
     return;
   }
   const { complaintOf } = await import('./server/startup-error.ts');
-  process.stderr.write(`errand: ${complaintOf(error)}\n`);
+  process.stderr.write(`errand: ${complaintOf(error, EXPECTED_ERRORS)}\n`);
   process.exitCode = exitCodeOf(error);
 });

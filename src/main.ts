@@ -37,20 +37,33 @@ function createLog(level: string): Log {
   };
 }
 
+const NAME_CHARS = 'dashboard  '.length;
+
+function row(name: string, text: string | null): [string, string][] {
+  return text === null ? [] : [[name, text]];
+}
+
 function greet(service: Service, config: Config): void {
   const { dataDir, databaseUrl, smtpUrl } = config;
+  const { url, publicUrl, signInUrl, metricsUrl } = service;
+  const rows: [name: string, text: string][] = [
+    ...row('public', publicUrl === url ? null : publicUrl),
+    ...row('dashboard', signInUrl === null ? null : `${signInUrl} (signs in once, within ten minutes)`),
+    ...row('docs', config.roles.has('api') ? `${publicUrl}/docs` : null),
+    ...row('metrics', metricsUrl),
+    ['roles', [...config.roles].join(', ')],
+    ['store', databaseUrl === null ? `SQLite in ${dataDir}` : `Postgres, ${databaseLabel(databaseUrl)}`],
+    ['data', dataDir],
+    ['code', describeIsolation(isolationOf(config))],
+    ['key', describeKey(service, config)],
+    [
+      'mail',
+      smtpUrl === null ? `no ERRAND_SMTP_URL: kept as files in ${dataDir}/outbox` : `over ${new URL(smtpUrl).host}`,
+    ],
+  ];
   const lines = [
-    `Errand ${VERSION} listens on ${service.url}`,
-    ...(service.publicUrl === service.url ? [] : [`  public ${service.publicUrl}`]),
-    ...(service.signInUrl === null ? [] : [`  board  ${service.signInUrl} (signs in once, within ten minutes)`]),
-    ...(config.roles.has('api') ? [`  docs   ${service.publicUrl}/docs`] : []),
-    ...(service.metricsUrl === null ? [] : [`  metrics ${service.metricsUrl}`]),
-    `  roles  ${[...config.roles].join(', ')}`,
-    `  store  ${databaseUrl === null ? `SQLite in ${dataDir}` : `Postgres, ${databaseLabel(databaseUrl)}`}`,
-    `  data   ${dataDir}`,
-    `  code   ${describeIsolation(isolationOf(config))}`,
-    `  key    ${describeKey(service, config)}`,
-    `  mail   ${smtpUrl === null ? `no ERRAND_SMTP_URL: kept as files in ${dataDir}/outbox` : `over ${new URL(smtpUrl).host}`}`,
+    `Errand ${VERSION} listens on ${url}`,
+    ...rows.map(([name, text]) => `  ${name.padEnd(NAME_CHARS)}${text}`),
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
 }
@@ -69,7 +82,8 @@ function describeIsolation({ level, network, user, userOf }: IsolationSettings):
 }
 
 function describeKey({ first }: Service, { apiKey }: Config): string {
-  if (first.newKey !== null) return `${first.keyFile}\n         ${first.newKey} (new; not shown again)`;
+  if (first.newKey !== null)
+    return `${first.keyFile}\n${' '.repeat(2 + NAME_CHARS)}${first.newKey} (new; not shown again)`;
   if (first.keyFile !== null) return first.keyFile;
   return apiKey === null ? 'the one that the store was made with' : 'as given in ERRAND_API_KEY';
 }

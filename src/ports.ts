@@ -48,6 +48,8 @@ export type WakeTopic =
   | 'answers'
   /** Something that lists show was emitted, here or elsewhere. */
   | 'emissions'
+  /** A key was revoked, or its sessions were ended. */
+  | 'keys'
   /** A counter is not what its rows say. */
   | 'counters'
   /** An operation was made or resumed, or its webhook was changed. */

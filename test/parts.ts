@@ -16,6 +16,7 @@ const RARE = ['test/postgres/faults/rarer.test.ts', 'test/contract/postgres-15.t
 const OF_POSTGRES = ['test/postgres/**/*.test.ts', 'test/{contract,unit/support}/postgres*.test.ts'];
 const AGAIN = [
   'test/http/{errors,forwarding,schedules}.test.ts',
+  'test/http/interface/{filters,if-match,patch}.test.ts',
   'test/flows/ledger.test.ts',
   'test/flows/runs/{replay,run-retries,waits}.test.ts',
 ];

@@ -30,6 +30,7 @@ const ITEM_KINDS: Readonly<Record<string, Kind>> = {
   'text/event-stream': 'events',
   'application/x-ndjson': 'lines',
   'text/plain': 'text',
+  'text/html': 'text',
 };
 
 function bodyContent(content: NonNullable<ApiOperation['requestBody']>['content'] | undefined) {

@@ -12,13 +12,7 @@ export interface Api {
   post(path: string, body: object): Promise<unknown>;
 }
 
-/** Returns the server that runs on this data dir; null when none answers. */
-export async function findServer(config: Config): Promise<Api | null> {
-  const running = await findRunning(config);
-  return running && connect(running.url, running.key);
-}
-
-/** Returns its address and key. Throws `CliError` when it runs, and its key is not to be had. */
+/** Returns the address and key of the server that runs on this data dir; null when none answers. Throws `CliError` when it runs, and its key is not to be had. */
 export async function findRunning(config: Config): Promise<{ readonly url: string; readonly key: string } | null> {
   const paths = dataPaths(config.dataDir);
   const running = await readRunning(paths.running);

@@ -1,39 +1,81 @@
 // errand audit list | export
 
 import type { Command } from 'commander';
-import type { AdministrationDeps, AuditOptions } from './administration.ts';
+import type { AuditRecord } from '../client/client.ts';
+import type { Administration, AdministrationDeps, AuditFilter } from './administration.ts';
+import { findKey, findOwner } from './owners.ts';
+import { withExamples } from './shell/examples.ts';
+import { type Column, createOutput, printJson, printLine, printTable } from './shell/output.ts';
+import { type ServerOptions, serverCommand } from './shell/remote.ts';
+import { timeText } from './shell/text.ts';
+import { timeValue } from './shell/values.ts';
 
-/** Filters, as `GET /v1/audit` takes them. */
-export interface AuditCommandDeps extends AdministrationDeps {
-  /** Resolves when more can be written. */
-  readonly write: (text: string) => Promise<void>;
+interface AuditOptions extends ServerOptions {
+  readonly owner?: string;
+  readonly byKey?: string;
+  readonly operation?: string;
+  readonly target?: string;
+  readonly since?: string;
+  readonly until?: string;
 }
 
-export function addAudit(program: Command, { administer, print, write }: AuditCommandDeps): void {
+const COLUMNS: readonly Column<AuditRecord>[] = [
+  { title: 'TIME', of: ({ at_ms: ms }) => timeText(ms) },
+  { title: 'KEY', of: ({ key_id: id, key_label: label }) => label || id },
+  { title: 'OPERATION', of: ({ operation }) => operation },
+  { title: 'TARGET', of: ({ target_id: id }) => id },
+  { title: 'STATUS', of: ({ status }) => status ?? '?' },
+  { title: 'TIMES', of: ({ count }) => (count > 1 ? count : '') },
+  { title: 'FROM', of: ({ client_ip: ip }) => ip },
+];
+
+export function addAudit(program: Command, { administer }: AdministrationDeps): void {
   const audit = program.command('audit').description('who changed what, and from where');
-  const filtered = (name: string, description: string): Command =>
-    audit
-      .command(name)
-      .description(description)
-      .option('--owner <id>', 'whose log (u_…); none: the first owner')
-      .option('--key <id>', 'only by this key (key_…)')
-      .option('--operation <name>', 'only this operation, as the OpenAPI document calls it')
-      .option('--target <id>', 'only what was done to this')
-      .option('--since <time>', 'from then on, such as 2026-01-31T12:00:00Z')
-      .option('--until <time>', 'before then');
-  filtered('list', 'the newest 100 records').action(async ({ owner, ...of }: AuditOptions & { owner?: string }) =>
-    print(await administer((a) => a.auditPage(owner ?? null, of, null))),
+  const list = filtered(audit, 'list', 'the newest 100 records');
+  withExamples(list, 'errand audit list --since 1d', 'errand audit list --owner Shop --operation deleteWorkflow');
+  list.action((options: AuditOptions) =>
+    administer(options, async (a) => {
+      const out = createOutput();
+      for await (const page of await pagesOf(a, options)) {
+        if (options.json) return printJson(out, page);
+        if (page.length > 0) return printTable(out, page, COLUMNS);
+      }
+      if (options.json) return printJson(out, []);
+      out.note('no records');
+    }),
   );
-  filtered('export', 'all records, newest first, one JSON object a line').action(
-    async ({ owner, ...of }: AuditOptions & { owner?: string }) =>
-      administer(async (a) => {
-        for (let after: string | null = null; ; ) {
-          const page: readonly { id: string }[] = await a.auditPage(owner ?? null, of, after);
-          const last = page.at(-1);
-          if (!last) return;
-          await write(page.map((record) => `${JSON.stringify(record)}\n`).join(''));
-          after = last.id;
-        }
-      }),
+  const all = filtered(audit, 'export', 'all records, newest first, one JSON object a line');
+  withExamples(all, 'errand audit export > audit.ndjson');
+  all.action((options: AuditOptions) =>
+    administer(options, async (a) => {
+      const out = createOutput();
+      let count = 0;
+      for await (const page of await pagesOf(a, options)) {
+        for (const record of page) await printLine(out, record);
+        count += page.length;
+        // Into a terminal the records themselves are written.
+        if (!out.isTerminal) out.progress(`${count} records`);
+      }
+      out.endProgress();
+    }),
   );
+}
+
+function filtered(audit: Command, name: string, description: string): Command {
+  return serverCommand(audit, name, description)
+    .option('--owner <id>', 'whose log; none: your own, and on the data dir that of the first owner')
+    .option('--by-key <id>', 'only what was done with this key')
+    .option('--operation <name>', 'only this operation, as the OpenAPI document calls it')
+    .option('--target <id>', 'only what was done to this, by its whole id: it may be gone')
+    .option('--since <time>', 'from then on: 2h, 7d ago, or 2026-01-31T12:00:00Z', timeValue)
+    .option('--until <time>', 'before then', timeValue);
+}
+
+async function pagesOf(a: Administration, options: AuditOptions): Promise<AsyncIterable<readonly AuditRecord[]>> {
+  const { owner, byKey, operation, target, since, until } = options;
+  const ownerId = await findOwner(a, owner);
+  const key = byKey === undefined ? undefined : await findKey(a, ownerId, byKey);
+  const given = { key, operation, target, since, until };
+  const of: AuditFilter = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return a.auditPages(ownerId, of);
 }

@@ -1,18 +1,45 @@
-// errand config: every setting, its value and its default.
+// errand config: every setting of a server, its value and its default.
 
 import type { Command } from 'commander';
-import { readConfig, SETTINGS } from '../server/config.ts';
+import type { Setting } from '../client/client.ts';
+import { readConfig } from '../server/config.ts';
+import { withExamples } from './shell/examples.ts';
+import { createOutput, printJson, printTable } from './shell/output.ts';
+import { type Connect, localOption, orLocal, type ServerOptions, serverCommand } from './shell/remote.ts';
 
-export function addConfig(program: Command, env: Readonly<Record<string, string | undefined>>): void {
-  program
-    .command('config')
-    .description('print the settings (environment variables) with their defaults')
-    .action(() => {
-      readConfig(env);
-      for (const { name, fallback, about, isSecret } of SETTINGS) {
-        const given = env[name];
-        const shown = given === undefined || given === '' ? fallback || '(none)' : isSecret ? '(set)' : given;
-        process.stdout.write(`${name}=${shown}\n    ${about}. Default: ${fallback || 'none'}.\n`);
-      }
-    });
+interface ConfigOptions extends ServerOptions {
+  readonly local?: true;
+}
+
+export function addConfig(program: Command, connect: Connect, env: NodeJS.ProcessEnv): void {
+  const config = localOption(
+    serverCommand(program, 'config', 'the settings of a server with their defaults, without what is secret'),
+  );
+  withExamples(config, 'errand config', 'errand config --profile prod', 'errand config --local');
+  config.action(async (options: ConfigOptions) => {
+    const { settings, of } = options.local ? here(env) : await there(connect, options);
+    const out = createOutput();
+    if (options.json) return printJson(out, settings);
+    out.note(`settings of ${of}`);
+    await printTable(out, settings, [
+      { title: 'SETTING', of: ({ name }) => name },
+      { title: 'VALUE', of: (one) => shownValue(one) },
+      { title: 'DEFAULT', of: (one) => one.default },
+      { title: 'WHAT', of: ({ about }) => about },
+    ]);
+  });
+}
+
+const shownValue = ({ value, secret, set }: Setting): string => value ?? (secret && set ? '(set, secret)' : '(none)');
+
+function here(env: NodeJS.ProcessEnv): { settings: readonly Setting[]; of: string } {
+  const settings = readConfig(env).shown.map(({ fallback, isSet: set, isSecret: secret, ...rest }) => {
+    return { ...rest, default: fallback, set, secret };
+  });
+  return { settings, of: "this shell's environment: no server was asked" };
+}
+
+async function there(connect: Connect, options: ConfigOptions): Promise<{ settings: readonly Setting[]; of: string }> {
+  const { errand, url } = await orLocal(connect(options));
+  return { settings: (await errand.listSettings()).data, of: url };
 }

@@ -12,6 +12,7 @@ interface SentWorkflow {
   readonly id: string;
   readonly name: string;
   readonly path: string;
+  readonly project: string | null;
   readonly source: string;
 }
 
@@ -25,7 +26,7 @@ export interface PlannedFile {
 
 export interface Plan {
   readonly files: readonly PlannedFile[];
-  /** Their files are not among those that are deployed. */
+  /** Their files are not among those that are deployed, and were of this project. */
   readonly gone: readonly SentWorkflow[];
 }
 
@@ -41,7 +42,10 @@ export async function typesOf(dir: string): Promise<string> {
   throw new CliError(`types are wrong, and nothing was deployed:\n${lines.join('\n')}`);
 }
 
-export async function planOf(api: Api, { dir, paths }: { dir: string; paths: readonly string[] }): Promise<Plan> {
+export async function planOf(
+  api: Api,
+  { dir, paths, project }: { dir: string; paths: readonly string[]; project: string | null },
+): Promise<Plan> {
   const sent = await sentWorkflows(api);
   const known = new Map(sent.map((one) => [one.path, one]));
   const files = await Promise.all(
@@ -53,7 +57,8 @@ export async function planOf(api: Api, { dir, paths }: { dir: string; paths: rea
     }),
   );
   const there = new Set(paths);
-  return { files, gone: sent.filter(({ path }) => !there.has(path)) };
+  const isOurs = (one: SentWorkflow): boolean => project !== null && one.project === project;
+  return { files, gone: sent.filter((one) => isOurs(one) && !there.has(one.path)) };
 }
 
 async function sentWorkflows(api: Api): Promise<SentWorkflow[]> {
@@ -66,7 +71,7 @@ async function sentWorkflows(api: Api): Promise<SentWorkflow[]> {
       const code = steps[0]?.code ?? '';
       const mark = markIn(code);
       if (mark?.state === 'deployed' && isSent(mark.key))
-        found.push({ id, name, path: pathOfKey(mark.key), source: withoutMark(code) });
+        found.push({ id, name, path: pathOfKey(mark.key), project: mark.project, source: withoutMark(code) });
     }
     const last = page.at(-1);
     if (!last || page.length < PAGE) return found;

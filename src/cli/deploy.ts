@@ -7,10 +7,12 @@ import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
 import type { Api } from './api.ts';
 import { type Plan, planLines, planOf, typesOf } from './deploy-plan.ts';
+import { projectOf } from './project.ts';
 import { confirm } from './shell/ask.ts';
 import { withExamples } from './shell/examples.ts';
-import { CliError } from './shell/exit.ts';
-import { createOutput } from './shell/output.ts';
+import { CliError, EXIT } from './shell/exit.ts';
+import { createOutput, type Output, printLine } from './shell/output.ts';
+import { type ServerOptions, serverCommand } from './shell/remote.ts';
 
 export type BundledFiles =
   | { readonly kind: 'workflow' | 'source'; readonly bundle: string; readonly sourceMap: string }
@@ -19,11 +21,10 @@ export type BundledFiles =
 
 export interface DeployDeps {
   /** Returns the server to deploy to. Throws `CliError` when there is none. */
-  readonly api: (url: string | null) => Promise<Api>;
+  readonly api: (options: ServerOptions) => Promise<Api>;
   /** Returns the paths, with slashes, of files in a folder that may be workflows. */
   readonly list: (dir: string) => Promise<readonly string[]>;
   readonly bundle: (file: { dir: string; path: string }) => Promise<BundledFiles>;
-  readonly print: (value: unknown) => void;
   readonly complain: (line: string) => void;
 }
 
@@ -38,6 +39,18 @@ interface DeployOptions {
   readonly path: string;
   readonly isAlone: boolean;
   readonly props: object | undefined;
+  readonly project: string | null;
+  readonly told: (deployed: Told) => Promise<void>;
+}
+
+/** What became of a file. */
+interface Told {
+  readonly path: string;
+  readonly result: string;
+  readonly workflow_id?: string;
+  readonly source_id?: string;
+  readonly endpoints?: readonly string[];
+  readonly endpoint?: string;
 }
 
 interface DeployedWorkflow {
@@ -46,44 +59,47 @@ interface DeployedWorkflow {
 }
 
 export function addDeploy(program: Command, deps: DeployDeps): void {
-  const command = program
-    .command('deploy <path>')
-    .description('bundle a workflow or source file, or all in a folder, and deploy it; the same path is the same one')
-    .option('--url <url>', 'the server; none: the one that runs on the data dir. ERRAND_API_KEY has the key')
+  const command = serverCommand(
+    program,
+    'deploy <path>',
+    'bundle a workflow or source file, or all in a folder, and deploy it; the same path is the same one',
+  )
     .option('--props <json>', 'of a source: its props as JSON, or @ and a file of JSON; none: they stay')
+    .option('--project <name>', 'whose files these are; none: the name in package.json, with the folder below it')
     .option('--check', 'check types first, with the TypeScript of the project, and show what changes')
     .option('--dry-run', 'the same, and deploy nothing')
-    .option(
-      '--prune',
-      'of a folder with all that was deployed by hand: delete workflows whose files are not in it; asks first',
-    )
+    .option('--prune', 'of a folder: delete the workflows of this project whose files are gone; asks first')
     .option('--yes', 'do not ask');
   withExamples(
     command,
     'errand deploy workflows',
     'errand deploy workflows --check --prune',
-    'errand deploy shop/order.ts',
+    'errand deploy shop/order.ts --profile prod',
   );
-  command.action(async (given: string, { url, props: text, ...options }: DeployCommand) => {
+  command.action(async (given: string, { props: text, ...options }: DeployCommand) => {
     const { dir, paths, isAlone } = await find(deps, given);
     if (text !== undefined && !isAlone) throw new CliError('--props is for one file, not for a folder');
     const props = text === undefined ? undefined : await readProps(text);
     if (paths.length === 0) throw nothing(given, { dir, isAlone });
     if (options.prune && isAlone) throw new CliError('--prune is for a folder, not for one file');
+    const project = await projectOf(dir, options.project);
+    if (options.prune && project === null) throw unnamed(dir);
+    const out = createOutput();
     const isShown = options.check || options.dryRun;
-    if (isShown) createOutput().note(await typesOf(dir));
-    const api = await deps.api(url?.replace(/\/+$/, '') ?? null);
+    if (isShown) out.note(await typesOf(dir));
+    const api = await deps.api(options);
+    const told = (deployed: Told): Promise<void> => tell(out, options.json === true, deployed);
     if (isShown || options.prune) {
-      const plan = await planOf(api, { dir, paths: await deployable(deps, dir, paths) });
+      const plan = await planOf(api, { dir, project, paths: await deployable(deps, dir, paths) });
       const shown = isAlone ? { ...plan, gone: [] } : plan;
-      if (isShown) for (const line of planLines(shown)) createOutput().note(line);
+      if (isShown) for (const line of planLines(shown)) out.note(line);
       if (options.dryRun) return;
-      if (options.prune) await prune(deps, api, { gone: shown.gone, isSure: options.yes });
+      if (options.prune) await prune(api, { gone: shown.gone, isSure: options.yes, told });
     }
     let [failed, deployed] = [0, 0];
     for (const path of paths) {
       try {
-        if (await deploy(deps, api, { dir, path, isAlone, props })) deployed++;
+        if (await deploy(deps, api, { dir, path, isAlone, props, project, told })) deployed++;
       } catch (error) {
         if (!(error instanceof CliError)) throw error;
         failed++;
@@ -95,8 +111,25 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
   });
 }
 
-interface DeployCommand {
-  readonly url?: string;
+/** Prints what became of a file: a line for people, or an object of JSON in a line. */
+async function tell(out: Output, isJson: boolean, told: Told): Promise<void> {
+  if (isJson) return printLine(out, told);
+  const { path, result, workflow_id: workflow, source_id: source, endpoints = [], endpoint } = told;
+  const style = result === 'deleted' ? 'yellow' : result === 'same' ? 'dim' : 'green';
+  const addresses = endpoint === undefined ? endpoints : [endpoint];
+  const line = [out.style(style, result.padEnd(7)), path, workflow ?? source, ...addresses].join('  ');
+  await out.write(`${line}\n`);
+}
+
+function unnamed(dir: string): CliError {
+  return new CliError(
+    `--prune deletes workflows of this project alone, and ${dir} and the folders above it have no package.json with a name: name the project with --project`,
+    EXIT.usage,
+  );
+}
+
+interface DeployCommand extends ServerOptions {
+  readonly project?: string;
   readonly props?: string;
   readonly check?: true;
   readonly dryRun?: true;
@@ -118,16 +151,17 @@ async function deployable({ bundle }: DeployDeps, dir: string, paths: readonly s
 interface Pruning {
   readonly gone: Plan['gone'];
   readonly isSure: true | undefined;
+  readonly told: DeployOptions['told'];
 }
 
-async function prune({ print }: DeployDeps, api: Api, { gone, isSure }: Pruning): Promise<void> {
+async function prune(api: Api, { gone, isSure, told }: Pruning): Promise<void> {
   if (gone.length === 0) return;
   const named = gone.map(({ path, name }) => `${JSON.stringify(name)} (${path})`).join(', ');
   const noun = gone.length === 1 ? 'the workflow' : `the ${gone.length} workflows`;
   await confirm(`Delete ${noun} ${named}, whose files are gone?`, isSure);
   for (const { id, path } of gone) {
     await api.call('DELETE', `/v1/workflows/${id}`);
-    print({ path, result: 'deleted', workflow_id: id });
+    await told({ path, result: 'deleted', workflow_id: id });
   }
 }
 
@@ -161,22 +195,22 @@ function nothing(given: string, { dir, isAlone }: { dir: string; isAlone: boolea
 
 /** Returns whether the file has something to deploy. */
 async function deploy(deps: DeployDeps, api: Api, asked: DeployOptions): Promise<boolean> {
-  const { dir, path } = asked;
+  const { dir, path, project, told } = asked;
   const bundled = await deps.bundle({ dir, path });
   if (bundled.kind === 'module') return false;
   if (bundled.kind === 'broken') throw new CliError(bundled.problems.join('; '));
   const { bundle, sourceMap } = bundled;
   const source = await readFile(join(dir, path), 'utf8');
   if (bundled.kind === 'source') {
-    await deploySource(deps, api, { ...asked, source, bundle, sourceMap });
+    await deploySource(api, { ...asked, source, bundle, sourceMap });
     return true;
   }
   if (asked.props !== undefined) throw new CliError('--props is for sources, and this is a workflow');
   const env = parseEnv(await readFile(join(dir, '.env'), 'utf8').catch(() => ''));
-  const body = { path, source, bundle, source_map: sourceMap, env };
+  const body = { path, ...(project === null ? {} : { project }), source, bundle, source_map: sourceMap, env };
   const { result, workflow } = (await api.call('PUT', '/v1/workflow_files', body)) as DeployedWorkflow;
   const endpoints = workflow.triggers.flatMap(({ endpoint_url: endpoint }) => endpoint ?? []);
-  deps.print({ path, result, workflow_id: workflow.id, endpoints });
+  await told({ path, result, workflow_id: workflow.id, endpoints });
   return true;
 }
 
@@ -186,11 +220,11 @@ interface Component extends DeployOptions {
   readonly sourceMap: string;
 }
 
-async function deploySource({ print }: DeployDeps, api: Api, component: Component): Promise<void> {
-  const { path, source: code, bundle, sourceMap, props, isAlone } = component;
+async function deploySource(api: Api, component: Component): Promise<void> {
+  const { path, source: code, bundle, sourceMap, props, isAlone, told } = component;
   const body = { path, source: code, bundle, source_map: sourceMap, configured_props: props, from_folder: !isAlone };
   const { result, source } = (await api.call('PUT', '/v1/source_files', body)) as DeployedSource;
   if (source === undefined) return;
   const endpoint = source.endpoint_url;
-  print({ path, result, source_id: source.id, ...(endpoint === undefined ? {} : { endpoint }) });
+  await told({ path, result, source_id: source.id, ...(endpoint === undefined ? {} : { endpoint }) });
 }

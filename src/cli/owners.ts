@@ -1,28 +1,90 @@
-// errand owners create | list — errand keys create | list | revoke
+// errand owners create | list | quota
 
 import type { Command } from 'commander';
-import { DEFAULT_SCOPES, SCOPES, type Scope } from '../domain/keys.ts';
-import { DAY_MS, HOUR_MS, LIMITS } from '../domain/limits.ts';
-import type { AdministrationDeps } from './administration.ts';
-import { CliError } from './shell/exit.ts';
+import type { Owner, Quotas } from '../client/client.ts';
+import { LIMITS } from '../domain/limits.ts';
+import type { Administration, AdministrationDeps } from './administration.ts';
+import { addOwnerDeletions } from './owner-deletions.ts';
+import { withExamples } from './shell/examples.ts';
+import { CliError, EXIT } from './shell/exit.ts';
+import { findAmong, labelled } from './shell/find.ts';
+import type { Fields } from './shell/listing.ts';
+import { createOutput, printFields, printJson, printTable } from './shell/output.ts';
+import { type ServerOptions, serverCommand } from './shell/remote.ts';
+import { secondsText } from './shell/text.ts';
+import { countValue, LIST_LIMIT, take } from './shell/values.ts';
 
-export function addOwners(program: Command, { administer, print }: AdministrationDeps): void {
-  const owners = program.command('owners').description('owners of this store');
-  owners
-    .command('create')
-    .description('make an owner, with its first key (shown once) and its global error workflow')
+/** Returns the id of an owner that a person names; undefined: null, which is the caller, or the first owner of a store. */
+export async function findOwner(a: Administration, given: string | undefined): Promise<string | null> {
+  return given === undefined ? null : findAmong('owner', given, () => a.listOwners());
+}
+
+export function findKey(a: Administration, ownerId: string | null, given: string): Promise<string> {
+  return findAmong('key', given, () => labelled(a.listKeys(ownerId), ({ label }) => label));
+}
+
+const fields = ({ id, name, email, global_error_workflow_id: workflow }: Owner): Fields => ({
+  owner: id,
+  name,
+  email,
+  'global error workflow': workflow,
+});
+
+export function addOwners(program: Command, deps: AdministrationDeps): void {
+  const owners = program.command('owners').description('owners of a server');
+  addCreate(owners, deps);
+  addList(owners, deps);
+  addQuota(owners, deps);
+  addOwnerDeletions(owners, deps);
+}
+
+function addCreate(owners: Command, { administer }: AdministrationDeps): void {
+  const create = serverCommand(
+    owners,
+    'create',
+    'make an owner, with its first key (shown once) and its global error workflow',
+  )
     .requiredOption('--name <name>', 'label of the owner')
-    .option('--email <address>', 'where its mail goes')
-    .action(async (options: { name: string; email?: string }) => {
-      if (options.name.length > LIMITS.nameChars)
-        throw new CliError(`--name has more than ${LIMITS.nameChars} characters`);
-      print(await administer((a) => a.createOwner({ name: options.name, email: options.email ?? null })));
-    });
-  owners
-    .command('list')
-    .description('list the owners')
-    .action(async () => print(await administer((a) => a.listOwners())));
-  addQuota(owners, { administer, print });
+    .option('--email <address>', 'where its mail goes');
+  withExamples(create, 'errand owners create --name "Shop" --email shop@example.com');
+  create.action(
+    async ({
+      name,
+      email = null,
+      ...options
+    }: ServerOptions & { readonly name: string; readonly email?: string | null }) => {
+      if (name.length > LIMITS.nameChars)
+        throw new CliError(`--name has more than ${LIMITS.nameChars} characters`, EXIT.usage);
+      const made = await administer(options, (a) => a.createOwner({ name, email }));
+      const out = createOutput();
+      if (options.json) return printJson(out, made);
+      await printFields(out, { ...fields(made), 'first key': made.key.id, 'API key': made.api_key });
+      out.note('The API key is shown this once');
+    },
+  );
+}
+
+function addList(owners: Command, { administer }: AdministrationDeps): void {
+  const list = serverCommand(owners, 'list', 'the owners, the newest first').option(
+    '--limit <n>',
+    'how many; 0: all',
+    countValue(0),
+    LIST_LIMIT,
+  );
+  withExamples(list, 'errand owners list');
+  list.action(async ({ limit, ...options }: ServerOptions & { readonly limit: number }) => {
+    const all = await administer(options, (a) => take(a.listOwners(), limit || null));
+    const out = createOutput();
+    if (options.json) return printJson(out, all);
+    if (all.length === 0) return out.note('no owners');
+    await printTable(out, all, [
+      { title: 'ID', of: ({ id }) => id },
+      { title: 'CREATED', of: ({ created_at: s }) => secondsText(s) },
+      { title: 'STATE', of: ({ state }) => state },
+      { title: 'EMAIL', of: ({ email }) => email },
+      { title: 'NAME', of: ({ name }) => name },
+    ]);
+  });
 }
 
 /** Option → its name in the API. */
@@ -33,90 +95,39 @@ const QUOTAS = {
   bytes: ['stored_bytes', 'bytes that are stored', LIMITS.maxQuotaBytes],
 } as const;
 
-function addQuota(owners: Command, { administer, print }: AdministrationDeps): void {
-  const command = owners
-    .command('quota <owner_id>')
-    .description('show what an owner may use and uses, or set it: a number, or none for as much as there is');
+function addQuota(owners: Command, { administer }: AdministrationDeps): void {
+  const command = serverCommand(
+    owners,
+    'quota <owner_id>',
+    'show what an owner may use and uses, or set it: a number, or none for as much as there is',
+  );
   for (const [option, [, about]] of Object.entries(QUOTAS)) command.option(`--${option} <n>`, about);
-  command.action(async (ownerId: string, options: Readonly<Record<string, string>>) => {
+  withExamples(command, 'errand owners quota Shop', 'errand owners quota Shop --processes 4 --requests none');
+  command.action(async (owner: string, options: ServerOptions & Readonly<Record<string, string>>) => {
     const change = Object.entries(QUOTAS).flatMap(([option, [name, , max]]) => {
       const given = options[option];
       return given === undefined ? [] : [[name, readQuota(option, given, max)] as const];
     });
-    print(await administer((a) => a.quotas(ownerId, Object.fromEntries(change))));
+    const quotas = await administer(options, async (a) =>
+      a.quotas(await findAmong('owner', owner, () => a.listOwners()), Object.fromEntries(change)),
+    );
+    const out = createOutput();
+    if (options.json) return printJson(out, quotas);
+    await printTable(out, rowsOf(quotas), [
+      { title: 'WHAT', of: ({ what }) => what },
+      { title: 'QUOTA', of: ({ limit }) => limit ?? 'none' },
+      { title: 'USED', of: ({ used }) => used },
+    ]);
   });
+}
+
+function rowsOf({ limits, use }: Quotas): { what: string; limit: number | null; used: number | null }[] {
+  return Object.values(QUOTAS).map(([name, what]) => ({ what, limit: limits[name], used: use[name] }));
 }
 
 function readQuota(option: string, given: string, max: number): number | null {
   if (given === 'none') return null;
   const number = Number(given);
   if (/^\d+$/.test(given) && number >= 1 && number <= max) return number;
-  throw new CliError(`--${option}: "${given}" is neither a whole number from 1 to ${max} nor none`);
-}
-
-export function addKeys(program: Command, { administer, print }: AdministrationDeps): void {
-  const keys = program.command('keys').description('API keys');
-  const owner = ['--owner <id>', 'whose key (u_…); none: the first owner'] as const;
-  keys
-    .command('create')
-    .description('make a key; it is shown once')
-    .option(...owner)
-    .option('--label <text>', 'what the key is for', 'made by errand keys create')
-    .option('--scopes <list>', `of ${SCOPES.join(', ')}; by commas`, DEFAULT_SCOPES.join(','))
-    .option('--expires <time>', 'when it expires: a time such as 2027-01-31T12:00:00Z, or 90d, 12h from now on')
-    .option('--workflow <id>', 'with --scopes ingest: the only workflow whose errors it reports; shows its DSN')
-    .option('--service <name>', 'with --scopes ingest: the same, by the name of a service')
-    .action(async (options: KeyOptions) => {
-      const scopes = readScopes(options.scopes);
-      const expiresAtMs = options.expires === undefined ? null : readExpiry(options.expires, Date.now());
-      const { label, workflow: workflowId, service } = options;
-      const input = { label, scopes, expiresAtMs, workflowId, service };
-      print(await administer((a) => a.createKey(options.owner ?? null, input)));
-    });
-  keys
-    .command('list')
-    .description('list keys, without the keys themselves')
-    .option(...owner)
-    .action(async (options: { owner?: string }) => print(await administer((a) => a.listKeys(options.owner ?? null))));
-  keys
-    .command('revoke <key_id>')
-    .description('revoke a key at once')
-    .option(...owner)
-    .action(async (keyId: string, options: { owner?: string }) =>
-      print(await administer((a) => a.revokeKey(options.owner ?? null, keyId))),
-    );
-}
-
-interface KeyOptions {
-  readonly owner?: string;
-  readonly label: string;
-  readonly scopes: string;
-  readonly expires?: string;
-  readonly workflow?: string;
-  readonly service?: string;
-}
-
-function readScopes(list: string): Scope[] {
-  return list.split(',').map((scope) => {
-    const known = SCOPES.find((s) => s === scope.trim());
-    if (!known) throw new CliError(`--scopes: "${scope}" is none of ${SCOPES.join(', ')}`);
-    return known;
-  });
-}
-
-const IN_MS = { d: DAY_MS, h: HOUR_MS } as const;
-
-/** An instant with its offset: without it, the time would depend on this machine's timezone. */
-const INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
-
-export function readExpiry(text: string, nowMs: number): number {
-  const [, count, unit] = /^(\d{1,5})([dh])$/.exec(text) ?? [];
-  const atMs = unit
-    ? nowMs + Number(count) * IN_MS[unit as 'd' | 'h']
-    : INSTANT.test(text)
-      ? Date.parse(text)
-      : Number.NaN;
-  if (atMs > nowMs) return atMs;
-  const wanted = 'a time in the future, such as 2027-01-31T12:00:00Z, or 90d, 12h';
-  throw new CliError(`--expires: "${text}" is not ${wanted}`);
+  throw new CliError(`--${option}: "${given}" is neither a whole number from 1 to ${max} nor none`, EXIT.usage);
 }

@@ -3,7 +3,8 @@
 
 import { Command } from 'commander';
 import { VERSION } from '../domain/version.ts';
-import { type AuditCommandDeps, addAudit } from './audit.ts';
+import type { AdministrationDeps } from './administration.ts';
+import { addAudit } from './audit.ts';
 import { addChannels } from './commands/channels.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addDeliveries, addMail } from './commands/deliveries.ts';
@@ -14,6 +15,7 @@ import { addInit } from './commands/init.ts';
 import { addLogin } from './commands/login.ts';
 import { addMcp } from './commands/mcp.ts';
 import { addOperations } from './commands/operations.ts';
+import { addPrivacy, type Redact } from './commands/privacy.ts';
 import { addRuns } from './commands/runs.ts';
 import { addSources } from './commands/sources.ts';
 import { addStart } from './commands/start.ts';
@@ -27,13 +29,18 @@ import { addConfig } from './config.ts';
 import { addDeploy, type DeployDeps } from './deploy.ts';
 import { addDev } from './dev/dev.ts';
 import { addExplainUrl, type ExplainDeps } from './explain-url.ts';
+import { addImport } from './import/import.ts';
+import { addKeys } from './keys.ts';
 import { addListen } from './listen/listen.ts';
-import { addKeys, addOwners } from './owners.ts';
+import { addOwners } from './owners.ts';
 import { addMoreExamples } from './shell/more-examples.ts';
 import { createConnect, type FindLocal } from './shell/remote.ts';
 import { addStore, type StoreDeps } from './store.ts';
 
-export interface ProgramDeps extends AuditCommandDeps {
+export interface ProgramDeps extends AdministrationDeps {
+  readonly print: (value: unknown) => void;
+  /** Resolves when more can be written. */
+  readonly write: (text: string) => Promise<void>;
   readonly env: NodeJS.ProcessEnv;
   readonly start: () => Promise<void>;
   readonly findLocal: FindLocal;
@@ -41,6 +48,7 @@ export interface ProgramDeps extends AuditCommandDeps {
   readonly checking: ComponentsDeps['checking'];
   readonly deploying: DeployDeps;
   readonly explain: ExplainDeps;
+  readonly redact: Redact;
 }
 
 export function createProgram(deps: ProgramDeps): Command {
@@ -64,6 +72,7 @@ export function createProgram(deps: ProgramDeps): Command {
   addChannels(program, connect);
   addHeartbeats(program, connect);
   addMail(program, connect);
+  addPrivacy(program, connect, deps.redact);
   addTrigger(program, connect);
   addListen(program, connect);
   addLogin(program);
@@ -72,9 +81,10 @@ export function createProgram(deps: ProgramDeps): Command {
   addAudit(program, deps);
   addStore(program, { commands: deps.store, print: deps.print });
   addDeploy(program, deps.deploying);
+  addImport(program, connect);
   addComponents(program, deps);
-  addConfig(program, deps.env);
-  addExplainUrl(program, deps.explain);
+  addConfig(program, connect, deps.env);
+  addExplainUrl(program, connect, deps.explain);
   addCompletion(program);
   addDoctor(program, connect, deps.env);
   addInit(program);

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { CliError } from './shell/exit.ts';
+import { createOutput } from './shell/output.ts';
 
 /** Operations on the store itself, whether or not a server runs. */
 export interface StoreCommands {
@@ -50,7 +51,14 @@ export function addStore(program: Command, { commands, print }: StoreDeps): void
     .action(async (options: { to?: string; undo?: true }) => {
       if (options.undo && options.to !== undefined) throw new CliError('--undo goes back: it takes no --to');
       if (options.undo) return print(await (await commands()).undoMove());
-      print(await (await commands()).move(options.to ?? null, (line) => process.stderr.write(`${line}\n`)));
+      const out = createOutput();
+      // In a terminal what counts rows is written over; elsewhere each line stays.
+      const isCounting = (line: string): boolean => process.stderr.isTTY === true && line.endsWith('rows/s');
+      const moved = await (await commands()).move(options.to ?? null, (line) =>
+        isCounting(line) ? out.progress(line) : out.note(line),
+      );
+      out.endProgress();
+      print(moved);
     });
   store
     .command('salvage [dir]')

@@ -44,7 +44,7 @@ export function createTransport(own: ErrandOptions): Transport {
   };
 }
 
-interface Asked {
+interface CallInput {
   readonly input: object;
   readonly options: CallOptions;
 }
@@ -52,7 +52,7 @@ interface Asked {
 async function call<T>(
   own: ErrandOptions,
   route: Route,
-  { input, options }: Asked,
+  { input, options }: CallInput,
   read: (response: Response) => Promise<T>,
 ): Promise<T> {
   const request = requestOf(own, route, { input, options });

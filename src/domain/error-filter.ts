@@ -1,4 +1,4 @@
-// Which errors are meant, of all errors of an owner: for the search, and for whatever else takes the same filter.
+// Which errors are meant, of all errors of an owner: for the search, replays, streams and exports.
 
 import type { ErrorDetail } from './failure.ts';
 import { containing } from './literal-text.ts';

@@ -193,7 +193,7 @@ function idOf({ kind, emission }: ClaimedDelivery): string {
   return kind === 'http' ? ` (${emission.emitId})` : '';
 }
 
-interface Failed {
+interface FailedWork {
   readonly emission: Pick<
     Emission,
     'ownerId' | 'body' | 'replay' | 'test' | 'traceId' | 'traceparent' | 'lineage' | 'hops'
@@ -245,7 +245,7 @@ export function errorIn(tail: Uint8Array): ErrorJson {
 }
 
 /** Returns an `$errors` emission. `told`: JSON text that becomes a member of the error, `context`. */
-function errorEmission(failed: Failed, fault: Fault, told: Uint8Array | null = null): NewEmission {
+function errorEmission(failed: FailedWork, fault: Fault, told: Uint8Array | null = null): NewEmission {
   const { emission, emitterId } = failed;
   const error = {
     code: fault.code,

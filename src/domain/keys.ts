@@ -29,6 +29,10 @@ export interface ApiKey {
   readonly lastUsedAtMs: number | null;
   /** Of a key with `ingest` alone: the only workflow whose errors it reports; null: any of the owner's. */
   readonly workflowId: string | null;
+  /** How often all of its sessions were ended: a session is good while the number is what it was when the session began. */
+  readonly sessionEpoch: number;
+  /** Set, where a key is found by its hash, while its owner is being deleted: the key is refused. */
+  readonly ownerPurgeAtMs?: number;
 }
 
 export interface KeyInput {
@@ -52,7 +56,8 @@ export function isIngestOnly({ scopes }: Pick<ApiKey, 'scopes'>): boolean {
 }
 
 /** Returns whether requests with this key are answered at that time. */
-export function isGood(key: Pick<ApiKey, 'revokedAtMs' | 'expiresAtMs'>, nowMs: number): boolean {
+export function isGood(key: Pick<ApiKey, 'revokedAtMs' | 'expiresAtMs' | 'ownerPurgeAtMs'>, nowMs: number): boolean {
+  if (key.ownerPurgeAtMs !== undefined) return false;
   return key.revokedAtMs === null && (key.expiresAtMs === null || nowMs < key.expiresAtMs);
 }
 

@@ -100,7 +100,7 @@ export interface OperationCursor extends Pick<Operation, 'sinceMs' | 'states'> {
   readonly after: number;
 }
 
-interface LookedAt {
+interface PassedDelivery {
   readonly delivery: number;
   readonly state: DeliveryState;
 }
@@ -111,7 +111,7 @@ interface LookedAt {
  */
 export function countNext(
   of: OperationCursor,
-  looked: readonly LookedAt[],
+  looked: readonly PassedDelivery[],
 ): { readonly matched: number; readonly isCounted: boolean; readonly after: number } {
   const isCounted = looked.length < LIMITS.operationStep;
   return {
@@ -122,7 +122,10 @@ export function countNext(
 }
 
 /** Returns the examined deliveries that the operation applies to. */
-export function meant<D extends LookedAt>({ states }: Pick<OperationCursor, 'states'>, looked: readonly D[]): D[] {
+export function meant<D extends PassedDelivery>(
+  { states }: Pick<OperationCursor, 'states'>,
+  looked: readonly D[],
+): D[] {
   return looked.filter(({ state }) => (states as readonly DeliveryState[]).includes(state));
 }
 
@@ -130,7 +133,7 @@ export function meant<D extends LookedAt>({ states }: Pick<OperationCursor, 'sta
  * Makes one step of resending: at most `room` of the examined deliveries, and none for which `isThere` is false, since
  * retention is about to delete it. Done when no delivery is left behind the cursor.
  */
-export function resendNext<D extends LookedAt>(
+export function resendNext<D extends PassedDelivery>(
   of: OperationCursor,
   looked: readonly D[],
   { room, isThere = () => true }: { readonly room: number; readonly isThere?: (one: D) => boolean },

@@ -3,10 +3,10 @@
 import type { Attempt } from './delivery/delivery.ts';
 import type { SourceType } from './emission.ts';
 import type { Report } from './errors/report.ts';
-import { Refusal } from './fault.ts';
 import type { ChannelConfig } from './notices/channel.ts';
 import type { ResendableState } from './operation.ts';
 import type { PropValues } from './props.ts';
+import { Refusal } from './refusal.ts';
 import type {
   Deployment,
   ListenerInput,
@@ -192,8 +192,9 @@ export interface WorkflowInput {
 
 /** A workflow file, bundled by the caller. */
 export interface WorkflowFileInput {
-  /** The path in the caller's folder, with slashes; identifies the file for its owner. */
+  /** The path in the caller's folder, with slashes; identifies the file for its owner. `project`: whose it is; null: as before. */
   readonly path: string;
+  readonly project: string | null;
   readonly source: string;
   /** Null: the server bundles the source. */
   readonly bundled: BundledCode | null;

@@ -2,6 +2,7 @@
 
 import type { SourceType } from './emission.ts';
 import type { GroupingRule } from './errors/fingerprint.ts';
+import type { ErrorRetention } from './errors/retention.ts';
 import type { EventFilter } from './filter/event-filter.ts';
 import { LIMITS } from './limits.ts';
 import type { ComponentProps, PropDefinitions, PropValues } from './props.ts';
@@ -16,8 +17,20 @@ export interface Owner {
   readonly digestWindowMs: number;
   /** Channels that are notified of errors, unless a workflow has its own. */
   readonly channelIds: readonly string[];
+  /** Null: it is not being deleted. */
+  readonly deletion: OwnerDeletion | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
+}
+
+/** An owner that is being deleted: until its purge it can be restored, its keys and addresses are refused, and nothing of it begins. */
+export interface OwnerDeletion {
+  /** When the deletion was asked for. */
+  readonly askedAtMs: number;
+  /** When the purge may begin. */
+  readonly purgeAtMs: number;
+  /** What it owns is being deleted: it cannot be restored. */
+  readonly hasBegun: boolean;
 }
 
 export interface Throttle {
@@ -75,6 +88,8 @@ export interface Settings {
   readonly watch: WatchSettings | null;
   /** Channels that are notified of its errors; null: those of its owner. */
   readonly channels: readonly string[] | null;
+  /** Of a workflow: null: its errors are kept as everything is. */
+  readonly errorRetention: ErrorRetention | null;
   /** Of a source: true while a change of it runs its hooks. */
   readonly inHooks?: boolean;
 }
@@ -95,6 +110,7 @@ export const DEFAULT_SETTINGS: Settings = {
   grouping: [],
   watch: null,
   channels: null,
+  errorRetention: null,
 };
 
 /** What executes: a workflow or a source, as far as its runs depend on it. */
@@ -184,6 +200,8 @@ export interface Trigger {
   readonly nextAtMs: number | null;
   /** Of a source: ticks that were skipped because the previous run was not over. */
   readonly skippedTicks: number;
+  /** Set, where a trigger is found by its key, while its owner is being deleted. */
+  readonly ownerPurgeAtMs?: number;
 }
 
 export type Via = 'trigger' | 'subscription' | 'global' | 'direct' | 'channel';

@@ -51,6 +51,17 @@ export interface Routed {
   readonly withheld: readonly Withheld[];
 }
 
+/** Returns what becomes of targets whose owner is being deleted: the emission is kept, and nothing begins. */
+export function withheldFromAll({ targets, withheld }: Routed): Routed {
+  const all = targets.map((target) => ({
+    listenerId: target.kind === 'run' ? target.runnable.id : listenerOfTarget(target),
+    subscriptionId: 'subscriptionId' in target ? target.subscriptionId : null,
+    via: target.via,
+    reason: 'the owner is being deleted',
+  }));
+  return { targets: [], withheld: [...all, ...withheld] };
+}
+
 /**
  * Returns the subscription emitters that cover an emitter, most specific first. Wildcards (and the owner's own id, which
  * means the same as `*`) cover workflows, sources, webhooks and heartbeats. Triggers (`hi_`, `ti_`) are inputs, covered only by their
@@ -135,13 +146,13 @@ function routeDirect(listenerId: string, table: RouteTable): Routed {
   return { targets, withheld: [] };
 }
 
-interface Growing {
+interface RouteBuilder {
   readonly targets: RouteTarget[];
   readonly withheld: Withheld[];
   readonly seen: Set<string>;
 }
 
-function addGlobal(emission: NewEmission, table: RouteTable, into: Growing): void {
+function addGlobal(emission: NewEmission, table: RouteTable, into: RouteBuilder): void {
   const workflow = table.globalWorkflow;
   if (!workflow) return;
   const reason = reasonAgainstGlobal(emission, workflow, table.notify);

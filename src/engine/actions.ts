@@ -13,6 +13,7 @@ import { createLinkActions, type LinkDeps } from './notices/links.ts';
 import { type AccountDeps, createAccounts } from './resources/accounts.ts';
 import { createDataStores, type DataStoreDeps } from './resources/data-stores.ts';
 import { createHeartbeats, type HeartbeatDeps } from './resources/heartbeats.ts';
+import { createOwnerDeletions, type OwnerDeletionDeps } from './resources/owner-deletions.ts';
 import { createOwners, type OwnerDeps } from './resources/owners.ts';
 import { createSubscriptions } from './resources/subscriptions.ts';
 import { createWebhooks, type WebhookDeps } from './resources/webhooks.ts';
@@ -44,7 +45,8 @@ export type ActionDeps = WorkflowDeps &
   LinkDeps &
   DataStoreDeps &
   HeartbeatDeps &
-  OwnerDeps;
+  OwnerDeps &
+  OwnerDeletionDeps;
 
 export type Actions = ReturnType<typeof createActions>;
 
@@ -69,6 +71,7 @@ export function createActions(deps: ActionDeps) {
     ...createOperationActions(deps),
     ...createSubscriptions(deps),
     ...createOwners(deps),
+    ...createOwnerDeletions(deps),
     ...createAccounts(deps),
     ...createChannels(deps),
     ...createChannelTests(deps),

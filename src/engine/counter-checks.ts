@@ -5,7 +5,7 @@ import { LIMITS } from '../domain/limits.ts';
 import type { Clock } from '../ports.ts';
 import type { Store } from '../store/contract/store.ts';
 import { Loop, type LoopPorts } from './loop.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import type { WakeUps } from './wake-ups.ts';
 
 interface CountersDeps extends LoopPorts {

@@ -1,4 +1,4 @@
-// Work that must not overlap, by the name of what it is done to: one after the other, in the order in which it was asked for.
+// A mutex by key: tasks with the same key run one after the other, in the order in which they were asked for.
 
 export class OneAtATime {
   readonly #last = new Map<string, Promise<unknown>>();

@@ -7,7 +7,6 @@ import type { Urls } from '../domain/endpoint.ts';
 import type { Differences } from '../domain/errors/differences.ts';
 import type { ErrorGroup, GroupChange } from '../domain/errors/group.ts';
 import type { ReplayOrder } from '../domain/errors/replaying.ts';
-import type { RefusalCode } from '../domain/fault.ts';
 import type { EventFilter } from '../domain/filter/event-filter.ts';
 import type { ApiKey, KeyOrder } from '../domain/keys.ts';
 import type { Channel, ChannelKind } from '../domain/notices/channel.ts';
@@ -16,6 +15,7 @@ import type { Operation, OperationOrder } from '../domain/operation.ts';
 import type { Redaction, Redactions } from '../domain/privacy/rules.ts';
 import type { PropDefinitions } from '../domain/props.ts';
 import type { Quotas, QuotaUse } from '../domain/quota.ts';
+import type { RefusalCode } from '../domain/refusal.ts';
 import type {
   AccountInput,
   Answered,
@@ -72,6 +72,7 @@ export interface HttpDeps {
   /** Undefined or null: nothing is traced. */
   readonly tracing?: Tracing | null;
   readonly signInLinks: SignInLinks;
+  readonly installation: Installation;
   /** Undefined: as `npm run build` left it; null: none. */
   readonly dashboard?: Dashboard | null;
   readonly maxBodyBytes: number;
@@ -81,6 +82,32 @@ export interface HttpDeps {
   readonly canBundle: () => boolean;
   /** True from the first SIGTERM on: everything but health answers 503 with Retry-After. */
   readonly draining: () => boolean;
+}
+
+/** A setting of this process as people see it: what is secret is not in it. */
+export interface ShownSetting {
+  readonly name: string;
+  /** What is in force, its default included; null: nothing, or a secret. */
+  readonly value: string | null;
+  /** Null: none. */
+  readonly fallback: string | null;
+  readonly about: string;
+  readonly isSecret: boolean;
+  /** It was given, and is not its default. */
+  readonly isSet: boolean;
+}
+
+/** What the process that answers was started with. */
+export interface Installation {
+  readonly settings: readonly ShownSetting[];
+  /**
+   * Explains whether webhooks and requests may reach a URL. `namesAddresses`: also which addresses its name has, and what is
+   * opened. Throws `Refusal` (rate_limited).
+   */
+  checkTarget(
+    url: string,
+    namesAddresses: boolean,
+  ): Promise<{ readonly isAllowed: boolean; readonly lines: readonly string[] }>;
 }
 
 export interface Streams {
@@ -93,7 +120,7 @@ export interface OwnerQuotas {
   takeRequest(ownerId: string): void;
   /** Checks the quota of stored bytes before something of that size is stored. */
   takeStored(ownerId: string, bytes: number): void;
-  set(ownerId: string, quotas: Quotas): Promise<void>;
+  set(ownerId: string, change: Partial<Quotas>): Promise<void>;
   show(ownerId: string): Promise<{ readonly limits: Quotas; readonly use: QuotaUse }>;
 }
 
@@ -121,7 +148,7 @@ export interface Accepted {
 }
 
 /**
- * Everything that changes or starts something. All throw `Refusal` (domain/fault.ts) for what cannot be done:
+ * Everything that changes or starts something. All throw `Refusal` (domain/refusal.ts) for what cannot be done:
  * `not_found` for what is missing or another owner's, `impossible` (422) for what is well formed but cannot be done,
  * `code_invalid` (422, with file, line, column) for code that does not compile. `StoreUnavailable` passes through.
  */
@@ -150,6 +177,8 @@ export interface Actions {
   /** Replays an event. `edited`: the bytes of the event to use instead of the original's; null: the original's. */
   replay(ownerId: string, listenerId: string, entry: number, edited: Uint8Array | null): Promise<Appended>;
   cancelRun(ownerId: string, run: number): Promise<RunState>;
+  /** Ends the wait that a run is in. `request`: as that of `endWait`. Returns the run's new state; `conflict` when it does not wait. */
+  resumeRun(ownerId: string, run: number, request: string): Promise<RunState>;
   /**
    * Runs a failed run again. Throws `conflict` when the run has not failed; `impossible` when the active deployment has other
    * steps before the failed one.
@@ -196,7 +225,7 @@ export interface Actions {
 
   createChannel(ownerId: string, input: ChannelInput & { kind: ChannelKind }): Promise<Channel>;
   /** Changes the members of the configuration given; null removes one. */
-  updateChannel(ownerId: string, id: string, input: ChannelInput): Promise<Channel>;
+  updateChannel(ownerId: string, id: string, input: ChannelInput & { expected?: Expected }): Promise<Channel>;
   deleteChannel(ownerId: string, id: string): Promise<Channel>;
   /** Sends a test notice now, also to an inactive channel. Nothing of it is kept. */
   testChannel(ownerId: string, id: string): Promise<Pick<Probe, 'attempt' | 'state'>>;
@@ -214,7 +243,11 @@ export interface Actions {
    * Writes the owner's redaction. Throws `malformed` for a pattern that cannot be used, `not_found` when there is no such
    * workflow.
    */
-  setRedaction(ownerId: string, scopeId: string, redaction: Redaction): Promise<void>;
+  setRedaction(
+    ownerId: string,
+    scopeId: string,
+    change: { redaction: Redaction; check: (before: Redaction) => void },
+  ): Promise<void>;
 
   createHeartbeat(ownerId: string, input: HeartbeatInput & { schedule: Schedule }): Promise<WatchedHeartbeat>;
   updateHeartbeat(ownerId: string, id: string, input: HeartbeatInput): Promise<WatchedHeartbeat>;
@@ -255,7 +288,11 @@ export interface Actions {
     filter?: EventFilter | null,
   ): Promise<Subscription>;
   /** Replaces the filter; null: everything goes through. */
-  filterSubscription(ownerId: string, id: string, filter: EventFilter | null): Promise<Subscription>;
+  filterSubscription(
+    ownerId: string,
+    id: string,
+    change: { filter: EventFilter | null; check: (before: EventFilter | null) => void },
+  ): Promise<Subscription>;
   unsubscribe(
     ownerId: string,
     which: { id: string } | { emitterId: string; listenerId: string; eventName: string },
@@ -284,4 +321,10 @@ export interface Actions {
    */
   createKey(ownerId: string, input: KeyOrder, by: ApiKey): Promise<{ key: ApiKey; apiKey: string }>;
   revokeKey(ownerId: string, keyId: string, by: ApiKey): Promise<ApiKey>;
+  /** Begins the deletion of an owner. Throws `conflict` for the owner of `by` and for the first one. */
+  deleteOwner(ownerId: string, by: ApiKey): Promise<Owner>;
+  /** Ends a deletion. Throws `conflict` once the purge has begun. */
+  restoreOwner(ownerId: string): Promise<Owner>;
+  /** Ends all sessions of a key, or, with null, of all the owner's keys. Returns of how many keys. */
+  endSessions(ownerId: string, keyId: string | null): Promise<number>;
 }

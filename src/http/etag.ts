@@ -1,10 +1,11 @@
 // ETag and If-Match: a caller that sends the ETag that it has read overwrites no change of another caller. The store
-// compares the version in the transaction of the change. A request that does not compare it refuses the header: ignored, it
-// would promise what does not hold.
+// compares the version in the transaction of the change. A route that does not compare versions refuses the header,
+// since ignoring it would overwrite what the caller wants to keep.
 
+import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Refusal } from '../domain/fault.ts';
-import type { Expected, Versioned } from '../domain/requests.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { checkVersion, type Expected, type Versioned } from '../domain/requests.ts';
 import type { App } from './app-type.ts';
 import { text } from './openapi/schema.ts';
 import { Type } from './schema/type.ts';
@@ -29,9 +30,10 @@ export const IF_MATCH = Type.Object({
 const TAG = /^\s*(?:W\/)?"([!#-~\x80-\xff]*)"\s*$/;
 const VERSION = /^[0-9a-z]{1,10}$/;
 
-/** Sets the `ETag` of an answer that shows this record. */
-export function tag(reply: FastifyReply, { updatedAtMs }: Pick<Versioned, 'updatedAtMs'>): void {
-  reply.header('etag', `"${updatedAtMs.toString(36)}"`);
+/** Sets the `ETag` of an answer that shows a record of this version. */
+export function tag(reply: FastifyReply, version: Pick<Versioned, 'updatedAtMs'> | number): void {
+  const number = typeof version === 'number' ? version : version.updatedAtMs;
+  reply.header('etag', `"${number.toString(36)}"`);
 }
 
 /** Returns the versions that `If-Match` names, if it is given; a tag that is none of ours names a version that nothing has. */
@@ -44,6 +46,20 @@ export function expectedBy({ headers }: Pick<FastifyRequest, 'headers'>): { expe
     return VERSION.test(version) ? Number.parseInt(version, 36) : Number.NaN;
   });
   return { expected };
+}
+
+/** As many as a tag has room for, and a number holds exactly. */
+const VERSION_BYTES = 6;
+
+/** Returns the version of a record without a time of its last change: made of what can be changed of it, plain JSON. */
+export function contentVersion(content: unknown): number {
+  return createHash('sha256').update(JSON.stringify(content)).digest().readUIntBE(0, VERSION_BYTES);
+}
+
+/** Returns what refuses a change, given what can be changed of the record before it, when `If-Match` names another content. */
+export function contentCheck(request: Pick<FastifyRequest, 'headers'>, id: string): (before: unknown) => void {
+  const { expected } = expectedBy(request);
+  return (before) => checkVersion({ id, updatedAtMs: contentVersion(before) }, expected);
 }
 
 export function addVersions(app: App): void {

@@ -1,6 +1,6 @@
 // The same 404 for what does not exist and for what belongs to another owner.
 
-import { Refusal } from '../domain/fault.ts';
+import { Refusal } from '../domain/refusal.ts';
 
 export function notFound(noun: string, id: string): Refusal {
   return new Refusal(

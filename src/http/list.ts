@@ -1,9 +1,9 @@
 // Lists: newest first, exclusive cursors that are record ids, and the same frame for all of them.
 
 import type { Static, TObject, TSchema } from 'typebox';
-import { Refusal } from '../domain/fault.ts';
 import { isResourceId, numberOf } from '../domain/ids.ts';
 import { LIMITS } from '../domain/limits.ts';
+import { Refusal } from '../domain/refusal.ts';
 import type { Page, PageQuery } from '../store/contract/records.ts';
 import { nullable, text } from './openapi/schema.ts';
 import { Type } from './schema/type.ts';
@@ -95,8 +95,8 @@ export interface ListAnswer {
   readonly data: readonly object[];
 }
 
-/** Returns a list's answer, with the fields that `include` and `exclude` select. */
-export function listAnswer<T>(page: Page<T>, toWire: (item: T) => WireRecord, query: ListQuery): ListAnswer {
+/** Returns a list's answer. */
+export function listAnswer<T>(page: Page<T>, toWire: (item: T) => WireRecord): ListAnswer {
   const records = page.items.map(toWire);
   return {
     page_info: {
@@ -105,22 +105,8 @@ export function listAnswer<T>(page: Page<T>, toWire: (item: T) => WireRecord, qu
       start_cursor: records[0]?.id ?? null,
       end_cursor: records.at(-1)?.id ?? null,
     },
-    data: selectFields(records, query),
+    data: records,
   };
-}
-
-/** Applies `include` and `exclude`: names separated by commas, of the outermost members only. */
-export function selectFields(records: readonly object[], query: ListQuery): readonly object[] {
-  const include = namesOf(query.include);
-  const exclude = namesOf(query.exclude);
-  if (!include && !exclude) return records;
-  return records.map((record) =>
-    Object.fromEntries(Object.entries(record).filter(([name]) => (include?.has(name) ?? true) && !exclude?.has(name))),
-  );
-}
-
-function namesOf(list: string | undefined): Set<string> | undefined {
-  return list === undefined ? undefined : new Set(list.split(',').map((name) => name.trim()));
 }
 
 /** Returns a page of records that are all in memory, newest first (by id). */

@@ -5,9 +5,9 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { TSchema } from 'typebox';
-import { Refusal } from '../domain/fault.ts';
 import { memberOf } from '../domain/json-member.ts';
 import { LIMITS } from '../domain/limits.ts';
+import { Refusal } from '../domain/refusal.ts';
 import { isRecord } from './body/json.ts';
 import { hasMoreValues } from './body/json-count.ts';
 import { checkDepth, depthOf } from './body/nesting.ts';

@@ -6,7 +6,7 @@
 
 import type { FastifyReply, FastifyRequest, FastifySchema, RouteOptions } from 'fastify';
 import type { TSchema } from 'typebox';
-import { Refusal } from '../domain/fault.ts';
+import { Refusal } from '../domain/refusal.ts';
 import type { App } from './app-type.ts';
 import { isRecord } from './body/json.ts';
 import { propertiesOf } from './params.ts';

@@ -3,8 +3,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import { REFUSALS, Refusal, type RefusalCode } from '../domain/fault.ts';
 import { LIMITS } from '../domain/limits.ts';
+import { REFUSALS, Refusal, type RefusalCode } from '../domain/refusal.ts';
 import { StoreUnavailable } from '../store/contract/store.ts';
 import { discard, keepsConnection } from './body/body.ts';
 import type { HttpDeps } from './deps.ts';

@@ -6,7 +6,7 @@
 
 import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
-import { type ParameterFault, Refusal } from '../domain/fault.ts';
+import { type ParameterFault, Refusal } from '../domain/refusal.ts';
 import type { App } from './app-type.ts';
 import { propertiesOf } from './params.ts';
 import { knownNames } from './suggestion.ts';

@@ -1,17 +1,23 @@
 // The header that every answer carries, set where Node writes the head, so that no route can leave it out. With
 // `setHeader`, the ingress's flat header lists would leave Node's fast path.
 
-import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type {
+  ServerResponse as HttpResponse,
+  IncomingMessage,
+  OutgoingHttpHeader,
+  OutgoingHttpHeaders,
+} from 'node:http';
 import type { Socket } from 'node:net';
+import { ServerResponse } from '../node-http.ts';
 
 /** A request, the response to it, and the id of both. */
 export interface Exchange {
   readonly req: IncomingMessage;
-  readonly res: ServerResponse;
+  readonly res: HttpResponse;
   readonly requestId: string;
 }
 
-export type RequestHandler = (req: IncomingMessage, res: ServerResponse) => void;
+export type RequestHandler = (req: IncomingMessage, res: HttpResponse) => void;
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 

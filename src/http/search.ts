@@ -4,7 +4,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import { msOf } from '../domain/ids.ts';
 import { LIMITS } from '../domain/limits.ts';
 import type { SearchPage } from '../store/contract/search.ts';
-import { type ListQuery, selectFields, type WireRecord } from './list.ts';
+import type { WireRecord } from './list.ts';
 import { nullable, text } from './openapi/schema.ts';
 import { Type } from './schema/type.ts';
 
@@ -49,13 +49,12 @@ export interface SearchAnswer {
   readonly data: readonly object[];
 }
 
-interface Shown<T> {
+interface PageShape<T> {
   readonly toWire: (item: T) => WireRecord;
   readonly cursorOf: (number: number) => string;
-  readonly query: ListQuery;
 }
 
-export function searchAnswer<T>(found: SearchPage<T>, { toWire, cursorOf, query }: Shown<T>): SearchAnswer {
+export function searchAnswer<T>(found: SearchPage<T>, { toWire, cursorOf }: PageShape<T>): SearchAnswer {
   const records = found.items.map(toWire);
   const { next } = found;
   return {
@@ -68,6 +67,6 @@ export function searchAnswer<T>(found: SearchPage<T>, { toWire, cursorOf, query 
       searched_until_ms: next === null ? null : msOf(next),
       looked_at: found.lookedAt,
     },
-    data: selectFields(records, query),
+    data: records,
   };
 }

@@ -2,7 +2,7 @@
 // which member is wrong, with which value, and what would be right.
 
 import type { TSchema } from 'typebox';
-import { type ParameterFault, Refusal } from '../domain/fault.ts';
+import { type ParameterFault, Refusal } from '../domain/refusal.ts';
 import { isRecord } from './body/json.ts';
 import { checkOf, type Keywords } from './schema/check.ts';
 

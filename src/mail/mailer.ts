@@ -67,14 +67,14 @@ export function createMailer(options: MailerOptions): Mailer {
   };
 }
 
-interface Sending {
+interface MailAttempt {
   readonly smtp: Smtp;
   readonly letter: Letter;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
 }
 
-async function sendInTime({ smtp, letter, timeoutMs, signal }: Sending): Promise<Reply> {
+async function sendInTime({ smtp, letter, timeoutMs, signal }: MailAttempt): Promise<Reply> {
   if (signal?.aborted) return stopped();
   // nodemailer's own timeouts restart with every reply of the server.
   const cut = new AbortController();

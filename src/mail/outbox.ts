@@ -5,6 +5,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Random } from '../ports.ts';
 import { asMessage, type Letter } from './letter.ts';
+import { OWNER_HEADER } from './outbox-letters.ts';
 
 export interface Outbox {
   /** Writes the letter and returns its file name. The same letter again overwrites its file. Rejects with the system's error. */
@@ -16,7 +17,9 @@ export function createOutbox({ outboxDir, random }: { outboxDir: string; random:
     // Loaded with the first mail: a start does not pay for it.
     const { createTransport } = await import('nodemailer');
     const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
-    const { message } = await composer.sendMail(asMessage(letter));
+    const made = asMessage(letter);
+    const headers = { ...made.headers, [OWNER_HEADER]: letter.ownerId };
+    const { message } = await composer.sendMail({ ...made, headers });
     const name = fileNameOf(letter);
     await mkdir(outboxDir, { recursive: true, mode: 0o700 });
     const temporary = join(outboxDir, `.${name}.${Buffer.from(random.bytes(6)).toString('hex')}.tmp`);

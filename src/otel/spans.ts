@@ -91,13 +91,13 @@ async function exporterOf({ protocol, url }: TracingSettings): Promise<SpanExpor
   return new OTLPTraceExporter({ url });
 }
 
-interface Counted extends SpanExporter {
+interface CountingExporter extends SpanExporter {
   /** Spans handed over so far. */
   readonly taken: () => number;
 }
 
 /** Counts what is sent; the log tells when it begins to fail, and when it succeeds again. */
-function counted(exporter: SpanExporter, counts: Counts, log: Log): Counted {
+function counted(exporter: SpanExporter, counts: Counts, log: Log): CountingExporter {
   let taken = 0;
   let isFailing = false;
   const ended = (spans: number, error: Error | undefined, code: ExportResultCode): void => {
@@ -123,7 +123,7 @@ function counted(exporter: SpanExporter, counts: Counts, log: Log): Counted {
 }
 
 interface Bounds {
-  readonly exporter: Counted;
+  readonly exporter: CountingExporter;
   readonly counts: Counts;
   readonly maxQueueSize: number;
 }

@@ -36,6 +36,8 @@ export interface WorkflowSettings {
   } | null;
   /** Channels that are notified of its errors; left out or null: those of its owner. */
   readonly channels?: readonly string[] | null;
+  /** Errors are kept as long as either says so, or the server's own retention. */
+  readonly error_retention?: { readonly days?: number | null; readonly newest?: number | null } | null;
   /** Left out: values set over the API stay, so that secrets need not be in the file. */
   readonly env?: Readonly<Record<string, string>>;
 }

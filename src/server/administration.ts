@@ -3,16 +3,30 @@
 
 import { existsSync } from 'node:fs';
 import type { Administration } from '../cli/administration.ts';
-import { type Api, findServer } from '../cli/api.ts';
+import { findRunning } from '../cli/api.ts';
+import { administrationOver } from '../cli/remote-administration.ts';
 import { CliError } from '../cli/shell/exit.ts';
-import { projectOf } from '../domain/errors/dsn.ts';
+import type { Named } from '../cli/shell/find.ts';
+import { Errand } from '../client/client.ts';
+import type { AuditRecord } from '../domain/audit.ts';
+import { createUrls } from '../domain/endpoint.ts';
 import { PREFIX } from '../domain/ids.ts';
-import { LIMITS, SECOND_MS } from '../domain/limits.ts';
+import type { ApiKey } from '../domain/keys.ts';
+import { LIMITS } from '../domain/limits.ts';
 import { NO_QUOTAS } from '../domain/quota.ts';
+import type { Owner, Workflow } from '../domain/resource.ts';
+import { createPrivacy } from '../engine/privacy/privacy.ts';
+import { createOwnerDeletions } from '../engine/resources/owner-deletions.ts';
 import { createOwners } from '../engine/resources/owners.ts';
-import { auditQuery, auditToWire } from '../http/wire/audit.ts';
-import { quotasFromWire, quotasToWire } from '../http/wire/quotas.ts';
-import type { Ids } from '../ports.ts';
+import { listOwnTriggers } from '../engine/resources/triggers.ts';
+import { wholeSource } from '../engine/sources/source-writes.ts';
+import { withIsoTimes } from '../http/answers/iso-times.ts';
+import { type ExportLine, ownerLines } from '../http/routes/admin/export/lines.ts';
+import { AUDIT_RECORD, auditQuery, auditToWire } from '../http/wire/audit.ts';
+import { KEY, keyToWire, OWNER, ownerToWire } from '../http/wire/owners.ts';
+import { QUOTAS, quotasFromWire, quotasToWire } from '../http/wire/quotas.ts';
+import type { Ids, Wake } from '../ports.ts';
+import type { Page, PageQuery } from '../store/contract/records.ts';
 import type { Store } from '../store/contract/store.ts';
 import { type Config, dataPaths, maxOwnersOf } from './config.ts';
 import { openStore, type StorePorts } from './open-store.ts';
@@ -20,55 +34,45 @@ import { createIds } from './real-ports.ts';
 
 export async function administer<T>(
   config: Config,
-  ports: StorePorts,
+  { key, ...ports }: StorePorts & { readonly key?: string },
   act: (administration: Administration) => Promise<T>,
 ): Promise<T> {
-  const api = await findServer(config);
-  if (api) return act(overApi(api));
+  const running = await findRunning(config);
+  if (running) return act(administrationOver(new Errand({ ...running, key: key ?? running.key })));
   refuseMissing(config);
   const store = await openStore(config, ports);
   try {
-    return await act(onStore(store, createIds(store.clock, ports.random), maxOwnersOf(config)));
+    return await act(onStore(store, createIds(store.clock, ports.random), config));
   } finally {
     await store.close();
   }
 }
 
+/** Returns whether there is a store for these settings: on the data dir, or in a database. */
+export function hasStore({ databaseUrl, dataDir }: Config): boolean {
+  return databaseUrl !== null || existsSync(dataPaths(dataDir).store);
+}
+
 /** Refuses a command in the wrong folder, where it would create a new store. */
-function refuseMissing({ databaseUrl, dataDir }: Config): void {
-  const { store } = dataPaths(dataDir);
-  if (databaseUrl !== null || existsSync(store)) return;
-  throw new CliError(`there is no store at ${store}: ERRAND_DATA_DIR says where it is, and the first start makes it`);
+function refuseMissing(config: Config): void {
+  if (hasStore(config)) return;
+  throw new CliError(
+    `there is no store at ${dataPaths(config.dataDir).store}: ERRAND_DATA_DIR says where it is, and the first start makes it; --url and --profile name a server elsewhere`,
+  );
 }
 
-function overApi(api: Api): Administration {
-  const keysOf = (ownerId: string | null): string => (ownerId === null ? '/v1/keys' : `/v1/owners/${ownerId}/keys`);
-  return {
-    createOwner: async ({ name, email }) =>
-      (await api.call('POST', '/v1/owners', email === null ? { name } : { name, email })) as object,
-    listOwners: async () => (await api.call('GET', '/v1/owners')) as object[],
-    quotas: async (ownerId, change) => {
-      const [method, body] = Object.keys(change).length === 0 ? (['GET'] as const) : (['PUT', change] as const);
-      return (await api.call(method, `/v1/owners/${ownerId}/quotas`, body)) as object;
-    },
-    createKey: async (ownerId, { label, scopes, expiresAtMs, workflowId, service }) => {
-      const expires = expiresAtMs === null ? {} : { expires_at: Math.floor(expiresAtMs / SECOND_MS) };
-      // What is undefined is left out of the JSON.
-      const body = { label, scopes: [...scopes], ...expires, workflow_id: workflowId, service };
-      return (await api.call('POST', keysOf(ownerId), body)) as object;
-    },
-    listKeys: async (ownerId) => (await api.call('GET', keysOf(ownerId))) as object[],
-    revokeKey: async (ownerId, keyId) => (await api.call('DELETE', `${keysOf(ownerId)}/${keyId}`)) as object,
-    auditPage: async (ownerId, of, after) => {
-      const path = ownerId === null ? '/v1/audit' : `/v1/owners/${ownerId}/audit`;
-      const query = new URLSearchParams({ ...of, ...(after === null ? {} : { after }) });
-      return (await api.call('GET', `${path}?${query}`)) as { id: string }[];
-    },
-  };
-}
+// The API adds the texts of times to all that it answers.
+const shownOwner = (owner: Owner) => withIsoTimes(ownerToWire(owner), OWNER);
+const shownKey = (key: ApiKey) => withIsoTimes(keyToWire(key), KEY);
+const shownAudit = (record: AuditRecord) => withIsoTimes(auditToWire(record), AUDIT_RECORD);
 
-function onStore(store: Store, ids: Ids, maxOwners: number | null): Administration {
-  const owners = createOwners({ store, clock: store.clock, ids, maxOwners });
+/** The command line has no stream open. */
+const NO_STREAMS: Wake = { notify: () => undefined };
+
+function onStore(store: Store, ids: Ids, config: Config): Administration {
+  const shared = { store, clock: store.clock, ids, wake: NO_STREAMS };
+  const owners = createOwners({ ...shared, maxOwners: maxOwnersOf(config) });
+  const deletions = createOwnerDeletions({ ...shared, ownerGraceDays: config.ownerGraceDays });
   const ownerOf = async (ownerId: string | null): Promise<string> => {
     const all = await store.listOwners();
     const found = ownerId === null ? all[0] : all.find(({ id }) => id === ownerId);
@@ -92,6 +96,12 @@ function onStore(store: Store, ids: Ids, maxOwners: number | null): Administrati
     await store.writeAudit([{ ...begun, targetId: idOf(done), status: 200 }]);
     return done;
   };
+  /** Records a deletion in the log of the first owner: that of the deleted one goes with it. */
+  const ofDeletion = async (operation: string, targetId: string, act: () => Promise<Owner>) => {
+    const ownerId = (await store.listOwners())[0]?.id;
+    const command = `errand owners ${operation === 'deleteOwner' ? 'delete' : 'restore'}`;
+    return shownOwner(await audited({ operation, command, ownerId, targetId }, act, ({ id }) => id));
+  };
   return {
     createOwner: async (input) => {
       const ownerId = (await store.listOwners())[0]?.id;
@@ -100,10 +110,14 @@ function onStore(store: Store, ids: Ids, maxOwners: number | null): Administrati
         () => owners.createOwner(input),
         (made) => made.owner.id,
       );
-      const { id, name, email, globalErrorWorkflowId } = owner;
-      return { id, name, email, global_error_workflow_id: globalErrorWorkflowId, key_id: key.id, api_key: apiKey };
+      return { ...shownOwner(owner), key: shownKey(key), api_key: apiKey };
     },
-    listOwners: async () => (await store.listOwners()).map(({ id, name, email }) => ({ id, name, email })),
+    async *listOwners() {
+      yield* (await store.listOwners()).toReversed().map(shownOwner);
+    },
+    deleteOwner: (targetId) => ofDeletion('deleteOwner', targetId, () => deletions.deleteOwner(targetId, null)),
+    restoreOwner: (targetId) => ofDeletion('restoreOwner', targetId, () => deletions.restoreOwner(targetId)),
+    exportOwner: (ownerId) => exported(store, config, ownerId),
     quotas: async (ownerId, change) => {
       const limits = {
         ...((await store.listQuotas()).get(await ownerOf(ownerId)) ?? NO_QUOTAS),
@@ -120,7 +134,7 @@ function onStore(store: Store, ids: Ids, maxOwners: number | null): Administrati
       const stored = (await store.storedBytes()).get(ownerId);
       const [storedBytes, storedBytesAtMs] = [stored?.bytes ?? null, stored?.measuredAtMs ?? null];
       const use = { processes: 0, cpuSecondsPerMinute: 0, requestsPerSecond: null, storedBytes, storedBytesAtMs };
-      return quotasToWire(ownerId, { limits, use });
+      return withIsoTimes(quotasToWire(ownerId, { limits, use }), QUOTAS);
     },
     createKey: async (ownerId, input) => {
       const ofOwner = await ownerOf(ownerId);
@@ -129,23 +143,12 @@ function onStore(store: Store, ids: Ids, maxOwners: number | null): Administrati
         () => owners.createKey(ofOwner, input, null),
         (made) => made.key.id,
       );
-      const { id, label, scopes, workflowId } = key;
-      const expires = secondsOf(key.expiresAtMs);
       // No DSN: the server's address is not known.
-      const bound = workflowId === null ? {} : { workflow_id: workflowId, project: projectOf(workflowId) };
-      return { id, owner_id: key.ownerId, label, scopes, expires_at: expires, ...bound, api_key: apiKey };
+      return { ...shownKey(key), api_key: apiKey };
     },
-    listKeys: async (ownerId) =>
-      (await store.listKeys(await ownerOf(ownerId))).map(
-        ({ id, label, scopes, revokedAtMs, expiresAtMs, lastUsedAtMs }) => ({
-          id,
-          label,
-          scopes,
-          expires_at: secondsOf(expiresAtMs),
-          last_used_at: secondsOf(lastUsedAtMs),
-          revoked: revokedAtMs !== null,
-        }),
-      ),
+    async *listKeys(ownerId) {
+      yield* (await store.listKeys(await ownerOf(ownerId))).map(shownKey);
+    },
     revokeKey: async (ownerId, keyId) => {
       const ofOwner = await ownerOf(ownerId);
       const key = await audited(
@@ -153,15 +156,42 @@ function onStore(store: Store, ids: Ids, maxOwners: number | null): Administrati
         () => owners.revokeKey(ofOwner, keyId, null),
         ({ id }) => id,
       );
-      return { id: key.id, label: key.label, revoked: true };
+      return shownKey(key);
     },
-    auditPage: async (ownerId, of, after) => {
-      const page = { limit: LIMITS.pageRecords, ...(after === null ? {} : { after }) };
-      return (await store.listAudit(auditQuery(await ownerOf(ownerId), of), page)).items.map(auditToWire);
+    async *auditPages(ownerId, of) {
+      const query = auditQuery(await ownerOf(ownerId), of);
+      yield* pages((page) => store.listAudit(query, page), shownAudit);
+    },
+    async *listWorkflows(ownerId) {
+      const of = { ownerId: await ownerOf(ownerId) };
+      const name = ({ id, name }: Workflow): Named => ({ id, name });
+      for await (const page of pages((page) => store.listWorkflows(of, page), name)) yield* page;
     },
   };
 }
 
-function secondsOf(ms: number | null): number | null {
-  return ms === null ? null : Math.floor(ms / SECOND_MS);
+/** Yields what a server would show; addresses are those of `ERRAND_PUBLIC_URL`. */
+function exported(store: Store, config: Config, ownerId: string): AsyncGenerator<ExportLine> {
+  const urls = createUrls(config, () => `http://${config.host}:${config.port}`);
+  const { shown } = createPrivacy(store, { clock: store.clock, ...urls });
+  const getWorkflow = async (owner: string, id: string) => {
+    const workflow = await shown.getWorkflow(owner, id);
+    const deployment = workflow && (await shown.getDeployment(owner, workflow.deploymentId));
+    if (!workflow || !deployment) throw new CliError(`the workflow ${id} was deleted meanwhile`);
+    return { workflow, deployment, triggers: await listOwnTriggers(store, owner, id) };
+  };
+  const getSource = (owner: string, id: string) => wholeSource(shown, owner, id);
+  return ownerLines({ store: shown, urls, getWorkflow, getSource }, ownerId, null);
+}
+
+async function* pages<T extends { readonly id: string }, U>(
+  read: (page: PageQuery) => Promise<Page<T>>,
+  map: (record: T) => U,
+): AsyncGenerator<U[]> {
+  for (let after: string | undefined; ; ) {
+    const { items } = await read({ limit: LIMITS.pageRecords, ...(after === undefined ? {} : { after }) });
+    if (items.length === 0) return;
+    yield items.map(map);
+    after = items.at(-1)?.id;
+  }
 }

@@ -3,6 +3,8 @@
 import { join, resolve } from 'node:path';
 import type { EndpointHosts } from '../domain/endpoint.ts';
 import { KIB, LIMITS } from '../domain/limits.ts';
+import { DELETION } from '../domain/owners/deletion.ts';
+import type { ShownSetting } from '../http/deps.ts';
 import type { TracingSettings } from '../otel/settings.ts';
 import { readDatabaseUrl } from './database-url.ts';
 import { oneLine, shortened, suggestion } from './settings/messages.ts';
@@ -21,12 +23,9 @@ import {
   readUrl,
   type Setting,
 } from './settings/readers.ts';
-import { readTracing } from './settings/tracing.ts';
-
-/** What a process does: answers callers, runs code, delivers. */
-export const ROLES = ['api', 'run', 'deliver'] as const;
-
-export type Role = (typeof ROLES)[number];
+import { ROLES, type Role, readRoles } from './settings/roles.ts';
+import { shownSettings } from './settings/shown.ts';
+import { readTracing, TRACING_SETTINGS } from './settings/tracing.ts';
 
 export interface Config {
   readonly host: string;
@@ -54,6 +53,8 @@ export interface Config {
   /** Null: metrics have no separate address. */
   readonly metricsPort: number | null;
   readonly retentionDays: number;
+  /** In which a deleted owner can be restored. */
+  readonly ownerGraceDays: number;
   /** Folder of workflow files; absolute. */
   readonly workflowsDir: string | null;
   /** Folder with the node_modules of user code; absolute. */
@@ -72,6 +73,8 @@ export interface Config {
   /** The user of code where the server is root; null: the server's. `isAsked`: the start fails where this is impossible. */
   readonly codeUser: CodeUser | null;
   readonly tracing: TracingSettings | null;
+  /** All settings, for people. */
+  readonly shown: readonly ShownSetting[];
 }
 
 /** A wrong or unknown setting; the message names it and says what is allowed. */
@@ -163,6 +166,12 @@ export const SETTINGS: readonly Setting[] = [
     fallback: '30',
     about: 'Days that events, runs and deliveries are kept',
     read: readInteger(1, 3650),
+  },
+  {
+    name: 'ERRAND_OWNER_GRACE_DAYS',
+    fallback: String(DELETION.graceDays),
+    about: 'Days in which a deleted owner can be restored; 0: none',
+    read: readInteger(0, DELETION.maxGraceDays),
   },
   { name: 'ERRAND_LOG_LEVEL', fallback: 'info', about: `One of ${LOG_LEVELS.join(', ')}`, read: readOneOf(LOG_LEVELS) },
   {
@@ -269,6 +278,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     metricsHost: of('ERRAND_METRICS_HOST'),
     metricsPort: of('ERRAND_METRICS_PORT'),
     retentionDays: of('ERRAND_RETENTION_DAYS'),
+    ownerGraceDays: of('ERRAND_OWNER_GRACE_DAYS'),
     workflowsDir: of('ERRAND_WORKFLOWS_DIR'),
     packagesDir: of('ERRAND_PACKAGES_DIR'),
     componentsDir: of('ERRAND_COMPONENTS_DIR'),
@@ -280,10 +290,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     runnerMemoryMb: of('ERRAND_RUNNER_MEMORY_MB'),
     codeUser: of('ERRAND_CODE_USER'),
     tracing: readTracing(env, (setting) => readSetting(setting, env[setting.name])),
+    shown: shownSettings([...SETTINGS, ...TRACING_SETTINGS.map(withoutReading)], env),
   };
   checkTogether(config);
   return config;
 }
+
+/** Returns the setting as it was given: without an endpoint of traces, what is wrong with it does no harm. */
+const withoutReading = ({ read: _, ...setting }: (typeof TRACING_SETTINGS)[number]) => setting;
 
 function checkTogether(config: Config): void {
   if (config.databaseUrl === null && config.roles.size < ROLES.length) {
@@ -327,13 +341,4 @@ function readSetting(setting: Setting, given: string | undefined): unknown {
     const shown = setting.isSecret ? 'its value' : `"${shortened(text)}"`;
     throw new ConfigError(oneLine(`${setting.name}: ${shown} is not ${(error as Error).message}`));
   }
-}
-
-function readRoles(value: string): ReadonlySet<Role> {
-  const given = value.split(',').map((part) => part.trim());
-  const roles = ROLES.filter((role) => given.includes(role));
-  if (!given.every((part) => (ROLES as readonly string[]).includes(part))) {
-    throw new Error(`some of ${ROLES.join(', ')}, by commas`);
-  }
-  return new Set(roles);
 }

@@ -11,7 +11,7 @@ export interface Listening {
   readonly ports: OwnPorts;
 }
 
-interface Place {
+interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }
@@ -27,7 +27,7 @@ export async function listen(http: HttpServer, config: Config): Promise<Listenin
   return { url, metricsUrl, ports: { api: port, metrics: metricsPort } };
 }
 
-function urlOf({ host, port }: Place): string {
+function urlOf({ host, port }: ListenAddress): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 

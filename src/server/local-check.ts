@@ -19,13 +19,13 @@ import { type Config, ConfigError } from './config.ts';
 
 const OWNER = `${PREFIX.owner}local`;
 
-type Check = (after: string | null) => Promise<ComponentChecks>;
+type CheckPage = (after: string | null) => Promise<ComponentChecks>;
 
 /** Calls back with what checks the file, or all files of the folder. Throws `ConfigError` when nothing is there. */
 export async function checkLocally(
   config: Config,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
-  of: { readonly path: string; readonly act: (check: Check) => Promise<void> },
+  of: { readonly path: string; readonly act: (check: CheckPage) => Promise<void> },
 ): Promise<void> {
   const { dir, path, isServers } = await placeOf(config, of.path);
   const packagesDir = config.packagesDir ?? dir;

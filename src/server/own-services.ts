@@ -5,7 +5,11 @@
 // workflow's trigger is a target like any other, and every other route requires a key. Connections of code may not, since
 // they come from this machine's address.
 
+import { SECOND_MS } from '../domain/limits.ts';
+import { Refusal } from '../domain/refusal.ts';
 import { type Addresses, createAddresses } from '../webhook/address.ts';
+import { type Explained, explainUrl } from '../webhook/explain.ts';
+import { everyAddress, type ResolveName, sharedLookup } from '../webhook/names.ts';
 import { createOwn, type OwnService } from '../webhook/own.ts';
 import type { Config } from './config.ts';
 import { databaseTargets } from './database-url.ts';
@@ -30,6 +34,40 @@ export function createJudges(
   return {
     addresses: createAddresses({ allowTargets, own: toRequests }),
     codeAddresses: createAddresses({ allowTargets, own: toCode }),
+  };
+}
+
+const MAX_LOOKUPS = 8;
+const LOOKUP_MS = 5 * SECOND_MS;
+
+/**
+ * Returns what explains whether webhooks and requests may reach a URL: `POST /v1/targets/check`. Throws `Refusal`
+ * (rate_limited) while too many names are looked up.
+ */
+export function createTargetCheck(
+  { allowTargets, ...config }: Pick<Config, 'databaseUrl' | 'smtpUrl' | 'allowTargets'>,
+  at: () => OwnPorts,
+): (url: string, namesAddresses: boolean) => Promise<Explained> {
+  const own = createOwn({ services: () => servicesOfNoEvents(config, at().metrics) });
+  const lookup = boundedLookup();
+  return (url, namesAddresses) => explainUrl(url, { allowTargets, own, lookup, namesAddresses });
+}
+
+/** Bounds how long a caller waits for a name, and how many of Node's few threads wait for name servers. */
+function boundedLookup(): ResolveName {
+  const shared = sharedLookup(everyAddress);
+  let underWay = 0;
+  return async (name) => {
+    if (underWay >= MAX_LOOKUPS)
+      throw new Refusal('rate_limited', 'Too many names are looked up at present', { retryAfterS: 1 });
+    underWay++;
+    const found = shared(name).finally(() => underWay--);
+    const timeout = new Promise<never>((_, reject) => {
+      const late = (): void => reject(Object.assign(new Error('no answer'), { code: 'ETIMEOUT' }));
+      const timer = setTimeout(late, LOOKUP_MS);
+      found.finally(() => clearTimeout(timer)).catch(() => undefined);
+    });
+    return Promise.race([found, timeout]);
   };
 }
 

@@ -3,6 +3,7 @@
 import { VERSION } from '../domain/version.ts';
 import type { Tracing } from '../engine/tracing/tracing.ts';
 import { createMailer } from '../mail/mailer.ts';
+import { removeLetters } from '../mail/outbox-letters.ts';
 import type { Clock, Log, Random } from '../ports.ts';
 import type { Addresses } from '../webhook/address.ts';
 import { createGuardedClient } from '../webhook/client.ts';
@@ -22,6 +23,9 @@ export function createSenders({ smtpUrl, mailFrom: from, dataDir }: Config, port
   const client = createGuardedClient({ addresses });
   const traceparentOf = tracing?.sent.bind(tracing);
   const poster = createPoster({ client, clock, version: VERSION, traceparentOf });
-  const mailer = createMailer({ smtpUrl, from, outboxDir: dataPaths(dataDir).outbox, clock, random, log });
-  return { client, poster, mailer };
+  const outboxDir = dataPaths(dataDir).outbox;
+  const mailer = createMailer({ smtpUrl, from, outboxDir, clock, random, log });
+  /** Deletes what is outside of the store of an owner. */
+  const removeFiles = (ownerId: string): Promise<void> => removeLetters(outboxDir, ownerId);
+  return { client, poster, mailer, removeFiles };
 }

@@ -16,7 +16,8 @@ import { DeliveryLimiter } from '../engine/deliveries/delivery-limiter.ts';
 import { Operations } from '../engine/deliveries/operations.ts';
 import { createFileDeployer } from '../engine/files/deploy.ts';
 import { createFileUploads } from '../engine/files/upload.ts';
-import { Metrics } from '../engine/metrics.ts';
+import { LedgerHours } from '../engine/ledger-hours.ts';
+import { Metrics } from '../engine/metrics/metrics.ts';
 import { Nodes } from '../engine/nodes.ts';
 import { buildNotices } from '../engine/notices/notice-parts.ts';
 import { createPrivacy } from '../engine/privacy/privacy.ts';
@@ -52,7 +53,7 @@ import { type Config, ConfigError, dataPaths, maxOwnersOf } from './config.ts';
 import { ensureFirstOwner, type FirstOwner } from './first-owner.ts';
 import { listen } from './listening.ts';
 import { openStore, type StorePorts } from './open-store.ts';
-import { createJudges, type OwnPorts } from './own-services.ts';
+import { createJudges, createTargetCheck, type OwnPorts } from './own-services.ts';
 import { prepareMachine } from './preparation.ts';
 import { createIds } from './real-ports.ts';
 import { removeRunning, writeRunning } from './running-file.ts';
@@ -130,10 +131,9 @@ function buildParts(surroundings: Surroundings) {
     spans: () => spans?.counts,
     queue: { store, clock },
   });
-  const { client, poster, mailer } = createSenders(config, { ...surroundings, tracing });
+  const { client, poster, mailer, removeFiles } = createSenders(config, { ...surroundings, tracing });
 
   const shared = { store, slots, dispatch, metrics, clock, wake, tracing, ...loopPorts };
-  const janitor = new Janitor(shared);
   const counters = new Counters(shared);
   const nodes = new Nodes({ ...shared, runner: readyRuns });
   const propStores = propStoresOf(store);
@@ -177,8 +177,9 @@ function buildParts(surroundings: Surroundings) {
       return judged.ok ? null : judged.reason;
     },
     releaseClaimed: (webhookId) => deliveries.releaseClaimed(webhookId),
-    maxOwners: maxOwnersOf(config),
+    ...{ maxOwners: maxOwnersOf(config), ownerGraceDays: config.ownerGraceDays },
   });
+  const periodic = [new Janitor({ ...shared, ids, cancelRun: acts.cancelRun, removeFiles }), new LedgerHours(shared)];
   // Only nodes that take calls or run code describe and run what was deployed.
   const isRepairing = config.roles.has('api') || config.roles.has('run');
   const repairs = isRepairing ? new SourceRepairs({ ...sourceDeps, ...loopPorts, cancelRun: acts.cancelRun }) : null;
@@ -204,7 +205,7 @@ function buildParts(surroundings: Surroundings) {
     deliveries,
     operations,
     scheduler,
-    janitor,
+    periodic,
     counters,
     files,
     streams,
@@ -239,11 +240,9 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   const { maxBodyBytes, maxConnections, maxConnectionsPerAddress } = config;
   const isApi = config.roles.has('api');
   const [signInLinks, dashboard] = [new SignInLinks(), isApi ? openDashboard() : null];
-  const surroundings = { store, clock, ids, log, urls };
   const base = {
-    ...surroundings,
-    store: parts.shown,
-    ...{ actions, metrics, streams, quotas, tracing: parts.tracing },
+    ...{ store: parts.shown, clock, ids, log, urls, actions, metrics, streams, quotas, tracing: parts.tracing },
+    installation: { settings: config.shown, checkTarget: createTargetCheck(config, () => listensAt) },
     ...{ signInLinks, dashboard, isApi, maxBodyBytes },
     canBundle: () => bundling.problem() === null,
     draining: () => isDraining,
@@ -294,21 +293,20 @@ async function startFiles({ files }: Parts): Promise<void> {
   });
 }
 
-/** Starts the parts of this process's roles. Schedules, digests and retention belong to `run`. */
+/** Starts the parts of this process's roles. Schedules, digests and retention belong to `run`, operations to `run` and `deliver`. */
 function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
-  const { repairs, runs, deliveries, operations, scheduler, janitor, counters, answers, streams, quotas } = parts;
+  const { repairs, runs, deliveries, operations, scheduler, periodic, counters, answers, streams, quotas } = parts;
   repairs?.start();
   quotas.start();
   counters.start();
   if (roles.has('run')) {
     runs.start();
     scheduler.start();
-    janitor.start();
+    for (const part of periodic) part.start();
   }
-  if (roles.has('deliver')) {
-    deliveries.start();
-    operations.start();
-  }
+  if (roles.has('deliver')) deliveries.start();
+  // A step follows the end of a run or of a delivery: it is made where that was, or only at the next poll.
+  if (roles.has('run') || roles.has('deliver')) operations.start();
   if (roles.has('api')) {
     streams.start();
     parts.upgrade.start();
@@ -322,7 +320,8 @@ function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
  * is last, since all parts write to it.
  */
 async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
-  const { store, slots, runner, bundling, runs, deliveries, operations, scheduler, janitor, counters, answers } = parts;
+  const { store, slots, runner, bundling, runs, deliveries, operations, scheduler, periodic, counters, answers } =
+    parts;
   const { nodes, repairs, files, poster, mailer, streams, quotas } = parts;
   slots.close();
   const streamsStopped = streams.stop();
@@ -330,7 +329,7 @@ async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promi
   await Promise.all([
     scheduler.stop(),
     operations.stop(),
-    janitor.stop(),
+    ...periodic.map((part) => part.stop()),
     counters.stop(),
     repairs?.stop(),
     quotas.stop(),

@@ -1,17 +1,18 @@
 // The message of an entry point that ends with an error: one line for an error that the operator can correct, the stack,
 // too, for a bug.
 
-import { CliError } from '../cli/shell/exit.ts';
-import { ConnectionError, ProblemError } from '../client/client.ts';
-import { Refusal } from '../domain/fault.ts';
+import { Refusal } from '../domain/refusal.ts';
 import { StoreUnavailable } from '../store/contract/store.ts';
 import { ConfigError } from './config.ts';
 
-const EXPECTED = [CliError, ProblemError, ConnectionError, ConfigError, Refusal, StoreUnavailable];
+type Kind = abstract new (...args: never) => Error;
 
-export function complaintOf(error: unknown): string {
+const EXPECTED: readonly Kind[] = [ConfigError, Refusal, StoreUnavailable];
+
+/** Returns the message. `others`: more kinds of errors that the operator can correct. */
+export function complaintOf(error: unknown, others: readonly Kind[] = []): string {
   if (!(error instanceof Error)) return String(error);
-  const isExpected = EXPECTED.some((kind) => error instanceof kind);
+  const isExpected = [...EXPECTED, ...others].some((kind) => error instanceof kind);
   return isExpected || isOfSystem(error) ? error.message : (error.stack ?? error.message);
 }
 

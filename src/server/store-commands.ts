@@ -223,7 +223,7 @@ function createProgress(
   };
 }
 
-interface Moved {
+interface StoreMove {
   readonly source: ExportedStore;
   readonly label: string;
   readonly startedAtMs: number;
@@ -231,7 +231,7 @@ interface Moved {
   readonly tables: Tables;
 }
 
-function summary({ source, label, startedAtMs, isResumed, tables }: Moved): object {
+function summary({ source, label, startedAtMs, isResumed, tables }: StoreMove): object {
   const tookMs = Math.round(performance.now() - startedAtMs);
   return { from: source.label, to: label, resumed: isResumed, took_ms: tookMs, tables };
 }

@@ -3,16 +3,19 @@
 import { type Cidr, contains, type Ip, parseCidr } from './cidr.ts';
 import { CARRIERS } from './ranges.ts';
 
-interface Carrying {
+interface EmbeddingRange {
   readonly range: Cidr;
   readonly embedded: (address: bigint) => readonly bigint[];
 }
 
 const LOW_32 = 0xffff_ffffn;
-const carriers: readonly Carrying[] = CARRIERS.map(({ cidr, embedded }) => ({ range: parseCidr(cidr), embedded }));
+const carriers: readonly EmbeddingRange[] = CARRIERS.map(({ cidr, embedded }) => ({
+  range: parseCidr(cidr),
+  embedded,
+}));
 
 /** Returns the carrier that an address is a spelling of; undefined for an address that embeds none. */
-export function carrierOf(ip: Ip): Carrying | undefined {
+export function carrierOf(ip: Ip): EmbeddingRange | undefined {
   return carriers.find(({ range }) => contains(range, ip));
 }
 

@@ -117,7 +117,7 @@ function watched(client: Client, wire: Wire): Client {
 }
 
 type Connect = (target: buildConnector.Options, wire: Wire, done: buildConnector.Callback) => void;
-interface Judged {
+interface JudgedConnect {
   readonly judge: (ip: string) => Judgement;
   readonly done: buildConnector.Callback;
 }
@@ -141,7 +141,7 @@ function createConnector(options: ConnectorOptions): Connect {
     ...(ca === undefined ? {} : { ca }),
   } as buildConnector.BuildOptions) as unknown as Opening;
 
-  function connectTo(target: buildConnector.Options, wire: Wire, { judge, done }: Judged): void {
+  function connectTo(target: buildConnector.Options, wire: Wire, { judge, done }: JudgedConnect): void {
     const startedMs = performance.now();
     const isLiteral = isIP(target.hostname) !== 0;
     const judged = isLiteral ? judge(target.hostname) : { ok: true as const };

@@ -11,11 +11,12 @@
 // would look like an answer of the target, and the server would see the request.)
 
 import { chmodSync, chownSync, closeSync, openSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { basename, dirname } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { LIMITS, SECOND_MS } from '../domain/limits.ts';
+import { createServer } from '../node-http.ts';
 import { ConnectFailed, ConnectTimeout, ForbiddenTarget } from './failure.ts';
 import { createTunnels, type TunnelOptions, type Tunnels, type TunnelTarget } from './tunnel.ts';
 

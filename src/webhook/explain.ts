@@ -2,6 +2,7 @@
 // always agrees with what happens to a request. Unlike a refusal, it names addresses.
 
 import { isIP } from 'node:net';
+import { Refusal } from '../domain/refusal.ts';
 import { createAddresses, type Judgement, portOf } from './address.ts';
 import { everyAddress, type ResolveName } from './names.ts';
 import { createOwn, type Own } from './own.ts';
@@ -17,14 +18,16 @@ export interface ExplainOptions {
   /** The server's own services, as far as its settings name them. */
   readonly own?: Own;
   readonly lookup?: ResolveName;
+  /** False: leaves out what callers of the interface must not learn, which addresses a name has here and what is opened. */
+  readonly namesAddresses?: boolean;
 }
 
-/** Explains whether a URL may be reached. Never rejects, but throws for a malformed range in `allowTargets`. */
+/** Explains whether a URL may be reached. Rejects with a `Refusal` of `lookup` alone, and throws for a malformed range in `allowTargets`. */
 export async function explainUrl(given: string, options: ExplainOptions): Promise<Explained> {
-  const { allowTargets, own = createOwn(), lookup = everyAddress } = options;
+  const { allowTargets, own = createOwn(), lookup = everyAddress, namesAddresses = true } = options;
   const addresses = createAddresses({ allowTargets, own });
   const lines = [
-    `opened by ERRAND_ALLOW_TARGETS: ${allowTargets.join(', ') || 'nothing'}`,
+    ...(namesAddresses ? [`opened by ERRAND_ALLOW_TARGETS: ${allowTargets.join(', ') || 'nothing'}`] : []),
     // As JSON: any text stays one line that is safe for a terminal.
     `given: ${JSON.stringify(given.replace(/^([^:]*:[\\/]*)[^\\/?#]*@/, '$1***@'))}`,
   ];
@@ -35,10 +38,13 @@ export async function explainUrl(given: string, options: ExplainOptions): Promis
   const host = url?.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '') ?? '';
   const judge = await addresses.towards(url ? portOf(url) : 0);
   const words = (address: string): string => addressWords(address, { allowTargets, own, judged: judge(address) });
-  if (isIP(host) !== 0) lines.push(`address ${host}: ${words(host)}`);
+  if (isIP(host) !== 0 && namesAddresses) lines.push(`address ${host}: ${words(host)}`);
   if (!judged.ok || isIP(host) !== 0) return ended(lines, judged);
 
-  const found = await lookup(judged.url.hostname).catch((error: NodeJS.ErrnoException) => error);
+  const found = await lookup(judged.url.hostname).catch((error: NodeJS.ErrnoException) => {
+    if (error instanceof Refusal) throw error;
+    return error;
+  });
   if (found instanceof Error || found.length === 0) {
     const why =
       found instanceof Error ? `it could not be looked up (${found.code ?? found.name})` : 'it has no address';
@@ -47,8 +53,10 @@ export async function explainUrl(given: string, options: ExplainOptions): Promis
       reason: 'nothing is sent to a name without address',
     });
   }
-  lines.push(`name ${host}: ${found.length === 1 ? '1 address' : `${found.length} addresses`}`);
-  for (const { address } of found) lines.push(`address ${address}: ${words(address)}`);
+  if (namesAddresses) {
+    lines.push(`name ${host}: ${found.length === 1 ? '1 address' : `${found.length} addresses`}`);
+    for (const { address } of found) lines.push(`address ${address}: ${words(address)}`);
+  }
   const isAllowed = found.every(({ address }) => judge(address).ok);
   return ended(lines, isAllowed ? { ok: true } : { ok: false, reason: 'one forbidden address is enough' });
 }
@@ -62,14 +70,14 @@ function hostLine(given: string, url: URL): string {
   return `host: ${url.hostname}, ${isLiteral ? 'an address' : 'a name'}${as}`;
 }
 
-interface Judged {
+interface JudgedAddress {
   readonly allowTargets: readonly string[];
   readonly own: Own;
   readonly judged: Judgement;
 }
 
 /** Names the rule that applies, and the opening. */
-function addressWords(address: string, { allowTargets, own, judged }: Judged): string {
+function addressWords(address: string, { allowTargets, own, judged }: JudgedAddress): string {
   const closed = createAddresses({ allowTargets: [], own }).judgeAddress(address);
   if (judged.ok && closed.ok) return 'ok: it is public';
   const isOpening = (range: string): boolean =>

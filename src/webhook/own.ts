@@ -36,7 +36,7 @@ export interface OwnOptions {
   readonly interfaces?: () => readonly string[];
 }
 
-interface Placed {
+interface OwnPlace {
   readonly isThere: (ip: Ip) => boolean;
   readonly reason: string;
 }
@@ -52,7 +52,7 @@ export function createOwn(options: OwnOptions = {}): Own {
     return interfaces().some((text) => hosts.some((host) => isSame(parseIp(text), host)));
   }
 
-  function placed({ reason }: OwnService, addresses: readonly string[]): Placed {
+  function placed({ reason }: OwnService, addresses: readonly string[]): OwnPlace {
     const places = addresses.map(parseIp);
     // A service on one address of this machine may be reachable on all of them.
     const isHere = places.some((place) => place !== null && isThisMachine(place));
@@ -61,12 +61,12 @@ export function createOwn(options: OwnOptions = {}): Own {
   }
 
   /** Returns null for a service that has a name. */
-  function placedAtOnce(service: OwnService): Placed | null {
+  function placedAtOnce(service: OwnService): OwnPlace | null {
     if (service.host === null) return { reason: service.reason, isThere: isThisMachine };
     return isIP(service.host) === 0 ? null : placed(service, [service.host]);
   }
 
-  async function placedByName(service: OwnService): Promise<Placed> {
+  async function placedByName(service: OwnService): Promise<OwnPlace> {
     const found = await lookup(service.host as string).catch(() => null);
     // Its current address is unknown, so it may be anywhere.
     if (found === null) return { reason: service.reason, isThere: () => true };
@@ -92,7 +92,7 @@ export function createOwn(options: OwnOptions = {}): Own {
   };
 }
 
-function reasonIn(all: readonly (Placed | null)[], ip: Ip): string | null {
+function reasonIn(all: readonly (OwnPlace | null)[], ip: Ip): string | null {
   return all.find((place) => place?.isThere(ip))?.reason ?? null;
 }
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { signal } from '../unit/runner/kit.ts';
 import type { Attack } from './attack.ts';
@@ -91,11 +92,13 @@ export const NETWORK: readonly Attack[] = [
           const server = net.createServer((socket) => socket.end('of this code')).listen(0, '127.0.0.1');
           await new Promise((resolve) => server.once('listening', resolve));
           await $.respond({ immediate: true, body: String(server.address().port) });
-          await new Promise(() => {});
+          await new Promise((resolve) => setTimeout(resolve, 3000));
         }`,
-        { onAnswer, timeoutMs: 3000 },
+        { onAnswer, timeoutMs: 120_000 },
       );
-      const port = Number(Buffer.from((await came).body).toString());
+      const failed = ended.then((outcome) => assert.fail(`no answer: ${JSON.stringify(outcome)}`));
+      const answer = await Promise.race([came, failed]);
+      const port = Number(Buffer.from(answer.body).toString());
       // In a network of its own, the code may get the number of a port that another program has in this one.
       const greeting = await new Promise<string>((resolve) => {
         let text = '';

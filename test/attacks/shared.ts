@@ -74,10 +74,7 @@ export const SHARED: readonly Attack[] = [
         await deploymentOf(
           `export default async ({ $ }) => { await $.respond({ immediate: true }); await new Promise(() => {}) }`,
         ),
-        {
-          onAnswer,
-          timeoutMs: 3000,
-        },
+        { onAnswer, timeoutMs: 120_000 },
       );
       const outcome = runner.run(victim);
       await came;

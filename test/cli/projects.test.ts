@@ -24,6 +24,29 @@ test('a project is made where nothing of it is yet', async () => {
   assert.equal(await readFile(join(shell.home, 'My Flows/workflows/charge-orders.ts'), 'utf8'), 'mine');
 });
 
+test('a project is made beside a manifest, which keeps what it has', async () => {
+  await using shell = await openShell(null);
+  const file = join(shell.home, 'package.json');
+  const before = {
+    name: 'mine',
+    type: 'commonjs',
+    scripts: { test: 'mine' },
+    dependencies: { errand: 'file:errand.tgz' },
+  };
+  await writeFile(file, JSON.stringify(before));
+  const made = await shell.run(['init', '.']);
+  assert.equal(made.code, 0, made.stderr);
+  assert.match(made.stderr, /package\.json has type, scripts\.check, .*\nNext: npm install && npm run dev\n$/);
+  const { name, type, scripts, dependencies } = JSON.parse(await readFile(file, 'utf8'));
+  assert.deepEqual([name, type, scripts.test, dependencies], ['mine', 'module', 'mine', before.dependencies]);
+  assert.equal(scripts.dev, 'errand dev workflows');
+  await using other = await openShell(null);
+  await writeFile(join(other.home, 'package.json'), '{');
+  const broken = await other.run(['init', '.']);
+  assert.deepEqual([broken.code, broken.stdout], [1, '']);
+  assert.match(broken.stderr, /package\.json is no JSON object: nothing was written/);
+});
+
 test('code is tested with the fixture of an error', async () => {
   await using errand = await startErrand();
   await using shell = await openShell(errand.client);

@@ -57,6 +57,7 @@ export class Maker {
       globalErrorWorkflowId: null,
       digestWindowMs: LIMITS.digestWindowMs,
       channelIds: [],
+      deletion: null,
       ...this.#dates(),
       ...changes,
     };
@@ -76,6 +77,7 @@ export class Maker {
       createdBy: null,
       lastUsedAtMs: null,
       workflowId: null,
+      sessionEpoch: 0,
       ...changes,
     };
   }

@@ -8,6 +8,9 @@ import { changesContract } from './config/changes.ts';
 import { channelsContract } from './config/channels.ts';
 import { dataStoresContract } from './config/data-stores.ts';
 import { deploymentsContract } from './config/deployments.ts';
+import { namedWorkflowsContract } from './config/named-workflows.ts';
+import { ownerDeletionsContract } from './config/owner-deletions.ts';
+import { ownerPurgesContract } from './config/owner-purges.ts';
 import { ownersContract } from './config/owners.ts';
 import { quotasContract } from './config/quotas.ts';
 import { redactionContract } from './config/redaction.ts';
@@ -39,18 +42,22 @@ import { idempotencyContract } from './log/idempotency.ts';
 import { interleavingsContract } from './log/interleavings.ts';
 import { laterContract } from './log/later.ts';
 import { ledgerContract } from './log/ledger.ts';
+import { ledgerHoursContract } from './log/ledger-hours.ts';
 import { mailsContract } from './log/mails.ts';
 import { noticesContract } from './log/notices.ts';
 import { orderingContract } from './log/ordering.ts';
 import { pagesContract } from './log/pages.ts';
-import { pruningContract } from './log/pruning.ts';
 import { routingContract } from './log/routing.ts';
 import { schedulesContract } from './log/schedules.ts';
 import { streamsContract } from './log/streams.ts';
 import { ticksContract } from './log/ticks.ts';
+import { replaysByHandContract } from './replays/by-hand.ts';
 import { replayOrdersContract } from './replays/replay-orders.ts';
+import { replayedBeforeContract } from './replays/replayed-before.ts';
 import { replaysContract } from './replays/replays.ts';
 import { sameErrorsContract } from './replays/same-errors.ts';
+import { errorRetentionContract } from './retention/errors.ts';
+import { pruningContract } from './retention/pruning.ts';
 import { claimingContract } from './runs/claiming.ts';
 import { fairnessContract } from './runs/fairness.ts';
 import { finishingContract } from './runs/finishing.ts';
@@ -75,6 +82,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   quotasContract,
   redactionContract,
   workflowsContract,
+  namedWorkflowsContract,
   deploymentsContract,
   webhooksContract,
   changesContract,
@@ -89,6 +97,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   finishingContract,
   errorsContract,
   errorGroupsContract,
+  errorRetentionContract,
   fullEmittersContract,
   groupStatesContract,
   sourcesContract,
@@ -117,6 +126,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   searchesContract,
   runSearchesContract,
   ledgerContract,
+  ledgerHoursContract,
   countersContract,
   pruningContract,
   concurrencyContract,
@@ -133,10 +143,14 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   runTimesContract,
   groupSearchesContract,
   replaysContract,
+  replayedBeforeContract,
+  replaysByHandContract,
   replayOrdersContract,
   watchesContract,
   heartbeatsContract,
   sameErrorsContract,
+  ownerDeletionsContract,
+  ownerPurgesContract,
 ];
 
 /** `part`: every second one, for a backend on which all of them take long in one process. */

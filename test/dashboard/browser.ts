@@ -25,9 +25,12 @@ export const skip =
   (CHROMIUM === undefined && 'Chromium is not installed') ||
   (openDashboard() === null && 'The dashboard has not been built: npm run build:dashboard');
 
+/** The server that a browser visits, and a key for it. */
+export type Served = Pick<Errand, 'url' | 'client'>;
+
 export interface Visit {
   readonly page: Page;
-  readonly errand: Errand;
+  readonly errand: Served;
   /** What the browser complained of; a test that causes a complaint empties it. */
   readonly complaints: string[];
   /** Addresses that the page asked for. */
@@ -35,15 +38,17 @@ export interface Visit {
   signIn(key?: string): Promise<void>;
   /** Opens an address of the dashboard, and waits for its heading. */
   open(path: string): Promise<void>;
-  /** Asserts that axe finds nothing serious, and that nothing is to be scrolled sideways. */
-  inspect(what: string): Promise<void>;
-  /** Opens an address in both themes, wide and narrow, waits for a text of it, and inspects it. */
+  /** Waits until nothing is being loaded. */
+  still(): Promise<void>;
+  /** Asserts that axe finds nothing serious, and that nothing is to be scrolled sideways. `within`: selectors of what axe looks at. */
+  inspect(what: string, within?: readonly string[]): Promise<void>;
+  /** Opens an address, wide in the light theme and narrow in the dark one, waits for a text of it, and inspects it. */
   inspectAll(path: string, text: string | RegExp): Promise<void>;
 }
 
 let axe: string | undefined;
 
-export async function visiting(errand: Errand, look: (visit: Visit) => Promise<void>): Promise<void> {
+export async function visiting(errand: Served, look: (visit: Visit) => Promise<void>): Promise<void> {
   const browser: Browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS });
   try {
     const context = await browser.newContext({
@@ -53,7 +58,7 @@ export async function visiting(errand: Errand, look: (visit: Visit) => Promise<v
     const page = await context.newPage();
     const [complaints, requested]: [string[], string[]] = [[], []];
     page.on('console', (line) => {
-      if (['error', 'warning'].includes(line.type())) complaints.push(line.text());
+      if (['error', 'warning'].includes(line.type())) complaints.push(`${line.text()} ${line.location().url}`);
     });
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('request', (request) => requested.push(request.url()));
@@ -72,16 +77,21 @@ export async function visiting(errand: Errand, look: (visit: Visit) => Promise<v
         await page.goto(errand.url + path);
         await page.getByRole('heading', { level: 1 }).first().waitFor();
       },
-      inspect: (what) => inspect(page, what),
+      still: async () => {
+        const loaders = page.locator('.mantine-Loader-root');
+        while ((await loaders.count()) > 0) await loaders.first().waitFor({ state: 'detached' });
+      },
+      inspect: (what, within) => inspect(page, what, within),
       inspectAll: async (path, text) => {
-        for (const colorScheme of ['light', 'dark'] as const) {
+        for (const [colorScheme, width] of [
+          ['light', 1280],
+          ['dark', 380],
+        ] as const) {
           await page.emulateMedia({ colorScheme });
-          for (const width of [1280, 380]) {
-            await page.setViewportSize({ width, height: 800 });
-            await visit.open(path);
-            await page.getByText(text).first().waitFor();
-            await inspect(page, `${path} in ${colorScheme} at ${width}`);
-          }
+          await page.setViewportSize({ width, height: 800 });
+          await visit.open(path);
+          await page.getByText(text).first().waitFor();
+          await inspect(page, `${path} in ${colorScheme} at ${width}`);
         }
         await page.setViewportSize(WIDE);
       },
@@ -101,11 +111,12 @@ interface Finding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-async function inspect(page: Page, what: string): Promise<void> {
+async function inspect(page: Page, what: string, within?: readonly string[]): Promise<void> {
   axe ??= await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   // `evaluate` goes through the debugger, which the content policy does not bind.
   await page.evaluate(axe);
-  const { violations } = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as {
+  const context = within === undefined ? 'document' : JSON.stringify({ include: within });
+  const { violations } = (await page.evaluate(`axe.run(${context}, { resultTypes: ["violations"] })`)) as {
     violations: Finding[];
   };
   const serious = violations

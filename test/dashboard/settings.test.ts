@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
 import { createClient } from '../support/client.ts';
+import { sessionOf } from '../support/owners.ts';
 import { shareErrand } from '../support/shared-errand.ts';
 import { until } from '../support/wait.ts';
 import { skip, visiting } from './browser.ts';
@@ -34,6 +35,16 @@ test('settings of the owner are changed', { skip }, async () => {
     await visit.open('/settings');
     assert.equal(await page.getByLabel('Name').inputValue(), HOSTILE);
     assert.equal(await page.title(), 'Errand');
+    const elsewhere = await sessionOf(errand.url, client.key);
+    await page.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await visit.inspect('signing out everywhere');
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();
+    await page.getByLabel('API key', { exact: true }).waitFor();
+    assert.equal(await elsewhere.status(), 401);
+    // The page in the other tab of this browser would go on, too, if it could.
+    await page.goto(`${errand.url}/workflows`);
+    await page.getByLabel('API key', { exact: true }).waitFor();
+    visit.complaints.length = 0;
   });
 });
 
@@ -204,7 +215,7 @@ test('Ctrl K goes to anything, by the keyboard alone', { skip }, async () => {
     await page.getByRole('button', { name: 'Menu' }).click();
     await visit.inspect('the menu');
     await page.getByRole('link', { name: 'Subscriptions' }).click();
-    await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
+    await page.getByRole('heading', { name: 'Subscriptions', exact: true }).waitFor();
   });
 });
 

@@ -98,6 +98,55 @@ test('code is corrected in the editor, and its error replayed', { skip }, async 
   });
 });
 
+test('the editor completes what a step is given, and what the last run had', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await deploy(errand);
+  await order(workflow, 2);
+  await runsOf(errand, workflow, 'failed', 1);
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(`/workflows/${workflow.id}`);
+    const editor = page.getByRole('textbox', { name: 'Code of the step charge' });
+    const offered = page.getByRole('listbox').getByRole('option');
+    // Pasted: the browser itself would style what it puts in place of other text, which the content policy refuses.
+    const ask = async (where: string, text: string): Promise<void> => {
+      await page.keyboard.press(where);
+      await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
+      await page.keyboard.press('Control+v');
+      await editor.filter({ hasText: text }).waitFor();
+      await page.keyboard.press('Control+Space');
+    };
+    await editor.click();
+    for (const [typed, names] of [
+      ['$.', ['send', 'export', 'respond', 'flow', 'context']],
+      ['$.send.', ['emit', 'email', 'http']],
+      ['$.flow.', ['delay', 'exit', 'rerun', 'suspend', 'trigger']],
+      ['steps.', ['price', 'trigger']],
+      ['steps.price.', ['$return_value', '$summary', '$resume_data']],
+      ['steps.price.$return_value.', ['total']],
+      ['steps.trigger.event.', ['method', 'headers', 'body']],
+      ['steps.trigger.event.body.', ['lines']],
+    ] as const) {
+      await ask('Control+a', typed);
+      for (const name of names) await offered.filter({ hasText: new RegExp(`^${name.replace('$', '\\$')}`) }).waitFor();
+      assert.equal(await offered.filter({ hasText: /^charge/ }).count(), 0, 'no step is given itself');
+      await page.keyboard.press('Escape');
+      await offered.first().waitFor({ state: 'detached' });
+    }
+    await ask('Control+a', '$.send.em');
+    await offered.filter({ hasText: /^emit\(event: unknown, channel\?: string\): void/ }).click();
+    await editor.filter({ hasText: '$.send.emit' }).waitFor();
+    await ask('Control+End', '; // $.');
+    assert.equal(await offered.count(), 0, 'nothing is completed in a comment');
+    // The keys of the dashboard, as `g e` to its errors, are letters here.
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('trigger?', { delay: 30 });
+    await editor.filter({ hasText: 'trigger?' }).waitFor();
+    assert.match(page.url(), /\/workflows\//);
+  });
+});
+
 test('a version can be gone back to', { skip }, async () => {
   await using errand = await newErrand();
   const workflow = await deploy(errand);
@@ -116,7 +165,7 @@ test('a version can be gone back to', { skip }, async () => {
     await page.getByRole('button', { name: 'Since the active version' }).click();
     await page.getByText("+    $.export('$summary', 'prices ' + lines.length);").waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
-    await page.getByRole('button', { name: 'Go back to this' }).click();
+    await page.getByRole('button', { name: 'Roll back' }).click();
     await page.getByText("'prices '").waitFor();
     assert.equal((await errand.client.get(`/v1/workflows/${workflow.id}`)).data.deployment_id, workflow.deployment_id);
   });
@@ -228,7 +277,7 @@ test('a key that may only read is offered no change', { skip }, async () => {
     await visit.signIn(key.api_key);
     await visit.open(`/workflows/${workflow.id}`);
     await page.getByText('The key of this session may not change it.').waitFor();
-    for (const name of ['Deploy', 'Run', 'Deactivate', 'Go back to this']) {
+    for (const name of ['Deploy', 'Run', 'Deactivate', 'Roll back']) {
       assert.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name);
     }
   });

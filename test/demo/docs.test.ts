@@ -6,8 +6,8 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
-import { PLATFORM_CODES } from '../../src/domain/fault.ts';
 import { DAY_MS, HOUR_MS, KIB, LIMITS, MINUTE_MS, SECOND_MS } from '../../src/domain/limits.ts';
+import { PLATFORM_CODES } from '../../src/domain/refusal.ts';
 import { DEFAULT_SETTINGS } from '../../src/domain/resource.ts';
 import { readConfig, SETTINGS } from '../../src/server/config.ts';
 import { TRACING_SETTINGS } from '../../src/server/settings/tracing.ts';
@@ -138,6 +138,7 @@ test('the workflow settings have the documented defaults', async () => {
     watch,
     globalErrors,
     channels,
+    errorRetention,
   } = DEFAULT_SETTINGS;
   const real = {
     timeout_ms: `${LIMITS.timeoutMs}; ${LIMITS.scheduleTimeoutMs} when scheduled`,
@@ -151,6 +152,7 @@ test('the workflow settings have the documented defaults', async () => {
     watch: String(watch),
     global_errors: `\`${globalErrors}\``,
     channels: String(channels),
+    error_retention: String(errorRetention),
     env: JSON.stringify(env),
   };
   const rows = tableOf(await readDocument('docs/workflows.md'), 'Setting');

@@ -61,10 +61,10 @@ for (const [file, least] of [
 
   test(`${file} compares labels that the metrics have`, async () => {
     const content = (await readFile(join(ROOT, file), 'utf8')).replaceAll('\\"', '"');
-    const source = await readFile(join(ROOT, 'src/engine/metrics.ts'), 'utf8');
+    const source = await readFile(join(ROOT, 'src/engine/metrics/metrics.ts'), 'utf8');
     for (const [metric, label] of labelsIn(content)) {
       if (OF_PROMETHEUS.includes(label)) continue;
-      const declared = new RegExp(`name: '${metric}',[^}]*?labelNames: \\[([^\\]]*)\\]`).exec(source)?.[1] ?? '';
+      const declared = new RegExp(`name: '${metric}',[^}]*?labels?: ([^\\n]*)`).exec(source)?.[1] ?? '';
       assert.ok(declared.includes(`'${label}'`), `${metric} has no label ${label}`);
     }
   });

@@ -97,6 +97,7 @@ test('the command makes owners on a running server', async () => {
     'by command',
     '--email',
     'c@example.com',
+    '--json',
   ]);
   assert.equal(code, 0, stderr);
   const made = JSON.parse(stdout);
@@ -112,7 +113,7 @@ test('the command makes owners on a stopped store', async () => {
   await using errand = await startErrand();
   await errand.workflow('export default () => 1;', { name: 'of the first' });
   await errand.stop();
-  const { code, stdout, stderr } = await runCommand(errand, ['owners', 'create', '--name', 'while stopped']);
+  const { code, stdout, stderr } = await runCommand(errand, ['owners', 'create', '--name', 'while stopped', '--json']);
   assert.equal(code, 0, stderr);
   const made = JSON.parse(stdout);
   await errand.restart();
@@ -127,7 +128,7 @@ test('the command makes owners on a stopped store', async () => {
 
 test('the command revokes keys of the server', async () => {
   await using errand = await startErrand();
-  const created = await runCommand(errand, ['keys', 'create', '--label', 'short lived', '--scopes', 'read']);
+  const created = await runCommand(errand, ['keys', 'create', '--label', 'short lived', '--scopes', 'read', '--json']);
   assert.equal(created.code, 0, created.stderr);
   const key = JSON.parse(created.stdout);
   const client = createClient(errand.url, key.api_key);

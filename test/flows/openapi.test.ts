@@ -224,7 +224,7 @@ test('what the service answers is in the document', async () => {
     '/v1',
     '/v1/users',
     '/v1/users/me',
-    '/v1/owners',
+    // Any name behind /v1/owners is that of an owner.
     '/v1/owners/x',
   ]) {
     for (const end of ['', ...extended.map((name) => `/${name}`)]) {

@@ -128,7 +128,7 @@ test('the command line shows and sets quotas', async () => {
   await using errand = await startErrand();
   const b = await createOwner(errand);
   const quota = async (...args: string[]) => {
-    const { code, stdout, stderr } = await runCommand(errand, ['owners', 'quota', b.id, ...args]);
+    const { code, stdout, stderr } = await runCommand(errand, ['owners', 'quota', b.id, ...args, '--json']);
     return { code, stderr, limits: code === 0 ? JSON.parse(stdout).limits : null };
   };
   const set = await quota('--processes', '4', '--cpu', '60', '--requests', '50', '--bytes', '1000000');

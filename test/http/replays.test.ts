@@ -1,6 +1,6 @@
 // Replays of many errors over HTTP: what can be asked for, their progress, and what became of each error.
 
-import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
 import { startErrand } from '../support/errand.ts';
@@ -237,6 +237,26 @@ test('two operations over the same errors run each event once', async () => {
   equal(runs.size, 20);
   equal((await errand.client.get('/v1/ledger')).data.runs.total, 40);
   equal((await errand.client.get(`/v1/error_groups/${groupId}`)).data.state, 'resolved');
+});
+
+test('a replay by hand beside an operation is refused', async () => {
+  const errand = await newOwner();
+  const { workflow, groupId, ids } = await failed(errand, 1);
+  await deploy(errand, workflow, `export default async ({ $ }) => { await $.flow.delay(600_000) }`);
+  const begun = await errand.client.post('/v1/replays', { group_id: groupId });
+  const [{ run_id: run }] = await until('the replay', async () => {
+    const found = await results(errand, begun.id);
+    return found.length === 1 && found;
+  });
+  const path = `/v1/workflows/${workflow.id}/$errors/${ids[0]}/replay`;
+  const refused = await errand.client.request('POST', path, {});
+  assertProblem(refused, 409, `run again by ${run} of ${begun.id}`);
+  const edited = await errand.client.post(path, { event: { n: 7 } });
+  match(edited.run_id, /^r_/, 'another event runs in any case');
+  await errand.client.post(`/v1/runs/${run}/cancel`, {});
+  await operation(errand, begun.id);
+  const started = await errand.client.post(path, {});
+  notEqual(started.run_id, run);
 });
 
 test('the audit log says who replayed what', async () => {

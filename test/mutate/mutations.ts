@@ -4,6 +4,7 @@ import { DOMAIN_MUTATIONS } from './areas/domain.ts';
 import { ENGINE_MUTATIONS } from './areas/engine.ts';
 import { HTTP_MUTATIONS } from './areas/http.ts';
 import { INBOX_MUTATIONS } from './areas/inbox.ts';
+import { INTERFACE_MUTATIONS } from './areas/interface.ts';
 import { RUNNER_MUTATIONS } from './areas/runner.ts';
 import { STORE_MUTATIONS } from './areas/store.ts';
 import { WEBHOOK_MUTATIONS } from './areas/webhook.ts';
@@ -17,4 +18,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...WEBHOOK_MUTATIONS,
   ...HTTP_MUTATIONS,
   ...INBOX_MUTATIONS,
+  ...INTERFACE_MUTATIONS,
 ];

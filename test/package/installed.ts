@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
+import { PACKAGE_README } from '../../release/package-readme.ts';
 import { SHRINKWRAP } from '../../release/shrinkwrap.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
@@ -57,8 +58,10 @@ export async function install(): Promise<Installed> {
 async function pack(folder: string): Promise<{ tarball: string; packed: string[] }> {
   const from = join(folder, 'package');
   const made = (path: string) => path.startsWith('dist/') || path === SHRINKWRAP;
-  const copied = [...ALWAYS_PACKED, ...manifest.files.filter((path) => !made(path))];
+  // `!path` is left out by npm itself.
+  const copied = [...ALWAYS_PACKED, ...manifest.files.filter((path) => !made(path) && !path.startsWith('!'))];
   for (const path of copied) await cp(join(ROOT, path), join(from, path), { recursive: true });
+  await cp(PACKAGE_README, join(from, 'README.md'));
   await run(TSC, ['-p', join(ROOT, 'tsconfig.build.json'), '--outDir', join(from, 'dist')]).catch(outputOf);
   await cp(join(ROOT, 'dist/dashboard'), join(from, 'dist/dashboard'), { recursive: true });
   await run(process.execPath, [join(ROOT, 'release/shrinkwrap.ts'), from]);

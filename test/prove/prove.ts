@@ -12,24 +12,21 @@
 // As root on Linux it runs in a mount namespace of its own, for disks that are filled up; else "disk full" is left out.
 // Exits non-zero on any loss, and on anything that is there twice but may be there once.
 //
-// "mixed" with `--load 20` on two cores, with other work on the machine besides; the load is the machine's average. Lost,
-// doubled (but for deliveries), stuck and wrong looks at the ledger were 0:
+// "mixed" on two cores, with other work on the machine besides; the load is the machine's average. Lost, doubled (but for
+// deliveries), stuck and wrong looks at the ledger were 0:
 //
-//   SQLite, one process     `--minutes 3 --kills 100 --seed 2105`: 13 min, load 26, 12 kinds of fault, 101 kills, 2,951 events
-//                           acknowledged; before commits were synced beside the event loop, `--kills 105 --seed 2102`: 22 min,
-//                           load 27, 11 kinds of fault, 105 kills, 1,280 events
-//   Postgres, three nodes   `--minutes 5 --kills 105 --seed 2103`: 17 min, load 26, 19 kinds of fault, 106 kills, 13,732 events;
-//                           2,831 waits, none of them cut short, with clocks of nodes up to five hours ahead and behind
-//                           with another driver, `--minutes 5 --kills 105 --seed 2204 --load 8`: 11 min, load 15, 19 kinds of
-//                           fault, 105 kills, 17,795 events; 3,759 waits, none of them cut short; and `--minutes 3 --kills 30
-//                           --seed 2201` without `--load`: 12 min, load 49, 16 kinds, 31 kills, 4,377 events
+//   SQLite, one process     `--minutes 3 --kills 100 --seed 4104`: 6 min, load 10, 12 kinds of fault, 101 kills, 8,410 events
+//                           acknowledged; with `--load 20 --seed 2105`: 13 min, load 26, 2,951 events
+//   Postgres, three nodes   `--minutes 5 --kills 105 --seed 4103`: 10 min, load 14, 21 kinds of fault, 105 kills, 17,256 events;
+//                           3,687 waits, none of them cut short, with clocks of nodes up to five hours ahead and behind;
+//                           `--kills 30 --minutes 3 --seed 2201`: load 49, 16 kinds, 31 kills, 4,377 events
 //
 // All but "mixed" and `--power` also resolve groups of errors and replay them all the while, and in the end repair the code and
 // replay until every group is resolved, with a kill in the middle. `--only killed --kills 4`, each group counted exactly, each
 // error with one result, none replayed twice: SQLite (seed 7, load 35), 32 replays by 10 operations; Postgres, three nodes
 // (seed 11), 1,321 replays by 29 operations.
 //
-// `--power --cuts 70 --seed 400`: 63 cuts with requests in flight, 8,799 events answered and 1,257 told of before their cut began,
+// `--power --cuts 50 --seed 4105`: 49 cuts with requests in flight, 21,036 events answered and 2,999 told of before their cut began,
 // lost 0; before commits were synced beside the event loop, `--cuts 60 --seed 100`: 59 and 130,358, lost 0. With
 // synchronous=NORMAL and no sync besides, five of five images have lost everything.
 //

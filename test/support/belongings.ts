@@ -123,7 +123,7 @@ export async function readAll(
     if (method !== 'GET' || /^\/(v1\/emitters|sse)\/|\/(audit|quotas|stream|export)$/.test(path)) continue;
     const filled = fill(path, belongings.holesOf(path));
     const { text } = await client.request('GET', filled);
-    texts.set(filled, text.replace(/"last_used_at":(null|\d+)/g, '"last_used_at":0'));
+    texts.set(filled, text.replace(/"last_used_at":(null|\d+),"last_used_at_iso":(null|"[^"]*")/g, '"last_used_at":0'));
   }
   return texts;
 }

@@ -1,5 +1,6 @@
 // A second owner on the same store, and the command line that makes one.
 
+import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
@@ -52,4 +53,27 @@ export function runCommand(errand: Errand, args: string[], more: Record<string, 
       resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
     });
   });
+}
+
+/** What the dashboard's own requests have. */
+export const OWN = { 'x-errand-dashboard': '1', 'sec-fetch-site': 'same-origin' };
+
+export interface BrowserSession {
+  readonly headers: { readonly cookie: string };
+  /** Returns the status of a request with the session. */
+  status(): Promise<number>;
+}
+
+/** Signs in. `asked`: the node that is asked with it later. */
+export async function sessionOf(url: string, apiKey: string, asked = url): Promise<BrowserSession> {
+  const response = await fetch(`${url}/v1/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...OWN },
+    body: JSON.stringify({ api_key: apiKey }),
+  });
+  assert.equal(response.status, 200);
+  const [cookie = ''] = (response.headers.get('set-cookie') ?? '').split(';');
+  // The name of the cookie has the port.
+  const headers = { cookie: cookie.replace(/^(errand-session-)\d+/, `$1${new URL(asked).port}`) };
+  return { headers, status: async () => (await fetch(`${asked}/v1/session`, { headers })).status };
 }

@@ -34,7 +34,8 @@ export async function listen(
   const abort = new AbortController();
   const { client } = errand;
   const response = await fetch(client.url + path, {
-    headers: { authorization: `Bearer ${client.key}`, ...headers },
+    // A key would count more than the cookie of a session.
+    headers: { ...('cookie' in headers ? {} : { authorization: `Bearer ${client.key}` }), ...headers },
     signal: abort.signal,
   });
   const parser = new Parser();

@@ -1,5 +1,11 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { Channel, ChannelTest, CreateChannelInput, Delivery } from '../../../src/client/client.ts';
+import type {
+  Channel,
+  ChannelTest,
+  CreateChannelInput,
+  Delivery,
+  UpdateChannelInput,
+} from '../../../src/client/client.ts';
 import { call } from './http.ts';
 import { type Data, listQuery, readAll } from './list.ts';
 
@@ -23,7 +29,7 @@ export async function createChannel(input: CreateChannelInput): Promise<Channel>
   return (await call<Data<Channel>>('POST', '/v1/channels', input)).data;
 }
 
-export async function updateChannel(id: string, change: Partial<CreateChannelInput>): Promise<void> {
+export async function updateChannel(id: string, change: Omit<UpdateChannelInput, 'id'>): Promise<void> {
   await call('PUT', `/v1/channels/${id}`, change);
 }
 

@@ -16,11 +16,12 @@ export interface GroupFilter {
   readonly state?: GroupState;
   readonly q?: string;
   readonly emitter?: string;
+  readonly code?: string;
   readonly sort?: 'last_seen' | 'count';
 }
 
-export function groupsQuery({ state, q, emitter, sort }: GroupFilter) {
-  const filter = { state, text: q, emitter_id: emitter, sort, expand: 'hours' };
+export function groupsQuery({ state, q, emitter, code, sort }: GroupFilter) {
+  const filter = { state, text: q, emitter_id: emitter, code, sort, expand: 'hours' };
   return listQuery<ListedErrorGroup>({ key: ['groups'], path: '/v1/error_groups', filter, keepsPrevious: true });
 }
 

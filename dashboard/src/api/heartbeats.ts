@@ -23,8 +23,11 @@ export async function createHeartbeat(input: CreateHeartbeatInput): Promise<Hear
   return (await call<Data<Heartbeat>>('POST', '/v1/heartbeats', input)).data;
 }
 
-export async function setHeartbeatActive(id: string, active: boolean): Promise<void> {
-  await call('PUT', `/v1/heartbeats/${id}`, { active });
+export async function updateHeartbeat(
+  id: string,
+  change: Partial<CreateHeartbeatInput & Pick<Heartbeat, 'active'>>,
+): Promise<void> {
+  await call('PUT', `/v1/heartbeats/${id}`, change);
 }
 
 export async function deleteHeartbeat(id: string): Promise<void> {

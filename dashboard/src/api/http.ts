@@ -30,6 +30,13 @@ export class ApiError extends Error {
 /** Heard by the session: the server no longer knows it. */
 export const SIGNED_OUT = 'errand:signed-out';
 
+let session = 0;
+
+/** Called when a session begins: what an earlier one is still refused does not end it. */
+export function beginSession(): void {
+  session++;
+}
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** Sends a request and returns the text of its answer. Throws `ApiError`. `raw`: the body is sent as it is. */
@@ -41,6 +48,7 @@ export async function send(
   const body = given.raw ?? (given.body === undefined ? undefined : JSON.stringify(given.body));
   const headers: Record<string, string> = { 'x-errand-dashboard': '1', accept: 'application/json' };
   if (body !== undefined) headers['content-type'] = 'application/json';
+  const of = session;
   let response: Response;
   try {
     response = await fetch(path, { method, headers, body, signal: given.signal, credentials: 'same-origin' });
@@ -50,7 +58,7 @@ export async function send(
   }
   const text = await response.text();
   if (response.ok) return text;
-  if (response.status === 401) window.dispatchEvent(new Event(SIGNED_OUT));
+  if (response.status === 401 && of === session) window.dispatchEvent(new Event(SIGNED_OUT));
   throw new ApiError(response.status, problemOf(text));
 }
 

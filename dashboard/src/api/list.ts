@@ -23,6 +23,8 @@ interface ListOf {
 }
 
 const PER_PAGE = 50;
+/** A list of more pages is not asked for again by itself: each of them would be a request. */
+const AGAIN_PAGES = 3;
 
 /** A listing of the interface, page by page. */
 export function listQuery<T>({ key, path, filter = {}, limit = PER_PAGE, againMs, keepsPrevious = false }: ListOf) {
@@ -32,15 +34,16 @@ export function listQuery<T>({ key, path, filter = {}, limit = PER_PAGE, againMs
       call<Listed<T>>('GET', `${path}${query({ ...filter, limit, after: pageParam })}`, undefined, signal),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => (last.data.length < limit ? null : last.page_info.end_cursor),
-    refetchInterval: againMs,
+    refetchInterval: ({ state: { data } }) =>
+      againMs !== undefined && (data?.pages.length ?? 0) <= AGAIN_PAGES ? againMs : false,
     placeholderData: (before) => (keepsPrevious ? before : undefined),
   });
 }
 
 const WHOLE_PAGE = 100;
-const MAX_PAGES = 20;
+const MAX_PAGES = 100;
 
-/** Returns all records of a listing, up to 2,000. */
+/** Returns all records of a listing, up to 10,000. */
 export async function readAll<T>(
   path: string,
   filter: ListOf['filter'] = {},

@@ -8,12 +8,13 @@ export interface Named {
   readonly url?: string;
 }
 
-const FIELDS = { include: 'id,name,url' };
+/** A field that a record does not have is refused. */
+const fieldsOf = (noun: string) => ({ include: noun === 'webhooks' ? 'id,name,url' : 'id,name' });
 
 const othersQuery = queryOptions({
   queryKey: ['names'],
   queryFn: async ({ signal }) => {
-    const read = (noun: string): Promise<Named[]> => readAll<Named>(`/v1/${noun}`, FIELDS, signal);
+    const read = (noun: string): Promise<Named[]> => readAll<Named>(`/v1/${noun}`, fieldsOf(noun), signal);
     const [sources, webhooks, heartbeats, channels] = await Promise.all(
       ['sources', 'webhooks', 'heartbeats', 'channels'].map(read),
     );

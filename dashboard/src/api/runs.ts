@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { Run, RunWhole } from '../../../src/client/client.ts';
-import { call } from './http.ts';
+import { call, query, send } from './http.ts';
 import { type Data, listQuery } from './list.ts';
 
 export interface RunFilter {
@@ -29,8 +29,31 @@ export function runQuery(id: string) {
   });
 }
 
+/** The editor shows what the last run had; one that is some seconds old does. */
+const LAST_RUN_MS = 10_000;
+
+/** The newest run of a workflow that has ended; null: none has. */
+export function lastRunQuery(workflowId: string) {
+  return queryOptions({
+    queryKey: ['last-run', workflowId],
+    queryFn: async ({ signal }) => {
+      const path = `/v1/runs${query({ workflow_id: workflowId, limit: 5 })}`;
+      const { data } = await call<Data<Run[]>>('GET', path, undefined, signal);
+      const ended = data.find((run) => !isOpen(run));
+      return ended ? (await call<Data<RunWhole>>('GET', `/v1/runs/${ended.id}`, undefined, signal)).data : null;
+    },
+    staleTime: LAST_RUN_MS,
+    retry: false,
+  });
+}
+
 export async function cancelRun(id: string): Promise<void> {
   await call('POST', `/v1/runs/${id}/cancel`);
+}
+
+/** `data`: JSON text, which is sent as it was typed; empty: null. */
+export async function resumeRun(id: string, data: string): Promise<void> {
+  await send('POST', `/v1/runs/${id}/resume`, { raw: data.trim() === '' ? '{}' : `{"data":${data}}` });
 }
 
 export async function retryRun(id: string): Promise<{ run_id: string }> {

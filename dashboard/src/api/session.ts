@@ -1,27 +1,8 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { Session } from '../../../src/client/client.ts';
-import { call } from './http.ts';
+import { beginSession, call } from './http.ts';
 import type { Data } from './list.ts';
-
-/** Whether this browser has signed in: a page that never did asks the server for nothing that it would refuse. */
-const MARK = 'errand.signed-in';
-
-export function mayBeSignedIn(): boolean {
-  try {
-    return localStorage.getItem(MARK) !== null;
-  } catch {
-    return true;
-  }
-}
-
-export function markSignedIn(isIn: boolean): void {
-  try {
-    if (isIn) localStorage.setItem(MARK, '1');
-    else localStorage.removeItem(MARK);
-  } catch {
-    // A browser that keeps nothing for this page asks each time.
-  }
-}
+import { markSignedIn } from './signed-in.ts';
 
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
@@ -33,7 +14,14 @@ export const sessionQuery = queryOptions({
 export async function signIn(by: { api_key: string } | { link: string }): Promise<Session> {
   const { data } = await call<Data<Session>>('POST', '/v1/session', by);
   markSignedIn(true);
+  beginSession();
   return data;
+}
+
+/** Ends all sessions of the key, or of all keys of the owner. */
+export async function signOutEverywhere(of: 'key' | 'owner'): Promise<void> {
+  await call('DELETE', `/v1/sessions?of=${of}`);
+  markSignedIn(false);
 }
 
 export async function signOut(): Promise<void> {

@@ -1,7 +1,15 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { Delivery, DeliveryWhole, NewWebhook, Webhook, WebhookTest } from '../../../src/client/client.ts';
+import type {
+  Delivery,
+  DeliveryWhole,
+  NewWebhook,
+  Operation,
+  ResendWebhookInput,
+  Webhook,
+  WebhookTest,
+} from '../../../src/client/client.ts';
 import { call } from './http.ts';
-import { type Data, listQuery } from './list.ts';
+import { type Data, type Listed, listQuery } from './list.ts';
 
 const AGAIN_MS = 4000;
 
@@ -49,6 +57,23 @@ export async function rotateSecret(id: string): Promise<NewWebhook> {
 /** Sends a test event now. Nothing of it is kept. */
 export async function testWebhook(id: string): Promise<WebhookTest> {
   return (await call<Data<WebhookTest>>('POST', `/v1/webhooks/${id}/test`)).data;
+}
+
+export type Resend = Omit<ResendWebhookInput, 'id'>;
+
+export async function resendMany(id: string, asked: Resend): Promise<Operation> {
+  return (await call<Data<Operation>>('POST', `/v1/webhooks/${id}/resend`, asked)).data;
+}
+
+/** How many deliveries of a webhook are in a state now. */
+export function stateCountQuery(webhookId: string, state: Delivery['state']) {
+  return queryOptions({
+    queryKey: ['deliveries', webhookId, 'count', state],
+    queryFn: async ({ signal }) => {
+      const path = `/v1/webhooks/${webhookId}/deliveries?state=${state}&limit=1&include=id`;
+      return (await call<Listed<Delivery>>('GET', path, undefined, signal)).page_info.total_count;
+    },
+  });
 }
 
 export async function resendDelivery(id: string): Promise<void> {

@@ -4,10 +4,14 @@ import { call, query, send } from './http.ts';
 import { type Data, type Listed, readAll } from './list.ts';
 import type { Workflow } from './types.ts';
 
+const LISTED = ['id', 'name', 'active', 'updated_at'] as const satisfies readonly (keyof Workflow)[];
+
+export type ListedWorkflow = Pick<Workflow, (typeof LISTED)[number]>;
+
 export const workflowsQuery = queryOptions({
   queryKey: ['workflows'],
   // Names are needed everywhere; a thousand workflows are ten requests.
-  queryFn: ({ signal }) => readAll<Workflow>('/v1/workflows', {}, signal),
+  queryFn: ({ signal }) => readAll<ListedWorkflow>('/v1/workflows', { include: LISTED.join() }, signal),
   staleTime: 30_000,
 });
 

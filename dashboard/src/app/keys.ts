@@ -4,7 +4,9 @@ export type KeyMap = Readonly<Record<string, () => void>>;
 
 const CHORD_MS = 800;
 
-function isTyping(target: EventTarget | null): boolean {
+/** The editor is in a shadow root: outside of it, an event names the root's host as its target. */
+function isTyping(event: KeyboardEvent): boolean {
+  const [target] = event.composedPath();
   return (
     target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
   );
@@ -17,7 +19,7 @@ export function useKeys(keys: KeyMap): void {
   useEffect(() => {
     let before = { key: '', atMs: 0 };
     const hear = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event)) return;
       if (document.querySelector('[role="dialog"], [role="menu"]') !== null) return;
       const isChord = event.timeStamp - before.atMs < CHORD_MS;
       const run = (isChord ? current.current[`${before.key} ${event.key}`] : undefined) ?? current.current[event.key];

@@ -33,7 +33,10 @@ export function useLiveErrors(): boolean {
       stream.onerror = () => {
         setLive(false);
         // An answer that is no stream ends it for good: a node that stops, or a session that is over.
-        if (stream?.readyState === EventSource.CLOSED) again = setTimeout(open, AGAIN_MS);
+        if (stream?.readyState !== EventSource.CLOSED) return;
+        again = setTimeout(open, AGAIN_MS);
+        // Which of the two it was, the answer to this tells, and a session that is over leads to the sign-in.
+        void client.invalidateQueries({ queryKey: ['session'] });
       };
     };
     const close = (): void => {

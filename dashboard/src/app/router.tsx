@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { ApiError } from '../api/http.ts';
-import { markSignedIn, mayBeSignedIn, sessionQuery } from '../api/session.ts';
+import { sessionQuery } from '../api/session.ts';
+import { markSignedIn, mayBeSignedIn } from '../api/signed-in.ts';
 import { errorSearch } from '../errors/search.ts';
 import { noticeSearch } from '../notices/search.ts';
 import { queryClient } from './client.ts';

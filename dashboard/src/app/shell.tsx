@@ -1,9 +1,10 @@
 import { Menu, useMantineColorScheme } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useNavigate } from '@tanstack/react-router';
+import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { SIGNED_OUT } from '../api/http.ts';
-import { markSignedIn, sessionQuery, signOut } from '../api/session.ts';
+import { sessionQuery, signOut } from '../api/session.ts';
+import { markSignedIn } from '../api/signed-in.ts';
 import { T } from '../english.ts';
 import icon from '../icon.svg';
 import { Icon, type IconName } from '../parts/icon.tsx';
@@ -17,20 +18,32 @@ import { Live } from './live-state.ts';
 const Help = lazy(async () => ({ default: (await import('./help.tsx')).Help }));
 const Palette = lazy(async () => ({ default: (await import('../palette/palette.tsx')).Palette }));
 
+/** `holds`: what else of the address's beginnings is a part of it. */
 const LINKS = [
   { to: '/', icon: 'overview', text: T.nav.overview },
-  { to: '/errors', icon: 'errors', text: T.nav.errors },
-  { to: '/workflows', icon: 'workflows', text: T.nav.workflows },
+  { to: '/errors', holds: ['/emitters/'], icon: 'errors', text: T.nav.errors },
+  { to: '/workflows', holds: ['/@', '/runs/'], icon: 'workflows', text: T.nav.workflows },
   { to: '/sources', icon: 'sources', text: T.nav.sources },
-  { to: '/webhooks', icon: 'webhooks', text: T.nav.webhooks },
+  { to: '/webhooks', holds: ['/deliveries/'], icon: 'webhooks', text: T.nav.webhooks },
   { to: '/subscriptions', icon: 'subscriptions', text: T.nav.subscriptions },
   { to: '/operations', icon: 'replay', text: T.nav.operations },
   { to: '/notices', icon: 'notices', text: T.nav.notices },
-  { to: '/settings', icon: 'settings', text: T.nav.settings },
-] as const satisfies readonly { to: string; icon: IconName; text: string }[];
+  {
+    to: '/settings',
+    holds: ['/keys', '/accounts', '/data-stores', '/heartbeats'],
+    icon: 'settings',
+    text: T.nav.settings,
+  },
+] as const satisfies readonly { to: string; holds?: readonly string[]; icon: IconName; text: string }[];
+
+function isAt(path: string, { to, holds = [] }: { to: string; holds?: readonly string[] }): boolean {
+  if (to === '/') return path === '/';
+  return path === to || path.startsWith(`${to}/`) || holds.some((start) => path.startsWith(start));
+}
 
 export function Shell() {
   const navigate = useNavigate();
+  const path = useLocation({ select: ({ pathname }) => pathname });
   const isLive = useLiveErrors();
   const [isHelp, setHelp] = useState(false);
   const [isMenu, setMenu] = useState(false);
@@ -52,6 +65,8 @@ export function Shell() {
   });
   useEffect(() => {
     const leave = (): void => {
+      // Several requests are refused at once: this page is still there while the next one is loaded.
+      if (window.location.pathname === '/sign-in') return;
       const next = window.location.pathname + window.location.search;
       queryClient.clear();
       markSignedIn(false);
@@ -86,17 +101,15 @@ export function Shell() {
             <Icon name="menu" />
           </button>
           <nav aria-label={T.nav.label} className={isMenu ? 'is-open' : undefined}>
-            {LINKS.map(({ to, icon: name, text }) => (
+            {LINKS.map((link) => (
               <Link
-                key={to}
-                to={to}
-                className="nav-link"
-                activeOptions={{ exact: to === '/' }}
-                activeProps={{ className: 'active' }}
+                key={link.to}
+                to={link.to}
+                className={isAt(path, link) ? 'nav-link active' : 'nav-link'}
                 onClick={() => setMenu(false)}
               >
-                <Icon name={name} />
-                {text}
+                <Icon name={link.icon} />
+                {link.text}
               </Link>
             ))}
           </nav>

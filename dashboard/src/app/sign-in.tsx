@@ -23,7 +23,9 @@ export function SignIn() {
       // What an earlier owner saw in this page is gone before the next one sees anything.
       queryClient.clear();
       queryClient.setQueryData(sessionQuery.queryKey, session);
-      await navigate({ to: next, replace: true });
+      // The documentation is no part of this page.
+      if (/^\/docs\b/.test(next)) window.location.replace(next);
+      else await navigate({ to: next, replace: true });
     } catch (error) {
       setFault(error instanceof Error ? error.message : String(error));
     } finally {

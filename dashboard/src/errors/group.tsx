@@ -9,6 +9,7 @@ import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
 import { HourChart } from '../parts/hours.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
 import { Ago, At } from '../parts/time.tsx';
 import { type GroupActs, useGroupActs } from './acts.ts';
@@ -199,19 +200,15 @@ function Facts({ group, where }: { group: ErrorGroupWhole; where: string }) {
 }
 
 function Members({ group }: { group: ErrorGroupWhole }) {
-  const { data, hasNextPage, fetchNextPage, isFetchingNextPage, isPending, error, refetch } = useInfiniteQuery(
-    groupErrorsQuery(group.id),
-  );
-  const errors = data?.pages.flatMap((page) => page.data) ?? [];
+  const listed = useInfiniteQuery(groupErrorsQuery(group.id));
+  const count = listed.data?.pages.reduce((sum, page) => sum + page.data.length, 0) ?? 0;
   return (
-    <section className="card" aria-label={T.group.errors}>
-      <div className="card-head">
-        <h2>{T.group.errors}</h2>
-      </div>
-      {isPending && <Loading />}
-      {error && <Failed error={error} again={() => void refetch()} />}
-      <ul className="rows">
-        {errors.map(({ id, indexed_at_ms, error: fault, told, replay }) => (
+    <>
+      <Listed
+        title={T.group.errors}
+        of={listed}
+        empty={null}
+        row={({ id, indexed_at_ms, error: fault, told, replay }) => (
           <li key={id} className="group-link">
             <div className="grow">
               <Link to="/errors/$groupId/$errorId" params={{ groupId: group.id, errorId: id }}>
@@ -224,17 +221,10 @@ function Members({ group }: { group: ErrorGroupWhole }) {
             {replay && <Badge state={replay.state} text={`↻ ${T.states[replay.state] ?? replay.state}`} />}
             <Badge state={told === 'told' ? 'delivered' : 'held'} text={told} />
           </li>
-        ))}
-      </ul>
-      <div className="card-body soft" style={{ display: 'flex', alignItems: 'center', gap: 12 }}>
-        {hasNextPage && (
-          <Button size="compact-sm" variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            {T.errors.more}
-          </Button>
         )}
-        {data && !hasNextPage && errors.length < group.count && <span>{T.group.kept}</span>}
-      </div>
-    </section>
+      />
+      {listed.data && !listed.hasNextPage && count < group.count && <p className="soft">{T.group.kept}</p>}
+    </>
   );
 }
 

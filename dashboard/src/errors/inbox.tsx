@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
@@ -9,6 +8,7 @@ import { useNames } from '../api/names.ts';
 import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
 import { Sparkline } from '../parts/hours.tsx';
+import { More } from '../parts/listed.tsx';
 import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 import { useGroupActs } from './acts.ts';
@@ -40,18 +40,7 @@ export function Inbox() {
         {listed.isSuccess && groups.length === 0 && <NoGroups isFiltered={isFiltered} />}
         {groups.length > 0 && <Rows groups={groups} />}
       </section>
-      {listed.hasNextPage && (
-        <div className="empty" style={{ padding: 16 }}>
-          <Button
-            size="xs"
-            variant="default"
-            loading={listed.isFetchingNextPage}
-            onClick={() => void listed.fetchNextPage()}
-          >
-            {T.errors.more}
-          </Button>
-        </div>
-      )}
+      <More of={listed} />
     </>
   );
 }

@@ -11,7 +11,7 @@ import { FormDialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
 import { toast } from '../parts/toast.tsx';
-import { NewChannel } from './new-channel.tsx';
+import { EditChannel, NewChannel } from './new-channel.tsx';
 
 /** Where notices go. */
 export function Channels() {
@@ -79,6 +79,7 @@ function Row({ channel, told, mayWrite }: RowProps) {
 function Acts({ channel, told, isTold }: Omit<RowProps, 'mayWrite'> & { isTold: boolean }) {
   const { id, name, active } = channel;
   const [isDeleting, setDeleting] = useState(false);
+  const [isEditing, setEditing] = useState(false);
   const [isTesting, setTesting] = useState(false);
   const mayAccount = useMay('account');
   const act = useAct(['channels'], ['me']);
@@ -104,6 +105,7 @@ function Acts({ channel, told, isTold }: Omit<RowProps, 'mayWrite'> & { isTold: 
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
+          <Menu.Item onClick={() => setEditing(true)}>{T.channels.edit}</Menu.Item>
           {told !== undefined && mayAccount && (
             <Menu.Item onClick={() => void act(hear, T.channels.saved)}>
               {isTold ? T.channels.hearNot : T.channels.hear}
@@ -118,6 +120,7 @@ function Acts({ channel, told, isTold }: Omit<RowProps, 'mayWrite'> & { isTold: 
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
+      {isEditing && <EditChannel channel={channel} close={() => setEditing(false)} />}
       {isDeleting && (
         <FormDialog
           title={T.channels.delete}

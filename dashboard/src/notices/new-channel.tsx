@@ -2,7 +2,7 @@ import { TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Channel } from '../../../src/client/client.ts';
-import { CHANNEL_KINDS, createChannel } from '../api/channels.ts';
+import { CHANNEL_KINDS, createChannel, updateChannel } from '../api/channels.ts';
 import { meQuery, updateMe } from '../api/me.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
@@ -12,6 +12,63 @@ import { CheckField } from '../parts/fields.tsx';
 import { toast } from '../parts/toast.tsx';
 
 type Kind = Channel['kind'];
+
+/** What a change leaves out stays as it is; addresses and keys are never shown, so an empty field is left out. */
+export function EditChannel({ channel, close }: { channel: Channel; close: () => void }) {
+  const { id, kind, config } = channel;
+  const client = useQueryClient();
+  const [name, setName] = useState(channel.name);
+  const field = mainField(kind);
+  const isSecret = field !== 'to';
+  const [value, setValue] = useState(config.to ?? '');
+  const [template, setTemplate] = useState(config.template ?? '');
+  const save = async (): Promise<void> => {
+    const changed = {
+      ...(value.trim() === '' ? {} : { [field]: value.trim() }),
+      ...(kind === 'http' && template !== (config.template ?? '')
+        ? { template: template === '' ? null : template }
+        : {}),
+    };
+    await updateChannel(id, { name, ...(Object.keys(changed).length === 0 ? {} : { config: changed }) });
+    await client.invalidateQueries({ queryKey: ['channels'] });
+    toast(T.channels.saved);
+  };
+  return (
+    <FormDialog title={T.channels.edit} submit={T.sources.save} close={close} run={save} isReady={name.trim() !== ''}>
+      <TextInput
+        label={T.channels.name}
+        required
+        value={name}
+        onChange={(typed) => setName(typed.currentTarget.value)}
+      />
+      <TextInput
+        label={T.channels.fields[field]}
+        description={isSecret ? T.channels.secretHint : T.channels.hints[kind]}
+        type={field === 'to' ? 'email' : field === 'url' ? 'url' : 'text'}
+        required={!isSecret}
+        autoComplete="off"
+        value={value}
+        onChange={(typed) => setValue(typed.currentTarget.value)}
+      />
+      {kind === 'http' && <Template value={template} set={setTemplate} />}
+    </FormDialog>
+  );
+}
+
+function Template({ value, set }: { value: string; set: (value: string) => void }) {
+  return (
+    <label className="field">
+      <span>{T.channels.template}</span>
+      <textarea
+        className="editor-text is-short"
+        placeholder={T.channels.templateExample}
+        spellCheck={false}
+        value={value}
+        onChange={(event) => set(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
 
 /** The one thing that a kind cannot do without. */
 function mainField(kind: Kind): 'to' | 'key' | 'url' {
@@ -62,18 +119,7 @@ export function NewChannel({ close }: { close: () => void }) {
         onChange={(event) => setValue(event.currentTarget.value)}
       />
       <TextInput label={T.channels.name} value={name} onChange={(event) => setName(event.currentTarget.value)} />
-      {kind === 'http' && (
-        <label className="field">
-          <span>{T.channels.template}</span>
-          <textarea
-            className="editor-text is-short"
-            placeholder={T.channels.templateExample}
-            spellCheck={false}
-            value={template}
-            onChange={(event) => setTemplate(event.currentTarget.value)}
-          />
-        </label>
-      )}
+      {kind === 'http' && <Template value={template} set={setTemplate} />}
       {mayAccount && <CheckField label={T.channels.hear} value={isTold} set={setTold} />}
     </FormDialog>
   );

@@ -1,18 +1,15 @@
 import { Button } from '@mantine/core';
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { groupsQuery } from '../api/errors.ts';
 import { ledgerQuery } from '../api/ledger.ts';
-import { useNames } from '../api/names.ts';
 import { sessionQuery } from '../api/session.ts';
 import { createWorkflow, workflowsQuery } from '../api/workflows.ts';
 import { T } from '../english.ts';
 import { Command } from '../parts/copy.tsx';
-import { Sparkline } from '../parts/hours.tsx';
-import { Empty, Failed, Loading } from '../parts/state.tsx';
-import { Ago } from '../parts/time.tsx';
+import { Failed, Loading } from '../parts/state.tsx';
 import { toast, toastError } from '../parts/toast.tsx';
+import { Attention } from './attention.tsx';
+import { Charts } from './charts.tsx';
 import { EXAMPLES, type Example, sendFirstEvent } from './examples.ts';
 
 export function Overview() {
@@ -30,6 +27,7 @@ export function Overview() {
       <div className="stack-16">
         {isNew && <FirstMinute />}
         <Attention />
+        {!isNew && <Charts />}
         <Ledger />
         {!isNew && <Examples />}
       </div>
@@ -96,50 +94,6 @@ function ExampleCards() {
         </li>
       ))}
     </ul>
-  );
-}
-
-const SHOWN = 6;
-
-function Attention() {
-  const names = useNames();
-  const { data, isPending, error, refetch } = useInfiniteQuery(groupsQuery({ state: 'open', sort: 'count' }));
-  const groups = (data?.pages[0]?.data ?? []).slice(0, SHOWN);
-  return (
-    <section className="card">
-      <div className="card-head">
-        <h2>{T.overview.attention}</h2>
-        <span className="grow" />
-        <Link to="/errors">{T.overview.openGroups(data?.pages[0]?.page_info.total_count ?? 0)}</Link>
-      </div>
-      {isPending && <Loading />}
-      {error && <Failed error={error} again={() => void refetch()} />}
-      {data && groups.length === 0 && <Empty icon="check" title={T.overview.calm} text={T.errors.noneText} />}
-      <ul className="rows">
-        {groups.map((group) => (
-          <li key={group.id} className="group-link">
-            <div className="grow">
-              <Link to="/errors/$groupId" params={{ groupId: group.id }}>
-                <bdi>{group.rule ?? group.fingerprint.code}</bdi>
-              </Link>{' '}
-              <span className="soft">
-                <bdi>{names(group.emitter_id)}</bdi>
-              </span>
-              <div className="soft cut">
-                <bdi>{group.fingerprint.template || T.errors.noMessage}</bdi>
-              </div>
-            </div>
-            <span className="only-wide">
-              <Sparkline hours={group.hours ?? []} label={T.errors.columns.trend} />
-            </span>
-            <strong>{group.count.toLocaleString()}</strong>
-            <span className="soft only-wide">
-              <Ago ms={group.last_seen_ms} />
-            </span>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }
 

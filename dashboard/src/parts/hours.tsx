@@ -86,3 +86,31 @@ export function HourChart({ hours, label }: { hours: readonly GroupHour[]; label
     </figure>
   );
 }
+
+interface CountChartProps {
+  readonly bars: readonly { readonly fromMs: number; readonly count: number }[];
+  readonly label: string;
+  readonly isBad: boolean;
+}
+
+/** Counts of equal times, oldest first. */
+export function CountChart({ bars, label, isBad }: CountChartProps) {
+  return (
+    <svg
+      className={isBad ? 'chart is-small' : 'chart is-small is-good'}
+      viewBox="0 0 280 64"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
+      <line x1="0" y1="63.5" x2="280" y2="63.5" />
+      <Bars
+        counts={bars.map(({ count }) => count)}
+        width={280}
+        height={64}
+        gap={1.6}
+        title={(at) => `${HOUR.format(bars[at]?.fromMs)}: ${bars[at]?.count.toLocaleString()}`}
+      />
+    </svg>
+  );
+}

@@ -1,11 +1,34 @@
 // A listing of the interface as rows: what loads, fails, is empty and goes on is the same for all of them.
 
 import { Button } from '@mantine/core';
-import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import type { InfiniteData, UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { T } from '../english.ts';
 import { Card } from './card.tsx';
+import { Rows } from './rows.tsx';
 import { Failed, Loading } from './state.tsx';
+
+/** The next page is asked for before a person has reached the end. */
+const AHEAD = '600px';
+
+interface WholeListProps<T> {
+  readonly of: Pick<UseQueryResult<readonly T[]>, 'data' | 'error' | 'isPending' | 'refetch'>;
+  readonly empty?: ReactNode;
+  /** A row: a `<li>` with its key. */
+  readonly row: (one: T) => ReactNode;
+}
+
+/** A list that was read whole. */
+export function WholeList<T>({ of: { data, error, isPending, refetch }, empty, row }: WholeListProps<T>) {
+  return (
+    <>
+      {isPending && <Loading />}
+      {error && <Failed error={error} again={() => void refetch()} />}
+      {data?.length === 0 && empty}
+      {data && <Rows all={data} row={row} />}
+    </>
+  );
+}
 
 interface Pages<T> {
   readonly data: readonly T[];
@@ -23,21 +46,12 @@ interface ListedProps<T> {
 }
 
 export function Listed<T>({ of, title, isPage = false, head, empty, row }: ListedProps<T>) {
-  const { data, error, isPending, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = of;
-  const all = data?.pages.flatMap((page) => page.data) ?? [];
+  const { data, error, isPending, refetch } = of;
+  const all = data?.pages.flatMap((page) => page.data);
   const content = (
     <>
-      {isPending && <Loading />}
-      {error && <Failed error={error} again={() => void refetch()} />}
-      {data && all.length === 0 && empty}
-      {all.length > 0 && <ul className="rows">{all.map(row)}</ul>}
-      {hasNextPage && (
-        <div className="card-body">
-          <Button size="compact-sm" variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            {T.errors.more}
-          </Button>
-        </div>
-      )}
+      <WholeList of={{ data: all, error, isPending, refetch } as WholeListProps<T>['of']} empty={empty} row={row} />
+      <More of={of} />
     </>
   );
   if (!isPage) {
@@ -51,5 +65,35 @@ export function Listed<T>({ of, title, isPage = false, head, empty, row }: Liste
     <section className="card" aria-label={title}>
       {content}
     </section>
+  );
+}
+
+type MoreOf = Pick<
+  UseInfiniteQueryResult<InfiniteData<unknown>>,
+  'hasNextPage' | 'fetchNextPage' | 'isFetchingNextPage' | 'isError'
+>;
+
+/** What follows comes when its place is nearly on the screen; after a failure, when it is asked for. */
+export function More({ of: { hasNextPage, fetchNextPage, isFetchingNextPage, isError } }: { of: MoreOf }) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const { current } = place;
+    if (!current || !hasNextPage || isFetchingNextPage || isError) return;
+    const observer = new IntersectionObserver(
+      ([entry]) => {
+        if (entry?.isIntersecting) void fetchNextPage();
+      },
+      { rootMargin: AHEAD },
+    );
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, [hasNextPage, fetchNextPage, isFetchingNextPage, isError]);
+  if (!hasNextPage) return null;
+  return (
+    <div ref={place} className="card-body">
+      <Button size="compact-sm" variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+        {T.errors.more}
+      </Button>
+    </div>
   );
 }

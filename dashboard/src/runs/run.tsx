@@ -13,6 +13,7 @@ import { Scrollable } from '../parts/scrollable.tsx';
 import { Badge, Failed, Loading } from '../parts/state.tsx';
 import { Ago, At, useNow } from '../parts/time.tsx';
 import { toast, toastError } from '../parts/toast.tsx';
+import { Wait } from './wait.tsx';
 import { Waterfall } from './waterfall.tsx';
 
 export function RunPage() {
@@ -50,6 +51,7 @@ function Whole({ run }: { run: RunWhole }) {
       </div>
       <div className="columns">
         <div className="stack-16">
+          <Wait run={run} />
           {run.error && (
             <section className="card">
               <div className="card-head">
@@ -159,7 +161,7 @@ function Acts({ run }: { run: RunWhole }) {
           {T.runs.retry}
         </Button>
       )}
-      {isOpen(run) && (
+      {isOpen(run) && !run.waiting && (
         <Button size="xs" variant="default" onClick={() => void cancel()}>
           {T.runs.cancel}
         </Button>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Heartbeat } from '../../../src/client/client.ts';
-import { deleteHeartbeat, heartbeatQuery, setHeartbeatActive } from '../api/heartbeats.ts';
+import { deleteHeartbeat, heartbeatQuery, updateHeartbeat } from '../api/heartbeats.ts';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
 import { Card } from '../parts/card.tsx';
@@ -13,6 +13,7 @@ import { durationText } from '../parts/duration.ts';
 import { Badge, Failed, Loading } from '../parts/state.tsx';
 import { Ago, At } from '../parts/time.tsx';
 import { Links } from '../workflows/links.tsx';
+import { HeartbeatForm } from './heartbeat-form.tsx';
 import { whenOf } from './heartbeats.tsx';
 
 const words = T.heartbeats;
@@ -112,7 +113,9 @@ function Facts({ heartbeat }: { heartbeat: Heartbeat }) {
   );
 }
 
-function Acts({ heartbeat: { id, name, active } }: { heartbeat: Heartbeat }) {
+function Acts({ heartbeat }: { heartbeat: Heartbeat }) {
+  const { id, name, active } = heartbeat;
+  const [isEditing, setEditing] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
   const navigate = useNavigate();
   const act = useAct(['heartbeat', id], ['heartbeats']);
@@ -123,10 +126,14 @@ function Acts({ heartbeat: { id, name, active } }: { heartbeat: Heartbeat }) {
   };
   return (
     <div className="buttons">
+      <Button size="xs" variant="default" onClick={() => setEditing(true)}>
+        {words.edit}
+      </Button>
+      {isEditing && <HeartbeatForm of={heartbeat} close={() => setEditing(false)} />}
       <Button
         size="xs"
         variant="default"
-        onClick={() => void act(() => setHeartbeatActive(id, !active), T.sources.saved)}
+        onClick={() => void act(() => updateHeartbeat(id, { active: !active }), T.sources.saved)}
       >
         {active ? T.webhooks.pause : T.webhooks.resume}
       </Button>

@@ -5,10 +5,12 @@ import type { Owner, Quotas } from '../../../src/client/client.ts';
 import { channelsQuery } from '../api/channels.ts';
 import { quotasQuery } from '../api/keys.ts';
 import { meQuery, updateMe } from '../api/me.ts';
+import { signOutEverywhere } from '../api/session.ts';
 import { workflowsQuery } from '../api/workflows.ts';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
 import { Card } from '../parts/card.tsx';
+import { FormDialog } from '../parts/dialog.tsx';
 import { CheckField, NumberField } from '../parts/fields.tsx';
 import { Failed, Loading } from '../parts/state.tsx';
 import { SettingsFrame } from './frame.tsx';
@@ -25,7 +27,10 @@ export function SettingsPage() {
       {me && (
         <div className="columns">
           <Profile key={me.updated_at} me={me} />
-          <Quota />
+          <div className="stack-16">
+            <Quota />
+            <Sessions />
+          </div>
         </div>
       )}
     </SettingsFrame>
@@ -105,6 +110,31 @@ function Profile({ me }: { me: Owner }) {
         )}
       </fieldset>
     </form>
+  );
+}
+
+function Sessions() {
+  const of = useMay('account') ? 'owner' : 'key';
+  const [isAsking, setAsking] = useState(false);
+  const end = async (): Promise<void> => {
+    await signOutEverywhere(of);
+    // A new page: nothing of this owner stays in memory.
+    window.location.assign('/sign-in');
+  };
+  return (
+    <Card title={words.sessions}>
+      <div className="card-body">
+        <Button size="xs" variant="default" onClick={() => setAsking(true)}>
+          {words.everywhere}
+        </Button>
+      </div>
+      {isAsking && (
+        <FormDialog title={words.everywhere} submit={words.everywhere} isBad close={() => setAsking(false)} run={end}>
+          <p>{words.sessionsText[of]}</p>
+          <p className="soft">{words.sessionsKeys}</p>
+        </FormDialog>
+      )}
+    </Card>
   );
 }
 

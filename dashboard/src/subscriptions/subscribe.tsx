@@ -11,11 +11,17 @@ import { toast } from '../parts/toast.tsx';
 const words = T.subscriptions;
 const WHICH = ['default', 'errors', 'every', 'named'] as const;
 
-export function Subscribe({ close }: { close: () => void }) {
+/** The two that are linked, when they are known before. */
+export interface Ends {
+  readonly emitter: string;
+  readonly listener: string;
+}
+
+export function Subscribe({ ends, close }: { ends: Ends | null; close: () => void }) {
   const client = useQueryClient();
   const { workflows, sources, webhooks, heartbeats } = useNamed();
-  const [emitter, setEmitter] = useState('');
-  const [listener, setListener] = useState('');
+  const [emitter, setEmitter] = useState(ends?.emitter ?? '');
+  const [listener, setListener] = useState(ends?.listener ?? '');
   const [which, setWhich] = useState<(typeof WHICH)[number]>('default');
   const [name, setName] = useState('');
   const event = { default: '', errors: '$errors', every: '*', named: name.trim() }[which];

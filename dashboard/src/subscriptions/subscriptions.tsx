@@ -12,7 +12,7 @@ import { FormDialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Empty, Failed, Loading } from '../parts/state.tsx';
 import { NodeLink } from './node-link.tsx';
-import { Subscribe } from './subscribe.tsx';
+import { type Ends, Subscribe } from './subscribe.tsx';
 
 /** The layout is a library of its own: it comes when there is something to draw. */
 const Graph = lazy(async () => ({ default: (await import('./graph.tsx')).Graph }));
@@ -32,7 +32,8 @@ export function SubscriptionsPage() {
   const mayWrite = useMay('write');
   const names = useNodeNames();
   const [text, setText] = useState('');
-  const [isMaking, setMaking] = useState(false);
+  /** Null: nothing is made; `any`: what is to be linked is still to be picked. */
+  const [making, setMaking] = useState<Ends | 'any' | null>(null);
   const { data: all, error, isPending, refetch } = useQuery(subscriptionsQuery);
   const wanted = text.trim().toLowerCase();
   const said = ({ emitter_id, listener_id, event_name }: Subscription): string =>
@@ -56,7 +57,7 @@ export function SubscriptionsPage() {
           onChange={(event) => setText(event.currentTarget.value)}
         />
         {mayWrite && (
-          <Button size="xs" onClick={() => setMaking(true)}>
+          <Button size="xs" onClick={() => setMaking('any')}>
             {words.create}
           </Button>
         )}
@@ -75,8 +76,9 @@ export function SubscriptionsPage() {
           {drawn.length > 0 && (
             <section className="card">
               <Suspense fallback={<Loading />}>
-                <Graph edges={drawn} names={names} />
+                <Graph edges={drawn} names={names} link={mayWrite ? setMaking : null} />
               </Suspense>
+              {mayWrite && <p className="card-body soft only-wide">{words.graphHint}</p>}
               {found.length > DRAWN && <p className="card-body soft">{words.part(DRAWN, found.length)}</p>}
             </section>
           )}
@@ -91,7 +93,7 @@ export function SubscriptionsPage() {
           </Card>
         </div>
       )}
-      {isMaking && <Subscribe close={() => setMaking(false)} />}
+      {making !== null && <Subscribe ends={making === 'any' ? null : making} close={() => setMaking(null)} />}
     </>
   );
 }

@@ -131,9 +131,12 @@ function AttemptCard({ attempt }: { attempt: Attempt }) {
         )}
       </div>
       {body && (
-        <Scrollable className="raw mono" label={T.webhooks.response}>
-          {body}
-        </Scrollable>
+        <>
+          <h3 className="raw-title">{T.webhooks.response}</h3>
+          <Scrollable className="raw mono" label={T.webhooks.response}>
+            {body}
+          </Scrollable>
+        </>
       )}
     </section>
   );

@@ -13,6 +13,7 @@ import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 import { toast, toastError } from '../parts/toast.tsx';
 import { Links } from '../workflows/links.tsx';
+import { ResendMany } from './resend.tsx';
 import { SecretDialog } from './secret.tsx';
 
 const STATES = ['delivered', 'retrying', 'exhausted', 'pending', 'sending', 'held', 'cancelled'] as const;
@@ -67,6 +68,7 @@ function Acts({ webhook: { id, active } }: { webhook: Webhook }) {
   const client = useQueryClient();
   const [secret, setSecret] = useState<string | null>(null);
   const [isTesting, setTesting] = useState(false);
+  const [isResending, setResending] = useState(false);
   const act = async (what: () => Promise<void>): Promise<void> => {
     try {
       await what();
@@ -98,6 +100,10 @@ function Acts({ webhook: { id, active } }: { webhook: Webhook }) {
       >
         {T.webhooks.rotate}
       </Button>
+      <Button size="xs" variant="default" onClick={() => setResending(true)}>
+        {T.webhooks.resendMany}
+      </Button>
+      {isResending && <ResendMany webhookId={id} close={() => setResending(false)} />}
       {secret !== null && <SecretDialog secret={secret} text={T.webhooks.rotated} close={() => setSecret(null)} />}
     </div>
   );

@@ -1,20 +1,16 @@
 // CodeMirror in a shadow root: there it sets its styles as style sheets of the root, which the content policy allows; in the
 // page it would put style elements into the head, which the policy refuses.
 
-import {
-  autocompletion,
-  type Completion,
-  type CompletionContext,
-  type CompletionResult,
-} from '@codemirror/autocomplete';
+import { autocompletion } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
-import { javascript } from '@codemirror/lang-javascript';
+import { javascript, localCompletionSource } from '@codemirror/lang-javascript';
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
 import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
+import { completing, type Place } from './completion.ts';
 
 export interface CodeFault {
   readonly line: number;
@@ -27,8 +23,8 @@ interface EditorProps {
   readonly code: string;
   readonly isReadOnly: boolean;
   readonly faults: readonly CodeFault[];
-  /** Names of the steps before this one. */
-  readonly steps: readonly string[];
+  /** What this step is given. */
+  readonly place: () => Place | Promise<Place>;
   readonly change: (code: string) => void;
   readonly save: () => void;
 }
@@ -37,7 +33,7 @@ const STYLE = {
   '&': { fontSize: '12.5px', backgroundColor: 'transparent', color: 'var(--text)' },
   '&.cm-focused': { outline: 'none' },
   '.cm-content': { fontFamily: 'var(--mono)', lineHeight: '1.65', caretColor: 'var(--text)' },
-  '.cm-scroller': { fontFamily: 'var(--mono)', minHeight: '160px', maxHeight: '60vh', overflow: 'auto' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', minHeight: '52px', maxHeight: '60vh', overflow: 'auto' },
   '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--soft)', border: 'none' },
   '.cm-activeLine': { backgroundColor: 'var(--hover)' },
   '.cm-activeLineGutter': { backgroundColor: 'transparent', color: 'var(--text)' },
@@ -55,43 +51,8 @@ const HIGHLIGHT = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.variableName)], color: 'var(--accent-text)' },
 ]);
 
-const OF_CONTEXT: readonly Completion[] = [
-  { label: '$.export', type: 'function', detail: '(name, value)', info: 'Shows a value with the step’s run.' },
-  { label: '$.respond', type: 'function', detail: '({ status, headers, body })', info: 'Answers the HTTP trigger.' },
-  {
-    label: '$.send.emit',
-    type: 'function',
-    detail: '({ event, name })',
-    info: 'Emits an event to all that are subscribed.',
-  },
-  { label: '$.send.email', type: 'function', detail: '({ subject, text })', info: 'Sends a mail to the owner.' },
-  {
-    label: '$.send.http',
-    type: 'function',
-    detail: '({ method, url, data })',
-    info: 'Sends a request when the run has ended.',
-  },
-  { label: '$.flow.delay', type: 'function', detail: '(ms)', info: 'Waits without a process.' },
-  { label: '$.flow.suspend', type: 'function', detail: '(timeoutMs)', info: 'Waits until a person resumes the run.' },
-  { label: '$.flow.rerun', type: 'function', detail: '(ms, context)', info: 'Runs this step again later.' },
-  { label: '$.flow.exit', type: 'function', detail: '(reason)', info: 'Ends the run here.' },
-];
-
-function completions(steps: readonly string[]) {
-  return (context: CompletionContext): CompletionResult | null => {
-    const word = context.matchBefore(/[\w$.]+/);
-    if (!word || (word.from === word.to && !context.explicit)) return null;
-    const ofSteps = steps.map((name) => ({ label: `steps.${name}.$return_value`, type: 'variable' }));
-    return {
-      from: word.from,
-      options: [...OF_CONTEXT, { label: 'steps.trigger.event', type: 'variable' }, ...ofSteps],
-      validFor: /^[\w$.]*$/,
-    };
-  };
-}
-
 export function CodeEditor(props: EditorProps) {
-  const { label, code, isReadOnly, faults, steps } = props;
+  const { label, code, isReadOnly, faults } = props;
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const current = useRef(props);
@@ -115,7 +76,7 @@ export function CodeEditor(props: EditorProps) {
           bracketMatching(),
           highlightActiveLine(),
           lintGutter(),
-          autocompletion({ override: [completions(steps)] }),
+          autocompletion({ override: [completing(() => current.current.place()), localCompletionSource] }),
           javascript({ typescript: true }),
           syntaxHighlighting(HIGHLIGHT),
           EditorView.theme(STYLE),

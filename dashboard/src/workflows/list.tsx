@@ -8,19 +8,18 @@ import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
 import { Command } from '../parts/copy.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
+import { WholeList } from '../parts/listed.tsx';
+import { Badge, Empty } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
-
-const SHOWN = 200;
 
 export function WorkflowList() {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
-  const { data: all, error, isPending, refetch } = useQuery(workflowsQuery);
+  const listed = useQuery(workflowsQuery);
   const { data: session } = useQuery(sessionQuery);
   useKeys({ '/': () => field.current?.focus() });
   const wanted = text.trim().toLowerCase();
-  const found = (all ?? []).filter(({ id, name }) => id === text.trim() || name.toLowerCase().includes(wanted));
+  const found = listed.data?.filter(({ id, name }) => id === text.trim() || name.toLowerCase().includes(wanted));
   return (
     <>
       <div className="page-head">
@@ -38,18 +37,18 @@ export function WorkflowList() {
         />
       </div>
       <section className="card" aria-label={T.workflows.title}>
-        {isPending && <Loading />}
-        {error && <Failed error={error} again={() => void refetch()} />}
-        {all?.length === 0 && (
-          <Empty icon="workflows" title={T.workflows.none} text={T.workflows.noneText}>
-            <Command text={T.overview.command} />
-          </Empty>
-        )}
-        {all !== undefined && all.length > 0 && found.length === 0 && (
-          <Empty icon="search" title={T.workflows.noMatch} />
-        )}
-        <ul className="rows">
-          {found.slice(0, SHOWN).map(({ id, name, active, updated_at }) => (
+        <WholeList
+          of={{ ...listed, data: found } as typeof listed}
+          empty={
+            listed.data?.length === 0 ? (
+              <Empty icon="workflows" title={T.workflows.none} text={T.workflows.noneText}>
+                <Command text={T.overview.command} />
+              </Empty>
+            ) : (
+              <Empty icon="search" title={T.workflows.noMatch} />
+            )
+          }
+          row={({ id, name, active, updated_at }) => (
             <li key={id} className="group-link">
               <div className="grow cut">
                 <Link to="/workflows/$workflowId" params={{ workflowId: id }}>
@@ -58,13 +57,13 @@ export function WorkflowList() {
                 {id === session?.owner.global_error_workflow_id && <span className="soft">{T.workflows.global}</span>}
               </div>
               <code className="soft only-wide">{id}</code>
-              {!active && <Badge state="paused" text={T.workflows.inactive} />}
+              <Badge state={active ? 'active' : 'paused'} text={active ? T.workflows.active : T.workflows.inactive} />
               <span className="soft">
                 <Ago ms={updated_at * 1000} />
               </span>
             </li>
-          ))}
-        </ul>
+          )}
+        />
       </section>
     </>
   );

@@ -2,11 +2,13 @@ import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiError } from '../api/http.ts';
+import { lastRunQuery } from '../api/runs.ts';
 import type { Workflow, WorkflowStep } from '../api/types.ts';
 import { updateWorkflow, workflowQuery } from '../api/workflows.ts';
 import { T } from '../english.ts';
 import { toast, toastError } from '../parts/toast.tsx';
 import { CodeEditor, type CodeFault } from './code-editor.tsx';
+import type { Place } from './completion.ts';
 
 const NO_FAULTS: readonly CodeFault[] = [];
 
@@ -19,6 +21,15 @@ export function Steps({ workflow, canWrite }: { workflow: Workflow; canWrite: bo
   const [isBusy, setBusy] = useState(false);
   const codeOf = ({ namespace, code = '' }: WorkflowStep): string => typed[namespace] ?? code;
   const isChanged = steps.some((step) => codeOf(step) !== (step.code ?? ''));
+
+  /** The last run is asked for when the first name is typed, and again when it may be an older one by now. */
+  const placeOf = (at: number): Place | Promise<Place> => {
+    const before = steps.slice(0, at).map(({ namespace }) => namespace);
+    const withRun = (lastRun: Place['lastRun']): Place => ({ steps: before, triggers: workflow.triggers, lastRun });
+    const known = client.getQueryData(lastRunQuery(id).queryKey);
+    const asked = client.fetchQuery(lastRunQuery(id)).then(withRun, () => withRun(null));
+    return known === undefined ? asked : withRun(known);
+  };
 
   const save = async (): Promise<void> => {
     if (!isChanged || isBusy) return;
@@ -76,7 +87,7 @@ export function Steps({ workflow, canWrite }: { workflow: Workflow; canWrite: bo
               code={codeOf(step)}
               isReadOnly={!canWrite}
               faults={faults[step.namespace] ?? NO_FAULTS}
-              steps={steps.slice(0, at).map(({ namespace }) => namespace)}
+              place={() => placeOf(at)}
               change={(code) => setTyped((before) => ({ ...before, [step.namespace]: code }))}
               save={() => void save()}
             />

@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander';
 import type { Errand } from '../../client/client.ts';
-import { findEmitter, findId } from '../shell/find.ts';
+import { CliError, EXIT } from '../shell/exit.ts';
+import { findDeployment, findEmitter, findId, KINDS } from '../shell/find.ts';
 import { timeValue } from '../shell/values.ts';
 
 export interface ErrorFilter {
@@ -43,14 +44,25 @@ export interface ErrorQuery {
 }
 
 export async function errorQuery(errand: Errand, given: ErrorFilter): Promise<ErrorQuery> {
+  const emitterId = given.of === undefined ? undefined : await findEmitter(errand, given.of);
   return {
-    emitter_id: given.of === undefined ? undefined : await findEmitter(errand, given.of),
+    emitter_id: emitterId,
     code: given.code,
     group_id: given.group === undefined ? undefined : await findId(errand, 'group', given.group),
     step: given.step,
     text: given.text,
-    deployment_id: given.deployment,
+    deployment_id: await deploymentOf(errand, emitterId, given.deployment),
     since: given.since,
     until: given.until,
   };
+}
+
+async function deploymentOf(
+  errand: Errand,
+  emitterId: string | undefined,
+  given: string | undefined,
+): Promise<string | undefined> {
+  if (given === undefined || KINDS.deployment.id.test(given)) return given;
+  if (emitterId !== undefined) return findDeployment(errand, emitterId, given);
+  throw new CliError(`--deployment: "${given}" is no whole id: name its workflow with --of`, EXIT.usage);
 }

@@ -235,7 +235,8 @@ function addExport(errors: Command, connect: Connect): void {
   );
   command.action(async (options: ServerOptions & ErrorFilter & { readonly after?: string; readonly out?: string }) => {
     const { errand, out } = await connect(options);
-    const lines = errand.exportErrors({ ...(await errorQuery(errand, options)), after: options.after });
+    const after = options.after === undefined ? undefined : await findId(errand, 'error', options.after);
+    const lines = errand.exportErrors({ ...(await errorQuery(errand, options)), after });
     if (options.out === undefined) {
       for await (const line of lines) await printLine(out, line);
       return;
@@ -251,6 +252,7 @@ function addExport(errors: Command, connect: Connect): void {
     }
     file.end();
     await done;
+    out.endProgress();
     out.note(`${count} errors written into ${options.out}`);
   });
 }

@@ -1,13 +1,15 @@
 // errand init: a project with one workflow, its types, a test and a README.
 
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { VERSION } from '../../domain/version.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError } from '../shell/exit.ts';
+import { completed } from '../shell/manifest.ts';
 
 const FILE = 'charge-orders.ts';
+const MANIFEST = 'package.json';
 
 const WORKFLOW = `import { defineWorkflow } from 'errand/workflow';
 
@@ -83,7 +85,7 @@ export function projectFiles(name: string): ReadonlyMap<string, string> {
     devDependencies: { '@types/node': '^24.0.0', typescript: '^5.9.0' },
   };
   return new Map([
-    ['package.json', `${JSON.stringify(manifest, null, 2)}\n`],
+    [MANIFEST, `${JSON.stringify(manifest, null, 2)}\n`],
     ['tsconfig.json', `${JSON.stringify(TSCONFIG, null, 2)}\n`],
     ['.gitignore', 'node_modules/\ndata/\n.env\n'],
     [`workflows/${FILE}`, WORKFLOW],
@@ -118,19 +120,27 @@ export function addInit(program: Command): void {
         .toLowerCase()
         .replace(/[^a-z0-9.-]+/g, '-')
         .replace(/^[.-]+/, '') || 'workflows';
-    const files = projectFiles(name);
+    const files = new Map(projectFiles(name));
     for (const path of files.keys()) {
       const isThere = await stat(join(dir, path)).then(
         () => true,
         () => false,
       );
-      if (isThere) throw new CliError(`${join(dir, path)} is there already: nothing was written`);
+      if (isThere && path !== MANIFEST) throw new CliError(`${join(dir, path)} is there already: nothing was written`);
+    }
+    const existing = await readFile(join(dir, MANIFEST), 'utf8').catch(() => null);
+    if (existing !== null) {
+      const { text, added } = completed(existing, files.get(MANIFEST) ?? '{}', join(dir, MANIFEST));
+      await writeFile(join(dir, MANIFEST), text);
+      files.delete(MANIFEST);
+      if (added.length > 0) process.stderr.write(`${join(folder, MANIFEST)} has ${added.join(', ')} now\n`);
     }
     for (const [path, text] of files) {
       await mkdir(dirname(join(dir, path)), { recursive: true });
       await writeFile(join(dir, path), text, { flag: 'wx', mode: 0o644 });
       process.stdout.write(`${join(folder, path)}\n`);
     }
-    process.stderr.write(`Next: cd ${folder} && npm install && npm run dev\n`);
+    const enter = folder === '.' ? '' : `cd ${folder} && `;
+    process.stderr.write(`Next: ${enter}npm install && npm run dev\n`);
   });
 }

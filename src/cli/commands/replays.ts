@@ -50,13 +50,13 @@ async function showDryRun(
 export async function follow({ errand, out, isJson }: Remote, begun: Operation): Promise<void> {
   let operation = begun;
   while (operation.state === 'running') {
-    out.progress(
-      `${operation.id}: ${operation.progress === null ? 'counting' : `${Math.floor(operation.progress * 100)} %`}`,
-    );
+    const { id, kind, progress, total } = operation;
+    const what = progress === null ? 'counting' : `of ${total ?? '?'}`;
+    out.progress(`${kind} ${id}: ${what}`, progress);
     await pause(LOOK_MS);
     operation = (await errand.getOperation({ id: begun.id })).data;
   }
-  out.progress('');
+  out.endProgress();
   if (isJson) await printJson(out, operation);
   else await printFields(out, operationFields(operation));
   if (operation.state !== 'done') process.exitCode = 1;

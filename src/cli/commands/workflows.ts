@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { Trigger, Workflow, WorkflowWhole } from '../../client/client.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
-import { findId } from '../shell/find.ts';
+import { findDeployment, findId } from '../shell/find.ts';
 import { addActing, addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
 import { printFields, printJson, printTable } from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
@@ -172,9 +172,10 @@ function addDeployments(workflows: Command, connect: Connect): void {
     workflows,
     'activate <id> <deployment_id>',
     'roll back, or forward: run this deployment from now on',
-  ).action(async (given: string, deploymentId: string, options: ServerOptions) => {
+  ).action(async (given: string, deployment: string, options: ServerOptions) => {
     const { errand, out, isJson } = await connect(options);
     const id = await findId(errand, 'workflow', given);
+    const deploymentId = await findDeployment(errand, id, deployment);
     const { data } = await errand.activateDeployment({ id, deployment_id: deploymentId });
     if (isJson) return printJson(out, data);
     await printFields(out, { workflow: id, deployment: deploymentId });

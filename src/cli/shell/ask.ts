@@ -14,6 +14,14 @@ export async function confirm(question: string, isSure: boolean | undefined): Pr
   if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('nothing was done');
 }
 
+/** Throws `CliError` unless the name is typed again. `isSure`: `--yes` was given. */
+export async function confirmByName(warning: string, name: string, isSure: boolean | undefined): Promise<void> {
+  if (isSure) return;
+  if (!process.stdin.isTTY)
+    throw new CliError(`${warning} Where no terminal can be asked, say so with --yes.`, EXIT.usage);
+  if ((await ask(`${warning} Type its name to go on: `)) !== name) throw new CliError('nothing was done');
+}
+
 export async function ask(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {

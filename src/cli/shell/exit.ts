@@ -36,6 +36,9 @@ export class CliError extends Error {
   }
 }
 
+/** What a person at the command line can correct, beside what the server's start tells. */
+export const EXPECTED_ERRORS = [CliError, ProblemError, ConnectionError] as const;
+
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CliError) return error.exitCode;
   if (error instanceof ConnectionError) return EXIT.unreachable;

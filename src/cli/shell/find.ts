@@ -3,7 +3,7 @@
 import type { Errand } from '../../client/client.ts';
 import { CliError, EXIT } from './exit.ts';
 
-interface Named {
+export interface Named {
   readonly id: string;
   readonly name?: string | null;
 }
@@ -19,11 +19,15 @@ interface Kind {
 
 const NEWEST = 500;
 
-async function* labelled<T extends { readonly id: string }>(
+export async function* labelled<T extends { readonly id: string }>(
   records: AsyncIterable<T>,
   nameOf: (record: T) => string | null,
 ): AsyncGenerator<Named> {
   for await (const record of records) yield { id: record.id, name: nameOf(record) };
+}
+
+async function* nothing(): AsyncGenerator<never> {
+  // There is no list of all.
 }
 
 export const KINDS = {
@@ -45,6 +49,8 @@ export const KINDS = {
     list: (errand) => errand.listSubscriptions(),
     newest: null,
   },
+  // Listed for each workflow: see findDeployment.
+  deployment: { noun: 'deployment', id: /^d_\w{16}$/, list: () => nothing(), newest: NEWEST },
   group: { noun: 'group of errors', id: /^eg_\w{16}$/, list: (errand) => errand.listErrorGroups(), newest: NEWEST },
   run: { noun: 'run', id: /^r_[0-9a-z]{10,11}$/, list: (errand) => errand.searchRuns(), newest: NEWEST },
   error: { noun: 'error', id: /^\d{13}-\d+$/, list: (errand) => errand.searchErrors(), newest: NEWEST },
@@ -60,10 +66,15 @@ const SHOWN = 5;
 
 /** Returns the id. Throws `CliError` when nothing, or more than one thing, fits. */
 export async function findId(errand: Errand, kindName: KindName, given: string): Promise<string> {
+  return findAmong(kindName, given, () => KINDS[kindName].list(errand));
+}
+
+/** Returns the id as `findId` does, of what `list` has. It is a request, which a whole id does not need. */
+export async function findAmong(kindName: KindName, given: string, list: () => AsyncIterable<Named>): Promise<string> {
   const kind: Kind = KINDS[kindName];
   if (kind.id.test(given)) return given;
   const all: Named[] = [];
-  for await (const record of kind.list(errand)) {
+  for await (const record of list()) {
     if (record.id === given || (given === LAST && kind.newest !== null)) return record.id;
     all.push({ id: record.id, name: record.name ?? null });
     if (all.length === kind.newest) break;
@@ -87,6 +98,13 @@ function ambiguous(noun: string, given: string, found: readonly Named[]): CliErr
   const shown = found.slice(0, SHOWN).map(({ id, name }) => (name ? `${id} (${name})` : id));
   const more = found.length > SHOWN ? `, and ${found.length - SHOWN} more` : '';
   return new CliError(`${found.length} of them are a ${noun} "${given}": ${shown.join(', ')}${more}`, EXIT.notFound);
+}
+
+/** Returns the id of a deployment of one workflow; "last" is the newest. */
+export function findDeployment(errand: Errand, workflowId: string, given: string): Promise<string> {
+  return findAmong('deployment', given, async function* () {
+    yield* (await errand.listDeployments({ id: workflowId })).data;
+  });
 }
 
 const EMITTERS: Readonly<Record<string, KindName>> = { p: 'workflow', dc: 'source', wh: 'webhook' };

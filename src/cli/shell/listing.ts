@@ -49,6 +49,7 @@ const NAMED: Readonly<Record<KindName, string>> = {
   owner: 'u_0Vj3aBc9dEfGhIjK',
   key: 'key_0Vj3aBc9dEfGhIjK',
   subscription: 'sub_0Vj3aBc9dEfGhIjK',
+  deployment: 'd_0Vj3aBc9dEfGhIjK',
   group: 'eg_0Vj3aBc9dEfGhIjK',
   run: 'r_g4w9zl7uo0',
   error: '1782000000123-0',

@@ -15,20 +15,6 @@ const MORE: Readonly<Record<string, readonly string[]>> = {
   logout: ['errand logout prod'],
   'profiles list': ['errand profiles list'],
   'profiles use': ['errand profiles use prod'],
-  'owners create': ['errand owners create --name "Shop" --email shop@example.com'],
-  'owners list': ['errand owners list'],
-  'owners quota': [
-    'errand owners quota u_0Vj3aBc9dEfGhIjK',
-    'errand owners quota u_0Vj3aBc9dEfGhIjK --processes 4 --requests none',
-  ],
-  'keys create': [
-    'errand keys create --label "on my laptop" --scopes read --expires 90d',
-    'errand keys create --scopes ingest --service shop',
-  ],
-  'keys list': ['errand keys list'],
-  'keys revoke': ['errand keys revoke key_0Vj3aBc9dEfGhIjK'],
-  'audit list': ['errand audit list --since 2026-01-31T12:00:00Z'],
-  'audit export': ['errand audit export > audit.ndjson'],
   'store backup': ['errand store backup backup.db'],
   'store check': ['errand store check'],
   'store move': ['errand store move --to postgres://errand@localhost/errand'],
@@ -39,8 +25,6 @@ const MORE: Readonly<Record<string, readonly string[]>> = {
     'errand components check ./components',
     'errand components check shop --url https://errand.example.com',
   ],
-  config: ['errand config'],
-  'explain-url': ['errand explain-url https://example.com/hooks'],
   doctor: ['errand doctor', 'errand doctor --profile prod'],
 };
 

@@ -1,6 +1,7 @@
 // What a command prints: tables for people, JSON for programs, colours where a terminal shows them.
 
 import { styleText } from 'node:util';
+import { createProgress } from './progress.ts';
 import { fit, oneLine, pad, widthOf } from './text.ts';
 
 export type Style = 'red' | 'green' | 'yellow' | 'cyan' | 'dim' | 'bold';
@@ -12,8 +13,10 @@ export interface Output {
   write(text: string): Promise<void>;
   /** Writes for people, beside the result: on standard error. */
   note(text: string): void;
-  /** Writes over the note before, where a terminal can: progress. */
-  progress(text: string): void;
+  /** Shows how far long work is, beside the result. `share`: from 0 to 1; null: not known. */
+  progress(text: string, share?: number | null): void;
+  /** Removes what `progress` showed in a terminal: the result follows. */
+  endProgress(): void;
   style(style: Style, text: string): string;
 }
 
@@ -31,7 +34,7 @@ export function createOutput(
   stdout: NodeJS.WriteStream = process.stdout,
   stderr: NodeJS.WriteStream = process.stderr,
 ): Output {
-  let noted = 0;
+  const progress = createProgress(stderr);
   return {
     isTerminal: stdout.isTTY === true,
     write: (text) =>
@@ -39,16 +42,11 @@ export function createOutput(
         stdout.write(text, (error) => (error ? reject(error) : resolve()));
       }),
     note: (text) => {
-      if (noted > 0) stderr.write('\n');
-      noted = 0;
+      progress.end();
       stderr.write(`${text}\n`);
     },
-    progress: (text) => {
-      // In a file of standard error, each would be a line.
-      if (stderr.isTTY !== true) return;
-      stderr.write(`\r${pad(text, noted)}`);
-      noted = widthOf(text);
-    },
+    progress: (text, share = null) => progress.show(text, share),
+    endProgress: () => progress.clear(),
     // Goes by NO_COLOR, FORCE_COLOR and whether it is a terminal.
     style: (style, text) => styleText(style, text, { stream: stdout }),
   };

@@ -49,6 +49,24 @@ export function serverOptions(command: Command): Command {
     .option('--profile <name>', 'the server of a profile, made by "errand login"');
 }
 
+/** Adds the option by which a command asks no server, and goes by the environment of this shell. */
+export function localOption(command: Command): Command {
+  return command.option(
+    '--local',
+    "ask no server: go by the settings in this shell's environment, which a server need not have",
+  );
+}
+
+/** Waits for a connection, and names `--local` where there is no server. */
+export async function orLocal(connecting: Promise<Remote>): Promise<Remote> {
+  try {
+    return await connecting;
+  } catch (error) {
+    if (!(error instanceof CliError) || error.exitCode !== EXIT.unreachable) throw error;
+    throw new CliError(`${error.message}; --local goes by this shell's environment`, EXIT.unreachable);
+  }
+}
+
 /** Returns the server that a command means, in this order: `--url`, `--profile`, the data dir's, the current profile. */
 export async function findTarget(
   { url, key, profile }: ServerOptions,

@@ -15,6 +15,8 @@ import type {
   CancelRunInput,
   CheckComponentsAnswer,
   CheckComponentsInput,
+  CheckTargetAnswer,
+  CheckTargetInput,
   ClearDataStoreAnswer,
   ClearDataStoreInput,
   ConfigurePropAnswer,
@@ -55,6 +57,8 @@ import type {
   DeleteDataStoreInput,
   DeleteHeartbeatAnswer,
   DeleteHeartbeatInput,
+  DeleteOwnerAnswer,
+  DeleteOwnerInput,
   DeleteSourceAnswer,
   DeleteSourceEventAnswer,
   DeleteSourceEventInput,
@@ -73,12 +77,16 @@ import type {
   DeploySourceFileInput,
   DeployWorkflowFileAnswer,
   DeployWorkflowFileInput,
+  EndAllSessionsAnswer,
+  EndAllSessionsInput,
   EndSessionAnswer,
   EndSessionInput,
   EndWaitAnswer,
   EndWaitInput,
   ExportErrorsInput,
   ExportErrorsItem,
+  ExportOwnerInput,
+  ExportOwnerItem,
   ExportSourceErrorsInput,
   ExportSourceErrorsItem,
   ExportWebhookErrorsInput,
@@ -97,7 +105,6 @@ import type {
   GetDataStoreInput,
   GetDeliveryAnswer,
   GetDeliveryInput,
-  GetDeliveryMailAnswer,
   GetDeliveryMailInput,
   GetDeploymentChangesAnswer,
   GetDeploymentChangesInput,
@@ -144,6 +151,8 @@ import type {
   GetSourceEventAnswer,
   GetSourceEventInput,
   GetSourceInput,
+  GetStatsAnswer,
+  GetStatsInput,
   GetSubscriptionAnswer,
   GetSubscriptionInput,
   GetWebhookAnswer,
@@ -206,6 +215,8 @@ import type {
   ListReplayResultsInput,
   ListRunsAnswer,
   ListRunsInput,
+  ListSettingsAnswer,
+  ListSettingsInput,
   ListSourceErrorsAnswer,
   ListSourceErrorsInput,
   ListSourceEventsAnswer,
@@ -278,8 +289,12 @@ import type {
   ResendDeliveryInput,
   ResendWebhookAnswer,
   ResendWebhookInput,
+  RestoreOwnerAnswer,
+  RestoreOwnerInput,
   ResumeOperationAnswer,
   ResumeOperationInput,
+  ResumeRunAnswer,
+  ResumeRunInput,
   RetryRunAnswer,
   RetryRunInput,
   RevokeKeyAnswer,
@@ -531,7 +546,7 @@ export class Errand {
   /**
    * Read one error of a workflow: `GET /v1/workflows/{id}/$errors/event_summaries/{record_id}`
    *
-   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and its replays.
+   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and its replays. A browser that opens the address without a key is sent to the page of the dashboard.
    */
   getWorkflowError(input: GetWorkflowErrorInput, options: CallOptions = {}): Promise<GetWorkflowErrorAnswer> {
     return this.#transport.send<GetWorkflowErrorAnswer>({ method: 'GET', path: '/v1/workflows/{id}/$errors/event_summaries/{record_id}', query: ['expand'] }, input, options);
@@ -558,7 +573,7 @@ export class Errand {
   /**
    * Read one error of a source: `GET /v1/sources/{id}/$errors/event_summaries/{record_id}`
    *
-   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and its replays.
+   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and its replays. A browser that opens the address without a key is sent to the page of the dashboard.
    */
   getSourceError(input: GetSourceErrorInput, options: CallOptions = {}): Promise<GetSourceErrorAnswer> {
     return this.#transport.send<GetSourceErrorAnswer>({ method: 'GET', path: '/v1/sources/{id}/$errors/event_summaries/{record_id}', query: ['expand'] }, input, options);
@@ -585,7 +600,7 @@ export class Errand {
   /**
    * Read one error of a webhook: `GET /v1/webhooks/{id}/$errors/event_summaries/{record_id}`
    *
-   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and its replays.
+   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and its replays. A browser that opens the address without a key is sent to the page of the dashboard.
    */
   getWebhookError(input: GetWebhookErrorInput, options: CallOptions = {}): Promise<GetWebhookErrorAnswer> {
     return this.#transport.send<GetWebhookErrorAnswer>({ method: 'GET', path: '/v1/webhooks/{id}/$errors/event_summaries/{record_id}', query: ['expand'] }, input, options);
@@ -603,7 +618,7 @@ export class Errand {
   /**
    * Read one error of a heartbeat: `GET /v1/heartbeats/{id}/$errors/event_summaries/{record_id}`
    *
-   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and its replays.
+   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and its replays. A browser that opens the address without a key is sent to the page of the dashboard.
    */
   getHeartbeatError(input: GetHeartbeatErrorInput, options: CallOptions = {}): Promise<GetHeartbeatErrorAnswer> {
     return this.#transport.send<GetHeartbeatErrorAnswer>({ method: 'GET', path: '/v1/heartbeats/{id}/$errors/event_summaries/{record_id}', query: ['expand'] }, input, options);
@@ -841,6 +856,15 @@ export class Errand {
    */
   cancelRun(input: CancelRunInput, options: CallOptions = {}): Promise<CancelRunAnswer> {
     return this.#transport.send<CancelRunAnswer>({ method: 'POST', path: '/v1/runs/{id}/cancel' }, input, options);
+  }
+
+  /**
+   * Let a run that waits go on: `POST /v1/runs/{id}/resume`
+   *
+   * As a request to its `resume_url` does: the run goes on with the next step, where `data` is `$resume_data` of the step that waited, with its bytes as sent. 409 when the run does not wait, or waits for a retry.
+   */
+  resumeRun(input: ResumeRunInput, options: CallOptions = {}): Promise<ResumeRunAnswer> {
+    return this.#transport.send<ResumeRunAnswer>({ method: 'POST', path: '/v1/runs/{id}/resume', body: 'members' }, input, options);
   }
 
   /**
@@ -1089,7 +1113,7 @@ export class Errand {
   /**
    * Change a channel: `PUT /v1/channels/{id}`
    *
-   * Any of the members. Members of `config` are changed one by one: those left out stay as they are, null takes one away. Deliveries that are tried again go by the new configuration. Partial: members that are left out stay as they are.
+   * Any of the members. Members of `config` are changed one by one: those left out stay as they are, null takes one away, and what is shown hidden and sent back so stays what it is. Deliveries that are tried again go by the new configuration. Partial: members that are left out stay as they are.
    */
   updateChannel(input: UpdateChannelInput, options: CallOptions = {}): Promise<UpdateChannelAnswer> {
     return this.#transport.send<UpdateChannelAnswer>({ method: 'PUT', path: '/v1/channels/{id}', body: 'members' }, input, options);
@@ -1107,7 +1131,7 @@ export class Errand {
   /**
    * Change a channel: `PATCH /v1/channels/{id}`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Any of the members. Members of `config` are changed one by one: those left out stay as they are, null takes one away. Deliveries that are tried again go by the new configuration. Partial: members that are left out stay as they are.
+   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Any of the members. Members of `config` are changed one by one: those left out stay as they are, null takes one away, and what is shown hidden and sent back so stays what it is. Deliveries that are tried again go by the new configuration. Partial: members that are left out stay as they are.
    */
   patchChannel(input: PatchChannelInput, options: CallOptions = {}): Promise<PatchChannelAnswer> {
     return this.#transport.send<PatchChannelAnswer>({ method: 'PATCH', path: '/v1/channels/{id}', body: 'members' }, input, options);
@@ -1415,8 +1439,8 @@ export class Errand {
    *
    * The HTML of a mail or notice, as a page on which nothing runs and nothing is loaded from elsewhere. Needs the scope `write`, too: the links in it need no key. 404 when it has no HTML.
    */
-  getDeliveryMail(input: GetDeliveryMailInput, options: CallOptions = {}): Promise<GetDeliveryMailAnswer> {
-    return this.#transport.send<GetDeliveryMailAnswer>({ method: 'GET', path: '/v1/deliveries/{id}/mail' }, input, options);
+  getDeliveryMail(input: GetDeliveryMailInput, options: CallOptions = {}): Promise<string> {
+    return this.#transport.text({ method: 'GET', path: '/v1/deliveries/{id}/mail' }, input, options);
   }
 
   /**
@@ -1647,10 +1671,19 @@ export class Errand {
   /**
    * Sign out of the dashboard: `DELETE /v1/session`
    *
-   * Removes the cookie of this browser. Revoking the key ends all of its sessions.
+   * Removes the cookie of this browser. `DELETE /v1/sessions` ends all sessions of the key, and so does revoking it.
    */
   endSession(input: EndSessionInput = {}, options: CallOptions = {}): Promise<EndSessionAnswer> {
     return this.#transport.send<EndSessionAnswer>({ method: 'DELETE', path: '/v1/session' }, input, options);
+  }
+
+  /**
+   * Sign out everywhere: `DELETE /v1/sessions`
+   *
+   * Ends all sessions of your key in all browsers, at once and at every node, and the streams that they have open. With `of=owner`, those of all keys of the owner, which needs the scope `account`. The keys themselves stay good.
+   */
+  endAllSessions(input: EndAllSessionsInput = {}, options: CallOptions = {}): Promise<EndAllSessionsAnswer> {
+    return this.#transport.send<EndAllSessionsAnswer>({ method: 'DELETE', path: '/v1/sessions', query: ['of'] }, input, options);
   }
 
   /**
@@ -1669,6 +1702,33 @@ export class Errand {
    */
   createOwner(input: CreateOwnerInput, options: CallOptions = {}): Promise<CreateOwnerAnswer> {
     return this.#transport.send<CreateOwnerAnswer>({ method: 'POST', path: '/v1/owners', body: 'members' }, input, options);
+  }
+
+  /**
+   * Delete an owner with all that it owns: `DELETE /v1/owners/{id}`
+   *
+   * From now on its keys, addresses and sessions are refused, nothing of it begins, and what waits is cancelled. At `purge_at` (`ERRAND_OWNER_GRACE_DAYS`) all that it owns is deleted; until then it can be exported and restored. An owner that is being deleted keeps its `purge_at`. Neither your own owner nor the first one of the installation can be deleted (409). Needs the scope `admin`.
+   */
+  deleteOwner(input: DeleteOwnerInput, options: CallOptions = {}): Promise<DeleteOwnerAnswer> {
+    return this.#transport.send<DeleteOwnerAnswer>({ method: 'DELETE', path: '/v1/owners/{id}' }, input, options);
+  }
+
+  /**
+   * Restore a deleted owner: `POST /v1/owners/{id}/restore`
+   *
+   * Until its purge has begun (409 from then on): its keys and addresses work again, and its schedules, sources and watches go on. What the deletion has cancelled stays cancelled: retry those runs, and resend those deliveries. Needs the scope `admin`.
+   */
+  restoreOwner(input: RestoreOwnerInput, options: CallOptions = {}): Promise<RestoreOwnerAnswer> {
+    return this.#transport.send<RestoreOwnerAnswer>({ method: 'POST', path: '/v1/owners/{id}/restore' }, input, options);
+  }
+
+  /**
+   * Export everything of an owner: `GET /v1/owners/{id}/export`
+   *
+   * One JSON object a line: the owner, its keys (not themselves), redaction, workflows with their code and versions, sources, runs, webhooks, subscriptions, channels, accounts, heartbeats, data stores with their records, audit records, deliveries, and last all events that are kept, errors among them, oldest first, as text exactly as they are. Records are as the interface shows them to a key that may only read, so secrets are left out or masked, and what requests of code, mails and notices contain; variables of workflows (`env`) are in it. The last line is `{"end": {"complete", "cursor", "count"}}`; without it, or with `"complete": false`, go on with `after`. Also of an owner that is being deleted, until its purge. Needs the scopes `admin` and `read`.
+   */
+  exportOwner(input: ExportOwnerInput, options: CallOptions = {}): AsyncIterable<ExportOwnerItem> {
+    return this.#transport.lines<ExportOwnerItem>({ method: 'GET', path: '/v1/owners/{id}/export', query: ['after'] }, input, options);
   }
 
   /**
@@ -1732,6 +1792,24 @@ export class Errand {
    */
   patchOwnerQuotas(input: PatchOwnerQuotasInput, options: CallOptions = {}): Promise<PatchOwnerQuotasAnswer> {
     return this.#transport.send<PatchOwnerQuotasAnswer>({ method: 'PATCH', path: '/v1/owners/{id}/quotas', body: 'members' }, input, options);
+  }
+
+  /**
+   * List the settings of this server: `GET /v1/settings`
+   *
+   * Of the process that answers, in the order of the documents. What is secret is not shown, and no password in a URL. Needs the scope `admin`.
+   */
+  listSettings(input: ListSettingsInput = {}, options: CallOptions = {}): Promise<ListSettingsAnswer> {
+    return this.#transport.send<ListSettingsAnswer>({ method: 'GET', path: '/v1/settings' }, input, options);
+  }
+
+  /**
+   * Check whether a URL may be reached: `POST /v1/targets/check`
+   *
+   * Says step by step whether webhooks, and requests of code, may be sent to a URL: how it is read, which addresses its name has, and what forbids one of them. Nothing is sent.
+   */
+  checkTarget(input: CheckTargetInput, options: CallOptions = {}): Promise<CheckTargetAnswer> {
+    return this.#transport.send<CheckTargetAnswer>({ method: 'POST', path: '/v1/targets/check', body: 'members' }, input, options);
   }
 
   /**
@@ -1813,6 +1891,15 @@ export class Errand {
    */
   getLedger(input: GetLedgerInput = {}, options: CallOptions = {}): Promise<GetLedgerAnswer> {
     return this.#transport.send<GetLedgerAnswer>({ method: 'GET', path: '/v1/ledger' }, input, options);
+  }
+
+  /**
+   * Count what came over time: `GET /v1/stats`
+   *
+   * Events, runs, errors and deliveries that were accepted in each hour, or in each day of 24 hours by UTC. They are what the ledger counted, so they stay when retention deletes events; the current hour is counted now. `since` and `until` are rounded outwards to whole buckets: 24 hours until now when not given, at most 744 buckets, and none older than 90 days.
+   */
+  getStats(input: GetStatsInput = {}, options: CallOptions = {}): Promise<GetStatsAnswer> {
+    return this.#transport.send<GetStatsAnswer>({ method: 'GET', path: '/v1/stats', query: ['bucket', 'since', 'until'] }, input, options);
   }
 
   /**

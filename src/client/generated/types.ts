@@ -2,6 +2,7 @@
 
 export interface Account {
   readonly id: string;
+  readonly owner_id: string;
   /** The app’s name, as components spell it. */
   readonly app: string;
   /** Label for your own use; the app’s name when not given. */
@@ -9,8 +10,12 @@ export interface Account {
   readonly field_names: readonly string[];
   /** Seconds since the Unix epoch. */
   readonly created_at: number;
+  /** `created_at` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
   /** Seconds since the Unix epoch. */
   readonly updated_at: number;
+  /** `updated_at` as ISO 8601, in UTC. */
+  readonly updated_at_iso: string;
 }
 
 export interface ApiKey {
@@ -20,14 +25,22 @@ export interface ApiKey {
   readonly scopes: readonly ("ingest" | "read" | "write" | "keys" | "account" | "admin")[];
   /** Seconds since the Unix epoch. */
   readonly created_at: number;
+  /** `created_at` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
   /** The key that created it; null: the service itself, or the command line. */
   readonly created_by: string | null;
   /** When it expires, in seconds since the Unix epoch; null: never. */
   readonly expires_at: number | null;
+  /** `expires_at` as ISO 8601, in UTC. */
+  readonly expires_at_iso: string | null;
   /** When it was used last, in seconds since the Unix epoch, to the minute; null: never. */
   readonly last_used_at: number | null;
+  /** `last_used_at` as ISO 8601, in UTC. */
+  readonly last_used_at_iso: string | null;
   /** Seconds since the Unix epoch. */
   readonly revoked_at: number | null;
+  /** `revoked_at` as ISO 8601, in UTC. */
+  readonly revoked_at_iso: string | null;
   /** Of a key with `ingest` alone: the only workflow whose errors it reports; null: any of yours. */
   readonly workflow_id: string | null;
 }
@@ -48,6 +61,8 @@ export interface Attempt {
   readonly trigger: string;
   /** Milliseconds since the Unix epoch. */
   readonly started_at_ms: number;
+  /** `started_at_ms` as ISO 8601, in UTC. */
+  readonly started_at_iso: string;
   readonly took_ms: number;
   readonly timing: {
     readonly dns_ms: number | null;
@@ -71,6 +86,8 @@ export interface AuditRecord {
   readonly id: string;
   /** Milliseconds since the Unix epoch. */
   readonly at_ms: number;
+  /** `at_ms` as ISO 8601, in UTC. */
+  readonly at_iso: string;
   /** In whose log it stands. */
   readonly owner_id: string;
   /** The key of the request; null: the command line, on the store itself. */
@@ -97,6 +114,7 @@ export interface AuditRecord {
 
 export interface Channel {
   readonly id: string;
+  readonly owner_id: string;
   /** What is at the other end. It cannot be changed. */
   readonly kind: "slack" | "discord" | "teams" | "pagerduty" | "opsgenie" | "http" | "mail";
   /** Label for your own use; the kind when not given. */
@@ -114,8 +132,12 @@ export interface Channel {
   };
   /** Seconds since the Unix epoch. */
   readonly created_at: number;
+  /** `created_at` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
   /** Seconds since the Unix epoch. */
   readonly updated_at: number;
+  /** `updated_at` as ISO 8601, in UTC. */
+  readonly updated_at_iso: string;
 }
 
 export interface ChannelTest {
@@ -187,19 +209,28 @@ export interface DataRecord {
   readonly value: unknown;
   /** Seconds since the Unix epoch. */
   readonly updated_at: number;
+  /** `updated_at` as ISO 8601, in UTC. */
+  readonly updated_at_iso: string;
   /** When it is gone, in seconds since the Unix epoch; null: never. */
   readonly expires_at: number | null;
+  /** `expires_at` as ISO 8601, in UTC. */
+  readonly expires_at_iso: string | null;
 }
 
 export interface DataStore {
   readonly id: string;
+  readonly owner_id: string;
   readonly name: string;
   /** Records in it. */
   readonly size: number;
   /** Seconds since the Unix epoch. */
   readonly created_at: number;
+  /** `created_at` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
   /** Seconds since the Unix epoch. */
   readonly updated_at: number;
+  /** `updated_at` as ISO 8601, in UTC. */
+  readonly updated_at_iso: string;
 }
 
 export interface Delivery {
@@ -223,12 +254,18 @@ export interface Delivery {
   readonly attempts_made: number;
   /** When it is due, in milliseconds since the Unix epoch; not before the webhook’s pause is over. */
   readonly next_attempt_at_ms: number | null;
+  /** `next_attempt_at_ms` as ISO 8601, in UTC. */
+  readonly next_attempt_at_iso: string | null;
   /** Why it is due when it is; null when it is over. */
   readonly why: string | null;
   /** Milliseconds since the Unix epoch. */
   readonly created_at_ms: number;
+  /** `created_at_ms` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
   /** Milliseconds since the Unix epoch. */
   readonly ended_at_ms: number | null;
+  /** `ended_at_ms` as ISO 8601, in UTC. */
+  readonly ended_at_iso: string | null;
 }
 
 /** Only of a mail and of a notice: what it says; a notice in the form of a mail. To a key without the scope `write` its text is `(hidden)`: the links in it need no key. */
@@ -260,12 +297,18 @@ export interface DeliveryWhole {
   readonly attempts_made: number;
   /** When it is due, in milliseconds since the Unix epoch; not before the webhook’s pause is over. */
   readonly next_attempt_at_ms: number | null;
+  /** `next_attempt_at_ms` as ISO 8601, in UTC. */
+  readonly next_attempt_at_iso: string | null;
   /** Why it is due when it is; null when it is over. */
   readonly why: string | null;
   /** Milliseconds since the Unix epoch. */
   readonly created_at_ms: number;
+  /** `created_at_ms` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
   /** Milliseconds since the Unix epoch. */
   readonly ended_at_ms: number | null;
+  /** `ended_at_ms` as ISO 8601, in UTC. */
+  readonly ended_at_iso: string | null;
   readonly request?: AskedRequest;
   readonly mail?: DeliveryMail;
   readonly attempts: readonly Attempt[];
@@ -273,6 +316,7 @@ export interface DeliveryWhole {
 
 export interface Deployment {
   readonly id: string;
+  readonly owner_id: string;
   readonly workflow_id: string;
   /** The one that new events run with. */
   readonly active: boolean;
@@ -284,6 +328,8 @@ export interface Deployment {
   }[];
   /** Seconds since the Unix epoch. */
   readonly created_at: number;
+  /** `created_at` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
 }
 
 export interface DeploymentChanges {
@@ -391,8 +437,12 @@ export interface ErrorGroup {
   readonly count: number;
   /** Milliseconds since the Unix epoch. */
   readonly first_seen_ms: number;
+  /** `first_seen_ms` as ISO 8601, in UTC. */
+  readonly first_seen_iso: string;
   /** Milliseconds since the Unix epoch. */
   readonly last_seen_ms: number;
+  /** `last_seen_ms` as ISO 8601, in UTC. */
+  readonly last_seen_iso: string;
   /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly first_error_id: string;
   /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
@@ -403,6 +453,8 @@ export interface ErrorGroup {
   readonly resolved_in_next_deployment: boolean;
   /** A mute ends then. */
   readonly muted_until_ms: number | null;
+  /** `muted_until_ms` as ISO 8601, in UTC. */
+  readonly muted_until_iso: string | null;
   /** A mute ends with the last of so many more errors. */
   readonly muted_errors_left: number | null;
   /** A mute ends with the first error of a later deployment. */
@@ -413,6 +465,8 @@ export interface ErrorGroup {
   readonly assignee: string | null;
   /** Milliseconds since the Unix epoch. */
   readonly updated_at_ms: number;
+  /** `updated_at_ms` as ISO 8601, in UTC. */
+  readonly updated_at_iso: string;
 }
 
 export interface ErrorGroupPreview {
@@ -442,8 +496,12 @@ export interface ErrorGroupWhole {
   readonly count: number;
   /** Milliseconds since the Unix epoch. */
   readonly first_seen_ms: number;
+  /** `first_seen_ms` as ISO 8601, in UTC. */
+  readonly first_seen_iso: string;
   /** Milliseconds since the Unix epoch. */
   readonly last_seen_ms: number;
+  /** `last_seen_ms` as ISO 8601, in UTC. */
+  readonly last_seen_iso: string;
   /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly first_error_id: string;
   /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
@@ -454,6 +512,8 @@ export interface ErrorGroupWhole {
   readonly resolved_in_next_deployment: boolean;
   /** A mute ends then. */
   readonly muted_until_ms: number | null;
+  /** `muted_until_ms` as ISO 8601, in UTC. */
+  readonly muted_until_iso: string | null;
   /** A mute ends with the last of so many more errors. */
   readonly muted_errors_left: number | null;
   /** A mute ends with the first error of a later deployment. */
@@ -464,6 +524,8 @@ export interface ErrorGroupWhole {
   readonly assignee: string | null;
   /** Milliseconds since the Unix epoch. */
   readonly updated_at_ms: number;
+  /** `updated_at_ms` as ISO 8601, in UTC. */
+  readonly updated_at_iso: string;
   /** Of the last 168 hours those that had errors, newest first. */
   readonly hours: readonly GroupHour[];
   /** The newest 50 that had errors, newest first. */
@@ -492,6 +554,8 @@ export interface ErrorRecordWhole {
   readonly id: string;
   /** Milliseconds since the Unix epoch. */
   readonly indexed_at_ms: number;
+  /** `indexed_at_ms` as ISO 8601, in UTC. */
+  readonly indexed_at_iso: string;
   readonly event?: ErrorEvent;
   readonly metadata: {
     readonly emitter_id: string;
@@ -514,6 +578,8 @@ export interface ErrorSample {
   readonly id: string;
   /** Milliseconds since the Unix epoch. */
   readonly indexed_at_ms: number;
+  /** `indexed_at_ms` as ISO 8601, in UTC. */
+  readonly indexed_at_iso: string;
   readonly metadata: {
     readonly emitter_id: string;
     /** Unique per emission; `webhook-id` of what is delivered. */
@@ -571,6 +637,8 @@ export interface EventWhole {
   readonly id: string;
   /** Milliseconds since the Unix epoch. */
   readonly indexed_at_ms: number;
+  /** `indexed_at_ms` as ISO 8601, in UTC. */
+  readonly indexed_at_iso: string;
   /** Only with `expand=event`, as it was emitted. */
   readonly event?: unknown;
   readonly metadata: {
@@ -634,6 +702,8 @@ export interface FoundError {
   readonly id: string;
   /** Milliseconds since the Unix epoch. */
   readonly indexed_at_ms: number;
+  /** `indexed_at_ms` as ISO 8601, in UTC. */
+  readonly indexed_at_iso: string;
   readonly event?: ErrorEvent;
   readonly metadata: {
     readonly emitter_id: string;
@@ -663,13 +733,19 @@ export interface GroupDeployment {
   readonly count: number;
   /** Milliseconds since the Unix epoch. */
   readonly first_seen_ms: number;
+  /** `first_seen_ms` as ISO 8601, in UTC. */
+  readonly first_seen_iso: string;
   /** Milliseconds since the Unix epoch. */
   readonly last_seen_ms: number;
+  /** `last_seen_ms` as ISO 8601, in UTC. */
+  readonly last_seen_iso: string;
 }
 
 export interface GroupHour {
   /** Milliseconds since the Unix epoch. */
   readonly from_ms: number;
+  /** `from_ms` as ISO 8601, in UTC. */
+  readonly from_iso: string;
   readonly count: number;
 }
 
@@ -686,6 +762,7 @@ export interface GroupingRule {
 
 export interface Heartbeat {
   readonly id: string;
+  readonly owner_id: string;
   readonly name: string;
   /** False: pings are counted, and none is missed. */
   readonly active: boolean;
@@ -707,21 +784,33 @@ export interface Heartbeat {
   readonly codes: readonly string[];
   /** Since when it is down. */
   readonly down_since_ms: number | null;
+  /** `down_since_ms` as ISO 8601, in UTC. */
+  readonly down_since_iso: string | null;
   /** The last ping but `/start`. */
   readonly last_ping_at_ms: number | null;
+  /** `last_ping_at_ms` as ISO 8601, in UTC. */
+  readonly last_ping_at_iso: string | null;
   /** When the run began that has not ended. */
   readonly started_at_ms: number | null;
+  /** `started_at_ms` as ISO 8601, in UTC. */
+  readonly started_at_iso: string | null;
   /** From `/start` to the end. */
   readonly last_duration_ms: number | null;
   /** When the next ping is expected, without the grace. */
   readonly next_expected_at_ms: number | null;
+  /** `next_expected_at_ms` as ISO 8601, in UTC. */
+  readonly next_expected_at_iso: string | null;
   /** All of them, `/start` too. */
   readonly pings: number;
   readonly failures: number;
   /** Seconds since the Unix epoch. */
   readonly created_at: number;
+  /** `created_at` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
   /** Seconds since the Unix epoch. */
   readonly updated_at: number;
+  /** `updated_at` as ISO 8601, in UTC. */
+  readonly updated_at_iso: string;
 }
 
 export interface Ledger {
@@ -764,8 +853,12 @@ export interface ListedErrorGroup {
   readonly count: number;
   /** Milliseconds since the Unix epoch. */
   readonly first_seen_ms: number;
+  /** `first_seen_ms` as ISO 8601, in UTC. */
+  readonly first_seen_iso: string;
   /** Milliseconds since the Unix epoch. */
   readonly last_seen_ms: number;
+  /** `last_seen_ms` as ISO 8601, in UTC. */
+  readonly last_seen_iso: string;
   /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly first_error_id: string;
   /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
@@ -776,6 +869,8 @@ export interface ListedErrorGroup {
   readonly resolved_in_next_deployment: boolean;
   /** A mute ends then. */
   readonly muted_until_ms: number | null;
+  /** `muted_until_ms` as ISO 8601, in UTC. */
+  readonly muted_until_iso: string | null;
   /** A mute ends with the last of so many more errors. */
   readonly muted_errors_left: number | null;
   /** A mute ends with the first error of a later deployment. */
@@ -786,6 +881,8 @@ export interface ListedErrorGroup {
   readonly assignee: string | null;
   /** Milliseconds since the Unix epoch. */
   readonly updated_at_ms: number;
+  /** `updated_at_ms` as ISO 8601, in UTC. */
+  readonly updated_at_iso: string;
   /** Of the last 168 hours those that had errors, newest first. */
   readonly hours?: readonly GroupHour[];
 }
@@ -793,6 +890,8 @@ export interface ListedErrorGroup {
 export interface LogLine {
   /** Milliseconds since the Unix epoch. */
   readonly ts_ms: number;
+  /** `ts_ms` as ISO 8601, in UTC. */
+  readonly ts_iso: string;
   /** debug, info, warn or error. */
   readonly level: string;
   readonly namespace: string;
@@ -812,14 +911,22 @@ export interface NewApiKey {
   readonly scopes: readonly ("ingest" | "read" | "write" | "keys" | "account" | "admin")[];
   /** Seconds since the Unix epoch. */
   readonly created_at: number;
+  /** `created_at` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
   /** The key that created it; null: the service itself, or the command line. */
   readonly created_by: string | null;
   /** When it expires, in seconds since the Unix epoch; null: never. */
   readonly expires_at: number | null;
+  /** `expires_at` as ISO 8601, in UTC. */
+  readonly expires_at_iso: string | null;
   /** When it was used last, in seconds since the Unix epoch, to the minute; null: never. */
   readonly last_used_at: number | null;
+  /** `last_used_at` as ISO 8601, in UTC. */
+  readonly last_used_at_iso: string | null;
   /** Seconds since the Unix epoch. */
   readonly revoked_at: number | null;
+  /** `revoked_at` as ISO 8601, in UTC. */
+  readonly revoked_at_iso: string | null;
   /** Of a key with `ingest` alone: the only workflow whose errors it reports; null: any of yours. */
   readonly workflow_id: string | null;
   /** The key itself. Shown here and never again. */
@@ -838,10 +945,20 @@ export interface NewOwner {
   readonly digest_window_ms: number;
   /** The channels that are notified of errors. */
   readonly channels: readonly string[];
+  /** `deleting`: its keys and addresses are refused, and nothing of it runs. */
+  readonly state: "active" | "deleting";
+  /** While it is being deleted: from when on all that it owns is deleted, in seconds since the Unix epoch. */
+  readonly purge_at: number | null;
+  /** `purge_at` as ISO 8601, in UTC. */
+  readonly purge_at_iso: string | null;
   /** Seconds since the Unix epoch. */
   readonly created_at: number;
+  /** `created_at` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
   /** Seconds since the Unix epoch. */
   readonly updated_at: number;
+  /** `updated_at` as ISO 8601, in UTC. */
+  readonly updated_at_iso: string;
   readonly key: ApiKey;
   /** The key itself. Shown here and never again. */
   readonly api_key: string;
@@ -881,8 +998,12 @@ export interface NewWebhook {
   readonly public_keys: readonly PublicKey[];
   /** Seconds since the Unix epoch. */
   readonly created_at: number;
+  /** `created_at` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
   /** Seconds since the Unix epoch. */
   readonly updated_at: number;
+  /** `updated_at` as ISO 8601, in UTC. */
+  readonly updated_at_iso: string;
   /** Signs what is delivered (Standard Webhooks, `v1`). Shown here and never again. */
   readonly secret: string;
 }
@@ -897,8 +1018,12 @@ export interface Operation {
   readonly states: readonly ("exhausted" | "delivered" | "cancelled" | "retrying")[];
   /** Milliseconds since the Unix epoch. */
   readonly since_ms: number;
+  /** `since_ms` as ISO 8601, in UTC. */
+  readonly since_iso: string;
   /** Milliseconds since the Unix epoch. */
   readonly until_ms: number;
+  /** `until_ms` as ISO 8601, in UTC. */
+  readonly until_iso: string;
   /** How many were found; null while they are still being counted. */
   readonly total: number | null;
   readonly resent: number;
@@ -912,10 +1037,16 @@ export interface Operation {
   readonly reason: string | null;
   /** Milliseconds since the Unix epoch. */
   readonly created_at_ms: number;
+  /** `created_at_ms` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
   /** Milliseconds since the Unix epoch. */
   readonly updated_at_ms: number;
+  /** `updated_at_ms` as ISO 8601, in UTC. */
+  readonly updated_at_iso: string;
   /** Milliseconds since the Unix epoch. */
   readonly ended_at_ms: number | null;
+  /** `ended_at_ms` as ISO 8601, in UTC. */
+  readonly ended_at_iso: string | null;
 }
 
 export interface OriginalContext {
@@ -962,10 +1093,29 @@ export interface Owner {
   readonly digest_window_ms: number;
   /** The channels that are notified of errors. */
   readonly channels: readonly string[];
+  /** `deleting`: its keys and addresses are refused, and nothing of it runs. */
+  readonly state: "active" | "deleting";
+  /** While it is being deleted: from when on all that it owns is deleted, in seconds since the Unix epoch. */
+  readonly purge_at: number | null;
+  /** `purge_at` as ISO 8601, in UTC. */
+  readonly purge_at_iso: string | null;
   /** Seconds since the Unix epoch. */
   readonly created_at: number;
+  /** `created_at` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
   /** Seconds since the Unix epoch. */
   readonly updated_at: number;
+  /** `updated_at` as ISO 8601, in UTC. */
+  readonly updated_at_iso: string;
+}
+
+export interface OwnerExportLine {
+  /** The line: the export goes on behind it with `after`. */
+  readonly id: string;
+  /** What the record is. */
+  readonly type: string;
+  /** As the interface shows it to a key that may only read. */
+  readonly record: { readonly [name: string]: unknown };
 }
 
 export interface PageInfo {
@@ -982,7 +1132,7 @@ export interface PageInfo {
 /** The refusal (RFC 9457). The codes are at /docs/errors. */
 export interface Problem {
   /** Ends with the code. */
-  readonly type: "/docs/errors#malformed" | "/docs/errors#no_answer" | "/docs/errors#unauthenticated" | "/docs/errors#forbidden" | "/docs/errors#not_found" | "/docs/errors#method_not_allowed" | "/docs/errors#too_slow" | "/docs/errors#conflict" | "/docs/errors#precondition_failed" | "/docs/errors#too_large" | "/docs/errors#unsupported_media" | "/docs/errors#impossible" | "/docs/errors#code_invalid" | "/docs/errors#key_reused" | "/docs/errors#rate_limited" | "/docs/errors#internal" | "/docs/errors#unavailable" | "/docs/errors#run_timeout";
+  readonly type: "/docs/errors#malformed" | "/docs/errors#no_answer" | "/docs/errors#unauthenticated" | "/docs/errors#forbidden" | "/docs/errors#owner_deleted" | "/docs/errors#not_found" | "/docs/errors#method_not_allowed" | "/docs/errors#too_slow" | "/docs/errors#conflict" | "/docs/errors#precondition_failed" | "/docs/errors#too_large" | "/docs/errors#unsupported_media" | "/docs/errors#impossible" | "/docs/errors#code_invalid" | "/docs/errors#key_reused" | "/docs/errors#rate_limited" | "/docs/errors#internal" | "/docs/errors#unavailable" | "/docs/errors#run_timeout";
   readonly title: string;
   readonly status: number;
   /** What was wrong, with which value, and what would be right. */
@@ -1012,6 +1162,8 @@ export interface PublicKey {
   readonly public_key: string;
   /** It was replaced, and signs until then; null: no end is set. */
   readonly until_ms: number | null;
+  /** `until_ms` as ISO 8601, in UTC. */
+  readonly until_iso: string | null;
 }
 
 export interface Quotas {
@@ -1038,6 +1190,8 @@ export interface Quotas {
     readonly stored_bytes: number | null;
     /** When that was. */
     readonly stored_bytes_at_ms: number | null;
+    /** `stored_bytes_at_ms` as ISO 8601, in UTC. */
+    readonly stored_bytes_at_iso: string | null;
   };
 }
 
@@ -1070,6 +1224,8 @@ export interface Reopened {
   readonly by: "error" | "time" | "count" | "deployment";
   /** Milliseconds since the Unix epoch. */
   readonly at_ms: number;
+  /** `at_ms` as ISO 8601, in UTC. */
+  readonly at_iso: string;
   /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly error_id: string | null;
   /** Of the error that opened it. */
@@ -1121,8 +1277,12 @@ export interface ReplayProgress {
   readonly code: string | null;
   /** Only errors from then on. */
   readonly since_ms: number | null;
+  /** `since_ms` as ISO 8601, in UTC. */
+  readonly since_iso: string | null;
   /** Only errors before then. */
   readonly until_ms: number | null;
+  /** `until_ms` as ISO 8601, in UTC. */
+  readonly until_iso: string | null;
   /** How many errors were named; null: none. */
   readonly error_ids: number | null;
   /** The deployment that runs; `current`: the active one. */
@@ -1186,6 +1346,8 @@ export interface Run {
     readonly kind: "delay" | "suspend" | "rerun" | "retry";
     /** Milliseconds since the Unix epoch. */
     readonly until_ms: number;
+    /** `until_ms` as ISO 8601, in UTC. */
+    readonly until_iso: string;
   };
   readonly attempt: number;
   readonly replay: boolean;
@@ -1198,10 +1360,16 @@ export interface Run {
   readonly summary: string | null;
   /** Milliseconds since the Unix epoch. */
   readonly created_at_ms: number;
+  /** `created_at_ms` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
   /** Milliseconds since the Unix epoch. */
   readonly started_at_ms: number | null;
+  /** `started_at_ms` as ISO 8601, in UTC. */
+  readonly started_at_iso: string | null;
   /** Milliseconds since the Unix epoch. */
   readonly ended_at_ms: number | null;
+  /** `ended_at_ms` as ISO 8601, in UTC. */
+  readonly ended_at_iso: string | null;
   /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly error_id: string | null;
   /** The newest run that is a retry of this one, or a replay of its error. */
@@ -1227,6 +1395,8 @@ export interface RunWhole {
     readonly kind: "delay" | "suspend" | "rerun" | "retry";
     /** Milliseconds since the Unix epoch. */
     readonly until_ms: number;
+    /** `until_ms` as ISO 8601, in UTC. */
+    readonly until_iso: string;
   };
   readonly attempt: number;
   readonly replay: boolean;
@@ -1239,10 +1409,16 @@ export interface RunWhole {
   readonly summary: string | null;
   /** Milliseconds since the Unix epoch. */
   readonly created_at_ms: number;
+  /** `created_at_ms` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
   /** Milliseconds since the Unix epoch. */
   readonly started_at_ms: number | null;
+  /** `started_at_ms` as ISO 8601, in UTC. */
+  readonly started_at_iso: string | null;
   /** Milliseconds since the Unix epoch. */
   readonly ended_at_ms: number | null;
+  /** `ended_at_ms` as ISO 8601, in UTC. */
+  readonly ended_at_iso: string | null;
   /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly error_id: string | null;
   /** The newest run that is a retry of this one, or a replay of its error. */
@@ -1283,6 +1459,8 @@ export interface SearchInfo {
   readonly next_cursor: string | null;
   /** The time of the last record that it looked at; null when it has come to the end. */
   readonly searched_until_ms: number | null;
+  /** `searched_until_ms` as ISO 8601, in UTC. */
+  readonly searched_until_iso: string | null;
   /** Records that this page looked at. */
   readonly looked_at: number;
 }
@@ -1292,8 +1470,22 @@ export interface Session {
   readonly key: ApiKey;
   /** When the session ends, in milliseconds since the Unix epoch; null: this is no session. */
   readonly ends_at_ms: number | null;
+  /** `ends_at_ms` as ISO 8601, in UTC. */
+  readonly ends_at_iso: string | null;
   /** Of the server. */
   readonly version: string;
+}
+
+export interface Setting {
+  readonly name: string;
+  /** What is in force; null: nothing, or it is secret. */
+  readonly value: string | null;
+  readonly default: string | null;
+  /** It was given to the server. */
+  readonly set: boolean;
+  /** Its value is never shown. */
+  readonly secret: boolean;
+  readonly about: string;
 }
 
 export interface Settings {
@@ -1347,6 +1539,13 @@ export interface Settings {
   } | null;
   /** The channels that are notified of its errors; none when empty. Null: those of its owner, and none when notify is false. */
   readonly channels: readonly string[] | null;
+  /** How long its errors are kept: as long as `days` or `newest` says so. Null: as everything, `ERRAND_RETENTION_DAYS` and the newest 100. */
+  readonly error_retention: {
+    /** So many days, if that is longer than `ERRAND_RETENTION_DAYS`. */
+    readonly days: number | null;
+    /** The newest, however old they are. Null: 100. */
+    readonly newest: number | null;
+  } | null;
 }
 
 export interface SourceLogLine {
@@ -1355,6 +1554,8 @@ export interface SourceLogLine {
   readonly run_id: string;
   /** Milliseconds since the Unix epoch. */
   readonly ts_ms: number;
+  /** `ts_ms` as ISO 8601, in UTC. */
+  readonly ts_iso: string;
   /** debug, info, warn or error. */
   readonly level: string;
   readonly namespace: string;
@@ -1363,6 +1564,7 @@ export interface SourceLogLine {
 
 export interface SourceWhole {
   readonly id: string;
+  readonly owner_id: string;
   readonly name: string;
   readonly name_slug: string;
   readonly active: boolean;
@@ -1370,8 +1572,12 @@ export interface SourceWhole {
   readonly configured_props: { readonly [name: string]: unknown };
   /** Seconds since the Unix epoch. */
   readonly created_at: number;
+  /** `created_at` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
   /** Seconds since the Unix epoch. */
   readonly updated_at: number;
+  /** `updated_at` as ISO 8601, in UTC. */
+  readonly updated_at_iso: string;
   /** With an HTTP interface: its address, without a trailing slash. */
   readonly endpoint_url?: string;
   /** With a timer: ticks that were skipped, since the run of the one before was not over. */
@@ -1389,6 +1595,23 @@ export interface Started {
   readonly emit_id: string;
 }
 
+export interface Stats {
+  readonly bucket: "hour" | "day";
+  /** Oldest first, without a gap. */
+  readonly buckets: readonly StatsBucket[];
+}
+
+export interface StatsBucket {
+  /** Milliseconds since the Unix epoch. */
+  readonly from_ms: number;
+  /** `from_ms` as ISO 8601, in UTC. */
+  readonly from_iso: string;
+  readonly events: number;
+  readonly runs: number;
+  readonly errors: number;
+  readonly deliveries: number;
+}
+
 export interface StepDifference {
   /** The step. */
   readonly namespace: string;
@@ -1403,6 +1626,8 @@ export interface StepResult {
   readonly state: string;
   /** Milliseconds since the Unix epoch. */
   readonly started_at_ms: number;
+  /** `started_at_ms` as ISO 8601, in UTC. */
+  readonly started_at_iso: string;
   readonly took_ms: number;
   readonly return_value: unknown;
   readonly exports: { readonly [name: string]: unknown };
@@ -1431,6 +1656,7 @@ export interface StreamedError {
 
 export interface Subscription {
   readonly id: string;
+  readonly owner_id: string;
   /** An emitter, or `*`, `p_*`, `dc_*`. */
   readonly emitter_id: string;
   readonly listener_id: string;
@@ -1441,6 +1667,14 @@ export interface Subscription {
   readonly active: boolean;
   /** Seconds since the Unix epoch. */
   readonly created_at: number;
+  /** `created_at` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
+}
+
+export interface TargetCheck {
+  readonly allowed: boolean;
+  /** Step by step, for people. A key with the scope `admin` is told which addresses a name has here, and what `ERRAND_ALLOW_TARGETS` opens. */
+  readonly lines: readonly string[];
 }
 
 export interface Trigger {
@@ -1457,6 +1691,8 @@ export interface Trigger {
   readonly timezone?: string;
   /** The next tick; null while inactive. */
   readonly next_at_ms?: number | null;
+  /** `next_at_ms` as ISO 8601, in UTC. */
+  readonly next_at_iso?: string | null;
   readonly source_id?: string;
   readonly emitter_id?: string;
   readonly event_name?: string;
@@ -1468,10 +1704,16 @@ export interface Watch {
   /** `down`: its error was told, and is not over. */
   readonly status: "up" | "down";
   readonly watched_since_ms: number;
+  /** `watched_since_ms` as ISO 8601, in UTC. */
+  readonly watched_since_iso: string;
   /** The last run, or the last success, since then. */
   readonly last_at_ms: number | null;
+  /** `last_at_ms` as ISO 8601, in UTC. */
+  readonly last_at_iso: string | null;
   /** Since when it is down. */
   readonly down_since_ms: number | null;
+  /** `down_since_ms` as ISO 8601, in UTC. */
+  readonly down_since_iso: string | null;
 }
 
 export interface Webhook {
@@ -1508,8 +1750,12 @@ export interface Webhook {
   readonly public_keys: readonly PublicKey[];
   /** Seconds since the Unix epoch. */
   readonly created_at: number;
+  /** `created_at` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
   /** Seconds since the Unix epoch. */
   readonly updated_at: number;
+  /** `updated_at` as ISO 8601, in UTC. */
+  readonly updated_at_iso: string;
 }
 
 export interface WebhookHealth {
@@ -1517,10 +1763,14 @@ export interface WebhookHealth {
   readonly status: "healthy" | "failing" | "paused" | "disabled";
   /** The first attempt that failed since the last success. */
   readonly failing_since_ms: number | null;
+  /** `failing_since_ms` as ISO 8601, in UTC. */
+  readonly failing_since_iso: string | null;
   /** Deliveries given up since the last success. */
   readonly exhausted_in_row: number;
   /** Nothing goes to it before then (`Retry-After`). */
   readonly paused_until_ms: number | null;
+  /** `paused_until_ms` as ISO 8601, in UTC. */
+  readonly paused_until_iso: string | null;
 }
 
 export interface WebhookKey {
@@ -1531,6 +1781,8 @@ export interface WebhookKey {
   readonly public_key: string;
   /** It was replaced, and signs until then; null: no end is set. */
   readonly until_ms: number | null;
+  /** `until_ms` as ISO 8601, in UTC. */
+  readonly until_iso: string | null;
 }
 
 export interface WebhookTest {
@@ -1561,8 +1813,12 @@ export interface Workflow {
   readonly settings: Settings;
   /** Seconds since the Unix epoch. */
   readonly created_at: number;
+  /** `created_at` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
   /** Seconds since the Unix epoch. */
   readonly updated_at: number;
+  /** `updated_at` as ISO 8601, in UTC. */
+  readonly updated_at_iso: string;
 }
 
 export interface WorkflowRedaction {
@@ -1584,8 +1840,12 @@ export interface WorkflowWhole {
   readonly settings: Settings;
   /** Seconds since the Unix epoch. */
   readonly created_at: number;
+  /** `created_at` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
   /** Seconds since the Unix epoch. */
   readonly updated_at: number;
+  /** `updated_at` as ISO 8601, in UTC. */
+  readonly updated_at_iso: string;
   readonly steps: readonly {
     readonly id: string;
     readonly namespace: string;
@@ -1716,6 +1976,8 @@ export interface CreateWorkflowInput {
     readonly endpoint_url?: string;
     /** Shown only. */
     readonly next_at_ms?: number | null;
+    /** Shown only. */
+    readonly next_at_iso?: string | null;
     readonly type: "http";
     /** The caller waits for what the run passes to `$.respond`. */
     readonly custom_response?: boolean;
@@ -1731,6 +1993,8 @@ export interface CreateWorkflowInput {
     readonly endpoint_url?: string;
     /** Shown only. */
     readonly next_at_ms?: number | null;
+    /** Shown only. */
+    readonly next_at_iso?: string | null;
     readonly type: "errors";
     readonly auth?: {
       readonly type: "none" | "bearer";
@@ -1744,6 +2008,8 @@ export interface CreateWorkflowInput {
     readonly endpoint_url?: string;
     /** Shown only. */
     readonly next_at_ms?: number | null;
+    /** Shown only. */
+    readonly next_at_iso?: string | null;
     readonly type: "schedule";
     /** Instead of `interval_seconds`. */
     readonly cron?: string;
@@ -1757,6 +2023,8 @@ export interface CreateWorkflowInput {
     readonly endpoint_url?: string;
     /** Shown only. */
     readonly next_at_ms?: number | null;
+    /** Shown only. */
+    readonly next_at_iso?: string | null;
     readonly type: "source";
     readonly source_id: string;
   } | {
@@ -1766,6 +2034,8 @@ export interface CreateWorkflowInput {
     readonly endpoint_url?: string;
     /** Shown only. */
     readonly next_at_ms?: number | null;
+    /** Shown only. */
+    readonly next_at_iso?: string | null;
     readonly type: "emitter";
     /** Who emits: a workflow `p_…`, source `dc_…`, webhook `wh_…`, heartbeat `hb_…`, trigger `hi_…` or `ti_…`; or `p_*`, `dc_*`, `*` (or your own `u_…`) for everything of that kind, also what is made later. */
     readonly emitter_id: string;
@@ -1823,6 +2093,13 @@ export interface CreateWorkflowInput {
     } | null;
     /** The channels that are notified of its errors; none when empty. Null: those of its owner, and none when notify is false. */
     readonly channels?: readonly string[] | null;
+    /** How long its errors are kept: as long as `days` or `newest` says so. Null: as everything, `ERRAND_RETENTION_DAYS` and the newest 100. */
+    readonly error_retention?: {
+      /** So many days, if that is longer than `ERRAND_RETENTION_DAYS`. */
+      readonly days?: number | null;
+      /** The newest, however old they are. Null: 100. */
+      readonly newest?: number | null;
+    } | null;
   };
   readonly active?: boolean;
 }
@@ -1866,6 +2143,8 @@ export interface UpdateWorkflowInput {
     readonly endpoint_url?: string;
     /** Shown only. */
     readonly next_at_ms?: number | null;
+    /** Shown only. */
+    readonly next_at_iso?: string | null;
     readonly type: "http";
     /** The caller waits for what the run passes to `$.respond`. */
     readonly custom_response?: boolean;
@@ -1881,6 +2160,8 @@ export interface UpdateWorkflowInput {
     readonly endpoint_url?: string;
     /** Shown only. */
     readonly next_at_ms?: number | null;
+    /** Shown only. */
+    readonly next_at_iso?: string | null;
     readonly type: "errors";
     readonly auth?: {
       readonly type: "none" | "bearer";
@@ -1894,6 +2175,8 @@ export interface UpdateWorkflowInput {
     readonly endpoint_url?: string;
     /** Shown only. */
     readonly next_at_ms?: number | null;
+    /** Shown only. */
+    readonly next_at_iso?: string | null;
     readonly type: "schedule";
     /** Instead of `interval_seconds`. */
     readonly cron?: string;
@@ -1907,6 +2190,8 @@ export interface UpdateWorkflowInput {
     readonly endpoint_url?: string;
     /** Shown only. */
     readonly next_at_ms?: number | null;
+    /** Shown only. */
+    readonly next_at_iso?: string | null;
     readonly type: "source";
     readonly source_id: string;
   } | {
@@ -1916,6 +2201,8 @@ export interface UpdateWorkflowInput {
     readonly endpoint_url?: string;
     /** Shown only. */
     readonly next_at_ms?: number | null;
+    /** Shown only. */
+    readonly next_at_iso?: string | null;
     readonly type: "emitter";
     /** Who emits: a workflow `p_…`, source `dc_…`, webhook `wh_…`, heartbeat `hb_…`, trigger `hi_…` or `ti_…`; or `p_*`, `dc_*`, `*` (or your own `u_…`) for everything of that kind, also what is made later. */
     readonly emitter_id: string;
@@ -1973,6 +2260,13 @@ export interface UpdateWorkflowInput {
     } | null;
     /** The channels that are notified of its errors; none when empty. Null: those of its owner, and none when notify is false. */
     readonly channels?: readonly string[] | null;
+    /** How long its errors are kept: as long as `days` or `newest` says so. Null: as everything, `ERRAND_RETENTION_DAYS` and the newest 100. */
+    readonly error_retention?: {
+      /** So many days, if that is longer than `ERRAND_RETENTION_DAYS`. */
+      readonly days?: number | null;
+      /** The newest, however old they are. Null: 100. */
+      readonly newest?: number | null;
+    } | null;
   };
 }
 
@@ -2015,6 +2309,8 @@ export interface PatchWorkflowInput {
     readonly endpoint_url?: string;
     /** Shown only. */
     readonly next_at_ms?: number | null;
+    /** Shown only. */
+    readonly next_at_iso?: string | null;
     readonly type: "http";
     /** The caller waits for what the run passes to `$.respond`. */
     readonly custom_response?: boolean;
@@ -2030,6 +2326,8 @@ export interface PatchWorkflowInput {
     readonly endpoint_url?: string;
     /** Shown only. */
     readonly next_at_ms?: number | null;
+    /** Shown only. */
+    readonly next_at_iso?: string | null;
     readonly type: "errors";
     readonly auth?: {
       readonly type: "none" | "bearer";
@@ -2043,6 +2341,8 @@ export interface PatchWorkflowInput {
     readonly endpoint_url?: string;
     /** Shown only. */
     readonly next_at_ms?: number | null;
+    /** Shown only. */
+    readonly next_at_iso?: string | null;
     readonly type: "schedule";
     /** Instead of `interval_seconds`. */
     readonly cron?: string;
@@ -2056,6 +2356,8 @@ export interface PatchWorkflowInput {
     readonly endpoint_url?: string;
     /** Shown only. */
     readonly next_at_ms?: number | null;
+    /** Shown only. */
+    readonly next_at_iso?: string | null;
     readonly type: "source";
     readonly source_id: string;
   } | {
@@ -2065,6 +2367,8 @@ export interface PatchWorkflowInput {
     readonly endpoint_url?: string;
     /** Shown only. */
     readonly next_at_ms?: number | null;
+    /** Shown only. */
+    readonly next_at_iso?: string | null;
     readonly type: "emitter";
     /** Who emits: a workflow `p_…`, source `dc_…`, webhook `wh_…`, heartbeat `hb_…`, trigger `hi_…` or `ti_…`; or `p_*`, `dc_*`, `*` (or your own `u_…`) for everything of that kind, also what is made later. */
     readonly emitter_id: string;
@@ -2122,6 +2426,13 @@ export interface PatchWorkflowInput {
     } | null;
     /** The channels that are notified of its errors; none when empty. Null: those of its owner, and none when notify is false. */
     readonly channels?: readonly string[] | null;
+    /** How long its errors are kept: as long as `days` or `newest` says so. Null: as everything, `ERRAND_RETENTION_DAYS` and the newest 100. */
+    readonly error_retention?: {
+      /** So many days, if that is longer than `ERRAND_RETENTION_DAYS`. */
+      readonly days?: number | null;
+      /** The newest, however old they are. Null: 100. */
+      readonly newest?: number | null;
+    } | null;
   };
 }
 
@@ -2133,6 +2444,8 @@ export interface PatchWorkflowAnswer {
 export interface DeployWorkflowFileInput {
   /** Of the file in its folder. */
   readonly path: string;
+  /** Whose file it is. A path belongs to the project that deployed it first, and another one is refused: 409. Absent: it stays whose it is. */
+  readonly project?: string;
   /** The file as it was written: what is shown as its code. */
   readonly source: string;
   /** An ES module that needs nothing but Node’s own modules; the bundler decides what it exports. Absent: the server bundles `source`. */
@@ -2929,6 +3242,21 @@ export interface CancelRunInput {
 }
 
 export interface CancelRunAnswer {
+  readonly data: {
+    readonly id: string;
+    readonly state: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
+  };
+}
+
+/** What `resumeRun` takes. */
+export interface ResumeRunInput {
+  /** The run. */
+  readonly id: string;
+  /** Any JSON value; null when not given. */
+  readonly data?: unknown;
+}
+
+export interface ResumeRunAnswer {
   readonly data: {
     readonly id: string;
     readonly state: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
@@ -4393,6 +4721,19 @@ export interface EndSessionAnswer {
   };
 }
 
+/** What `endAllSessions` takes. */
+export interface EndAllSessionsInput {
+  /** Whose sessions; `key` when not given. */
+  readonly of?: "key" | "owner";
+}
+
+export interface EndAllSessionsAnswer {
+  readonly data: {
+    /** Of how many keys the sessions were ended. */
+    readonly keys: number;
+  };
+}
+
 /** What `listOwners` takes. */
 export interface ListOwnersInput {
   /** Records to return; 100 when not given. */
@@ -4421,6 +4762,36 @@ export interface CreateOwnerInput {
 export interface CreateOwnerAnswer {
   readonly data: NewOwner;
 }
+
+/** What `deleteOwner` takes. */
+export interface DeleteOwnerInput {
+  /** The owner. */
+  readonly id: string;
+}
+
+export interface DeleteOwnerAnswer {
+  readonly data: Owner;
+}
+
+/** What `restoreOwner` takes. */
+export interface RestoreOwnerInput {
+  /** The owner. */
+  readonly id: string;
+}
+
+export interface RestoreOwnerAnswer {
+  readonly data: Owner;
+}
+
+/** What `exportOwner` takes. */
+export interface ExportOwnerInput {
+  /** The owner. */
+  readonly id: string;
+  /** Only lines behind this one: the `id` of a line. */
+  readonly after?: string;
+}
+
+export type ExportOwnerItem = OwnerExportLine;
 
 /** What `listOwnerKeys` takes. */
 export interface ListOwnerKeysInput {
@@ -4525,6 +4896,22 @@ export interface PatchOwnerQuotasInput {
 
 export interface PatchOwnerQuotasAnswer {
   readonly data: Quotas;
+}
+
+export type ListSettingsInput = Readonly<Record<string, never>>;
+
+export interface ListSettingsAnswer {
+  readonly data: readonly Setting[];
+}
+
+/** What `checkTarget` takes. */
+export interface CheckTargetInput {
+  /** As it would be given to a webhook. */
+  readonly url: string;
+}
+
+export interface CheckTargetAnswer {
+  readonly data: TargetCheck;
 }
 
 export type GetRedactionInput = Readonly<Record<string, never>>;
@@ -4663,6 +5050,20 @@ export type GetLedgerInput = Readonly<Record<string, never>>;
 
 export interface GetLedgerAnswer {
   readonly data: Ledger;
+}
+
+/** What `getStats` takes. */
+export interface GetStatsInput {
+  /** `hour` when not given. */
+  readonly bucket?: "hour" | "day";
+  /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly since?: string;
+  /** Before then: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  readonly until?: string;
+}
+
+export interface GetStatsAnswer {
+  readonly data: Stats;
 }
 
 export type GetHealthInput = Readonly<Record<string, never>>;

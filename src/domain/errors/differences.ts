@@ -67,7 +67,7 @@ export class EventFacts {
   }
 }
 
-interface Seen {
+interface SeenField {
   readonly types: Set<string>;
   readonly values: Set<string>;
 }
@@ -77,8 +77,8 @@ export function shapeOf(event: unknown): Shape {
   return new Map([...fieldsOf(event)].map(([path, { types }]) => [path, types]));
 }
 
-function fieldsOf(event: unknown): ReadonlyMap<string, Seen> {
-  const fields = new Map<string, Seen>();
+function fieldsOf(event: unknown): ReadonlyMap<string, SeenField> {
+  const fields = new Map<string, SeenField>();
   const visit = (path: string, value: unknown, depth: number): void => {
     const known = fields.get(path);
     if (!known && fields.size >= COMPARED.paths) return;
@@ -127,7 +127,7 @@ const IMPLIED: ReadonlySet<string> = new Set(['headers.content-length']);
 /** The least difference of the two shares that says something. */
 const LEAST_GAP = 0.5;
 
-interface Candidate extends Difference {
+interface RankedDifference extends Difference {
   /** The share of the failures less that of the successes. */
   readonly gap: number;
 }
@@ -138,7 +138,7 @@ export function differencesOf(failures: EventFacts, successes: EventFacts): read
   const paths = new Set([...failures.fields.keys(), ...successes.fields.keys()]).difference(IMPLIED);
   const clearest = [...paths].flatMap((path) => clearestOf(path, failures, successes) ?? []);
   const sorted = clearest.sort((a, b) => Math.abs(b.gap) - Math.abs(a.gap) || a.path.length - b.path.length);
-  const told: Candidate[] = [];
+  const told: RankedDifference[] = [];
   for (const one of sorted) {
     // Where an object is missing, its members are, too.
     const isImplied = told.some((other) => isWithin(one.path, other.path) && Math.abs(other.gap) >= Math.abs(one.gap));
@@ -151,9 +151,9 @@ function isWithin(path: string, other: string): boolean {
   return path !== other && path.startsWith(other) && (other === '' || /^[.[]/.test(path.slice(other.length)));
 }
 
-function clearestOf(path: string, failures: EventFacts, successes: EventFacts): Candidate | undefined {
+function clearestOf(path: string, failures: EventFacts, successes: EventFacts): RankedDifference | undefined {
   const [failed, passed] = [failures.fields.get(path), successes.fields.get(path)];
-  const candidate = (fact: Fact, inFailures: number, inSuccesses: number): Candidate => {
+  const candidate = (fact: Fact, inFailures: number, inSuccesses: number): RankedDifference => {
     const gap = inFailures / failures.events - inSuccesses / successes.events;
     return { path, fact, failures: inFailures, successes: inSuccesses, gap };
   };
@@ -170,7 +170,7 @@ function clearestOf(path: string, failures: EventFacts, successes: EventFacts): 
     ({ gap }) => Math.abs(gap) >= LEAST_GAP,
   );
   // What failures have says more than what they lack.
-  const better = (a: Candidate, b: Candidate): number =>
+  const better = (a: RankedDifference, b: RankedDifference): number =>
     Number(b.gap > 0) - Number(a.gap > 0) || Math.abs(b.gap) - Math.abs(a.gap);
   return clear.sort(better)[0];
 }
@@ -178,8 +178,8 @@ function clearestOf(path: string, failures: EventFacts, successes: EventFacts): 
 function valuesOf(
   failed: Field | undefined,
   passed: Field | undefined,
-  candidate: (fact: Fact, inFailures: number, inSuccesses: number) => Candidate,
-): readonly Candidate[] {
+  candidate: (fact: Fact, inFailures: number, inSuccesses: number) => RankedDifference,
+): readonly RankedDifference[] {
   // Of values that were not counted on one side, nothing can be said on the other.
   if (failed?.values === null || passed?.values === null) return [];
   const values = new Set([...(failed?.values.keys() ?? []), ...(passed?.values.keys() ?? [])]);

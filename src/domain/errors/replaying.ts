@@ -56,6 +56,8 @@ export interface Replaying {
   readonly dueAtMs: number;
   /** No error is left that was not looked at. */
   readonly isThrough: boolean;
+  /** An earlier replay of an error that was left had not fixed it. */
+  readonly hasLeftUnfixed: boolean;
 }
 
 /**
@@ -173,9 +175,24 @@ export function judged(replaying: Replaying): OperationProgress {
 }
 
 /**
- * Returns whether all errors of an operation that is done are fixed: what was replayed before counts by the errors of those
- * replays.
+ * Returns whether an error is left unfixed when nothing is done about it but this replay. One that failed the same way counts by
+ * the error that it ended in, which is one of the group, too. `isFixedSince`: that error was replayed until it was fixed.
  */
-export function isAllFixed(counts: OutcomeCounts): boolean {
-  return OUTCOMES.every((one) => (one === 'fixed' ? counts[one] > 0 : one === 'replayed_before' || counts[one] === 0));
+export function isLeftUnfixed(
+  {
+    state,
+    failedGroup,
+    isFixedSince,
+  }: { readonly state: RunState; readonly failedGroup: string | null; readonly isFixedSince: boolean },
+  group: string | null,
+): boolean {
+  const outcome = outcomeOf(state, { group, failedGroup });
+  return outcome !== 'fixed' && outcome !== 'failed_same' && !isFixedSince;
+}
+
+/** Returns whether all errors of an operation that is done are fixed, by their newest replays. */
+export function isAllFixed({ counts, hasLeftUnfixed }: Pick<Replaying, 'counts' | 'hasLeftUnfixed'>): boolean {
+  const others = OUTCOMES.filter((one) => one !== 'fixed' && one !== 'replayed_before');
+  if (hasLeftUnfixed || others.some((one) => counts[one] > 0)) return false;
+  return counts.fixed + counts.replayed_before > 0;
 }

@@ -49,7 +49,7 @@ export function shortened(text: string, chars: number): string {
 
 export function templateOf(message: string): string {
   const text = clean(message);
-  const made = new Made();
+  const made = new TemplateBuilder();
   for (let at = 0, words = 0; at < text.length && made.text.length <= TEMPLATE_CHARS && words < WORDS; words++) {
     const end = quotedEnd(text, at);
     if (end !== undefined) {
@@ -66,7 +66,7 @@ export function templateOf(message: string): string {
 }
 
 /** Text that grows. Repeats of a placeholder, like those of a list, become one. */
-class Made {
+class TemplateBuilder {
   text = '';
   #last = '';
   #lastEnd = 0;
@@ -102,7 +102,7 @@ function quotedEnd(text: string, at: number): number | undefined {
 
 const isName = (text: string): boolean => text.length <= 64 && /^[\p{L}$_#@][\p{L}\d$_\-./@]*$/u.test(text);
 
-function addQuoted(made: Made, quoted: string): void {
+function addQuoted(made: TemplateBuilder, quoted: string): void {
   const inner = quoted.slice(1, -1);
   const isCode = NAMES_CODE.test(made.text.slice(-16)) && isName(inner);
   made.literal(quoted[0] as string);
@@ -133,14 +133,14 @@ const WHOLE: readonly (readonly [RegExp, string])[] = [
   [/^(?=.*:.*:)(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?:%\w+)?(?:\/\d{1,3})?$/i, '{ip}'],
 ];
 
-function addWord(made: Made, word: string): void {
+function addWord(made: TemplateBuilder, word: string): void {
   if (word.length > WORD_CHARS) made.placeholder('{}');
   else if (CALENDAR.test(word)) made.placeholder('{time}');
   else if (word.length < 12 && PLAIN.test(word)) made.literal(word);
   else addUnknown(made, word);
 }
 
-function addUnknown(made: Made, word: string): void {
+function addUnknown(made: TemplateBuilder, word: string): void {
   // Punctuation at its end is no part of it.
   const end = /[.:!?…]*$/.exec(word)?.index ?? word.length;
   const core = word.slice(0, end);
@@ -153,7 +153,7 @@ function addUnknown(made: Made, word: string): void {
 }
 
 /** Keeps scheme, host and the fixed segments of the path; drops credentials, and what the query says. */
-function addUrl(made: Made, url: string): void {
+function addUrl(made: TemplateBuilder, url: string): void {
   const [, scheme = '', authority = '', path = ''] = /^(.*?):\/\/([^/?#]*)([^?#]*)/.exec(url) ?? [];
   const host = authority.slice(authority.lastIndexOf('@') + 1);
   made.literal(`${scheme}://`);
@@ -168,7 +168,7 @@ function addUrl(made: Made, url: string): void {
 }
 
 /** Runs of letters and digits, and what stands between them. */
-function addPieces(made: Made, word: string): void {
+function addPieces(made: TemplateBuilder, word: string): void {
   for (const [piece] of word.matchAll(/[A-Za-z0-9]+|[^A-Za-z0-9]+/g)) {
     if (!/\d/.test(piece)) addLetters(made, piece);
     else if (/^\d+$/.test(piece)) addNumber(made, piece);
@@ -176,12 +176,12 @@ function addPieces(made: Made, word: string): void {
   }
 }
 
-function addLetters(made: Made, piece: string): void {
+function addLetters(made: TemplateBuilder, piece: string): void {
   if (piece.length >= 12 && /^[0-9a-f]+$/.test(piece)) made.placeholder('{id}');
   else made.literal(piece);
 }
 
-function addNumber(made: Made, digits: string): void {
+function addNumber(made: TemplateBuilder, digits: string): void {
   if (STATUS.test(digits) && NAMES_STATUS.test(made.text.slice(-16))) {
     made.literal(digits);
     return;
@@ -192,7 +192,7 @@ function addNumber(made: Made, digits: string): void {
 }
 
 /** Adds a piece of letters and digits: a word with a number (`order12`), a number with its unit (`30ms`), or an id. */
-function addMixed(made: Made, piece: string): void {
+function addMixed(made: TemplateBuilder, piece: string): void {
   const [, word] = (piece.length <= 16 && /^([A-Za-z]+)\d+$/.exec(piece)) || [];
   const [, unit] = /^\d+([A-Za-z]{1,3})$/.exec(piece) ?? [];
   if (word !== undefined) {

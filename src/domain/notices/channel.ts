@@ -1,6 +1,8 @@
 // A channel: where an owner's notices of errors go, beside the mail of the global error workflow. What the service at the
 // other end expects is in formats.ts.
 
+import { HIDDEN } from '../delivery/http-request.ts';
+
 export const CHANNEL_KINDS = ['slack', 'discord', 'teams', 'pagerduty', 'opsgenie', 'http', 'mail'] as const;
 export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 
@@ -57,4 +59,9 @@ export function channelsFor(
 ): readonly string[] {
   if (settings?.channels) return settings.channels;
   return settings?.notify === false ? [] : (owner?.channelIds ?? []);
+}
+
+/** Returns an address as it is shown: its path may be a credential. */
+export function hiddenUrl(url: string): string {
+  return `${new URL(url).origin}/${HIDDEN}`;
 }

@@ -1,7 +1,7 @@
 // Whether a failed run is retried, and after how long.
 
-import { hadNoRoom } from '../fault.ts';
 import { LIMITS } from '../limits.ts';
+import { hadNoRoom } from '../refusal.ts';
 import type { ClaimedRun, Fault } from './run.ts';
 
 /** Failures that would most likely repeat at the same cost: retried only when the settings name them. */

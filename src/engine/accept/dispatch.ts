@@ -1,8 +1,7 @@
-// Starts what the store has leased to this node. Every verb that writes emissions returns claims, which all pass through here.
-//
-// The verbs of one transaction are answered in one turn of the event loop, but each caller has its own number of promises
-// before it comes here: what an end had granted came behind what a later claim had taken. So the runs of a turn begin at its
-// end, the older one first, and none overtakes another of its workflow.
+// Starts what the store has leased to this node. Every verb that writes emissions returns claims, which all pass
+// through here.  The verbs of one transaction resolve in one turn of the event loop, but their callers await different
+// numbers of promises before they call this: runs that were claimed later could arrive first. So the runs of a turn
+// begin at its end, in the order of their numbers, and none overtakes another of its workflow.
 
 import type { Wake } from '../../ports.ts';
 import type { Claims } from '../../store/contract/store.ts';

@@ -1,13 +1,13 @@
 // Accepting events: one append, and what it claimed is started.
 
 import type { NewEmission } from '../../domain/emission.ts';
-import { hadNoRoom, Refusal } from '../../domain/fault.ts';
+import { hadNoRoom, Refusal } from '../../domain/refusal.ts';
 import type { Answered, WhenGone } from '../../domain/requests.ts';
 import type { RunOutcome } from '../../domain/run/run.ts';
 import type { RunWhole } from '../../store/contract/records.ts';
 import type { Appended, AppendOptions, Idempotency, Store } from '../../store/contract/store.ts';
 import type { Slots } from '../capacity/slots.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { Answers } from './answers.ts';
 import type { Dispatch } from './dispatch.ts';

@@ -1,12 +1,12 @@
 // Errors that other programs report: each is an error of a workflow (domain/errors/report.ts).
 
 import { failureOfReport, type ReportedBy } from '../../domain/failure.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { ReportInput } from '../../domain/requests.ts';
 import type { Workflow } from '../../domain/resource.ts';
 import type { Appended } from '../../store/contract/store.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { findService, type ServiceDeps } from '../resources/services.ts';
 import type { Emit } from './emit.ts';
 

@@ -7,9 +7,9 @@
 // usable.) Stored bytes are those of the database, as last measured, and those accepted by this node
 // since then.
 
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { NO_QUOTAS, type Quotas, type QuotaUse } from '../../domain/quota.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { Clock } from '../../ports.ts';
 import type { RunnerUse } from '../../runner/runner.ts';
 import { MEASURING_BEGINS, type MeasuringPlace, type StoredBytes } from '../../store/contract/quotas.ts';
@@ -117,8 +117,9 @@ export class OwnerQuotas {
   }
 
   /** Throws `Refusal` when the owner does not exist. */
-  async set(ownerId: string, quotas: Quotas): Promise<void> {
-    if (!(await this.#deps.store.setQuotas(ownerId, quotas))) throw noOwner(ownerId);
+  async set(ownerId: string, change: Partial<Quotas>): Promise<void> {
+    const quotas = await this.#deps.store.setQuotas(ownerId, change);
+    if (!quotas) throw noOwner(ownerId);
     this.#take(new Map([...this.#quotas, [ownerId, quotas]]));
   }
 

@@ -18,7 +18,7 @@ export interface CheckDeps {
   readonly runner: Pick<Runner, 'describe'>;
 }
 
-type Found = Pick<ComponentCheck, 'kind' | 'name' | 'key' | 'version'> &
+type CheckedComponent = Pick<ComponentCheck, 'kind' | 'name' | 'key' | 'version'> &
   Partial<Pick<ComponentCheck, 'accounts' | 'problems' | 'warnings'>>;
 
 const CHECKED_AT_ONCE = 2;
@@ -66,7 +66,7 @@ export function createComponentChecks({ components, runner }: CheckDeps) {
     return checked(path, bundled, found);
   }
 
-  async function describedOf(ownerId: string, code: CheckedCode): Promise<Found> {
+  async function describedOf(ownerId: string, code: CheckedCode): Promise<CheckedComponent> {
     const { bundle, sourceMap } = code.bundled;
     const steps = [
       { id: PREFIX.step, namespace: code.source.namespace, code: plainCode(code.text), bundle, sourceMap },
@@ -79,7 +79,7 @@ export function createComponentChecks({ components, runner }: CheckDeps) {
   return { checkComponents };
 }
 
-async function foundIn(code: CheckedCode, shape: ComponentShape): Promise<Found> {
+async function foundIn(code: CheckedCode, shape: ComponentShape): Promise<CheckedComponent> {
   const { name, key, version } = shape;
   const kind = kindOf(shape, code.file);
   if (kind === 'module' || kind === 'app') return { kind, name, key, version };
@@ -99,22 +99,25 @@ function kindOf({ type, key, hasRun }: ComponentShape, file: string): 'source' |
   return 'source';
 }
 
-function whyNoBundle(text: string, problems: Extract<Bundled, { ok: false }>['problems']): Found {
+function whyNoBundle(text: string, problems: Extract<Bundled, { ok: false }>['problems']): CheckedComponent {
   const isModule = problems.every((problem) => problem.text === NO_DEFAULT || problem.missing !== undefined);
   if (isModule && !hasDefault(text)) return { kind: 'module', ...declared(text) };
   return brokenBy(text, problems);
 }
 
-function whyNotLoaded({ file, text }: CheckedCode, { message, stack }: Extract<DescribeResult, { ok: false }>): Found {
+function whyNotLoaded(
+  { file, text }: CheckedCode,
+  { message, stack }: Extract<DescribeResult, { ok: false }>,
+): CheckedComponent {
   if (message.includes(NO_COMPONENT)) return { kind: 'module', name: null, key: null, version: null };
   return brokenBy(text, [{ ...placeInStack(stack, file), text: `it cannot be loaded: ${message}` }]);
 }
 
-function brokenBy(text: string, problems: readonly CheckProblem[]): Found {
+function brokenBy(text: string, problems: readonly CheckProblem[]): CheckedComponent {
   return { kind: 'broken', ...declared(text), problems };
 }
 
-function checked(path: string | null, bundled: Bundled | undefined, found: Found): ComponentCheck {
+function checked(path: string | null, bundled: Bundled | undefined, found: CheckedComponent): ComponentCheck {
   const { kind, name, key, version, accounts = [], problems = [], warnings = [] } = found;
   const missing = bundled?.ok === false ? bundled.problems.flatMap((problem) => problem.missing ?? []) : [];
   return {

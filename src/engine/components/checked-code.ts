@@ -19,7 +19,7 @@ export interface OwnFile {
   readonly text: string;
 }
 
-type Place = Pick<CheckProblem, 'file' | 'line' | 'column'>;
+type CodePosition = Pick<CheckProblem, 'file' | 'line' | 'column'>;
 
 const DEFAULT = /\bexport\s+default\b|\bas\s+default\b|\bmodule\.exports\b|\bexports\.default\b/;
 const IN_STACK = /([^\s()]+):(\d+):(\d+)\)?$/m;
@@ -50,7 +50,7 @@ export async function ownFiles({ file, text, source, bundled }: CheckedCode): Pr
 }
 
 /** Returns the first place of the text in the files; the begin of the first file when it is in none. */
-export function placeIn(files: readonly OwnFile[], wanted: string): Place {
+export function placeIn(files: readonly OwnFile[], wanted: string): CodePosition {
   for (const { file, text } of files) {
     const at = text.indexOf(wanted);
     if (at === -1) continue;
@@ -61,7 +61,7 @@ export function placeIn(files: readonly OwnFile[], wanted: string): Place {
 }
 
 /** Returns the place that the stack of an error names first; the begin of the file when it names none. */
-export function placeInStack(stack: string, file: string): Place {
+export function placeInStack(stack: string, file: string): CodePosition {
   const found = IN_STACK.exec(stack);
   if (found === null) return { file, line: 1, column: 1 };
   return { file: found[1] as string, line: Number(found[2]), column: Number(found[3]) };

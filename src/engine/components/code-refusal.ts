@@ -1,6 +1,6 @@
 // The refusal of code that cannot be bundled.
 
-import { Refusal } from '../../domain/fault.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { CodeProblem } from '../../runner/bundling/bundle-options.ts';
 
 /** Returns the refusal of code. `parameterOf`: the request's parameter for a file. */

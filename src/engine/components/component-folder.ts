@@ -2,7 +2,7 @@
 
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { Refusal } from '../../domain/fault.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import { similarNames } from './suggestions.ts';
 
 const HIDDEN = /\/(node_modules|\.[^/]*)\//;

@@ -1,7 +1,6 @@
 // From a component and its configuration to its props: checked, omitted secrets kept, and `additionalProps` called where
 // its answer may have changed.
 
-import { Refusal } from '../../domain/fault.ts';
 import {
   type ComponentProps,
   givenValue,
@@ -10,6 +9,7 @@ import {
   type PropDefinitions,
   type PropValues,
 } from '../../domain/props.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { Deployment } from '../../domain/resource.ts';
 import type { ComponentShape, PropsInput, Runner } from '../../runner/runner.ts';
 import { checkGiven, checkProps, type PropsPlace } from './prop-checks.ts';

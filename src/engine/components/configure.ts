@@ -2,9 +2,9 @@
 // props.
 
 import type { Urls } from '../../domain/endpoint.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { mergedDefinitions, type PropDefinitions, type PropValues } from '../../domain/props.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { ComponentInput, OptionsInput, PropOptions } from '../../domain/requests.ts';
 import type { Deployment } from '../../domain/resource.ts';
 import type { ComponentShape, PropsInput } from '../../runner/runner.ts';
@@ -22,7 +22,7 @@ export interface ConfigureDeps extends CodeDeps, PropsDeps {
 }
 
 /** A component that is being configured. */
-interface Found {
+interface ComponentInstance {
   readonly deployment: Deployment;
   readonly env: Readonly<Record<string, string>>;
   readonly configured: PropValues;
@@ -65,7 +65,7 @@ export function createConfigure(deps: ConfigureDeps) {
     return mergedDefinitions(shape.props, await queryAdditionalProps(deps, component, props));
   }
 
-  async function describe({ deployment, env }: Found): Promise<ComponentShape> {
+  async function describe({ deployment, env }: ComponentInstance): Promise<ComponentShape> {
     const described = await runner.describe(deployment, env);
     if (described.ok) return described.shape;
     throw new Refusal('code_invalid', `the component cannot be loaded: ${described.message}`, {
@@ -73,7 +73,7 @@ export function createConfigure(deps: ConfigureDeps) {
     });
   }
 
-  async function find(ownerId: string, input: ComponentInput): Promise<Found> {
+  async function find(ownerId: string, input: ComponentInput): Promise<ComponentInstance> {
     if (input.sourceId !== undefined) return findSource(ownerId, input.sourceId, input.configuredProps);
     if (input.workflowId !== undefined) return findStep(ownerId, input.workflowId, input);
     const runnable = { ownerId, id: PREFIX.source, previous: null, parameter: 'component_code' };
@@ -82,7 +82,7 @@ export function createConfigure(deps: ConfigureDeps) {
     return { deployment, env: {}, configured: input.configuredProps, additional: {}, sourceId: null };
   }
 
-  async function findSource(ownerId: string, id: string, given: PropValues): Promise<Found> {
+  async function findSource(ownerId: string, id: string, given: PropValues): Promise<ComponentInstance> {
     const source = await store.getSource(ownerId, id);
     const deployment = source && (await store.getDeployment(ownerId, source.deploymentId));
     if (!source || !deployment) throw notFound('source_id', `there is no source ${id}`);
@@ -90,7 +90,7 @@ export function createConfigure(deps: ConfigureDeps) {
     return { deployment, env: {}, configured, additional: source.additionalProps, sourceId: id };
   }
 
-  async function findStep(ownerId: string, id: string, input: ComponentInput): Promise<Found> {
+  async function findStep(ownerId: string, id: string, input: ComponentInput): Promise<ComponentInstance> {
     const workflow = await store.getWorkflow(ownerId, id);
     const whole = workflow && (await store.getDeployment(ownerId, workflow.deploymentId));
     if (!workflow || !whole) throw notFound('workflow_id', `there is no workflow ${id}`);

@@ -1,8 +1,8 @@
 // Checks a configuration against a component's props. Every refusal names the prop.
 
 import { hasExpression } from '../../domain/expressions.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { coerced, givenValue, type PropDefinition, type PropDefinitions, type PropValues } from '../../domain/props.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import { accountIdOf } from '../resources/accounts.ts';
 import type { PropStores } from './prop-stores.ts';
 import { dataStoreIdOf, hasInlineAuth, whyNotApp, whyNotDataStore } from './references.ts';
@@ -15,7 +15,7 @@ export interface PropsPlace {
   readonly ofStep?: boolean;
 }
 
-interface Checked {
+interface CheckedProps {
   readonly definitions: PropDefinitions;
   readonly configured: PropValues;
 }
@@ -39,7 +39,7 @@ const SHOWN_PROPS = 20;
 const GIVEN = new Set(['$.service.db', '$.interface.http', '$.interface.timer', 'alert', 'dir']);
 
 /** Throws `Refusal` (422) naming the missing, wrong, unknown or unsupported prop. */
-export async function checkProps(stores: PropStores, place: PropsPlace, checked: Checked): Promise<void> {
+export async function checkProps(stores: PropStores, place: PropsPlace, checked: CheckedProps): Promise<void> {
   const { definitions, configured } = checked;
   for (const prop of Object.keys(configured)) {
     if (!Object.hasOwn(definitions, prop)) refuse(place, prop, unknownProp(prop, Object.keys(definitions)));
@@ -57,7 +57,7 @@ function unknownProp(prop: string, known: readonly string[]): string {
 }
 
 /** Checks only the given values: missing ones may be given later, or become unnecessary. */
-export function checkGiven(place: PropsPlace, { definitions, configured }: Checked): void {
+export function checkGiven(place: PropsPlace, { definitions, configured }: CheckedProps): void {
   for (const [prop, definition] of Object.entries(definitions)) {
     const own = ownValue(configured, prop);
     if (own !== undefined && own !== null) checkOne(place, { prop, definition, configured: own });
@@ -68,7 +68,7 @@ function ownValue(configured: PropValues, prop: string): unknown {
   return Object.hasOwn(configured, prop) ? configured[prop] : undefined;
 }
 
-interface One {
+interface ConfiguredProp {
   readonly prop: string;
   readonly definition: PropDefinition;
   readonly configured: unknown;
@@ -98,7 +98,7 @@ function baseOf(type: string): string {
 }
 
 /** Returns the prop's value; undefined: none, and none is required. */
-function checkOne(place: PropsPlace, { prop, definition, configured }: One): unknown {
+function checkOne(place: PropsPlace, { prop, definition, configured }: ConfiguredProp): unknown {
   const type = definition.type ?? 'any';
   if (definition.disabled === true || GIVEN.has(type)) return undefined;
   const whyNot = whyNotProp(prop, definition);
@@ -185,7 +185,7 @@ function isRequest(value: unknown): boolean {
   return typeof url === 'string' && (hasExpression(url) || /^https?:$/.test(URL.parse(url)?.protocol ?? ''));
 }
 
-function checkBounds(place: PropsPlace, { prop, definition, configured }: One): void {
+function checkBounds(place: PropsPlace, { prop, definition, configured }: ConfiguredProp): void {
   const { type, min, max } = definition;
   if (type !== 'integer' && type !== 'integer[]') return;
   for (const item of [configured].flat()) {

@@ -1,7 +1,7 @@
 // Props of a workflow's steps: an action of the component API is a step, configured beside its code.
 
-import { Refusal } from '../../domain/fault.ts';
 import type { PropValues } from '../../domain/props.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { StepInput } from '../../domain/requests.ts';
 import type { Deployment, Step } from '../../domain/resource.ts';
 import type { ComponentShape, PropsInput } from '../../runner/runner.ts';
@@ -9,14 +9,14 @@ import type { Store } from '../../store/contract/store.ts';
 import { type PropsDeps, planProps, propsInput } from './component-props.ts';
 import type { PropStores } from './prop-stores.ts';
 
-interface Planned {
+interface StepPlan {
   readonly inputs: readonly StepInput[];
   readonly previous: Deployment | null;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Returns the deployment with its steps' props. Throws `Refusal` (422) naming `steps.<namespace>.configured_props.<prop>`. */
-export async function withStepProps(deps: PropsDeps, made: Deployment, planned: Planned): Promise<Deployment> {
+export async function withStepProps(deps: PropsDeps, made: Deployment, planned: StepPlan): Promise<Deployment> {
   const steps: Step[] = [];
   for (const step of made.steps) steps.push(await withProps(deps, made, { step, planned }));
   return { ...made, steps };
@@ -25,7 +25,7 @@ export async function withStepProps(deps: PropsDeps, made: Deployment, planned: 
 async function withProps(
   deps: PropsDeps,
   made: Deployment,
-  { step, planned }: { step: Step; planned: Planned },
+  { step, planned }: { step: Step; planned: StepPlan },
 ): Promise<Step> {
   const { namespace } = step;
   const given = planned.inputs.find((input) => input.namespace === namespace)?.configuredProps;

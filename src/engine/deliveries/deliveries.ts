@@ -9,7 +9,7 @@ import type { AttemptEnd, Store } from '../../store/contract/store.ts';
 import type { Dispatch } from '../accept/dispatch.ts';
 import type { Slots } from '../capacity/slots.ts';
 import { Loop, type LoopPorts } from '../loop.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { retryStorage } from '../storage-retry.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { WakeUps } from '../wake-ups.ts';

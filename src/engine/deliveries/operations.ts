@@ -1,9 +1,9 @@
 // Operations: many deliveries of a webhook are sent again, or many errors replayed, in bounded steps in the background. The store
 // knows how far each operation has come, so that none is lost with the process.
 
-import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import type { NewOperation, Operation, OperationOrder } from '../../domain/operation.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { ResendInput } from '../../domain/requests.ts';
 import type { Clock, Ids, Wake } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';

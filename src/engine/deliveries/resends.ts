@@ -1,8 +1,8 @@
 // Sending one delivery again by hand.
 
 import type { NotResendable } from '../../domain/delivery/progress.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX } from '../../domain/ids.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { Wake } from '../../ports.ts';
 import type { DeliveryRecord } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';

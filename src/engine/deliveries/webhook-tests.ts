@@ -3,8 +3,8 @@
 import { utf8 } from '../../domain/bytes.ts';
 import { type ClaimedDelivery, decide } from '../../domain/delivery/delivery.ts';
 import { type Emission, PLAIN_EMISSION } from '../../domain/emission.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { NUMBERS_PER_MS } from '../../domain/ids.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { Probe } from '../../domain/requests.ts';
 import type { Webhook } from '../../domain/resource.ts';
 import type { Clock, Ids } from '../../ports.ts';

@@ -1,9 +1,9 @@
 // Deploys a bundled workflow file: its workflow in the store is created, changed, left unchanged, or disabled when the file
 // is gone. Several nodes may do so at once (identity.ts).
 
-import { Refusal } from '../../domain/fault.ts';
 import { type FileMark, withMark } from '../../domain/files/file-mark.ts';
 import { PREFIX } from '../../domain/ids.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { WholeWorkflow, WorkflowInput } from '../../domain/requests.ts';
 import { DEFAULT_SETTINGS, type Deployment, type Step } from '../../domain/resource.ts';
 import type { Clock, Ids } from '../../ports.ts';
@@ -12,9 +12,9 @@ import type { CodeProblem } from '../../runner/bundling/bundle-options.ts';
 import type { DescribeResult, Runner } from '../../runner/runner.ts';
 import { type Store, StoreUnavailable } from '../../store/contract/store.ts';
 import { stepIdOf } from '../resources/step-ids.ts';
-import type { Workflows } from '../resources/workflows.ts';
+import type { NamedInput, Workflows } from '../resources/workflows.ts';
 import { digestOf, markOf, mayBeFiles, nextDeploymentId, remarked, workflowIdOf } from './identity.ts';
-import { refuseTwin } from './twins.ts';
+import { refuseOtherProject, refuseTwin } from './twins.ts';
 
 export interface FileDeps {
   readonly store: Store;
@@ -28,6 +28,8 @@ export interface FileDeps {
 
 export interface FileCode {
   readonly key: string;
+  /** Whose file it is; null: as before. */
+  readonly project: string | null;
   /** As its author wrote it. */
   readonly source: string;
   readonly bundle: string;
@@ -69,14 +71,17 @@ export function createFileDeployer(deps: FileDeps) {
   /** Returns problems of the file as a value. Rejects when storage fails. */
   async function deployFile(ownerId: string, file: FileCode): Promise<DeployedFile> {
     const digest = digestOf([file.bundle, file.sourceMap, JSON.stringify(file.env)]);
-    const mark: FileMark = { key: file.key, state: 'deployed', digest };
     return againIfTaken(async () => {
       const former = await find(deps, ownerId, file.key);
+      const before = former && markOf(former.deployment);
+      const project = file.project ?? before?.project ?? null;
+      if (before?.state === 'deployed') refuseOtherProject(before, project);
+      const mark: FileMark = { key: file.key, state: 'deployed', project, digest };
       if (former && isSame(former, mark)) return deployedFile('same', former);
       try {
         const input = await describe(deps, { ownerId, file, former });
-        await refuseTwin(store, ownerId, { key: file.key, name: input.name });
-        return await write(deps, { ownerId, file, mark, former, input });
+        const onlyNamed = await refuseTwin(store, ownerId, { ...mark, name: input.name });
+        return await write(deps, { ownerId, file, mark, former, input: { ...input, onlyNamed } });
       } catch (error) {
         if (!(error instanceof Refused || error instanceof Refusal)) throw error;
         const problem = problemOf(error, file.key);
@@ -116,7 +121,7 @@ interface FormerDeployment extends Pick<WholeWorkflow, 'workflow' | 'deployment'
   readonly newest: Deployment;
 }
 
-interface Writing {
+interface FileDeployment {
   readonly ownerId: string;
   readonly file: FileCode;
   readonly former: FormerDeployment | null;
@@ -152,9 +157,9 @@ async function find({ store }: FileDeps, ownerId: string, key: string): Promise<
   return workflow && deployment ? { workflow, deployment, newest: newest ?? deployment } : null;
 }
 
-function isSame({ deployment }: FormerDeployment, { state, digest }: FileMark): boolean {
+function isSame({ deployment }: FormerDeployment, { state, project, digest }: FileMark): boolean {
   const mark = markOf(deployment);
-  return mark?.state === state && mark.digest === digest;
+  return mark?.state === state && mark.project === project && mark.digest === digest;
 }
 
 function deployedFile(
@@ -165,7 +170,7 @@ function deployedFile(
 }
 
 /** Loads the file in a process of its own, with its later environment. */
-async function describe(deps: FileDeps, { ownerId, file, former }: Writing): Promise<WorkflowInput> {
+async function describe(deps: FileDeps, { ownerId, file, former }: FileDeployment): Promise<WorkflowInput> {
   const { key, bundle, sourceMap, env } = file;
   const runnableId = workflowIdOf(ownerId, key);
   const steps = [{ id: PREFIX.step, namespace: 'workflow', code: '', bundle, sourceMap }];
@@ -177,7 +182,7 @@ async function describe(deps: FileDeps, { ownerId, file, former }: Writing): Pro
 
 async function write(
   deps: FileDeps,
-  { ownerId, file, mark, former, input }: Writing & { mark: FileMark; input: WorkflowInput },
+  { ownerId, file, mark, former, input }: FileDeployment & { mark: FileMark; input: NamedInput },
 ): Promise<DeployedFile> {
   const env = { ...former?.workflow.settings.env, ...file.env, ...input.settings?.env };
   const asked = { ...input, steps: undefined, triggers: input.triggers ?? [] };

@@ -32,7 +32,7 @@ export interface FolderDeps {
   readonly log: Log;
 }
 
-interface Known {
+interface KnownFailure {
   /** The workflow's files: absolute paths; null: a change of any file of the folder may correct the problem. */
   readonly inputs: readonly string[] | null;
   readonly stamp: string;
@@ -51,7 +51,7 @@ export class WorkflowFolder {
   readonly #deps: FolderDeps;
   readonly #loop: Loop;
   #dir: string;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownFailure>();
   /** The last report about each file with a problem. */
   readonly #reported = new Map<string, string>();
   /** Keys of existing workflows; null before they were read. */
@@ -160,7 +160,7 @@ export class WorkflowFolder {
       return know(bundled.inputs);
     }
     const { bundle, sourceMap, inputs } = bundled;
-    const deployed = await deployer.deployFile(ownerId, { key: path, source, bundle, sourceMap, env });
+    const deployed = await deployer.deployFile(ownerId, { key: path, project: null, source, bundle, sourceMap, env });
     if (this.#stopped) return;
     if (deployed.kind === 'refused') {
       await refuse([deployed.problem].map(formatProblem));

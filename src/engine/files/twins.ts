@@ -1,37 +1,69 @@
 // One workflow file must not become two workflows: a folder that the server watches, deployed by hand as well, would run
-// everything twice, under the same names. Files of other folders may have the same paths, so names tell.
+// everything twice, under the same names; so would a project that is deployed under another name. Files of other folders may
+// have the same paths, so names tell.
+//
+// The names are read before the file is written, and another node may write one meanwhile: the store writes a workflow only
+// while those that were read are all that have its name (`onlyNamed`).
 
-import { Refusal } from '../../domain/fault.ts';
-import { isSent, pathOfKey } from '../../domain/files/file-mark.ts';
+import { type FileMark, isSent, pathOfKey } from '../../domain/files/file-mark.ts';
+import { Refusal } from '../../domain/refusal.ts';
+import type { Workflow } from '../../domain/resource.ts';
+import type { NamedWorkflow } from '../../store/contract/resources.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { markOf, workflowIdOf } from './identity.ts';
 
-interface Named {
-  readonly key: string;
+interface Named extends Pick<FileMark, 'key' | 'project'> {
   readonly name: string | undefined;
 }
 
-const LOOKED_AT = 20;
+const PAGE = 100;
 
-/** Throws `Refusal` (conflict) when a workflow of that name was deployed from a file in the other way. */
+/**
+ * Returns the workflows that have the name, itself left out; undefined: it has no name of its own. Throws `Refusal` (conflict)
+ * when one of them was deployed from a file in another way.
+ */
 export async function refuseTwin(
   store: Pick<Store, 'listWorkflows' | 'getDeployment'>,
   ownerId: string,
-  { key, name }: Named,
-): Promise<void> {
-  if (name === undefined) return;
-  const { items } = await store.listWorkflows({ ownerId, name }, { limit: LOOKED_AT });
-  for (const { id, deploymentId } of items) {
+  file: Named,
+): Promise<readonly NamedWorkflow[] | undefined> {
+  if (file.name === undefined) return undefined;
+  const own = workflowIdOf(ownerId, file.key);
+  const others = (await listNamed(store, ownerId, file.name)).filter(({ id }) => id !== own);
+  for (const { id, deploymentId } of others) {
     const deployment = await store.getDeployment(ownerId, deploymentId);
     const mark = deployment ? markOf(deployment) : null;
-    const isOther = mark?.state === 'deployed' && isSent(mark.key) !== isSent(key);
-    if (!isOther || workflowIdOf(ownerId, mark.key) !== id) continue;
-    const [path, quoted] = [pathOfKey(mark.key), JSON.stringify(name)];
-    throw new Refusal(
-      'conflict',
-      isSent(key)
-        ? `The server itself deploys ${path} of the folder that it watches (ERRAND_WORKFLOWS_DIR) as ${quoted}: change the file there, or give this workflow another name`
-        : `${quoted} was deployed by hand from ${path} (${id}), and would run twice: delete that workflow, or give this one another name`,
-    );
+    if (mark?.state !== 'deployed' || workflowIdOf(ownerId, mark.key) !== id) continue;
+    if (isSent(mark.key) !== isSent(file.key) || mark.project !== file.project) throw twin(file, mark, id);
   }
+  return others.map(({ id, deploymentId }) => ({ id, deploymentId }));
+}
+
+async function listNamed(store: Pick<Store, 'listWorkflows'>, ownerId: string, name: string): Promise<Workflow[]> {
+  const found: Workflow[] = [];
+  for (let after: string | undefined; ; after = found.at(-1)?.id) {
+    const { items } = await store.listWorkflows({ ownerId, name }, { limit: PAGE, after });
+    found.push(...items);
+    if (items.length < PAGE) return found;
+  }
+}
+
+function twin({ key, name }: Named, mark: FileMark, id: string): Refusal {
+  const [path, quoted] = [pathOfKey(mark.key), JSON.stringify(name)];
+  const of = mark.project === null ? '' : ` of the project ${JSON.stringify(mark.project)}`;
+  return new Refusal(
+    'conflict',
+    isSent(key) && !isSent(mark.key)
+      ? `The server itself deploys ${path} of the folder that it watches (ERRAND_WORKFLOWS_DIR) as ${quoted}: change the file there, or give this workflow another name`
+      : `${quoted} was deployed by hand from ${path}${of} (${id}), and would run twice: delete that workflow, or give this one another name`,
+  );
+}
+
+/** Throws `Refusal` (conflict) when the file of that path is another project's. */
+export function refuseOtherProject({ key, project: theirs }: FileMark, project: string | null): void {
+  if (theirs === null || theirs === project) return;
+  throw new Refusal(
+    'conflict',
+    `${pathOfKey(key)} was deployed by the project ${JSON.stringify(theirs)}, and this one is ${JSON.stringify(project)}: give the file another path, or go on as that project (project, --project)`,
+  );
 }

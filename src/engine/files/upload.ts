@@ -1,8 +1,8 @@
 // A workflow file that its caller sends, bundled or as it is. The owner's file of that path; its key begins with a slash, unlike the keys
 // of files in the server's folder.
 
-import { Refusal } from '../../domain/fault.ts';
 import { pathOfKey, sentKey } from '../../domain/files/file-mark.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { BundledCode, DeployedWorkflowFile, WholeWorkflow, WorkflowFileInput } from '../../domain/requests.ts';
 import type { Bundled } from '../../runner/bundling/bundle.ts';
 import { formatProblem } from '../../runner/bundling/bundle-options.ts';
@@ -18,10 +18,11 @@ export interface UploadDeps {
 
 export function createFileUploads({ deployer, getWorkflow, bundle: bundleOne }: UploadDeps) {
   async function deployFile(ownerId: string, input: WorkflowFileInput): Promise<DeployedWorkflowFile> {
-    const { path, source, env } = input;
+    const { path, project, source, env } = input;
     const { bundle, sourceMap } = input.bundled ?? (await bundledHere(path, source));
     const deployed = await deployer.deployFile(ownerId, {
       key: sentKey(path),
+      project,
       source,
       bundle,
       sourceMap,

@@ -1,10 +1,10 @@
 // A test of a channel: one notice now, of which nothing is kept.
 
 import { type Attempt, type ClaimedDelivery, decide } from '../../domain/delivery/delivery.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { NUMBERS_PER_MS } from '../../domain/ids.ts';
 import type { Channel } from '../../domain/notices/channel.ts';
 import { type Notice, noticeEmission } from '../../domain/notices/notice.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { Clock, Ids } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { noChannel } from './channels.ts';

@@ -1,12 +1,19 @@
 // Channels: creating, changing, deleting.
 
+import { HIDDEN } from '../../domain/delivery/http-request.ts';
 import { faultOfHeaders } from '../../domain/delivery/webhook-headers.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
-import { type Channel, type ChannelConfig, type ChannelKind, CONFIG_OF } from '../../domain/notices/channel.ts';
+import {
+  type Channel,
+  type ChannelConfig,
+  type ChannelKind,
+  CONFIG_OF,
+  hiddenUrl,
+} from '../../domain/notices/channel.ts';
 import { NOTICE_LIMITS } from '../../domain/notices/limits.ts';
 import { faultOfTemplate } from '../../domain/notices/template.ts';
-import type { ChannelInput } from '../../domain/requests.ts';
+import { Refusal } from '../../domain/refusal.ts';
+import { type ChannelInput, checkVersion, type Expected, nextVersion } from '../../domain/requests.ts';
 import type { Clock, Ids } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
 
@@ -38,14 +45,21 @@ export function createChannels(deps: ChannelDeps) {
     throw new Refusal('impossible', `there are ${NOTICE_LIMITS.channelsPerOwner} channels already; delete one first`);
   }
 
-  async function updateChannel(ownerId: string, id: string, input: ChannelInput): Promise<Channel> {
-    const after = await store.updateChannel(ownerId, id, (before) => ({
-      ...before,
-      name: input.name ?? before.name,
-      active: input.active ?? before.active,
-      config: input.config ? checked(deps, before.kind, mergedConfig(before.config, input.config)) : before.config,
-      updatedAtMs: clock.nowMs(),
-    }));
+  async function updateChannel(
+    ownerId: string,
+    id: string,
+    input: ChannelInput & { expected?: Expected },
+  ): Promise<Channel> {
+    const after = await store.updateChannel(ownerId, id, (before) => {
+      checkVersion(before, input.expected);
+      return {
+        ...before,
+        name: input.name ?? before.name,
+        active: input.active ?? before.active,
+        config: input.config ? checked(deps, before.kind, mergedConfig(before.config, input.config)) : before.config,
+        updatedAtMs: nextVersion(before, clock.nowMs()),
+      };
+    });
     if (!after) throw noChannel(id);
     return after;
   }
@@ -76,11 +90,31 @@ export async function checkChannels(
   }
 }
 
-/** Merges member by member: a caller cannot send back values that are never shown. Null deletes a member. */
+/**
+ * Merges member by member: a caller cannot send back values that are never shown, and one that sends back what is shown
+ * instead of them leaves them as they are. Null deletes a member.
+ */
 function mergedConfig(before: ChannelConfig, given: ChannelInput['config'] = {}): ChannelConfig {
-  const entries = Object.entries({ ...before, ...given }).filter(([, value]) => value !== null);
+  const { url, key, headers } = given;
+  const shown = before.url === undefined ? null : hiddenUrl(before.url);
+  const kept = {
+    ...(shown !== null && url === shown ? { url: before.url } : {}),
+    ...(key === HIDDEN && before.key !== undefined ? { key: before.key } : {}),
+    ...(headers ? { headers: withKept(headers, before.headers) } : {}),
+  };
+  const entries = Object.entries({ ...before, ...given, ...kept }).filter(([, value]) => value !== null);
   return Object.fromEntries(entries) as ChannelConfig;
 }
+
+/** Returns headers with the values that are known where they came back as they are shown: a patch sends all that it leaves. */
+function withKept(given: Headers, before: Headers = {}): Headers {
+  const entries = Object.entries(given).map(([name, value]) => {
+    return [name, value === HIDDEN && Object.hasOwn(before, name) ? before[name] : value];
+  });
+  return Object.fromEntries(entries) as Headers;
+}
+
+type Headers = Readonly<Record<string, string>>;
 
 /** Returns the configuration; throws `Refusal` when the kind does not take it. Never quotes a value, which may be a secret. */
 function checked({ reasonAgainst }: ChannelDeps, kind: ChannelKind, config: ChannelConfig): ChannelConfig {

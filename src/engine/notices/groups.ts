@@ -1,7 +1,7 @@
 // What owners say about a group of errors.
 
 import type { ErrorGroup, GroupChange } from '../../domain/errors/group.ts';
-import { Refusal } from '../../domain/fault.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { Wake } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
 

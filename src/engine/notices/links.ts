@@ -4,10 +4,10 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { ErrorGroup, GroupOrder } from '../../domain/errors/group.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { SECOND_MS } from '../../domain/limits.ts';
 import { NOTICE_LIMITS } from '../../domain/notices/limits.ts';
 import { hasReplay, type ShownError } from '../../domain/notices/notice.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { LinkAction, LinkAddress } from '../../domain/requests.ts';
 import type { Clock } from '../../ports.ts';
 import type { Appended, Store } from '../../store/contract/store.ts';

@@ -1,9 +1,9 @@
 // Patterns of redaction, in the syntax of RE2. Its matching takes linear time whatever the pattern is, so that no rule of an owner
 // stops the server, which V8's own regular expressions cannot promise. Loaded with the first pattern.
 
-import { Refusal } from '../../domain/fault.ts';
 import { REDACTION_LIMITS } from '../../domain/privacy/limits.ts';
 import type { TextMatcher } from '../../domain/privacy/redactor.ts';
+import { Refusal } from '../../domain/refusal.ts';
 
 /** Returns what finds the matches of all patterns; null: there are none. Throws `Refusal` for a pattern that cannot be used. */
 export async function matcherOf(patterns: readonly string[]): Promise<TextMatcher | null> {

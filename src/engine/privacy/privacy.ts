@@ -1,14 +1,14 @@
 // Redaction, put together: the stores that show and that write, what code and mails get, and the setting of rules.
 
 import { ERRORS } from '../../domain/emission.ts';
-import { Refusal } from '../../domain/fault.ts';
-import type { Redaction, Redactions } from '../../domain/privacy/rules.ts';
+import type { Redactions } from '../../domain/privacy/rules.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { ClaimedRun } from '../../domain/run/run.ts';
 import type { RunEnd } from '../../domain/run/run-end.ts';
 import type { Clock } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { createOutgoing } from './outgoing.ts';
-import { RedactionRulesOf } from './redactions.ts';
+import { type RedactionChange, RedactionRulesOf } from './redactions.ts';
 import { shownEmission } from './shown-records.ts';
 import { shownStore } from './shown-store.ts';
 import { storedEnd, storingStore } from './storing.ts';
@@ -46,8 +46,8 @@ export function createPrivacy(store: Store, { clock, publicUrl }: PrivacyDeps) {
     return store.redactionsOf(ownerId);
   }
 
-  async function setRedaction(ownerId: string, scopeId: string, redaction: Redaction): Promise<void> {
-    if (await rules.set(ownerId, scopeId, redaction)) return;
+  async function setRedaction(ownerId: string, scopeId: string, change: RedactionChange): Promise<void> {
+    if (await rules.set(ownerId, scopeId, change)) return;
     throw new Refusal('not_found', `there is no workflow ${scopeId}`);
   }
 

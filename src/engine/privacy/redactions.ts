@@ -27,6 +27,12 @@ export interface RedactionDeps {
   readonly clock: Clock;
 }
 
+export interface RedactionChange {
+  readonly redaction: Redaction;
+  /** Refuses a change of other rules than it is meant for. */
+  readonly check: (before: Redaction) => void;
+}
+
 export class RedactionRulesOf {
   readonly #deps: RedactionDeps;
   readonly #redactors = new Map<string, Redactor>();
@@ -71,12 +77,15 @@ export class RedactionRulesOf {
   }
 
   /** Throws `Refusal` for a pattern that cannot be used. Returns false when there is no such workflow. */
-  async set(ownerId: string, scopeId: string, redaction: Redaction): Promise<boolean> {
+  async set(ownerId: string, scopeId: string, { redaction, check }: RedactionChange): Promise<boolean> {
     await matcherOf(redaction.patterns);
     const others = [...(await this.#deps.store.redactionsOf(ownerId))].filter(([id]) => id !== scopeId);
     // All of them hold together where a search looks at everything.
     await matcherOf(unionOf([redaction, ...others.map(([, other]) => other)]).patterns);
-    const isSet = await this.#deps.store.setRedaction(ownerId, scopeId, redaction);
+    const isSet = await this.#deps.store.setRedaction(ownerId, scopeId, (before) => {
+      check(before);
+      return redaction;
+    });
     this.#recent.delete(ownerId);
     this.#owners = null;
     return isSet;

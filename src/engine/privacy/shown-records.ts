@@ -13,7 +13,7 @@ type Hides = Redactor | null;
 
 const orNull = <T>(value: T | null, shown: (value: T) => T): T | null => (value === null ? null : shown(value));
 
-interface Bodied {
+interface EmissionBody {
   readonly name: string;
   readonly body: Uint8Array | null;
   readonly summary: string | null;
@@ -51,7 +51,7 @@ export function shownEmission(emission: Emission, hides: Hides): Emission {
   };
 }
 
-function shownParts({ name, body, summary }: Bodied, hides: Redactor) {
+function shownParts({ name, body, summary }: EmissionBody, hides: Redactor) {
   return {
     summary: orNull(summary, (given) => hides.text(given)),
     body: orNull(body, (bytes) => (name === ERRORS ? shownError(bytes, null, hides).body : hides.json(bytes))),

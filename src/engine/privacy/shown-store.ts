@@ -1,6 +1,7 @@
 // The store as people see it: what is read of events, errors and messages is redacted by the rules of its owner. Everything that
 // shows, over HTTP or in streams, reads through it; what acts, such as a replay, reads the store itself.
 
+import type { Emission } from '../../domain/emission.ts';
 import type { ErrorGroup } from '../../domain/errors/group.ts';
 import type { Redactor } from '../../domain/privacy/redactor.ts';
 import type { Page } from '../../store/contract/records.ts';
@@ -21,6 +22,7 @@ import {
 export const SHOWING = [
   'listEmissions',
   'getEmission',
+  'readEmissions',
   'emissionsAfter',
   'listLater',
   'listRuns',
@@ -82,6 +84,12 @@ export function shownStore(store: Store, rules: Pick<RedactionRulesOf, 'read'>):
       one(ownerId, store.getEmission(ownerId, entry), (emission, hides) =>
         shownEmission(emission, hides(emission.emitterId, emission.onlyListenerId)),
       ),
+    readEmissions: async (ownerId, after) => {
+      const [found, hides] = await Promise.all([store.readEmissions(ownerId, after), hidesFor(ownerId)]);
+      const show = (emission: Emission) =>
+        hides ? shownEmission(emission, hides(emission.emitterId, emission.onlyListenerId)) : emission;
+      return hides ? { ...found, items: await each(found.items, show) } : found;
+    },
     emissionsAfter: async (channel, stretch, withBody) => {
       const [found, hides] = await Promise.all([
         store.emissionsAfter(channel, stretch, withBody),

@@ -1,9 +1,9 @@
 // Accounts at other services: creating, changing, deleting, and their fields for the code that calls those services.
 
 import type { Account } from '../../domain/data.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { AccountInput } from '../../domain/requests.ts';
 import type { Clock, Ids } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';

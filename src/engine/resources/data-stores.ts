@@ -1,9 +1,9 @@
 // Data stores: creating, renaming, deleting, and changes of their records by callers of the API.
 
 import type { DataRecord, DataStore } from '../../domain/data.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { RecordInput } from '../../domain/requests.ts';
 import type { Clock, Ids, Wake } from '../../ports.ts';
 import type { DataPlace, SetRecord } from '../../store/contract/data.ts';

@@ -1,8 +1,8 @@
 // Heartbeats: creating, changing, deleting.
 
-import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { HeartbeatInput } from '../../domain/requests.ts';
 import { checkVersion, nextVersion } from '../../domain/requests.ts';
 import type { Schedule } from '../../domain/resource.ts';

@@ -1,7 +1,6 @@
 // Owners, their keys, and the global error workflow that each owner begins with.
 
 import { createHash } from 'node:crypto';
-import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import {
   type ApiKey,
@@ -15,9 +14,10 @@ import {
   type Scope,
 } from '../../domain/keys.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import { changedMeanwhile, checkVersion, type Expected, nextVersion } from '../../domain/requests.ts';
 import { DEFAULT_SETTINGS, type Owner, type Workflow } from '../../domain/resource.ts';
-import type { Clock, Ids } from '../../ports.ts';
+import type { Clock, Ids, Wake } from '../../ports.ts';
 import type { OwnerWrite } from '../../store/contract/resources.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { checkChannels } from '../notices/channels.ts';
@@ -60,15 +60,16 @@ export interface OwnerDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly wake: Wake;
   /** How many owners there may be without a jail; null: any number. */
   readonly maxOwners: number | null;
 }
 
 export function createOwners(deps: OwnerDeps) {
-  const { store, clock, ids, maxOwners } = deps;
+  const { store, clock, ids, wake, maxOwners } = deps;
 
   function makeKey(ownerId: string, made: KeyInput, by: ApiKey | null): ApiKey {
-    const times = { createdAtMs: clock.nowMs(), revokedAtMs: null, lastUsedAtMs: null };
+    const times = { createdAtMs: clock.nowMs(), revokedAtMs: null, lastUsedAtMs: null, sessionEpoch: 0 };
     return { id: ids.next(PREFIX.key), ownerId, ...made, createdBy: by?.id ?? null, ...times };
   }
 
@@ -108,6 +109,7 @@ export function createOwners(deps: OwnerDeps) {
       globalErrorWorkflowId: id,
       digestWindowMs: LIMITS.digestWindowMs,
       channelIds: [],
+      deletion: null,
       ...times,
     };
     const apiKey = input.apiKey ?? newApiKey();
@@ -147,7 +149,11 @@ export function createOwners(deps: OwnerDeps) {
     { workflowId, service, ...input }: KeyOrder,
     by: ApiKey | null,
   ): Promise<{ key: ApiKey; apiKey: string }> {
-    if (!(await store.getOwner(ownerId))) throw new Refusal('not_found', `there is no owner ${ownerId}`);
+    const owner = await store.getOwner(ownerId);
+    if (!owner) throw new Refusal('not_found', `there is no owner ${ownerId}`);
+    if (owner.deletion) {
+      throw new Refusal('conflict', `${ownerId} is being deleted, and gets no keys; restore it before`);
+    }
     const made = { ...input, expiresAtMs: input.expiresAtMs ?? by?.expiresAtMs ?? null };
     const why = by && beyond(by, made);
     if (why) throw new Refusal('forbidden', why);
@@ -189,10 +195,18 @@ export function createOwners(deps: OwnerDeps) {
     const revoked = before && (await store.revokeKey(ownerId, keyId, clock.nowMs()));
     const key = revoked ? await find() : undefined;
     if (!key) throw new Refusal('not_found', `there is no key ${keyId}`);
+    wake.notify('keys');
     return key;
   }
 
-  return { createOwner, createFirstOwner, updateOwner, createKey, revokeKey };
+  /** Ends all sessions of a key, or, with null, of all the owner's keys. Returns of how many keys. */
+  async function endSessions(ownerId: string, keyId: string | null): Promise<number> {
+    const count = await store.endSessions(ownerId, keyId);
+    wake.notify('keys');
+    return count;
+  }
+
+  return { createOwner, createFirstOwner, updateOwner, createKey, revokeKey, endSessions };
 }
 
 function refusePast(expiresAtMs: number | null, nowMs: number): void {

@@ -1,9 +1,9 @@
 // Services: programs elsewhere, by their names. Each has a workflow, which its errors belong to.
 
 import { createHash } from 'node:crypto';
-import { Refusal } from '../../domain/fault.ts';
 import { PREFIX, resourceIdOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import { DEFAULT_SETTINGS, type Workflow } from '../../domain/resource.ts';
 import type { Clock, Ids } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';

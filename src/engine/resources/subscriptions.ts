@@ -2,11 +2,11 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { ERRORS, HEARD_BY_NAME } from '../../domain/emission.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { type EventFilter, readFilter } from '../../domain/filter/event-filter.ts';
 import { FilterFault } from '../../domain/filter/filter-fault.ts';
 import { PREFIX, prefixOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { Subscription } from '../../domain/resource.ts';
 import type { Clock, Ids } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
@@ -15,6 +15,12 @@ export interface Triple {
   readonly emitterId: string;
   readonly listenerId: string;
   readonly eventName: string;
+}
+
+export interface FilterChange {
+  readonly filter: EventFilter | null;
+  /** Refuses a change of another filter than it is meant for. */
+  readonly check: (before: EventFilter | null) => void;
 }
 
 const EMITTERS = ['p_', 'dc_', 'wh_', 'hb_', 'hi_', 'ti_', 'u_'];
@@ -44,9 +50,16 @@ export function createSubscriptions(deps: { store: Store; clock: Clock; ids: Ids
     throw new Refusal('not_found', 'id' in which ? `there is no subscription ${which.id}` : noSuch(which));
   }
 
-  async function filterSubscription(ownerId: string, id: string, filter: EventFilter | null): Promise<Subscription> {
+  async function filterSubscription(
+    ownerId: string,
+    id: string,
+    { filter, check }: FilterChange,
+  ): Promise<Subscription> {
     checkFilter(filter);
-    const changed = await store.filterSubscription(ownerId, id, filter);
+    const changed = await store.filterSubscription(ownerId, id, (before) => {
+      check(before.filter);
+      return filter;
+    });
     if (changed) return changed;
     const existing = await store.getSubscription(ownerId, id);
     throw existing ? ofTrigger(existing) : new Refusal('not_found', `there is no subscription ${id}`);

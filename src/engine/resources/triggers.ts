@@ -3,8 +3,8 @@
 
 import { createHash } from 'node:crypto';
 import { ERRORS } from '../../domain/emission.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { ShownTrigger, TriggerInput } from '../../domain/requests.ts';
 import type { Subscription, Trigger } from '../../domain/resource.ts';
 import type { Clock, Ids } from '../../ports.ts';

@@ -1,8 +1,8 @@
 // The signing secrets of a webhook: always one for `v1`, and one for `v1a` if requested; after a rotation, replaced secrets
 // sign for a while, too.
 
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { SignatureScheme, SigningSecret, Webhook } from '../../domain/resource.ts';
 import type { Random } from '../../ports.ts';
 

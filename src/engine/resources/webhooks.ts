@@ -1,7 +1,7 @@
 // Webhooks: creating, changing, deleting, rotating secrets.
 
-import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { WebhookInput } from '../../domain/requests.ts';
 import { checkVersion, nextVersion } from '../../domain/requests.ts';
 import { DEFAULT_WEBHOOK_SETTINGS, type Webhook, type WebhookSettings } from '../../domain/resource.ts';

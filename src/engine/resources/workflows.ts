@@ -1,12 +1,13 @@
 // Workflows: creating, changing, rolling back, deleting.
 
-import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { WholeWorkflow, WorkflowInput } from '../../domain/requests.ts';
 import { checkVersion, type Expected, nextVersion } from '../../domain/requests.ts';
 import { DEFAULT_SETTINGS, type Deployment, type Workflow } from '../../domain/resource.ts';
 import type { Wake } from '../../ports.ts';
 import type { Runner } from '../../runner/runner.ts';
+import type { WorkflowWrite } from '../../store/contract/resources.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { Waiters } from '../accept/waiters.ts';
 import type { PropsDeps } from '../components/component-props.ts';
@@ -25,12 +26,16 @@ export interface WorkflowDeps extends CodeDeps, PropsDeps {
   readonly warm: Warm;
 }
 
+/** What a file declares; with the other workflows that may have its name. */
+export interface NamedInput extends WorkflowInput, Pick<WorkflowWrite, 'onlyNamed'> {}
+
 export type Workflows = ReturnType<typeof createWorkflows>;
 
-interface Made {
+interface WorkflowChange {
   /** The new deployment; null: the code stays. */
   readonly made: Deployment | null;
   readonly expected: Expected;
+  readonly onlyNamed?: NamedInput['onlyNamed'];
 }
 
 export function createWorkflows(deps: WorkflowDeps) {
@@ -43,7 +48,7 @@ export function createWorkflows(deps: WorkflowDeps) {
     return { workflow, deployment, triggers: await listOwnTriggers(store, ownerId, id) };
   }
 
-  async function createWorkflow(ownerId: string, input: WorkflowInput): Promise<WholeWorkflow> {
+  async function createWorkflow(ownerId: string, input: NamedInput): Promise<WholeWorkflow> {
     await checkChannels(store, ownerId, { ids: input.settings?.channels, parameter: 'settings.channels' });
     const id = input.ready?.runnableId ?? ids.next(PREFIX.workflow);
     const steps = await readSteps(deps, input.steps ?? []);
@@ -60,7 +65,7 @@ export function createWorkflows(deps: WorkflowDeps) {
       updatedAtMs: nowMs,
     };
     const triggers = await planTriggers(deps, workflow, { inputs: input.triggers ?? [], existing: [] });
-    await store.createWorkflow({ workflow, deployment, ...partsOf(triggers) });
+    await store.createWorkflow({ workflow, deployment, ...partsOf(triggers), onlyNamed: input.onlyNamed });
     deps.warm(workflow, deployment);
     deps.wake.notify('schedules');
     return { workflow, deployment, triggers };
@@ -74,7 +79,7 @@ export function createWorkflows(deps: WorkflowDeps) {
     return withStepProps(deps, made, { inputs: steps, previous: of.previous, env: settings?.env });
   }
 
-  async function updateWorkflow(ownerId: string, id: string, input: WorkflowInput): Promise<WholeWorkflow> {
+  async function updateWorkflow(ownerId: string, id: string, input: NamedInput): Promise<WholeWorkflow> {
     const before = await getWorkflow(ownerId, id);
     checkVersion(before.workflow, input.expected);
     await checkChannels(store, ownerId, { ids: input.settings?.channels, parameter: 'settings.channels' });
@@ -100,14 +105,21 @@ export function createWorkflows(deps: WorkflowDeps) {
         : await planTriggers(deps, workflow, { inputs: input.triggers, existing: before.triggers });
     const triggers = reschedule(deps, workflow, planned);
     const expected = input.expected ?? null;
-    await write(before, { workflow, deployment, triggers }, { made, expected });
+    await write(before, { workflow, deployment, triggers }, { made, expected, onlyNamed: input.onlyNamed });
     return { workflow, deployment, triggers };
   }
 
-  async function write(before: WholeWorkflow, after: WholeWorkflow, { made, expected }: Made): Promise<void> {
+  async function write(before: WholeWorkflow, after: WholeWorkflow, change: WorkflowChange): Promise<void> {
+    const { made, expected, onlyNamed } = change;
     const { workflow, triggers } = after;
     const only = expected === null ? {} : { ifUpdatedAtMs: before.workflow.updatedAtMs };
-    const written = await store.updateWorkflow({ workflow, deployment: made, ...partsOf(triggers), ...only });
+    const written = await store.updateWorkflow({
+      workflow,
+      deployment: made,
+      ...partsOf(triggers),
+      ...only,
+      onlyNamed,
+    });
     if (!written) {
       const { id, deploymentId } = workflow;
       const now = expected === null ? undefined : await store.getWorkflow(workflow.ownerId, id);

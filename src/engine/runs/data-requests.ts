@@ -41,9 +41,9 @@ class Unanswerable extends Error {
 }
 
 /** The answer, as JSON text. */
-type Verb<Deps> = (deps: Deps, place: DataPlace, request: ChildRequest) => Promise<string>;
+type DataCall<Deps> = (deps: Deps, place: DataPlace, request: ChildRequest) => Promise<string>;
 
-const READS: Readonly<Record<string, Verb<DataReadDeps>>> = {
+const READS: Readonly<Record<string, DataCall<DataReadDeps>>> = {
   get: async ({ store }, place, { args }) => {
     const { record } = found(await store.getRecord(place, keyIn(args)), place);
     return record ? `[${record.value}]` : '[]';
@@ -60,7 +60,7 @@ const READS: Readonly<Record<string, Verb<DataReadDeps>>> = {
   },
 };
 
-const WRITES: Readonly<Record<string, Verb<DataRequestDeps>>> = {
+const WRITES: Readonly<Record<string, DataCall<DataRequestDeps>>> = {
   set: async ({ store }, place, { args, value }) => {
     if (value === null || Buffer.byteLength(value) > LIMITS.recordBytes) throw malformed();
     const answer = found(await store.setRecord(place, { key: keyIn(args), value, ttlMs: ttlIn(args) }), place);

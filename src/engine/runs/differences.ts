@@ -15,8 +15,8 @@ import {
 import type { ErrorGroup } from '../../domain/errors/group.ts';
 import { type StepDiff, stepDiffs } from '../../domain/errors/line-diff.ts';
 import { detailOf } from '../../domain/failure.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { msOf } from '../../domain/ids.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { ListedRun } from '../../store/contract/records.ts';
 import type { RunSearch } from '../../store/contract/search.ts';
 import type { Store } from '../../store/contract/store.ts';
@@ -104,14 +104,14 @@ export function createDifferences({ shown: store }: DifferenceDeps) {
     return false;
   }
 
-  async function firstBadOf({ ownerId, firstEntry }: ErrorGroup): Promise<Known | null> {
+  async function firstBadOf({ ownerId, firstEntry }: ErrorGroup): Promise<KnownEvent | null> {
     const emission = await store.getEmission(ownerId, firstEntry);
     if (!emission) return null;
     const { deployment_id: deploymentId } = detailOf(emission.body).context;
     return { place: { run: emission.causeRun, entry: firstEntry, deploymentId }, event: originalOf(emission.body) };
   }
 
-  async function lastGoodOf({ ownerId, emitterId, firstEntry }: ErrorGroup): Promise<Known | null> {
+  async function lastGoodOf({ ownerId, emitterId, firstEntry }: ErrorGroup): Promise<KnownEvent | null> {
     const search = { ownerId, runnableId: emitterId, state: 'succeeded', untilMs: msOf(firstEntry) + 1 } as const;
     const { items } = await store.searchRuns(search, { limit: PAGE });
     const good = items.find((run) => !run.replay && run.entry < firstEntry);
@@ -130,7 +130,7 @@ export function createDifferences({ shown: store }: DifferenceDeps) {
   return { differences };
 }
 
-interface Known {
+interface KnownEvent {
   readonly place: ComparedRun;
   readonly event: unknown;
 }

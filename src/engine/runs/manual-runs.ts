@@ -1,9 +1,9 @@
 // Runs started by a request: of a workflow with an event, of a source, a replay of an error, a hook.
 
 import { directEmission, type Emission, ERRORS } from '../../domain/emission.ts';
-import { emissionOfReplay, isRedacted, isReported, REDACTED } from '../../domain/errors/replay.ts';
-import { Refusal } from '../../domain/fault.ts';
+import { emissionOfReplay, isRedacted, isReported, REDACTED, whyNotAgain } from '../../domain/errors/replay.ts';
 import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import type { Appended, Store } from '../../store/contract/store.ts';
 import type { Emit } from '../accept/emit.ts';
@@ -63,7 +63,14 @@ export function createManualRuns(deps: ManualRunDeps) {
         `error ${recordId(entry)} is not replayed: ${REDACTED}. Send an event of your own`,
       );
     }
-    return (await emit(emissionOfReplay(error, edited))).appended;
+    const { causeRun } = error;
+    // Under the lock on the error: an operation that comes to it later follows this run, and none runs the event beside it.
+    const isBeside = edited === null && causeRun !== null && { unlessReplayed: { entry, causeRun, byOperation: true } };
+    const { appended } = await emit(emissionOfReplay(error, edited), { ...isBeside });
+    const { lastReplay } = appended;
+    if (!lastReplay) return appended;
+    const why = `${whyNotAgain(lastReplay)}: replay it when that run is over, or cancel it`;
+    throw new Refusal('conflict', `error ${recordId(entry)} is not replayed: ${why}`);
   }
 
   async function mustBeNoHook({ ownerId, causeRun, entry }: Emission): Promise<void> {

@@ -3,9 +3,9 @@
 
 import { emissionOfReplay, whyNeverReplayed, whyNotAgain } from '../../domain/errors/replay.ts';
 import { dealtWith, type ErrorSelection, type ReplayOrder } from '../../domain/errors/replaying.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import type { NewReplay, Operation } from '../../domain/operation.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { Clock, Ids, Wake } from '../../ports.ts';
 import type { DryRun, ReplayCandidate, ReplayChoice } from '../../store/contract/operations.ts';
 import type { Claims, Store } from '../../store/contract/store.ts';
@@ -25,7 +25,7 @@ export async function stepReplays({
   const { id: operationId, ownerId } = operation;
   const choices: ReplayChoice[] = [];
   for (const candidate of candidates) {
-    choices.push(await choiceOf(store, candidate, ownerId));
+    choices.push('causeRun' in candidate ? candidate : await choiceOf(store, candidate, ownerId));
   }
   const step = { operationId, ownerId, after, through, choices, isLast };
   const { claims } = await store.replayErrors(step);

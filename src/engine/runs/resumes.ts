@@ -1,8 +1,8 @@
 // Ending waits of runs from outside: a caller with the address of a wait ends it, by resuming the run or by cancelling it.
 
-import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { WaitAddress, WaitOrder } from '../../domain/requests.ts';
 import { keptBytes, resumeBytes } from '../../domain/run/checkpoint.ts';
 import type { RunState } from '../../domain/run/run.ts';
@@ -47,9 +47,19 @@ export function createResumes({ store, waiters, wake }: ResumeDeps) {
   }
 
   /** Ends a wait. Returns the run's state after that. */
-  async function endWait({ request, ...address }: WaitOrder): Promise<RunState> {
-    const { run, waits, order } = address;
-    const known = await waitingRun(address);
+  async function endWait(order: WaitOrder): Promise<RunState> {
+    return end(order, await waitingRun(order));
+  }
+
+  /** Ends the wait that a run of the owner is in, without its address: the run goes on. Returns the run's state after that. */
+  async function resumeRun(ownerId: string, run: number, request: string): Promise<RunState> {
+    const known = await store.waitingRun(run);
+    if (known?.ownerId !== ownerId) throw new Refusal('not_found', `there is no run ${numberedId(PREFIX.run, run)}`);
+    if (known.state !== 'waiting') throw over(run, known);
+    return end({ run, waits: known.waits, order: 'resume', request }, known);
+  }
+
+  async function end({ run, waits, order, request }: Omit<WaitOrder, 'token'>, known: WaitingRun): Promise<RunState> {
     if (order === 'resume') await mustFit(known, run, request);
     const taken = await store.resumeRun({ run, waits }, order, order === 'resume' ? request : null);
     const now = await store.waitingRun(run);
@@ -75,7 +85,7 @@ export function createResumes({ store, waiters, wake }: ResumeDeps) {
     );
   }
 
-  return { findWait, endWait };
+  return { findWait, endWait, resumeRun };
 }
 
 function notThere(): Refusal {

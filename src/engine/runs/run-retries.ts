@@ -2,8 +2,8 @@
 
 import { directEmission, type Emission, REPLAY } from '../../domain/emission.ts';
 import { isRedacted, REDACTED, retryOf, whyNotAgain } from '../../domain/errors/replay.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { numberedId, PREFIX } from '../../domain/ids.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { Deployment } from '../../domain/resource.ts';
 import { checkpointFrom } from '../../domain/run/checkpoint.ts';
 import { stepsIn } from '../../domain/run/run-trace.ts';

@@ -5,7 +5,7 @@ import type { LogLine } from '../../domain/run/step-result.ts';
 import type { Clock } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
 
-interface Checked {
+interface CheckedOutcome {
   readonly outcome: RunOutcome;
   /** The run failed because of this, and would again. */
   readonly isFinal: boolean;
@@ -26,7 +26,7 @@ export async function checkTargets(
   { store, clock }: { readonly store: Pick<Store, 'exists'>; readonly clock: Clock },
   run: ClaimedRun,
   outcome: RunOutcome,
-): Promise<Checked> {
+): Promise<CheckedOutcome> {
   if (!hasTargets(outcome)) return { outcome, isFinal: false };
   const { ownerId } = run.runnable;
   const targets = [...new Set(outcome.outgoing.filter(isTrigger).map(({ name }) => name))];

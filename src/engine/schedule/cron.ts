@@ -2,8 +2,8 @@
 
 import { Cron } from 'croner';
 import { utf8 } from '../../domain/bytes.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { Schedule } from '../../domain/resource.ts';
 
 /**

@@ -1,5 +1,5 @@
 // Deletes, in small steps, what is no longer shown or needed: records of deleted or cleared data stores, expired
-// records, and deployments that newer ones have replaced. Then returns free space of the store to the system.
+// records, owners that were deleted, and deployments that newer ones have replaced. Then returns free space of the store to the system.
 
 import { HOUR_MS, LIMITS, MINUTE_MS } from '../../domain/limits.ts';
 import type { Clock } from '../../ports.ts';
@@ -7,9 +7,10 @@ import type { DeploymentPlace } from '../../store/contract/deployments.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { Loop, type LoopPorts } from '../loop.ts';
 import type { WakeUps } from '../wake-ups.ts';
+import { createOwnerSweeps, type OwnerSweepDeps, type OwnerSweeps } from './owner-sweeps.ts';
 
-interface JanitorDeps extends LoopPorts {
-  readonly store: Pick<Store, 'sweepData' | 'pruneDeployments' | 'reclaimSpace'>;
+interface JanitorDeps extends LoopPorts, OwnerSweepDeps {
+  readonly store: Pick<Store, 'sweepData' | 'sweepOwners' | 'pruneDeployments' | 'reclaimSpace'>;
   readonly clock: Clock;
   readonly wake: WakeUps;
 }
@@ -22,6 +23,7 @@ const PAUSE_MS = 20;
 
 export class Janitor {
   readonly #deps: JanitorDeps;
+  readonly #owners: OwnerSweeps;
   readonly #loop: Loop;
   /** The position of a walk under way. */
   #after: DeploymentPlace | null = null;
@@ -29,6 +31,7 @@ export class Janitor {
 
   constructor(deps: JanitorDeps) {
     this.#deps = deps;
+    this.#owners = createOwnerSweeps(deps);
     this.#loop = new Loop({ name: 'janitor', tick: () => this.tick(), maxWaitMs: POLL_MS }, deps);
     deps.wake.subscribe('deletions', () => this.#loop.wake());
   }
@@ -44,8 +47,10 @@ export class Janitor {
   /** Makes one bounded step. */
   async tick(): Promise<number> {
     const { store } = this.#deps;
-    const isMore = (await store.sweepData()) || (await this.#walk()) || (await store.reclaimSpace());
-    return isMore ? PAUSE_MS : Number.POSITIVE_INFINITY;
+    if (await store.sweepData()) return PAUSE_MS;
+    const inMs = await this.#owners.sweep();
+    const isMore = inMs === 0 || (await this.#walk()) || (await store.reclaimSpace());
+    return isMore ? PAUSE_MS : inMs;
   }
 
   /** Returns whether the walk has more steps. */

@@ -4,6 +4,7 @@ import { PLAIN_EMISSION } from '../../domain/emission.ts';
 import { DAY_MS, HOUR_MS } from '../../domain/limits.ts';
 import type { Trigger } from '../../domain/resource.ts';
 import type { Clock } from '../../ports.ts';
+import { type ErrorsPlace, NO_ERRORS_YET } from '../../store/contract/retention.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { Dispatch } from '../accept/dispatch.ts';
 import type { Waiters } from '../accept/waiters.ts';
@@ -38,6 +39,8 @@ export class Scheduler {
   readonly #due: Loop;
   readonly #retention: Loop;
   #pruneFrom = 0;
+  /** Null: the walk over all emissions is not over. */
+  #errorsFrom: ErrorsPlace | null = null;
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
@@ -83,8 +86,16 @@ export class Scheduler {
   /** Makes one bounded step; returns 0 while there is more. */
   async tickRetention(): Promise<number> {
     const { store, clock, retentionDays } = this.#deps;
-    const { next } = await store.prune(clock.nowMs() - retentionDays * DAY_MS, this.#pruneFrom);
-    this.#pruneFrom = next ?? 0;
+    const nowMs = clock.nowMs();
+    const beforeMs = nowMs - retentionDays * DAY_MS;
+    if (this.#errorsFrom === null) {
+      const { next } = await store.prune(beforeMs, this.#pruneFrom);
+      this.#pruneFrom = next ?? 0;
+      if (next === null) this.#errorsFrom = NO_ERRORS_YET;
+      return PRUNE_PAUSE_MS;
+    }
+    const { next } = await store.pruneErrors({ beforeMs, nowMs }, this.#errorsFrom);
+    this.#errorsFrom = next;
     return next === null ? Number.POSITIVE_INFINITY : PRUNE_PAUSE_MS;
   }
 

@@ -1,8 +1,8 @@
 // Judges watches that are due (domain/watch/), and takes pings. What was decided is written with what it tells, for the version
 // of the watch that it was made of; a watch that has changed meanwhile is read and judged again.
 
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import { excused, missed, type Ping, pinged, type WatchedHeartbeat } from '../../domain/watch/heartbeat.ts';
 import {
   type Ended,
@@ -18,11 +18,11 @@ import { type Store, StoreUnavailable } from '../../store/contract/store.ts';
 import type { DueWatch, WatchDecision } from '../../store/contract/watches.ts';
 import type { Dispatch } from '../accept/dispatch.ts';
 import type { Slots } from '../capacity/slots.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { firstTickMs } from './cron.ts';
 
 export interface WatchDeps {
-  readonly store: Pick<Store, 'keepWatch' | 'dueWatches' | 'endedRuns' | 'decideWatch' | 'heartbeatByKey'>;
+  readonly store: Pick<Store, 'keepWatch' | 'dueWatches' | 'endedRuns' | 'decideWatch' | 'heartbeatByKey' | 'getOwner'>;
   readonly slots: Slots;
   readonly dispatch: Pick<Dispatch, 'take'>;
   readonly metrics: Pick<Metrics, 'pings' | 'watchErrors' | 'watchesJudged'>;
@@ -98,6 +98,9 @@ export function createWatches(deps: WatchDeps) {
   async function findHeartbeat(key: string): Promise<WatchedHeartbeat> {
     const found = await store.heartbeatByKey(key);
     if (!found) throw new Refusal('not_found', 'There is no heartbeat at this address');
+    if ((await store.getOwner(found.heartbeat.ownerId))?.deletion) {
+      throw new Refusal('owner_deleted', 'The owner of this heartbeat is being deleted');
+    }
     return found;
   }
 

@@ -3,7 +3,7 @@
 
 import { text, utf8 } from '../../domain/bytes.ts';
 import { directEmission, type HOOK_NAMES, type HookEvent } from '../../domain/emission.ts';
-import { Refusal } from '../../domain/fault.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { Fault } from '../../domain/run/run.ts';
 import { stepsIn } from '../../domain/run/run-trace.ts';
 import type { ComponentShape, Hook } from '../../runner/runner.ts';

@@ -3,8 +3,8 @@
 // ones that are being finished (source-repairs.ts), are found by their mark in the store, and waited for.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { Wake } from '../../ports.ts';
 import type { SourceChange } from '../../store/contract/source-changes.ts';
 import type { Store } from '../../store/contract/store.ts';

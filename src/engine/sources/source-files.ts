@@ -1,9 +1,9 @@
 // A source component that its caller has bundled (`errand deploy`). The owner's source of that path; its id is derived from
 // both, as with workflow files (files/identity.ts).
 
-import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { markedCode } from '../../domain/origin.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { DeployedSourceFile, SourceFileInput, SourceInput, WholeSource } from '../../domain/requests.ts';
 import type { Runner } from '../../runner/runner.ts';
 import type { Store } from '../../store/contract/store.ts';

@@ -1,7 +1,7 @@
 // From a requested source to its record, triggers and deployment.
 
-import { Refusal } from '../../domain/fault.ts';
 import type { PropDefinitions, PropValues } from '../../domain/props.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { ShownTrigger, SourceInput, TriggerInput, WholeSource } from '../../domain/requests.ts';
 import { nextVersion } from '../../domain/requests.ts';
 import { DEDUPES, DEFAULT_SETTINGS, type Dedupe, type Deployment, type Source } from '../../domain/resource.ts';

@@ -1,7 +1,7 @@
 // The interfaces that a source's props declare: its triggers.
 
-import { Refusal } from '../../domain/fault.ts';
 import { givenValue, type PropDefinitions, type PropValues } from '../../domain/props.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { Schedule } from '../../domain/resource.ts';
 import { type PropsPlace, refuse } from '../components/prop-checks.ts';
 import { checkSchedule } from '../schedule/cron.ts';

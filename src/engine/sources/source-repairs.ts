@@ -6,8 +6,8 @@
 // twice. They are not cancelled, since a registration that they have made would stay there without a record.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { Refusal } from '../../domain/fault.ts';
 import { HOUR_MS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import type { HookRun, SourceChange } from '../../store/contract/source-changes.ts';
 import { StoreUnavailable } from '../../store/contract/store.ts';
@@ -26,7 +26,7 @@ export interface SourceRepairsDeps extends SourceDeps, LoopPorts {
 /** The result of a repair. */
 type Repaired = 'gone' | 'deleted' | 'on' | 'off' | 'unchanged';
 
-interface Taken extends SourceChange {
+interface TakenChange extends SourceChange {
   /** Runs of hooks that have begun: the store may have deleted one that is over. */
   readonly begun: Set<number>;
   isUnderWay: boolean;
@@ -45,7 +45,7 @@ class TakenOver extends Error {
 export class SourceRepairs {
   readonly #deps: SourceRepairsDeps;
   readonly #loop: Loop;
-  readonly #taken = new Map<string, Taken>();
+  readonly #taken = new Map<string, TakenChange>();
   #isStopped = false;
 
   constructor(deps: SourceRepairsDeps) {
@@ -91,12 +91,12 @@ export class SourceRepairs {
     return Number.POSITIVE_INFINITY;
   }
 
-  #waiting(): Taken[] {
+  #waiting(): TakenChange[] {
     return [...this.#taken.values()].filter(({ isUnderWay }) => !isUnderWay);
   }
 
   /** Finishes a change. Never throws: a failed repair is retried. */
-  async #finish(taken: Taken): Promise<void> {
+  async #finish(taken: TakenChange): Promise<void> {
     const { log } = this.#deps;
     const { ownerId: owner, sourceId: source, kind } = taken;
     taken.isUnderWay = true;
@@ -118,7 +118,7 @@ export class SourceRepairs {
     this.#loop.wake(RETRY_MS);
   }
 
-  async #repair(taken: Taken): Promise<Repaired> {
+  async #repair(taken: TakenChange): Promise<Repaired> {
     const { ownerId, sourceId, kind } = taken;
     const last = await this.#lastHook(taken);
     if (!(await this.#deps.store.getSource(ownerId, sourceId))) return 'gone';
@@ -129,7 +129,7 @@ export class SourceRepairs {
     return this.#delete(taken, isOn && !isOff);
   }
 
-  async #delete({ ownerId, sourceId }: Taken, isOn: boolean): Promise<Repaired> {
+  async #delete({ ownerId, sourceId }: TakenChange, isOn: boolean): Promise<Repaired> {
     const { store, runner } = this.#deps;
     const whole = await wholeSource(store, ownerId, sourceId);
     if (whole.source.active && isOn) await deactivateLast(this.#deps, whole);
@@ -141,7 +141,7 @@ export class SourceRepairs {
   }
 
   /** Finishes an update: undone if no hook had begun, else continued from the row. */
-  async #goOn(taken: Taken, last: HookRun | undefined): Promise<Repaired> {
+  async #goOn(taken: TakenChange, last: HookRun | undefined): Promise<Repaired> {
     const { store } = this.#deps;
     const { ownerId, sourceId } = taken;
     const whole = await wholeSource(store, ownerId, sourceId);
@@ -158,7 +158,7 @@ export class SourceRepairs {
   }
 
   /** Enables the source, or disables it when its hook fails: the run has the error. */
-  async #switchOn(taken: Taken, last: HookRun | undefined): Promise<Repaired> {
+  async #switchOn(taken: TakenChange, last: HookRun | undefined): Promise<Repaired> {
     const isOn = last?.name === '$activate' && last.state === 'succeeded';
     if (!isOn && !(await this.#activate(taken))) return this.#write(taken, 'off');
     await this.#write(taken, 'on');
@@ -166,7 +166,7 @@ export class SourceRepairs {
     return 'on';
   }
 
-  async #activate({ ownerId, sourceId }: Taken): Promise<boolean> {
+  async #activate({ ownerId, sourceId }: TakenChange): Promise<boolean> {
     const { store } = this.#deps;
     try {
       const source = await described(this.#deps, await wholeSource(store, ownerId, sourceId));
@@ -179,7 +179,7 @@ export class SourceRepairs {
     }
   }
 
-  async #write<P extends Phase>({ ownerId, sourceId }: Taken, phase: P): Promise<P> {
+  async #write<P extends Phase>({ ownerId, sourceId }: TakenChange, phase: P): Promise<P> {
     const { store } = this.#deps;
     const { source, triggers } = await wholeSource(store, ownerId, sourceId);
     this.#goAhead();
@@ -194,7 +194,7 @@ export class SourceRepairs {
   }
 
   /** Returns the last hook run that has begun, once none is open. A running one has its time limit. */
-  async #lastHook(taken: Taken): Promise<HookRun | undefined> {
+  async #lastHook(taken: TakenChange): Promise<HookRun | undefined> {
     for (;;) {
       const runs = await this.#cancelHooks(taken);
       if (!runs.some(isOpen)) return runs.find(({ run }) => taken.begun.has(run));
@@ -204,7 +204,7 @@ export class SourceRepairs {
   }
 
   /** Cancels waiting hook runs. Returns all as they were before. */
-  async #cancelHooks({ ownerId, sourceId, begun }: Taken): Promise<readonly HookRun[]> {
+  async #cancelHooks({ ownerId, sourceId, begun }: TakenChange): Promise<readonly HookRun[]> {
     const { store, cancelRun } = this.#deps;
     const runs = await store.hookRuns(ownerId, sourceId);
     if (!runs) throw new TakenOver();

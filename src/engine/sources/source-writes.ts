@@ -1,6 +1,6 @@
 // A source in the store, and what a change writes.
 
-import { Refusal } from '../../domain/fault.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { WholeSource } from '../../domain/requests.ts';
 import type { Deployment } from '../../domain/resource.ts';
 import type { Runner } from '../../runner/runner.ts';

@@ -4,8 +4,8 @@
 // A change is several transactions with hooks between them. source-repairs.ts finishes a change that a killed process left:
 // it reads the row (`inHooks`: the change is written), and the runs of hooks since.
 
-import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { SourceInput, WholeSource } from '../../domain/requests.ts';
 import { checkVersion } from '../../domain/requests.ts';
 import type { ListenerInput, Subscription } from '../../domain/resource.ts';

@@ -85,6 +85,12 @@ export class Reader implements OpenStream {
     if (!this.#isFull && !this.#isClosed) this.#write(comment);
   }
 
+  /** Ends the stream if its reader may not go on. */
+  async judge(): Promise<void> {
+    if (!this.#sink || this.#isClosed || (await this.#options.isAllowed()) || this.#isClosed) return;
+    this.#refuse(this.#sink);
+  }
+
   /** Ends a sink. A full one is cut off, since it might never take what is left. */
   #refuse(sink: StreamSink): void {
     if (this.#isFull) {

@@ -6,10 +6,12 @@
 //   and the last id that a reader was given tells all that it has.
 // - Nothing waits in memory for a slow reader, and an idle one costs neither a timer nor a question (reader.ts).
 
+import { ERRORS } from '../../domain/emission.ts';
 import { errorJudge } from '../../domain/errors/error-judge.ts';
-import { Refusal } from '../../domain/fault.ts';
+import { keptForDays } from '../../domain/errors/retention.ts';
 import { NUMBERS_PER_MS } from '../../domain/ids.ts';
 import { DAY_MS, LIMITS, MINUTE_MS, SECOND_MS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import { AHEAD, type OpenStream, type StreamAsked, type StreamChannel } from '../../domain/stream.ts';
 import type { Clock } from '../../ports.ts';
 import type { EmissionRecord } from '../../store/contract/records.ts';
@@ -72,6 +74,7 @@ export class Streams {
     this.#news = new Loop({ name: 'streams', tick: () => this.tickNews(), maxWaitMs: POLL_MS }, deps);
     this.#quiet = new Loop({ name: 'streams.quiet', tick: () => this.tickQuiet(), maxWaitMs: ROUND_MS }, deps);
     deps.wake.subscribe('emissions', () => this.#onEmission());
+    deps.wake.subscribe('keys', () => this.#onKeys());
   }
 
   start(): void {
@@ -90,6 +93,11 @@ export class Streams {
     if (this.#readers.size === 0) return;
     this.#looks = LOOKS;
     this.#news.wake(GATHER_MS);
+  }
+
+  /** Ends the streams of keys and sessions that are over. A wake-up that is lost costs a minute: `Reader.quiet` asks, too. */
+  #onKeys(): void {
+    for (const reader of this.#readers) reader.judge().catch(() => reader.end());
   }
 
   get open(): number {
@@ -184,11 +192,21 @@ export class Streams {
    */
   async #mayMissSome(channel: StreamChannel, after: number): Promise<boolean> {
     const { store, clock, retentionDays } = this.#deps;
-    const keptFrom = (clock.nowMs() - retentionDays * DAY_MS) * NUMBERS_PER_MS;
+    const nowMs = clock.nowMs();
+    const before = (nowMs - retentionDays * DAY_MS) * NUMBERS_PER_MS;
+    const days = await this.#daysOfErrors(channel);
+    const keptFrom = keptForDays({ days }, { before, nowMs });
     const isOld = after < keptFrom || (await store.getEmission(channel.ownerId, after)) === undefined;
     if (!isOld) return false;
     const stretch = { after, upTo: Number.MAX_SAFE_INTEGER };
     return (await store.emissionsAfter(channel, stretch, false)).length >= LIMITS.listedPerEmitterAndName;
+  }
+
+  /** Returns how long the workflow of a channel keeps its errors; null: as everything is kept. */
+  async #daysOfErrors({ ownerId, emitterId, name }: StreamChannel): Promise<number | null> {
+    if (name !== ERRORS) return null;
+    const workflow = await this.#deps.store.getWorkflow(ownerId, emitterId);
+    return workflow?.settings.errorRetention?.days ?? null;
   }
 
   #groupOf(channel: StreamChannel, head: number): Group {

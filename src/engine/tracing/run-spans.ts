@@ -6,14 +6,14 @@ import type { Span } from '../../ports.ts';
 import { emissionAttributes } from './attributes.ts';
 import { parentOf, spanIdsOf, traceIdOf } from './span-ids.ts';
 
-interface Ended {
+interface RunEnding {
   readonly state: string;
   readonly fault: Fault | null;
   readonly endMs: number;
 }
 
 /** Returns a span from when the run was queued to its end, with all its attempts and waits. */
-export function runSpan(run: ClaimedRun, { state, fault, endMs }: Ended): Span {
+export function runSpan(run: ClaimedRun, { state, fault, endMs }: RunEnding): Span {
   const { emission } = run;
   const startMs = msOf(run.run);
   return {

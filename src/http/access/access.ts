@@ -3,16 +3,17 @@
 // route that declares no access stops the start.
 
 import type { FastifyRequest } from 'fastify';
-import { Refusal } from '../../domain/fault.ts';
 import type { ApiKey, Scope } from '../../domain/keys.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
+import { prefersHtml } from '../ingress/resume-page.ts';
 import { refused, writeProblem } from '../problem.ts';
 import { countOf } from '../server/head.ts';
 import { pathOf } from '../server/target.ts';
 import type { Session } from '../session/session-token.ts';
 import { Sessions } from '../session/sessions.ts';
-import { authenticate, authorize, goodKey } from './auth.ts';
+import { authenticate, authorize, goodSessionKey } from './auth.ts';
 import { KeyUses } from './key-uses.ts';
 
 /** The scope that the caller's key needs. `public`: no key is needed, and there is no `caller`. */
@@ -26,7 +27,11 @@ export interface RouteAccess {
   readonly access: Access;
   /** Outages in which this route still answers. */
   readonly answersWhile?: readonly Outage[];
+  /** The page of the dashboard that shows the same: a browser that opens the address is sent there, to sign in. */
+  readonly page?: PageOf;
 }
+
+export type PageOf = (params: Readonly<Record<string, string>>) => string;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -38,6 +43,7 @@ declare module 'fastify' {
   interface FastifySchema {
     access?: Access;
     answersWhile?: readonly Outage[];
+    page?: PageOf;
   }
   interface FastifyContextConfig {
     readonly access?: RouteAccess;
@@ -54,11 +60,11 @@ export function addAccess(app: App, deps: HttpDeps): void {
   const sessions = new Sessions(deps);
   const uses = new KeyUses(deps.store);
   app.addHook('onRoute', (route) => {
-    const { access, answersWhile } = route.schema ?? {};
+    const { access, answersWhile, page } = route.schema ?? {};
     if (access === undefined) {
       throw new Error(`The route ${route.method} ${route.url} does not say who may call it: its schema needs "access"`);
     }
-    route.config = { ...route.config, access: { access, answersWhile } };
+    route.config = { ...route.config, access: { access, answersWhile, ...(page && { page }) } };
   });
   app.addHook('onRequest', async (request, reply) => {
     const outage = outageOf(deps, accessOf(request));
@@ -67,15 +73,19 @@ export function addAccess(app: App, deps: HttpDeps): void {
     reply.raw.shouldKeepAlive = false;
     writeProblem(request.raw, reply.raw, refused(outage, request.id, deps));
   });
-  app.addHook('onRequest', async (request) => {
-    const { access } = accessOf(request);
+  app.addHook('onRequest', async (request, reply) => {
+    const { access, page } = accessOf(request);
     if (access === 'public') return;
+    // The same for every record, whether there is one or not: what is there shows behind the sign-in.
+    if (page && request.headers.authorization === undefined && prefersHtml(request.headers.accept)) {
+      return reply.redirect(page(request.params as Record<string, string>), 303);
+    }
     // Node would take the first one, and a proxy in front of it may have checked another one.
     if (countOf(request.raw.rawHeaders, 'authorization') > 1) throw TWO_KEYS;
     const { authorization } = request.headers;
     const session = authorization === undefined ? sessions.of(request.raw) : null;
     request.caller = session
-      ? await goodKey(deps.store, session.keyHash)
+      ? await goodSessionKey(deps.store, session)
       : await authenticate(deps.store, authorization);
     request.session = session;
     uses.used(request.caller, deps.store.clock.nowMs());

@@ -1,9 +1,10 @@
 // Authentication and scopes. The owner comes from the key alone, never from a parameter.
 
 import { createHash } from 'node:crypto';
-import { Refusal } from '../../domain/fault.ts';
 import { type ApiKey, isGood, isoOf, type Scope } from '../../domain/keys.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { Store } from '../../store/contract/store.ts';
+import type { Session } from '../session/session-token.ts';
 
 const BEARER = /^bearer +([\x21-\x7e]+) *$/i;
 
@@ -36,9 +37,26 @@ export async function goodKey(store: Store, keyHash: string): Promise<ApiKey> {
   const key = await store.keyByHash(keyHash);
   const nowMs = store.clock.nowMs();
   if (key && isGood(key, nowMs)) return key;
+  if (key?.revokedAtMs === null && key.ownerPurgeAtMs !== undefined) throw ownerDeleted(key.ownerPurgeAtMs);
   const expiredAtMs = key?.revokedAtMs === null ? key.expiresAtMs : null;
   const why = expiredAtMs === null ? UNKNOWN : `This API key expired at ${isoOf(expiredAtMs)}; use another one`;
   throw new Refusal('unauthenticated', why);
+}
+
+/** Returns the key of a session. Throws `Refusal` (401) when it is no good one, or all of its sessions were ended. */
+export async function goodSessionKey(store: Store, { keyHash, epoch }: Session): Promise<ApiKey> {
+  const key = await goodKey(store, keyHash);
+  if (key.sessionEpoch !== epoch) throw new Refusal('unauthenticated', ENDED);
+  return key;
+}
+
+const ENDED = 'This session was ended by a sign-out everywhere; sign in again';
+/** Returns the refusal of what belongs to an owner that is being deleted. */
+export function ownerDeleted(purgeAtMs: number): Refusal {
+  return new Refusal(
+    'owner_deleted',
+    `The owner of this key or address is being deleted; until ${isoOf(purgeAtMs)} a key with the scope "admin" can restore it`,
+  );
 }
 
 const UNKNOWN = 'This API key is unknown or was revoked';

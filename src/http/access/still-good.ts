@@ -13,6 +13,7 @@ export function stillGood(
   return async () => {
     const key = await store.keyByHash(keyHash);
     const nowMs = store.clock.nowMs();
-    return key !== undefined && isGood(key, nowMs) && nowMs < endsAtMs;
+    if (key === undefined || !isGood(key, nowMs) || nowMs >= endsAtMs) return false;
+    return session === null || session.epoch === key.sessionEpoch;
   };
 }

@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
-import { Refusal } from '../../domain/fault.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { App } from '../app-type.ts';
 import { convertQuery, maxBytesOf, mergeParams, parseBody } from '../params.ts';
 import { validatorOf } from '../validation.ts';

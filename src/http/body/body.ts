@@ -1,8 +1,8 @@
 // Reads a request's body as bytes, never more than the limit, and never before its caller is known.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Refusal } from '../../domain/fault.ts';
 import { KIB } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { BodyMemory } from './body-memory.ts';
 
 /** A body as it came. `release` returns its memory; call it when the bytes are no longer needed. */

@@ -1,9 +1,9 @@
 // Checks the depth of events before they are accepted: code could not send on a deeper one.
 
 import { isUtf8 } from 'node:buffer';
-import { Refusal } from '../../domain/fault.ts';
 import { jsonDepth } from '../../domain/json-text.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 
 /** Returns how deep arrays and objects are nested; null when the bytes are not JSON text in UTF-8. */
 export function depthOf(json: Uint8Array): number | null {

@@ -11,6 +11,9 @@ const FOLDER = fileURLToPath(new URL('../../../dist/dashboard/', import.meta.url
 /** A name that the build gives: no other file is read. */
 const ASSET = /^[\w-]+(\.[\w-]+)*\.(js|css|svg|woff2)$/;
 
+/** Its name in the manifest of the build. */
+const DOCS_ENTRY = 'src/docs/main.ts';
+
 const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
@@ -33,6 +36,8 @@ export interface Dashboard {
   index(): Promise<BuiltFile | null>;
   /** Reads a file of the build; null: it has no such file. */
   asset(name: string): Promise<BuiltFile | null>;
+  /** Returns the address of the script of the documentation's pages; null: there is none. */
+  docsScript(): Promise<string | null>;
 }
 
 /** Returns null when the dashboard has not been built. */
@@ -49,8 +54,13 @@ export function openDashboard(folder = FOLDER): Dashboard | null {
     );
     return known;
   };
+  let docsScript: Promise<string | null> | undefined;
   return {
     index: () => open('index.html'),
+    docsScript: () => {
+      docsScript ??= docsScriptOf(folder);
+      return docsScript;
+    },
     asset: async (name) => (ASSET.test(name) ? open(`assets/${name}`) : null),
   };
 }
@@ -63,6 +73,18 @@ async function read(path: string): Promise<BuiltFile | null> {
   const plain = await readFile(path).catch(orNull);
   if (plain === null) return null;
   const [br, gzip] = await Promise.all([readFile(`${path}.br`).catch(orNull), readFile(`${path}.gz`).catch(orNull)]);
-  const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 27)}"`;
-  return { type: TYPES[path.split('.').at(-1) as string] ?? 'application/octet-stream', etag, plain, br, gzip };
+  const type = TYPES[path.split('.').at(-1) as string] ?? 'application/octet-stream';
+  return { type, etag: etagOf(plain), plain, br, gzip };
+}
+
+export function etagOf(content: Buffer): string {
+  return `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`;
+}
+
+/** Returns the address of the documentation's script; null: a build without one. */
+async function docsScriptOf(folder: string): Promise<string | null> {
+  const text = await readFile(`${folder}manifest.json`, 'utf8').catch(() => '{}');
+  const chunks = JSON.parse(text) as Readonly<Record<string, { readonly file: string } | undefined>>;
+  const file = chunks[DOCS_ENTRY]?.file;
+  return file === undefined ? null : `/${file}`;
 }

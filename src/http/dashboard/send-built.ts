@@ -1,7 +1,9 @@
-// Sends a file of the dashboard, in the best form that the browser takes.
+// Sends a file of the dashboard or a page of the documentation, in the best form that the browser takes.
 
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { BuiltFile } from './built.ts';
+import { type BuiltFile, etagOf } from './built.ts';
 
 /**
  * Nothing inline, nothing from elsewhere, and in no frame: what a hostile event contains stays text. The only frames that it
@@ -45,7 +47,8 @@ export function sendAsset(request: FastifyRequest, reply: FastifyReply, file: Bu
   return send(request, reply, file);
 }
 
-function send({ headers }: FastifyRequest, reply: FastifyReply, file: BuiltFile): FastifyReply {
+/** Sends a file in the best form that the browser takes; 304: it has this one. */
+export function send({ headers }: FastifyRequest, reply: FastifyReply, file: BuiltFile): FastifyReply {
   const { encoding, body } = formOf(file, headers['accept-encoding']);
   const etag = encoding === null ? file.etag : `${file.etag.slice(0, -1)}-${encoding}"`;
   reply.headers({ etag, vary: 'accept-encoding' });
@@ -65,4 +68,17 @@ function formOf({ plain, br, gzip }: BuiltFile, accepted = ''): { encoding: 'br'
 function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   return ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*');
+}
+
+/** A page of the documentation is made once, and its forms are kept: a good one costs a second, a fair one some milliseconds. */
+const BROTLI_QUALITY = 5;
+
+/** Returns what the server made by itself as a file, with its compressed forms. */
+export async function builtOf(content: string | Buffer, type: string): Promise<BuiltFile> {
+  const plain = Buffer.from(content);
+  const [br, gz] = await Promise.all([
+    promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
+    promisify(gzip)(plain),
+  ]);
+  return { type, etag: etagOf(plain), plain, br, gzip: gz };
 }

@@ -1,6 +1,6 @@
 // The error codes in words, for the page and for docs/errors.md. A test compares all three with REFUSALS.
 
-import type { RefusalCode } from '../../domain/fault.ts';
+import type { RefusalCode } from '../../domain/refusal.ts';
 
 export const REFUSAL_MEANINGS: Readonly<Record<RefusalCode, string>> = {
   malformed: 'Something in the request has the wrong shape; `errors` names each parameter and what would be right.',
@@ -8,6 +8,7 @@ export const REFUSAL_MEANINGS: Readonly<Record<RefusalCode, string>> = {
     'An HTTP trigger with `custom_response`: the run ended without `$.respond`. Or a source with `customResponse`, without `respond`.',
   unauthenticated: 'The key (or the trigger’s token) is missing, malformed, unknown or revoked.',
   forbidden: 'The key is valid, but lacks the scope that this needs.',
+  owner_deleted: 'The owner of the key or address is being deleted. Until its purge begins it can be restored.',
   not_found: 'It does not exist, or it belongs to another owner.',
   method_not_allowed: 'The path exists, but not with this method; the header `Allow` lists those that are possible.',
   too_slow: 'The request did not arrive within its time: 20 seconds for the headers, 60 for all of it.',

@@ -43,6 +43,8 @@ curl -sS -X POST "$URL/v1/subscriptions?emitter_id=$WORKFLOW_ID&listener_id=$WEB
   -H "Authorization: Bearer $KEY"`,
     },
   ];
-  const items = steps.map(({ says, code }) => `<li><p>${says}</p><pre><code>${escapeHtml(code)}</code></pre></li>`);
+  const items = steps.map(
+    ({ says, code }) => `<li><p>${says}</p><pre tabindex="0"><code>${escapeHtml(code)}</code></pre></li>`,
+  );
   return `<h2 id="start">Getting started</h2><ol>${items.join('\n')}</ol>`;
 }

@@ -3,12 +3,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { Marked, type Tokens } from 'marked';
-import { escapeHtml, htmlPage } from './html.ts';
+import { type Contents, docsPage, type NavigationGroup } from './frame.ts';
+import { escapeHtml } from './html.ts';
 
 /** The package's folder, from the sources as from what is built of them. */
 const ROOT = join(import.meta.dirname, '../../..');
 
-interface Guide {
+export interface Guide {
   /** The last part of the page's address. */
   readonly name: string;
   /** From the package's folder. */
@@ -18,12 +19,26 @@ interface Guide {
 
 /** What the navigation shows, in the order of reading. Guides that are named nowhere follow as "More". */
 const GROUPS: readonly { readonly title: string; readonly names: readonly string[] }[] = [
-  { title: 'Start', names: ['quick-start', 'concepts', 'recipes', 'migrating'] },
+  { title: 'Start', names: ['quick-start', 'concepts', 'dashboard', 'recipes', 'migrating'] },
   {
     title: 'Build',
-    names: ['workflows', 'code-first', 'waiting', 'sources', 'components', 'accounts', 'data-stores', 'cli', 'client'],
+    names: [
+      'workflows',
+      'code-first',
+      'waiting',
+      'sources',
+      'components',
+      'accounts',
+      'data-stores',
+      'cli',
+      'client',
+      'mcp',
+    ],
   },
-  { title: 'Errors', names: ['error-handling', 'failed-orders', 'channels', 'watches', 'ingest', 'privacy'] },
+  {
+    title: 'Errors',
+    names: ['error-handling', 'failed-orders', 'channels', 'watches', 'reporting', 'ingest', 'privacy'],
+  },
   { title: 'Deliver', names: ['webhooks', 'streams'] },
   {
     title: 'Run it',
@@ -64,39 +79,53 @@ async function listGuides(): Promise<ReadonlyMap<string, Guide>> {
   return new Map((await Promise.all(read)).flat());
 }
 
-/** Returns the links to all guides, for the navigation of every page. */
-export async function guideLinks(current: string | null): Promise<string> {
+/** Returns the links to all pages, for the navigation of each. */
+export async function guideGroups(): Promise<readonly NavigationGroup[]> {
   const all = await guides();
   const named = new Set(GROUPS.flatMap(({ names }) => names));
   const more = { title: 'More', names: [...all.keys()].filter((name) => !named.has(name)) };
-  const groups = [...GROUPS, more].map(({ title, names }) => {
-    const links = names.flatMap((name) => {
+  const groups = [...GROUPS, more].map(({ title, names }) => ({
+    title,
+    links: names.flatMap((name) => {
       const guide = all.get(name);
-      const here = name === current ? ' aria-current="page"' : '';
-      return guide ? [`<a class="guide" href="/docs/${name}"${here}>${escapeHtml(guide.title)}</a>`] : [];
-    });
-    return links.length === 0 ? '' : `<span class="group">${title}</span>\n${links.join('\n')}`;
-  });
-  return groups.join('\n');
+      return guide ? [{ href: `/docs/${name}`, title: guide.title }] : [];
+    }),
+  }));
+  return [...groups.filter(({ links }) => links.length > 0), REFERENCE];
 }
 
+const REFERENCE: NavigationGroup = {
+  title: 'Reference',
+  links: [
+    { href: '/docs', title: 'HTTP interface' },
+    { href: '/docs/errors', title: 'Error codes' },
+  ],
+};
+
 /** Returns the page of a guide, or null when there is none of this name. */
-export async function guidePage(name: string): Promise<string | null> {
+export async function guidePage(name: string, contents: Contents): Promise<string | null> {
   const all = await guides();
   const guide = all.get(name);
   if (guide === undefined) return null;
-  const text = await readFile(join(ROOT, guide.file), 'utf8');
-  const { html, sections } = render(text, guide.file, all);
-  const contents = sections.map(({ id, title }) => `<a class="item" href="#${id}">${title}</a>`).join('\n');
-  const body = `<div class="layout"><nav><strong><a href="/docs">Errand</a></strong>
-${await guideLinks(name)}
-<span class="group">Reference</span>
-<a class="guide" href="/docs">HTTP interface</a>
-<a class="guide" href="/docs/errors">Error codes</a></nav><main class="guide">
-${html}
-</main>${contents === '' ? '' : `<aside><h4>On this page</h4>${contents}</aside>`}</div>`;
-  return htmlPage(`${guide.title} – Errand`, body);
+  const { html, sections } = render(await readGuide(guide), guide.file, all);
+  const links = sections.map(({ id, title }) => ({ href: `#${id}`, title }));
+  return docsPage(
+    { title: guide.title, current: `/docs/${name}`, main: html, kind: 'guide', sections: links },
+    contents,
+  );
 }
+
+export function readGuide({ file }: Guide): Promise<string> {
+  return readFile(join(ROOT, file), 'utf8');
+}
+
+/** Returns a picture of the guides, or null when there is none of this name. */
+export async function readPicture(name: string): Promise<Buffer | null> {
+  if (!PICTURE.test(name)) return null;
+  return readFile(join(ROOT, 'docs', name)).catch(() => null);
+}
+
+const PICTURE = /^[\w-]+\.svg$/;
 
 interface Section {
   readonly id: string;
@@ -125,11 +154,26 @@ function render(text: string, file: string, all: ReadonlyMap<string, Guide>): { 
         const target = targetOf(href, file, pages);
         return target === null ? inner : `<a href="${escapeHtml(target)}">${inner}</a>`;
       },
+      image({ href, text: alt }: Tokens.Image): string {
+        const isOwn = PICTURE.test(href) && file.startsWith('docs/');
+        return isOwn ? `<img src="/docs/pictures/${href}" alt="${escapeHtml(alt)}">` : escapeHtml(alt);
+      },
+      code({ text: code }: Tokens.Code): string {
+        return `<pre tabindex="0"><code>${escapeHtml(code)}\n</code></pre>\n`;
+      },
       table(token: Tokens.Table): string {
-        const row = (cells: readonly Tokens.TableCell[], tag: string): string =>
-          `<tr>${cells.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('')}</tr>`;
-        const rows = token.rows.map((cells) => row(cells, 'td')).join('\n');
-        return `<div class="table" tabindex="0"><table><thead>${row(token.header, 'th')}</thead><tbody>${rows}</tbody></table></div>\n`;
+        const heads = token.header.map(({ tokens }) => this.parser.parseInline(tokens));
+        const names = token.header.map(({ text: head }) => escapeHtml(head.replaceAll('`', '')));
+        const rows = token.rows.map((cells) => {
+          // Narrow, a row is a list: each cell has its column's name, but the first, which names the row.
+          const filled = cells.map((cell, at) => {
+            const label = at === 0 ? '' : ` data-label="${names[at] ?? ''}"`;
+            return `<td${label}>${this.parser.parseInline(cell.tokens)}</td>`;
+          });
+          return `<tr>${filled.join('')}</tr>`;
+        });
+        const head = heads.map((one) => `<th>${one}</th>`).join('');
+        return `<div class="table" tabindex="0"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>\n`;
       },
       // A comment says to the tests what a block is. No other HTML is in the documents.
       html: () => '',
@@ -148,7 +192,7 @@ function targetOf(href: string, file: string, pages: ReadonlyMap<string, string>
 }
 
 /** Returns the id of a heading as GitHub makes it, so that links are the same on disk. */
-function slugOf(title: string): string {
+export function slugOf(title: string): string {
   return title
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, '')

@@ -1,9 +1,9 @@
-// The frame of every HTML page: one inline style sheet, named by its hash in the Content-Security-Policy, no script and no
-// outside requests.
+// The frame of every HTML page: one inline style sheet, named by its hash in the Content-Security-Policy, and no outside
+// requests. Pages of the documentation have a script of this server's, too, and are whole without it; others have none.
 
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
-import { STYLE } from './style.ts';
+import { STYLE } from './style/style.ts';
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
@@ -17,11 +17,23 @@ export const HTML_HEADERS = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
 } as const;
 
+/** Pages of the documentation run the script of the build, which asks this server alone and makes no HTML of text. */
+export const DOCS_HEADERS = {
+  ...HTML_HEADERS,
+  'content-security-policy': [
+    `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; script-src 'self'; connect-src 'self'; img-src 'self' data:`,
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  ].join('; '),
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-cache',
+} as const;
+
 export function sendHtml(reply: FastifyReply, page: string | Buffer): FastifyReply {
   return reply.headers(HTML_HEADERS).type('text/html; charset=utf-8').send(page);
 }
 
-export function htmlPage(title: string, body: string): string {
+/** Returns a whole page. `head`: more elements of its head. */
+export function htmlPage(title: string, body: string, head = ''): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -29,7 +41,7 @@ export function htmlPage(title: string, body: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>
-<style>${STYLE}</style>
+<style>${STYLE}</style>${head}
 </head>
 <body>
 ${body}
@@ -58,7 +70,9 @@ export function proseHtml(text: string): string {
     .join('\n');
 }
 
-/** Returns as HTML a text with `code` in backticks. */
+/** Returns as HTML a text with `code` in backticks and [links](/docs/…) to pages of the documentation. */
 export function inlineHtml(text: string): string {
-  return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
+  return escapeHtml(text)
+    .replace(/`([^`]+)`/g, '<code>$1</code>')
+    .replace(/\[([^\]]+)\]\((\/docs[\w/#-]*)\)/g, '<a href="$2">$1</a>');
 }

@@ -1,4 +1,4 @@
-// The parameters of an operation as one table: path, query, and members of the body.
+// The parameters of an operation as one table: path, query, and members of the body with all that they hold.
 
 import type { ApiDocument, ApiOperation } from '../openapi/document.ts';
 import { escapeHtml, inlineHtml } from './html.ts';
@@ -9,6 +9,8 @@ interface Row {
   readonly isRequired: boolean;
   readonly type: string;
   readonly description: string;
+  /** How deep inside of the body. */
+  readonly level: number;
 }
 
 interface SchemaNode {
@@ -26,60 +28,82 @@ interface SchemaNode {
   readonly maxLength?: number;
 }
 
+/** Deeper members are not shown: no body of ours is. It also ends a schema that holds itself. */
+const MAX_LEVEL = 4;
+
 /** Returns the rows of an operation's parameters. A member that both query and body can hold has one row. */
 export function parametersOf(operation: ApiOperation, document: ApiDocument): Row[] {
-  const body = Object.values(operation.requestBody?.content ?? {})[0]?.schema as SchemaNode | undefined;
+  const schema = Object.values(operation.requestBody?.content ?? {})[0]?.schema as SchemaNode | undefined;
+  const body = schema && resolved(schema, document);
   const members = body?.properties ?? {};
   const parameters = (operation.parameters ?? []).filter(
     ({ name, in: where }) => where === 'path' || !(name in members),
   );
-  const rows = parameters.map(({ name, in: where, required, description, schema }) => ({
-    name,
-    where,
+  const rows = parameters.map(({ name, in: where, required, description, schema: of }) => ({
+    ...{ name, where, level: 0 },
     isRequired: required === true,
-    type: typeOf(schema as SchemaNode, document),
+    type: typeOf(of as SchemaNode, document),
     description: description ?? '',
   }));
-  const ofBody = Object.entries(members).flatMap(([name, schema]) => [
-    {
-      name,
-      where: operation.parameters?.some((other) => other.name === name) ? 'query or body' : 'body',
-      isRequired: body?.required?.includes(name) === true,
-      type: typeOf(schema, document),
-      description: schema.description ?? '',
-    },
-    ...inside(name, schema, document),
-  ]);
-  return [...rows, ...ofBody];
+  const inQuery = new Set(operation.parameters?.map(({ name }) => name));
+  const ofBody = body ? inside(body, { path: '', level: 0, document }) : [];
+  return [...rows, ...ofBody.map((row) => (inQuery.has(row.name) ? { ...row, where: 'query or body' } : row))];
 }
 
 /** Returns rows for the members of an object, or of the objects in a list; of a union of objects each name once. */
-function inside(name: string, schema: SchemaNode, document: ApiDocument): Row[] {
-  const isList = schema.type === 'array';
-  const node = isList ? (schema.items ?? {}) : schema;
-  const rows = new Map<string, Row>();
-  for (const one of node.anyOf ?? [node]) {
-    for (const [member, inner] of Object.entries(one.properties ?? {})) {
-      if (rows.has(member)) continue;
-      const path = `${name}${isList ? '[]' : ''}.${member}`;
-      const type = typesOf(node, member, document);
-      rows.set(member, { name: path, where: 'body', isRequired: false, type, description: inner.description ?? '' });
-    }
-  }
-  return [...rows.values()];
+function inside(node: SchemaNode, at: { path: string; level: number; document: ApiDocument }): Row[] {
+  const { path, level, document } = at;
+  const variants = objectsOf(node, document);
+  const names = new Set(variants.flatMap(({ properties = {} }) => Object.keys(properties)));
+  return [...names].flatMap((member) => {
+    const having = variants.filter(({ properties = {} }) => member in properties);
+    const schemas = having.map(({ properties = {} }) => properties[member] as SchemaNode);
+    const name = path + member;
+    const row = {
+      ...{ name, where: 'body', level },
+      isRequired: variants.every(({ required = [] }) => required.includes(member)),
+      type: [...new Set(schemas.map((schema) => typeOf(schema, document)))].join(' | '),
+      description: schemas.find(({ description }) => description)?.description ?? '',
+    };
+    if (level === MAX_LEVEL) return [row];
+    const isList = schemas.some((schema) => listsOf(schema, document).length > 0);
+    const deeper = { path: `${name}${isList ? '[]' : ''}.`, level: level + 1, document };
+    return [row, ...inside({ anyOf: schemas }, deeper)];
+  });
 }
 
-function typesOf(node: SchemaNode, member: string, document: ApiDocument): string {
-  const schemas = (node.anyOf ?? [node]).flatMap((one) => one.properties?.[member] ?? []);
-  return [...new Set(schemas.map((schema) => typeOf(schema, document)))].join(' | ');
+/** Returns the objects that a schema may be, or that are in a list that it may be. */
+function objectsOf(schema: SchemaNode, document: ApiDocument): SchemaNode[] {
+  const node = resolved(schema, document);
+  if (node.anyOf) return node.anyOf.flatMap((one) => objectsOf(one, document));
+  if (node.type === 'array' && node.items) return objectsOf(node.items, document);
+  return node.properties ? [node] : [];
+}
+
+function listsOf(schema: SchemaNode, document: ApiDocument): SchemaNode[] {
+  const node = resolved(schema, document);
+  if (node.anyOf) return node.anyOf.flatMap((one) => listsOf(one, document));
+  return node.type === 'array' ? [node] : [];
+}
+
+function resolved(node: SchemaNode, document: ApiDocument): SchemaNode {
+  if (node.$ref === undefined) return node;
+  const schemas = (document.components.schemas ?? {}) as Readonly<Record<string, SchemaNode>>;
+  return schemas[node.$ref.split('/').at(-1) as string] ?? {};
 }
 
 export function parameterTable(rows: readonly Row[]): string {
-  const html = rows.map(({ name, where, isRequired, type, description }) => {
+  const html = rows.map(({ name, where, isRequired, type, description, level }) => {
     const must = isRequired ? ' <span class="must">required</span>' : '';
-    return `<tr><td><code>${escapeHtml(name)}</code>${must}</td><td>${where}</td><td>${escapeHtml(type)}</td><td>${inlineHtml(description)}</td></tr>`;
+    const inner = level === 0 ? '' : ` class="level-${level}"`;
+    const cells = [
+      `<td${inner}><code>${escapeHtml(name)}</code>${must}</td>`,
+      `<td data-label="In">${where}</td><td data-label="Type">${escapeHtml(type)}</td>`,
+      `<td>${inlineHtml(description)}</td>`,
+    ];
+    return `<tr>${cells.join('')}</tr>`;
   });
-  return `<div class="table"><table><thead><tr><th>Name</th><th>In</th><th>Type</th><th></th></tr></thead><tbody>
+  return `<div class="table parameters"><table><thead><tr><th>Name</th><th>In</th><th>Type</th><th>Meaning</th></tr></thead><tbody>
 ${html.join('\n')}</tbody></table></div>`;
 }
 

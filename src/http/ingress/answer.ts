@@ -1,9 +1,10 @@
 // Answers of the ingress: the emit id, or what a workflow gave to `$.respond`.
 
-import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http';
-import { Refusal } from '../../domain/fault.ts';
+import type { ServerResponse } from 'node:http';
 import { KIB } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { HttpAnswer } from '../../domain/run/run.ts';
+import { validateHeaderName, validateHeaderValue } from '../../node-http.ts';
 
 /** Headers of one connection, set by the server, or in force for the whole origin: a workflow cannot set them. */
 const DROPPED = new Set([

@@ -1,5 +1,5 @@
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 
 const AMPERSAND = 0x26;
 

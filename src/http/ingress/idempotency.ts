@@ -1,5 +1,5 @@
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 
 /** Throws `Refusal` (400) for a key that is empty or too long. `key`: the header, if any. */
 export function checkIdempotencyKey(key: string | undefined): void {

@@ -1,7 +1,7 @@
 // Inflates compressed bodies within the limit of all bodies: a decompression bomb stops at the limit.
 
 import { brotliDecompress, inflateRaw, unzip } from 'node:zlib';
-import { Refusal } from '../../domain/fault.ts';
+import { Refusal } from '../../domain/refusal.ts';
 
 const SUPPORTED = new Set(['gzip', 'x-gzip', 'deflate', 'br']);
 /** Low bits of the first byte of a zlib stream; some callers send raw deflate as `deflate`. */

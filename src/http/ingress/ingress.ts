@@ -7,11 +7,11 @@
 import { createHash, hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PLAIN_EMISSION } from '../../domain/emission.ts';
-import { Refusal } from '../../domain/fault.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { WhenGone } from '../../domain/requests.ts';
 import type { Trigger } from '../../domain/resource.ts';
 import type { Idempotency } from '../../store/contract/store.ts';
-import { bearerOf } from '../access/auth.ts';
+import { bearerOf, ownerDeleted } from '../access/auth.ts';
 import { readBody } from '../body/body.ts';
 import type { BodyMemory } from '../body/body-memory.ts';
 import type { Accepted, HttpDeps } from '../deps.ts';
@@ -46,6 +46,7 @@ async function take(deps: IngressDeps, { req, res, requestId }: Exchange, place:
   if (trigger === undefined || trigger.kind === 'schedule') {
     throw new Refusal('not_found', 'There is no endpoint at this address, or its workflow or source is not active');
   }
+  if (trigger.ownerPurgeAtMs !== undefined) throw ownerDeleted(trigger.ownerPurgeAtMs);
   if (trigger.kind === 'errors') return takeError(deps, { req, res, requestId }, trigger);
   checkCaller(req, trigger);
   deps.quotas.takeRequest(trigger.ownerId);

@@ -3,8 +3,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuditRecord } from '../../domain/audit.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import { LINK_ACTIONS, type LinkAction, type LinkAddress } from '../../domain/requests.ts';
 import type { HttpDeps } from '../deps.ts';
 import { type Problem, problemOf, writeProblem } from '../problem.ts';
@@ -16,7 +16,7 @@ import { prefersHtml, problemPage } from './resume-page.ts';
 const ADDRESS = /^(\/n\/(u_\w{1,32})\/(eg_\w{1,32})\/(\d{1,12})\.([\w-]{1,64}))(?:\/(mute|resolve|replay))?\/?(?:\?|$)/;
 const METHODS = 'GET, HEAD, OPTIONS, POST';
 
-interface Followed {
+interface FollowedLink {
   readonly link: LinkAddress;
   /** The address without an action. */
   readonly path: string;
@@ -49,7 +49,7 @@ async function follow(deps: HttpDeps, exchange: Exchange): Promise<void> {
   answer(exchange, { status: 200, ...page });
 }
 
-async function act(deps: HttpDeps, exchange: Exchange, { link, action }: Followed): Promise<void> {
+async function act(deps: HttpDeps, exchange: Exchange, { link, action }: FollowedLink): Promise<void> {
   if (action === null) throw new Refusal('not_found', 'This link only shows what may be done');
   // Before anything is written: only who has a good link reaches an owner's audit log.
   await deps.actions.findLinked(link);
@@ -96,7 +96,7 @@ function recordOf(
   };
 }
 
-function followedBy(url: string): Followed | null {
+function followedBy(url: string): FollowedLink | null {
   const [, path = '', ownerId = '', groupId = '', expiresS, mac = '', given] = ADDRESS.exec(url) ?? [];
   if (path === '') return null;
   const action = LINK_ACTIONS.find((known) => known === given) ?? null;

@@ -32,12 +32,12 @@ const DONE: Readonly<Record<LinkAction, string>> = {
   replay: 'The event runs again, with the code that is active now.',
 };
 
-interface Shown {
+interface ShownGroup {
   readonly group: ErrorGroup;
   readonly newest: ShownError;
 }
 
-export function groupPage(shown: Shown, path: string): Page {
+export function groupPage(shown: ShownGroup, path: string): Page {
   const isReplayed = hasReplay(shown.group.emitterId);
   const actions: readonly LinkAction[] = isReplayed ? ['replay', 'mute', 'resolve'] : ['mute', 'resolve'];
   const forms = actions.map((action) => formOf(path, action)).join('\n');
@@ -46,7 +46,7 @@ export function groupPage(shown: Shown, path: string): Page {
   return pageOf(`${shown.newest.name} failed`, `${parts.join('\n')}\n${forms}`);
 }
 
-export function askPage(shown: Shown, path: string, action: LinkAction): Page {
+export function askPage(shown: ShownGroup, path: string, action: LinkAction): Page {
   return pageOf(`${ASKED[action]}?`, `${aboutOf(shown)}\n${formOf(path, action)}`);
 }
 
@@ -61,7 +61,7 @@ const KINDS: Readonly<Record<string, string>> = {
   [PREFIX.heartbeat]: 'Heartbeat',
 };
 
-function aboutOf({ group, newest }: Shown): string {
+function aboutOf({ group, newest }: ShownGroup): string {
   const { id, fingerprint, count, state, firstEntry, lastEntry } = group;
   const facts = [
     [KINDS[prefixOf(group.emitterId)] ?? 'From', `${newest.name} (${group.emitterId})`],

@@ -3,8 +3,8 @@
 // not say what the heartbeat's state is: the caller is a script.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { Ping } from '../../domain/watch/heartbeat.ts';
 import { readBody } from '../body/body.ts';
 import { problemOf, writeProblem } from '../problem.ts';

@@ -3,8 +3,8 @@
 // browser's prefetch.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Refusal } from '../../domain/fault.ts';
 import { numberedId, numberOf, PREFIX } from '../../domain/ids.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { WaitAddress } from '../../domain/requests.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import { readBody } from '../body/body.ts';

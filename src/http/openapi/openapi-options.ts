@@ -4,8 +4,9 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import type { FastifySchema } from 'fastify';
 import type { TProperties, TSchema } from 'typebox';
-import { REFUSALS } from '../../domain/fault.ts';
+import { REFUSALS } from '../../domain/refusal.ts';
 import { VERSION } from '../../domain/version.ts';
+import { isoTimesSchema } from '../answers/iso-times-schema.ts';
 import { isRecord } from '../body/json.ts';
 import { INGRESS, PING, PING_STATUS, RESUMING } from '../ingress/document.ts';
 import { propertiesOf } from '../params.ts';
@@ -17,7 +18,7 @@ import { oneOf, text } from './schema.ts';
 
 const DESCRIPTION = `Workflows, event sources, webhooks, and every error of theirs.
 
-Send \`Authorization: Bearer <API key>\` with everything under \`/v1\`. Parameters of POST, PUT, PATCH and DELETE may come in the query string or as a JSON object; the query wins; a name that the request does not have is refused with 400, which says the nearest one. Lists are newest first, with \`limit\`, \`after\` and \`before\`. The name of a time tells its unit: \`…_at\` is in seconds since 1970, \`…_at_ms\` and every other \`…_ms\` in milliseconds, \`…_s\` and \`…_seconds\` last so many seconds. Every answer carries \`x-request-id\`.`;
+Send \`Authorization: Bearer <API key>\` with everything under \`/v1\`. Parameters of POST, PUT, PATCH and DELETE may come in the query string or as a JSON object; the query wins; a name that the request does not have is refused with 400, which says the nearest one. Lists are newest first, with \`limit\`, \`after\` and \`before\`. The name of a time tells its unit: \`…_at\` is in seconds since 1970, \`…_at_ms\` and every other \`…_ms\` in milliseconds, \`…_s\` and \`…_seconds\` last so many seconds; beside each time, \`…_iso\` is the same as ISO 8601 text, in UTC (\`created_at_iso\`, \`started_at_iso\`). Records of emissions have \`indexed_at_ms\` alone. Every answer carries \`x-request-id\`.`;
 
 const WHY_NOT = 'The refusal (RFC 9457). The codes are at /docs/errors.';
 
@@ -99,7 +100,7 @@ function documented(schema: FastifySchema): FastifySchema {
   const responses = schema.response as Record<string, TSchema>;
   const answers = Object.entries(responses).map(([status, answer]) => [
     status,
-    'content' in answer ? answer : withExample(answer, 'Done.'),
+    'content' in answer ? answer : withExample(isoTimesSchema(answer), 'Done.'),
   ]);
   return {
     ...schema,

@@ -2,7 +2,7 @@
 
 import type { FastifySchema } from 'fastify';
 import type { TObject, TProperties, TSchema } from 'typebox';
-import type { Access, RouteAccess } from '../access/access.ts';
+import type { Access, PageOf, RouteAccess } from '../access/access.ts';
 import { IF_MATCH } from '../etag.ts';
 import type { PutRules } from '../patch.ts';
 import { Type } from '../schema/type.ts';
@@ -52,6 +52,8 @@ export interface OperationDoc<P extends TProperties, Q extends TProperties, B ex
   readonly auditTarget?: string;
   /** Which requests leave an audit record: all but GET, or those alone that are refused. */
   readonly audits?: 'refusals';
+  /** Of a GET: the page of the dashboard where browsers are sent that come without a key. */
+  readonly page?: PageOf;
   /** Of the answer, when it is not JSON. */
   readonly mediaType?: string;
   /** What one event of a stream or one line of an export holds, of which clients are generated; `answer` is their text. */
@@ -93,6 +95,7 @@ export function operation<
     answersWhile: doc.answersWhile ?? [],
     ...(doc.auditTarget === undefined ? {} : { auditTarget: doc.auditTarget }),
     ...(doc.audits === undefined ? {} : { audits: doc.audits }),
+    ...(doc.page ? { page: doc.page } : {}),
     ...securityOf(doc.access),
     response: { [doc.status ?? 200]: doc.mediaType ? notJson(doc.mediaType, doc) : doc.answer },
   };

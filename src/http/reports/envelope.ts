@@ -7,8 +7,8 @@
 // A payload has the length that its header says, whatever bytes are in it, or ends with its line. What does not fit together
 // is refused as a whole: half an envelope may be half an error.
 
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import { isRecord } from '../body/json.ts';
 
 const NEWLINE = 0x0a;

@@ -6,8 +6,8 @@
 import { isUtf8 } from 'node:buffer';
 import { utf8 } from '../../domain/bytes.ts';
 import { cut, type Report } from '../../domain/errors/report.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import { isRecord } from '../body/json.ts';
 import { hasMoreValues } from '../body/json-count.ts';
 import { checkDepth, depthOf } from '../body/nesting.ts';

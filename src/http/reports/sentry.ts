@@ -6,9 +6,9 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { workflowOfProject } from '../../domain/errors/dsn.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { type ApiKey, isIngestOnly } from '../../domain/keys.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import { keyOf } from '../access/auth.ts';
 import { KeyUses } from '../access/key-uses.ts';
 import { readBody } from '../body/body.ts';
@@ -112,7 +112,7 @@ function workflowOf({ workflowId: own }: ApiKey, project: string): string {
   throw new Refusal('forbidden', `This key reports errors of another project than ${project}`);
 }
 
-interface Taken {
+interface TakenRequest {
   readonly key: ApiKey;
   readonly workflowId: string;
   readonly format: SentryPlace['format'];
@@ -120,7 +120,7 @@ interface Taken {
 }
 
 /** Returns the id to answer with. */
-async function accept(deps: SentryDeps, { key, workflowId, format, body }: Taken): Promise<string | null> {
+async function accept(deps: SentryDeps, { key, workflowId, format, body }: TakenRequest): Promise<string | null> {
   const { eventId, payloads } = format === 'store' ? { eventId: null, payloads: [body] } : eventsIn(deps, body);
   const events = payloads.map((payload) => checkedEvent(payload, deps.maxBodyBytes));
   deps.quotas.takeStored(

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Static } from 'typebox';
-import { Refusal } from '../../domain/fault.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { Trigger } from '../../domain/resource.ts';
 import type { HttpDeps } from '../deps.ts';
 import { mergeParams, parseBody } from '../params.ts';

@@ -55,7 +55,7 @@ function addList(app: App, { store }: HttpDeps): void {
       const { app: name } = query;
       const of = { ownerId: caller.ownerId, ...(name === undefined ? {} : { app: name }) };
       const page = await store.listAccounts(of, pageOf(query, resourceCursor(PREFIX.account)));
-      return listAnswer(page, accountToWire, query);
+      return listAnswer(page, accountToWire);
     });
   }
 }

@@ -1,6 +1,7 @@
 import { PREFIX } from '../../domain/ids.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
+import { expectedBy, tag } from '../etag.ts';
 import { found } from '../found.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
@@ -53,7 +54,7 @@ function addReads(app: App, { store }: HttpDeps): void {
   });
   app.get('/v1/channels', { schema: list }, async ({ query, caller }) => {
     const page = await store.listChannels(caller.ownerId, pageOf(query, resourceCursor(PREFIX.channel)));
-    return listAnswer(page, channelToWire, query);
+    return listAnswer(page, channelToWire);
   });
 
   const get = operation({
@@ -65,8 +66,10 @@ function addReads(app: App, { store }: HttpDeps): void {
     params: PARAMS,
     answer: dataOf(CHANNEL),
   });
-  app.get('/v1/channels/:id', { schema: get }, async ({ params, caller }) => {
-    return { data: channelToWire(found(await store.getChannel(caller.ownerId, params.id), 'channel', params.id)) };
+  app.get('/v1/channels/:id', { schema: get }, async ({ params, caller }, reply) => {
+    const channel = found(await store.getChannel(caller.ownerId, params.id), 'channel', params.id);
+    tag(reply, channel);
+    return { data: channelToWire(channel) };
   });
 }
 
@@ -77,15 +80,20 @@ function addChanges(app: App, { actions }: HttpDeps): void {
     access: 'write',
     summary: 'Change a channel',
     description:
-      'Any of the members. Members of `config` are changed one by one: those left out stay as they are, null takes one away. Deliveries that are tried again go by the new configuration.',
+      'Any of the members. Members of `config` are changed one by one: those left out stay as they are, null takes one away, and what is shown hidden and sent back so stays what it is. Deliveries that are tried again go by the new configuration.',
     params: PARAMS,
     put: { takes: 'members', oneByOne: ['config'] },
     body: CHANNEL_UPDATE,
+    takesIfMatch: true,
     example: { active: false },
     answer: dataOf(CHANNEL),
   });
-  app.put('/v1/channels/:id', { schema: put }, async ({ params, body, caller }) => {
-    return { data: channelToWire(await actions.updateChannel(caller.ownerId, params.id, channelInput(body))) };
+  app.put('/v1/channels/:id', { schema: put }, async (request, reply) => {
+    const { params, body, caller } = request;
+    const input = { ...channelInput(body), ...expectedBy(request) };
+    const channel = await actions.updateChannel(caller.ownerId, params.id, input);
+    tag(reply, channel);
+    return { data: channelToWire(channel) };
   });
 
   const remove = operation({

@@ -4,7 +4,7 @@ import { LIMITS } from '../../domain/limits.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { found, notFound } from '../found.ts';
-import { LIST_QUERY, listOf, pageOf, selectFields } from '../list.ts';
+import { LIST_QUERY, listOf, pageOf } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import { jsonOf } from '../params.ts';
 import { Type } from '../schema/type.ts';
@@ -51,7 +51,7 @@ function addList(app: App, { store }: HttpDeps): void {
     const records: Static<typeof DATA_RECORD>[] = page.items.map(recordToWire);
     const cursors = { start_cursor: records[0]?.key ?? null, end_cursor: records.at(-1)?.key ?? null };
     const info = { total_count: page.totalCount, count: records.length, ...cursors };
-    return { page_info: info, data: selectFields(records, query) };
+    return { page_info: info, data: records };
   });
 }
 

@@ -41,7 +41,7 @@ function addList(app: App, { store }: HttpDeps): void {
   });
   app.get('/v1/data_stores', { schema }, async ({ query, caller }) => {
     const page = pageOf(query, resourceCursor(PREFIX.dataStore));
-    return listAnswer(await store.listDataStores(caller.ownerId, page), dataStoreToWire, query);
+    return listAnswer(await store.listDataStores(caller.ownerId, page), dataStoreToWire);
   });
 }
 

@@ -36,7 +36,7 @@ export function addDeploymentRoutes(app: App, { actions, store, urls }: HttpDeps
     const page = pageOf(query, resourceCursor(PREFIX.deployment));
     const workflow = found(await store.getWorkflow(caller.ownerId, params.id), 'workflow', params.id);
     const listed = await store.listDeployments(caller.ownerId, params.id, page);
-    return listAnswer(listed, (deployment) => deploymentToWire(deployment, workflow.deploymentId), query);
+    return listAnswer(listed, (deployment) => deploymentToWire(deployment, workflow.deploymentId));
   });
 
   const changes = operation({

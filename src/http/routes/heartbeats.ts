@@ -55,7 +55,7 @@ function addList(app: App, deps: HttpDeps): void {
   });
   app.get('/v1/heartbeats', { schema }, async ({ query, caller }) => {
     const page = await deps.store.listHeartbeats(caller.ownerId, pageOf(query, resourceCursor(PREFIX.heartbeat)));
-    return listAnswer(page, (one) => heartbeatToWire(one, pingUrl(deps)), query);
+    return listAnswer(page, (one) => heartbeatToWire(one, pingUrl(deps)));
   });
 }
 

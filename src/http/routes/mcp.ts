@@ -2,7 +2,7 @@
 // same checks as a caller's own, in this process: key, scopes, quotas, audit log.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Refusal } from '../../domain/fault.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { McpEndpoint } from '../../mcp/endpoint.ts';
 import { bearerOf } from '../access/auth.ts';
 import type { App } from '../app-type.ts';

@@ -4,6 +4,7 @@ import { PREFIX } from '../../domain/ids.ts';
 import { NO_REDACTION } from '../../domain/privacy/rules.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
+import { contentCheck, contentVersion, tag } from '../etag.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
 import {
   REDACTION,
@@ -34,8 +35,10 @@ function addOwn(app: App, { actions }: HttpDeps): void {
     description: ABOUT,
     answer: dataOf(REDACTION),
   });
-  app.get('/v1/users/me/redaction', { schema: get }, async ({ caller: { ownerId } }) => {
-    return { data: redactionToWire((await actions.getRedactions(ownerId)).get(ownerId) ?? NO_REDACTION) };
+  app.get('/v1/users/me/redaction', { schema: get }, async ({ caller: { ownerId } }, reply) => {
+    const redaction = (await actions.getRedactions(ownerId)).get(ownerId) ?? NO_REDACTION;
+    tag(reply, contentVersion(redaction));
+    return { data: redactionToWire(redaction) };
   });
 
   const put = operation({
@@ -46,12 +49,15 @@ function addOwn(app: App, { actions }: HttpDeps): void {
     description: `Replaces your rules. ${ABOUT}`,
     put: { takes: 'whole' },
     body: REDACTION_SET,
+    takesIfMatch: true,
     example: EXAMPLE,
     answer: dataOf(REDACTION),
   });
-  app.put('/v1/users/me/redaction', { schema: put }, async ({ body, caller: { ownerId } }) => {
-    const redaction = redactionInput(body);
-    await actions.setRedaction(ownerId, ownerId, redaction);
+  app.put('/v1/users/me/redaction', { schema: put }, async (request, reply) => {
+    const { ownerId } = request.caller;
+    const redaction = redactionInput(request.body);
+    await actions.setRedaction(ownerId, ownerId, { redaction, check: contentCheck(request, 'the redaction') });
+    tag(reply, contentVersion(redaction));
     return { data: redactionToWire(redaction) };
   });
 }
@@ -67,9 +73,11 @@ function addOfWorkflow(app: App, { actions, store }: HttpDeps): void {
     params,
     answer: dataOf(WORKFLOW_REDACTION),
   });
-  app.get('/v1/workflows/:id/redaction', { schema: get }, async ({ params: { id }, caller: { ownerId } }) => {
+  app.get('/v1/workflows/:id/redaction', { schema: get }, async ({ params: { id }, caller: { ownerId } }, reply) => {
     await exists(store, ownerId, { id, noun: 'workflow', prefix: PREFIX.workflow });
-    return { data: workflowRedactionToWire((await actions.getRedactions(ownerId)).get(id) ?? NO_REDACTION) };
+    const redaction = (await actions.getRedactions(ownerId)).get(id) ?? NO_REDACTION;
+    tag(reply, contentVersion(redaction));
+    return { data: workflowRedactionToWire(redaction) };
   });
 
   const put = operation({
@@ -81,13 +89,17 @@ function addOfWorkflow(app: App, { actions, store }: HttpDeps): void {
     params,
     put: { takes: 'whole' },
     body: WORKFLOW_REDACTION_SET,
+    takesIfMatch: true,
     example: { ...EXAMPLE, before_storing: false },
     answer: dataOf(WORKFLOW_REDACTION),
   });
-  app.put('/v1/workflows/:id/redaction', { schema: put }, async ({ params: { id }, body, caller: { ownerId } }) => {
+  app.put('/v1/workflows/:id/redaction', { schema: put }, async (request, reply) => {
+    const { id } = request.params;
+    const { ownerId } = request.caller;
     await exists(store, ownerId, { id, noun: 'workflow', prefix: PREFIX.workflow });
-    const redaction = redactionInput(body);
-    await actions.setRedaction(ownerId, id, redaction);
+    const redaction = redactionInput(request.body);
+    await actions.setRedaction(ownerId, id, { redaction, check: contentCheck(request, 'the redaction') });
+    tag(reply, contentVersion(redaction));
     return { data: workflowRedactionToWire(redaction) };
   });
 }

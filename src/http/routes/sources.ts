@@ -1,6 +1,6 @@
 import { utf8 } from '../../domain/bytes.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { PREFIX } from '../../domain/ids.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { SourceInput } from '../../domain/requests.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
@@ -100,7 +100,7 @@ function addList(app: App, { store, urls }: HttpDeps): void {
         return { source, triggers: triggers.map((trigger) => ({ trigger })) };
       });
       const whole = { ...rest, items: await Promise.all(shown) };
-      return listAnswer(whole, (one) => sourceWholeToWire(one, urls.endpointUrl, false), query);
+      return listAnswer(whole, (one) => sourceWholeToWire(one, urls.endpointUrl, false));
     });
   }
 }

@@ -1,6 +1,7 @@
 import { PREFIX } from '../../domain/ids.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
+import { contentCheck, contentVersion, tag } from '../etag.ts';
 import { found } from '../found.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
@@ -88,7 +89,7 @@ function addList(app: App, { store }: HttpDeps): void {
       const { emitter_id: emitterId, listener_id: listenerId, event_name: eventName, via = 'subscription' } = query;
       const page = pageOf(query, resourceCursor(PREFIX.subscription));
       const listed = await store.listSubscriptions({ ownerId, emitterId, listenerId, eventName, via }, page);
-      return listAnswer(listed, subscriptionToWire, query);
+      return listAnswer(listed, subscriptionToWire);
     });
   }
 }
@@ -103,9 +104,10 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     params: PARAMS,
     answer: dataOf(SUBSCRIPTION),
   });
-  app.get('/v1/subscriptions/:id', { schema }, async ({ params, caller }) => {
-    const subscription = await store.getSubscription(caller.ownerId, params.id);
-    return { data: subscriptionToWire(found(subscription, 'subscription', params.id)) };
+  app.get('/v1/subscriptions/:id', { schema }, async ({ params, caller }, reply) => {
+    const subscription = found(await store.getSubscription(caller.ownerId, params.id), 'subscription', params.id);
+    tag(reply, contentVersion(subscription.filter));
+    return { data: subscriptionToWire(subscription) };
   });
 
   const put = operation({
@@ -118,10 +120,14 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     params: PARAMS,
     put: { takes: 'members' },
     body: { filter: FILTER_INPUT },
+    takesIfMatch: true,
     answer: dataOf(SUBSCRIPTION),
   });
-  app.put('/v1/subscriptions/:id', { schema: put }, async ({ params, body, caller }) => {
-    const changed = await actions.filterSubscription(caller.ownerId, params.id, body.filter);
+  app.put('/v1/subscriptions/:id', { schema: put }, async (request, reply) => {
+    const { params, body, caller } = request;
+    const change = { filter: body.filter, check: contentCheck(request, params.id) };
+    const changed = await actions.filterSubscription(caller.ownerId, params.id, change);
+    tag(reply, contentVersion(changed.filter));
     return { data: subscriptionToWire(changed) };
   });
 }

@@ -56,7 +56,7 @@ function addKeys(app: App, { store, clock }: HttpDeps): void {
     const webhooks = await webhooksOf(store, caller.ownerId, query.webhook_id);
     const nowMs = clock.nowMs();
     const keys = webhooks.flatMap((webhook) => webhookKeysOf(webhook, nowMs));
-    return listAnswer(pageOfAll(keys, page), (key) => key, query);
+    return listAnswer(pageOfAll(keys, page), (key) => key);
   });
 }
 

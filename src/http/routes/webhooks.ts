@@ -75,7 +75,7 @@ function addList(app: App, { store, clock }: HttpDeps): void {
       const nowMs = clock.nowMs();
       const toWire = (webhook: Webhook) =>
         webhookToWire(webhook, { health: healths.get(webhook.id) ?? HEALTHY, nowMs, scopes });
-      return listAnswer(page, toWire, query);
+      return listAnswer(page, toWire);
     });
   }
 }

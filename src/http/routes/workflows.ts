@@ -69,7 +69,7 @@ function addList(app: App, { store, urls }: HttpDeps): void {
     const { active, name } = query;
     const page = pageOf(query, resourceCursor(PREFIX.workflow));
     const listed = await store.listWorkflows({ ownerId: caller.ownerId, active, name }, page);
-    return listAnswer(listed, (workflow) => workflowToWire(workflow, urls.publicUrl()), query);
+    return listAnswer(listed, (workflow) => workflowToWire(workflow, urls.publicUrl()));
   });
 }
 

@@ -1,7 +1,7 @@
 // Answers requests that no route matches: 405 with the path's methods, or 404.
 
 import type { FastifyInstance } from 'fastify';
-import { Refusal } from '../../domain/fault.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { HttpDeps } from '../deps.ts';
 import { refused, sendProblem } from '../problem.ts';
 import { pathOf } from './target.ts';

@@ -4,10 +4,11 @@
 // A pipelined request may be broken while an earlier one is still being answered. That answer is sent first: a 400 in its
 // place would report an accepted event as refused.
 
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
+import { STATUS_CODES } from '../../node-http.ts';
 import type { Problem } from '../problem.ts';
 
 /** The newest answer of a socket, stored on the socket: a WeakMap would be written to with every request. */

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { Refusal } from '../../domain/fault.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { Problem } from '../problem.ts';
 import type { HttpBounds } from './bounds.ts';
 import { type ClientErrors, rawProblem } from './client-error.ts';

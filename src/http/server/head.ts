@@ -3,7 +3,7 @@
 // connection closed. Node itself refuses two lengths, a length with chunks, codings other than chunked, malformed chunks.
 
 import type { IncomingMessage } from 'node:http';
-import { Refusal } from '../../domain/fault.ts';
+import { Refusal } from '../../domain/refusal.ts';
 
 /** A name, IPv4 address or bracketed IPv6 address, with or without a port (RFC 9110, 7.2). Empty is valid, and means none. */
 const HOST = /^(?:\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._~%!$&'()*+;=-]*)(?::\d{0,5})?$/;

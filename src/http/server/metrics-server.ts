@@ -1,9 +1,10 @@
 // Serves `/metrics` at a separate address, without a key: every caller that reaches that address may read them. They cover the
 // whole process and all owners, so that at the service's own address they need a key with the scope `admin`.
 
-import { createServer, type Server } from 'node:http';
-import { Refusal } from '../../domain/fault.ts';
+import type { Server } from 'node:http';
 import { SECOND_MS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
+import { createServer } from '../../node-http.ts';
 import type { HttpDeps } from '../deps.ts';
 import { problemOf, refused, writeProblem } from '../problem.ts';
 import { type Exchange, GuardedResponse } from '../response.ts';

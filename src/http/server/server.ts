@@ -2,10 +2,11 @@
 // bare request, everything else to Fastify. The ingress is the hot path and needs the raw bytes; on two cores, bare node:http answers 66k POST/s of 1 KB,
 // Fastify with an empty handler 38k.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
+import { createServer } from '../../node-http.ts';
 import { outageOf } from '../access/access.ts';
 import { createApp } from '../app.ts';
 import { awaitContinue } from '../body/body.ts';

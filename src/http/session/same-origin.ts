@@ -3,7 +3,7 @@
 // sets and no other origin may send.
 
 import type { IncomingMessage } from 'node:http';
-import { Refusal } from '../../domain/fault.ts';
+import { Refusal } from '../../domain/refusal.ts';
 
 /** Any value; a page of another origin may not send it without a permission that is never given (CORS). */
 export const DASHBOARD_HEADER = 'x-errand-dashboard';

@@ -1,5 +1,6 @@
 // What a browser keeps of a sign-in: a sealed text that names the key by its hash. The store keeps no sessions: each request
-// reads the key again, so that a session ends with its key, at every node at once.
+// reads the key again, so that a session ends with its key, at every node at once; and so do all sessions of a key, when its
+// count of such ends is raised.
 //
 // (Rejected: a cookie with the key itself. A stolen cookie would open the API from anywhere, with no end but the key's.)
 
@@ -20,6 +21,8 @@ export interface Session {
   readonly keyHash: string;
   readonly startedAtMs: number;
   readonly endsAtMs: number;
+  /** The key's `sessionEpoch` when the session began: ending all sessions of a key raises it. */
+  readonly epoch: number;
 }
 
 export interface SessionTokens {
@@ -35,8 +38,8 @@ export function createSessionTokens(store: Pick<Store, 'deriveKey'>): SessionTok
     return made;
   };
   return {
-    seal: ({ keyHash, startedAtMs, endsAtMs }) => {
-      return sealer().seal(JSON.stringify([keyHash, startedAtMs, endsAtMs]), PLACE);
+    seal: ({ keyHash, startedAtMs, endsAtMs, epoch }) => {
+      return sealer().seal(JSON.stringify([keyHash, startedAtMs, endsAtMs, epoch]), PLACE);
     },
     open: (token, nowMs) => {
       const session = token.length > MAX_TOKEN_CHARS ? null : read(token);
@@ -48,10 +51,11 @@ export function createSessionTokens(store: Pick<Store, 'deriveKey'>): SessionTok
     try {
       const parts: unknown = JSON.parse(sealer().openOnce(token, PLACE));
       // The seal opens a plain `[]`, too.
-      if (!Array.isArray(parts) || parts.length !== 3) return null;
-      const [keyHash, startedAtMs, endsAtMs]: unknown[] = parts;
-      if (typeof keyHash !== 'string' || typeof startedAtMs !== 'number' || typeof endsAtMs !== 'number') return null;
-      return { keyHash, startedAtMs, endsAtMs };
+      if (!Array.isArray(parts) || parts.length !== 4) return null;
+      const [keyHash, startedAtMs, endsAtMs, epoch]: unknown[] = parts;
+      if (typeof keyHash !== 'string' || typeof startedAtMs !== 'number') return null;
+      if (typeof endsAtMs !== 'number' || typeof epoch !== 'number') return null;
+      return { keyHash, startedAtMs, endsAtMs, epoch };
     } catch {
       return null;
     }

@@ -1,6 +1,7 @@
 // The session that a request comes with.
 
 import type { IncomingMessage } from 'node:http';
+import type { ApiKey } from '../../domain/keys.ts';
 import type { HttpDeps } from '../deps.ts';
 import { foreignFault } from './same-origin.ts';
 import { sessionCookieOf } from './session-cookie.ts';
@@ -31,10 +32,10 @@ export class Sessions {
   }
 
   /** Returns a new session of that key with its token. It ends with the key, if that ends first. */
-  start(keyHash: string, expiresAtMs: number | null): { session: Session; token: string } {
+  start(keyHash: string, { expiresAtMs, sessionEpoch }: ApiKey): { session: Session; token: string } {
     const startedAtMs = this.#deps.store.clock.nowMs();
     const endsAtMs = Math.min(startedAtMs + SESSION_MS, expiresAtMs ?? Number.POSITIVE_INFINITY);
-    const session = { keyHash, startedAtMs, endsAtMs };
+    const session = { keyHash, startedAtMs, endsAtMs, epoch: sessionEpoch };
     return { session, token: this.#tokens.seal(session) };
   }
 }

@@ -36,6 +36,7 @@ export const ACCOUNT_UPDATE = {
 export const ACCOUNT = Type.Object(
   {
     id: id('apn_'),
+    owner_id: id('u_'),
     app: APP,
     name: NAME,
     field_names: Type.Array(Type.String(), { examples: [['oauth_access_token']] }),
@@ -58,6 +59,7 @@ export function accountInput({ app, name, fields }: Static<typeof UPDATE>): Acco
 export function accountToWire(account: Account): Static<typeof ACCOUNT> {
   return {
     id: account.id,
+    owner_id: account.ownerId,
     app: account.app,
     name: account.name,
     field_names: Object.keys(account.fields),

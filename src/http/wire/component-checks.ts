@@ -1,8 +1,8 @@
 // Whether components would run here.
 
 import type { Static } from 'typebox';
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import { CHECKED_KINDS, type CheckInput, type ComponentChecks } from '../../domain/requests.ts';
 import { nullable, oneOf, text } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';

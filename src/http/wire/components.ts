@@ -1,9 +1,9 @@
 // Configuring a component: which component, the options of a prop, and its props.
 
 import type { Static } from 'typebox';
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { PropDefinitions } from '../../domain/props.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { ComponentInput, OptionsInput, PropOptions } from '../../domain/requests.ts';
 import { count, nullable, text } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';

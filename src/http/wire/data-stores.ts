@@ -3,8 +3,8 @@
 import type { Static } from 'typebox';
 import { utf8 } from '../../domain/bytes.ts';
 import type { DataRecord, DataStore } from '../../domain/data.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { RecordInput } from '../../domain/requests.ts';
 import { Verbatim } from '../body/json.ts';
 import { id, mostlyNull, nullable, SECONDS, text, toSeconds } from '../openapi/schema.ts';
@@ -17,6 +17,7 @@ export const DATA_STORE_INPUT = { name: NAME };
 export const DATA_STORE = Type.Object(
   {
     id: id('ds_'),
+    owner_id: id('u_'),
     name: NAME,
     size: Type.Integer({ description: 'Records in it.', examples: [3] }),
     created_at: SECONDS,
@@ -54,6 +55,7 @@ export const DATA_RECORD_INPUT = {
 export function dataStoreToWire(dataStore: DataStore): Static<typeof DATA_STORE> {
   return {
     id: dataStore.id,
+    owner_id: dataStore.ownerId,
     name: dataStore.name,
     size: dataStore.size,
     created_at: toSeconds(dataStore.createdAtMs),

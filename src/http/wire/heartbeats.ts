@@ -1,8 +1,8 @@
 // Heartbeats: parameters, and as shown.
 
 import type { Static } from 'typebox';
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { HeartbeatInput } from '../../domain/requests.ts';
 import type { Schedule } from '../../domain/resource.ts';
 import type { WatchedHeartbeat } from '../../domain/watch/heartbeat.ts';
@@ -61,6 +61,7 @@ const INPUT = Type.Object(HEARTBEAT_INPUT);
 export const HEARTBEAT = Type.Object(
   {
     id: id('hb_'),
+    owner_id: id('u_'),
     name: NAME,
     active: ACTIVE,
     post_only: POST_ONLY,
@@ -136,6 +137,7 @@ export function heartbeatToWire(
   const status = open.length > 0 ? 'down' : lastAtMs === null && watch.dueAtMs === null ? 'new' : 'up';
   return {
     id: heartbeat.id,
+    owner_id: heartbeat.ownerId,
     name: heartbeat.name,
     active: heartbeat.active,
     post_only: heartbeat.postOnly,

@@ -21,6 +21,13 @@ const OWNER_FIELDS = {
     examples: [LIMITS.digestWindowMs],
   }),
   channels: Type.Array(id('ch_'), { description: 'The channels that are notified of errors.' }),
+  state: Type.Union([Type.Literal('active'), Type.Literal('deleting')], {
+    description: '`deleting`: its keys and addresses are refused, and nothing of it runs.',
+    examples: ['active'],
+  }),
+  purge_at: mostlyNull(
+    'While it is being deleted: from when on all that it owns is deleted, in seconds since the Unix epoch.',
+  ),
   created_at: SECONDS,
   updated_at: SECONDS,
 };
@@ -165,6 +172,8 @@ export function ownerToWire(owner: Owner): Static<typeof OWNER> {
     global_error_workflow_id: owner.globalErrorWorkflowId,
     digest_window_ms: owner.digestWindowMs,
     channels: [...owner.channelIds],
+    state: owner.deletion === null ? 'active' : 'deleting',
+    purge_at: owner.deletion === null ? null : toSeconds(owner.deletion.purgeAtMs),
     created_at: toSeconds(owner.createdAtMs),
     updated_at: toSeconds(owner.updatedAtMs),
   };

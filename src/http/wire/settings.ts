@@ -1,13 +1,19 @@
 // Settings of a workflow: parameters, and as shown.
 
 import type { Static } from 'typebox';
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import { GLOBAL_ERRORS, type RetrySettings, type Settings, type Throttle } from '../../domain/resource.ts';
 import { RETRIED_BY_NAME } from '../../domain/run/retry.ts';
 import { nullable, oneOf } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
-import { GROUPING, groupingInput, groupingToWire } from './grouping.ts';
+import { GROUPING, groupingInput, groupingToWire } from './errors/grouping.ts';
+import {
+  ERROR_RETENTION,
+  ERROR_RETENTION_INPUT,
+  errorRetentionInput,
+  errorRetentionToWire,
+} from './errors/retention.ts';
 import { channelIds } from './notices/channel-ids.ts';
 import { WATCH, WATCH_INPUT, watchInput, watchToWire } from './watches.ts';
 
@@ -119,6 +125,7 @@ const FIELDS = {
       'The channels that are notified of its errors; none when empty. Null: those of its owner, and none when notify is false.',
     ),
   ),
+  error_retention: nullable(ERROR_RETENTION),
 };
 
 export const SETTINGS = Type.Object(FIELDS, { title: 'Settings' });
@@ -128,6 +135,7 @@ export const SETTINGS_INPUT = Type.Object(
     ...Type.Partial(Type.Object(FIELDS)).properties,
     retry: Type.Optional(nullable(RETRY_INPUT)),
     watch: Type.Optional(nullable(WATCH_INPUT)),
+    error_retention: Type.Optional(nullable(ERROR_RETENTION_INPUT)),
   },
   { additionalProperties: false, examples: [{ timeout_ms: 10_000, concurrency: 4 }] },
 );
@@ -135,7 +143,7 @@ export const SETTINGS_INPUT = Type.Object(
 export function settingsInput(input: Static<typeof SETTINGS_INPUT>): Partial<Settings> {
   const { timeout_ms: timeoutMs, memory_mb: memoryMb, concurrency, queue_limit: queueLimit, notify, env } = input;
   const { global_errors: globalErrors } = input;
-  const { throttle, retry, grouping, watch, channels } = input;
+  const { throttle, retry, grouping, watch, channels, error_retention: errorRetention } = input;
   return {
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(memoryMb === undefined ? {} : { memoryMb }),
@@ -149,6 +157,7 @@ export function settingsInput(input: Static<typeof SETTINGS_INPUT>): Partial<Set
     ...(grouping === undefined ? {} : { grouping: groupingInput(grouping) }),
     ...(watch === undefined ? {} : { watch: watch && watchInput(watch) }),
     ...(channels === undefined ? {} : { channels }),
+    ...(errorRetention === undefined ? {} : { errorRetention: errorRetention && errorRetentionInput(errorRetention) }),
   };
 }
 
@@ -187,6 +196,7 @@ export function settingsToWire(settings: Settings): Static<typeof SETTINGS> {
     grouping: groupingToWire(settings.grouping),
     watch: settings.watch && watchToWire(settings.watch),
     channels: settings.channels && [...settings.channels],
+    error_retention: settings.errorRetention && errorRetentionToWire(settings.errorRetention),
   };
 }
 

@@ -66,6 +66,7 @@ export const SOURCE_UPDATE = {
 export const SOURCE_WHOLE = Type.Object(
   {
     id: id('dc_'),
+    owner_id: id('u_'),
     name: text({ example: 'Clock' }),
     name_slug: text({ example: 'clock' }),
     active: Type.Boolean({ examples: [true] }),
@@ -98,6 +99,7 @@ export const SOURCE_LOG_LINE = Type.Object(
 function plainToWire(source: Source) {
   return {
     id: source.id,
+    owner_id: source.ownerId,
     name: source.name,
     name_slug: slugOf(source.name),
     active: source.active,

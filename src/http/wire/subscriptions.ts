@@ -19,6 +19,7 @@ export const FILTER_INPUT = nullable(FILTER);
 export const SUBSCRIPTION = Type.Object(
   {
     id: id('sub_'),
+    owner_id: id('u_'),
     emitter_id: text({ description: 'An emitter, or `*`, `p_*`, `dc_*`.', example: 'p_0Vj3aBc9dEfGhIjK' }),
     listener_id: text({ example: 'p_1Wk4bCd0eFgHiJkL' }),
     event_name: EVENT_NAME,
@@ -60,6 +61,7 @@ export const TRIPLE = { emitter_id: EMITTER_ID, listener_id: LISTENER_ID, event_
 export function subscriptionToWire(subscription: Subscription): Static<typeof SUBSCRIPTION> {
   return {
     id: subscription.id,
+    owner_id: subscription.ownerId,
     emitter_id: subscription.emitterId,
     listener_id: subscription.listenerId,
     event_name: subscription.eventName,

@@ -1,6 +1,6 @@
 // Times as parameters.
 
-import { Refusal } from '../../domain/fault.ts';
+import { Refusal } from '../../domain/refusal.ts';
 
 export const TIME_WANTED = 'milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z"';
 

@@ -2,8 +2,8 @@
 
 import type { Static } from 'typebox';
 import type { Urls } from '../../domain/endpoint.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { ShownTrigger, TriggerInput } from '../../domain/requests.ts';
 import { id, nullable, text } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
@@ -35,6 +35,7 @@ const SHOWN_ONLY = {
   id: Type.Optional(text({ description: 'Shown only.', maxLength: 64 })),
   endpoint_url: Type.Optional(text({ description: 'Shown only.', maxLength: LIMITS.urlChars })),
   next_at_ms: Type.Optional(nullable(Type.Integer({ description: 'Shown only.' }))),
+  next_at_iso: Type.Optional(nullable(text({ description: 'Shown only.', maxLength: 64 }))),
 };
 
 const HTTP_INPUT = Type.Object(

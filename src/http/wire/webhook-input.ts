@@ -1,8 +1,8 @@
 // Parameters of webhooks.
 
 import type { Static } from 'typebox';
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { WebhookInput } from '../../domain/requests.ts';
 import { nullable, text } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';

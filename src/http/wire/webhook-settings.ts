@@ -2,8 +2,8 @@
 
 import type { Static, TSchema } from 'typebox';
 import { faultOfHeaders } from '../../domain/delivery/webhook-headers.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import {
   DEFAULT_WEBHOOK_SETTINGS,
   SIGNATURE_SCHEMES,

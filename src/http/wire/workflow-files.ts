@@ -2,7 +2,7 @@
 // a process that runs user code, so it is checked like a request.
 
 import type { Static } from 'typebox';
-import { Refusal } from '../../domain/fault.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { WorkflowFileInput, WorkflowInput } from '../../domain/requests.ts';
 import { oneOf, text } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
@@ -39,8 +39,19 @@ export const BUNDLED_FILE = {
 
 const { path, source, bundle, source_map } = BUNDLED_FILE;
 
+const PROJECT = text({
+  description:
+    'Whose file it is. A path belongs to the project that deployed it first, and another one is refused: 409. Absent: it stays whose it is.',
+  pattern: '^[\\w@.-]+(/[\\w@.-]+)*$',
+  expected: 'names of letters, digits and @ . _ -, joined by slashes',
+  minLength: 1,
+  maxLength: 255,
+  example: 'shop/workflows',
+});
+
 export const FILE_INPUT = {
   path,
+  project: Type.Optional(PROJECT),
   source,
   bundle: Type.Optional({ ...bundle, description: `${BUNDLE} Absent: the server bundles \`source\`.` }),
   source_map: Type.Optional({ ...source_map, description: `${SOURCE_MAP} Given with \`bundle\`.` }),
@@ -54,6 +65,7 @@ export const FILE_ANSWER = Type.Object({
 
 interface Uploaded {
   readonly path: string;
+  readonly project?: string;
   readonly source: string;
   readonly bundle?: string;
   readonly source_map?: string;
@@ -61,9 +73,11 @@ interface Uploaded {
 }
 
 /** Throws `Refusal` when there is a bundle without its source map, or the other way round. */
-export function uploadedFile({ path, source, bundle, source_map: sourceMap, env = {} }: Uploaded): WorkflowFileInput {
-  if (bundle !== undefined && sourceMap !== undefined) return { path, source, bundled: { bundle, sourceMap }, env };
-  if (bundle === undefined && sourceMap === undefined) return { path, source, bundled: null, env };
+export function uploadedFile(given: Uploaded): WorkflowFileInput {
+  const { path, project = null, source, bundle, source_map: sourceMap, env = {} } = given;
+  const file = { path, project, source, env };
+  if (bundle !== undefined && sourceMap !== undefined) return { ...file, bundled: { bundle, sourceMap } };
+  if (bundle === undefined && sourceMap === undefined) return { ...file, bundled: null };
   const parameter = bundle === undefined ? 'bundle' : 'source_map';
   const message = 'is missing: bundle and source_map go together';
   throw new Refusal('malformed', `${parameter} ${message}`, { errors: [{ parameter, message }] });

@@ -2,8 +2,8 @@
 
 import type { Static } from 'typebox';
 import type { Urls } from '../../domain/endpoint.ts';
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { StepInput, WholeWorkflow, WorkflowInput } from '../../domain/requests.ts';
 import type { Deployment, Step, Workflow } from '../../domain/resource.ts';
 import { id, SECONDS, text, toSeconds } from '../openapi/schema.ts';
@@ -101,6 +101,7 @@ export const WORKFLOW_WHOLE = Type.Object(
 export const DEPLOYMENT = Type.Object(
   {
     id: id('d_'),
+    owner_id: id('u_'),
     workflow_id: id('p_'),
     active: Type.Boolean({ description: 'The one that new events run with.', examples: [true] }),
     steps: Type.Array(Type.Object(STEP)),
@@ -223,6 +224,7 @@ function stepToWire({ id, namespace, props }: Step): {
 export function deploymentToWire(deployment: Deployment, activeId: string): Static<typeof DEPLOYMENT> {
   return {
     id: deployment.id,
+    owner_id: deployment.ownerId,
     workflow_id: deployment.runnableId,
     active: deployment.id === activeId,
     steps: deployment.steps.map(stepToWire),

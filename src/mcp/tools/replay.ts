@@ -116,13 +116,13 @@ async function dryRun(errand: Errand, order: ReplayErrorsInput): Promise<ReplayD
   throw new ToolError('The server does not say which errors it would be.');
 }
 
-interface Looked {
+interface DryRun {
   readonly order: ReplayErrorsInput;
   readonly event: unknown;
   readonly dry: ReplayDryRun;
 }
 
-function digestOf({ order, event, dry }: Looked): string {
+function digestOf({ order, event, dry }: DryRun): string {
   const members = Object.entries(order).sort(([a], [b]) => (a < b ? -1 : 1));
   const sample = dry.sample.map(({ id, reason }) => [id, reason]);
   const seen = [members, event, dry.count, dry.by_workflow.map(({ id, count }) => [id, count]), sample];

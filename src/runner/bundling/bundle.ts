@@ -143,14 +143,14 @@ function rootsOf(source: StepSource, { packages, asked, outside }: Packages): Ro
 const NO_FOLDER =
   'this server has no folder of packages (ERRAND_PACKAGES_DIR); "errand deploy" bundles packages where it is called';
 
-interface Reading {
+interface FileRead {
   readonly file: string;
   readonly roots: Roots;
   readonly base: string | undefined;
   readonly options: BuildOptions;
 }
 
-async function readResult(result: BuildResult, { file, roots, base, options }: Reading): Promise<Bundled> {
+async function readResult(result: BuildResult, { file, roots, base, options }: FileRead): Promise<Bundled> {
   if (!result.ok) return { ok: false, problems: result.messages.map((message) => explained(message, file, roots)) };
   const { built } = result;
   const output = Object.values(built.metafile.outputs).find((entry) => entry.entryPoint !== undefined);

@@ -6,7 +6,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LruCache } from '../pool/lru-cache.ts';
-import { type Bundled, bundleStep, type StepSource } from './bundle.ts';
+import type { Bundled, bundleStep, StepSource } from './bundle.ts';
 import { NONE_OUTSIDE, type PackageFolders } from './outside.ts';
 
 export interface Bundler {
@@ -46,7 +46,7 @@ export function createBundleCache(): BundleCache {
 }
 
 export function createBundler(options: BundlerOptions): Bundler {
-  const { packagesDir, outside = () => NONE_OUTSIDE, bundleStep: bundleOne = bundleStep } = options;
+  const { packagesDir, outside = () => NONE_OUTSIDE, bundleStep: bundleOne = bundleHere } = options;
   const { cache: cached = createBundleCache() } = options;
   const underWay = new Map<string, Promise<Bundled>>();
 
@@ -73,6 +73,9 @@ export function createBundler(options: BundlerOptions): Bundler {
 
   return { bundle };
 }
+
+/** Loads what bundles with the first step: a server has processes that bundle. */
+const bundleHere: typeof bundleStep = async (...of) => (await import('./bundle.ts')).bundleStep(...of);
 
 async function stampOfFile(path: string): Promise<string> {
   const found = await stat(path).catch(() => null);

@@ -9,8 +9,8 @@
 // took too long is known, and is not retried.
 
 import { stat } from 'node:fs/promises';
-import { Refusal } from '../../domain/fault.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import type { Log } from '../../ports.ts';
 import type { Cgroups } from '../isolation/cgroups.ts';
 import { KERNEL_MB } from '../isolation/limited.ts';

@@ -10,7 +10,7 @@
 
 import { SourceMap } from 'node:module';
 import { dirname, join, sep } from 'node:path';
-import { type TransformOptions, transform } from 'esbuild';
+import type { TransformOptions } from 'esbuild';
 import { KIB } from '../../domain/limits.ts';
 import type { CodeProblem } from './bundle-options.ts';
 
@@ -100,6 +100,8 @@ type Transformed = { readonly code: string; readonly map: string } | { readonly 
 
 /** Runs the bundler's transform. `error` is the offset of the first error. Null when the error has no place. */
 async function transformed(code: string, options: TransformOptions): Promise<Transformed | null> {
+  // Loaded on demand: the server's process bundles nothing itself.
+  const { transform } = await import('esbuild');
   try {
     return await transform(code, { ...options, logLevel: 'silent', logLimit: 1, tsconfigRaw: '{}' });
   } catch (error) {

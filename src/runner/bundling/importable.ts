@@ -170,7 +170,7 @@ function byPath({ path }: OnResolveArgs, isPackages: boolean): OnResolveResult |
   return refuse(path, 'is not available here: files are named by relative paths');
 }
 
-type Found =
+type ImportResolution =
   /** `native`: the bundler finds the same file by itself, and then knows more about it. */
   { kind: 'native' | 'found'; result: ResolveResult } | { kind: 'none' | 'outside' };
 
@@ -178,7 +178,7 @@ async function find(
   build: PluginBuild,
   roots: Roots,
   { asked, specifier, isFile }: { asked: OnResolveArgs; specifier: Specifier; isFile: boolean },
-): Promise<Found> {
+): Promise<ImportResolution> {
   const dirs = isFile ? [asked.resolveDir, roots.packagesDir] : [roots.packagesDir];
   let isOutside = false;
   for (const resolveDir of dirs) {

@@ -1,6 +1,6 @@
 // Errors that the child throws into user code.
 
-import { PLATFORM_CODES } from '../../domain/fault.ts';
+import { PLATFORM_CODES } from '../../domain/refusal.ts';
 
 /** Codes that a thrown error cannot claim. `ConfigurationError` is not among them: user code may throw that one. */
 export const RESERVED_CODES: ReadonlySet<string> = new Set(

@@ -124,7 +124,7 @@ export function userFor({ user, userOf }: IsolationSettings, ownerId: string): C
   return user === null || userOf === undefined ? user : userOf(ownerId);
 }
 
-type Given = Pick<StartOptions, 'memoryMb' | 'program'> & {
+type NodeOptions = Pick<StartOptions, 'memoryMb' | 'program'> & {
   /** Besides the process's folder; as Node's permission model takes them. */
   readonly readable?: readonly string[];
 };
@@ -132,7 +132,7 @@ type Given = Pick<StartOptions, 'memoryMb' | 'program'> & {
 const NO_FFI = isKnown('--experimental-ffi') ? ['--no-experimental-ffi'] : [];
 
 /** Returns Node's arguments for the program of a child process. */
-export function nodeArguments({ dir, tmp }: Inside, given: Given, confinement: Confinement): string[] {
+export function nodeArguments({ dir, tmp }: Inside, given: NodeOptions, confinement: Confinement): string[] {
   return [
     '--permission',
     // The permission model does not cover node:sqlite, which could open any file, the store's included.

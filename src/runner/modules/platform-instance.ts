@@ -9,7 +9,7 @@ interface Config {
   readonly data?: unknown;
 }
 
-type Ask<C> = (config: C) => Promise<unknown>;
+type Request<C> = (config: C) => Promise<unknown>;
 type Act = (value: never) => unknown;
 
 interface Handler {
@@ -55,7 +55,7 @@ export interface Instance<C> extends Record<'get' | 'delete' | 'head' | 'options
 }
 
 /** Returns an instance that asks with `defaults` below each request's own settings. */
-export function createInstance<C extends Config>(ask: Ask<C>, defaults: C): Instance<C> {
+export function createInstance<C extends Config>(ask: Request<C>, defaults: C): Instance<C> {
   const interceptors = { request: new Interceptors(), response: new Interceptors() };
   const request = (given: C | string, config?: C): Promise<unknown> => {
     const own = typeof given === 'string' ? { ...config, url: given } : given;

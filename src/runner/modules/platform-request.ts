@@ -96,11 +96,11 @@ function without(headers: Headers, names: RegExp): Headers {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.test(name)));
 }
 
-interface Once extends Omit<Sending, 'body'> {
+interface SingleRequest extends Omit<Sending, 'body'> {
   readonly content: SentBody['content'];
 }
 
-function once(sending: Once, signal: AbortSignal): Promise<IncomingMessage> {
+function once(sending: SingleRequest, signal: AbortSignal): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const { method, headers, content } = sending;
     const url = new URL(sending.url);

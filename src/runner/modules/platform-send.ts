@@ -3,8 +3,8 @@
 
 export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'] as const;
 
-type Check = (value: unknown) => boolean;
-type Checks = Readonly<Record<string, Check | Codec>>;
+type Guard = (value: unknown) => boolean;
+type Checks = Readonly<Record<string, Guard | Codec>>;
 
 export interface Invalid {
   readonly value: unknown;
@@ -21,10 +21,10 @@ export interface Codec {
   decode(value: unknown): Decoded;
 }
 
-const isText: Check = (value) => typeof value === 'string';
-const isObject: Check = (value) => typeof value === 'object' && value !== null;
-const isPayload: Check = (value) => isText(value) || isObject(value);
-const isMethod: Check = (value) => (HTTP_METHODS as readonly unknown[]).includes(value);
+const isText: Guard = (value) => typeof value === 'string';
+const isObject: Guard = (value) => typeof value === 'object' && value !== null;
+const isPayload: Guard = (value) => isText(value) || isObject(value);
+const isMethod: Guard = (value) => (HTTP_METHODS as readonly unknown[]).includes(value);
 
 /** Returns a codec of an object; members of `optional` may be undefined, all others are left alone. */
 function codec(required: Checks, optional: Checks = {}): Codec {
@@ -46,7 +46,7 @@ function faultsIn(value: unknown, required: Checks, optional: Checks): Invalid[]
   return faults;
 }
 
-function faultsOf(key: string, value: unknown, check: Check | Codec): Invalid[] {
+function faultsOf(key: string, value: unknown, check: Guard | Codec): Invalid[] {
   if (typeof check === 'function') return check(value) ? [] : [{ value, context: [{ key: '' }, { key }] }];
   const decoded = check.decode(value);
   if (decoded._tag === 'Right') return [];

@@ -9,8 +9,9 @@
 // with the policy `idle` (SCHED_IDLE), whose processes leave the CPU at once (2 cores, a busy machine). Not always: of the wake-ups
 // beside ten loops, 2 to 5 of 100 waited until the next tick, 3 ms on average (bench/README.md).
 
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { setPriority } from 'node:os';
 
 const NORMAL = 0;
@@ -19,25 +20,34 @@ const LOWEST = 19;
 const LEAST_MS = 200;
 /** How many times an equal share is too much. */
 const BEYOND = 1.5;
+/** The part of the least CPU time above which an owner keeps its low priority: one that is about as busy as it says would change each second. */
+const KEPT = 0.5;
 /** In /proc/<pid>/stat, behind the name, which may contain anything. */
 const SESSION = 3;
 
 /**
  * Returns the owners that use much more than the others. `usedMs`: the last second's use of every owner that has a
- * process.
+ * process. `before`: those whose priority is low.
  */
-export function greedy(usedMs: ReadonlyMap<string, number>): ReadonlySet<string> {
+export function greedy(
+  usedMs: ReadonlyMap<string, number>,
+  before: ReadonlySet<string> = new Set(),
+): ReadonlySet<string> {
   if (usedMs.size < 2) return new Set();
   let total = 0;
   for (const ms of usedMs.values()) total += ms;
   const part = (BEYOND * total) / usedMs.size;
-  return new Set([...usedMs].filter(([, ms]) => ms >= LEAST_MS && ms > part).map(([ownerId]) => ownerId));
+  const leastMs = (ownerId: string): number => (before.has(ownerId) ? KEPT * LEAST_MS : LEAST_MS);
+  return new Set(
+    [...usedMs].filter(([ownerId, ms]) => ms >= leastMs(ownerId) && ms > part).map(([ownerId]) => ownerId),
+  );
 }
 
 /** Sets priorities and policies of processes. */
 export class Priorities {
   /** The processes whose policy changes in this turn. */
   readonly #policies = new Map<number, boolean>();
+  readonly #setter = new PolicySetter();
 
   /** Sets the priority of a process. Returns false where that is not permitted: only root may raise a priority. */
   set(pid: number, isLow: boolean): boolean {
@@ -49,11 +59,10 @@ export class Priorities {
   }
 
   #setPolicies(): void {
-    for (const isLow of [true, false])
-      setPolicy(
-        [...this.#policies].filter((it) => it[1] === isLow).map(([pid]) => pid),
-        isLow,
-      );
+    for (const isLow of [true, false]) {
+      const pids = [...this.#policies].filter((it) => it[1] === isLow).map(([pid]) => pid);
+      if (pids.length > 0) this.#setter.set(pids, isLow);
+    }
     this.#policies.clear();
   }
 }
@@ -109,17 +118,42 @@ function threadsOf(pid: number): number[] {
   }
 }
 
-const SET_EACH = 'policy=$1; shift; for pid do chrt --all-tasks "$policy" --pid 0 "$pid"; done';
+const SET_EACH =
+  'while read -r policy pids; do for pid in $pids; do chrt --all-tasks "$policy" --pid 0 "$pid"; done; done';
+const IDLE_MS = 10_000;
 
 /**
  * Sets the scheduling policy of all threads of processes, `idle` or the default. Node has no function for it; `chrt` of
  * util-linux does it. Where that is missing, only the priority applies.
+ *
+ * A shell reads what to set, and ends when it was idle for some time, or its server ends. Were it started each time, the server would
+ * stand still meanwhile: to start a process it is copied with the tables of its memory, 8 to 57 ms at 400 MB on a busy machine.
  */
-function setPolicy(pids: readonly number[], isLow: boolean): void {
-  if (pids.length === 0) return;
-  const args = ['-c', SET_EACH, 'sh', isLow ? '--idle' : '--other', ...pids.map(String)];
-  const env = { PATH: '/usr/bin:/bin' };
-  spawn('/bin/sh', args, { env, stdio: 'ignore' })
-    .on('error', () => {})
-    .unref();
+class PolicySetter {
+  #shell: ChildProcess | null = null;
+  #idle: NodeJS.Timeout | undefined;
+
+  set(pids: readonly number[], isLow: boolean): void {
+    clearTimeout(this.#idle);
+    this.#shell ??= this.#start();
+    this.#shell.stdin?.write(`${isLow ? '--idle' : '--other'} ${pids.join(' ')}\n`);
+    this.#idle = setTimeout(() => this.#end(), IDLE_MS).unref();
+  }
+
+  #start(): ChildProcess {
+    const env = { PATH: '/usr/bin:/bin' };
+    const shell = spawn('/bin/sh', ['-c', SET_EACH], { env, stdio: ['pipe', 'ignore', 'ignore'] });
+    const gone = (): void => {
+      if (this.#shell === shell) this.#shell = null;
+    };
+    shell.on('error', gone).on('exit', gone).unref();
+    shell.stdin.on('error', gone);
+    (shell.stdin as Socket).unref();
+    return shell;
+  }
+
+  #end(): void {
+    this.#shell?.stdin?.end();
+    this.#shell = null;
+  }
 }

@@ -152,7 +152,7 @@ export class ProcessSlots<P extends SlotProcess> {
       this.#charge(process.ownerId, isLookedAt ? process.sampleCpu() : 0, nowMs);
     }
     const isOver = nowMs - this.#prioritizedAt >= PRIORITIZED_MS;
-    const found = greedy(this.#lately);
+    const found = greedy(this.#lately, this.#greedy);
     this.#greedy = isOver ? found : new Set([...this.#greedy, ...found]);
     for (const process of this.all) process.setLowPriority(this.#greedy.has(process.ownerId));
     if (!isOver) return;

@@ -31,7 +31,7 @@ interface MessageThrottleOptions {
   readonly bytesPerSecond?: number | undefined;
 }
 
-interface Active {
+interface ActiveOwner {
   readonly ownerId: string;
   readonly atMs: number;
 }
@@ -42,8 +42,8 @@ export class MessageThrottle {
   /** By owner: when the next message may be read. */
   readonly #nextAtMs = new Map<string, number>();
   /** The owner that was active last, and the last one before that was another. */
-  #last: Active | null = null;
-  #otherLast: Active | null = null;
+  #last: ActiveOwner | null = null;
+  #otherLast: ActiveOwner | null = null;
   #isClosed = false;
 
   constructor({ nowMs, bytesPerSecond = BYTES_PER_SECOND }: MessageThrottleOptions) {

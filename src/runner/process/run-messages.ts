@@ -16,7 +16,7 @@ interface MessageContext {
   readonly log: Log;
 }
 
-interface Received {
+interface ReceivedMessage {
   readonly message: Message;
   /** The message's own bytes; null: it has none. */
   readonly body: Buffer | null;
@@ -28,7 +28,7 @@ interface Received {
  */
 export function applyRunMessage(
   run: RunInFlight,
-  { message, body }: Received,
+  { message, body }: ReceivedMessage,
   { link, clock, log }: MessageContext,
 ): RunOutcome | null {
   switch (message.t) {
@@ -55,7 +55,7 @@ export function applyRunMessage(
   }
 }
 
-function takeAnswer(run: RunInFlight, { message, body }: Received, log: Log): void {
+function takeAnswer(run: RunInFlight, { message, body }: ReceivedMessage, log: Log): void {
   if (run.answered) throw new TypeError('it has been answered before');
   const answer = readAnswer(message.answer, body);
   run.answered = true;

@@ -33,9 +33,9 @@ const NAMES = raw(Object.keys(COLUMNS).join(', '));
 export function auditVerbs({ database }: ConfigCore): AuditStore {
   return {
     writeAudit: async (records, dropped = []) => {
-      if (dropped.length === 0) return database.put(put(records));
+      if (dropped.length === 0) return database.put(putAudit(records));
       await database.write(function* () {
-        yield* send(put(records));
+        yield* send(putAudit(records));
         yield* send(sql`DELETE FROM audit WHERE id ${isAmong(dropped)}`);
       });
     },
@@ -53,7 +53,8 @@ export function auditVerbs({ database }: ConfigCore): AuditStore {
   };
 }
 
-function put(records: readonly AuditRecord[]): Sql {
+/** Returns the statement that writes records, or completes those that are there. */
+export function putAudit(records: readonly AuditRecord[]): Sql {
   return sql`INSERT INTO audit (${NAMES}) SELECT ${NAMES} FROM ${tableOf(COLUMNS, records.map(cellsOf))} WHERE true
     ON CONFLICT (id) DO UPDATE SET status = excluded.status, target_id = excluded.target_id, count = excluded.count`;
 }

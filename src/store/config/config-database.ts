@@ -21,10 +21,17 @@ export interface Writing {
   nextTurn(): Sql;
   /** Called when the settings of a workflow or source have changed. */
   throttleChanged(of: Listener, hasThrottle: boolean): void;
-  /** Cancels the runs that wait for a workflow or source that was deleted. */
-  cancelRuns(of: Listener): void | Promise<void>;
+  /**
+   * Cancels the runs that wait for a workflow or source that was deleted, or whose owner was: all of them, or on SQLite, which
+   * does nothing else meanwhile, at most `most` in each state.
+   */
+  cancelRuns(of: Listener, most?: number): void | Promise<void>;
+  /** Called when keys were revoked, or their sessions ended. */
+  keysChanged(): void;
   /** Called when a webhook was made, changed or deleted: routing reads it again. */
   webhookWritten(id: string): void;
+  /** Called when an owner is gone with all that it owned. */
+  ownerRemoved(ownerId: string): void;
   /** Locks the deliveries to a listener: none is claimed or queued until the transaction is over. Undefined: there is no queue. */
   lockDeliveries(of: Listener): MaybeLater<LockedDeliveries | undefined>;
 }
@@ -35,7 +42,8 @@ type MaybeLater<T> = T | Promise<T>;
 export interface LockedDeliveries {
   /** Makes the deliveries that are in one of the states due at once. Returns how many. */
   sendAgain(deliveries: readonly number[], states: readonly DeliveryState[]): MaybeLater<number>;
-  move(move: ListenerMove): MaybeLater<void>;
+  /** Moves deliveries: all of them, or on SQLite, which does nothing else meanwhile, at most `most` in each state. */
+  move(move: ListenerMove, most?: number): MaybeLater<void>;
   /** Resets the webhook's health. */
   forgetHealth(): void;
   /** Applies the webhook's new settings to deliveries that wait; undefined: it is deleted. Called last. */
@@ -63,6 +71,16 @@ export interface ChangeMarks {
   self(): number;
   /** Returns a condition on mark `c`: its process is gone. */
   isAbandoned(): Sql;
+}
+
+/** A table with rows of owners, or of what they own. */
+export interface OwnedTable {
+  readonly table: string;
+  /** Columns of its primary key. */
+  readonly key: string;
+  /** Names the owner, or a record in the table `of`. */
+  readonly column: string;
+  readonly of: 'owners' | 'runnables' | 'webhooks';
 }
 
 export type ConfigVerb<T> = (w: Writing) => Steps<T>;
@@ -98,6 +116,8 @@ export interface ConfigDatabase {
   readonly hotReads: Pick<OwnerStore, 'keyByHash'> & Pick<TriggerStore, 'triggerByKey'>;
   /** Tables of this database alone whose content counts as stored. */
   readonly moreMeasured: readonly MeasuredPart[];
+  /** Tables of this database alone that have rows of an owner. */
+  readonly moreOwned: readonly OwnedTable[];
   readonly openRuns: OpenRunsSql;
   /** Returns until when requests to a place wait, if no row says so; null: a row does, or they do not wait. */
   pauseInMemory(listenerId: string): number | null;

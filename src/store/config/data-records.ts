@@ -14,7 +14,7 @@ import { FOR_UPDATE, isAmongRows, joined, raw, type Sql, sql } from './sql.ts';
 import { all, get, type Steps, send, together } from './steps.ts';
 
 /** A store as its row has it. */
-interface Counted {
+interface StoreCounts {
   readonly storeId: string;
   readonly generation: number;
   readonly records: number;
@@ -119,7 +119,7 @@ export function recordVerbs({ database, clock }: ConfigCore): RecordStore {
   };
 }
 
-function counted(rows: readonly Row[] | undefined, { storeId }: DataPlace): Counted | undefined {
+function counted(rows: readonly Row[] | undefined, { storeId }: DataPlace): StoreCounts | undefined {
   const row = rows?.[0];
   if (!row) return undefined;
   return {
@@ -171,14 +171,14 @@ function fullBy({ records, bytes }: Change, change: Change): 'records' | 'bytes'
   return change.bytes > 0 && bytes + change.bytes > LIMITS.dataStoreBytes ? 'bytes' : null;
 }
 
-function* count({ storeId }: Counted, { records, bytes }: Change): Steps<void> {
+function* count({ storeId }: StoreCounts, { records, bytes }: Change): Steps<void> {
   if (records === 0 && bytes === 0) return;
   yield* send(sql`UPDATE data_stores SET records = records + CAST (${records} AS BIGINT),
     bytes = bytes + CAST (${bytes} AS BIGINT) WHERE id = ${storeId}`);
 }
 
 /** Deletes expired records that still count, except the record of this key, which is about to be replaced. */
-function* makeRoom(of: Counted, { nowMs, key }: { nowMs: number; key: string }): Steps<Counted> {
+function* makeRoom(of: StoreCounts, { nowMs, key }: { nowMs: number; key: string }): Steps<StoreCounts> {
   const gone = yield* deleteExpired(of, { nowMs, most: LIMITS.sweptRecords, except: key });
   yield* count(of, { records: -gone.records, bytes: -gone.bytes });
   return { ...of, records: of.records - gone.records, bytes: of.bytes - gone.bytes };
@@ -193,7 +193,7 @@ interface Expired {
 
 /** Deletes the records that expired first. The caller has locked the store, and changes its counts. */
 export function* deleteExpired(
-  { storeId, generation }: Pick<Counted, 'storeId' | 'generation'>,
+  { storeId, generation }: Pick<StoreCounts, 'storeId' | 'generation'>,
   { nowMs, most, except }: Expired,
 ): Steps<Change> {
   const oldest = sql`SELECT key FROM data_records WHERE store_id = ${storeId} AND generation = ${generation}

@@ -25,13 +25,13 @@ const columns = (nowMs: number): Sql =>
 
 const FROM = raw('data_stores AS s');
 
-interface Which {
+interface StoreKey {
   readonly ownerId: string;
   readonly id: string;
   readonly nowMs: number;
 }
 
-const one = ({ ownerId, id, nowMs }: Which): Sql =>
+const one = ({ ownerId, id, nowMs }: StoreKey): Sql =>
   sql`SELECT ${columns(nowMs)} FROM ${FROM} WHERE id = ${id} AND owner_id = ${ownerId}`;
 
 export function dataStoreVerbs(core: ConfigCore): DataStoreStore {
@@ -76,7 +76,7 @@ export function dataStoreVerbs(core: ConfigCore): DataStoreStore {
   };
 }
 
-function* deleteStore(which: Which): Steps<DataStore | undefined> {
+function* deleteStore(which: StoreKey): Steps<DataStore | undefined> {
   const { ownerId, id } = which;
   // A record that is being set is written first: its writer has locked this row.
   yield* send(sql`SELECT 1 AS one FROM data_stores WHERE id = ${id} AND owner_id = ${ownerId} ${FOR_UPDATE}`);

@@ -1,4 +1,5 @@
-// Groups of errors: their lists, and what owners change of them. Who writes them otherwise: log/groups/error-groups.ts.
+// Groups of errors: their lists, and what owners change of them. The transactions that capture errors write them, too:
+// log/groups/error-groups.ts.
 
 import { type ErrorGroup, groupAt, ordered } from '../../domain/errors/group.ts';
 import { NUMBERS_PER_MS } from '../../domain/ids.ts';

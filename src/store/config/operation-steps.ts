@@ -55,14 +55,14 @@ export function* cancelOperations(webhookId: string, nowMs: number): Steps<void>
     WHERE webhook_id = ${webhookId} AND state IN ('running', 'paused')`);
 }
 
-interface Looked {
+interface DeliveryRow {
   readonly delivery: number;
   readonly entry: number;
   readonly state: DeliveryState;
 }
 
 /** Returns the next deliveries of the webhook, in any state. */
-function* look(row: Row): Steps<Looked[]> {
+function* look(row: Row): Steps<DeliveryRow[]> {
   const rows = yield* all(sql`SELECT delivery, entry, state FROM ${ALL_DELIVERIES}
     WHERE owner_id = ${text(row, 'owner_id')} AND listener_id = ${text(row, 'webhook_id')}
       AND delivery > ${number(row, 'after_number')} AND delivery < ${firstNumberOf(number(row, 'until_ms'))}
@@ -103,7 +103,7 @@ function* sendStep(w: Writing, row: Row): Steps<Stepped> {
 }
 
 /** Locks the events of deliveries against retention, and selects those that it is not deleting at this moment. */
-function lockedOf(deliveries: readonly Looked[]): Sql {
+function lockedOf(deliveries: readonly DeliveryRow[]): Sql {
   const rows = deliveries.map(({ entry }) => ({ entry }));
   return sql`SELECT e.entry FROM ${tableOf({ entry: 'bigint' }, rows)} JOIN emissions AS e ON e.entry = given.entry
     ORDER BY e.entry ${differs({ sqlite: '', postgres: 'FOR KEY SHARE OF e SKIP LOCKED' })}`;

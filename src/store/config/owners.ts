@@ -7,7 +7,7 @@ import { toApiKey, toOwner } from '../rows/resource-rows.ts';
 import type { ConfigCore } from './config-database.ts';
 import { insertRunnable, isOfVersion } from './runnables.ts';
 import { differs, type Sql, sql } from './sql.ts';
-import { get, type Steps, send } from './steps.ts';
+import { all, get, type Steps, send } from './steps.ts';
 
 /** Keeps other nodes from making an owner until the transaction is over. */
 const LOCK_OWNERS = sql`${differs({ sqlite: 'SELECT 1 AS one', postgres: 'LOCK TABLE owners IN SHARE ROW EXCLUSIVE MODE' })}`;
@@ -66,11 +66,21 @@ export function ownerVerbs({ database, seal }: ConfigCore): OwnerStore {
     },
 
     revokeKey: (ownerId, keyId, atMs) =>
-      database.writeRouting(ownerId, function* () {
+      database.writeRouting(ownerId, function* (writing) {
+        writing.keysChanged();
         const revoked = yield* get(sql`UPDATE api_keys
           SET revoked_at_ms = coalesce(revoked_at_ms, CAST (${atMs} AS BIGINT))
           WHERE id = ${keyId} AND owner_id = ${ownerId} RETURNING id`);
         return revoked !== undefined;
+      }),
+
+    endSessions: (ownerId, keyId) =>
+      database.write(function* (writing) {
+        writing.keysChanged();
+        const which = keyId === null ? sql`true` : sql`id = ${keyId}`;
+        const ended = yield* all(sql`UPDATE api_keys SET session_epoch = session_epoch + 1
+          WHERE owner_id = ${ownerId} AND revoked_at_ms IS NULL AND ${which} RETURNING id`);
+        return ended.length;
       }),
 
     touchKey: (keyId, usedAtMs) =>

@@ -1,5 +1,6 @@
 // What owners may use, and what they have stored.
 
+import { NO_QUOTAS } from '../../domain/quota.ts';
 import { MEASURED_AT_ONCE, MEASURED_PARTS, measuredIn, type QuotaStore, toQuotas } from '../contract/quotas.ts';
 import { number, text } from '../rows/cells.ts';
 import type { ConfigCore } from './config-database.ts';
@@ -9,8 +10,12 @@ import { get, send } from './steps.ts';
 export function quotaVerbs({ database }: ConfigCore): QuotaStore {
   const parts = [...MEASURED_PARTS, ...database.moreMeasured];
   return {
-    setQuotas: (ownerId, { processes, cpuSecondsPerMinute, requestsPerSecond, storedBytes }) =>
-      database.write(function* () {
+    // Locked: quotas that were never set have no row to lock.
+    setQuotas: (ownerId, change) =>
+      database.writeLocked(ownerId, function* () {
+        const row = yield* get(sql`SELECT * FROM owner_quotas WHERE owner_id = ${ownerId}`);
+        const quotas = { ...(row ? toQuotas(row) : NO_QUOTAS), ...change };
+        const { processes, cpuSecondsPerMinute, requestsPerSecond, storedBytes } = quotas;
         const written = yield* get(sql`INSERT INTO owner_quotas
             (owner_id, processes, cpu_seconds_per_minute, requests_per_second, stored_bytes)
           SELECT id, CAST (${processes} AS BIGINT), CAST (${cpuSecondsPerMinute} AS BIGINT),
@@ -20,7 +25,7 @@ export function quotaVerbs({ database }: ConfigCore): QuotaStore {
             cpu_seconds_per_minute = excluded.cpu_seconds_per_minute,
             requests_per_second = excluded.requests_per_second, stored_bytes = excluded.stored_bytes
           RETURNING owner_id`);
-        return written !== undefined;
+        return written && quotas;
       }),
 
     listQuotas: async () => {
@@ -47,7 +52,8 @@ export function quotaVerbs({ database }: ConfigCore): QuotaStore {
         yield* send(sql`DELETE FROM owner_bytes WHERE owner_id ${isNotAmong(measured.map((m) => m.ownerId))}`);
         const rows = measured.map(({ ownerId, bytes }) => ({ owner_id: ownerId, bytes, measured_at_ms: atMs }));
         yield* send(sql`INSERT INTO owner_bytes (owner_id, bytes, measured_at_ms)
-          SELECT * FROM ${tableOf({ owner_id: 'text', bytes: 'bigint', measured_at_ms: 'bigint' }, rows)} WHERE true
+          SELECT * FROM ${tableOf({ owner_id: 'text', bytes: 'bigint', measured_at_ms: 'bigint' }, rows)}
+            WHERE given.owner_id IN (SELECT id FROM owners)
           ON CONFLICT (owner_id) DO UPDATE SET bytes = excluded.bytes, measured_at_ms = excluded.measured_at_ms`);
       }),
 

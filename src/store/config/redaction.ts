@@ -1,6 +1,6 @@
 // What owners want to be hidden.
 
-import type { Redaction } from '../../domain/privacy/rules.ts';
+import { NO_REDACTION, type Redaction } from '../../domain/privacy/rules.ts';
 import type { RedactionStore } from '../contract/redaction.ts';
 import { flag, text } from '../rows/cells.ts';
 import type { ConfigCore } from './config-database.ts';
@@ -19,8 +19,11 @@ export function redactionVerbs({ database }: ConfigCore): RedactionStore {
       return new Map(rows.map((row) => [text(row, 'scope_id'), toRedaction(row)]));
     },
 
-    setRedaction: (ownerId, scopeId, { keys, patterns, beforeStoring }) =>
-      database.write(function* () {
+    // Locked: rules that stand nowhere yet have no row to lock.
+    setRedaction: (ownerId, scopeId, change) =>
+      database.writeLocked(ownerId, function* () {
+        const row = yield* get(sql`SELECT * FROM redactions WHERE owner_id = ${ownerId} AND scope_id = ${scopeId}`);
+        const { keys, patterns, beforeStoring } = change(row ? toRedaction(row) : NO_REDACTION);
         const written = yield* get(sql`INSERT INTO redactions (owner_id, scope_id, keys, patterns, before_storing)
           SELECT id, CAST (${scopeId} AS TEXT), CAST (${JSON.stringify(keys)} AS TEXT),
               CAST (${JSON.stringify(patterns)} AS TEXT), ${beforeStoring}

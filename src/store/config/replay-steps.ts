@@ -76,7 +76,7 @@ function* settleStep(w: Writing, row: Row): Steps<boolean> {
       under_way = ${counts.under_way}, fixed = ${counts.fixed}, failed_same = ${counts.failed_same},
       failed_differently = ${counts.failed_differently}, cancelled = ${counts.cancelled}, unknown = ${counts.unknown},
       updated_at_ms = ${w.nowMs}, turn = ${w.nextTurn()} WHERE id = ${id}`);
-  return next.state === 'done' && isAllFixed(counts) && (yield* resolveGroup(w, row, replaying));
+  return next.state === 'done' && isAllFixed(replaying) && (yield* resolveGroup(w, row, replaying));
 }
 
 /** Returns how the operation goes on. One that is paused stays so, and learns what becomes of its canary: else it would wait for it when it is resumed. */

@@ -1,6 +1,7 @@
 // What workflows and sources have in common: their row, deployments, triggers, and the subscriptions of triggers.
 
 import type { Deployment, Subscription, Trigger } from '../../domain/resource.ts';
+import { putErrorRetention, removeErrorRetention } from '../log/retention/errors.ts';
 import { type NamedCode, namedCode } from '../rows/deployment-rows.ts';
 import { type RunnableRow, runnableCells } from '../rows/runnable-rows.ts';
 import type { Seal } from '../seal/seal.ts';
@@ -23,7 +24,7 @@ export interface RunnableWrite {
   readonly ifUpdatedAtMs?: number;
 }
 
-interface Cells {
+interface RunnableCells {
   readonly settings: string;
   readonly component: NamedCode;
   readonly props: string | null;
@@ -35,7 +36,7 @@ interface Cells {
 const NO_CODE: NamedCode = { code: null, hash: null };
 
 /** Returns the columns that differ from the record's fields. */
-function cellsOf({ record, deployment, seal }: RunnableWrite): Cells {
+function cellsOf({ record, deployment, seal }: RunnableWrite): RunnableCells {
   const { componentCode, dedupe = null, secretProps } = record;
   const component = componentCode === undefined ? NO_CODE : namedCode(componentCode);
   if (deployment && component.hash !== null && deployment.steps[0]?.code !== componentCode)
@@ -103,6 +104,7 @@ function* writeParts({ record, deployment, triggers, subscriptions, seal }: Runn
   yield* putTriggerSubscriptions(record, subscriptions);
   yield* putTriggers(triggers);
   yield* watchRunnable(record);
+  yield* putErrorRetention(record);
 }
 
 /**
@@ -118,6 +120,7 @@ export function* deleteRunnable(w: Writing, which: Listener, only: Sql = sql`tru
   yield* send(sql`DELETE FROM source_changes WHERE source_id = ${id}`);
   yield* removeTriggers(which, []);
   yield* unwatch(which);
+  yield* removeErrorRetention(which);
   yield* removeSubscriptions(which);
   yield* send(sql`DELETE FROM source_db WHERE source_id = ${id}`);
   yield* send(sql`DELETE FROM dedupe WHERE source_id = ${id}`);

@@ -51,7 +51,7 @@ const RUNS = differs({
     SELECT run, runnable_id, entry, state, state <> 'cancelled' OR attempt > 1 OR started_at_ms IS NOT NULL FROM runs)`,
 });
 
-function hookRunsOf(marks: ChangeMarks, { ownerId, sourceId }: Which): Sql {
+function hookRunsOf(marks: ChangeMarks, { ownerId, sourceId }: ChangeMark): Sql {
   const since = sql`(SELECT since_ms * ${raw(String(NUMBERS_PER_MS))} FROM source_changes WHERE source_id = ${sourceId})`;
   return sql`SELECT r.run, r.name, r.state, r.has_begun FROM source_changes AS c LEFT JOIN (
       SELECT o.run, e.name, o.state, o.has_begun FROM ${RUNS} AS o JOIN emissions AS e ON e.entry = o.entry
@@ -78,17 +78,17 @@ export function* insertChange(
   return inserted !== undefined;
 }
 
-type Which = Omit<SourceChange, 'kind'>;
+type ChangeMark = Omit<SourceChange, 'kind'>;
 
 /** Counts runs of hooks from now on. Returns false when the change is not this process's. */
-export function* goOnChanging(w: Writing, marks: ChangeMarks, { ownerId, sourceId }: Which): Steps<boolean> {
+export function* goOnChanging(w: Writing, marks: ChangeMarks, { ownerId, sourceId }: ChangeMark): Steps<boolean> {
   const updated = yield* get(sql`UPDATE source_changes SET since_ms = ${w.now}
     WHERE source_id = ${sourceId} AND owner_id = ${ownerId} AND ${isOurs(marks)} RETURNING source_id`);
   return updated !== undefined;
 }
 
 /** Deletes the mark. Returns false when the change is not this process's. */
-export function* endChange(marks: ChangeMarks, { ownerId, sourceId }: Which): Steps<boolean> {
+export function* endChange(marks: ChangeMarks, { ownerId, sourceId }: ChangeMark): Steps<boolean> {
   const ended = yield* get(sql`DELETE FROM source_changes
     WHERE source_id = ${sourceId} AND owner_id = ${ownerId} AND ${isOurs(marks)} RETURNING source_id`);
   return ended !== undefined;

@@ -7,7 +7,7 @@ import type { ResourceStore, SubscriptionStore } from '../contract/resources.ts'
 import { toSubscription } from '../rows/resource-rows.ts';
 import type { ConfigCore, Listener } from './config-database.ts';
 import { readPage } from './pages.ts';
-import { isAmong, isNotAmong, raw, type Sql, sql, tableOf } from './sql.ts';
+import { FOR_UPDATE, isAmong, isNotAmong, raw, type Sql, sql, tableOf } from './sql.ts';
 import { get, type Steps, send } from './steps.ts';
 
 export function subscriptionVerbs({ database }: ConfigCore): SubscriptionStore & Pick<ResourceStore, 'exists'> {
@@ -42,11 +42,15 @@ export function subscriptionVerbs({ database }: ConfigCore): SubscriptionStore &
       return rows.map(toSubscription);
     },
 
-    filterSubscription: (ownerId, id, filter) =>
+    filterSubscription: (ownerId, id, change) =>
       database.writeRouting(ownerId, function* () {
-        const row = yield* get(sql`UPDATE subscriptions SET filter = ${filterText(filter)}
-          WHERE id = ${id} AND owner_id = ${ownerId} AND via = 'subscription' RETURNING *`);
-        return row && toSubscription(row);
+        const row = yield* get(sql`SELECT * FROM subscriptions
+          WHERE id = ${id} AND owner_id = ${ownerId} AND via = 'subscription' ${FOR_UPDATE}`);
+        if (!row) return undefined;
+        const before = toSubscription(row);
+        const filter = change(before);
+        yield* send(sql`UPDATE subscriptions SET filter = ${filterText(filter)} WHERE id = ${id}`);
+        return { ...before, filter };
       }),
 
     deleteSubscription: (ownerId, id) =>

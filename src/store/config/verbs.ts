@@ -6,6 +6,7 @@ import type { AccountStore, DataStoreStore } from '../contract/data.ts';
 import type { DeploymentStore } from '../contract/deployments.ts';
 import type { ErrorGroupStore } from '../contract/error-groups.ts';
 import type { OperationStore } from '../contract/operations.ts';
+import type { OwnerDeletionStore } from '../contract/owner-deletions.ts';
 import type { QuotaStore } from '../contract/quotas.ts';
 import type { RedactionStore } from '../contract/redaction.ts';
 import type {
@@ -24,6 +25,7 @@ import { accountVerbs } from './accounts.ts';
 import { auditVerbs } from './audit.ts';
 import type { ConfigCore } from './config-database.ts';
 import { dataStoreVerbs } from './data-stores.ts';
+import { ownerDeletionVerbs } from './deletion/owner-deletions.ts';
 import { deliveryVerbs } from './deliveries.ts';
 import { deploymentVerbs } from './deployments.ts';
 import { errorGroupVerbs } from './error-groups.ts';
@@ -61,11 +63,13 @@ export type ConfigStore = OwnerStore &
   DataStoreStore &
   AuditStore &
   WatchStore &
-  Pick<ResourceStore, 'exists'>;
+  Pick<ResourceStore, 'exists'> &
+  Omit<OwnerDeletionStore, 'readEmissions'>;
 
 export function configVerbs(core: ConfigCore): ConfigStore {
   return {
     ...ownerVerbs(core),
+    ...ownerDeletionVerbs(core),
     ...quotaVerbs(core),
     ...redactionVerbs(core),
     ...workflowVerbs(core),

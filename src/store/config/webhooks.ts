@@ -88,6 +88,8 @@ export function webhookVerbs({ database, seal }: ConfigCore): WebhookStore {
 function* changed(w: Writing, before: Webhook, after: Webhook | undefined): Steps<void> {
   w.webhookWritten(before.id);
   const deliveries = yield* work(() => w.lockDeliveries(before));
+  // Deleted while another node had just made it: nothing has been queued for it.
+  if (!deliveries && !after) return;
   if (!deliveries) throw new Error(`webhook ${before.id} has no queue`);
   const move = moveOf(before, after);
   const isElsewhere = after !== undefined && after.url !== before.url;

@@ -72,16 +72,27 @@ export interface ReplayWork {
   readonly after: number;
   /** The last error that was looked at; not all are meant. */
   readonly through: number;
-  readonly candidates: readonly ReplayCandidate[];
+  readonly candidates: readonly (ReplayCandidate | ReplayedError)[];
   /** None is left behind them. */
   readonly isLast: boolean;
 }
 
+/** An error that an operation leaves because a replay of it has ended. Its event is not read. */
+export interface ReplayedError {
+  readonly entry: number;
+  readonly emitterId: string | null;
+  readonly groupId: string | null;
+  /** The run that it is of, by which its replays are found. */
+  readonly causeRun: number;
+}
+
 /** What is to become of one error: a replay, unless there is one already, or nothing. */
-export type ReplayChoice = { readonly entry: number; readonly emitterId: string | null } & (
-  | { readonly emission: NewEmission; readonly groupId: string | null }
-  | { readonly reason: string }
-);
+export type ReplayChoice =
+  | ReplayedError
+  | ({ readonly entry: number; readonly emitterId: string | null } & (
+      | { readonly emission: NewEmission; readonly groupId: string | null }
+      | { readonly reason: string }
+    ));
 
 export interface ReplayStep {
   readonly operationId: string;

@@ -22,8 +22,8 @@ export interface StoredBytes {
 }
 
 export interface QuotaStore {
-  /** Replaces all quotas of an owner. Returns false when there is no such owner. */
-  setQuotas(ownerId: string, quotas: Quotas): Promise<boolean>;
+  /** Changes quotas of an owner; what is left out stays. Returns all of them; undefined when there is no such owner. */
+  setQuotas(ownerId: string, change: Partial<Quotas>): Promise<Quotas | undefined>;
   /** Returns the quotas of all owners that have any. */
   listQuotas(): Promise<ReadonlyMap<string, Quotas>>;
   /**

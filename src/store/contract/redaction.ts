@@ -7,6 +7,9 @@ export interface RedactionStore {
   ownersWithRules(): Promise<ReadonlySet<string>>;
   /** Returns all rules of an owner. Those of a deleted workflow are among them: its errors are still shown. */
   redactionsOf(ownerId: string): Promise<Redactions>;
-  /** Replaces the rules of the owner (by its id) or of a workflow. Returns false when there is no such owner or workflow. */
-  setRedaction(ownerId: string, scopeId: string, redaction: Redaction): Promise<boolean>;
+  /**
+   * Replaces the rules of the owner (by its id) or of a workflow by what `change` returns. Returns false when there is no such
+   * owner or workflow.
+   */
+  setRedaction(ownerId: string, scopeId: string, change: (before: Redaction) => Redaction): Promise<boolean>;
 }

@@ -49,6 +49,11 @@ export interface OwnerStore {
   listKeys(ownerId: string): Promise<readonly ApiKey[]>;
   /** Returns false when there is no such key. */
   revokeKey(ownerId: string, keyId: string, atMs: number): Promise<boolean>;
+  /**
+   * Ends all sessions of a key, or, with null, of all the owner's keys, at all nodes: raises `sessionEpoch`. Revoked keys are
+   * left alone. Returns how many keys it was.
+   */
+  endSessions(ownerId: string, keyId: string | null): Promise<number>;
   /** Sets when a key was last used, never to an earlier time. A key that is gone is no error. */
   touchKey(keyId: string, usedAtMs: number): Promise<void>;
 }
@@ -63,6 +68,17 @@ export interface WorkflowWrite {
   readonly subscriptions: readonly Subscription[];
   /** Writes nothing when the workflow has another version; without it, whatever it has. */
   readonly ifUpdatedAtMs?: number;
+  /**
+   * Rejects, with nothing written, unless these are all other workflows of the owner with the name of this one. Of several writes
+   * at once, at any nodes, each sees those before it.
+   */
+  readonly onlyNamed?: readonly NamedWorkflow[] | undefined;
+}
+
+/** A workflow as it was when its name was looked at. */
+export interface NamedWorkflow {
+  readonly id: string;
+  readonly deploymentId: string;
 }
 
 export interface WorkflowStore {
@@ -194,7 +210,11 @@ export interface SubscriptionStore {
    * Replaces the filter of a subscription, if it is one `via: 'subscription'`. Every emission that is accepted later is judged
    * by the new one.
    */
-  filterSubscription(ownerId: string, id: string, filter: EventFilter | null): Promise<Subscription | undefined>;
+  filterSubscription(
+    ownerId: string,
+    id: string,
+    change: (before: Subscription) => EventFilter | null,
+  ): Promise<Subscription | undefined>;
   /** Deletes a subscription, if it is one `via: 'subscription'`. */
   deleteSubscription(ownerId: string, id: string): Promise<Subscription | undefined>;
 }

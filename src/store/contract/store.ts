@@ -31,6 +31,7 @@ import type { CounterStore } from './counters.ts';
 import type { ErrorGroupStore } from './error-groups.ts';
 import type { NodeStore } from './nodes.ts';
 import type { OperationStore, ReplayStep } from './operations.ts';
+import type { OwnerDeletionStore } from './owner-deletions.ts';
 import type {
   DeliveryRecord,
   DeliveryWhole,
@@ -44,8 +45,10 @@ import type {
 } from './records.ts';
 import type { RedactionStore } from './redaction.ts';
 import type { ResourceStore } from './resources.ts';
+import type { ErrorsPlace, PrunedErrors } from './retention.ts';
 import type { SearchStore } from './search.ts';
 import type { SpaceStore } from './space.ts';
+import type { StatsStore } from './stats.ts';
 import type { StreamStore } from './streams.ts';
 import type { WaitStore } from './waits.ts';
 import type { WatchDecision, WatchStore } from './watches.ts';
@@ -124,8 +127,11 @@ export interface AppendOptions {
    * is active now, and numbers its waits from `checkpoint.waits` on.
    */
   readonly continuation?: { readonly checkpoint: string; readonly attempt: number };
-  /** Nothing is written when a replay or retry stands for this error: of several calls at the same time one writes. */
-  readonly unlessReplayed?: RunFailure;
+  /**
+   * Nothing is written when a replay or retry stands for this error: of several calls at the same time one writes.
+   * `byOperation`: only when it is under way, and an operation made it.
+   */
+  readonly unlessReplayed?: RunFailure & { readonly byOperation?: boolean };
 }
 
 export interface Finished {
@@ -257,7 +263,7 @@ export interface Tick {
 }
 
 /** Since when what is not begun waits, of all owners. Null: nothing waits. */
-export interface Waiting {
+export interface LongestWait {
   /** The oldest run that has never begun: when it was queued. */
   readonly runMs: number | null;
   /** The delivery that is due first: when that is, which may be later than now. */
@@ -266,7 +272,7 @@ export interface Waiting {
 
 export interface TimeStore {
   /** Returns what has waited longest. One look for each workflow, source and listener, however much waits for it. */
-  longestWaiting(): Promise<Waiting>;
+  longestWaiting(): Promise<LongestWait>;
   /** Returns schedule triggers whose tick is due, oldest first. */
   dueTriggers(limit: number): Promise<readonly Trigger[]>;
   /**
@@ -300,6 +306,11 @@ export interface TimeStore {
    * until it is null. Also deletes expired idempotency keys, and older audit records and ended operations.
    */
   prune(beforeMs: number, from: number): Promise<{ emissions: number; next: number | null }>;
+  /**
+   * Deletes errors of workflows with `errorRetention`, which `prune` leaves alone: those that neither `beforeMs` nor the workflow
+   * keeps, none with open work. Works in bounded steps, as `prune` does.
+   */
+  pruneErrors(of: { readonly beforeMs: number; readonly nowMs: number }, from: ErrorsPlace): Promise<PrunedErrors>;
 }
 
 export interface Store
@@ -313,12 +324,14 @@ export interface Store
     ErrorGroupStore,
     NoticeStore,
     CounterStore,
+    StatsStore,
     SpaceStore,
     TimeStore,
     WatchStore,
     NodeStore,
     RedactionStore,
     ResourceStore,
+    OwnerDeletionStore,
     AuditStore {
   /** The clock that judges due times: this machine's, or the database's as this node last read it. */
   readonly clock: StoreClock;

@@ -8,12 +8,14 @@ export interface WaitOf {
   readonly waits: number;
 }
 
-/** What a resume or cancel address is checked against. */
+/** What a resume or cancel address, or the owner who ends a wait, is checked against. */
 export interface WaitingRun {
   readonly ownerId: string;
   readonly runnableId: string;
   readonly deploymentId: string;
   readonly state: RunState;
+  /** The wait that it is in, or was in last, from 1; 0: it has not waited, or is over. */
+  readonly waits: number;
 }
 
 export interface WaitStore {
@@ -24,7 +26,7 @@ export interface WaitStore {
   endWaits(
     limit: number,
   ): Promise<{ readonly queued: number; readonly cancelled: readonly number[]; readonly isMore: boolean }>;
-  /** Reads a run without its owner: the caller has checked the run's address. */
+  /** Reads a run without its owner: the caller checks the run's address, or the owner. */
   waitingRun(run: number): Promise<WaitingRun | undefined>;
   /**
    * Ends a wait by request: the run is queued with `request` (JSON text) as its `resumed`, or cancelled. An order may come

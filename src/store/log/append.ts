@@ -2,7 +2,9 @@
 
 import type { NewEmission } from '../../domain/emission.ts';
 import { ERRORS } from '../../domain/emission.ts';
+import type { Replay } from '../../domain/errors/replay.ts';
 import { emitId } from '../../domain/ids.ts';
+import { isOver } from '../../domain/run/run.ts';
 import { FURTHER_ERRORS } from '../check/checks.ts';
 import type { Appended, AppendOptions } from '../contract/store.ts';
 import type { LogWriter } from './port.ts';
@@ -16,7 +18,8 @@ export function append(log: LogWriter, made: NewEmission, options: AppendOptions
     const lastReplay = log.lastReplayOf(made.ownerId, unlessReplayed);
     const { entry } = unlessReplayed;
     const nothing = { firstRun: null, firstRunRefused: false, repeated: null };
-    if (lastReplay) return { entry, emitId: emitId(log.storeTag, entry), claims: log.claims, ...nothing, lastReplay };
+    if (lastReplay && (!unlessReplayed.byOperation || isOperations(lastReplay)))
+      return { entry, emitId: emitId(log.storeTag, entry), claims: log.claims, ...nothing, lastReplay };
   }
   if (idempotency === undefined) return appendedOf(log, write(log, made, options));
   const first = log.findKey(idempotency);
@@ -35,6 +38,11 @@ export function append(log: LogWriter, made: NewEmission, options: AppendOptions
   const written = write(log, made, options);
   log.keepKey(idempotency, { entry: written.emission.entry, run: written.firstRun });
   return appendedOf(log, written);
+}
+
+/** Returns whether an operation runs an event again at this moment, and follows that run. */
+function isOperations({ operationId, state }: Replay): boolean {
+  return operationId !== null && !isOver(state);
 }
 
 function write(log: LogWriter, made: NewEmission, options: AppendOptions): Written {

@@ -28,6 +28,8 @@ function decided(log: LogWriter, { emission, subscribers }: DueFallback): Fallba
   const kept = (reason: string, dueAtMs: number | null): FallbackDecision => ({ entry, told: false, dueAtMs, reason });
   if (subscribers === 'taken') return kept('a subscriber to this error has succeeded', null);
   if (subscribers === 'open') return kept(FALLBACK, log.nowMs + pauseMs(log.nowMs - msOf(entry)));
+  // It may be restored, and is told then.
+  if (log.owner(emission.ownerId)?.deletion) return kept(FALLBACK, log.nowMs + NOTICE_LIMITS.fallbackMostMs);
   const { globalWorkflow, notify } = routeTableOf(emission, log);
   if (!globalWorkflow) return kept('there is no global error workflow', null);
   const reason = reasonAgainstGlobal(emission, globalWorkflow, notify);

@@ -5,27 +5,36 @@ import { msOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Via } from '../../domain/resource.ts';
 import { readPage } from '../config/pages.ts';
-import { differs, isAmongRows, raw, type Sql, sql } from '../config/sql.ts';
+import { differs, isAmongNumbers, isAmongRows, raw, type Sql, sql } from '../config/sql.ts';
 import { all } from '../config/steps.ts';
+import type { OwnerDeletionStore } from '../contract/owner-deletions.ts';
 import type { Ledger, Receipt } from '../contract/records.ts';
 import type { LaterStore } from '../contract/resources.ts';
+import type { StatsStore } from '../contract/stats.ts';
 import type { LogStore, TimeStore } from '../contract/store.ts';
 import { anyOf, type StreamStore } from '../contract/streams.ts';
-import { number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
+import { withinBytes } from '../rows/byte-limit.ts';
+import { flag, number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
 import { toEmission, toEmissionRecord, toLedger } from '../rows/log-rows.ts';
 import { toTrigger } from '../rows/resource-rows.ts';
 import type { Row } from '../rows/rows.ts';
-import { ALL_DELIVERIES, ALL_RUNS, LISTED, type LogReader } from './log-tables.ts';
+import { ledgerHourVerbs } from './ledger-hours.ts';
+import { ALL_DELIVERIES, ALL_RUNS, LISTED, type LogReader, OF_LIVE_OWNER } from './log-tables.ts';
 import { SENT } from './search/error-outcomes.ts';
 
 const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, group_id';
 const LATER_COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, CAST(NULL AS TEXT) AS group_id';
 /** Emissions that wait for their time and are deleted by one statement: a source may have any number of them. */
 const LATER_PER_STEP = 10_000;
+/** Emissions of all owners that one look at those of one owner reads, and about how many bytes of its own. */
+const EMISSIONS_READ = 2000;
+const EMISSION_BYTES_READ = 4 * 1024 * 1024;
 
 type LogReads = Omit<LogStore, 'append' | 'replayErrors'> &
   LaterStore &
+  StatsStore &
   Pick<StreamStore, 'emittersAfter'> &
+  Pick<OwnerDeletionStore, 'readEmissions'> &
   Pick<TimeStore, 'dueTriggers' | 'nextDueAtMs' | 'longestWaiting'>;
 
 export function logReads(log: LogReader): LogReads {
@@ -59,6 +68,20 @@ export function logReads(log: LogReader): LogReads {
       return row && toEmission(row, log);
     },
 
+    readEmissions: async (ownerId, after) => {
+      const page = await database.all(sql`SELECT entry, owner_id = ${ownerId} AS is_theirs,
+          CASE WHEN owner_id = ${ownerId} THEN length(body) ELSE 0 END AS bytes
+        FROM emissions WHERE entry > ${after} ORDER BY entry LIMIT ${EMISSIONS_READ}`);
+      const seen = withinBytes(page, EMISSION_BYTES_READ);
+      const theirs = seen.filter((row) => flag(row, 'is_theirs')).map((row) => number(row, 'entry'));
+      const rows =
+        theirs.length === 0
+          ? []
+          : await database.all(sql`SELECT * FROM emissions WHERE entry ${isAmongNumbers(theirs)} ORDER BY entry`);
+      const last = seen.at(-1);
+      return { items: rows.map((row) => toEmission(row, log)), next: last ? number(last, 'entry') : null };
+    },
+
     receipts: (ownerId, entry) =>
       receiptsOf(
         log,
@@ -66,6 +89,8 @@ export function logReads(log: LogReader): LogReads {
       ),
 
     ledger: (ownerId) => readLedger(log, ownerId),
+
+    ...ledgerHourVerbs(log),
 
     emittersAfter: async ({ after, upTo }) => {
       const rows = await database.planned(
@@ -105,7 +130,7 @@ export function logReads(log: LogReader): LogReads {
     dueTriggers: async (limit) => {
       // The database's clock decides what is due: no tick comes early because this node's clock is fast.
       const rows = await database.all(sql`SELECT * FROM triggers WHERE next_at_ms <= (SELECT ${log.now()})
-        ORDER BY next_at_ms LIMIT ${limit}`);
+        AND ${OF_LIVE_OWNER} ORDER BY next_at_ms LIMIT ${limit}`);
       return rows.map(toTrigger);
     },
 
@@ -149,12 +174,12 @@ const WAITING_RUNS = differs({
 });
 
 const NEXT_DUE = sql`SELECT min(at) AS at FROM (
-  SELECT min(next_at_ms) AS at FROM triggers WHERE next_at_ms IS NOT NULL
-  UNION ALL SELECT min(due_at_ms) FROM watches WHERE due_at_ms IS NOT NULL
+  SELECT min(next_at_ms) AS at FROM triggers WHERE next_at_ms IS NOT NULL AND ${OF_LIVE_OWNER}
+  UNION ALL SELECT min(due_at_ms) FROM watches WHERE due_at_ms IS NOT NULL AND ${OF_LIVE_OWNER}
   UNION ALL SELECT min(closes_at_ms) FROM digests
-  UNION ALL SELECT min(notice_due_ms) FROM error_groups WHERE notice_due_ms IS NOT NULL
+  UNION ALL SELECT min(notice_due_ms) FROM error_groups WHERE notice_due_ms IS NOT NULL AND ${OF_LIVE_OWNER}
   UNION ALL SELECT min(due_at_ms) FROM withheld WHERE due_at_ms IS NOT NULL
-  UNION ALL SELECT min(due_at_ms) FROM later_emissions
+  UNION ALL SELECT min(due_at_ms) FROM later_emissions WHERE ${OF_LIVE_OWNER}
   UNION ALL SELECT min(due_at_ms) FROM ${WAITING_RUNS}) AS due`;
 
 /** Written out: partial indexes apply to words, not to parameters. */
@@ -170,6 +195,12 @@ export function causesOf(log: LogReader, of: { ownerId: string; run: number }, l
 }
 
 /**
+ * Joins in this order. SQLite, which does not know how few were heard, would look through all emissions, deliveries and notices
+ * instead: 140 ms with 100,000 errors.
+ */
+const THEN = differs({ sqlite: 'CROSS JOIN', postgres: 'JOIN' });
+
+/**
  * Returns every run, delivery and withheld listener of emissions, including the mails and requests that their runs sent, and of
  * an error the notices that tell of it.
  * `heard` selects entries; a mail or request that a run sent has the `via` of that run. One statement, so that it sees one
@@ -178,11 +209,11 @@ export function causesOf(log: LogReader, of: { ownerId: string; run: number }, l
 async function receiptsOf({ database }: LogReader, heard: Sql): Promise<Receipt[]> {
   const rows = await database.all(sql`WITH heard AS (${heard}),
     sent AS (SELECT heard.entry AS root, emissions.entry, runs.via
-      FROM heard JOIN ${ALL_RUNS} AS runs ON runs.entry = heard.entry JOIN emissions ON emissions.cause_run = runs.run
+      FROM heard ${THEN} ${ALL_RUNS} AS runs ON runs.entry = heard.entry ${THEN} emissions ON emissions.cause_run = runs.run
       WHERE heard.via IS NULL AND emissions.name IN ${SENT}),
     noticed AS (SELECT failed.entry AS root, notices.entry, CAST(NULL AS TEXT) AS via
-      FROM heard JOIN emissions AS failed ON failed.entry = heard.entry AND failed.name = ${NAMES.errors}
-      JOIN emissions AS notices ON notices.digest_key = failed.group_id AND notices.name = ${NAMES.notice}
+      FROM heard ${THEN} emissions AS failed ON failed.entry = heard.entry AND failed.name = ${NAMES.errors}
+      ${THEN} emissions AS notices ON notices.digest_key = failed.group_id AND notices.name = ${NAMES.notice}
         AND notices.entry > failed.entry AND notices.item_id = (SELECT first.item_id FROM emissions AS first
           WHERE first.digest_key = failed.group_id AND first.name = ${NAMES.notice} AND first.entry > failed.entry
             AND first.item_ts >= failed.entry ORDER BY first.entry LIMIT 1)
@@ -192,14 +223,14 @@ async function receiptsOf({ database }: LogReader, heard: Sql): Promise<Receipt[
     SELECT * FROM (
       SELECT heard.entry AS root, heard.entry, 1 AS place, 'run' AS kind, runs.run AS number,
         runs.runnable_id AS listener_id, runs.subscription_id, runs.via, runs.state, runs.error_code AS reason
-        FROM heard JOIN ${ALL_RUNS} AS runs ON runs.entry = heard.entry WHERE heard.via IS NULL
+        FROM heard ${THEN} ${ALL_RUNS} AS runs ON runs.entry = heard.entry WHERE heard.via IS NULL
       UNION ALL SELECT told.root, told.entry, 2, CASE deliveries.kind WHEN 'mail' THEN 'mail' ELSE 'delivery' END,
         deliveries.delivery, deliveries.listener_id, deliveries.subscription_id, coalesce(told.via, deliveries.via),
         deliveries.state, NULL
-        FROM told JOIN ${ALL_DELIVERIES} AS deliveries ON deliveries.entry = told.entry
+        FROM told ${THEN} ${ALL_DELIVERIES} AS deliveries ON deliveries.entry = told.entry
       UNION ALL SELECT told.root, told.entry, 3, 'withheld', NULL, withheld.listener_id, withheld.subscription_id,
         coalesce(told.via, withheld.via), 'withheld', withheld.reason
-        FROM told JOIN withheld ON withheld.entry = told.entry
+        FROM told ${THEN} withheld ON withheld.entry = told.entry
     ) AS receipts ORDER BY root, entry, place, number, listener_id`);
   return rows.map(toReceipt);
 }

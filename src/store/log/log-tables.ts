@@ -23,6 +23,10 @@ export const ALL_DELIVERIES = sql`${differs({ sqlite: 'deliveries', postgres: 'a
 export const LISTED = differs({ sqlite: 'flags & 8', postgres: 'listed' });
 export const REPLAY = differs({ sqlite: '(emissions.flags & 2) <> 0 AS replay', postgres: 'emissions.replay' });
 
+/** A condition on rows: their owner is not being deleted, so what is due of it happens. Hardly ever is an owner being deleted. */
+export const IS_OF_LIVE_OWNER = 'owner_id NOT IN (SELECT id FROM owners WHERE purge_at_ms IS NOT NULL)';
+export const OF_LIVE_OWNER = raw(IS_OF_LIVE_OWNER);
+
 /** Columns of a run `runs`, its emission, and the emission of its error, `failures`, if any. */
 export const LISTED_RUN = sql`runs.run, runs.runnable_id, runs.deployment_id, runs.state, runs.attempt, runs.entry,
   runs.started_at_ms, runs.ended_at_ms, runs.summary, runs.error_entry, runs.error_code, runs.wait_kind, runs.due_at_ms,

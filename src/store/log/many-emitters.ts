@@ -10,7 +10,7 @@ import { LISTED, type LogReader } from './log-tables.ts';
 /** What one statement looks at, in the index alone: other work goes on between two. */
 const LOOKED_AT = 1000;
 
-interface Wanted {
+interface ChannelRead {
   readonly channel: EmissionFilter;
   readonly stretch: Stretch;
   /** Reads the records of these entries that are still there, oldest first, up to the bound on bytes. */
@@ -20,7 +20,7 @@ interface Wanted {
 /** Returns the next records of a wildcard's channel. None: the whole stretch has none. */
 export async function emissionsOfMany(
   database: Pick<LogReader['database'], 'planned'>,
-  { channel, stretch, read }: Wanted,
+  { channel, stretch, read }: ChannelRead,
 ): Promise<readonly LoggedRecord[]> {
   const { ownerId, emitterId, name } = channel;
   for (let { after } = stretch; ; ) {

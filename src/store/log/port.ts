@@ -24,6 +24,7 @@ import type { WatchKind } from '../../domain/watch/watch.ts';
 import type { ReplayResult, ReplayStep } from '../contract/operations.ts';
 import type { Claims, Idempotency, RunFailure, Tick } from '../contract/store.ts';
 import type { WatchDecision } from '../contract/watches.ts';
+import type { LastReplay } from './replays/last-replays.ts';
 
 /** What a verb has claimed for this process; filled until the transaction is committed. */
 export interface ClaimsSoFar extends Claims {
@@ -137,7 +138,7 @@ export interface LockedReplay {
   readonly lastEntry: number;
   readonly replaying: Replaying;
   /** By entry, for the errors that the step may replay. They are locked. */
-  readonly lastReplays: ReadonlyMap<number, Replay>;
+  readonly lastReplays: ReadonlyMap<number, LastReplay>;
 }
 
 /** What a step has written. */

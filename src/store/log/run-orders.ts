@@ -43,7 +43,7 @@ export async function untilUnchanged<T>(run: number, look: () => Promise<T | typ
   throw new StoreUnavailable(`run ${run} changes all the time`);
 }
 
-interface Found extends Listener {
+interface ListedRun extends Listener {
   readonly state: RunState;
   readonly waits: number;
   readonly waitKind: WaitKind | null;
@@ -60,7 +60,7 @@ const EVERY_RUN = differs({
 const NOT_STOPPED = differs({ sqlite: '', postgres: 'AND NOT cancel_asked' });
 const AWAITED_BY = differs({ sqlite: 'NULL AS awaited_by', postgres: 'awaited_by' });
 
-function* find(run: number): Steps<Found | undefined> {
+function* find(run: number): Steps<ListedRun | undefined> {
   const row = yield* get(
     sql`SELECT owner_id, runnable_id, state, waits, wait_kind, is_ordered FROM ${EVERY_RUN} AS every WHERE run = ${run}`,
   );

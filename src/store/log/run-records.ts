@@ -3,12 +3,12 @@
 import { utf8 } from '../../domain/bytes.ts';
 import { errorIn } from '../../domain/failure.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import type { RunState } from '../../domain/run/run.ts';
+import { isOver, type RunState } from '../../domain/run/run.ts';
 import { readPage } from '../config/pages.ts';
-import { raw, sql } from '../config/sql.ts';
+import { differs, raw, sql } from '../config/sql.ts';
 import type { RunStore } from '../contract/store.ts';
 import type { WaitStore } from '../contract/waits.ts';
-import { bytes, numberOrNull, text, textOrNull } from '../rows/cells.ts';
+import { bytes, number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
 import { toListedRun } from '../rows/log-rows.ts';
 import { causesOf } from './log-records.ts';
 import { ALL_RUNS, LISTED_RUN, type LogReader, RUNS_IN } from './log-tables.ts';
@@ -60,7 +60,7 @@ export function runReads(log: LogReader): Pick<RunStore, 'listRuns' | 'getRun'> 
 
     waitingRun: async (run) => {
       const row = await database.get(
-        sql`SELECT owner_id, runnable_id, deployment_id, state FROM ${ALL_RUNS} AS runs WHERE run = ${run}`,
+        sql`SELECT owner_id, runnable_id, deployment_id, state, ${WAITS} FROM ${ALL_RUNS} AS runs WHERE run = ${run}`,
       );
       return (
         row && {
@@ -68,8 +68,15 @@ export function runReads(log: LogReader): Pick<RunStore, 'listRuns' | 'getRun'> 
           runnableId: text(row, 'runnable_id'),
           deploymentId: text(row, 'deployment_id'),
           state: text<RunState>(row, 'state'),
+          // Of a run that is over, Postgres does not keep it.
+          waits: isOver(text<RunState>(row, 'state')) ? 0 : number(row, 'waits'),
         }
       );
     },
   };
 }
+
+const WAITS = differs({
+  sqlite: 'waits',
+  postgres: 'coalesce((SELECT o.waits FROM open_runs AS o WHERE o.run = runs.run), 0) AS waits',
+});

@@ -10,7 +10,7 @@ import { failureOfRun, queueFull } from '../../domain/failure.ts';
 import { emitId } from '../../domain/ids.ts';
 import { NOTICE_LIMITS } from '../../domain/notices/limits.ts';
 import { isBesideHooks, type Runnable } from '../../domain/resource.ts';
-import { listenerOfTarget, type RouteTarget, route } from '../../domain/route.ts';
+import { listenerOfTarget, type RouteTarget, route, withheldFromAll } from '../../domain/route.ts';
 import type { Fault } from '../../domain/run/run.ts';
 import { startOf } from '../../domain/run/run-times.ts';
 import { continuedFrom } from '../../domain/run/run-trace.ts';
@@ -29,24 +29,25 @@ export interface Written {
 }
 
 /** About the runs that an emission causes. */
-interface Caused extends Pick<AppendOptions, 'continuation' | 'isAwaited'> {
+interface RunInsert extends Pick<AppendOptions, 'continuation' | 'isAwaited'> {
   /** With a continuation: the deployment that the run has until it ends, instead of the active one. */
   readonly deploymentId?: string;
 }
 type RunTarget = Extract<RouteTarget, { kind: 'run' }>;
 type DeliveryTarget = Exclude<RouteTarget, RunTarget>;
 
-const NOTHING: Caused = {};
+const NOTHING: RunInsert = {};
 
 /** Writes an emission and what it causes. */
-export function writeEmission(log: LogWriter, made: NewEmission, options: Caused = NOTHING): Written {
+export function writeEmission(log: LogWriter, made: NewEmission, options: RunInsert = NOTHING): Written {
   const entry = log.nextNumber();
   const id = emitId(log.storeTag, entry);
   const emission = withGroup(log, { ...made, entry, emitId: id, traceId: made.traceId ?? id });
   log.insertEmission(emission);
   log.count(made.ownerId, 'emissions', 1);
   if (made.name === ERRORS) log.count(made.ownerId, 'errors', 1);
-  const { targets, withheld } = route(made, routeTableOf(made, log));
+  const routed = route(made, routeTableOf(made, log));
+  const { targets, withheld } = log.owner(made.ownerId)?.deletion ? withheldFromAll(routed) : routed;
   let first: { readonly run: number; readonly isRefused: boolean } | null = null;
   for (const target of targets) {
     if (target.kind === 'run') {

@@ -13,8 +13,14 @@ CREATE TABLE owners (
   -- JSON: ids of the channels that hear of errors
   channel_ids TEXT NOT NULL DEFAULT '[]',
   created_at_ms BIGINT NOT NULL,
-  updated_at_ms BIGINT NOT NULL
+  updated_at_ms BIGINT NOT NULL,
+  -- when its deletion was asked for, and when what it owns is deleted; null: it is not being deleted
+  deleted_at_ms BIGINT,
+  purge_at_ms BIGINT,
+  -- how far that is, JSON; null: it has not begun
+  purge TEXT
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX owners_purge ON owners (purge_at_ms) WHERE purge_at_ms IS NOT NULL;
 
 CREATE TABLE api_keys (
   id ID PRIMARY KEY,
@@ -29,6 +35,8 @@ CREATE TABLE api_keys (
   expires_at_ms BIGINT,
   last_used_at_ms BIGINT,
   revoked_at_ms BIGINT,
+  -- how often all of its sessions were ended
+  session_epoch INT NOT NULL DEFAULT 0,
   -- the only one whose errors it reports; null: any of the owner's
   workflow_id ID
 ) STRICT, WITHOUT ROWID;
@@ -101,6 +109,9 @@ CREATE TABLE runnables (
   additional_props TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX runnables_owner ON runnables (owner_id, id);
+
+-- Of the settings of workflows, what retention reads: whose errors are kept longer than everything is.
+CREATE TABLE error_retentions (emitter_id ID PRIMARY KEY, owner_id ID NOT NULL, days INT, newest INT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE deployments (
   id ID PRIMARY KEY,

@@ -200,6 +200,20 @@ CREATE TABLE error_group_deployments (
 @postgres ) HOT;
 `;
 
+export const LEDGER_HOURS = `
+-- The figures of the ledger as they were last noted within each hour since 1970, of owners for whom something happened then.
+CREATE TABLE ledger_hours (
+  owner_id ID NOT NULL,
+  hour INT NOT NULL,
+  events BIGINT NOT NULL,
+  runs BIGINT NOT NULL,
+  errors BIGINT NOT NULL,
+  deliveries BIGINT NOT NULL,
+  PRIMARY KEY (owner_id, hour)
+@sqlite ) STRICT, WITHOUT ROWID;
+@postgres ) HOT;
+`;
+
 export const ATTEMPTS = `
 CREATE TABLE attempts (
   delivery BIGINT NOT NULL,
@@ -244,6 +258,8 @@ CREATE TABLE operations (
   last_entry BIGINT NOT NULL DEFAULT 0,
   is_through BOOLEAN NOT NULL DEFAULT false,
   is_canary_over BOOLEAN NOT NULL DEFAULT false,
+  -- an error was left although its replay has failed in another way
+  has_left_unfixed BOOLEAN NOT NULL DEFAULT false,
   stop_at BIGINT,
   -- how many replays may begin now, and by its rate not before when
   room BIGINT NOT NULL DEFAULT 0,

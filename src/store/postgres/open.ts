@@ -8,7 +8,7 @@ import type { Store } from '../contract/store.ts';
 import { FullEmitters } from '../log/groups/full-emitters.ts';
 import { logReads } from '../log/log-records.ts';
 import { replayReads } from '../log/replays/replay-records.ts';
-import { retentionVerbs } from '../log/retention.ts';
+import { retentionVerbs } from '../log/retention/retention.ts';
 import { runReads } from '../log/run-records.ts';
 import { errorSearches } from '../log/search/error-search.ts';
 import { runSearches } from '../log/search/run-search.ts';

@@ -67,6 +67,7 @@ export function toReplaying(row: Row): Replaying {
     stopAt: numberOrNull(row, 'stop_at'),
     dueAtMs: number(row, 'due_at_ms'),
     isThrough: flag(row, 'is_through'),
+    hasLeftUnfixed: flag(row, 'has_left_unfixed'),
   };
 }
 

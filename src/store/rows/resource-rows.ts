@@ -3,7 +3,7 @@
 import type { EventFilter } from '../../domain/filter/event-filter.ts';
 import type { ApiKey, Scope } from '../../domain/keys.ts';
 import type { Owner, Schedule, Subscription, Trigger, Via } from '../../domain/resource.ts';
-import { flag, json, number, numberOrNull, text, textOrNull } from './cells.ts';
+import { flag, json, number, numberIfRead, numberOrNull, text, textOrNull } from './cells.ts';
 import type { Row } from './rows.ts';
 
 export function toOwner(row: Row): Owner {
@@ -14,9 +14,22 @@ export function toOwner(row: Row): Owner {
     globalErrorWorkflowId: textOrNull(row, 'global_error_workflow_id'),
     digestWindowMs: number(row, 'digest_window_ms'),
     channelIds: json<string[]>(row, 'channel_ids'),
+    deletion: toOwnerDeletion(row),
     createdAtMs: number(row, 'created_at_ms'),
     updatedAtMs: number(row, 'updated_at_ms'),
   };
+}
+
+function toOwnerDeletion(row: Row): Owner['deletion'] {
+  const purgeAtMs = numberOrNull(row, 'purge_at_ms');
+  if (purgeAtMs === null) return null;
+  return { askedAtMs: number(row, 'deleted_at_ms'), purgeAtMs, hasBegun: row.purge !== null };
+}
+
+/** Returns until when the owner of a key or trigger can be restored, if the statement has read that and it is being deleted. */
+function ownerPurgeOf(row: Row): { readonly ownerPurgeAtMs?: number } {
+  const ownerPurgeAtMs = numberIfRead(row, 'owner_purge_at_ms');
+  return ownerPurgeAtMs === null ? {} : { ownerPurgeAtMs };
 }
 
 export function toApiKey(row: Row): ApiKey {
@@ -31,6 +44,8 @@ export function toApiKey(row: Row): ApiKey {
     createdBy: textOrNull(row, 'created_by'),
     lastUsedAtMs: numberOrNull(row, 'last_used_at_ms'),
     workflowId: textOrNull(row, 'workflow_id'),
+    sessionEpoch: number(row, 'session_epoch'),
+    ...ownerPurgeOf(row),
   };
 }
 
@@ -47,6 +62,7 @@ export function toTrigger(row: Row): Trigger {
     schedule: row.schedule === null ? null : json<Schedule>(row, 'schedule'),
     nextAtMs: numberOrNull(row, 'next_at_ms'),
     skippedTicks: number(row, 'skipped_ticks'),
+    ...ownerPurgeOf(row),
   };
 }
 

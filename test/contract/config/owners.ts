@@ -202,6 +202,22 @@ export function ownersContract(harness: Harness): void {
       deepEqual(await stage.store.keyByHash(other.keyHash), other.key);
     });
 
+    it('counts how often its sessions were ended', async () => {
+      await using stage = await Stage.open(harness);
+      const [other, second, gone] = [await stage.neighbour(), stage.make.key(), stage.make.key()];
+      await stage.store.createKey(second, hashOf('a'));
+      await stage.store.createKey(gone, hashOf('b'));
+      await stage.store.revokeKey(stage.owner.id, gone.id, 77);
+      equal(await stage.store.endSessions(stage.owner.id, second.id), 1);
+      equal(await stage.store.endSessions(stage.owner.id, null), 2, 'the revoked one has none');
+      equal(await stage.store.endSessions(stage.owner.id, other.key.id), 0, 'of another owner');
+      await stage.reopen();
+      const epochs = [stage.keyHash, hashOf('a'), other.keyHash].map(async (hash) => {
+        return (await stage.store.keyByHash(hash))?.sessionEpoch;
+      });
+      deepEqual(await Promise.all(epochs), [1, 2, 0]);
+    });
+
     it('hash is not given out twice', async () => {
       await using stage = await Stage.open(harness);
       await rejects(stage.store.createKey(stage.make.key(), stage.keyHash));

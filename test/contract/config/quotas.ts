@@ -27,12 +27,14 @@ export function quotasContract(harness: Harness): void {
       const other = await stage.neighbour();
       const quotas = { processes: 3, cpuSecondsPerMinute: 60, requestsPerSecond: null, storedBytes: 2 ** 50 };
       deepEqual(await stage.store.listQuotas(), new Map());
-      equal(await stage.store.setQuotas(stage.owner.id, { ...NO_QUOTAS, processes: 1 }), true);
-      equal(await stage.store.setQuotas(stage.owner.id, quotas), true);
-      equal(await stage.store.setQuotas('u_0000000000009999', quotas), false);
+      const one = { ...NO_QUOTAS, processes: 1 };
+      deepEqual(await stage.store.setQuotas(stage.owner.id, { processes: 1 }), one);
+      const changes = [{ cpuSecondsPerMinute: 60 }, { storedBytes: 2 ** 50 }, { processes: 3 }];
+      await Promise.all(changes.map((change) => stage.store.setQuotas(stage.owner.id, change)));
+      equal(await stage.store.setQuotas('u_0000000000009999', quotas), undefined);
       await stage.reopen();
       deepEqual(await stage.store.listQuotas(), new Map([[stage.owner.id, quotas]]));
-      equal(await stage.store.setQuotas(other.owner.id, NO_QUOTAS), true);
+      deepEqual(await stage.store.setQuotas(other.owner.id, NO_QUOTAS), NO_QUOTAS);
       deepEqual((await stage.store.listQuotas()).get(other.owner.id), NO_QUOTAS);
     });
   });

@@ -16,12 +16,12 @@ export function redactionContract(harness: Harness): void {
       const of = { keys: [], patterns: [], beforeStoring: true };
       deepEqual(await store.redactionsOf(owner.id), new Map());
       deepEqual(await store.ownersWithRules(), new Set());
-      equal(await store.setRedaction(owner.id, owner.id, of), true);
-      equal(await store.setRedaction(owner.id, owner.id, own), true);
-      equal(await store.setRedaction(owner.id, workflow.id, of), true);
-      equal(await store.setRedaction(other.owner.id, workflow.id, own), false);
-      equal(await store.setRedaction(owner.id, other.owner.id, own), false);
-      equal(await store.setRedaction('u_0000000000009999', 'u_0000000000009999', own), false);
+      equal(await store.setRedaction(owner.id, owner.id, () => of), true);
+      equal(await store.setRedaction(owner.id, owner.id, () => own), true);
+      equal(await store.setRedaction(owner.id, workflow.id, () => of), true);
+      equal(await store.setRedaction(other.owner.id, workflow.id, () => own), false);
+      equal(await store.setRedaction(owner.id, other.owner.id, () => own), false);
+      equal(await store.setRedaction('u_0000000000009999', 'u_0000000000009999', () => own), false);
       deepEqual(await store.ownersWithRules(), new Set([owner.id]));
       await store.deleteWorkflow(owner.id, workflow.id);
       await stage.reopen();

@@ -19,6 +19,7 @@ const SETTINGS = {
   grouping: [{ group: 'payments', code: 'E', message: 'card *', step: 'charge' }],
   watch: { silentAfterMs: 60_000, succeededWithinMs: null, errorRatio: { over: 0.2, ofAtLeast: 5, windowMs: 60_000 } },
   channels: ['ch_0Vj3aBc9dEfGhIjK'],
+  errorRetention: { days: 90, newest: 1000 },
   globalErrors: 'fallback' as const,
 };
 
@@ -69,8 +70,7 @@ export function workflowsContract(harness: Harness): void {
         ...workflow,
         name: 'new',
         settings: SETTINGS,
-        deploymentId: stage.ids.next('d_'),
-        updatedAtMs: 5,
+        ...{ deploymentId: stage.ids.next('d_'), updatedAtMs: 5 },
       };
       const deployment = stage.make.deployment(changed);
       equal(await stage.store.updateWorkflow({ ...write, workflow: changed, deployment }), true);

@@ -77,7 +77,9 @@ export async function next(stage: Pick<Stage, 'store'>): Promise<ReplayStep | nu
 }
 
 function stepOf({ operation, after, through, candidates, isLast }: ReplayWork): ReplayStep {
-  const choices = candidates.map(({ entry, error }): ReplayChoice => {
+  const choices = candidates.map((candidate): ReplayChoice => {
+    if ('causeRun' in candidate) return candidate;
+    const { entry, error } = candidate;
     if (!error) return { entry, emitterId: null, reason: 'it is gone' };
     const { emitterId, groupId } = error;
     return { entry, emitterId, emission: emissionOfReplay(error, null), groupId };

@@ -91,12 +91,12 @@ export function waitOrdersContract(harness: Harness): void {
       await using stage = await Stage.open(harness);
       const workflow = await stage.workflow();
       const { run } = await stage.waiting(workflow);
-      const known = { ownerId: stage.owner.id, runnableId: workflow.id, deploymentId: workflow.deploymentId };
+      const known = { ownerId: stage.owner.id, runnableId: workflow.id, deploymentId: workflow.deploymentId, waits: 1 };
       deepEqual(await stage.store.waitingRun(run), { ...known, state: 'waiting' });
       await resume(stage, run);
       deepEqual(await stage.store.waitingRun(run), { ...known, state: 'queued' });
       await stage.end(only(await stage.claim()));
-      deepEqual(await stage.store.waitingRun(run), { ...known, state: 'succeeded' });
+      deepEqual(await stage.store.waitingRun(run), { ...known, state: 'succeeded', waits: 0 });
       equal(await stage.store.waitingRun(run + 999), undefined);
     });
 

@@ -7,6 +7,7 @@ import { type Errand, startErrand } from '../../support/errand.ts';
 import { createOwner, withScopes } from '../../support/owners.ts';
 import { shareErrand } from '../../support/shared-errand.ts';
 import { createSource, emissions, eventsOf, post, trySource } from '../../support/sources/sources.ts';
+import { withoutIso } from '../../support/wire/iso-times.ts';
 
 const newErrand = shareErrand();
 
@@ -32,7 +33,8 @@ test('an account is made, shown, changed and deleted', async () => {
   const { client } = errand;
   const made = await slackOf(errand, { oauth_access_token: TOKEN, nested: { a: [1, null] }, flag: false });
   assert.match(made.id, /^apn_[0-9A-Za-z]{16}$/);
-  const { id, created_at, updated_at, ...rest } = made;
+  const { id, owner_id, created_at, updated_at, ...rest } = withoutIso(made);
+  assert.equal(owner_id, (await client.get('/v1/users/me')).data.id);
   assert.deepEqual(rest, { app: 'slack', name: 'Team', field_names: ['oauth_access_token', 'nested', 'flag'] });
   assert.ok(Number.isInteger(created_at) && updated_at === created_at);
   assert.deepEqual((await client.get(`/v1/accounts/${id}`)).data, made);

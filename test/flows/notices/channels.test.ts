@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { shareErrand } from '../../support/shared-errand.ts';
+import { withoutIso } from '../../support/wire/iso-times.ts';
 
 const newErrand = shareErrand();
 
@@ -13,7 +14,8 @@ const SLACK = { kind: 'slack', config: { url: 'https://hooks.slack.com/services/
 test('a channel shows its members without secrets', async () => {
   const { client } = await newErrand();
   const made = await client.post('/v1/channels', SLACK);
-  const { id, created_at: createdAt, updated_at: updatedAt, ...shown } = made;
+  const { id, owner_id: ownerId, created_at: createdAt, updated_at: updatedAt, ...shown } = withoutIso(made);
+  match(ownerId, /^u_/);
   match(id, /^ch_[0-9A-Za-z]{16}$/);
   ok(createdAt > 0 && updatedAt > 0);
   const config = { url: 'https://hooks.slack.com/(hidden)' };

@@ -112,9 +112,13 @@ test('a replay without the confirmation of its dry run is refused', async () => 
   // What came since was not looked at: it stays out, and the confirmation is good for the rest.
   await errand.send(failing, { n: 3 });
   await errand.errors(failing.id, 3);
-  assert.equal((await mcp.call('replay_errors', { ...order, confirm })).was_dry_run, false);
-  // It fails as it did: the operation pauses behind the first one.
-  await until('the first to be replayed', async () => (await runs()) === 4);
+  const begun = await mcp.call('replay_errors', { ...order, confirm });
+  assert.equal(begun.was_dry_run, false);
+  // It fails as it did: the operation pauses behind the first one, whose run has ended then.
+  await until('the replay to pause', async () => {
+    return (await mcp.call('read_replay', { operation_id: begun.operation_id })).state === 'paused';
+  });
+  assert.equal(await runs(), 4);
   assert.match(await mcp.refused('replay_errors', { ...order, group_id: 'eg_0Vj3aBc9dEfGhIjK' }), /one of error_ids/);
   assert.match(await mcp.refused('replay_errors', { error_ids: [newest.id], code: 'x' }), /among errors of a group/);
 
@@ -276,4 +280,35 @@ test('a tool’s changes are in the audit log as the key’s own', async () => {
   assert.equal(found.length, 1, 'reading leaves none');
   assert.deepEqual([found[0].status, found[0].client_ip], [200, '127.0.0.1']);
   assert.match(made.workflow_id, /^p_/);
+});
+
+test('tools show nothing of what redaction rules hide', async () => {
+  await using errand = await newErrand();
+  await using mcp = await connectMcp(overHttp(errand.client.url, errand.client.key));
+  const code = `export default ({ steps }) => { throw new Error('no card ' + steps.trigger.event.body.card); }`;
+  const failing = await errand.workflow(code);
+  for (const card of ['4111222233334444', '5111222233334444']) await errand.send(failing, { card, note: `of ${card}` });
+  const [error] = await errand.errors(failing.id, 2);
+  const { groups } = await mcp.call('search_groups', {});
+  const runs = (await errand.client.get(`/v1/workflows/${failing.id}/runs`)).data;
+  const tellsAll = async (): Promise<string[]> => {
+    const group = { group_id: groups[0].id };
+    const asked: [tool: string, of: Json][] = [
+      ['search_errors', {}],
+      ['search_groups', {}],
+      ['read_error', { id: error.id }],
+      ['read_group', { id: groups[0].id }],
+      ['what_differs', group],
+      ['read_run', { id: runs[0].id }],
+      ['replay_errors', group],
+    ];
+    const told = await Promise.all(asked.map(async ([tool, of]) => [tool, JSON.stringify(await mcp.call(tool, of))]));
+    return told.flatMap(([tool = '', text = '']) => (/[45]1112222/.test(text) ? tool : []));
+  };
+  const shown = await tellsAll();
+  for (const tool of ['search_errors', 'read_error', 'read_run'])
+    assert.ok(shown.includes(tool), `${tool} of ${shown}`);
+  const rules = { keys: ['card'], patterns: ['[45]111\\d{12}'] };
+  assert.equal((await errand.client.request('PUT', '/v1/users/me/redaction', rules)).status, 200);
+  assert.deepEqual(await tellsAll(), []);
 });

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer, Client, Json } from '../../support/client.ts';
 import { assertProblem } from '../../support/problem.ts';
+import { startReceiver } from '../../support/receiver.ts';
 import { shareErrand } from '../../support/shared-errand.ts';
 import { createSource } from '../../support/sources/sources.ts';
 
@@ -122,6 +123,75 @@ test('patches at the same time are all made', async () => {
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
   const { env } = (await errand.client.get(path)).data.settings;
   assert.deepEqual(env, { A: 'A', B: 'B', C: 'C', D: 'D' });
+});
+
+test('patches of parts of one member at the same time are all made', async () => {
+  const errand = await newOwner();
+  const { client } = errand;
+  const workflow = await errand.workflow('export default () => {}', { triggers: [] });
+  const webhook = await client.post('/v1/webhooks', { url: 'https://example.com/hook' });
+  const [subscription] = await errand.subscribe(workflow.id, webhook.id);
+  const channel = await client.post('/v1/channels', { kind: 'http', config: { url: 'https://example.com/' } });
+  const own = '/v1/users/me/redaction';
+  const ofWorkflow = `/v1/workflows/${workflow.id}/redaction`;
+  const names = ['a', 'b', 'c'];
+  const each = (path: string, bodyOf: (name: string) => object) =>
+    names.map(async (name) => assert.equal((await patch(client, path, bodyOf(name))).status, 200, path));
+  for (const path of [own, ofWorkflow]) {
+    const parts = [{ keys: ['a'] }, { patterns: ['b'] }, ...(path === own ? [] : [{ before_storing: true }])];
+    await Promise.all(parts.map(async (body) => assert.equal((await patch(client, path, body)).status, 200, path)));
+    assert.deepEqual((await client.get(path)).data, Object.assign({}, ...parts));
+  }
+  await Promise.all(each(`/v1/subscriptions/${subscription.id}`, (name) => ({ filter: { [name]: [1] } })));
+  const { filter } = (await client.get(`/v1/subscriptions/${subscription.id}`)).data;
+  assert.deepEqual(filter, { a: [1], b: [1], c: [1] });
+  await Promise.all(each(`/v1/channels/${channel.id}`, (name) => ({ config: { headers: { [`x-${name}`]: name } } })));
+  const { config } = (await client.get(`/v1/channels/${channel.id}`)).data;
+  assert.deepEqual(Object.keys(config.headers).sort(), ['x-a', 'x-b', 'x-c']);
+});
+
+test('a change of a content that was replaced is refused', async () => {
+  const errand = await newOwner();
+  const { client } = errand;
+  const workflow = await errand.workflow('export default () => {}', { triggers: [] });
+  const webhook = await client.post('/v1/webhooks', { url: 'https://example.com/hook' });
+  const [subscription] = await errand.subscribe(workflow.id, webhook.id);
+  const records = [
+    { path: `/v1/subscriptions/${subscription.id}`, change: (n: number) => ({ filter: { n: [n] } }) },
+    { path: '/v1/users/me/redaction', change: (n: number) => ({ keys: [`key${n}`] }) },
+    { path: `/v1/workflows/${workflow.id}/redaction`, change: (n: number) => ({ keys: [`key${n}`] }) },
+  ];
+  for (const { path, change } of records) {
+    const tagOf = async () => (await client.request('GET', path)).headers.get('etag') ?? '';
+    const put = (n: number, ifMatch: string) => client.request('PUT', path, change(n), { 'if-match': ifMatch });
+    const read = await tagOf();
+    const first = await put(1, read);
+    assert.equal(first.status, 200, first.text);
+    assert.notEqual(await tagOf(), read, path);
+    assert.equal(first.headers.get('etag'), await tagOf(), path);
+    assertProblem(await put(2, read), 412, 'If-Match');
+    assertProblem(await patch(client, path, change(2), { 'if-match': read }), 412, 'If-Match');
+    assert.equal(await tagOf(), first.headers.get('etag'), 'nothing is changed');
+  }
+});
+
+test('what is shown hidden stays what it is when it is sent back', async () => {
+  const { client } = await newOwner();
+  await using receiver = await startReceiver();
+  const config = { url: `${receiver.url}/private`, headers: { authorization: 'Bearer 1', 'x-old': '1' } };
+  const { id } = await client.post('/v1/channels', { kind: 'http', config });
+  const sent = async () => {
+    const count = receiver.received.length;
+    assert.equal((await client.post(`/v1/channels/${id}/test`)).delivered, true);
+    const { headers, path } = (await receiver.wait(count + 1))[count] as Json;
+    return [path, headers.authorization, headers['x-old'], headers['x-new']];
+  };
+  await patched(client, `/v1/channels/${id}`, { config: { headers: { 'x-old': null, 'x-new': '2' } } });
+  assert.deepEqual(await sent(), ['/hook/private', 'Bearer 1', undefined, '2']);
+  const { config: shown } = (await client.get(`/v1/channels/${id}`)).data;
+  assert.deepEqual(shown.headers, { authorization: '(hidden)', 'x-new': '(hidden)' });
+  await client.put(`/v1/channels/${id}`, { config: shown });
+  assert.deepEqual(await sent(), ['/hook/private', 'Bearer 1', undefined, '2']);
 });
 
 test('every PUT says whether it is partial, and those of records have a PATCH', async () => {

@@ -44,6 +44,49 @@ test('every documented query parameter is known', async () => {
   assert.ok(seen > 200, `${seen} parameters`);
 });
 
+/** Returns a value that no such parameter takes; null: any text may be one. */
+function wrongValue(path: string, { name, schema }: Json): string | null {
+  if (['include', 'exclude'].includes(name)) return 'zzqq';
+  // Whose errors they are is looked at first.
+  if (['since', 'until'].includes(name)) return path.includes('{') ? null : 'zzqq';
+  const kinds: Json[] = [schema, ...(schema.anyOf ?? [])];
+  if (kinds.some(({ type, enum: words, pattern }) => type === 'string' && !words && !pattern)) return null;
+  if (kinds.every(({ type, pattern }) => type === 'null' || pattern)) return '\u0001';
+  return 'zzqq';
+}
+
+test('an invalid value of a parameter is refused by its name', async () => {
+  const { client } = await newOwner();
+  const document = await client.get('/v1/openapi.json');
+  const seen = new Set<string>();
+  for (const { method, path, scope } of await operationsOf(client, /^\/(v1|sse)\//)) {
+    if (method !== 'GET' || scope === null || scope === 'admin') continue;
+    const parameters: Json[] = document.paths[path].get.parameters ?? [];
+    for (const parameter of parameters.filter((one) => one.in === 'query')) {
+      const wrong = wrongValue(path, parameter);
+      if (wrong === null) continue;
+      const answer = await client.request('GET', `${pathOf(path)}?${parameter.name}=${encodeURIComponent(wrong)}`);
+      assert.equal(answer.status, 400, `${path} ${parameter.name}: ${answer.text}`);
+      assert.equal(answer.json.errors[0].parameter, parameter.name, path);
+      seen.add(parameter.name);
+    }
+  }
+  const known = [
+    'exclude',
+    'expand',
+    'include',
+    'kind',
+    'limit',
+    'outcome',
+    'replayed',
+    'sort',
+    'state',
+    'told',
+    'via',
+  ];
+  for (const name of [...known, 'since', 'until', 'active', 'code']) assert.ok(seen.has(name), name);
+});
+
 test('public routes take any query', async () => {
   const { client, url } = await newOwner();
   const document = await client.get('/v1/openapi.json');

@@ -30,6 +30,7 @@ test('what @sentry/node reports is listed, grouped and told', async () => {
     'ingest',
     '--service',
     'shop',
+    '--json',
   ]);
   equal(code, 0, stderr);
   const { dsn, workflow_id: workflowId } = JSON.parse(stdout);

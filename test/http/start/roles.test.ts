@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict';
 import { access } from 'node:fs/promises';
 import { test } from 'node:test';
-import { dataPaths, type Role, readConfig } from '../../../src/server/config.ts';
+import { dataPaths, readConfig } from '../../../src/server/config.ts';
 import { clock, random } from '../../../src/server/real-ports.ts';
 import { startService } from '../../../src/server/service.ts';
+import type { Role } from '../../../src/server/settings/roles.ts';
 import { type Client, createClient, type Json } from '../../support/client.ts';
 import { call, SIGNED } from '../../support/data/signed.ts';
 import { createErrandOn, type ErrandActions } from '../../support/flows.ts';

@@ -69,7 +69,9 @@ test('only a bug is told with its stack', () => {
 test('a command makes no store where there is none', async () => {
   await using folder = await createFolder();
   const config = readConfig({ ERRAND_DATA_DIR: join(folder.path, 'nothing') });
-  const listing = administer(config, { clock, random, log }, (administration) => administration.listOwners());
+  const listing = administer(config, { clock, random, log }, (administration) =>
+    Array.fromAsync(administration.listOwners()),
+  );
   await assert.rejects(listing, /^CliError: there is no store at .*nothing/);
   assert.equal((await folder.contents()).size, 0);
 });

@@ -35,6 +35,7 @@ test('types are checked, changes shown, and what is gone asked about', async () 
     'b.ts': answering('B', '2'),
     'lib/price.ts': 'export const price: number = 5;\n',
     'tsconfig.json': TSCONFIG,
+    'package.json': '{"name": "shop"}',
   });
   await symlink(join(ROOT, 'node_modules'), join(folder.path, 'node_modules'));
   const dry = await deploy(folder.path, '--dry-run');
@@ -62,6 +63,62 @@ test('types are checked, changes shown, and what is gone asked about', async () 
   assert.equal((await deploy(folder.path, '--prune', '--yes')).status, 0);
   assert.deepEqual(await names(), ['A']);
   assert.equal((await deploy(join(folder.path, 'a.ts'), '--prune')).status, 1);
+});
+
+test('a project prunes what it deployed itself', async () => {
+  await using errand = await newErrand();
+  const { url, key } = errand.client;
+  const deploy = (...args: string[]) => command(['deploy', ...args, '--url', url], { ERRAND_API_KEY: key });
+  const names = async (): Promise<string[]> =>
+    (await errand.client.get('/v1/workflows')).data
+      .map(({ name }: Json) => name)
+      .filter((name: string) => name !== 'Global error workflow')
+      .sort();
+  await using shop = await createWorkflowFiles({
+    'flows/a.ts': answering('A', '1'),
+    'flows/b.ts': answering('B', '2'),
+    'jobs/c.ts': answering('C', '3'),
+    'package.json': '{"name": "@acme/shop"}',
+  });
+  await using desk = await createWorkflowFiles({ 'd.ts': answering('D', '4'), 'package.json': '{"name": "desk"}' });
+  await using nameless = await createWorkflowFiles({ 'e.ts': answering('E', '5') });
+  for (const path of [join(shop.path, 'flows'), join(shop.path, 'jobs'), desk.path, nameless.path])
+    assert.equal((await deploy(path)).status, 0, path);
+  const refused = await deploy(nameless.path, '--prune', '--yes');
+  assert.equal(refused.status, 2);
+  assert.match(refused.stderr, /no package\.json with a name: name the project with --project/);
+  await shop.remove('flows/b.ts');
+  const pruned = await deploy(join(shop.path, 'flows'), '--prune', '--yes');
+  assert.equal(pruned.status, 0, pruned.stderr);
+  assert.match(pruned.stdout, /^deleted {2}b\.ts {2}p_\w+$/m);
+  assert.deepEqual(await names(), ['A', 'C', 'D', 'E']);
+  assert.equal((await deploy(nameless.path, '--project', 'desk', '--prune', '--yes')).status, 0);
+  assert.deepEqual(await names(), ['A', 'C', 'E'], 'another folder may go on as that project');
+});
+
+test('a path and a name belong to one project', async () => {
+  await using errand = await newErrand();
+  const { url, key } = errand.client;
+  const deploy = (...args: string[]) => command(['deploy', ...args, '--url', url], { ERRAND_API_KEY: key });
+  await using shop = await createWorkflowFiles({ 'a.ts': answering('A', '1'), 'package.json': '{"name": "shop"}' });
+  assert.equal((await deploy(shop.path)).status, 0);
+  await using desk = await createWorkflowFiles({ 'a.ts': answering('Other', '2'), 'package.json': '{"name": "desk"}' });
+  const taken = await deploy(desk.path);
+  assert.equal(taken.status, 1);
+  assert.match(taken.stderr, /a\.ts was deployed by the project "shop", and this one is "desk"/);
+  await desk.remove('a.ts');
+  await desk.write({ 'b.ts': answering('A', '3') });
+  const twin = await deploy(desk.path);
+  assert.equal(twin.status, 1);
+  assert.match(twin.stderr, /"A" was deployed by hand from a\.ts of the project "shop" \(p_\w+\), and would run twice/);
+  assert.equal(await call(await named({ ...errand } as never, 'A')), '200 1');
+  // What says no project, such as an assistant that changes one file, changes the file of the project.
+  const source =
+    "import { defineWorkflow } from 'errand/workflow';\nexport default defineWorkflow({ name: 'A', steps: (flow) => flow.step('one', () => 1) });\n";
+  const changed = await errand.client.put('/v1/workflow_files', { path: 'a.ts', source });
+  assert.equal(changed.result, 'changed');
+  const still = await deploy(desk.path, '--project', 'shop', '--dry-run');
+  assert.match(still.stderr, /gone {5}a\.ts/);
 });
 
 test('a watched folder deployed by hand makes no second workflow', async () => {

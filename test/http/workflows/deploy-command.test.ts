@@ -11,7 +11,7 @@ import { assertProblem } from '../../support/problem.ts';
 import { type Called, call as command } from '../../unit/store/command.ts';
 
 function deploy(errand: Errand, path: string): Promise<Called> {
-  return command(['deploy', path, '--url', errand.url], { ERRAND_API_KEY: API_KEY });
+  return command(['deploy', path, '--json', '--url', errand.url], { ERRAND_API_KEY: API_KEY });
 }
 
 /** It prints one object for each file. */

@@ -12,7 +12,7 @@ import { emissions, post } from '../../support/sources/sources.ts';
 import { type Called, call as command } from '../../unit/store/command.ts';
 
 function deploy(errand: Errand, path: string, ...more: string[]): Promise<Called> {
-  return command(['deploy', path, '--url', errand.url, ...more], { ERRAND_API_KEY: API_KEY });
+  return command(['deploy', path, '--json', '--url', errand.url, ...more], { ERRAND_API_KEY: API_KEY });
 }
 
 function printed({ stdout }: Called): Json[] {

@@ -146,6 +146,59 @@ test('the links of the mail are good', async () => {
   assert.equal((await errand.errors(workflow.id, 2)).length, 2);
 });
 
+test('the links of the mail open a page in a browser, also without a key', async () => {
+  await using errand = await startErrand();
+  const workflow = await errand.workflow(FAIL);
+  await errand.send(workflow, { n: 7 });
+  const [mail] = await mails(errand, 1);
+  const urls = [...(mail?.text ?? '').matchAll(/^https?:\/\/\S+/gm)].map(([url]) => url ?? '');
+  assert.ok(urls.length >= 2, String(mail?.text));
+  const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+  for (const url of urls) {
+    const page = await fetch(url, { headers: { accept } });
+    assert.equal(page.status, 200, url);
+    assert.match(page.headers.get('content-type') ?? '', /^text\/html/, url);
+    await page.body?.cancel();
+  }
+  const [record] = await errand.errors(workflow.id, 1);
+  const address = `${errand.url}/v1/workflows/${workflow.id}/$errors/event_summaries/${record.id}`;
+  const opened = await fetch(address, { headers: { accept }, redirect: 'manual' });
+  assert.deepEqual(
+    [opened.status, opened.headers.get('location')],
+    [303, `/emitters/${workflow.id}/errors/${record.id}`],
+  );
+  // Programs are told as before, and so is what does not exist: nothing is learned from where a browser is sent.
+  assert.equal((await fetch(address)).status, 401);
+  assert.equal((await fetch(address, { headers: { accept, authorization: 'Bearer wrong' } })).status, 401);
+  const nowhere = `${errand.url}/v1/workflows/p_%2F%2Fexample.com/$errors/event_summaries/0-0`;
+  const sent = await fetch(nowhere, { headers: { accept }, redirect: 'manual' });
+  assert.equal(sent.headers.get('location'), '/emitters/p_%2F%2Fexample.com/errors/0-0');
+});
+
+test('a source that is refused to its caller mails nobody', async () => {
+  await using errand = await startErrand();
+  const hooked = `export default { hooks: { async activate() { throw new Error('no such hook'); } }, run() {} };`;
+  assert.equal((await trySource(errand, hooked, { name: 'Refused' })).status, 422);
+  const workflow = await errand.workflow(FAIL);
+  await errand.send(workflow, { n: 7 });
+  const told = await mails(errand, 1);
+  assert.deepEqual(
+    told.map(({ text }) => text.includes('Refused') || text.includes('no such hook')),
+    [false],
+    'only what comes later is told',
+  );
+});
+
+test('a mail to an owner without an address names the owner', async () => {
+  await using errand = await startErrand();
+  await errand.client.put('/v1/users/me', { email: null });
+  const { id } = await me(errand);
+  const workflow = await errand.workflow(FAIL);
+  await errand.send(workflow, { n: 7 });
+  const [mail] = await mails(errand, 1);
+  assert.equal(mail?.to, `${id}@no-address.invalid`);
+});
+
 // The end of a window shows at the next poll: these wait for it side by side.
 describe('digests', { concurrency: true }, () => {
   it('repeats come as one digest', async () => {

@@ -75,6 +75,9 @@ const REFUSED: Record<string, [Json, string][]> = {
     [withSettings({ throttle: { limit: 0, interval_ms: 1000 } }), 'throttle'],
     [withSettings({ throttle: { limit: 1 } }), 'throttle'],
     [withSettings({ retry: { attempts: -1 } }), 'retry'],
+    [withSettings({ error_retention: { days: 0 } }), 'error_retention'],
+    [withSettings({ error_retention: { newest: 99 } }), 'error_retention'],
+    [withSettings({ error_retention: { newest: 100_001 } }), 'error_retention'],
   ],
 };
 

@@ -263,8 +263,8 @@ test('an update leaves what it does not name', async () => {
   await using errand = await startErrand();
   const first = await errand.workflow(ONE, { settings: { concurrency: 3, env: { A: 'b' } } });
   const renamed = await errand.client.put(`/v1/workflows/${first.id}`, { name: 'new name' });
-  const { editor_url, updated_at } = first;
-  assert.deepEqual({ ...renamed, name: first.name, editor_url, updated_at }, first);
+  const { editor_url, updated_at, updated_at_iso } = first;
+  assert.deepEqual({ ...renamed, name: first.name, editor_url, updated_at, updated_at_iso }, first);
   const set = await errand.client.put(`/v1/workflows/${first.id}`, { settings: { concurrency: 4 } });
   assert.equal(set.settings.concurrency, 4);
   assert.deepEqual([set.name, set.deployment_id, set.triggers], ['new name', first.deployment_id, first.triggers]);
@@ -334,4 +334,17 @@ test('callers choose which fields come back', async () => {
   const without = await errand.client.get('/v1/workflows?exclude=owner_id,settings&limit=1');
   assert.equal('owner_id' in without.data[0] || 'settings' in without.data[0], false);
   assert.equal('name' in without.data[0], true);
+});
+
+test('how long errors are kept is set and taken back', async () => {
+  const errand = await newErrand();
+  const made = await errand.workflow(ONE, { settings: { error_retention: { days: 365 } } });
+  assert.deepEqual(made.settings.error_retention, { days: 365, newest: null });
+  const put = async (given: Json) =>
+    (await errand.client.put(`/v1/workflows/${made.id}`, { settings: given })).settings.error_retention;
+  assert.deepEqual(await put({ error_retention: { newest: 5000 } }), { days: null, newest: 5000 });
+  assert.deepEqual(await put({ notify: false }), { days: null, newest: 5000 }, 'what is left out stays');
+  assert.equal(await put({ error_retention: {} }), null, 'neither half is as none');
+  assert.deepEqual(await put({ error_retention: { days: 3650, newest: 100_000 } }), { days: 3650, newest: 100_000 });
+  assert.equal(await put({ error_retention: null }), null);
 });

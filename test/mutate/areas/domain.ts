@@ -106,7 +106,7 @@ export const DOMAIN_MUTATIONS: readonly Mutation[] = [
     ],
     'replays: one failure more before it pauses': ['failed >= stopAt', 'failed > stopAt'],
     'replays: done while one is under way': ['if (isThrough && counts.under_way === 0)', 'if (isThrough)'],
-    'replays: not all fixed is all fixed': ["one === 'replayed_before' || counts[one] === 0", "one !== 'failed_same'"],
+    'replays: not all fixed is all fixed': ['others.some((one) => counts[one] > 0)', 'false'],
     'replays: an error without a group failed the same': [
       'group !== null && group === failedGroup',
       'group === failedGroup',

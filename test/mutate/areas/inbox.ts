@@ -39,7 +39,8 @@ export const INBOX_MUTATIONS: readonly Mutation[] = [
     'groups: the count before is that after': ["number(row, 'n') - errors.length", "number(row, 'n')"],
   }),
   ...of(`${STORE}/log/append.ts`, CONTRACT, {
-    'retries: a second one is made': ['if (lastReplay) return', 'if (false) return'],
+    'retries: a second one is made': ['if (lastReplay && (', 'if (lastReplay && false && ('],
+    'replays: one by hand is made beside that of an operation': ['|| isOperations(lastReplay))', ')'],
   }),
   ...of(`${STORE}/postgres/log/log.ts`, NODES, {
     'retries: two nodes make two': [

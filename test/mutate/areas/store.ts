@@ -53,6 +53,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
       '> runnable.settings.queueLimit',
     ],
     'replays: a paused operation goes on': [" AND state = 'running'\n", '\n'],
+    'replays: what an earlier replay left broken is forgotten': ['hasLeftUnfixed ||= isLeftUnfixed', 'isLeftUnfixed'],
     'replays: what is followed is beyond the bound': ["if (outcome === 'under_way' && !mayBegin) return 'room';", ''],
   }),
   ...of(`${STORE}/log/replays/last-replays.ts`, CONTRACT, {
@@ -63,6 +64,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     'replays: two nodes replay one error': ["postgres: 'FOR NO KEY UPDATE'", "postgres: ''"],
   }),
   ...of(`${STORE}/log/replays/replay-records.ts`, CONTRACT, {
+    'replays: what was replayed takes the room of others': ['|| left.has(error.entry)) continue', ') continue'],
     'replays: other codes are meant': ['isMeant: code === null ||', 'isMeant: true ||'],
     'replays: one owner replays the errors of another': [
       '${isAmongNumbers(named)} AND owner_id = ${ownerId}',
@@ -74,7 +76,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     'replays: a group with newer errors is resolved': ["AND last_entry <= ${number(row, 'last_entry')}", ''],
     'replays: a part of a group resolves it': ['|| code !== null', ''],
     'replays: one that is not fixed resolves the group': [
-      "next.state === 'done' && isAllFixed(counts)",
+      "next.state === 'done' && isAllFixed(replaying)",
       "next.state === 'done'",
     ],
   }),
@@ -154,16 +156,29 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
       '',
     ],
   }),
-  ...of(`${STORE}/log/retention.ts`, ['test/unit/store/expired-keys.test.ts'], {
+  ...of(`${STORE}/log/retention/retention.ts`, ['test/unit/store/expired-keys.test.ts'], {
     'pruning: one step of expired keys is all': ['gone.length === KEYS_PER_STEP', 'false'],
   }),
-  ...of(`${STORE}/log/retention.ts`, CONTRACT, {
+  ...of(`${STORE}/log/retention/retention.ts`, CONTRACT, {
+    'pruning: what is listed goes': ['(NOT p.is_listed OR p.entry <', '(true OR p.entry <'],
+    'pruning: errors that their workflow keeps go': ['AND NOT ${HAS_OWN_RETENTION} AND', 'AND'],
+  }),
+  ...of(`${STORE}/log/retention/errors.ts`, CONTRACT, {
+    'pruning: the newest errors of a workflow go': [
+      'Math.min(of.before, number(oldest',
+      'Math.max(of.before, number(oldest',
+    ],
+    'pruning: errors of a deleted workflow are kept': [
+      'DELETE FROM error_retentions WHERE',
+      'DELETE FROM error_retentions WHERE false AND',
+    ],
+  }),
+  ...of(`${STORE}/log/retention/delete-emissions.ts`, CONTRACT, {
     'pruning: what counted digests tell of is forgotten': [
-      'AND NOT EXISTS (SELECT 1 FROM digests AS g WHERE g.newest_entry = p.entry) AS is_doomed',
-      'AS is_doomed',
+      'AND NOT EXISTS (SELECT 1 FROM digests AS g WHERE g.newest_entry = p.entry)`',
+      '`',
     ],
     'pruning: what has open runs goes': ["AND r.state IN ('queued', 'running', 'waiting')", "AND r.state = 'running'"],
-    'pruning: what is listed goes': ['(NOT p.is_listed OR p.entry <', '(true OR p.entry <'],
     'pruning: numbers are given again': ["VALUES ('last_number',", "VALUES ('a_number',"],
   }),
   ...of(`${STORE}/sqlite/log/transaction.ts`, CONTRACT, {

@@ -11,6 +11,7 @@ import { createReplays } from '../../../src/engine/runs/replays.ts';
 import type { Finished, Store } from '../../../src/store/contract/store.ts';
 import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts';
 import { all, at, defined, none, succeeded, timesInTurn } from '../../contract/fixtures.ts';
+import { replayByHand } from '../../contract/replays/by-hand.ts';
 import {
   counts,
   type Failed,
@@ -94,6 +95,30 @@ test('a run that is retried at two nodes at once is retried once', async () => {
       others.map(({ lastReplay, firstRun }) => [lastReplay?.run, firstRun]),
       [[first?.firstRun, null]],
     );
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+  equal((await stage.store.ledger(stage.owner.id)).runs.queued, 1);
+});
+
+test('an error that is replayed by hand at one node is followed at another', async () => {
+  await using nodes = await storesOn(2);
+  const stage = await failedOn(nodes);
+  const [one, other] = [at(nodes.stores, 0), at(nodes.stores, 1)];
+  const error = at(stage.entries, 0);
+  const operation = await start(stage, { entries: [error] });
+  while ((await one.stepOperation()).isMore);
+  const step = defined(await next({ store: one }));
+  const sql = postgres(nodes.url, { max: 2, onnotice: () => undefined });
+  try {
+    const { release, locked } = holding(sql, stage.flow.id);
+    await locked;
+    const [byHand, stepped] = [replayByHand(stage, error, { at: other }), one.replayErrors(step)];
+    await until('both to wait for a lock', async () => (await lockWaits(sql)) === 2);
+    await release();
+    const [{ firstRun, lastReplay }, { made }] = await Promise.all([byHand, stepped]);
+    equal((firstRun === null ? 0 : 1) + made, 1, 'one of them makes the run');
+    equal(at(await results(stage, operation), 0).run, firstRun ?? lastReplay?.run);
   } finally {
     await sql.end({ timeout: 1 });
   }

@@ -285,3 +285,20 @@ test('what comes after a burst elsewhere is listed after it', async () => {
     );
   }
 });
+
+test('many errors are replayed where no node delivers', async () => {
+  await using nodes = await startNodes({ ERRAND_ROLES: 'api' }, { ERRAND_ROLES: 'run' });
+  const [a] = nodes.all;
+  const workflow = await a.workflow(FAIL);
+  for (let n = 0; n < 3; n++) await a.send(workflow, { n });
+  await until('three errors', async () => (await a.client.get('/v1/errors')).data.length === 3);
+  await a.client.put(`/v1/workflows/${workflow.id}`, {
+    steps: [{ namespace: 'step', code: 'export default () => 1' }],
+  });
+  const operation = await a.client.post('/v1/replays', { workflow_id: workflow.id, ordered: true });
+  const { replay } = await until('the end of the operation', async () => {
+    const { data } = await a.client.get(`/v1/operations/${operation.id}`);
+    return data.state === 'done' && data;
+  });
+  assert.equal(replay.fixed, 3);
+});

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import postgres from 'postgres';
 import { at, emit, none, parsed, succeeded } from '../../contract/fixtures.ts';
 import type { Json } from '../../support/client.ts';
+import { OWN, sessionOf } from '../../support/owners.ts';
 import { holding, lockWaits } from '../../support/postgres/holding.ts';
 import { createSource, ECHO_SOURCE, post } from '../../support/sources/sources.ts';
 import { listen, streamPath } from '../../support/stream.ts';
@@ -70,6 +71,19 @@ test('a reader hears what all nodes emit', async () => {
     ids,
     ids.toSorted((a, b) => a - b),
   );
+});
+
+// Without word from the first node, the other asks once in 54 seconds.
+test('a sign-out at one node ends the streams at another', { timeout: 40_000 }, async () => {
+  await using nodes = await startNodes({}, {});
+  const [one, other] = nodes.all;
+  const here = await sessionOf(one.url, one.client.key);
+  const there = await sessionOf(one.url, one.client.key, other.url);
+  await using stream = await listen(other, '/v1/errors/stream', there.headers);
+  equal(stream.status, 200);
+  await fetch(`${one.url}/v1/sessions`, { method: 'DELETE', headers: { ...here.headers, ...OWN } });
+  equal(await there.status(), 401);
+  equal(await stream.ended, 'ended');
 });
 
 test('a reader goes on at another node', async () => {

@@ -50,7 +50,9 @@ export async function stateOf({ directUrl }: Database): Promise<string> {
   const rows = await queryOn(
     directUrl(),
     `SELECT row_to_json(o)::text AS line FROM open_runs AS o UNION ALL SELECT row_to_json(d)::text FROM open_deliveries AS d
-      UNION ALL SELECT row_to_json(l)::text FROM listener_queues AS l UNION ALL SELECT row_to_json(n)::text FROM nodes AS n`,
+      UNION ALL SELECT row_to_json(l)::text FROM listener_queues AS l UNION ALL SELECT row_to_json(n)::text FROM nodes AS n
+      UNION ALL SELECT row_to_json(p)::text FROM operations AS p
+      UNION ALL SELECT row_to_json(r)::text FROM operation_results AS r WHERE r.outcome = 'under_way'`,
   );
   return rows.map(({ line }) => line).join('\n');
 }

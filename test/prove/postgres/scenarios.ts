@@ -59,7 +59,7 @@ export const inShort: Scenarios = {
   'primary silent': fellSilent,
   'disk full': (seed) => diskFull(seed, { isLogElsewhere: true, lastsMs: 1000 }),
   'disk full with the log': (seed) => diskFull(seed, { isLogElsewhere: false, lastsMs: 1000 }),
-  locked: (seed) => locked(seed, { tables: ['open_runs, lines'], lockedMs: 7500, slowMs: 0 }),
+  locked: (seed) => locked(seed, { tables: ['open_runs, listener_queues'], lockedMs: 7500, slowMs: 0 }),
   upgraded,
   'roles apart': (seed) => rolesApart(seed, 1),
 };

@@ -24,7 +24,7 @@ interface Stage extends AsyncDisposable {
 async function createStage(): Promise<Stage> {
   const folder = await createFolder();
   const store = await openSqliteStore({ path: join(folder.path, 'errand.db'), clock, random });
-  const actions = createOwners({ store, clock, ids, maxOwners: 1 });
+  const actions = createOwners({ store, clock, ids, wake: { notify: () => undefined }, maxOwners: 1 });
   return {
     store,
     start: ({ path }, apiKey = '') => {

@@ -4,7 +4,7 @@ import { HOUR_MS, LIMITS } from '../../../src/domain/limits.ts';
 import { Slots } from '../../../src/engine/capacity/slots.ts';
 import { Counters } from '../../../src/engine/counter-checks.ts';
 import { DeliveryLimiter } from '../../../src/engine/deliveries/delivery-limiter.ts';
-import { Metrics } from '../../../src/engine/metrics.ts';
+import { Metrics } from '../../../src/engine/metrics/metrics.ts';
 import { REPAIR_KINDS, type Repair } from '../../../src/store/contract/counters.ts';
 import { START_MS, TestClock } from '../../contract/fixtures.ts';
 import { createLog, createWake, random } from './parts.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Refusal } from '../../../src/domain/fault.ts';
 import { NO_QUOTAS, type Quotas } from '../../../src/domain/quota.ts';
+import { Refusal } from '../../../src/domain/refusal.ts';
 import { OwnerQuotas } from '../../../src/engine/capacity/quotas.ts';
 import { RequestRate } from '../../../src/engine/capacity/token-bucket.ts';
 import type { Measured, MeasuringPlace, StoredBytes } from '../../../src/store/contract/quotas.ts';
@@ -14,10 +14,11 @@ function stage() {
   let stored = new Map<string, StoredBytes>();
   const real = { nowMs: 1_000_000_000_000, bytes: 0, steps: 0 };
   const store = {
-    setQuotas: async (ownerId: string, given: Quotas) => {
-      if (ownerId !== 'u_1') return false;
+    setQuotas: async (ownerId: string, change: Partial<Quotas>) => {
+      if (ownerId !== 'u_1') return undefined;
+      const given = { ...NO_QUOTAS, ...quotas.get(ownerId), ...change };
       quotas.set(ownerId, given);
-      return true;
+      return given;
     },
     listQuotas: async () => new Map(quotas),
     storedBytes: async () => stored,

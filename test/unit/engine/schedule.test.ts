@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { Refusal } from '../../../src/domain/fault.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
+import { Refusal } from '../../../src/domain/refusal.ts';
 import { checkSchedule, dueTick, firstTickMs, tickEvent } from '../../../src/engine/schedule/cron.ts';
 
 const NOW = Date.UTC(2026, 2, 28, 12, 0, 0);

@@ -14,11 +14,17 @@ test('retention goes by days, step by step', async () => {
     asked.push([beforeMs, from]);
     return { emissions: 0, next: nexts.shift() ?? null };
   };
+  const errorsAsked: unknown[] = [];
+  const places = [{ emitterId: 'p_1', entry: 3 }, null, null];
+  const pruneErrors = async (...of: unknown[]) => {
+    errorsAsked.push(of);
+    return { emissions: 0, next: places.shift() ?? null };
+  };
   const { wake } = createWake();
   const clock = { nowMs: () => NOW_MS };
-  const deps = { store: { prune }, wake, clock, random, log: createLog().log, retentionDays: 30 };
+  const deps = { store: { prune, pruneErrors }, wake, clock, random, log: createLog().log, retentionDays: 30 };
   const times = new Scheduler(deps as unknown as SchedulerDeps);
-  assert.ok((await times.tickRetention()) < 1000, 'there is more');
+  for (let n = 0; n < 3; n++) assert.ok((await times.tickRetention()) < 1000, 'there is more');
   assert.equal(await times.tickRetention(), Number.POSITIVE_INFINITY);
   await times.tickRetention();
   const before = NOW_MS - 30 * 24 * 60 * 60 * 1000;
@@ -26,6 +32,11 @@ test('retention goes by days, step by step', async () => {
     [before, 0],
     [before, 7],
     [before, 0],
+  ]);
+  const of = { beforeMs: before, nowMs: NOW_MS };
+  assert.deepEqual(errorsAsked, [
+    [of, { emitterId: '', entry: null }],
+    [of, { emitterId: 'p_1', entry: 3 }],
   ]);
 });
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
-import { Refusal } from '../../../src/domain/fault.ts';
+import { Refusal } from '../../../src/domain/refusal.ts';
 import { SourceChanges } from '../../../src/engine/sources/source-changes.ts';
 import { StoreUnavailable } from '../../../src/store/contract/store.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';

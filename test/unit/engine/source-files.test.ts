@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Refusal } from '../../../src/domain/fault.ts';
+import { Refusal } from '../../../src/domain/refusal.ts';
 import type { WholeSource } from '../../../src/domain/requests.ts';
 import { DEFAULT_SETTINGS, type Source } from '../../../src/domain/resource.ts';
 import { createSourceFiles } from '../../../src/engine/sources/source-files.ts';

@@ -3,6 +3,7 @@
 import { text, utf8 } from '../../../src/domain/bytes.ts';
 import { NUMBERS_PER_MS } from '../../../src/domain/ids.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
+import type { Workflow } from '../../../src/domain/resource.ts';
 import type { OpenStream, StreamSink } from '../../../src/domain/stream.ts';
 import { Streams } from '../../../src/engine/streams/streams.ts';
 import { WakeUps } from '../../../src/engine/wake-ups.ts';
@@ -20,6 +21,8 @@ export class Log {
   end = FIRST;
   reads = 0;
   isAway = false;
+  /** How many days the workflows keep their errors; null: as everything. */
+  daysOfErrors: number | null = null;
 
   emit(n: number, emitterId = 'dc_1'): void {
     this.end++;
@@ -39,6 +42,8 @@ export class Log {
           .slice(0, LIMITS.streamRecords);
       },
       emittersAfter: async ({ after, upTo }) => new Set(inside(after, upTo).map((r) => r.emitterId)),
+      getWorkflow: async () =>
+        ({ settings: { errorRetention: { days: this.daysOfErrors, newest: null } } }) as Workflow,
       getEmission: async (_ownerId, entry) => this.records.find((r) => r.entry === entry),
     } as Partial<Store> as Store;
   }
@@ -77,7 +82,10 @@ export class Sink implements StreamSink {
 interface Stage {
   readonly log: Log;
   readonly streams: Streams;
-  open(sink: Sink, more?: { after?: number; emitterId?: string; isAllowed?: () => boolean }): Promise<OpenStream>;
+  open(
+    sink: Sink,
+    more?: { after?: number; emitterId?: string; name?: string; isAllowed?: () => boolean },
+  ): Promise<OpenStream>;
   quiet(rounds: number): Promise<void>;
 }
 
@@ -102,8 +110,8 @@ export function stage(): Stage {
   return {
     log,
     streams,
-    open: async (sink, { after, emitterId = 'dc_1', isAllowed = () => true } = {}) => {
-      const channel = { ownerId: 'u_1', emitterId, name: '' };
+    open: async (sink, { after, emitterId = 'dc_1', name = '', isAllowed = () => true } = {}) => {
+      const channel = { ownerId: 'u_1', emitterId, name };
       const opened = await streams.openStream({ channel, after: after ?? null, isAllowed: async () => isAllowed() });
       opened.begin(sink);
       await settled();

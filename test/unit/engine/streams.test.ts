@@ -211,6 +211,23 @@ describe('streams', () => {
     equal(await told(FIRST - 1), 'gap', 'an entry of this month that is not there');
   });
 
+  it('tell of no gap in errors that are kept longer', async () => {
+    const { log, open } = stage();
+    log.end = FIRST - 40 * DAY_MS * NUMBERS_PER_MS;
+    log.emit(0, 'p_1');
+    const after = log.end;
+    log.end = FIRST;
+    for (let n = 0; n < LIMITS.listedPerEmitterAndName; n++) log.emit(n, 'p_1');
+    const told = async (name: string): Promise<string> => {
+      const sink = new Sink();
+      await open(sink, { after, emitterId: 'p_1', name });
+      return sink.got.split(' ', 1)[0] as string;
+    };
+    equal(await told('$errors'), 'gap');
+    log.daysOfErrors = 365;
+    deepEqual([await told('$errors'), await told('')], ['hello', 'gap']);
+  });
+
   it('end in order when the process stops', async () => {
     const { streams, open } = stage();
     const sinks = [new Sink(), new Sink()];

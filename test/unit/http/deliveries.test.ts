@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Refusal } from '../../../src/domain/fault.ts';
 import { recordId } from '../../../src/domain/ids.ts';
+import { Refusal } from '../../../src/domain/refusal.ts';
 import type { DeliveryRecord } from '../../../src/store/contract/records.ts';
 import { anAttempt, mail, only, succeeded } from '../../contract/fixtures.ts';
+import { withoutIso } from '../../support/wire/iso-times.ts';
 import { addReadKey, type Harness, OTHER_KEY, startServer } from './harness.ts';
 import { entryAt, idOf, OWNER_ID, subscription, T0_MS, webhook, workflow } from './records.ts';
 
@@ -35,7 +36,7 @@ test('a delivery shows what the wire agrees', async (t) => {
     tookMs: 12.5,
   });
   const { json } = await call('GET', `/v1/deliveries/${idOfDelivery(delivery)}`);
-  assert.deepEqual(json.data, {
+  assert.deepEqual(withoutIso(json.data), {
     id: idOfDelivery(delivery),
     kind: 'webhook',
     webhook_id: WH1,

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Check } from 'typebox/value';
 import { createUrls } from '../../../src/domain/endpoint.ts';
-import { REFUSALS } from '../../../src/domain/fault.ts';
+import { REFUSALS } from '../../../src/domain/refusal.ts';
 import { buildDocument } from '../../../src/http/openapi/openapi.ts';
 import { inlined, startServer } from './harness.ts';
 
@@ -58,7 +58,37 @@ test('every page is locked down', async (t) => {
     const style = /<style>(.*?)<\/style>/s.exec(text)?.[1] ?? '';
     assert.ok(policy.includes(`'sha256-${createHash('sha256').update(style).digest('base64')}'`), path);
     assert.equal(headers.get('x-content-type-options'), 'nosniff');
-    assert.doesNotMatch(text, /<script|style="|src=|@import|url\(/);
+    const bare = text.replace(/<script type="module" src="\/assets\/docs-[\w-]+\.js"><\/script>/, '');
+    assert.doesNotMatch(bare, /<script|style="|src=|@import|url\(/);
+  }
+});
+
+test('the docs have the script of the build, and are whole without a build', async (t) => {
+  const dashboard = { index: async () => null, asset: async () => null, docsScript: async () => '/assets/docs-1.js' };
+  for (const [built, script] of [
+    [dashboard, '<script type="module" src="/assets/docs-1.js"></script>'],
+    [{ ...dashboard, docsScript: async () => null }, undefined],
+    [null, undefined],
+  ] as const) {
+    const { call } = await startServer(t, { dashboard: built });
+    for (const path of ['/docs', '/docs/errors', '/docs/concepts']) {
+      const { text, headers } = await call('GET', path, OPEN);
+      assert.equal(/<script.*?<\/script>/s.exec(text)?.[0], script, path);
+      const policy = headers.get('content-security-policy') ?? '';
+      assert.match(policy, /script-src 'self';.*trusted-types 'none'/);
+      assert.doesNotMatch(policy, /unsafe|\*|https?:/);
+    }
+  }
+});
+
+test('the docs are sent compressed, and again only when they have changed', async (t) => {
+  const { call } = await startServer(t);
+  for (const path of ['/docs', '/docs/concepts', '/docs/search.json', '/v1/openapi.json']) {
+    const { headers } = await call('GET', path, { ...OPEN, headers: { 'accept-encoding': 'br' } });
+    assert.equal(headers.get('content-encoding'), 'br', path);
+    const etag = headers.get('etag') ?? '';
+    const again = { 'accept-encoding': 'br', 'if-none-match': etag };
+    assert.equal((await call('GET', path, { ...OPEN, headers: again })).status, 304, path);
   }
 });
 
@@ -80,10 +110,12 @@ test('the docs say which key each operation needs', async (t) => {
   const { text } = await call('GET', '/docs', OPEN);
   const { paths } = await buildDocument();
   for (const { operationId, security } of Object.values(paths).flatMap((item) => Object.values(item))) {
-    const start = text.indexOf(`<div id="${operationId}">`);
-    const shown = text.slice(start, text.indexOf('</details>', start));
+    const start = text.indexOf(`<div class="inside" id="${operationId}">`);
+    const shown = text.slice(start, text.indexOf('<h4>Answer', start));
     const scope = security?.[0]?.key?.[0];
     assert.equal(shown.includes('Authorization: Bearer'), security?.length !== 0, operationId);
+    assert.equal(shown.includes('process.env.KEY'), security?.length !== 0, operationId);
+    assert.equal(shown.includes('os.environ['), security?.length !== 0, operationId);
     assert.equal(shown.includes(`the scope <code>${scope}</code>`), scope !== undefined, operationId);
   }
 });
@@ -91,12 +123,14 @@ test('the docs say which key each operation needs', async (t) => {
 test('the docs show what lists and objects hold', async (t) => {
   const { call } = await startServer(t);
   const { text } = await call('GET', '/docs', OPEN);
-  for (const name of ['steps[].code', 'triggers[].cron', 'settings.queue_limit']) {
+  const ofWorkflows = ['steps[].code', 'triggers[].cron', 'triggers[].auth.token', 'settings.queue_limit'];
+  const ofSettings = ['settings.throttle.interval_ms', 'settings.retry.attempts', 'settings.grouping[].code'];
+  for (const name of [...ofWorkflows, ...ofSettings, 'retry.delays_ms', 'rate_limit.interval_ms']) {
     assert.ok(text.includes(`<code>${name}</code>`), name);
   }
   assert.match(
     text,
-    /<code>triggers\[\]\.type<\/code><\/td><td>body<\/td><td>&quot;http&quot; \| &quot;errors&quot; \| &quot;schedule&quot;/,
+    /<code>triggers\[\]\.type<\/code> <span class="must">required<\/span><\/td><td data-label="In">body<\/td><td data-label="Type">&quot;http&quot; \| &quot;errors&quot; \| &quot;schedule&quot;/,
   );
   assert.match(text, />data stores<\/h2>/);
 });

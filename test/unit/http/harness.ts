@@ -5,8 +5,8 @@ import type { TSchema } from 'typebox';
 import { Errors } from 'typebox/value';
 import type { NewEmission } from '../../../src/domain/emission.ts';
 import { createUrls } from '../../../src/domain/endpoint.ts';
-import type { RefusalCode } from '../../../src/domain/fault.ts';
 import { OWNER_SCOPES } from '../../../src/domain/keys.ts';
+import type { RefusalCode } from '../../../src/domain/refusal.ts';
 import type { Accepted, Actions, HttpDeps } from '../../../src/http/deps.ts';
 import type { ApiDocument } from '../../../src/http/openapi/document.ts';
 import { buildDocument } from '../../../src/http/openapi/openapi.ts';
@@ -134,6 +134,7 @@ export async function startServer(t: TestContext, overrides: Overrides = {}): Pr
     streams: { openStream: () => Promise.reject(new Error('no fake for openStream')) },
     urls: createUrls({ publicUrl: null, endpointHosts: null }, () => `http://127.0.0.1:${port}`),
     signInLinks: new SignInLinks(),
+    installation: { settings: [], checkTarget: () => Promise.reject(new Error('no fake for checkTarget')) },
     dashboard: null,
     maxBodyBytes: 512 * 1024,
     isApi: true,

@@ -64,11 +64,28 @@ test('malformed cursors are refused', async (t) => {
 
 test('fields are chosen by include and exclude', async (t) => {
   const { call } = await started(t);
-  const included = await call('GET', '/v1/webhooks?limit=1&include=url,%20active,nonsense');
+  const included = await call('GET', '/v1/webhooks?limit=1&include=url,%20active');
   assert.deepEqual(included.json.data, [{ url: 'https://example.com/hook', active: true }]);
   assert.equal(included.json.page_info.start_cursor, idOf('wh_', 120));
   const [whole] = (await call('GET', '/v1/webhooks?limit=1')).json.data;
   const { id, health, ...rest } = whole;
   assert.ok(id && health);
   assert.deepEqual((await call('GET', '/v1/webhooks?limit=1&exclude=id,health')).json.data, [rest]);
+  const times = await call('GET', '/v1/webhooks?limit=1&include=created_at,updated_at_iso');
+  assert.deepEqual(Object.keys(times.json.data[0]), ['created_at', 'updated_at_iso']);
+});
+
+test('a field that the records do not have is refused', async (t) => {
+  const { call } = await started(t);
+  const wrong = ['include=urll', 'include=url,urll', 'include=', 'include=url,', 'exclude=urll', 'exclude=__proto__'];
+  for (const query of wrong) {
+    const { status, json } = await call('GET', `/v1/webhooks?${query}`);
+    assert.equal(status, 400, query);
+    assert.equal(json.errors[0].parameter, query.slice(0, 7), query);
+  }
+  const { json } = await call('GET', '/v1/webhooks?include=urll');
+  assert.match(
+    json.detail,
+    /^include names "urll", which is no field of these records: did you mean url\? known are id, /,
+  );
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Refusal } from '../../../src/domain/fault.ts';
+import { Refusal } from '../../../src/domain/refusal.ts';
 import { operationToWire } from '../../../src/http/wire/log/operations.ts';
 import { addReadKey, OTHER_KEY, startServer } from './harness.ts';
 import { idOf, OTHER_ID, OWNER_ID, operation, T0_MS, webhook } from './records.ts';

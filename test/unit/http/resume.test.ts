@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { Refusal } from '../../../src/domain/fault.ts';
+import { Refusal } from '../../../src/domain/refusal.ts';
 import type { WaitAddress, WaitOrder } from '../../../src/domain/requests.ts';
 import { prefersHtml } from '../../../src/http/ingress/resume-page.ts';
 import { StoreUnavailable } from '../../../src/store/contract/store.ts';

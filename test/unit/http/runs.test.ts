@@ -4,6 +4,7 @@ import { RUN } from '../../../src/domain/emission.ts';
 import { recordId } from '../../../src/domain/ids.ts';
 import type { ClaimedRun } from '../../../src/domain/run/run.ts';
 import { all, aStep, emit, failed, succeeded } from '../../contract/fixtures.ts';
+import { withoutIso } from '../../support/wire/iso-times.ts';
 import { appended, OTHER_KEY, startServer } from './harness.ts';
 import { entryAt, idOf, OWNER_ID, source, subscription, T0_MS, workflow } from './records.ts';
 
@@ -39,7 +40,7 @@ test('a run shows what the wire agrees', async (t) => {
   });
   const error = { code: 'TypeError', msg: 'it went wrong: TypeError' };
   const failure = { error_id: recordId(errorEntry ?? 0), error };
-  assert.deepEqual(json.data, [
+  assert.deepEqual(withoutIso(json.data), [
     { ...shown(failing), state: 'failed', ended_at_ms: T0_MS + 5, ...failure },
     { ...shown(run), state: 'succeeded', ended_at_ms: T0_MS, error_id: null },
   ]);

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { WholeSource } from '../../../src/domain/requests.ts';
 import type { ClaimedRun } from '../../../src/domain/run/run.ts';
 import { succeeded } from '../../contract/fixtures.ts';
+import { withoutIso } from '../../support/wire/iso-times.ts';
 import { appended, startServer } from './harness.ts';
 import { idOf, OWNER_ID, source, T0_MS, trigger } from './records.ts';
 
@@ -41,8 +42,9 @@ test('a new source is answered as agreed', async (t) => {
     configuredProps: { timer: { cron: '* * * * *' } },
     listeners: [],
   });
-  assert.deepEqual(json.data, {
+  assert.deepEqual(withoutIso(json.data), {
     id: DC1,
+    owner_id: OWNER_ID,
     name: 'New Orders',
     name_slug: 'new-orders',
     active: true,

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Attempt } from '../../../src/domain/delivery/delivery.ts';
 import type { Probe } from '../../../src/domain/requests.ts';
 import { DEFAULT_WEBHOOK_SETTINGS } from '../../../src/domain/resource.ts';
+import { withoutIso } from '../../support/wire/iso-times.ts';
 import { addReadKey, startServer } from './harness.ts';
 import { idOf, OTHER_ID, OWNER_ID, T0_MS, webhook } from './records.ts';
 
@@ -40,7 +41,7 @@ test('a test answers with the whole exchange', async (t) => {
   const { call, seed } = await startServer(t, { actions: { testWebhook: () => probe('delivered') } });
   await seed.webhooks(webhook(1));
   const { json } = await call('POST', PATH);
-  assert.deepEqual(json.data, {
+  assert.deepEqual(withoutIso(json.data), {
     delivered: true,
     follows: 'It would be delivered.',
     request: {

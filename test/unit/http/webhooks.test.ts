@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Refusal } from '../../../src/domain/fault.ts';
+import { Refusal } from '../../../src/domain/refusal.ts';
+import { withoutIso } from '../../support/wire/iso-times.ts';
 import { startServer } from './harness.ts';
 import { idOf, OWNER_ID, webhook } from './records.ts';
 
@@ -32,13 +33,13 @@ test('the secret is shown on creation only', async (t) => {
   const { call, seed } = await startServer(t, { actions: ACTIONS });
   await seed.webhooks(webhook(1));
   const { json } = await call('POST', '/v1/webhooks?url=https://example.com/hook&name=n&description=d');
-  assert.deepEqual(json, { data: { ...SHOWN, secret: 'whsec_newest' } });
+  assert.deepEqual(withoutIso(json), { data: { ...SHOWN, secret: 'whsec_newest' } });
   const others = [
     await call('GET', `/v1/webhooks/${WH1}`),
     await call('PUT', `/v1/webhooks/${WH1}?active=false`),
     await call('DELETE', `/v1/webhooks/${WH1}`),
   ];
-  for (const other of others) assert.deepEqual(other.json, { data: SHOWN });
+  for (const other of others) assert.deepEqual(withoutIso(other.json), { data: SHOWN });
   assert.doesNotMatch((await call('GET', '/v1/webhooks')).text, /whsec/);
 });
 

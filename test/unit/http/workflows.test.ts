@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ShownTrigger, WholeWorkflow } from '../../../src/domain/requests.ts';
 import type { Deployment, Subscription, Trigger } from '../../../src/domain/resource.ts';
+import { withoutIso } from '../../support/wire/iso-times.ts';
 import { type Call, type Harness, startServer } from './harness.ts';
 import { idOf, OTHER_ID, OWNER_ID, T0_MS, trigger, workflow } from './records.ts';
 
@@ -118,7 +119,7 @@ test('every kind of trigger is shown', async (t) => {
     ]),
   );
   const { json } = await call('GET', `/v1/workflows/${idOf('p_', 1)}`);
-  assert.deepEqual(json.data.triggers, [
+  assert.deepEqual(withoutIso(json.data.triggers), [
     { id: idOf('ti_', 1), type: 'schedule', interval_seconds: 900, timezone: 'UTC', next_at_ms: T0_MS },
     { id: idOf('sub_', 1), type: 'source', source_id: idOf('dc_', 1) },
     { id: idOf('sub_', 1), type: 'emitter', emitter_id: idOf('p_', 2), event_name: '$errors' },
@@ -222,12 +223,13 @@ test('deployments are listed and activated', async (t) => {
   const steps = [{ id: idOf('c_', 1), namespace: 'charge' }];
   const one = (n: number) => ({
     id: idOf('d_', n),
+    owner_id: OWNER_ID,
     workflow_id: idOf('p_', 1),
     active: n === 2,
     steps,
     created_at: 1_782_000_000,
   });
-  assert.deepEqual(json.data, [one(2), one(1)]);
+  assert.deepEqual(withoutIso(json.data), [one(2), one(1)]);
   assert.equal((await call('GET', `/v1/workflows/${idOf('p_', 9)}/deployments`)).status, 404);
   await call('POST', `/v1/workflows/${idOf('p_', 1)}/deployments/${idOf('d_', 2)}/activate`);
   assert.deepEqual(calls[0]?.args, [OWNER_ID, idOf('p_', 1), idOf('d_', 2)]);

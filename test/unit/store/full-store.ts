@@ -116,7 +116,7 @@ async function fillRuns(stage: Stage, largeBytes: number): Promise<string[]> {
     succeededWithinMs: null,
     errorRatio: { over: 0.5, ofAtLeast: 9, windowMs: DAY_MS },
   };
-  const full = await stage.workflow({ settings: { queueLimit: 1, watch } });
+  const full = await stage.workflow({ settings: { queueLimit: 1, watch, errorRetention: { days: 90, newest: null } } });
   const asleep = await stage.workflow({ active: false });
   await stage.subscribe(trigger.id, asleep.id);
   await stage.subscribe(trigger.id, full.id);

@@ -154,7 +154,11 @@ async function stopAtStart(env: Env, said: Map<string, string>): Promise<void> {
     said.set(name, refusal);
   }
   taken.close();
-  for (const args of [['config'], ['store', 'check'], ['owners', 'list']]) {
+  for (const args of [
+    ['config', '--local'],
+    ['store', 'check'],
+    ['owners', 'list'],
+  ]) {
     const { stdout, stderr } = await call(args, env);
     said.set(args.join(' '), stdout + stderr);
   }

@@ -151,15 +151,37 @@ for (const [name, { given, allowTargets = [], lookup, ...expected }] of Object.e
   });
 }
 
+test('Callers of the interface learn no address of a name', async () => {
+  const lookup = resolving('93.184.215.14', '10.0.0.7');
+  const explained = await explainUrl('http://intra.example.com/', {
+    allowTargets: ['10.9.0.0/16'],
+    lookup,
+    namesAddresses: false,
+  });
+  assert.deepEqual(explained, {
+    lines: [
+      'given: "http://intra.example.com/"',
+      'host: intra.example.com, a name',
+      'url: ok',
+      'verdict: refused: one forbidden address is enough',
+    ],
+    isAllowed: false,
+  });
+});
+
 test('The command prints the steps and its verdict', async () => {
-  const refused = await errand(['explain-url', 'http://2130706433/'], {});
+  const refused = await errand(['explain-url', '--local', 'http://2130706433/'], {});
   assert.equal(refused.code, 1);
   assert.match(refused.stdout, /^host: 127\.0\.0\.1, an address, spelled "2130706433"$/m);
   assert.match(refused.stdout, /verdict: refused: the address lies in 127\.0\.0\.0\/8, loopback\n$/);
-  const opened = await errand(['explain-url', 'http://127.0.0.1/'], { ERRAND_ALLOW_TARGETS: '127.0.0.1/32' });
+  const opened = await errand(['explain-url', '--local', 'http://127.0.0.1/'], {
+    ERRAND_ALLOW_TARGETS: '127.0.0.1/32',
+  });
   assert.equal(opened.code, 0);
   assert.match(opened.stdout, /but 127\.0\.0\.1\/32 is opened\nverdict: may be reached\n$/);
-  const misspelled = await errand(['explain-url', 'http://127.0.0.1/'], { ERRAND_ALLOW_TARGETS: 'intranet' });
+  const misspelled = await errand(['explain-url', '--local', 'http://127.0.0.1/'], {
+    ERRAND_ALLOW_TARGETS: 'intranet',
+  });
   assert.deepEqual([misspelled.code, misspelled.stdout], [1, '']);
   assert.match(misspelled.stderr, /ERRAND_ALLOW_TARGETS: "intranet"/);
 });
@@ -171,7 +193,9 @@ test('Ranges with bits beyond their prefix are told in one line', async () => {
     ['::ffff:10.1.2.3/104', 'write ::ffff:a00:0/104 for'],
   ];
   for (const [range, words] of meant) {
-    const { code, stdout, stderr } = await errand(['explain-url', 'http://10.0.0.1/'], { ERRAND_ALLOW_TARGETS: range });
+    const { code, stdout, stderr } = await errand(['explain-url', '--local', 'http://10.0.0.1/'], {
+      ERRAND_ALLOW_TARGETS: range,
+    });
     assert.deepEqual([code, stdout], [1, '']);
     assert.match(stderr, /^errand: ERRAND_ALLOW_TARGETS: [^\n]*\n$/);
     assert.ok(stderr.includes(words), stderr);
@@ -196,11 +220,11 @@ test('What is the server’s own is explained', async () => {
     ['http://metadata.google.internal/', /^verdict: refused: the name is that of a cloud's metadata service$/m],
   ];
   for (const [url, line] of cases) {
-    const { code, stdout } = await errand(['explain-url', url], env);
+    const { code, stdout } = await errand(['explain-url', '--local', url], env);
     assert.equal(code, 1, url);
     assert.match(stdout, line, url);
   }
-  const open = await errand(['explain-url', 'http://127.0.0.1:4501/'], env);
+  const open = await errand(['explain-url', '--local', 'http://127.0.0.1:4501/'], env);
   assert.match(open.stdout, /but 127\.0\.0\.0\/8 is opened\nverdict: may be reached\n$/);
 });
 

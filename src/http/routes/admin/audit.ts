@@ -1,5 +1,5 @@
-import { Refusal } from '../../../domain/fault.ts';
 import { PREFIX } from '../../../domain/ids.ts';
+import { Refusal } from '../../../domain/refusal.ts';
 import type { AuditLog } from '../../access/audit-log.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
@@ -23,7 +23,7 @@ export function addAuditRoutes(app: App, { store }: HttpDeps, log: AuditLog): vo
     const page = pageOf(query, resourceCursor(PREFIX.audit));
     // The list includes every request that this process has answered.
     await log.flush();
-    return listAnswer(await store.listAudit(of, page), auditToWire, query);
+    return listAnswer(await store.listAudit(of, page), auditToWire);
   });
 
   const ofOwner = operation({
@@ -41,6 +41,6 @@ export function addAuditRoutes(app: App, { store }: HttpDeps, log: AuditLog): vo
     const of = auditQuery(params.id, query);
     const page = pageOf(query, resourceCursor(PREFIX.audit));
     await log.flush();
-    return listAnswer(await store.listAudit(of, page), auditToWire, query);
+    return listAnswer(await store.listAudit(of, page), auditToWire);
   });
 }

@@ -17,7 +17,7 @@ export function addKeyRoutes(app: App, { actions, store, urls }: HttpDeps): void
   });
   app.get('/v1/keys', { schema: list }, async ({ query, caller }) => {
     const page = pageOf(query, resourceCursor(PREFIX.key));
-    return listAnswer(pageOfAll(await store.listKeys(caller.ownerId), page), keyToWire, query);
+    return listAnswer(pageOfAll(await store.listKeys(caller.ownerId), page), keyToWire);
   });
 
   const create = operation({

@@ -1,5 +1,5 @@
-import { Refusal } from '../../../domain/fault.ts';
 import { PREFIX } from '../../../domain/ids.ts';
+import { Refusal } from '../../../domain/refusal.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, pageOfAll, resourceCursor } from '../../list.ts';
@@ -17,9 +17,12 @@ import {
   OWNER_CREATE,
   ownerToWire,
 } from '../../wire/owners.ts';
+import { addOwnerExport } from './export/owner-export.ts';
 
 export function addOwnerRoutes(app: App, deps: HttpDeps): void {
   addOwners(app, deps);
+  addDeletion(app, deps);
+  addOwnerExport(app, deps);
   addOwnerKeys(app, deps);
 }
 
@@ -35,7 +38,7 @@ function addOwners(app: App, { actions, store }: HttpDeps): void {
   });
   app.get('/v1/owners', { schema: list }, async ({ query }) => {
     const page = pageOf(query, resourceCursor(PREFIX.owner));
-    return listAnswer(pageOfAll((await store.listOwners()).toReversed(), page), ownerToWire, query);
+    return listAnswer(pageOfAll((await store.listOwners()).toReversed(), page), ownerToWire);
   });
 
   const create = operation({
@@ -55,6 +58,37 @@ function addOwners(app: App, { actions, store }: HttpDeps): void {
   });
 }
 
+function addDeletion(app: App, { actions }: HttpDeps): void {
+  const params = idIn(PREFIX.owner, 'The owner.');
+  const remove = operation({
+    id: 'deleteOwner',
+    tag: 'account',
+    access: 'admin',
+    summary: 'Delete an owner with all that it owns',
+    description:
+      'From now on its keys, addresses and sessions are refused, nothing of it begins, and what waits is cancelled. At `purge_at` (`ERRAND_OWNER_GRACE_DAYS`) all that it owns is deleted; until then it can be exported and restored. An owner that is being deleted keeps its `purge_at`. Neither your own owner nor the first one of the installation can be deleted (409). Needs the scope `admin`.',
+    params,
+    answer: dataOf(OWNER),
+  });
+  app.delete('/v1/owners/:id', { schema: remove }, async ({ params: { id }, caller }) => {
+    return { data: ownerToWire(await actions.deleteOwner(id, caller)) };
+  });
+
+  const restore = operation({
+    id: 'restoreOwner',
+    tag: 'account',
+    access: 'admin',
+    summary: 'Restore a deleted owner',
+    description:
+      'Until its purge has begun (409 from then on): its keys and addresses work again, and its schedules, sources and watches go on. What the deletion has cancelled stays cancelled: retry those runs, and resend those deliveries. Needs the scope `admin`.',
+    params,
+    answer: dataOf(OWNER),
+  });
+  app.post('/v1/owners/:id/restore', { schema: restore }, async ({ params: { id } }) => {
+    return { data: ownerToWire(await actions.restoreOwner(id)) };
+  });
+}
+
 function addOwnerKeys(app: App, { actions, store, urls }: HttpDeps): void {
   const list = operation({
     id: 'listOwnerKeys',
@@ -69,7 +103,7 @@ function addOwnerKeys(app: App, { actions, store, urls }: HttpDeps): void {
   app.get('/v1/owners/:id/keys', { schema: list }, async ({ params, query }) => {
     if (!(await store.getOwner(params.id))) throw new Refusal('not_found', `there is no owner ${params.id}`);
     const page = pageOf(query, resourceCursor(PREFIX.key));
-    return listAnswer(pageOfAll(await store.listKeys(params.id), page), keyToWire, query);
+    return listAnswer(pageOfAll(await store.listKeys(params.id), page), keyToWire);
   });
 
   const createKey = operation({

@@ -44,8 +44,7 @@ export function addQuotaRoutes(app: App, { quotas }: HttpDeps): void {
     answer: dataOf(QUOTAS),
   });
   app.put('/v1/owners/:id/quotas', { schema: put }, async ({ params, body }) => {
-    const { limits } = await quotas.show(params.id);
-    await quotas.set(params.id, { ...limits, ...quotasFromWire(body) });
+    await quotas.set(params.id, quotasFromWire(body));
     return { data: quotasToWire(params.id, await quotas.show(params.id)) };
   });
 }

@@ -2,9 +2,9 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { Refusal } from '../../../domain/fault.ts';
 import type { ApiKey } from '../../../domain/keys.ts';
 import { SECOND_MS } from '../../../domain/limits.ts';
+import { Refusal } from '../../../domain/refusal.ts';
 import type { Owner } from '../../../domain/resource.ts';
 import { VERSION } from '../../../domain/version.ts';
 import { authorize, goodKey, sha256Hex } from '../../access/auth.ts';
@@ -12,7 +12,7 @@ import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { found } from '../../found.ts';
 import { dataOf, operation } from '../../openapi/operation.ts';
-import { mostlyNull, text } from '../../openapi/schema.ts';
+import { mostlyNull, oneOf, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { foreignFault } from '../../session/same-origin.ts';
 import { sessionCookie } from '../../session/session-cookie.ts';
@@ -31,6 +31,12 @@ const SESSION = Type.Object(
 
 const ENDED = Type.Object({ ended: Type.Boolean({ description: 'False: there was no session.' }) });
 
+const ALL_ENDED = Type.Object({
+  keys: Type.Integer({ description: 'Of how many keys the sessions were ended.', examples: [1] }),
+});
+
+const OF = ['key', 'owner'] as const;
+
 const SIGN_IN = {
   api_key: Type.Optional(
     text({ description: 'An API key that may read.', maxLength: 1000, example: 'Qk3vJ8nZ5tX1bL7c' }),
@@ -48,7 +54,7 @@ const LINK_USED =
   'This link was used, is older than ten minutes, or was opened on another machine; sign in with an API key';
 
 export function addSessionRoutes(app: App, deps: HttpDeps): void {
-  const { store, urls } = deps;
+  const { store, urls, actions } = deps;
   const sessions = new Sessions(deps);
   const show = (owner: Owner, key: ApiKey, endsAtMs: number | null): Static<typeof SESSION> => {
     return { owner: ownerToWire(owner), key: keyToWire(key), ends_at_ms: endsAtMs, version: VERSION };
@@ -74,7 +80,7 @@ export function addSessionRoutes(app: App, deps: HttpDeps): void {
     const key = await goodKey(store, keyHash);
     authorize(key, 'read');
     request.caller = key;
-    const { session, token } = sessions.start(keyHash, key.expiresAtMs);
+    const { session, token } = sessions.start(keyHash, key);
     setCookie(request, reply, {
       value: token,
       maxAgeS: Math.ceil((session.endsAtMs - session.startedAtMs) / SECOND_MS),
@@ -99,13 +105,33 @@ export function addSessionRoutes(app: App, deps: HttpDeps): void {
     tag: 'account',
     access: 'read',
     summary: 'Sign out of the dashboard',
-    description: 'Removes the cookie of this browser. Revoking the key ends all of its sessions.',
+    description:
+      'Removes the cookie of this browser. `DELETE /v1/sessions` ends all sessions of the key, and so does revoking it.',
     answer: dataOf(ENDED),
   });
   app.delete('/v1/session', { schema: end }, async (request, reply) => {
     if (request.session === null) return { data: { ended: false } };
     setCookie(request, reply, { value: '', maxAgeS: 0 });
     return { data: { ended: true } };
+  });
+
+  const endAll = operation({
+    id: 'endAllSessions',
+    tag: 'account',
+    access: 'read',
+    summary: 'Sign out everywhere',
+    description:
+      'Ends all sessions of your key in all browsers, at once and at every node, and the streams that they have open. With `of=owner`, those of all keys of the owner, which needs the scope `account`. The keys themselves stay good.',
+    query: { of: Type.Optional(oneOf(OF, 'Whose sessions; `key` when not given.')) },
+    answer: dataOf(ALL_ENDED),
+  });
+  app.delete('/v1/sessions', { schema: endAll }, async (request, reply) => {
+    const { caller, query, session } = request;
+    const isOfOwner = query.of === 'owner';
+    if (isOfOwner) authorize(caller, 'account');
+    const keys = await actions.endSessions(caller.ownerId, isOfOwner ? null : caller.id);
+    if (session !== null) setCookie(request, reply, { value: '', maxAgeS: 0 });
+    return { data: { keys } };
   });
 
   function setCookie({ raw }: FastifyRequest, reply: FastifyReply, given: { value: string; maxAgeS: number }): void {

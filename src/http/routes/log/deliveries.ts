@@ -1,14 +1,14 @@
 import { MAIL } from '../../../domain/delivery/delivery.ts';
-import { Refusal } from '../../../domain/fault.ts';
 import { entryOfEvent, numberOf, PREFIX } from '../../../domain/ids.ts';
 import { channelListener } from '../../../domain/notices/listener.ts';
+import { Refusal } from '../../../domain/refusal.ts';
 import type { DeliveryRecord, Page } from '../../../store/contract/records.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { maySeeSecrets } from '../../access/auth.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { found } from '../../found.ts';
-import { LIST_QUERY, type ListAnswer, type ListQuery, listAnswer, listOf, numberCursor, pageOf } from '../../list.ts';
+import { LIST_QUERY, type ListAnswer, listAnswer, listOf, numberCursor, pageOf } from '../../list.ts';
 import { dataOf, idIn, operation } from '../../openapi/operation.ts';
 import { oneOf, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
@@ -48,7 +48,7 @@ function addOfWebhook(app: App, { store }: HttpDeps): void {
     const page = pageOf(query, numberCursor(PREFIX.delivery));
     found(await store.getWebhook(ownerId, params.id), 'webhook', params.id);
     const listed = await store.listDeliveries({ ownerId, listenerId: params.id, state: query.state }, page);
-    return deliveriesAnswer(store, ownerId, { listed, query });
+    return deliveriesAnswer(store, ownerId, listed);
   });
 }
 
@@ -91,7 +91,7 @@ function addList(app: App, { store }: HttpDeps): void {
     const listenerId = channelId === undefined ? webhookId : channelListener(ownerId, channelId);
     const of = kind === 'mail' ? { listenerId: MAIL } : { listenerId, kind };
     const listed = await store.listDeliveries({ ownerId, ...of, state, entry }, page);
-    return deliveriesAnswer(store, ownerId, { listed, query });
+    return deliveriesAnswer(store, ownerId, listed);
   });
 }
 
@@ -101,17 +101,8 @@ function emissionIn(given: string): number {
   throw wrong('emission_id', 'must be an emit id or the id of a record', given);
 }
 
-interface ListedDeliveries {
-  readonly listed: Page<DeliveryRecord>;
-  readonly query: ListQuery;
-}
-
-async function deliveriesAnswer(
-  store: Store,
-  ownerId: string,
-  { listed, query }: ListedDeliveries,
-): Promise<ListAnswer> {
-  return listAnswer(listed, await shower(store, ownerId, listed.items), query);
+async function deliveriesAnswer(store: Store, ownerId: string, listed: Page<DeliveryRecord>): Promise<ListAnswer> {
+  return listAnswer(listed, await shower(store, ownerId, listed.items));
 }
 
 /** Reads the webhooks' pauses, too, so that a due time is the same here as in the delivery by itself. */

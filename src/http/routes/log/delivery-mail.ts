@@ -1,8 +1,8 @@
 // A mail as its reader sees it, for a frame of the dashboard: anything may stand in it, so that the answer itself says that
 // nothing of it runs, is loaded or leads away.
 
-import { Refusal } from '../../../domain/fault.ts';
 import { numberOf, PREFIX } from '../../../domain/ids.ts';
+import { Refusal } from '../../../domain/refusal.ts';
 import { maySeeSecrets } from '../../access/auth.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';

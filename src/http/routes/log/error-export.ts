@@ -4,9 +4,9 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { ERRORS } from '../../../domain/emission.ts';
-import { Refusal } from '../../../domain/fault.ts';
 import { entryOf, PREFIX } from '../../../domain/ids.ts';
 import { KIB, LIMITS } from '../../../domain/limits.ts';
+import { Refusal } from '../../../domain/refusal.ts';
 import { stillGood } from '../../access/still-good.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
@@ -73,7 +73,7 @@ export function addErrorExportRoutes(app: App, deps: HttpDeps): void {
   }
 }
 
-interface Asked {
+interface ExportRequest {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly emitterId: string | undefined;
@@ -90,7 +90,7 @@ class Exporter {
     this.#deps = deps;
   }
 
-  async send({ request, reply, emitterId, query }: Asked): Promise<FastifyReply> {
+  async send({ request, reply, emitterId, query }: ExportRequest): Promise<FastifyReply> {
     const { ownerId } = request.caller;
     const filter = errorFilterOf(query);
     const after = afterOf(query.after);

@@ -14,7 +14,7 @@ import { LIST_QUERY, listAnswer, listOf, pageOf } from '../../list.ts';
 import { dataOf, idIn, operation } from '../../openapi/operation.ts';
 import { oneOf } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
-import { GROUPING, groupingInput } from '../../wire/grouping.ts';
+import { GROUPING, groupingInput } from '../../wire/errors/grouping.ts';
 import { DIFFERENCES, differencesToWire } from '../../wire/log/differences.ts';
 import { groupedToWire } from '../../wire/log/emissions.ts';
 import { rangeOf, SEARCHED_TEXT, TIME_RANGE, word } from '../../wire/log/error-filter.ts';
@@ -84,7 +84,7 @@ function addList(app: App, { store }: HttpDeps): void {
       ...groupToWire(group),
       ...(hours === null ? {} : { hours: hoursToWire(hours.get(group.id) ?? []) }),
     });
-    const { page_info: info, data } = listAnswer(listed, show, query);
+    const { page_info: info, data } = listAnswer(listed, show);
     const [first, last] = [listed.items[0], listed.items.at(-1)];
     const cursors = {
       start_cursor: first ? placeOf(first, sort) : null,

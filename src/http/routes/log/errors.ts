@@ -50,7 +50,7 @@ function addList(app: App, { store }: HttpDeps, { noun, name, path, prefix }: No
     await hasErrorsOrExists(store, caller.ownerId, { id: params.id, noun, prefix });
     const channel = { ownerId: caller.ownerId, emitterId: params.id, name: ERRORS };
     const listed = await store.listEmissions(channel, page, withEvent);
-    return listAnswer(listed, (record) => emissionToWire(record, withEvent), query);
+    return listAnswer(listed, (record) => emissionToWire(record, withEvent));
   });
 }
 
@@ -72,10 +72,12 @@ function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Nou
     access: 'read',
     summary: `Read one error of a ${noun}`,
     description:
-      'With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and its replays.',
+      'With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and its replays. A browser that opens the address without a key is sent to the page of the dashboard.',
     params: { ...idIn(prefix, `The ${noun}.`), record_id: RECORD_ID },
     query: { expand: EXPAND },
     answer: dataOf(ERROR_RECORD_WHOLE),
+    page: ({ id = '', record_id: record = '' }) =>
+      `/emitters/${encodeURIComponent(id)}/errors/${encodeURIComponent(record)}`,
   });
   app.get(`/v1/${path}/:id/$errors/event_summaries/:record_id`, { schema }, async ({ params, query, caller }) => {
     await hasErrorsOrExists(store, caller.ownerId, { id: params.id, noun, prefix });

@@ -1,10 +1,10 @@
 // What workflows, sources and heartbeats emitted, in the shape of the error listing.
 
 import { WAITING } from '../../../domain/emission.ts';
-import { Refusal } from '../../../domain/fault.ts';
 import { entryOfEvent, PREFIX } from '../../../domain/ids.ts';
 import type { ApiKey } from '../../../domain/keys.ts';
 import { LIMITS } from '../../../domain/limits.ts';
+import { Refusal } from '../../../domain/refusal.ts';
 import type { EmissionRecord } from '../../../store/contract/records.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { maySeeSecrets } from '../../access/auth.ts';
@@ -74,15 +74,11 @@ function addList(app: App, { store }: HttpDeps, { noun, name, path, prefix }: No
       if (itemId !== undefined)
         throw new Refusal('malformed', 'item_id finds what was emitted, and not what waits in $in');
       const waiting = await store.listLater(caller.ownerId, params.id, page, withEvent);
-      return listAnswer(waiting, (record) => laterToWire(record, withEvent), query);
+      return listAnswer(waiting, (record) => laterToWire(record, withEvent));
     }
     const channel = { ownerId: caller.ownerId, emitterId: params.id, name: query.event_name ?? '', itemId };
     const listed = await store.listEmissions(channel, page, withEvent);
-    return listAnswer(
-      listed,
-      (record: EmissionRecord) => emissionToWire(record, withEvent, maySeeSecrets(caller)),
-      query,
-    );
+    return listAnswer(listed, (record: EmissionRecord) => emissionToWire(record, withEvent, maySeeSecrets(caller)));
   });
 }
 

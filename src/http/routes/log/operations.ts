@@ -70,7 +70,7 @@ function addReads(app: App, { store }: HttpDeps): void {
       ...(webhookId === undefined ? {} : { webhookId }),
       ...(kind === undefined ? {} : { kind }),
     };
-    return listAnswer(await store.listOperations(of, page), operationToWire, query);
+    return listAnswer(await store.listOperations(of, page), operationToWire);
   });
 
   const get = operation({

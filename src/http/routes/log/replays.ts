@@ -1,8 +1,8 @@
 // Replays of many errors: the order, and what became of each error. Their progress: operations.ts.
 
-import { Refusal } from '../../../domain/fault.ts';
 import { PREFIX } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
+import { Refusal } from '../../../domain/refusal.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { found } from '../../found.ts';
@@ -63,6 +63,6 @@ function addResults(app: App, { store }: HttpDeps): void {
       throw new Refusal('impossible', `${params.id} sends deliveries again: they show their attempts themselves`);
     }
     const of = { ownerId, operationId: params.id, ...(query.outcome === undefined ? {} : { outcome: query.outcome }) };
-    return listAnswer(await store.listReplayResults(of, page), replayResultToWire, query);
+    return listAnswer(await store.listReplayResults(of, page), replayResultToWire);
   });
 }

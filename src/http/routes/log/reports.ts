@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { Refusal } from '../../../domain/fault.ts';
 import type { ApiKey } from '../../../domain/keys.ts';
 import { LIMITS } from '../../../domain/limits.ts';
+import { Refusal } from '../../../domain/refusal.ts';
 import type { ReportInput } from '../../../domain/requests.ts';
 import { auditNow } from '../../access/audit.ts';
 import type { AuditLog } from '../../access/audit-log.ts';
@@ -70,13 +70,13 @@ export function addReportRoutes(app: App, deps: HttpDeps, log: AuditLog): void {
   });
 }
 
-interface Named {
+interface ReportTarget {
   readonly workflow_id?: string;
   readonly service?: string;
 }
 
 function targetOf(
-  { workflow_id: workflowId, service }: Named,
+  { workflow_id: workflowId, service }: ReportTarget,
   { workflowId: own }: ApiKey,
   beforeMaking: () => Promise<void>,
 ): ReportInput['to'] {

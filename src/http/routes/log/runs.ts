@@ -1,5 +1,5 @@
-import { Refusal } from '../../../domain/fault.ts';
 import { numberedId, numberOf, PREFIX } from '../../../domain/ids.ts';
+import { Refusal } from '../../../domain/refusal.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { found } from '../../found.ts';
@@ -8,6 +8,8 @@ import { dataOf, idIn, operation } from '../../openapi/operation.ts';
 import { id } from '../../openapi/schema.ts';
 import { eventOf } from '../../params.ts';
 import { Type } from '../../schema/type.ts';
+import { clientIp } from '../../server/client-ip.ts';
+import { pathOf } from '../../server/target.ts';
 import { RUN, RUN_STATE, RUN_WHOLE, runToWire, runWholeToWire, STARTED, startedToWire } from '../../wire/log/runs.ts';
 import { exists } from './emitters.ts';
 
@@ -15,6 +17,7 @@ export function addRunRoutes(app: App, deps: HttpDeps): void {
   addStart(app, deps);
   addList(app, deps);
   addOne(app, deps);
+  addResume(app, deps);
   addRetry(app, deps);
 }
 
@@ -54,7 +57,7 @@ function addList(app: App, { store }: HttpDeps): void {
     const page = pageOf(query, numberCursor(PREFIX.run));
     await exists(store, ownerId, { id: params.id, noun: 'workflow', prefix: PREFIX.workflow });
     const listed = await store.listRuns({ ownerId, runnableId: params.id, state: query.state }, page);
-    return listAnswer(listed, runToWire, query);
+    return listAnswer(listed, runToWire);
   });
 }
 
@@ -87,6 +90,36 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
   app.post('/v1/runs/:id/cancel', { schema: cancel }, async ({ params, caller }) => {
     const run = found(numberOf(PREFIX.run, params.id), 'run', params.id);
     return { data: { id: numberedId(PREFIX.run, run), state: await actions.cancelRun(caller.ownerId, run) } };
+  });
+}
+
+function addResume(app: App, { actions, maxBodyBytes, urls }: HttpDeps): void {
+  const schema = operation({
+    id: 'resumeRun',
+    tag: 'runs',
+    access: 'write',
+    summary: 'Let a run that waits go on',
+    description:
+      'As a request to its `resume_url` does: the run goes on with the next step, where `data` is `$resume_data` of the step that waited, with its bytes as sent. 409 when the run does not wait, or waits for a retry.',
+    params: idIn(PREFIX.run, 'The run.'),
+    body: { data: Type.Optional(Type.Unknown({ description: 'Any JSON value; null when not given.' })) },
+    example: { data: { approved: true } },
+    answer: dataOf(Type.Object({ id: id('r_'), state: RUN_STATE })),
+  });
+  app.post('/v1/runs/:id/resume', { schema }, async (request) => {
+    const { params, caller, url } = request;
+    const run = found(numberOf(PREFIX.run, params.id), 'run', params.id);
+    const data = Buffer.from(eventOf(request, maxBodyBytes, 'data') ?? 'null').toString();
+    // Without headers: they have the caller's key.
+    const head = {
+      method: 'POST',
+      path: pathOf(url),
+      query: {},
+      client_ip: clientIp(request.raw),
+      url: urls.publicUrl() + pathOf(url),
+    };
+    const text = `${JSON.stringify({ ...head, headers: {} }).slice(0, -1)},"body":${data}}`;
+    return { data: { id: numberedId(PREFIX.run, run), state: await actions.resumeRun(caller.ownerId, run, text) } };
   });
 }
 

@@ -1,9 +1,9 @@
 // All errors and all runs of an owner, whatever they are of.
 
 import { TOLD, type Told } from '../../../domain/errors/told.ts';
-import { Refusal } from '../../../domain/fault.ts';
 import { numberedId, PREFIX, recordId } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
+import { Refusal } from '../../../domain/refusal.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { LIST_QUERY, numberCursor, pageOf } from '../../list.ts';
@@ -63,7 +63,7 @@ function addErrors(app: App, { store }: HttpDeps): void {
       ...(replayed === undefined ? {} : { replayed }),
     };
     const found = await store.searchErrors(search, page, withEvent);
-    return searchAnswer(found, { toWire: (error) => foundErrorToWire(error, withEvent), cursorOf: recordId, query });
+    return searchAnswer(found, { toWire: (error) => foundErrorToWire(error, withEvent), cursorOf: recordId });
   });
 }
 
@@ -106,7 +106,7 @@ function addRuns(app: App, { store }: HttpDeps): void {
     };
     const found = await store.searchRuns(search, page);
     const cursorOf = (run: number): string => numberedId(PREFIX.run, run);
-    return searchAnswer(found, { toWire: runToWire, cursorOf, query });
+    return searchAnswer(found, { toWire: runToWire, cursorOf });
   });
 }
 

@@ -2,9 +2,9 @@
 
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Refusal } from '../../../domain/fault.ts';
 import { entryOf } from '../../../domain/ids.ts';
 import { KIB } from '../../../domain/limits.ts';
+import { Refusal } from '../../../domain/refusal.ts';
 import type { StreamChannel, StreamSink } from '../../../domain/stream.ts';
 import { stillGood } from '../../access/still-good.ts';
 import type { HttpDeps } from '../../deps.ts';

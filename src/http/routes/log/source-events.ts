@@ -1,9 +1,9 @@
 // Deletes what a source emitted, and what it was to emit later.
 
 import { ERRORS, WAITING } from '../../../domain/emission.ts';
-import { Refusal } from '../../../domain/fault.ts';
 import { entryOf, PREFIX } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
+import { Refusal } from '../../../domain/refusal.ts';
 import { ALL_EVENTS } from '../../../store/contract/resources.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';

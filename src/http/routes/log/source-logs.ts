@@ -16,12 +16,12 @@ const READ_AT_ONCE = 10;
 /** A cursor: the run, and which of its lines. */
 const LINE_ID = /^(r_[0-9a-z]+)-(\d{1,9})$/;
 
-interface Place {
+interface LogPosition {
   readonly run: number;
   readonly line: number;
 }
 
-interface ShownLine extends Place {
+interface ShownLine extends LogPosition {
   readonly shown: WireRecord;
 }
 
@@ -46,18 +46,18 @@ export function addSourceLogRoute(app: App, { store }: HttpDeps): void {
       (line) => (after === undefined || isBehind(line, after)) && (before === undefined || isBehind(before, line)),
     );
     const page = before !== undefined && after === undefined ? onPage.slice(-limit) : onPage.slice(0, limit);
-    return listAnswer({ totalCount: lines.length, items: page }, ({ shown }) => shown, query);
+    return listAnswer({ totalCount: lines.length, items: page }, ({ shown }) => shown);
   });
 }
 
-function placeOf(cursor: string): Place | undefined {
+function placeOf(cursor: string): LogPosition | undefined {
   const [, id = '', line] = LINE_ID.exec(cursor) ?? [];
   const run = numberOf(PREFIX.run, id);
   return run === undefined ? undefined : { run, line: Number(line) };
 }
 
 /** Returns whether one line stands behind another in the list. */
-function isBehind(one: Place, other: Place): boolean {
+function isBehind(one: LogPosition, other: LogPosition): boolean {
   return one.run === other.run ? one.line > other.line : one.run < other.run;
 }
 

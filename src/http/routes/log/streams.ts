@@ -1,9 +1,9 @@
 // Streams: what an emitter emits from now on, as server-sent events.
 
 import { ERRORS } from '../../../domain/emission.ts';
-import { Refusal } from '../../../domain/fault.ts';
 import { PREFIX } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
+import { Refusal } from '../../../domain/refusal.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { notFound } from '../../found.ts';

@@ -1,4 +1,4 @@
-// The filter of errors as query parameters: of the search, and of whatever else takes the same ones.
+// The filter of errors as query parameters: of the search, the stream and the export.
 
 import type { Static } from 'typebox';
 import type { ErrorFilter } from '../../../domain/error-filter.ts';

@@ -3,7 +3,7 @@
 import type { Static } from 'typebox';
 import { HIDDEN } from '../../../domain/delivery/http-request.ts';
 import { LIMITS } from '../../../domain/limits.ts';
-import { CHANNEL_KINDS, type Channel, type ChannelConfig } from '../../../domain/notices/channel.ts';
+import { CHANNEL_KINDS, type Channel, type ChannelConfig, hiddenUrl } from '../../../domain/notices/channel.ts';
 import { NOTICE_LIMITS } from '../../../domain/notices/limits.ts';
 import { PLACEHOLDERS } from '../../../domain/notices/template.ts';
 import type { ChannelInput } from '../../../domain/requests.ts';
@@ -100,6 +100,7 @@ const CONFIG_SHOWN = Type.Object(
 export const CHANNEL = Type.Object(
   {
     id: id('ch_'),
+    owner_id: id('u_'),
     kind: KIND,
     name: NAME,
     active: ACTIVE,
@@ -131,6 +132,7 @@ export function channelInput({ name, active, config }: Static<typeof UPDATE>): C
 export function channelToWire(channel: Channel): Static<typeof CHANNEL> {
   return {
     id: channel.id,
+    owner_id: channel.ownerId,
     kind: channel.kind,
     name: channel.name,
     active: channel.active,
@@ -142,7 +144,7 @@ export function channelToWire(channel: Channel): Static<typeof CHANNEL> {
 
 function configToWire({ url, key, to, headers, template }: ChannelConfig): Static<typeof CONFIG_SHOWN> {
   return {
-    ...(url === undefined ? {} : { url: `${new URL(url).origin}/${HIDDEN}` }),
+    ...(url === undefined ? {} : { url: hiddenUrl(url) }),
     ...(key === undefined ? {} : { key: HIDDEN }),
     ...(to === undefined ? {} : { to }),
     ...(headers ? { headers: Object.fromEntries(Object.keys(headers).map((name) => [name, HIDDEN])) } : {}),

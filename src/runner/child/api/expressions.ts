@@ -22,12 +22,12 @@ export function evaluated(props: PropsInput, steps: unknown): PropsInput {
   return { ...props, configuredProps };
 }
 
-interface Where {
+interface ExpressionContext {
   readonly prop: string;
   readonly steps: unknown;
 }
 
-function valueFor(configured: unknown, where: Where): unknown {
+function valueFor(configured: unknown, where: ExpressionContext): unknown {
   if (typeof configured === 'string') return textOrValueOf(configured, where);
   if (typeof configured !== 'object' || configured === null) return configured;
   if (Array.isArray(configured)) return configured.map((item) => valueFor(item, where));
@@ -35,7 +35,7 @@ function valueFor(configured: unknown, where: Where): unknown {
 }
 
 /** Evaluates one string: a single expression keeps its type; within other text, expressions become text. */
-function textOrValueOf(text: string, where: Where): unknown {
+function textOrValueOf(text: string, where: ExpressionContext): unknown {
   const parts = partsOf(text);
   if (parts === null) return text;
   if (parts.length === 1) return partValue(parts[0] as Part, where);
@@ -44,7 +44,7 @@ function textOrValueOf(text: string, where: Where): unknown {
   return whole;
 }
 
-function partValue(part: Part, { prop, steps }: Where): unknown {
+function partValue(part: Part, { prop, steps }: ExpressionContext): unknown {
   if (typeof part === 'string') return part;
   const { expression } = part;
   try {

@@ -13,7 +13,7 @@ import { EMAIL, ERRORS, NOTICE, REPLAY } from '../../../domain/emission.ts';
 import type { ErrorGroup } from '../../../domain/errors/group.ts';
 import { NOTICE_LIMITS } from '../../../domain/notices/limits.ts';
 import type { NoticeStore, TakenNotice } from '../../contract/channels.ts';
-import { ALL_DELIVERIES, ALL_RUNS } from '../../log/log-tables.ts';
+import { ALL_DELIVERIES, ALL_RUNS, OF_LIVE_OWNER } from '../../log/log-tables.ts';
 import { number, numberOrNull, text } from '../../rows/cells.ts';
 import { toErrorGroup } from '../../rows/group-rows.ts';
 import type { Row } from '../../rows/rows.ts';
@@ -34,11 +34,15 @@ export function noticeVerbs({ database }: ConfigCore): NoticeStore {
   return {
     takeNotices: async (limit) => {
       // Most of the time nothing is due: that is found without a transaction.
-      if (!(await database.get(sql`SELECT 1 AS one FROM error_groups WHERE notice_due_ms IS NOT NULL LIMIT 1`)))
+      if (
+        !(await database.get(
+          sql`SELECT 1 AS one FROM error_groups WHERE notice_due_ms IS NOT NULL AND ${OF_LIVE_OWNER} LIMIT 1`,
+        ))
+      )
         return [];
       return database.write(function* ({ nowMs }) {
         const due = yield* all(sql`SELECT * FROM error_groups WHERE notice_due_ms <= ${nowMs}
-          AND (NOT notice_folded OR state <> 'open') ORDER BY notice_due_ms, first_entry LIMIT ${limit} ${SKIP_LOCKED}`);
+          AND (NOT notice_folded OR state <> 'open') AND ${OF_LIVE_OWNER} ORDER BY notice_due_ms, first_entry LIMIT ${limit} ${SKIP_LOCKED}`);
         const own = yield* foldMost(due, nowMs);
         if (own.length > 0) {
           yield* send(sql`UPDATE error_groups SET notice_due_ms = ${nowMs + NOTICE_LIMITS.noticeLeaseMs}

@@ -8,6 +8,7 @@ import { type NamedWatch, NO_PINGS, type Watch, type WatchKind, watchesOf } from
 import { faultsOf } from '../../../domain/watch/watch-emissions.ts';
 import type { CloseGap, DueWatch, WatchStore } from '../../contract/watches.ts';
 import { groupId, setResolved } from '../../log/groups/error-groups.ts';
+import { OF_LIVE_OWNER } from '../../log/log-tables.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import {
   CELLS_OF_WATCH,
@@ -18,7 +19,7 @@ import {
   watchCells,
 } from '../../rows/watch-rows.ts';
 import type { ConfigCore, Listener } from '../config-database.ts';
-import { FOR_UPDATE, isNotAmong, raw, sql, tableOf } from '../sql.ts';
+import { FOR_UPDATE, isNotAmong, raw, type Sql, sql, tableOf } from '../sql.ts';
 import { all, get, type Steps, send } from '../steps.ts';
 
 type WatchVerbs = Pick<WatchStore, 'listWatches' | 'keepWatch' | 'dueWatches' | 'endedRuns'>;
@@ -45,7 +46,7 @@ export function watchVerbs({ database, clock }: ConfigCore): WatchVerbs {
       const rows = await database.all(sql`SELECT ${raw(WATCH_COLUMNS)}, ${raw(HEARTBEAT_COLUMNS)},
           h.id AS heartbeat_id, r.name AS workflow_name, r.deployment_id
         FROM watches AS w LEFT JOIN heartbeats AS h ON h.id = w.id LEFT JOIN runnables AS r ON r.id = w.id
-        WHERE w.due_at_ms <= ${upToMs} ORDER BY w.due_at_ms LIMIT ${limit}`);
+        WHERE w.due_at_ms <= ${upToMs} AND w.${OF_LIVE_OWNER} ORDER BY w.due_at_ms LIMIT ${limit}`);
       return rows.map((row): DueWatch => {
         const heartbeat = textOrNull(row, 'heartbeat_id') === null ? null : toWatchedHeartbeat(row);
         const name = heartbeat?.heartbeat.name ?? textOrNull(row, 'workflow_name') ?? text(row, 'id');
@@ -82,12 +83,12 @@ function* keep(settle: CloseGap, nowMs: number): Steps<number> {
 }
 
 /** Takes the time without a server off the silence of workflows: nothing could run. Errors that were told of stay. */
-function* excuse(fromMs: number, nowMs: number): Steps<void> {
+function* excuse(fromMs: number, nowMs: number, only: Sql = sql`true`): Steps<void> {
   const since = sql`coalesce(last_at_ms, watched_at_ms)`;
   const gap = sql`(${nowMs} - CASE WHEN ${since} > ${fromMs} THEN ${since} ELSE ${fromMs} END)`;
   yield* send(sql`UPDATE watches SET version = version + 1, excused_ms = excused_ms + ${gap},
       due_at_ms = due_at_ms + ${gap}
-    WHERE kind IN ('silence', 'success') AND open IS NULL AND due_at_ms IS NOT NULL AND ${since} <= ${nowMs}`);
+    WHERE kind IN ('silence', 'success') AND open IS NULL AND due_at_ms IS NOT NULL AND ${since} <= ${nowMs} AND ${only}`);
 }
 
 /** Corrects watches behind a clock that was set back: what would still come has just been, and all are looked at again. */
@@ -101,12 +102,26 @@ function* turnBack(nowMs: number): Steps<void> {
     WHERE kind <> 'heartbeat' AND due_at_ms IS NOT NULL`);
 }
 
-function* settleHeartbeats(settle: CloseGap, gap: { isBack: boolean; nowMs: number }): Steps<void> {
+function* settleHeartbeats(
+  settle: CloseGap,
+  gap: { isBack: boolean; nowMs: number },
+  only: Sql = sql`true`,
+): Steps<void> {
   const rows = yield* all(sql`SELECT ${raw(WATCH_COLUMNS)}, ${raw(HEARTBEAT_COLUMNS)}
     FROM watches AS w JOIN heartbeats AS h ON h.id = w.id
-    WHERE w.kind = 'heartbeat' AND w.due_at_ms IS NOT NULL ORDER BY w.id`);
+    WHERE w.kind = 'heartbeat' AND w.due_at_ms IS NOT NULL AND ${only} ORDER BY w.id`);
   if (rows.length === 0) return;
   yield* putWatch(rows.map((row) => settle(toWatchedHeartbeat(row), gap)));
+}
+
+/** Takes the time in which an owner was being deleted off its watches: nothing of it could run, and its pings were refused. */
+export function* restoreWatches(
+  ownerId: string,
+  { fromMs, nowMs, settle }: { readonly fromMs: number; readonly nowMs: number; readonly settle: CloseGap },
+): Steps<void> {
+  yield* send(sql`SELECT 1 FROM watches WHERE owner_id = ${ownerId} ORDER BY id, kind ${FOR_UPDATE}`);
+  yield* excuse(fromMs, nowMs, sql`owner_id = ${ownerId}`);
+  yield* settleHeartbeats(settle, { isBack: false, nowMs }, sql`w.owner_id = ${ownerId}`);
 }
 
 /** Writes watches as they are now. */

@@ -38,14 +38,14 @@ export function groupId({ ownerId, emitterId }: { ownerId: string; emitterId: st
   return resourceIdOf(PREFIX.errorGroup, hash('sha256', `${ownerId} ${emitterId} ${key}`, 'buffer'));
 }
 
-interface Capture {
+interface CapturedGroup {
   readonly group: NewGroup;
   readonly errors: GroupedError[];
 }
 
 /** The errors that a transaction has captured so far, by group. */
 export class GroupCaptures {
-  readonly #captures = new Map<string, Capture>();
+  readonly #captures = new Map<string, CapturedGroup>();
   readonly #over = new Set<string>();
   readonly fullEmitters: FullEmitters;
 
@@ -86,7 +86,7 @@ export class GroupCaptures {
     return this.#captures.get(id)?.group.isTold ?? false;
   }
 
-  all(): readonly Capture[] {
+  all(): readonly CapturedGroup[] {
     return [...this.#captures.values()];
   }
 }
@@ -181,7 +181,7 @@ const NEW_GROUP = {
 } as const;
 
 /** Counts errors in their groups. Entries of several processes come in any order. */
-function upsertGroups(captures: readonly Capture[], nowMs: number): Sql {
+function upsertGroups(captures: readonly CapturedGroup[], nowMs: number): Sql {
   const rows = captures.map(({ group, errors }) => ({
     id: group.id,
     owner_id: group.ownerId,
@@ -216,7 +216,7 @@ function firstAndLast(errors: readonly GroupedError[]): { first_entry: number; l
   return { first_entry: errors[0]?.entry ?? 0, last_entry: errors.at(-1)?.entry ?? 0 };
 }
 
-function upsertHours(captures: readonly Capture[]): Sql {
+function upsertHours(captures: readonly CapturedGroup[]): Sql {
   const rows = captures.flatMap(({ group, errors }) => {
     const hours = Map.groupBy(errors, ({ entry }) => hourOf(entry));
     return [...hours].map(([hour, { length: n }]) => ({ group_id: group.id, hour, n }));
@@ -240,7 +240,7 @@ const SEEN_IN = {
   last_entry: 'bigint',
 } as const;
 
-function deploymentsOf(captures: readonly Capture[]) {
+function deploymentsOf(captures: readonly CapturedGroup[]) {
   return captures.flatMap(({ group, errors }) => {
     const byDeployment = Map.groupBy(errors, ({ deploymentId }) => deploymentId);
     return [...byDeployment].flatMap(([deploymentId, of]) =>

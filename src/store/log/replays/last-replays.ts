@@ -4,8 +4,8 @@ import { REPLAY } from '../../../domain/emission.ts';
 import { kindOfReplay, type Replay, standsFor } from '../../../domain/errors/replay.ts';
 import type { RunState } from '../../../domain/run/run.ts';
 import { differs, isAmongNumbers, raw, type Sql, sql } from '../../config/sql.ts';
-import { type Steps, together } from '../../config/steps.ts';
-import { number, text, textOrNull } from '../../rows/cells.ts';
+import { all, type Steps, together } from '../../config/steps.ts';
+import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import type { Row } from '../../rows/rows.ts';
 import { ALL_RUNS } from '../log-tables.ts';
 
@@ -15,6 +15,15 @@ export interface OfRun {
   readonly causeRun: number;
 }
 
+/** A replay that stands for an error. */
+export interface LastReplay extends Replay {
+  /** The group of the error that it ended in; null: it did not fail, or that error is gone. */
+  readonly failedGroup: string | null;
+  readonly errorEntry: number | null;
+  /** It failed, and the error that it ended in was replayed until it was fixed; known of what `followFailures` has returned. */
+  readonly isFixedSince: boolean;
+}
+
 /** Returns the operation that made a run, if one has: only of those that follow it the results have a reason. */
 export const madeBy = (run: 'runs.run' | 'newest.run'): Sql =>
   raw(`(SELECT max(results.operation_id) FROM operation_results AS results
@@ -22,11 +31,15 @@ export const madeBy = (run: 'runs.run' | 'newest.run'): Sql =>
 
 /** Selects the newest replays and retries of one owner's errors that were not cancelled, of those that are alike one. */
 export function selectLastReplays(ownerId: string, errors: readonly OfRun[]): Sql {
-  // Runs are looked up one by one: joined with them, Postgres may read all of them by their index.
+  // Runs are looked up one by one: joined with them, Postgres may read all of them by their index. The sum keeps it from walking
+  // all runs down for the largest number: 1.2 ms for each error behind 4,000 runs, and 20 µs with it.
   return sql`SELECT newest.cause_run, newest.summary, newest.run, ${madeBy('newest.run')} AS operation_id,
-      (SELECT made.state FROM ${ALL_RUNS} AS made WHERE made.run = newest.run) AS state
+      (SELECT made.state FROM ${ALL_RUNS} AS made WHERE made.run = newest.run) AS state,
+      (SELECT made.error_entry FROM ${ALL_RUNS} AS made WHERE made.run = newest.run) AS error_entry,
+      (SELECT failures.group_id FROM emissions AS failures
+        WHERE failures.entry = (SELECT made.error_entry FROM ${ALL_RUNS} AS made WHERE made.run = newest.run)) AS failed_group
     FROM (SELECT again.cause_run, again.summary, max(again.run) AS run
-        FROM (SELECT emissions.cause_run, emissions.summary, (SELECT max(made.run) FROM ${ALL_RUNS} AS made
+        FROM (SELECT emissions.cause_run, emissions.summary, (SELECT max(made.run + 0) FROM ${ALL_RUNS} AS made
               WHERE made.entry = emissions.entry AND made.state <> 'cancelled') AS run
             FROM emissions WHERE emissions.owner_id = ${ownerId} AND emissions.name = ${raw(`'${REPLAY}'`)}
               AND emissions.cause_run ${isAmongNumbers(errors.map(({ causeRun }) => causeRun))}) AS again
@@ -34,31 +47,33 @@ export function selectLastReplays(ownerId: string, errors: readonly OfRun[]): Sq
 }
 
 /** A run of an event that had failed. */
-export interface Rerun extends Pick<Replay, 'run' | 'state' | 'operationId'> {
+export interface Rerun extends Pick<LastReplay, 'run' | 'state' | 'operationId' | 'failedGroup' | 'errorEntry'> {
   readonly causeRun: number;
   readonly summary: string;
 }
 
 /** Returns the newest replay that stands for each error, by entry. */
-export function toLastReplays(rows: readonly Row[], errors: readonly OfRun[]): ReadonlyMap<number, Replay> {
+export function toLastReplays(rows: readonly Row[], errors: readonly OfRun[]): ReadonlyMap<number, LastReplay> {
   const reruns = rows.map((row) => ({
     causeRun: number(row, 'cause_run'),
     summary: text(row, 'summary'),
     run: number(row, 'run'),
     state: text<RunState>(row, 'state'),
     operationId: textOrNull(row, 'operation_id'),
+    failedGroup: textOrNull(row, 'failed_group'),
+    errorEntry: numberOrNull(row, 'error_entry'),
   }));
   return lastReplaysAmong(reruns, errors);
 }
 
 /** Returns the same of runs, which are in the order of their numbers. */
-export function lastReplaysAmong(reruns: readonly Rerun[], errors: readonly OfRun[]): ReadonlyMap<number, Replay> {
+export function lastReplaysAmong(reruns: readonly Rerun[], errors: readonly OfRun[]): ReadonlyMap<number, LastReplay> {
   const entriesOf = Map.groupBy(errors, ({ causeRun }) => causeRun);
-  const latest = new Map<number, Replay>();
-  for (const { causeRun, summary, run, state, operationId } of reruns) {
+  const latest = new Map<number, LastReplay>();
+  for (const { causeRun, summary, ...rerun } of reruns) {
     for (const { entry } of entriesOf.get(causeRun) ?? []) {
       const kind = kindOfReplay({ name: REPLAY, summary }, { entry, run: causeRun });
-      const replay = kind && { ...kind, run, state, operationId };
+      const replay = kind && { ...kind, ...rerun, isFixedSince: false };
       if (replay && standsFor(replay)) latest.set(entry, replay);
     }
   }
@@ -66,9 +81,34 @@ export function lastReplaysAmong(reruns: readonly Rerun[], errors: readonly OfRu
 }
 
 /** Locks errors of one owner, and returns the replays that stand for them. */
-export function* lockLastReplays(ownerId: string, errors: readonly OfRun[]): Steps<ReadonlyMap<number, Replay>> {
+export function* lockLastReplays(ownerId: string, errors: readonly OfRun[]): Steps<ReadonlyMap<number, LastReplay>> {
   const [, made = []] = yield* together(lockErrors(ownerId, errors), selectLastReplays(ownerId, errors));
   return toLastReplays(made, errors);
+}
+
+/** How many replays of replays are followed. */
+const FOLLOWED = 10;
+
+/** Returns the replays, each failed one with what became of the error that it ended in. */
+export function* followFailures(
+  ownerId: string,
+  replays: ReadonlyMap<number, LastReplay>,
+): Steps<ReadonlyMap<number, LastReplay>> {
+  const fixed = new Set<number>();
+  let failed = [...replays].flatMap(([of, replay]) => errorOf(of, replay));
+  for (let times = 0; times < FOLLOWED && failed.length > 0; times++) {
+    const latest = toLastReplays(yield* all(selectLastReplays(ownerId, failed)), failed);
+    failed = failed.flatMap(({ of, entry }) => {
+      const next = latest.get(entry);
+      if (next?.state === 'succeeded') fixed.add(of);
+      return next ? errorOf(of, next) : [];
+    });
+  }
+  return new Map([...replays].map(([of, replay]) => [of, { ...replay, isFixedSince: fixed.has(of) }]));
+}
+
+function errorOf(of: number, { state, run, errorEntry }: LastReplay): (OfRun & { readonly of: number })[] {
+  return state === 'failed' && errorEntry !== null ? [{ of, entry: errorEntry, causeRun: run }] : [];
 }
 
 /** Locks errors, so that of several operations that come to one at the same time the second sees the replay of the first. */

@@ -2,11 +2,12 @@
 // whatever becomes of processes, and of several processes with the same errors one succeeds. Of several operations that come to
 // the same error one replays it, and the others follow that replay until it ends.
 
-import { type Replay, whyNotAgain } from '../../../domain/errors/replay.ts';
+import { whyNotAgain } from '../../../domain/errors/replay.ts';
 import {
   counted,
   dealtWith,
   dueAfter,
+  isLeftUnfixed,
   pacedRoomOf,
   type Replaying,
   type ReplayOutcome,
@@ -23,7 +24,7 @@ import { toReplaying } from '../../rows/operation-rows.ts';
 import type { Row } from '../../rows/rows.ts';
 import type { LockedReplay, LogWriter, ReplaysMade } from '../port.ts';
 import { writeEmission } from '../write-emission.ts';
-import { lockLastReplays, type OfRun } from './last-replays.ts';
+import { followFailures, type LastReplay, lockLastReplays, type OfRun } from './last-replays.ts';
 
 /** When a queue is full, the operation waits so long. */
 const FULL_MS = SECOND_MS;
@@ -36,6 +37,7 @@ export function replayErrors(log: LogWriter, step: ReplayStep): Awaited<ReturnTy
   const room = pacedRoomOf(replaying, log.nowMs);
   const results: ReplaysMade['results'][number][] = [];
   let [begun, made] = [0, 0];
+  let { hasLeftUnfixed } = replaying;
   let stop: 'room' | 'full' | null = null;
   for (const choice of step.choices) {
     const before = lastReplays.get(choice.entry);
@@ -45,6 +47,7 @@ export function replayErrors(log: LogWriter, step: ReplayStep): Awaited<ReturnTy
       break;
     }
     results.push(result);
+    if (before && result.outcome === 'replayed_before') hasLeftUnfixed ||= isLeftUnfixed(before, result.groupId);
     if (result.outcome !== 'under_way') continue;
     begun++;
     if (result.reason === null) made++;
@@ -58,7 +61,7 @@ export function replayErrors(log: LogWriter, step: ReplayStep): Awaited<ReturnTy
   log.writeReplays({
     ...locked,
     after: reached,
-    replaying: { ...replaying, counts, dueAtMs, isThrough },
+    replaying: { ...replaying, counts, dueAtMs, isThrough, hasLeftUnfixed },
     results,
     turn: log.nextNumber(),
     nowMs: log.nowMs,
@@ -69,7 +72,7 @@ export function replayErrors(log: LogWriter, step: ReplayStep): Awaited<ReturnTy
 interface Deciding {
   readonly step: ReplayStep;
   readonly replaying: Replaying;
-  readonly before: Replay | undefined;
+  readonly before: LastReplay | undefined;
   readonly mayBegin: boolean;
 }
 
@@ -81,13 +84,16 @@ function resultOf(
   const { entry, emitterId } = choice;
   const none = { entry, emitterId, groupId: null, run: null, errorEntry: null };
   if ('reason' in choice) return { ...none, outcome: 'not_replayed', reason: choice.reason };
-  const { groupId, emission } = choice;
+  const { groupId } = choice;
   const dealt = dealtWith(before, replaying.order);
   if (before && dealt !== 'replay') {
     const outcome = dealt === 'leave' ? 'replayed_before' : 'under_way';
     if (outcome === 'under_way' && !mayBegin) return 'room';
     return { ...none, groupId, run: before.run, outcome, reason: whyNotAgain(before) };
   }
+  // It was left when it was read, and retention has deleted its replay since: the next step reads its event.
+  if ('causeRun' in choice) return 'room';
+  const { emission } = choice;
   const runnable = log.runnable(ownerId, emission.onlyListenerId ?? '');
   if (!runnable) return { ...none, groupId, outcome: 'not_replayed', reason: `there is no ${emitterId} any more` };
   if (!mayBegin) return 'room';
@@ -113,7 +119,8 @@ export function* lockReplays(steps: readonly ReplayStep[]): Steps<readonly Locke
     const operation = toLocked(row);
     const errors = errorsOf(steps.filter(({ operationId }) => operationId === operation.id));
     const { ownerId } = operation;
-    locked.push({ ...operation, lastReplays: yield* lockLastReplays(ownerId, errors) });
+    const lastReplays = yield* followFailures(ownerId, yield* lockLastReplays(ownerId, errors));
+    locked.push({ ...operation, lastReplays });
   }
   return locked;
 }
@@ -123,6 +130,7 @@ export function errorsOf(steps: readonly ReplayStep[]): readonly OfRun[] {
   return steps
     .flatMap(({ choices }) => choices)
     .flatMap((choice) => {
+      if ('causeRun' in choice) return { entry: choice.entry, causeRun: choice.causeRun };
       const causeRun = 'emission' in choice ? choice.emission.causeRun : null;
       return causeRun === null ? [] : { entry: choice.entry, causeRun };
     });
@@ -166,10 +174,10 @@ export function* writeReplays(steps: readonly ReplaysMade[]): Steps<void> {
       SELECT operation_id, entry, emitter_id, group_id, run, outcome, reason FROM ${tableOf(RESULT, rows)} WHERE true`);
   }
   for (const { id, after, replaying, turn, nowMs } of steps) {
-    const { counts, dueAtMs, isThrough } = replaying;
+    const { counts, dueAtMs, isThrough, hasLeftUnfixed } = replaying;
     yield* send(sql`UPDATE operations SET after_number = ${after}, is_through = ${isThrough}, due_at_ms = ${dueAtMs},
         room = ${roomOf(replaying)}, under_way = ${counts.under_way}, not_replayed = ${counts.not_replayed},
-        replayed_before = ${counts.replayed_before}, turn = ${turn},
+        replayed_before = ${counts.replayed_before}, has_left_unfixed = ${hasLeftUnfixed}, turn = ${turn},
         updated_at_ms = ${nowMs}
       WHERE id ${isAmong([id])}`);
   }

@@ -1,11 +1,11 @@
 // Reads of what replay operations are about, for both databases: the errors of a selection, in order, step by step.
 
 import { ERRORS } from '../../../domain/emission.ts';
-import type { ErrorSelection } from '../../../domain/errors/replaying.ts';
+import { dealtWith, type ErrorSelection, type ReplayOrder } from '../../../domain/errors/replaying.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { firstNumberOf } from '../../../domain/operation.ts';
 import { isAmongNumbers, joined, raw, type Sql, sql } from '../../config/sql.ts';
-import type { OperationStore, PreviewedError, ReplayCandidate } from '../../contract/operations.ts';
+import type { OperationStore, PreviewedError, ReplayCandidate, ReplayedError } from '../../contract/operations.ts';
 import { number, numberOrNull, textOrNull } from '../../rows/cells.ts';
 import { toEmission } from '../../rows/log-rows.ts';
 import { toOperation } from '../../rows/operation-rows.ts';
@@ -29,11 +29,13 @@ export interface SelectedError {
   readonly bytes: number;
   /** Its code is not the one that is wanted: it is looked at, and not meant. */
   readonly isMeant: boolean;
+  readonly causeRun: number | null;
+  readonly groupId: string | null;
 }
 
 /** Returns the next errors, oldest first, as SQL. Named ones that are not there are not among the rows. */
 export function selectedErrors({ ownerId, selection, after, lastEntry, limit }: SelectedRange): Sql {
-  const columns = raw('entry, emitter_id, code, octet_length(body) AS bytes');
+  const columns = raw('entry, emitter_id, code, cause_run, group_id, octet_length(body) AS bytes');
   const { entries } = selection;
   if (entries !== null) {
     const named = entriesIn(entries, { after, lastEntry, limit });
@@ -62,10 +64,12 @@ export function toSelected(rows: readonly Row[], range: SelectedRange): readonly
     emitterId: textOrNull(row, 'emitter_id'),
     bytes: number(row, 'bytes'),
     isMeant: code === null || textOrNull(row, 'code') === code,
+    causeRun: numberOrNull(row, 'cause_run'),
+    groupId: textOrNull(row, 'group_id'),
   }));
   if (entries === null) return found;
   const byEntry = new Map(found.map((one) => [one.entry, one]));
-  const gone = { emitterId: null, bytes: 0, isMeant: true };
+  const gone = { emitterId: null, bytes: 0, isMeant: true, causeRun: null, groupId: null };
   return entriesIn(entries, range).map((entry) => byEntry.get(entry) ?? { entry, ...gone });
 }
 
@@ -103,6 +107,21 @@ export function replayReads(log: LogReader): Pick<OperationStore, 'previewReplay
     );
     const latest = toLastReplays(await database.all(selectLastReplays(ownerId, ofRuns)), ofRuns);
     return candidates.map((candidate) => ({ ...candidate, before: latest.get(candidate.entry) ?? null }));
+  }
+
+  /** Returns those whose replay has ended, by entry: their events are not read, however many they are. */
+  async function leftOf(
+    ownerId: string,
+    errors: readonly SelectedError[],
+    order: ReplayOrder,
+  ): Promise<ReadonlyMap<number, ReplayedError>> {
+    const ofRuns = errors.flatMap(({ entry, emitterId, groupId, causeRun, isMeant }) =>
+      isMeant && causeRun !== null ? { entry, emitterId, groupId, causeRun } : [],
+    );
+    if (order.isAgain || ofRuns.length === 0) return new Map();
+    const latest = toLastReplays(await database.all(selectLastReplays(ownerId, ofRuns)), ofRuns);
+    const left = ofRuns.filter(({ entry }) => dealtWith(latest.get(entry), order) === 'leave');
+    return new Map(left.map((one) => [one.entry, one]));
   }
 
   return {
@@ -153,28 +172,32 @@ export function replayReads(log: LogReader): Pick<OperationStore, 'previewReplay
       const { selection } = replaying.order;
       const range = { ownerId, selection, after, lastEntry: number(row, 'last_entry'), limit: LIMITS.operationStep };
       const errors = await read(range);
-      const { taken, isAll } = withinBytes(errors, number(row, 'room') + BESIDE_ROOM);
-      const candidates = await candidatesOf(
+      const left = await leftOf(operation.ownerId, errors, replaying.order);
+      const { taken, isAll } = withinBytes(errors, { most: number(row, 'room') + BESIDE_ROOM, left });
+      const meant = taken.filter(({ isMeant }) => isMeant);
+      const whole = await candidatesOf(
         ownerId,
-        taken.filter(({ isMeant }) => isMeant),
+        meant.filter(({ entry }) => !left.has(entry)),
       );
+      const byEntry = new Map(whole.map((candidate) => [candidate.entry, candidate]));
+      const candidates = meant.flatMap(({ entry }) => left.get(entry) ?? byEntry.get(entry) ?? []);
       const isLast = isAll && errors.length < LIMITS.operationStep;
       return { operation, after, through: taken.at(-1)?.entry ?? after, candidates, isLast };
     },
   };
 }
 
-/** Errors that are read beside those that may be replayed: some are only noted. */
+/** Errors that are read beside those that may be replayed: some cannot be, and are only noted. */
 const BESIDE_ROOM = 16;
 
-/** Returns errors until so many are meant, or their events are large. One alone may be larger. */
+/** Returns errors until so many are meant and not left, or their events are large. One alone may be larger. */
 function withinBytes(
   errors: readonly SelectedError[],
-  most: number,
+  { most, left }: { readonly most: number; readonly left: ReadonlyMap<number, unknown> },
 ): { taken: readonly SelectedError[]; isAll: boolean } {
   let [bytes, meant] = [0, 0];
   for (const [i, error] of errors.entries()) {
-    if (!error.isMeant) continue;
+    if (!error.isMeant || left.has(error.entry)) continue;
     bytes += error.bytes;
     if (meant > 0 && (meant === most || bytes > LIMITS.replayStepBytes))
       return { taken: errors.slice(0, i), isAll: false };

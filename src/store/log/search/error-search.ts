@@ -28,7 +28,7 @@ interface ErrorRow extends ErrorNumbers {
 }
 
 /** An error that the filter means, and what of it was read to know that. */
-interface Meant {
+interface JudgedError {
   readonly head: ErrorRow;
   readonly detail: ErrorDetail;
   readonly told: Told;
@@ -150,13 +150,13 @@ class Searching {
     return new Map(rows.map((row) => [number(row, 'entry'), detailIn(bytes(row, 'tail'))]));
   }
 
-  #isMeant({ told, replays }: Meant): boolean {
+  #isMeant({ told, replays }: JudgedError): boolean {
     const { told: wanted, replayed } = this.#search;
     if (replayed !== undefined && replays.length > 0 !== replayed) return false;
     return wanted === undefined || (typeof wanted === 'boolean' ? (told === 'told') === wanted : told === wanted);
   }
 
-  async #whole(meant: readonly Meant[]): Promise<{ number: number; item: FoundError }[]> {
+  async #whole(meant: readonly JudgedError[]): Promise<{ number: number; item: FoundError }[]> {
     const rows = await this.#log.database.all(
       sql`SELECT entry, emitter_id, name, summary, item_id, item_ts, code, group_id${raw(this.#withBody ? ', body' : '')}
         FROM emissions WHERE entry ${isAmongNumbers(meant.map(({ head }) => head.entry))}`,

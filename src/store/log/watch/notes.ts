@@ -7,7 +7,7 @@ import { FOR_UPDATE, isAmong, sql, tableOf } from '../../config/sql.ts';
 import { type Steps, send } from '../../config/steps.ts';
 import type { LogWriter, NotedIn, RunNote } from '../port.ts';
 
-interface Noted {
+interface RunNotes {
   readonly kinds: Set<WatchKind>;
   readonly part: number | null;
   succeeded: number;
@@ -15,7 +15,7 @@ interface Noted {
 }
 
 export class WatchNotes {
-  readonly #byId = new Map<string, Noted>();
+  readonly #byId = new Map<string, RunNotes>();
 
   get isEmpty(): boolean {
     return this.#byId.size === 0;
@@ -33,7 +33,7 @@ export class WatchNotes {
     return [...this.#byId.keys()];
   }
 
-  all(): readonly (readonly [id: string, noted: Noted])[] {
+  all(): readonly (readonly [id: string, noted: RunNotes])[] {
     return [...this.#byId].sort(([a], [b]) => (a < b ? -1 : 1));
   }
 }

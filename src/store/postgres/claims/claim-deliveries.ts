@@ -82,7 +82,7 @@ function dropAll(taken: GrantedDeliveries | undefined, admission: FreeSlots): vo
   }
 }
 
-interface Found {
+interface DeliveryCandidates {
   readonly found: Candidate[];
   readonly nowMs: number;
   /** How many queues were looked at, and whether there may be more. */
@@ -105,7 +105,7 @@ async function countReady(core: Core, tx: Tx, nowMs: number): Promise<number> {
 }
 
 /** Finds queues with a due delivery that no other node sends to or keeps. */
-async function candidates(core: Core, tx: Tx, limit: number): Promise<Found> {
+async function candidates(core: Core, tx: Tx, limit: number): Promise<DeliveryCandidates> {
   const { listenerId, ownerId } = core.cursors.deliveries;
   const now = `coalesce($4::bigint, ${NOW_SQL})`;
   const part = (condition: string): string =>
@@ -169,7 +169,7 @@ function dueOf(row: Row): Candidate['due'] {
   return { pending: number(row, 'pending_due'), retrying: number(row, 'retrying_due') };
 }
 
-interface Claimed {
+interface DeliveryClaims {
   readonly deliveries: readonly ClaimedDelivery[];
   readonly deliveriesWaiting: boolean;
   readonly unused: (() => void)[];
@@ -182,7 +182,7 @@ interface Claiming extends Omit<GrantedDeliveries, 'retries'> {
   readonly admission: FreeSlots;
 }
 
-async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
+async function claim(core: Core, tx: Tx, of: Claiming): Promise<DeliveryClaims> {
   const { granted, served, queues, nowMs, admission, isMoreWaiting } = of;
   const unused: (() => void)[] = [];
   if (granted.size === 0) return { deliveries: [], deliveriesWaiting: isMoreWaiting, unused, cursor: undefined };
@@ -218,7 +218,7 @@ async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
   return { deliveries, deliveriesWaiting: isMoreWaiting, unused, cursor };
 }
 
-interface Locked {
+interface LockedQueues {
   readonly locked: Candidate[];
   readonly queues: ReadonlyMap<string, ListenerQueue>;
 }
@@ -228,7 +228,7 @@ async function lockQueues(
   core: Core,
   tx: Tx,
   of: { candidates: readonly Candidate[]; nowMs: number },
-): Promise<Locked> {
+): Promise<LockedQueues> {
   const { candidates: wanted, nowMs } = of;
   if (wanted.length === 0) return { locked: [], queues: new Map() };
   const rows = await tx.query(

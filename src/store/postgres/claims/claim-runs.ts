@@ -28,7 +28,7 @@ import { behindCursor, type ClaimCursor } from './claim-cursor.ts';
 const CANDIDATES = 200;
 const RUNNABLE = 'r.id, r.name, r.active, r.deployment_id, r.settings, r.created_at_ms, r.updated_at_ms';
 
-interface Candidate extends RunCandidate {
+interface QueuedCandidate extends RunCandidate {
   readonly queue: ListenerQueue;
 }
 
@@ -44,7 +44,7 @@ export async function claimRuns(
       dropAll(taken, admission);
       taken = undefined;
       const { found, nowMs, nextReadyAtMs } = await candidates(core, tx);
-      const grant = (of: readonly Candidate[]): GrantedRuns =>
+      const grant = (of: readonly QueuedCandidate[]): GrantedRuns =>
         grantRuns(of, { round: new OwnerRoundRobin(), limit, takeRun: (runnable) => admission.takeRun(runnable) });
       const wanted = grant(found);
       dropAll(wanted, admission);
@@ -82,14 +82,14 @@ function earliest(times: readonly (number | null)[], nowMs: number): number | nu
   return next.length === 0 ? null : Math.min(...next);
 }
 
-interface Found {
-  readonly found: Candidate[];
+interface RunCandidates {
+  readonly found: QueuedCandidate[];
   readonly nowMs: number;
   /** When the next queue becomes ready that is not yet; null: there is none. */
   readonly nextReadyAtMs: number | null;
 }
 
-async function candidates(core: Core, tx: Tx): Promise<Found> {
+async function candidates(core: Core, tx: Tx): Promise<RunCandidates> {
   const { listenerId, ownerId } = core.cursors.runs;
   const now = `coalesce($4::bigint, ${NOW_SQL})`;
   const part = (condition: string): string =>
@@ -125,7 +125,7 @@ async function candidates(core: Core, tx: Tx): Promise<Found> {
   };
 }
 
-function toCandidate(row: Row, { nowMs, seal }: { nowMs: number; seal: Seal }): Candidate {
+function toCandidate(row: Row, { nowMs, seal }: { nowMs: number; seal: Seal }): QueuedCandidate {
   const runnable = toWorkflow(row, seal);
   const queue = new ListenerQueue(toQueueRow(row), true);
   const room = queue.roomAt(runnable.settings.throttle, nowMs);
@@ -139,14 +139,14 @@ interface Claiming extends Omit<GrantedRuns, 'throttled'> {
   readonly admission: FreeSlots;
 }
 
-interface Claimed {
+interface RunClaims {
   readonly runs: Claims['runs'];
   readonly runsWaiting: boolean;
   readonly unused: (() => void)[];
   readonly cursor: ClaimCursor | undefined;
 }
 
-async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
+async function claim(core: Core, tx: Tx, of: Claiming): Promise<RunClaims> {
   const unused: (() => void)[] = [];
   const { granted, queues, nowMs, admission, isMoreWaiting } = of;
   if (granted.size === 0 && queues.size === 0)
@@ -173,8 +173,8 @@ async function claim(core: Core, tx: Tx, of: Claiming): Promise<Claimed> {
   return { runs, runsWaiting: isMoreWaiting, unused, cursor };
 }
 
-interface Locked {
-  readonly locked: Candidate[];
+interface LockedQueues {
+  readonly locked: QueuedCandidate[];
   readonly queues: ReadonlyMap<string, ListenerQueue>;
 }
 
@@ -183,7 +183,7 @@ async function lockQueues(
   { seal }: Core,
   tx: Tx,
   { runnables, nowMs }: { runnables: readonly Runnable[]; nowMs: number },
-): Promise<Locked> {
+): Promise<LockedQueues> {
   if (runnables.length === 0) return { locked: [], queues: new Map() };
   const rows = await tx.query(
     `SELECT ${QUEUE_COLUMNS}, ${RUNNABLE} FROM unnest($1::text[], $2::text[]) AS u (o, i)

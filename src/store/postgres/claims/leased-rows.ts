@@ -9,7 +9,7 @@ import type { Pool } from '../connection/pool.ts';
 import { leaseKey } from '../log/batch-needs.ts';
 import type { Node } from './node.ts';
 
-interface Core {
+interface LeaseReader {
   readonly pool: Pool;
   readonly node: Node;
 }
@@ -36,7 +36,7 @@ export class LeasedRows {
   }
 
   /** Returns leases of this node that this process does not know, if the last look found them, too. */
-  async readUnknown(core: Core): Promise<Unknown> {
+  async readUnknown(core: LeaseReader): Promise<Unknown> {
     const runs = await this.#unknown(core, { table: 'open_runs', key: 'run', state: 'running', known: this.runs });
     const deliveries = await this.#unknown(core, {
       table: 'open_deliveries',
@@ -56,7 +56,7 @@ export class LeasedRows {
   }
 
   async #unknown(
-    core: Core,
+    core: LeaseReader,
     of: { table: string; key: string; state: string; known: ReadonlySet<number> },
   ): Promise<Lease[]> {
     const rows = await core.pool.all(

@@ -6,6 +6,7 @@ import type {
   Listener,
   LockedDeliveries,
   OpenRunsSql,
+  OwnedTable,
   Writing,
 } from '../../config/config-database.ts';
 import { type Dialect, raw, render, type Sql, sql } from '../../config/sql.ts';
@@ -77,6 +78,7 @@ export function configDatabase(core: Core): ConfigDatabase {
     marks: { column: raw('node'), self: () => core.node.id, isAbandoned: () => raw(IS_ABANDONED) },
     hotReads: hotReads(core),
     moreMeasured: WAITING_RUNS,
+    moreOwned: MORE_OWNED,
     openRuns: OPEN_RUNS,
     pauseInMemory: () => null,
   };
@@ -95,6 +97,13 @@ const OPEN_RUNS: OpenRunsSql = {
   ofRunnable: raw('open_runs AS o WHERE o.runnable_id = d.runnable_id'),
 };
 
+const MORE_OWNED: readonly OwnedTable[] = [
+  { table: 'open_deliveries', key: 'delivery', column: 'owner_id', of: 'owners' },
+  { table: 'open_runs', key: 'run', column: 'owner_id', of: 'owners' },
+  { table: 'listener_queues', key: 'owner_id, listener_id', column: 'owner_id', of: 'owners' },
+  { table: 'answers', key: 'run', column: 'owner_id', of: 'owners' },
+];
+
 /** Open runs keep their details in a separate table. */
 const WAITING_RUNS: readonly MeasuredPart[] = [
   { table: 'open_runs', key: ['run'], before: [-1], bytes: 'coalesce(octet_length(detail_so_far), 0)' },
@@ -103,14 +112,16 @@ const WAITING_RUNS: readonly MeasuredPart[] = [
 function hotReads({ pool }: Core): ConfigDatabase['hotReads'] {
   const keys = new RecordFinder(async (hashes) => {
     const rows = await pool.all(
-      'SELECT * FROM api_keys WHERE hash = ANY($1::text[]) AND revoked_at_ms IS NULL',
+      `SELECT k.*, o.purge_at_ms AS owner_purge_at_ms FROM api_keys AS k JOIN owners AS o ON o.id = k.owner_id
+        WHERE k.hash = ANY($1::text[]) AND k.revoked_at_ms IS NULL`,
       arrayLiteral(hashes),
     );
     return new Map(rows.map((row) => [text(row, 'hash'), toApiKey(row)]));
   });
   const triggers = new RecordFinder(async (secretParts) => {
     const rows = await pool.all(
-      `SELECT t.* FROM triggers AS t JOIN runnables AS r ON r.id = t.runnable_id
+      `SELECT t.*, o.purge_at_ms AS owner_purge_at_ms FROM triggers AS t JOIN runnables AS r ON r.id = t.runnable_id
+        JOIN owners AS o ON o.id = t.owner_id
         WHERE t.key = ANY($1::text[]) AND r.active`,
       arrayLiteral(secretParts),
     );
@@ -172,8 +183,17 @@ class Effects implements Writing {
     this.channels.add('answers');
   }
 
+  /** Notifies the other nodes: a stream there may be of such a key. */
+  keysChanged(): void {
+    this.channels.add('keys');
+  }
+
   /** Does nothing: every node reads the version of the owner's configuration. */
   webhookWritten(): void {}
+
+  ownerRemoved(ownerId: string): void {
+    void this.#w.tx.query('DELETE FROM versions WHERE owner_id = $1', ownerId);
+  }
 
   async lockDeliveries(of: Listener): Promise<LockedDeliveries | undefined> {
     const { channels } = this;

@@ -14,7 +14,7 @@ const AGAIN_MS = 1000;
 /** The connection is probed so often: it may be dead without having been closed. */
 const ASKED_EVERY_MS = 10_000;
 const ANSWER_MS = 5000;
-const CHANNELS = ['runs', 'deliveries', 'schedules', 'answers', 'emissions'] as const;
+const CHANNELS = ['runs', 'deliveries', 'schedules', 'answers', 'emissions', 'keys'] as const;
 
 export type NotifyChannel = (typeof CHANNELS)[number];
 

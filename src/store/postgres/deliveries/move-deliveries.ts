@@ -29,7 +29,7 @@ function update(state: string, dueAtMs: string): string {
     RETURNING o.delivery, next.state, o.state AS now_state)`;
 }
 
-interface Step {
+interface MoveStep {
   readonly move: ListenerMove;
   /** Only deliveries behind this number. */
   readonly after: number;
@@ -38,7 +38,7 @@ interface Step {
 }
 
 /** Moves the next deliveries. Returns for each state before (`state`) and after (`now_state`) how many (`n`), and the `last`. */
-export function moveSome(tx: Tx, { ownerId, id }: Listener, { move, after, most, nowMs }: Step): Promise<Row[]> {
+export function moveSome(tx: Tx, { ownerId, id }: Listener, { move, after, most, nowMs }: MoveStep): Promise<Row[]> {
   const values = [ownerId, id, after, most, ...(move.to === 'held' ? [] : [nowMs])];
   return tx.query(
     `WITH next AS (SELECT delivery, state FROM open_deliveries

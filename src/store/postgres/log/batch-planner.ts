@@ -9,7 +9,7 @@ import type { WatchDecision } from '../../contract/watches.ts';
 import { GroupCaptures } from '../../log/groups/error-groups.ts';
 import { LedgerChanges, type WorkKind } from '../../log/ledger.ts';
 import type { ClaimsSoFar, DueFallback, FallbackDecision, LockedReplay, NewRun, ReplaysMade } from '../../log/port.ts';
-import { lastReplaysAmong, type OfRun } from '../../log/replays/last-replays.ts';
+import { type LastReplay, lastReplaysAmong, type OfRun } from '../../log/replays/last-replays.ts';
 import { errorsOf } from '../../log/replays/replay-errors.ts';
 import { decisionKey } from '../../log/watch/decisions.ts';
 import { WatchNotes } from '../../log/watch/notes.ts';
@@ -135,11 +135,11 @@ export class BatchPlanner {
     return new Map([...this.reads.lastReplays, ...this.#replaysInBatch(ownerId, errors)]);
   }
 
-  #replaysInBatch(of: string, errors: readonly OfRun[]): ReadonlyMap<number, Replay> {
+  #replaysInBatch(of: string, errors: readonly OfRun[]): ReadonlyMap<number, LastReplay> {
     const reruns = this.reruns.flatMap(({ run, state, emission: { ownerId, causeRun, summary } }) => {
       if (ownerId !== of || causeRun === null || summary === null) return [];
       const { id = null } = this.replaysMade.find(({ results }) => results.some((one) => one.run === run)) ?? {};
-      return [{ causeRun, summary, run, state, operationId: id }];
+      return [{ causeRun, summary, run, state, operationId: id, failedGroup: null, errorEntry: null }];
     });
     return lastReplaysAmong(reruns, errors);
   }

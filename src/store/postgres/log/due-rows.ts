@@ -2,6 +2,7 @@
 
 import { LIMITS } from '../../../domain/limits.ts';
 import { DIGESTS_PER_STEP } from '../../log/digests.ts';
+import { IS_OF_LIVE_OWNER } from '../../log/log-tables.ts';
 import { number } from '../../rows/cells.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
@@ -27,7 +28,7 @@ export async function readOverDigests(tx: Tx, nowMs: number): Promise<Row[]> {
 export async function takeDueLater(tx: Tx, nowMs: number): Promise<Row[]> {
   const due = await tx.query(
     `DELETE FROM later_emissions WHERE entry = ANY (ARRAY(SELECT entry FROM later_emissions
-        WHERE due_at_ms <= $1::bigint ORDER BY due_at_ms, entry LIMIT ${LIMITS.laterStep} FOR UPDATE SKIP LOCKED))
+        WHERE due_at_ms <= $1::bigint AND ${IS_OF_LIVE_OWNER} ORDER BY due_at_ms, entry LIMIT ${LIMITS.laterStep} FOR UPDATE SKIP LOCKED))
       RETURNING *`,
     nowMs,
   );

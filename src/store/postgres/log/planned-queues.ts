@@ -11,17 +11,17 @@ import type { BatchPlanner } from './batch-planner.ts';
 import type { ListenerQueue } from './listener-queue.ts';
 
 /** The verb that is planned. */
-interface Planning {
+interface QueuePlan {
   readonly planner: BatchPlanner;
   readonly admission: FreeSlots;
   readonly claims: ClaimsSoFar;
 }
 
 export class PlannedRunQueue implements RunQueue {
-  readonly #log: Planning;
+  readonly #log: QueuePlan;
   readonly #queue: ListenerQueue;
 
-  constructor(log: Planning, queue: ListenerQueue) {
+  constructor(log: QueuePlan, queue: ListenerQueue) {
     this.#log = log;
     this.#queue = queue;
   }
@@ -57,10 +57,10 @@ export class PlannedRunQueue implements RunQueue {
 }
 
 export class PlannedDeliveryQueue implements DeliveryQueue {
-  readonly #log: Planning;
+  readonly #log: QueuePlan;
   readonly #queue: ListenerQueue;
 
-  constructor(log: Planning, queue: ListenerQueue) {
+  constructor(log: QueuePlan, queue: ListenerQueue) {
     this.#log = log;
     this.#queue = queue;
   }

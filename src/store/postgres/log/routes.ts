@@ -102,6 +102,7 @@ const UNKNOWN_OWNER: Owner = {
   globalErrorWorkflowId: null,
   digestWindowMs: 0,
   channelIds: [],
+  deletion: null,
   createdAtMs: 0,
   updatedAtMs: 0,
 };

@@ -59,7 +59,7 @@ export function streamVerbs(
   };
 }
 
-interface Look {
+interface LogEndRead {
   /** Transactions that begin from now on give higher numbers. */
   readonly end: number;
   readonly writers: readonly string[];
@@ -108,7 +108,7 @@ class LogEnd {
     return end;
   }
 
-  async #look(): Promise<Look> {
+  async #look(): Promise<LogEndRead> {
     const { pool, clock } = this.#core;
     const stands = clock.overrideMs();
     const row = present(await pool.get(LOOK));
@@ -120,7 +120,7 @@ class LogEnd {
   }
 }
 
-interface Wanted {
+interface ChannelQuery {
   readonly channel: EmissionFilter;
   readonly stretch: Stretch;
   readonly withBody: boolean;
@@ -153,7 +153,7 @@ const WITHIN_BYTES = (step: string): string => `SELECT ${COLUMNS}, body FROM (
     SELECT *, sum(octet_length(body)) OVER (ORDER BY entry) AS bytes FROM (${step}) AS step) AS sized
   WHERE bytes - octet_length(body) < ${LIMITS.streamBytes} ORDER BY entry`;
 
-async function emissionsAfter(core: StreamReader, { channel, stretch, withBody }: Wanted) {
+async function emissionsAfter(core: StreamReader, { channel, stretch, withBody }: ChannelQuery) {
   const { ownerId, emitterId, name } = channel;
   const { after, upTo } = stretch;
   const isAll = name === '*';

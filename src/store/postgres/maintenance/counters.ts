@@ -80,14 +80,14 @@ async function lookAndRepair(core: Core, connection: ConnectionOptions): Promise
   return repairs;
 }
 
-interface Wrong {
+interface WrongCounters {
   readonly queues: readonly Row[];
   readonly isLedgerWrong: boolean;
 }
 
-async function look(connection: ConnectionOptions): Promise<Wrong> {
+async function look(connection: ConnectionOptions): Promise<WrongCounters> {
   const session = await DatabaseSession.open(connection);
-  const ask = async (): Promise<Wrong> => {
+  const ask = async (): Promise<WrongCounters> => {
     await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const queues = await session.query(WRONG_QUEUES);
     const figures = await session.query(`${FIGURES} LIMIT 1`);

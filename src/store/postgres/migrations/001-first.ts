@@ -12,7 +12,7 @@
 
 import { CONFIGURATION } from '../../migrations/001-configuration.ts';
 import { DATA } from '../../migrations/001-data.ts';
-import { ATTEMPTS, EMISSIONS, ERROR_GROUPS, OPERATIONS } from '../../migrations/001-log.ts';
+import { ATTEMPTS, EMISSIONS, ERROR_GROUPS, LEDGER_HOURS, OPERATIONS } from '../../migrations/001-log.ts';
 import { HOT, schemaFor } from '../../migrations/words.ts';
 
 const NODES = `
@@ -245,4 +245,5 @@ export const FIRST = [
   WORK,
   shared(ATTEMPTS),
   shared(OPERATIONS),
+  shared(LEDGER_HOURS),
 ].join('');

@@ -61,6 +61,7 @@ export const IMPORTED: readonly Imported[] = [
   { table: 'owner_bytes', from: 'owner_bytes', key: ['owner_id'] },
   { table: 'api_keys', from: 'api_keys', key: ['id'] },
   { table: 'runnables', from: 'runnables', key: ['id'] },
+  { table: 'error_retentions', from: 'error_retentions', key: ['emitter_id'] },
   { table: 'codes', from: 'codes', key: ['owner_id', 'hash'] },
   { table: 'deployment_codes', from: 'deployment_codes', key: ['deployment_id', 'hash'] },
   { table: 'deployments', from: 'deployments', key: ['id'] },
@@ -107,6 +108,7 @@ export const IMPORTED: readonly Imported[] = [
   { table: 'idempotency', from: 'idempotency', key: ['trigger_id', 'key'] },
   { table: 'digests', from: 'digests', key: ['owner_id', 'digest_key'] },
   { table: 'error_groups', from: 'error_groups', key: ['id'] },
+  { table: 'ledger_hours', from: 'ledger_hours', key: ['owner_id', 'hour'] },
   { table: 'error_group_hours', from: 'error_group_hours', key: ['group_id', 'hour'] },
   { table: 'error_group_deployments', from: 'error_group_deployments', key: ['group_id', 'deployment_id'] },
   // The first server that starts finishes these changes.

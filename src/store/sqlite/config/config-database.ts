@@ -6,6 +6,7 @@ import type {
   Listener,
   LockedDeliveries,
   OpenRunsSql,
+  OwnedTable,
   Writing,
 } from '../../config/config-database.ts';
 import { type Dialect, raw, render, type Sql, sql } from '../../config/sql.ts';
@@ -34,6 +35,12 @@ const OPEN_RUNS: OpenRunsSql = {
   ofRunnable: raw(`runs AS o WHERE ${OPEN_RUN} AND o.runnable_id = d.runnable_id`),
 };
 
+const KEY_BY_HASH = `SELECT api_keys.*, owners.purge_at_ms AS owner_purge_at_ms
+  FROM api_keys JOIN owners ON owners.id = api_keys.owner_id WHERE api_keys.hash = ? AND api_keys.revoked_at_ms IS NULL`;
+const MORE_OWNED: readonly OwnedTable[] = [
+  { table: 'throttles', key: 'runnable_id', column: 'runnable_id', of: 'runnables' },
+  { table: 'webhook_health', key: 'webhook_id', column: 'webhook_id', of: 'webhooks' },
+];
 const SETUP = { writes: 'setup' } as const;
 const READS = /^\s*SELECT/i;
 
@@ -43,14 +50,14 @@ type Outcome<T> = { readonly value: T } | { readonly thrown: unknown };
 export function configDatabase(core: Core): ConfigDatabase {
   const { batch, owners, reader, routes, boot } = core;
   const write = async <T>(verb: ConfigVerb<T>): Promise<T> => {
-    const outcome = await batch.write((tx) => new Run(core, tx).outcomeOf(verb), SETUP);
+    const outcome = await batch.write((tx) => new ConfigRun(core, tx).outcomeOf(verb), SETUP);
     return settled(outcome);
   };
   const writeRouting = async <T>(verb: ConfigVerb<T>): Promise<T> => {
     const outcome = await batch.write((tx) => {
       routes.forget();
       tx.onRollback(() => routes.forget());
-      const made = new Run(core, tx).outcomeOf(verb);
+      const made = new ConfigRun(core, tx).outcomeOf(verb);
       routes.forget();
       return made;
     }, SETUP);
@@ -73,7 +80,7 @@ export function configDatabase(core: Core): ConfigDatabase {
     marks: { column: raw('boot'), self: () => boot, isAbandoned: () => sql`c.boot < ${boot}` },
     hotReads: {
       keyByHash: async (keyHash) => {
-        const row = reader.get('SELECT * FROM api_keys WHERE hash = ? AND revoked_at_ms IS NULL', keyHash);
+        const row = reader.get(KEY_BY_HASH, keyHash);
         const found = row && toApiKey(row);
         if (found) owners.seen(found.ownerId);
         return found;
@@ -85,6 +92,7 @@ export function configDatabase(core: Core): ConfigDatabase {
       },
     },
     moreMeasured: [],
+    moreOwned: MORE_OWNED,
     openRuns: OPEN_RUNS,
     pauseInMemory: (listenerId) => core.queues.find(listenerId)?.pausedUntilMs ?? null,
   };
@@ -92,7 +100,7 @@ export function configDatabase(core: Core): ConfigDatabase {
 
 /** Runs the steps of a verb within a transaction. */
 export function runSteps<T>(core: Core, tx: Transaction, verb: ConfigVerb<T>): T {
-  return new Run(core, tx).valueOf(verb);
+  return new ConfigRun(core, tx).valueOf(verb);
 }
 
 function settled<T>(outcome: Outcome<T>): T {
@@ -106,7 +114,7 @@ function rowsOf(connection: Connection, statement: Sql): Row[] {
 }
 
 /** Runs the steps of one verb. */
-class Run implements Writing {
+class ConfigRun implements Writing {
   readonly nowMs: number;
   readonly now: Sql;
   readonly #core: Core;
@@ -149,21 +157,29 @@ class Run implements Writing {
     if (!hasThrottle) this.#core.throttles.forget(id);
   }
 
-  cancelRuns({ ownerId, id }: Listener): void {
+  cancelRuns({ ownerId, id }: Listener, most?: number): void {
     const tx = this.#tx;
     this.#core.throttles.forget(id);
     for (const state of ['queued', 'waiting']) {
       const waiting = sql`state = ${state} AND ${raw(OPEN_RUN)} AND runnable_id = ${id}`;
-      const { text, values } = render(cancelRuns(tx.nowMs, waiting), DIALECT);
+      const which =
+        most === undefined ? waiting : sql`run IN (SELECT run FROM runs WHERE ${waiting} ORDER BY run LIMIT ${most})`;
+      const { text, values } = render(cancelRuns(tx.nowMs, which), DIALECT);
       const cancelled = this.#core.writer.run(text, ...values);
       tx.runsMoved(ownerId, { from: state, to: 'cancelled', n: cancelled });
       if (state === 'queued') tx.runsOpened(id, -cancelled);
     }
   }
 
+  /** Does nothing: there is no other node. */
+  keysChanged(): void {}
+
   webhookWritten(id: string): void {
     forgetRoute(this.#core, this.#tx, id);
   }
+
+  /** Does nothing: nothing but the owner's row told of it. */
+  ownerRemoved(): void {}
 
   lockDeliveries(of: Listener): LockedDeliveries {
     return new OpenDeliveries(this.#core, this.#tx, of);

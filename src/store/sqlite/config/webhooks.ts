@@ -65,9 +65,10 @@ export class OpenDeliveries implements LockedDeliveries {
     return total;
   }
 
-  move({ from, to }: ListenerMove): void {
+  move({ from, to }: ListenerMove, most?: number): void {
     for (const state of from) {
-      if (to !== 'waiting') this.#move(state, to);
+      if (most !== undefined) this.#moveSome(state, to as ClosedState, most);
+      else if (to !== 'waiting') this.#move(state, to);
       else {
         this.#move(state, 'pending', IS_UNSENT);
         this.#move(state, 'retrying');
@@ -95,6 +96,23 @@ export class OpenDeliveries implements LockedDeliveries {
       to === 'cancelled' ? nowMs : null,
       listenerId,
       from,
+    );
+    this.#tx.deliveriesMoved({ ownerId, listenerId, from, to, dueAtMs: nowMs, count });
+  }
+
+  /** Moves some deliveries of a state; those of the mail that are another owner's stay. */
+  #moveSome(from: WaitingState | 'held', to: ClosedState, most: number): void {
+    const { ownerId, id: listenerId } = this.#of;
+    const { nowMs } = this.#tx;
+    const count = this.#core.writer.run(
+      `UPDATE deliveries SET state = ?, due_at_ms = NULL, ended_at_ms = ? WHERE delivery IN (SELECT delivery FROM deliveries
+        WHERE listener_id = ? AND state = ? AND ${OPEN_DELIVERY} AND owner_id = ? ORDER BY due_at_ms, delivery LIMIT ?)`,
+      to,
+      to === 'cancelled' ? nowMs : null,
+      listenerId,
+      from,
+      ownerId,
+      most,
     );
     this.#tx.deliveriesMoved({ ownerId, listenerId, from, to, dueAtMs: nowMs, count });
   }

@@ -237,13 +237,13 @@ export class DeliveryClaimer implements ClaimSource<ListenerQueue> {
   }
 }
 
-interface Found {
+interface DueDelivery {
   readonly row: Row;
   readonly webhook: Webhook | null;
   readonly listenerId: string;
 }
 
-function claimDelivery(core: Core, w: SqliteLogWriter, { row, webhook, listenerId }: Found): ClaimedDelivery {
+function claimDelivery(core: Core, w: SqliteLogWriter, { row, webhook, listenerId }: DueDelivery): ClaimedDelivery {
   const delivery = number(row, 'delivery');
   const ownerId = text(row, 'owner_id');
   const fence = number(row, 'fence') + 1;

@@ -7,7 +7,7 @@ import type { Transaction } from '../log/transaction.ts';
 import type { ListenerQueue } from './listener-queues.ts';
 
 /** The verb that writes. */
-interface Verb {
+interface QueueingVerb {
   readonly core: Core;
   readonly tx: Transaction;
   readonly claims: ClaimsSoFar;
@@ -15,13 +15,13 @@ interface Verb {
 
 export class SqliteDeliveryQueue implements DeliveryQueue {
   readonly isOurs = true;
-  readonly #log: Verb;
+  readonly #log: QueueingVerb;
   readonly #ownerId: string;
   readonly #listenerId: string;
   /** Undefined: nothing waits or is under way. */
   readonly #queue: ListenerQueue | undefined;
 
-  constructor(log: Verb, ownerId: string, listenerId: string) {
+  constructor(log: QueueingVerb, ownerId: string, listenerId: string) {
     this.#log = log;
     this.#ownerId = ownerId;
     this.#listenerId = listenerId;

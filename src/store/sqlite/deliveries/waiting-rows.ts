@@ -11,13 +11,13 @@ import type { Row } from '../database.ts';
 const ROWS_AT_FIRST = 2;
 const MAX_ROWS = 16;
 
-interface Read {
+interface ReadAhead {
   rows: Row[];
   limit: number;
 }
 
 export class WaitingRows {
-  readonly #read: Readonly<Record<WaitingState, Map<string, Read>>> = { pending: new Map(), retrying: new Map() };
+  readonly #read: Readonly<Record<WaitingState, Map<string, ReadAhead>>> = { pending: new Map(), retrying: new Map() };
 
   /** Takes the next row of a listener; undefined: there is none. `read` reads the first rows, as the transaction has left them. */
   take(listenerId: string, state: WaitingState, read: (limit: number) => Row[]): Row | undefined {

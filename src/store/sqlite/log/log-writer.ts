@@ -13,6 +13,7 @@ import type { FreeSlots, Idempotency, RunFailure, Tick } from '../../contract/st
 import type { WatchDecision } from '../../contract/watches.ts';
 import { DIGESTS_PER_STEP } from '../../log/digests.ts';
 import { readFallbacks, writeFallbacks } from '../../log/fallbacks.ts';
+import { IS_OF_LIVE_OWNER } from '../../log/log-tables.ts';
 import {
   type ClaimsSoFar,
   type ClosedDigest,
@@ -217,7 +218,7 @@ export class SqliteLogWriter implements LogWriter {
   takeDueLater(): readonly Emission[] {
     const { writer } = this.core;
     const due = writer.all(
-      `SELECT * FROM later_emissions WHERE due_at_ms <= ? ORDER BY due_at_ms, entry LIMIT ${LIMITS.laterStep}`,
+      `SELECT * FROM later_emissions WHERE due_at_ms <= ? AND ${IS_OF_LIVE_OWNER} ORDER BY due_at_ms, entry LIMIT ${LIMITS.laterStep}`,
       this.nowMs,
     );
     for (const row of due) writer.run('DELETE FROM later_emissions WHERE entry = ?', number(row, 'entry'));

@@ -66,7 +66,8 @@ export class Routes {
     const known = this.#triggers.get(key);
     if (known) return known;
     const row = this.#writer.get(
-      `SELECT triggers.* FROM triggers JOIN runnables ON runnables.id = triggers.runnable_id
+      `SELECT triggers.*, owners.purge_at_ms AS owner_purge_at_ms FROM triggers
+        JOIN runnables ON runnables.id = triggers.runnable_id JOIN owners ON owners.id = triggers.owner_id
         WHERE key = ? AND runnables.active = 1`,
       key,
     );

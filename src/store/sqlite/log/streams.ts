@@ -44,12 +44,12 @@ export function streamVerbs(
   };
 }
 
-interface Wanted {
+interface ChannelQuery {
   readonly channel: EmissionFilter;
   readonly stretch: Stretch;
 }
 
-function emissionsAfter(core: Core, { channel, stretch }: Wanted, withBody: boolean): LoggedRecord[] {
+function emissionsAfter(core: Core, { channel, stretch }: ChannelQuery, withBody: boolean): LoggedRecord[] {
   const rows = isOfOwner(channel) ? errorsAfter(core, channel.ownerId, stretch) : ofEmitter(core, { channel, stretch });
   return recordsOf(core, rows, withBody);
 }
@@ -72,7 +72,7 @@ function errorsAfter({ reader }: Core, ownerId: string, { after, upTo }: Stretch
   return reader.all(`${SELECT} WHERE owner_id = ? AND name = '${ERRORS}' ${NEXT}`, ownerId, after, upTo);
 }
 
-function ofEmitter({ reader }: Core, { channel, stretch: { after, upTo } }: Wanted): Row[] {
+function ofEmitter({ reader }: Core, { channel, stretch: { after, upTo } }: ChannelQuery): Row[] {
   const { emitterId, ownerId } = channel;
   const names = channel.name === '*' ? reader.all(NAMES, emitterId).map((row) => text(row, 'name')) : [channel.name];
   const where = `${SELECT} WHERE emitter_id = ? AND name = ? AND owner_id = ? ${NEXT}`;

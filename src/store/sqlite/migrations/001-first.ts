@@ -3,7 +3,7 @@
 
 import { CONFIGURATION } from '../../migrations/001-configuration.ts';
 import { DATA } from '../../migrations/001-data.ts';
-import { ATTEMPTS, EMISSIONS, ERROR_GROUPS, OPERATIONS } from '../../migrations/001-log.ts';
+import { ATTEMPTS, EMISSIONS, ERROR_GROUPS, LEDGER_HOURS, OPERATIONS } from '../../migrations/001-log.ts';
 import { schemaFor } from '../../migrations/words.ts';
 
 const META = `
@@ -124,5 +124,5 @@ CREATE TABLE webhook_health (
 
 export const FIRST = schemaFor(
   'sqlite',
-  [META, CONFIGURATION, DATA, EMISSIONS, ERROR_GROUPS, WORK, ATTEMPTS, HEALTH, OPERATIONS].join(''),
+  [META, CONFIGURATION, DATA, EMISSIONS, ERROR_GROUPS, WORK, ATTEMPTS, HEALTH, OPERATIONS, LEDGER_HOURS].join(''),
 );

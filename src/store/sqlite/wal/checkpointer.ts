@@ -41,7 +41,7 @@ interface Position {
   readonly checkpointed: number;
 }
 
-interface Failed {
+interface CheckpointFailure {
   readonly message: string;
   readonly errcode?: number;
 }
@@ -68,7 +68,7 @@ export class Checkpointer {
   /** Pages of the WAL at which the next checkpoint begins. */
   #nextAt = STEP_PAGES;
   #lastLog = 0;
-  #answered: (result: Position | Failed) => void = () => undefined;
+  #answered: (result: Position | CheckpointFailure) => void = () => undefined;
   #died: (error: unknown) => void = () => undefined;
 
   constructor(options: CheckpointerOptions) {
@@ -131,7 +131,7 @@ export class Checkpointer {
       await this.#steps();
     } catch (error) {
       if (this.#isStopped) return;
-      if (FAILED_SYNCS.includes((error as Failed).errcode ?? 0)) return onFailedSync(error as Error);
+      if (FAILED_SYNCS.includes((error as CheckpointFailure).errcode ?? 0)) return onFailedSync(error as Error);
       log?.warn({ err: error }, 'could not copy the WAL into the database; it grows until that works again');
     } finally {
       if (!this.#isStopped) this.#nextAt = this.#logPages() + STEP_PAGES;
@@ -157,7 +157,7 @@ export class Checkpointer {
     return result;
   }
 
-  async #requestCheckpoint(): Promise<Position | Failed> {
+  async #requestCheckpoint(): Promise<Position | CheckpointFailure> {
     try {
       this.#worker ??= this.#startWorker();
       this.#worker.postMessage(null);
@@ -183,7 +183,7 @@ export class Checkpointer {
       name: 'checkpoints',
     });
     worker.unref();
-    worker.on('message', (result: Position | Failed) => this.#answered(result));
+    worker.on('message', (result: Position | CheckpointFailure) => this.#answered(result));
     worker.on('error', (error: unknown) => this.#died(error));
     worker.on('exit', () => this.#died(new Error('the thread has ended')));
     return worker;

@@ -7,6 +7,7 @@ import {
   dealtWith,
   dueAfter,
   isAllFixed,
+  isLeftUnfixed,
   judged,
   type OutcomeCounts,
   outcomeOf,
@@ -55,6 +56,7 @@ function replaying({
     stopAt: order.stopOnFailures ?? null,
     dueAtMs: 0,
     isThrough: false,
+    hasLeftUnfixed: false,
     ...more,
   };
 }
@@ -164,9 +166,18 @@ test('failures stop at their number, then at as many more', () => {
 });
 
 test('a group is fixed only when all of it is', () => {
-  equal(isAllFixed({ ...NO_OUTCOMES, fixed: 3, replayed_before: 2 }), true);
-  equal(isAllFixed({ ...NO_OUTCOMES, replayed_before: 2 }), false);
-  equal(isAllFixed(NO_OUTCOMES), false);
+  equal(isAllFixed(replaying({ counts: { fixed: 3, replayed_before: 2 } })), true);
+  equal(isAllFixed(replaying({ counts: { replayed_before: 2 } })), true, 'by the replays before');
+  equal(isAllFixed(replaying()), false);
+  equal(isAllFixed(replaying({ counts: { fixed: 3, replayed_before: 2 }, hasLeftUnfixed: true })), false);
   const bad = ['under_way', 'failed_same', 'failed_differently', 'cancelled', 'unknown', 'not_replayed'] as const;
-  for (const one of bad) equal(isAllFixed({ ...NO_OUTCOMES, fixed: 3, [one]: 1 }), false, one);
+  for (const one of bad) equal(isAllFixed(replaying({ counts: { fixed: 3, [one]: 1 } })), false, one);
+});
+
+test('an error that is left is fixed by its replay, or counts by what that failed with', () => {
+  equal(isLeftUnfixed({ state: 'succeeded', failedGroup: null, isFixedSince: false }, 'eg_1'), false);
+  equal(isLeftUnfixed({ state: 'failed', failedGroup: 'eg_1', isFixedSince: false }, 'eg_1'), false);
+  equal(isLeftUnfixed({ state: 'failed', failedGroup: 'eg_2', isFixedSince: false }, 'eg_1'), true);
+  equal(isLeftUnfixed({ state: 'failed', failedGroup: null, isFixedSince: false }, null), true);
+  equal(isLeftUnfixed({ state: 'failed', failedGroup: 'eg_2', isFixedSince: true }, 'eg_1'), false);
 });

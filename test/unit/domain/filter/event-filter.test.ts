@@ -32,7 +32,7 @@ const CONDITIONS: readonly [wanted: unknown[], good: unknown[], bad: unknown[]][
   [[{ wildcard: 'a\\*b' }], ['a*b'], ['axb', 'a\\*b']],
   [[{ wildcard: '*' }], ['', 'x'], [1, null, undefined]],
   [[{ wildcard: 'ab*ba' }], ['abba', 'abxba'], ['aba', 'ab']],
-  [[{ 'anything-but': 'a' }], ['b', 1, null, ['a', 'b']], ['a', ['a'], undefined, []]],
+  [[{ 'anything-but': 'a' }], ['b', 1, null, ['a', 'b']], ['a', ['a'], undefined, [], {}, { b: 1 }, [{ b: 1 }]]],
   [[{ 'anything-but': ['a', 1] }], ['b', 2], ['a', 1, undefined]],
   [[{ 'anything-but': { prefix: 'test_' } }], ['live', 1], ['test_1', undefined]],
   [[{ 'anything-but': { suffix: ['.a', '.b'] } }], ['x.c'], ['x.a', 'x.b']],

@@ -15,7 +15,7 @@ import {
 const T0_MS = 1_790_000_000_000;
 const OWNER = resourceId(PREFIX.owner, T0_MS, Buffer.from('owner-one'));
 const OTHER = resourceId(PREFIX.owner, T0_MS + 1, Buffer.from('owner-two'));
-const MARK: FileMark = { key: 'sub/order.ts', state: 'deployed', digest: digestOf(['a', 'b']) };
+const MARK: FileMark = { key: 'sub/order.ts', state: 'deployed', project: null, digest: digestOf(['a', 'b']) };
 
 function deployment(id: string, code = ''): Deployment {
   const step = { id: 'c_1', namespace: 'one', code, bundle: '', sourceMap: '' };

@@ -59,7 +59,7 @@ const reasonOf = (choice: ReplayChoice): string => ('reason' in choice ? choice.
 
 test('the event of an error is replayed byte for byte', async () => {
   const choice = await choiceFor({});
-  if (!('emission' in choice)) throw new Error(choice.reason);
+  if (!('emission' in choice)) throw new Error(reasonOf(choice));
   const { body, onlyListenerId, originId, verified, replay, traceId, causeRun, summary } = choice.emission;
   deepEqual(Buffer.from(body).toString(), EVENT);
   deepEqual([onlyListenerId, originId, verified, replay, traceId, causeRun], ['p_1', 'hi_1', true, true, 'trace', 4]);

@@ -10,6 +10,7 @@ const OWNER = {
   email: 'a@b.c',
   globalErrorWorkflowId: idOf('p_', 1),
   digestWindowMs: 60_000,
+  deletion: null,
   channelIds: [],
   createdAtMs: T0_MS,
   updatedAtMs: T0_MS,
@@ -39,8 +40,13 @@ test('you are the owner of the key', async (t) => {
     global_error_workflow_id: stage.global.id,
     digest_window_ms: 86_400_000,
     channels: [],
+    state: 'active',
+    purge_at: null,
+    purge_at_iso: null,
     created_at: 1_782_000_000,
+    created_at_iso: '2026-06-21T00:00:00.000Z',
     updated_at: 1_782_000_000,
+    updated_at_iso: '2026-06-21T00:00:00.000Z',
   });
 });
 

@@ -150,6 +150,43 @@ test('a session ends with its key', async (t) => {
   assert.equal((await own('GET', '/v1/users/me')).status, 401);
 });
 
+test('signing out everywhere ends all sessions of the key', async (t) => {
+  const { own, foreign, call, cookie, stage } = await browse(t, {
+    actions: { endSessions: (ownerId: string, keyId: string | null) => stage.store.endSessions(ownerId, keyId) },
+  });
+  const second = cookieOf(await signIn({ call } as Harness, { api_key: KEY }));
+  for (const headers of [{}, { ...OWN, 'sec-fetch-site': 'cross-site' }, { ...OWN, origin: 'https://evil.example' }]) {
+    assert.equal((await foreign('DELETE', '/v1/sessions', headers)).status, 403, 'a foreign page');
+  }
+  assert.equal((await own('GET', '/v1/users/me')).status, 200);
+  const ended = await own('DELETE', '/v1/sessions');
+  assert.deepEqual(ended.json.data, { keys: 1 });
+  assert.match(ended.headers.get('set-cookie') ?? '', /^errand-session-\d+=; .*Max-Age=0$/);
+  for (const one of [cookie, second]) {
+    const answer = await call('GET', '/v1/users/me', { key: null, headers: { cookie: one, ...OWN } });
+    assert.deepEqual([answer.status, /sign in again/.test(answer.text)], [401, true]);
+  }
+  const again = cookieOf(await signIn({ call } as Harness, { api_key: KEY }));
+  assert.equal((await call('GET', '/v1/users/me', { key: null, headers: { cookie: again, ...OWN } })).status, 200);
+});
+
+test('all sessions of an owner are ended by who may change its settings', async (t) => {
+  const server = await browse(t, {
+    actions: { endSessions: (ownerId: string, keyId: string | null) => server.stage.store.endSessions(ownerId, keyId) },
+  });
+  const reader = await server.seed.key(3, ['read']);
+  const cookie = cookieOf(await signIn(server, { api_key: reader }));
+  const other = cookieOf(await signIn(server, { api_key: OTHER_KEY }));
+  const state = async (one: string): Promise<number> =>
+    (await server.call('GET', '/v1/session', { key: null, headers: { cookie: one, ...OWN } })).status;
+  assert.equal((await server.call('DELETE', '/v1/sessions?of=owner', { key: reader })).status, 403);
+  assert.equal((await server.call('DELETE', '/v1/sessions?of=all', { key: reader })).status, 400);
+  assert.deepEqual([await state(cookie), await state(server.cookie), await state(other)], [200, 200, 200]);
+  assert.equal((await server.own('DELETE', '/v1/sessions?of=owner')).status, 200);
+  assert.deepEqual([await state(cookie), await state(server.cookie), await state(other)], [401, 401, 200]);
+  assert.equal((await server.call('GET', '/v1/session', { key: reader })).status, 200, 'the keys stay good');
+});
+
 test('a session ends when its key expires', async (t) => {
   const server = await startServer(t);
   const apiKey = await server.seed.key(3, ['read'], { expiresAtMs: T0_MS + 1000 });

@@ -16,7 +16,7 @@ const MANY = LIMITS.bodyValues + 1;
 const MEMBERS = `{${Array.from({ length: MANY }, (_, n) => `"a${n}":1`).join()}}`;
 const ITEMS = `[${'1,'.repeat(MANY)}1]`;
 /** What the server does not read goes on as bytes, however many values it holds. */
-const VERBATIM = new Set(['context', 'event', 'original_event', 'value']);
+const VERBATIM = new Set(['context', 'data', 'event', 'original_event', 'value']);
 
 function post(harness: Harness, path: string, body: string) {
   return harness.call('POST', path, { headers: JSON_TYPE, body });

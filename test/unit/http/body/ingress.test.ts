@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { Refusal } from '../../../../src/domain/fault.ts';
+import { Refusal } from '../../../../src/domain/refusal.ts';
 import type { Answered, WhenGone } from '../../../../src/domain/requests.ts';
 import type { HttpAnswer } from '../../../../src/domain/run/run.ts';
 import { Waiters } from '../../../../src/engine/accept/waiters.ts';

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { LIMITS } from '../../../../src/domain/limits.ts';
 import { type Harness, KEY, type Overrides, startServer } from '../harness.ts';
 import { connect } from '../raw-connection.ts';
-import { OWNER_ID, sha256, trigger } from '../records.ts';
+import { OTHER_ID, OWNER_ID, sha256, trigger } from '../records.ts';
 
 const LARGE = 8 * 1024 * 1024 - 1;
 const CHUNK = 'x'.repeat(100_000);
@@ -96,7 +96,7 @@ test('only callers with a key are told to go on', async (t) => {
 test('bodies under way have bounded memory', async (t) => {
   const bounds = { bodyMemoryBytes: 1_000_000, ownerBodyMemoryBytes: 700_000 };
   const harness = await started(t, { bounds, maxBodyBytes: 400_000 });
-  await harness.seed.triggers(trigger(3, { ownerId: 'u_other' }));
+  await harness.seed.triggers(trigger(3, { ownerId: OTHER_ID }));
   const halves = [];
   for (let n = 0; n < 7; n++) {
     const raw = connect(t, harness.port);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Refusal } from '../../../../src/domain/fault.ts';
+import { Refusal } from '../../../../src/domain/refusal.ts';
 import { KEY, startServer } from '../harness.ts';
 import { RawConnection } from '../raw-connection.ts';
 import { trigger } from '../records.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { REFUSALS, Refusal, type RefusalCode } from '../../../../src/domain/fault.ts';
+import { REFUSALS, Refusal, type RefusalCode } from '../../../../src/domain/refusal.ts';
 import { REFUSAL_MEANINGS } from '../../../../src/http/docs/faults.ts';
 import { problemFrom, problemOf, refusalOf } from '../../../../src/http/problem.ts';
 import { StoreUnavailable } from '../../../../src/store/contract/store.ts';

@@ -6,8 +6,8 @@ import { chmod, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { Refusal } from '../../../../src/domain/fault.ts';
 import { LIMITS } from '../../../../src/domain/limits.ts';
+import { Refusal } from '../../../../src/domain/refusal.ts';
 import { Bundling, type BundlingOptions } from '../../../../src/runner/bundling/bundling.ts';
 import { startBundler } from '../../../../src/runner/bundling/start.ts';
 import type { Cgroup, GroupLimits } from '../../../../src/runner/isolation/cgroups.ts';

@@ -46,6 +46,28 @@ test('all threads of a process leave the CPU to others at once', { skip: noPolic
   await until(() => policies().size === 1 && policies().has(USUAL));
 });
 
+test('policies that change again are set by the same process', { skip: noPolicies }, async (t) => {
+  const child = spawn(process.execPath, ['-e', BUSY], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  const pid = child.pid as number;
+  const priorities = new Priorities();
+  const before = settersOf();
+  const setters = () => settersOf().filter((setter) => !before.includes(setter));
+  const hasPolicy = async (isLow: boolean): Promise<number[]> => {
+    priorities.set(pid, isLow);
+    await until(() => statsOf(pid, POLICY).every((policy) => policy === (isLow ? IDLE : USUAL)));
+    return setters();
+  };
+  const [setter, ...others] = await hasPolicy(true);
+  assert.deepEqual(others, []);
+  if (process.getuid?.() !== 0) return;
+  assert.deepEqual(await hasPolicy(false), [setter]);
+  process.kill(setter as number, 'SIGKILL');
+  await until(() => setters().length === 0);
+  assert.notDeepEqual(await hasPolicy(true), [setter], 'another one follows one that was killed');
+});
+
 const AUTOGROUP = '/proc/self/autogroup';
 const noGroups = skip || (!existsSync(AUTOGROUP) && 'the system does not group processes by session');
 
@@ -103,6 +125,33 @@ test('an owner gives way that uses much more than an equal part', () => {
   );
   assert.deepEqual(greedy(new Map([['a', 900]])), new Set(), 'to nobody');
 });
+
+test('an owner that is about as busy as the bound keeps its priority', () => {
+  const used = (a: number, b: number) =>
+    new Map([
+      ['a', a],
+      ['b', b],
+    ]);
+  const low = new Set(['a']);
+  assert.deepEqual(greedy(used(190, 10), low), low);
+  assert.deepEqual(greedy(used(190, 200), low), new Set(), 'no more than an equal part');
+  assert.deepEqual(greedy(used(90, 10), low), new Set(), 'too little');
+  assert.deepEqual(greedy(used(190, 700), low), new Set(['b']), 'the other one takes more');
+});
+
+/** The processes that set policies for this one. */
+function settersOf(): number[] {
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'latin1').split(' ').filter(Boolean);
+  return children.map(Number).filter((pid) => isSetter(pid));
+}
+
+function isSetter(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('chrt');
+  } catch {
+    return false; // it has ended
+  }
+}
 
 function nicesOf(pid: number): number[] {
   return statsOf(pid, NICE);

@@ -17,7 +17,7 @@ import { strongRandom, TestClock } from '../../../contract/fixtures.ts';
 import { createFolder } from '../../../support/folders/folder.ts';
 import { catalogueOf } from '../../../support/sqlite/catalogue.ts';
 
-const HASHES = ['s7-Ab8sme5_CJ7pyxp8URgUV-0HLrBKM3_ZEUtouxUo'];
+const HASHES = ['zppjC229IB-VManidJrwjmioFN0ddx6Uoy4krwXAahM'];
 
 const open = (path: string) => openSqliteStore({ path, clock: new TestClock(), random: strongRandom });
 

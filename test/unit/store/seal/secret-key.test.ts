@@ -168,7 +168,7 @@ test('a key is not replaced without the old one', async () => {
 });
 
 test('the settings are shown without the key', async () => {
-  const { stdout, stderr } = await call(['config'], WITH);
-  match(stdout, /^ERRAND_SECRET_KEY=\(set\)$/m);
+  const { stdout, stderr } = await call(['config', '--local'], WITH);
+  match(stdout, /^ERRAND_SECRET_KEY +\(set, secret\)/m);
   ok(!(stdout + stderr).includes(SETTING));
 });

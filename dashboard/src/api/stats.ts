@@ -1,0 +1,30 @@
+import { queryOptions } from '@tanstack/react-query';
+import type { Run, Stats } from '../../../src/client/client.ts';
+import { call, query } from './http.ts';
+import type { Data, Listed } from './list.ts';
+
+const HOUR_MS = 3_600_000;
+const AGAIN_MS = 10_000;
+
+/** What came in each of the last hours, the current one included. */
+export function statsQuery(hours: number) {
+  return queryOptions({
+    queryKey: ['stats', hours],
+    queryFn: async ({ signal }) => {
+      const since = new Date(Date.now() - (hours - 1) * HOUR_MS).toISOString();
+      return (await call<Data<Stats>>('GET', `/v1/stats${query({ since })}`, undefined, signal)).data.buckets;
+    },
+    refetchInterval: AGAIN_MS,
+    placeholderData: (before) => before,
+  });
+}
+
+/** The run that has waited longest for its turn, of the newest hundred that wait; null: none waits. */
+export const oldestQueuedQuery = queryOptions({
+  queryKey: ['runs', 'oldest-queued'],
+  queryFn: async ({ signal }) => {
+    const path = `/v1/runs${query({ state: 'queued', limit: 100 })}`;
+    return (await call<Listed<Run>>('GET', path, undefined, signal)).data.at(-1) ?? null;
+  },
+  refetchInterval: AGAIN_MS,
+});

@@ -1,0 +1,134 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { groupsQuery } from '../api/errors.ts';
+import { heartbeatsQuery } from '../api/heartbeats.ts';
+import { ledgerQuery } from '../api/ledger.ts';
+import { useNames } from '../api/names.ts';
+import { oldestQueuedQuery } from '../api/stats.ts';
+import { webhooksQuery } from '../api/webhooks.ts';
+import { T } from '../english.ts';
+import { durationText } from '../parts/duration.ts';
+import { Sparkline } from '../parts/hours.tsx';
+import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
+import { Ago, useNow } from '../parts/time.tsx';
+
+const SHOWN = 6;
+/** Less is the ordinary time until a run begins. */
+const LAG_MS = 10_000;
+const SILENT = 'Silent';
+
+/** What needs a person now: open groups with the most errors, what is silent, what cannot be delivered, and what waits. */
+export function Attention() {
+  const names = useNames();
+  const { data, isPending, error, refetch } = useInfiniteQuery(groupsQuery({ state: 'open', sort: 'count' }));
+  const silent = useInfiniteQuery(groupsQuery({ state: 'open', code: SILENT, sort: 'last_seen' })).data;
+  const others = useOthers();
+  const silences = silent?.pages[0]?.data ?? [];
+  const groups = (data?.pages[0]?.data ?? [])
+    .filter(({ id }) => silences.every((one) => one.id !== id))
+    .slice(0, SHOWN);
+  const isCalm = groups.length === 0 && silences.length === 0 && others.length === 0;
+  return (
+    <section className="card">
+      <div className="card-head">
+        <h2>{T.overview.attention}</h2>
+        <span className="grow" />
+        <Link to="/errors">{T.overview.openGroups(data?.pages[0]?.page_info.total_count ?? 0)}</Link>
+      </div>
+      {isPending && <Loading />}
+      {error && <Failed error={error} again={() => void refetch()} />}
+      {data && isCalm && <Empty icon="check" title={T.overview.calm} text={T.errors.noneText} />}
+      <ul className="rows">
+        {others}
+        {[...silences.slice(0, SHOWN), ...groups].map((group) => (
+          <li key={group.id} className="group-link">
+            <div className="grow">
+              <Link to="/errors/$groupId" params={{ groupId: group.id }}>
+                <bdi>{group.rule ?? group.fingerprint.code}</bdi>
+              </Link>{' '}
+              <span className="soft">
+                <bdi>{names(group.emitter_id)}</bdi>
+              </span>
+              <div className="soft cut">
+                <bdi>{group.fingerprint.template || T.errors.noMessage}</bdi>
+              </div>
+            </div>
+            {group.fingerprint.code === SILENT && <Badge state="down" text={T.overview.silent} />}
+            <span className="only-wide">
+              <Sparkline hours={group.hours ?? []} label={T.errors.columns.trend} />
+            </span>
+            <strong>{group.count.toLocaleString()}</strong>
+            <span className="soft only-wide">
+              <Ago ms={group.last_seen_ms} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Rows of what is no group of errors. */
+function useOthers(): ReactNode[] {
+  const names = useNames();
+  const now = useNow();
+  const { data: webhooks } = useInfiniteQuery(webhooksQuery);
+  const { data: heartbeats } = useQuery(heartbeatsQuery);
+  // Mostly nothing waits, and then nothing is looked for.
+  const isQueued = (useQuery(ledgerQuery).data?.runs.queued ?? 0) > 0;
+  const { data: found } = useQuery({ ...oldestQueuedQuery, enabled: isQueued });
+  const oldest = isQueued ? found : null;
+  const failing = (webhooks?.pages[0]?.data ?? []).filter(
+    ({ active, health }) => active && (health.status === 'failing' || health.status === 'disabled'),
+  );
+  const down = (heartbeats ?? []).filter(({ status, active }) => active && status === 'down');
+  const lagMs = oldest ? now - oldest.created_at_ms : 0;
+  return [
+    ...(oldest && lagMs > LAG_MS
+      ? [
+          <li key="lag">
+            <div className="grow">
+              <Link to="/runs/$runId" params={{ runId: oldest.id }}>
+                {T.overview.lag(durationText(lagMs))}
+              </Link>{' '}
+              <span className="soft">
+                <bdi>{names(oldest.workflow_id ?? oldest.source_id ?? '')}</bdi>
+              </span>
+            </div>
+            <Badge state="queued" />
+          </li>,
+        ]
+      : []),
+    ...failing.slice(0, SHOWN).map(({ id, name, url, health }) => (
+      <li key={id}>
+        <div className="grow cut">
+          <Link to="/webhooks/$webhookId" params={{ webhookId: id }}>
+            <bdi>{name || url}</bdi>
+          </Link>
+          {health.failing_since_ms !== null && (
+            <div className="soft">
+              {T.webhooks.failing} <Ago ms={health.failing_since_ms} />
+            </div>
+          )}
+        </div>
+        <Badge state={health.status} />
+      </li>
+    )),
+    ...down.slice(0, SHOWN).map(({ id, name, down_since_ms: sinceMs }) => (
+      <li key={id}>
+        <div className="grow cut">
+          <Link to="/heartbeats/$heartbeatId" params={{ heartbeatId: id }}>
+            <bdi>{name}</bdi>
+          </Link>
+          {sinceMs !== null && (
+            <div className="soft">
+              {T.heartbeats.down} <Ago ms={sinceMs} />
+            </div>
+          )}
+        </div>
+        <Badge state="down" text={T.heartbeats.states.down} />
+      </li>
+    )),
+  ];
+}

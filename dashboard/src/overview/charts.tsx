@@ -1,0 +1,75 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { StatsBucket } from '../../../src/client/client.ts';
+import { statsQuery } from '../api/stats.ts';
+import { T } from '../english.ts';
+import { Card } from '../parts/card.tsx';
+import { Choice } from '../parts/choice.tsx';
+import { CountChart } from '../parts/hours.tsx';
+
+const FIGURES = ['events', 'runs', 'errors', 'deliveries'] as const;
+const SPANS = ['day', 'week'] as const;
+const HOURS = { day: 24, week: 168 } as const;
+/** Bars of a week are wider than an hour: so many would be hairs. */
+const HOURS_PER_BAR = { day: 1, week: 6 } as const;
+
+type Figure = (typeof FIGURES)[number];
+
+/** Events, runs, errors and deliveries over time. */
+export function Charts() {
+  const [span, setSpan] = useState<(typeof SPANS)[number]>('day');
+  const { data: buckets } = useQuery(statsQuery(HOURS[span]));
+  return (
+    <Card
+      title={T.overview.overTime}
+      head={
+        <>
+          <span className="grow" />
+          <Choice
+            label={T.overview.howFar}
+            options={SPANS}
+            textOf={(one) => T.overview.spans[one]}
+            value={span}
+            choose={(one) => setSpan(one ?? 'day')}
+          />
+        </>
+      }
+    >
+      <div className="card-body charts">
+        {FIGURES.map((figure) => (
+          <Chart key={figure} figure={figure} buckets={buckets ?? []} perBar={HOURS_PER_BAR[span]} />
+        ))}
+      </div>
+    </Card>
+  );
+}
+
+interface ChartProps {
+  readonly figure: Figure;
+  readonly buckets: readonly StatsBucket[];
+  readonly perBar: number;
+}
+
+function Chart({ figure, buckets, perBar }: ChartProps) {
+  const bars: { fromMs: number; count: number }[] = [];
+  // From the newest on, so that the last bar is whole.
+  for (let end = buckets.length; end > 0; end -= perBar) {
+    const part = buckets.slice(Math.max(0, end - perBar), end);
+    bars.unshift({ fromMs: part[0]?.from_ms ?? 0, count: part.reduce((all, one) => all + one[figure], 0) });
+  }
+  const total = bars.reduce((all, { count }) => all + count, 0);
+  const name = {
+    events: T.overview.emissions,
+    runs: T.overview.runs,
+    errors: T.overview.errors,
+    deliveries: T.overview.deliveries,
+  }[figure];
+  return (
+    <figure>
+      <figcaption>
+        <span className="soft">{name}</span> <strong>{total.toLocaleString()}</strong>
+      </figcaption>
+      <CountChart bars={bars} label={T.overview.chartOf(name, total)} isBad={figure === 'errors'} />
+    </figure>
+  );
+}

@@ -1,0 +1,104 @@
+// errand import: the workflows of a project of the hosted original become workflows here.
+
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { type Errand, ProblemError } from '../../client/client.ts';
+import { withExamples } from '../shell/examples.ts';
+import { CliError, EXIT } from '../shell/exit.ts';
+import { printJson, printTable } from '../shell/output.ts';
+import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
+import { type ImportedWorkflow, readProject } from './exported.ts';
+
+interface ImportOptions extends ServerOptions {
+  readonly activate?: true;
+  readonly dryRun?: true;
+}
+
+interface Imported {
+  readonly folder: string;
+  readonly name: string;
+  readonly result: 'created' | 'would be created' | 'is there already' | 'failed';
+  readonly workflow_id: string | null;
+  readonly endpoint_url: string | null;
+  /** What is left to do, and what was wrong. */
+  readonly notes: readonly string[];
+}
+
+export function addImport(program: Command, connect: Connect): void {
+  const command = serverCommand(
+    program,
+    'import <folder>',
+    'create the workflows of a Pipedream project, as its GitHub Sync wrote them; inactive, and each name once',
+  )
+    .option('--activate', 'let them run at once; else they wait, since they still run there')
+    .option('--dry-run', 'tell what would be created, and create nothing');
+  withExamples(command, 'errand import my-project --dry-run', 'errand import my-project/orders-p_abc123 --activate');
+  command.action(async (folder: string, { activate, dryRun, ...options }: ImportOptions) => {
+    const found = await stat(resolve(folder)).catch(() => null);
+    if (!found?.isDirectory()) throw new CliError(`there is no folder ${resolve(folder)}`, EXIT.notFound);
+    const workflows = await readProject(resolve(folder));
+    if (workflows.length === 0)
+      throw new CliError(`no folder in ${folder} has a workflow.yaml or workflow.json`, EXIT.notFound);
+    const { errand, out, isJson } = await connect(options);
+    const taken = new Set<string>();
+    for await (const { name } of errand.listWorkflows()) taken.add(name);
+    const results: Imported[] = [];
+    for (const workflow of workflows) {
+      results.push(await importOne(errand, workflow, { taken, isActive: activate === true, isDry: dryRun === true }));
+      taken.add(workflow.name);
+    }
+    if (isJson) await printJson(out, results);
+    else {
+      await printTable(out, results, [
+        { title: 'WORKFLOW', of: ({ name }) => name },
+        { title: 'RESULT', of: ({ result }) => result, style: (text) => (text === 'failed' ? 'red' : null) },
+        { title: 'ID', of: ({ workflow_id: id }) => id },
+        { title: 'ADDRESS', of: ({ endpoint_url: url }) => url },
+      ]);
+      for (const { name, notes } of results) for (const note of notes) out.note(`${name}: ${note}`);
+    }
+    if (results.some(({ result }) => result === 'failed')) process.exitCode = EXIT.failed;
+  });
+}
+
+interface How {
+  /** Names of workflows that are there. */
+  readonly taken: ReadonlySet<string>;
+  readonly isActive: boolean;
+  readonly isDry: boolean;
+}
+
+async function importOne(
+  errand: Errand,
+  workflow: ImportedWorkflow,
+  { taken, isActive, isDry }: How,
+): Promise<Imported> {
+  const { folder, name, steps, triggers, notes, fault } = workflow;
+  const none = { folder, name, workflow_id: null, endpoint_url: null };
+  if (fault !== null) return { ...none, result: 'failed', notes: [...notes, fault] };
+  if (taken.has(name)) return { ...none, result: 'is there already', notes: [] };
+  if (isDry) return { ...none, result: 'would be created', notes };
+  let id: string | null = null;
+  try {
+    ({ id } = (await errand.createWorkflow({ name, steps })).data);
+    // With its triggers it would begin at once.
+    const { data } = await errand.updateWorkflow({ id, triggers, active: isActive });
+    const addresses = data.triggers.flatMap((trigger) => ('endpoint_url' in trigger ? [trigger.endpoint_url] : []));
+    const hint = isActive ? [] : [`is inactive: errand workflows enable ${id}`];
+    return {
+      folder,
+      name,
+      result: 'created',
+      workflow_id: id,
+      endpoint_url: addresses[0] ?? null,
+      notes: [...notes, ...hint],
+    };
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error;
+    // Half a workflow would stand in the way of the next attempt.
+    if (id !== null) await errand.deleteWorkflow({ id });
+    const details = error.errors?.map(({ parameter, message }) => `${parameter}: ${message}`) ?? [];
+    return { ...none, result: 'failed', notes: [...notes, error.message, ...details] };
+  }
+}

@@ -1,0 +1,42 @@
+// A package.json that is there, when a project is made beside it.
+
+import { CliError } from './exit.ts';
+
+/**
+ * Returns a manifest with what it lacks of `ours`, and the names of that. Its own members stay, but for `type`: npm writes
+ * `commonjs`, with which the tests of a project cannot be loaded. Throws `CliError`.
+ */
+export function completed(existing: string, ours: string, file: string): { text: string; added: string[] } {
+  const added: string[] = [];
+  const fill = (into: Manifest, from: Manifest, path: string): Manifest => {
+    const made = { ...into };
+    for (const [name, value] of Object.entries(from)) {
+      const before = made[name];
+      if (isManifest(before) && isManifest(value)) made[name] = fill(before, value, `${path}${name}.`);
+      else if (before === undefined || (path === '' && name === 'type')) {
+        if (before !== value) added.push(path + name);
+        made[name] = value;
+      }
+    }
+    return made;
+  };
+  const { name: _, private: __, ...wanted } = JSON.parse(ours) as Manifest;
+  const parsed = parsedManifest(existing);
+  if (parsed === null) throw new CliError(`${file} is no JSON object: nothing was written`);
+  return { text: `${JSON.stringify(fill(parsed, wanted, ''), null, 2)}\n`, added };
+}
+
+type Manifest = { [member: string]: unknown };
+
+function isManifest(value: unknown): value is Manifest {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parsedManifest(text: string): Manifest | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isManifest(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

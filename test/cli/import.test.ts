@@ -1,0 +1,139 @@
+// errand import: a project of the hosted original, as files.
+
+import assert from 'node:assert/strict';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import type { Json } from '../support/client.ts';
+import { startErrand } from '../support/errand.ts';
+import { until } from '../support/wait.ts';
+import { openShell } from './command.ts';
+
+const PROJECT = {
+  'shop/orders-p_abc123/workflow.yaml': `
+org_id: o_1
+settings:
+  name: Orders of the shop
+steps:
+  - namespace: check
+    lang: nodejs20.x
+  - namespace: off
+    disabled: true
+  - namespace: charge
+    path: ./charge
+    props:
+      currency: EUR
+      account: { authProvisionId: apn_abc123 }
+triggers:
+  - id: hi_ABpHKz
+    custom_response: true
+  - id: ti_1
+    cron: 0 7 * * *
+    timezone: Europe/Berlin
+  - id: dc_abc123
+`,
+  'shop/orders-p_abc123/check/entry.js':
+    'export default defineComponent({ async run({ steps, $ }) { return steps.trigger.event.body.total; } });',
+  'shop/orders-p_abc123/charge/entry.mjs': `export default defineComponent({
+  props: { currency: { type: 'string' } },
+  async run({ steps, $ }) { await $.respond({ body: steps.check.$return_value + ' ' + this.currency }); },
+});`,
+  // As the hosted interface answers to GET /v1/workflows/{id}.
+  'mirror-p_def456/workflow.json': JSON.stringify({
+    triggers: [{ id: 'hi_1', key: 'e1', endpoint_url: 'http://e1.m.d.example.net', custom_response: false }],
+    steps: [{ id: 'c_1', namespace: 'code', disabled: false, lang: 'nodejs20.x', configured_props_json: '{}' }],
+  }),
+  'mirror-p_def456/code/entry.js': 'export default defineComponent({ async run() { return 1; } });',
+  'python-p_1/workflow.yaml': 'steps: [{ namespace: learn, lang: python3.12 }]',
+  'broken-p_2/workflow.yaml': 'steps: [{ namespace: ]',
+  'wrong-p_3/workflow.yaml': 'steps: [{ namespace: wrong }]\ntriggers: [{ id: hi_2 }]',
+  'wrong-p_3/wrong/entry.js': 'export default oops(;',
+  'out-p_4/workflow.yaml': 'steps: [{ namespace: out, path: ../../../secret.mjs }, { namespace: linked }]',
+  '../secret.mjs': 'export default () => "secret";',
+  'registry-p_5/workflow.yaml': 'steps: [{ namespace: say, uses: slack-send-message@1.2.0, props: { text: hi } }]',
+} as const;
+
+async function writeProject(root: string): Promise<void> {
+  for (const [path, text] of Object.entries(PROJECT)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), text);
+  }
+  await mkdir(join(root, 'out-p_4/linked'));
+  await symlink(join(root, '../secret.mjs'), join(root, 'out-p_4/linked/entry.js'));
+}
+
+test('a project becomes workflows that run, each once, and says what is left to do', async () => {
+  await using errand = await startErrand();
+  await using shell = await openShell(errand.client);
+  const root = join(shell.home, 'project/of-mine');
+  await mkdir(root, { recursive: true });
+  await writeProject(root);
+  const run = async (...args: string[]) => {
+    const ran = await shell.run(['import', root, '--url', errand.url, '--json', ...args]);
+    return { ...ran, results: JSON.parse(ran.stdout) as Json[] };
+  };
+  const dry = await run('--dry-run');
+  assert.equal(dry.code, 1);
+  const before = (await errand.client.get('/v1/workflows')).data.length;
+  assert.deepEqual(
+    dry.results.filter(({ result }) => result === 'would be created').map(({ name }) => name),
+    ['mirror', 'registry', 'Orders of the shop', 'wrong'],
+  );
+
+  const { code, results } = await run();
+  assert.equal(code, 1, 'what failed shows in the exit code');
+  const byName = new Map(results.map((one) => [one.name, one]));
+  const orders = byName.get('Orders of the shop') as Json;
+  assert.equal(orders.result, 'created');
+  assert.match(orders.notes.join('\n'), /the step off is switched off/);
+  assert.match(orders.notes.join('\n'), /the step charge needs an account .* prop "account"/);
+  assert.match(orders.notes.join('\n'), /the trigger dc_abc123 is a source/);
+  const { data } = await errand.client.get(`/v1/workflows/${orders.workflow_id}`);
+  assert.equal(data.active, false, 'it still runs there');
+  assert.deepEqual(
+    data.steps.map(({ namespace }: Json) => namespace),
+    ['check', 'charge'],
+  );
+  assert.deepEqual(
+    data.triggers.map(({ type, cron, timezone }: Json) => [type, cron, timezone]),
+    [
+      ['http', undefined, undefined],
+      ['schedule', '0 7 * * *', 'Europe/Berlin'],
+    ],
+  );
+  assert.equal(byName.get('mirror')?.result, 'created');
+  for (const [name, why] of [
+    ['python', /learn is written in python3\.12/],
+    ['broken', /workflow\.yaml: /],
+    ['wrong', /Unexpected ";"/],
+    ['out', /the step out has neither code/],
+    ['registry', /slack\/actions\/send-message\/send-message\.mjs/],
+  ] as const) {
+    const one = byName.get(name) as Json;
+    assert.equal(one.result, 'failed', name);
+    assert.match(one.notes.join('\n'), why);
+  }
+  assert.doesNotMatch(JSON.stringify(results), /"secret"/);
+  const after = (await errand.client.get('/v1/workflows')).data.length;
+  assert.equal(after, before + 2, 'nothing is left of what failed');
+
+  await shell.run(['workflows', 'enable', orders.workflow_id, '--url', errand.url]);
+  const answer = await until('it answers', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(orders.endpoint_url, { method: 'POST', headers, body: '{"total": 7}' });
+    return response.ok && (await response.text());
+  });
+  assert.equal(answer, '7 EUR');
+
+  const again = await run('--activate');
+  assert.equal(again.results.find(({ name }) => name === 'mirror')?.result, 'is there already');
+  assert.equal((await errand.client.get('/v1/workflows')).data.length, after);
+});
+
+test('a folder without a project says so', async () => {
+  await using shell = await openShell({ url: 'http://127.0.0.1:9', key: 'k' });
+  const { code, stderr } = await shell.run(['import', '.', '--url', 'http://127.0.0.1:9']);
+  assert.equal(code, 3);
+  assert.match(stderr, /no folder in \. has a workflow\.yaml or workflow\.json/);
+  assert.equal((await shell.run(['import', 'nowhere', '--url', 'http://127.0.0.1:9'])).code, 3);
+});

@@ -1,0 +1,178 @@
+// Operations over errors that were replayed before: when their group is resolved, and how fast they are passed.
+
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { emissionOfReplay } from '../../../src/domain/errors/replay.ts';
+import { LIMITS } from '../../../src/domain/limits.ts';
+import { at, defined, type Harness, none, shareOf, succeeded } from '../fixtures.ts';
+import { failing } from '../log/grouping.ts';
+import {
+  carryOut,
+  counts,
+  endAll,
+  event,
+  type Failed,
+  failedOnes,
+  groupState,
+  LOST,
+  next,
+  results,
+  shown,
+  start,
+  stepOn,
+} from './replaying.ts';
+
+const OTHER = failing({ code: 'Other', msg: 'something else' });
+
+async function replay(stage: Failed, entry: number, edited: Uint8Array | null = null): Promise<void> {
+  const error = defined(await stage.store.getEmission(stage.owner.id, entry));
+  await stage.store.append(emissionOfReplay(error, edited), none());
+}
+
+/** Replays the whole group, each error with what its event comes to now. Returns the counts of the operation. */
+async function again(stage: Failed, outcome?: Parameters<typeof carryOut>[1]): Promise<Record<string, number>> {
+  const operation = await start(stage, { groupId: stage.groupId });
+  await carryOut(stage, outcome);
+  equal((await shown(stage, operation)).state, 'done');
+  return counts(stage, operation);
+}
+
+export function replayedBeforeContract(harness: Harness): void {
+  describe('a group whose errors were replayed before', () => {
+    it('stays open when an earlier replay failed in another way', async () => {
+      await using stage = await failedOnes(harness, 3);
+      await start(stage, { entries: [at(stage.entries, 0)] });
+      await carryOut(stage, OTHER);
+      deepEqual(await again(stage), { fixed: 2, replayed_before: 1 });
+      equal(await groupState(stage), 'open', 'the event of one has not come through');
+      deepEqual(await again(stage), { replayed_before: 3 });
+      equal(await groupState(stage), 'open', 'and has not since');
+      const forced = await start(stage, { groupId: stage.groupId }, { isAgain: true });
+      await carryOut(stage);
+      deepEqual(await counts(stage, forced), { fixed: 3 });
+      equal(await groupState(stage), 'resolved');
+    });
+
+    it('is resolved once what a replay failed with is fixed, too', async () => {
+      await using stage = await failedOnes(harness, 2);
+      const first = await start(stage, { entries: [at(stage.entries, 0)] });
+      await carryOut(stage, OTHER);
+      const [{ errorEntry } = {}] = await results(stage, first);
+      const second = await start(stage, { entries: [defined(errorEntry)] });
+      await carryOut(stage, failing({ code: 'Third', msg: 'a third one' }));
+      deepEqual(await again(stage), { fixed: 1, replayed_before: 1 });
+      equal(await groupState(stage), 'open');
+      const [{ errorEntry: last } = {}] = await results(stage, second);
+      await start(stage, { entries: [defined(last)] });
+      await carryOut(stage);
+      deepEqual(await again(stage), { replayed_before: 2 });
+      equal(await groupState(stage), 'resolved');
+    });
+
+    it('is resolved by the newest replay of each, by hand or not', async () => {
+      await using stage = await failedOnes(harness, 3);
+      await start(stage, { entries: [at(stage.entries, 0)] });
+      await carryOut(stage, OTHER);
+      await replay(stage, at(stage.entries, 0));
+      await endAll(stage, succeeded());
+      deepEqual(await again(stage), { fixed: 2, replayed_before: 1 });
+      equal(await groupState(stage), 'resolved');
+    });
+
+    it('stays open when its newest replay failed, whatever came before', async () => {
+      await using stage = await failedOnes(harness, 2);
+      await replay(stage, at(stage.entries, 0));
+      await endAll(stage, succeeded());
+      await replay(stage, at(stage.entries, 0));
+      await endAll(stage, OTHER);
+      deepEqual(await again(stage), { fixed: 1, replayed_before: 1 });
+      equal(await groupState(stage), 'open');
+    });
+
+    it('is resolved when all were fixed before', async () => {
+      await using stage = await failedOnes(harness, 2);
+      for (const entry of stage.entries) await replay(stage, entry);
+      await endAll(stage, succeeded());
+      equal(await groupState(stage), 'open', 'replays by hand resolve nothing');
+      deepEqual(await again(stage), { replayed_before: 2 });
+      equal(await groupState(stage), 'resolved');
+    });
+
+    it('counts what failed the same way by its new errors', async () => {
+      await using stage = await failedOnes(harness, 2);
+      await again(stage, LOST);
+      deepEqual(await again(stage, OTHER), { failed_differently: 2, replayed_before: 2 });
+      deepEqual(await again(stage), { replayed_before: 4 });
+      equal(await groupState(stage), 'open');
+    });
+
+    it('is not resolved by another event that came through', async () => {
+      await using stage = await failedOnes(harness, 1);
+      await replay(stage, at(stage.entries, 0));
+      await endAll(stage, OTHER);
+      await replay(stage, at(stage.entries, 0), event(7));
+      await endAll(stage, succeeded());
+      deepEqual(await again(stage), { replayed_before: 1 });
+      equal(await groupState(stage), 'open');
+    });
+  });
+
+  describe('errors that were replayed before', () => {
+    it('are passed as many a step as are looked at, whatever may be under way', async () => {
+      const many = Math.max(100, shareOf(harness, 700));
+      await using stage = await failedOnes(harness, many);
+      await again(stage);
+      const orders = [{}, { canary: 1 }, { isOrdered: true }, { rate: 1 }];
+      for (const order of orders) {
+        const operation = await start(stage, { groupId: stage.groupId }, order);
+        while ((await stage.store.stepOperation()).isMore);
+        let steps = 0;
+        for (let step = await next(stage); step !== null; step = await next(stage), steps++) {
+          ok(
+            step.choices.every((choice) => !('emission' in choice)),
+            'their events are not read',
+          );
+          await stage.store.replayErrors(step);
+        }
+        equal(steps, Math.ceil((many + 1) / LIMITS.operationStep), JSON.stringify(order));
+        while ((await stage.store.stepOperation()).isMore);
+        deepEqual(await counts(stage, operation), { replayed_before: many });
+        equal((await shown(stage, operation)).state, 'done');
+      }
+    });
+
+    it('are mixed with others in the order of the errors', async () => {
+      await using stage = await failedOnes(harness, 60);
+      const before = stage.entries.filter((_, n) => n % 3 !== 0);
+      await start(stage, { entries: before });
+      await carryOut(stage);
+      const operation = await start(stage, { groupId: stage.groupId }, { isOrdered: true });
+      await stepOn(stage);
+      const ended: number[] = [];
+      for (let now = await endAll(stage); now.length > 0; now = await endAll(stage)) {
+        ended.push(...now);
+        await stepOn(stage);
+      }
+      deepEqual(
+        ended,
+        stage.entries.flatMap((_, n) => (n % 3 === 0 ? [n] : [])),
+      );
+      deepEqual(await counts(stage, operation), { fixed: 20, replayed_before: 40 });
+      equal(await groupState(stage), 'resolved');
+    });
+
+    it('are replayed when retention deletes their replay meanwhile', async () => {
+      await using stage = await failedOnes(harness, 1);
+      await again(stage, OTHER);
+      const operation = await start(stage, { groupId: stage.groupId });
+      while ((await stage.store.stepOperation()).isMore);
+      const step = defined(await next(stage));
+      const causeRun = 1;
+      const gone = { ...step, choices: step.choices.map((choice) => ({ ...choice, causeRun })) };
+      equal((await stage.store.replayErrors(gone)).made, 0);
+      deepEqual(await counts(stage, operation), {}, 'it is not passed');
+      await carryOut(stage);
+      deepEqual(await counts(stage, operation), { replayed_before: 1 });
+    });
+  });
+}

@@ -1,0 +1,65 @@
+// Every page of the router in both themes, wide and narrow, of a story whose names and texts try to be more than text. A new
+// route fails here until the story has an address for it.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type Errand, startErrand } from '../support/errand.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { skip, visiting } from './browser.ts';
+import { type Story, tell } from './story.ts';
+
+const LONG = 'long'.repeat(40);
+const hostile = (text: string): string =>
+  `<img src=x onerror="document.title='owned'"> \u202e${text} 🎉 ${LONG}`.slice(0, 240);
+const MUCH = `<script>document.title='owned'</script>${'x'.repeat(1_000_000)}`;
+const ROUTER = join(import.meta.dirname, '../../dashboard/src/app/router.tsx');
+
+let errand: Errand;
+let receiver: Receiver;
+let story: Story;
+before(async () => {
+  if (skip) return;
+  errand = await startErrand({ ERRAND_MAX_BODY_BYTES: '4000000' });
+  receiver = await startReceiver();
+  story = await tell({ errand, receiver, say: hostile, much: MUCH });
+});
+after(async () => {
+  await errand?.[Symbol.asyncDispose]();
+  await receiver?.[Symbol.asyncDispose]();
+});
+
+test('the story has a page for each route', { skip }, async () => {
+  const router = await readFile(ROUTER, 'utf8');
+  const routes = [...router.matchAll(/^ {2}path: '([^']+)'/gm)].map(([, path]) => path);
+  const made = router.match(/createRoute\(/g)?.length ?? 0;
+  // All but the frame around the pages have a path.
+  assert.equal(routes.length, made - 1);
+  assert.deepEqual(Object.keys(story.paths).sort(), routes.sort());
+});
+
+test('every page is accessible and fits, whatever it shows', { skip }, async () => {
+  const pages = { ...story.paths, mail: story.mailPath, waiting: story.waitingPath, lost: '/runs' };
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    const found: string[] = [];
+    await visit.signIn();
+    for (const [route, path] of Object.entries(pages)) {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.emulateMedia({ colorScheme: 'light' });
+      await visit.open(path).catch((error: Error) => assert.fail(`${route}: ${error.message}`));
+      await visit.still();
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const width = colorScheme === 'light' ? 1280 : 380;
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 800 });
+        await visit
+          .inspect(`${route} in ${colorScheme} at ${width}`)
+          .catch((error: Error) => found.push(error.message));
+      }
+      assert.equal(await page.title(), 'Errand', route);
+    }
+    assert.deepEqual(found, []);
+  });
+});

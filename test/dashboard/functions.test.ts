@@ -1,0 +1,148 @@
+// What a person changes: waits, channels, heartbeats, many deliveries at once, subscriptions; and what the overview says.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startReceiver } from '../support/receiver.ts';
+import { shareErrand } from '../support/shared-errand.ts';
+import { until } from '../support/wait.ts';
+import { onlyRun, overRun, stepped, waitingRun } from '../support/waits.ts';
+import { skip, visiting } from './browser.ts';
+
+const newErrand = shareErrand();
+
+const HOSTILE = `<img src=x onerror="document.title='owned'"> \u202e reversed`;
+const FAILS = 'export default () => { throw new Error("no stock"); };';
+
+test('a run that waits is resumed or cancelled on its page', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await stepped(errand, { ask: '$.flow.suspend();', done: 'return steps.ask.$resume_data;' });
+  await errand.send(workflow, {});
+  const { id } = await waitingRun(errand, workflow);
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(`/runs/${id}`);
+    await page.getByRole('heading', { name: 'It waits' }).waitFor();
+    await visit.inspect('a run that waits');
+    await page.getByRole('button', { name: 'Resume' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Data').fill('{"big":12345678901234567890');
+    assert.ok(await dialog.getByRole('button', { name: 'Resume' }).isDisabled());
+    await dialog.getByLabel('Data').fill('{"big":12345678901234567890}');
+    await dialog.getByRole('button', { name: 'Resume' }).click();
+    await page.locator('h1').getByText('succeeded').waitFor();
+    await onlyRun(errand, workflow);
+    assert.match((await errand.client.request('GET', `/v1/runs/${id}`)).text, /12345678901234567890/);
+    await errand.send(workflow, {});
+    const second = await waitingRun(errand, workflow);
+    await visit.open(`/runs/${second.id}`);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    assert.equal((await overRun(errand, second.id)).state, 'cancelled');
+  });
+});
+
+test('channels and heartbeats are changed, and secrets stay', { skip }, async () => {
+  await using errand = await newErrand();
+  await using receiver = await startReceiver();
+  const { client } = errand;
+  const channel = await client.post('/v1/channels', { kind: 'http', name: 'Hall', config: { url: receiver.url } });
+  const heartbeat = await client.post('/v1/heartbeats', { name: 'Backup', interval_seconds: 600 });
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/notices');
+    await page.getByRole('button', { name: 'More for Hall' }).click();
+    await page.getByRole('menuitem', { name: 'Change' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill(HOSTILE);
+    await dialog.getByLabel('Template').fill('{"text": "{{title}}"}');
+    await visit.inspect('a channel that is changed');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    const changed = (await client.get(`/v1/channels/${channel.id}`)).data;
+    assert.deepEqual([changed.name, changed.config.template], [HOSTILE, '{"text": "{{title}}"}']);
+    assert.equal(
+      (await client.post(`/v1/channels/${channel.id}/test`, {})).delivered,
+      true,
+      'its address is as it was',
+    );
+    await visit.open(`/heartbeats/${heartbeat.id}`);
+    await page.getByRole('button', { name: 'Change' }).click();
+    await dialog.getByLabel('When the job runs').selectOption('cron');
+    await dialog.getByLabel('Cron expression').fill('0 5 * * *');
+    await dialog.getByLabel('Time zone').fill('Europe/Berlin');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('0 5 * * * (Europe/Berlin)').waitFor();
+    assert.equal((await client.get(`/v1/heartbeats/${heartbeat.id}`)).data.cron, '0 5 * * *');
+  });
+});
+
+test('many deliveries are sent again, and a subscription is drawn', { skip }, async () => {
+  await using errand = await newErrand();
+  await using receiver = await startReceiver();
+  const { client } = errand;
+  const workflow = await errand.workflow('export default ({ $ }) => { $.send.emit({ event: 1 }); };');
+  const webhook = await client.post('/v1/webhooks', { url: receiver.url, name: 'To the shop' });
+  await client.post(`/v1/subscriptions?emitter_id=${workflow.id}&listener_id=${webhook.id}`);
+  for (let n = 0; n < 3; n++) await errand.send(workflow, {});
+  const delivered = async () => (await client.get(`/v1/webhooks/${webhook.id}/deliveries?state=delivered`)).data.length;
+  await until('all are delivered', async () => (await delivered()) === 3);
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(`/webhooks/${webhook.id}`);
+    await page.getByRole('button', { name: 'Send many again…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('3 deliveries').waitFor();
+    await dialog.getByRole('checkbox', { name: /^exhausted/ }).uncheck();
+    await dialog.getByRole('checkbox', { name: /^delivered/ }).check();
+    await visit.inspect('sending many again');
+    await dialog.getByRole('button', { name: 'Send again' }).click();
+    await page.waitForURL('**/operations/op_*');
+    await receiver.wait(6);
+    await page.locator('h1').getByText('done').waitFor();
+    await visit.open('/subscriptions');
+    const node = (id: string) => page.locator(`[data-node="${id}"]`);
+    const [from, to] = [
+      await node(workflow.id).locator('.graph-port').boundingBox(),
+      await node(webhook.id).boundingBox(),
+    ];
+    assert.ok(from && to);
+    await page.mouse.move(from.x + 8, from.y + 8);
+    await page.mouse.down();
+    await page.mouse.move(to.x + 40, to.y + 20, { steps: 5 });
+    await page.mouse.up();
+    await dialog.getByLabel('Which events').selectOption('errors');
+    await dialog.getByRole('button', { name: 'Subscribe' }).click();
+    await page.getByText('Subscribed.').waitFor();
+    const found = (await client.get(`/v1/subscriptions?emitter_id=${workflow.id}&listener_id=${webhook.id}`)).data;
+    assert.deepEqual(found.map(({ event_name }: { event_name: string }) => event_name).sort(), ['', '$errors']);
+  });
+});
+
+test('the overview says what came, and what needs attention', { skip }, async () => {
+  await using errand = await newErrand();
+  await using receiver = await startReceiver();
+  receiver.answer(500, {}, 'no');
+  const { client } = errand;
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await page.getByText('Nothing needs attention.').waitFor();
+    assert.equal(await page.getByText('Over time').count(), 0, 'nothing to draw yet');
+    const workflow = await errand.workflow(FAILS);
+    const webhook = await client.post('/v1/webhooks', { url: receiver.url, name: HOSTILE });
+    await client.post(`/v1/subscriptions?emitter_id=${workflow.id}&listener_id=${webhook.id}&event_name=$errors`);
+    await errand.send(workflow, {});
+    await until('the webhook fails', async () => {
+      return (await client.get(`/v1/webhooks/${webhook.id}`)).data.health.status === 'failing';
+    });
+    await visit.inspectAll('/', 'Over time');
+    await page.getByRole('img', { name: 'Errors over time: 1 in all' }).waitFor();
+    await page.getByText('no stock').first().waitFor();
+    await page.getByRole('link', { name: /reversed/ }).waitFor();
+    await page.getByLabel('How far back').selectOption('week');
+    await page.getByRole('img', { name: 'Errors over time: 1 in all' }).waitFor();
+    assert.equal(await page.title(), 'Errand');
+  });
+});

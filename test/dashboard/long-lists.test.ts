@@ -1,0 +1,78 @@
+// Lists of ten thousand rows: the page has those on the screen alone, and comes to the last one. The answers are made up: ten
+// thousand workflows would take minutes.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { shareErrand } from '../support/shared-errand.ts';
+import { until } from '../support/wait.ts';
+import { skip, visiting } from './browser.ts';
+
+const newErrand = shareErrand();
+const ROWS = 10_000;
+/** What a screen shows, and some above and below. */
+const MOST = 120;
+
+/** Answers a listing with `ROWS` records, page by page. */
+async function answer(page: Page, noun: string, recordOf: (n: number) => object): Promise<void> {
+  await page.route(
+    (url) => url.pathname === `/v1/${noun}`,
+    async (route) => {
+      const { searchParams } = new URL(route.request().url());
+      const [from, limit] = [Number(searchParams.get('after') ?? 0), Number(searchParams.get('limit'))];
+      const count = Math.max(0, Math.min(limit, ROWS - from));
+      const data = Array.from({ length: count }, (_, n) => recordOf(from + n));
+      const page_info = { total_count: ROWS, count, start_cursor: String(from), end_cursor: String(from + count) };
+      await route.fulfill({ json: { page_info, data } });
+    },
+  );
+}
+
+const rowsIn = (page: Page): Promise<number> => page.locator('ul.rows > li').count();
+
+test('ten thousand workflows are a screen of rows', { skip }, async () => {
+  await using errand = await newErrand();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await answer(page, 'workflows', (n) => ({ id: `p_${n}`, name: `Workflow ${n}`, active: true, updated_at: 1e9 }));
+    await visit.open('/workflows');
+    await page.getByText('Workflow 0', { exact: true }).waitFor();
+    const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
+    assert.ok(height > ROWS * 20, `the scroll bar stands for all rows: ${height} px`);
+    for (const part of [0.25, 0.5, 1]) {
+      await page.evaluate(`window.scrollTo(0, document.documentElement.scrollHeight * ${part})`);
+      if (part === 1) await page.getByText(`Workflow ${ROWS - 1}`, { exact: true }).waitFor();
+      const rows = await rowsIn(page);
+      assert.ok(rows > 5 && rows < MOST, `${rows} rows in the page`);
+    }
+    await visit.inspect('the end of a long list');
+    await page.getByRole('searchbox').fill('Workflow 7777');
+    await page.getByText('Workflow 7777', { exact: true }).waitFor();
+    assert.equal(await rowsIn(page), 1);
+  });
+});
+
+test('a list goes on by itself, and keeps a screen of rows', { skip }, async () => {
+  await using errand = await newErrand();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await answer(page, 'webhooks', (n) => ({
+      ...{ id: `wh_${n}`, name: `Webhook ${n}`, url: 'https://example.com/', active: true },
+      health: { status: 'healthy', failing_since_ms: null, exhausted_in_row: 0, paused_until_ms: null },
+    }));
+    await visit.open('/webhooks');
+    await page.getByText('Webhook 0', { exact: true }).waitFor();
+    const heightOf = async (): Promise<number> => Number(await page.evaluate('document.documentElement.scrollHeight'));
+    for (let times = 0; times < 4; times++) {
+      const before = await heightOf();
+      await page.evaluate('window.scrollTo(0, document.documentElement.scrollHeight)');
+      await until('the next page', async () => (await heightOf()) > before);
+      const rows = await rowsIn(page);
+      assert.ok(rows < MOST, `${rows} rows in the page`);
+    }
+    const last = await page.locator('ul.rows > li').last().textContent();
+    assert.ok(Number(/Webhook (\d+)/.exec(last ?? '')?.[1]) > 150, `the last row: ${last}`);
+  });
+});
