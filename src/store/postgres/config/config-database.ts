@@ -69,6 +69,7 @@ export function configDatabase(core: Core): ConfigDatabase {
     writeListener: ({ ownerId, id, hasOperations = false }, verb) => {
       const before = (tx: Tx): void => {
         if (hasOperations) lockOperations(tx, id);
+        lockTriggers(tx, { ownerId, id });
       };
       return writeAndNotify(core, (inTx) => queueWrite(core, { ownerId, id, before }, inTx), verb);
     },
@@ -90,6 +91,11 @@ function lockOperations(tx: Tx, webhookId: string): void {
     `SELECT 1 FROM operations WHERE webhook_id = $1 AND state IN ('running', 'paused') ORDER BY id FOR UPDATE`,
     webhookId,
   );
+}
+
+/** Locks a runnable's triggers before its queue, as the batch does that fires them. */
+function lockTriggers(tx: Tx, { ownerId, id }: Listener): void {
+  void tx.query('SELECT 1 FROM triggers WHERE owner_id = $1 AND runnable_id = $2 ORDER BY id FOR UPDATE', ownerId, id);
 }
 
 const OPEN_RUNS: OpenRunsSql = {

@@ -210,6 +210,11 @@ export class Reads {
 
   async #fire(ticks: readonly Tick[]): Promise<void> {
     if (ticks.length === 0) return;
+    // In one order at all nodes; an update locks in that of its plan.
+    void this.#tx.query(
+      'SELECT 1 FROM triggers WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE',
+      arrayLiteral(ticks.map(({ triggerId }) => triggerId)),
+    );
     const fired = await runSteps(this.#tx, takeTicks(ticks));
     for (const { triggerId, expectedAtMs } of fired) this.firedTicks.add(tickKey(triggerId, expectedAtMs));
   }
