@@ -23,7 +23,18 @@ const READ_IN_STEPS: ReadonlySet<string> = new Set([
 ]);
 
 /** Reads of tables that only verbs of setup write. */
-const READS_OF_SETUP: ReadonlySet<string> = new Set(['exists', 'getWorkflow', 'getDeployment']);
+const READS_OF_SETUP: ReadonlySet<string> = new Set([
+  'exists',
+  'getDeployment',
+  'getSubscription',
+  'getWorkflow',
+  'listDeployments',
+  'listSubscriptions',
+  'listTriggerSubscriptions',
+  'listWorkflows',
+  'ownersWithRules',
+  'redactionsOf',
+]);
 
 /** Reads of rows of one owner, who is named first. */
 const READS_OF_OWNER: ReadonlySet<string> = new Set([
