@@ -282,6 +282,8 @@ export const T = {
     until: 'Until',
     untilHint: 'Now when empty.',
     states: 'In these states',
+    dryRun: 'What would be sent again',
+    dryRunNone: 'No delivery would be sent again.',
     resent: 'It is sent again.',
     request: 'Request',
     attempt: (n: number) => `Attempt ${n}`,
@@ -306,8 +308,8 @@ export const T = {
       ids: 'Replay of chosen errors',
       resend: 'Resend to',
     },
-    of: (kind: 'replay' | 'resend', n: number) =>
-      `${n.toLocaleString()} ${kind === 'replay' ? (n === 1 ? 'error' : 'errors') : n === 1 ? 'delivery' : 'deliveries'}`,
+    of: (kind: 'replay' | 'resend', n: number, isPart = false) =>
+      `${isPart ? 'At least ' : ''}${n.toLocaleString()} ${kind === 'replay' ? (n === 1 ? 'error' : 'errors') : n === 1 ? 'delivery' : 'deliveries'}`,
     progress: 'Progress',
     counting: 'Counting…',
     found: 'Found',
@@ -365,8 +367,6 @@ export const T = {
     replayAll: 'Replay all…',
     dryRun: 'What would be replayed',
     nothing: 'No error would be replayed.',
-    errors: (n: number, isPart: boolean) =>
-      `${isPart ? 'At least ' : ''}${n.toLocaleString()} ${n === 1 ? 'error' : 'errors'}`,
     first: (n: number) => (n === 1 ? 'It goes first' : `The oldest ${n}, which go first`),
     start: (n: number, isPart: boolean) =>
       n === 0

@@ -52,7 +52,7 @@ import type { OpenStream, StreamAsked } from '../domain/stream.ts';
 import type { Ping, WatchedHeartbeat } from '../domain/watch/heartbeat.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { DataPlace } from '../store/contract/data.ts';
-import type { DryRun } from '../store/contract/operations.ts';
+import type { DryRun, ResendPreview } from '../store/contract/operations.ts';
 import type { DeliveryRecord } from '../store/contract/records.ts';
 import type { Appended, Idempotency, Store } from '../store/contract/store.ts';
 import type { Dashboard } from './dashboard/built.ts';
@@ -270,6 +270,8 @@ export interface Actions {
    */
   resendDelivery(ownerId: string, delivery: number): Promise<DeliveryRecord>;
   resendWebhook(ownerId: string, id: string, input: ResendInput): Promise<Operation>;
+  /** Returns what `resendWebhook` would send again, and sends nothing. */
+  previewResend(ownerId: string, id: string, input: ResendInput): Promise<ResendPreview>;
   /**
    * Replays many errors. Throws `not_found` for the group, workflow or deployment; `impossible` for a deployment of another
    * workflow.

@@ -84,7 +84,10 @@ test('a webhook is made, subscribed, and its deliveries sent again', async () =>
   assert.match(shown.stdout, /^1 .*answered 200/m);
   await shell.json('deliveries', 'resend', delivery.id);
   await receiver.wait(2);
-  const operation = await shell.json('webhooks', 'resend', webhook.id, '--since', '1h', '--state', 'delivered');
+  const asked = ['webhooks', 'resend', webhook.id, '--since', '1h', '--state', 'delivered'] as const;
+  const dryRun = await shell.json(...asked, '--dry-run');
+  assert.deepEqual([dryRun.dry_run, dryRun.sample.map(({ id }: Json) => id)], [true, [delivery.id]]);
+  const operation = await shell.json(...asked);
   assert.deepEqual([operation.state, operation.resent], ['done', 1]);
   assert.equal((await shell.json('operations', 'show', 'last')).id, operation.id);
   assert.equal((await shell.json('webhooks', 'test', 'Receiver')).delivered, true);

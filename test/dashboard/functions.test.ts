@@ -77,7 +77,7 @@ test('channels and heartbeats are changed, and secrets stay', { skip }, async ()
   });
 });
 
-test('many deliveries are sent again, and a subscription is drawn', { skip }, async () => {
+test('many deliveries are sent again after a dry run, and a subscription is drawn', { skip }, async () => {
   await using errand = await newErrand();
   await using receiver = await startReceiver();
   const { client } = errand;
@@ -93,9 +93,15 @@ test('many deliveries are sent again, and a subscription is drawn', { skip }, as
     await visit.open(`/webhooks/${webhook.id}`);
     await page.getByRole('button', { name: 'Send many again…' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('3 deliveries').waitFor();
+    const dryRun = dialog.getByRole('region', { name: 'What would be sent again' });
+    await dryRun.getByText('No delivery would be sent again.').waitFor();
+    assert.ok(await dialog.getByRole('button', { name: 'Send again' }).isDisabled());
     await dialog.getByRole('checkbox', { name: /^exhausted/ }).uncheck();
     await dialog.getByRole('checkbox', { name: /^delivered/ }).check();
+    await dryRun.getByText('3 deliveries').waitFor();
+    assert.equal(await dryRun.getByRole('listitem').count(), 3, 'those that go first');
+    assert.deepEqual((await client.get('/v1/operations')).data, [], 'a dry run makes nothing');
+    assert.equal(receiver.received.length, 3);
     await visit.inspect('sending many again');
     await dialog.getByRole('button', { name: 'Send again' }).click();
     await page.waitForURL('**/operations/op_*');

@@ -4,12 +4,13 @@ import type {
   DeliveryWhole,
   NewWebhook,
   Operation,
+  ResendDryRun,
   ResendWebhookInput,
   Webhook,
   WebhookTest,
 } from '../../../src/client/client.ts';
 import { call } from './http.ts';
-import { type Data, type Listed, listQuery } from './list.ts';
+import { type Data, listQuery } from './list.ts';
 
 const AGAIN_MS = 4000;
 
@@ -59,20 +60,22 @@ export async function testWebhook(id: string): Promise<WebhookTest> {
   return (await call<Data<WebhookTest>>('POST', `/v1/webhooks/${id}/test`)).data;
 }
 
-export type Resend = Omit<ResendWebhookInput, 'id'>;
+export type Resend = Omit<ResendWebhookInput, 'id' | 'dry_run'>;
 
 export async function resendMany(id: string, asked: Resend): Promise<Operation> {
   return (await call<Data<Operation>>('POST', `/v1/webhooks/${id}/resend`, asked)).data;
 }
 
-/** How many deliveries of a webhook are in a state now. */
-export function stateCountQuery(webhookId: string, state: Delivery['state']) {
+/** Tells what would be sent again; nothing is. */
+export function resendDryRunQuery(id: string, asked: Resend) {
   return queryOptions({
-    queryKey: ['deliveries', webhookId, 'count', state],
+    queryKey: ['resend-dry-run', id, asked],
     queryFn: async ({ signal }) => {
-      const path = `/v1/webhooks/${webhookId}/deliveries?state=${state}&limit=1&include=id`;
-      return (await call<Listed<Delivery>>('GET', path, undefined, signal)).page_info.total_count;
+      const body = { ...asked, dry_run: true };
+      return (await call<Data<ResendDryRun>>('POST', `/v1/webhooks/${id}/resend`, body, signal)).data;
     },
+    placeholderData: (before) => before,
+    staleTime: 0,
   });
 }
 

@@ -154,7 +154,7 @@ function DryRun({ dryRun, groupId }: { dryRun: ReplayDryRun; groupId: string | n
   return (
     <>
       <div className="card-body">
-        <p className="big">{words.errors(count, isPart)}</p>
+        <p className="big">{words.of('replay', count, isPart)}</p>
         {byWorkflow.map(({ id, count: ofOne }) => (
           <p key={id} className="soft">
             <bdi>{names(id)}</bdi>: {ofOne.toLocaleString()}

@@ -1,11 +1,15 @@
 import { TextInput } from '@mantine/core';
-import { useQueries } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { resendMany, stateCountQuery } from '../api/webhooks.ts';
+import type { ResendDryRun } from '../../../src/client/client.ts';
+import { useNames } from '../api/names.ts';
+import { type Resend, resendDryRunQuery, resendMany } from '../api/webhooks.ts';
 import { T } from '../english.ts';
 import { FormDialog } from '../parts/dialog.tsx';
 import { CheckField } from '../parts/fields.tsx';
+import { Failed, Loading } from '../parts/state.tsx';
+import { At } from '../parts/time.tsx';
 
 const STATES = ['exhausted', 'cancelled', 'retrying', 'delivered'] as const;
 
@@ -24,13 +28,16 @@ export function ResendMany({ webhookId, close }: { webhookId: string; close: () 
   const [since, setSince] = useState(localText(Date.now() - DAY_MS));
   const [until, setUntil] = useState('');
   const [states, setStates] = useState<readonly State[]>(['exhausted']);
-  const counts = useQueries({ queries: STATES.map((state) => stateCountQuery(webhookId, state)) });
+  const timeOf = (text: string): number => new Date(text).getTime();
+  const isAskable = !Number.isNaN(timeOf(since)) && states.length > 0;
+  const asked: Resend = {
+    since: timeOf(since),
+    ...(until === '' ? {} : { until: timeOf(until) }),
+    state: states,
+  };
+  const dryRun = useQuery({ ...resendDryRunQuery(webhookId, asked), enabled: isAskable });
   const resend = async (): Promise<void> => {
-    const { id } = await resendMany(webhookId, {
-      since: new Date(since).getTime(),
-      ...(until === '' ? {} : { until: new Date(until).getTime() }),
-      state: states,
-    });
+    const { id } = await resendMany(webhookId, asked);
     await navigate({ to: '/operations/$operationId', params: { operationId: id } });
   };
   return (
@@ -39,7 +46,7 @@ export function ResendMany({ webhookId, close }: { webhookId: string; close: () 
       submit={T.webhooks.resend}
       close={close}
       run={resend}
-      isReady={since !== '' && states.length > 0}
+      isReady={isAskable && (dryRun.data?.count ?? 0) > 0}
     >
       <p className="soft">{T.webhooks.resendManyText}</p>
       <TextInput
@@ -58,16 +65,53 @@ export function ResendMany({ webhookId, close }: { webhookId: string; close: () 
       />
       <fieldset className="field is-group">
         <legend>{T.webhooks.states}</legend>
-        {STATES.map((state, at) => (
+        {STATES.map((state) => (
           <CheckField
             key={state}
             label={T.states[state] ?? state}
-            hint={T.operations.of('resend', counts[at]?.data ?? 0)}
             value={states.includes(state)}
             set={(isIn) => setStates(isIn ? [...states, state] : states.filter((one) => one !== state))}
           />
         ))}
       </fieldset>
+      <section aria-label={T.webhooks.dryRun} aria-live="polite">
+        {isAskable && dryRun.isPending && <Loading />}
+        {dryRun.error && <Failed error={dryRun.error} again={() => void dryRun.refetch()} />}
+        {isAskable && dryRun.data && !dryRun.error && <DryRun dryRun={dryRun.data} />}
+      </section>
     </FormDialog>
+  );
+}
+
+/** How many deliveries would be sent, and those that would go first. */
+function DryRun({ dryRun: { count, at_least: isPart, by_state: byState, sample } }: { dryRun: ResendDryRun }) {
+  const names = useNames();
+  if (count === 0) return <p className="soft">{T.webhooks.dryRunNone}</p>;
+  return (
+    <>
+      <p>
+        <strong>{T.operations.of('resend', count, isPart)}</strong>{' '}
+        <span className="soft">
+          {byState
+            .map(({ state, count: ofOne }) => `${T.states[state] ?? state} ${ofOne.toLocaleString()}`)
+            .join(' · ')}
+        </span>
+      </p>
+      <p className="soft">{T.operations.first(sample.length)}</p>
+      <ul className="rows">
+        {sample.map(({ id, emitter_id: emitterId, event_name: name, created_at_ms: createdAtMs }) => (
+          <li key={id}>
+            <div className="grow cut">
+              <Link to="/deliveries/$deliveryId" params={{ deliveryId: id }}>
+                <bdi>{names(emitterId)}</bdi> {name}
+              </Link>
+            </div>
+            <span className="soft">
+              <At ms={createdAtMs} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }

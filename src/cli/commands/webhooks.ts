@@ -1,13 +1,13 @@
 // errand webhooks list | show | create | test | rotate-secret | resend | enable | disable | delete
 
 import type { Command } from 'commander';
-import type { NewWebhook, Webhook, WebhookTest } from '../../client/client.ts';
+import type { NewWebhook, ResendDryRun, Webhook, WebhookTest } from '../../client/client.ts';
 import { addExplainSignature } from '../listen/explain-signature.ts';
 import { withExamples } from '../shell/examples.ts';
 import { findId } from '../shell/find.ts';
 import { addActing, addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
-import { printFields, printJson, type Style } from '../shell/output.ts';
-import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
+import { printFields, printJson, printTable, type Style } from '../shell/output.ts';
+import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { secondsText, timeText, tookText } from '../shell/text.ts';
 import { countValue, timeValue } from '../shell/values.ts';
 import { follow } from './replays.ts';
@@ -125,18 +125,46 @@ interface ResendOptions extends ServerOptions {
   readonly since: string;
   readonly until?: string;
   readonly state?: string;
+  readonly dryRun?: true;
 }
 
 function addResend(webhooks: Command, connect: Connect): void {
   const resend = serverCommand(webhooks, 'resend <id>', 'send many deliveries again, and follow it until it is done')
     .requiredOption('--since <time>', 'deliveries from then on: 2h, 7d ago, or 2026-01-31T12:00:00Z', timeValue)
     .option('--until <time>', 'before then', timeValue)
-    .option('--state <states>', 'exhausted, delivered, cancelled or retrying, by commas; exhausted when not given');
-  withExamples(resend, 'errand webhooks resend "Errors to chat" --since 6h');
-  resend.action(async (given: string, { since, until, state, ...options }: ResendOptions) => {
+    .option('--state <states>', 'exhausted, delivered, cancelled or retrying, by commas; exhausted when not given')
+    .option('--dry-run', 'say how many there are, and show a few; nothing is sent');
+  withExamples(resend, 'errand webhooks resend "Errors to chat" --since 6h --dry-run');
+  resend.action(async (given: string, { since, until, state, dryRun, ...options }: ResendOptions) => {
     const remote = await connect(options);
     const id = await findId(remote.errand, 'webhook', given);
-    const { data } = await remote.errand.resendWebhook({ id, since, until, state });
-    await follow(remote, data);
+    const { data } = await remote.errand.resendWebhook({
+      id,
+      since,
+      until,
+      state,
+      ...(dryRun ? { dry_run: true } : {}),
+    });
+    if (!('dry_run' in data)) return follow(remote, data);
+    if (remote.isJson) return printJson(remote.out, data);
+    await showDryRun(remote, data);
   });
+}
+
+async function showDryRun(
+  { out }: Remote,
+  { count, at_least: isPart, by_state: by, sample }: ResendDryRun,
+): Promise<void> {
+  await printFields(out, {
+    deliveries: `${isPart ? 'at least ' : ''}${count}`,
+    ...Object.fromEntries(by.map(({ state, count: of }) => [state, of])),
+  });
+  if (sample.length === 0) return;
+  await out.write('\n');
+  await printTable(out, sample, [
+    { title: 'FIRST', of: ({ id }) => id },
+    { title: 'STATE', of: ({ state }) => state },
+    { title: 'OF', of: ({ emitter_id: emitter }) => emitter },
+    { title: 'ATTEMPTS', of: ({ attempts_made: made }) => made },
+  ]);
 }

@@ -1446,7 +1446,7 @@ export class Errand {
   /**
    * Send a webhook’s deliveries again: `POST /v1/webhooks/{id}/resend`
    *
-   * All that were accepted within a period and are in one of the states, oldest first. It continues in the background, also after a restart: the answer is the operation, which shows its progress.
+   * All that were accepted within a period and are in one of the states, oldest first. It continues in the background, also after a restart: the answer is the operation, which shows its progress. With `dry_run` nothing is sent, and the answer says how many there are, and shows a few.
    */
   resendWebhook(input: ResendWebhookInput, options: CallOptions = {}): Promise<ResendWebhookAnswer> {
     return this.#transport.send<ResendWebhookAnswer>({ method: 'POST', path: '/v1/webhooks/{id}/resend', body: 'members' }, input, options);

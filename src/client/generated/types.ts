@@ -1333,6 +1333,31 @@ export interface ReportedError {
   readonly workflow_id: string;
 }
 
+export interface ResendDryRun {
+  readonly dry_run: true;
+  /** Deliveries found. */
+  readonly count: number;
+  /** There are more than were counted. */
+  readonly at_least: boolean;
+  readonly by_state: readonly ({
+    readonly state: "exhausted" | "delivered" | "cancelled" | "retrying";
+    readonly count: number;
+  })[];
+  /** The oldest 5, which would go first. */
+  readonly sample: readonly ({
+    readonly id: string;
+    readonly state: "exhausted" | "delivered" | "cancelled" | "retrying";
+    readonly emitter_id: string;
+    /** Empty for the default channel. */
+    readonly event_name: string;
+    readonly attempts_made: number;
+    /** Milliseconds since the Unix epoch. */
+    readonly created_at_ms: number;
+    /** `created_at_ms` as ISO 8601, in UTC. */
+    readonly created_at_iso: string;
+  })[];
+}
+
 export interface Run {
   readonly id: string;
   readonly workflow_id?: string;
@@ -4347,10 +4372,12 @@ export interface ResendWebhookInput {
   readonly until?: number | string | null;
   /** Those that are in one of these states when it is their turn: one or more of exhausted, delivered, cancelled, retrying, by commas or as an array; exhausted when not given. */
   readonly state?: string | readonly string[];
+  /** True: nothing is sent, and the answer says what would be. */
+  readonly dry_run?: boolean;
 }
 
 export interface ResendWebhookAnswer {
-  readonly data: Operation;
+  readonly data: Operation | ResendDryRun;
 }
 
 /** What `listOperations` takes. */

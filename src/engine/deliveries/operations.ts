@@ -2,10 +2,12 @@
 // knows how far each operation has come, so that none is lost with the process.
 
 import { PREFIX } from '../../domain/ids.ts';
-import type { NewOperation, Operation, OperationOrder } from '../../domain/operation.ts';
+import { LIMITS } from '../../domain/limits.ts';
+import { cursorAt, type NewOperation, type Operation, type OperationOrder } from '../../domain/operation.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { ResendInput } from '../../domain/requests.ts';
 import type { Clock, Ids, Wake } from '../../ports.ts';
+import type { ResendPreview } from '../../store/contract/operations.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { Loop, type LoopPorts } from '../loop.ts';
 import { checkUrl, noWebhook, type WebhookDeps } from '../resources/webhooks.ts';
@@ -59,7 +61,7 @@ export class Operations {
 }
 
 export interface OperationActionDeps extends Pick<WebhookDeps, 'reasonAgainst'> {
-  readonly store: Pick<Store, 'getWebhook' | 'createOperation' | 'orderOperation'>;
+  readonly store: Pick<Store, 'getWebhook' | 'createOperation' | 'orderOperation' | 'listDeliveries'>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly wake: Wake;
@@ -68,14 +70,37 @@ export interface OperationActionDeps extends Pick<WebhookDeps, 'reasonAgainst'> 
 export function createOperationActions(deps: OperationActionDeps) {
   const { store, clock, ids, wake } = deps;
 
-  async function resendWebhook(ownerId: string, webhookId: string, input: ResendInput): Promise<Operation> {
+  /** Refuses what cannot be sent again, and returns the first moment after the time that is meant. */
+  async function endOf(ownerId: string, webhookId: string, input: ResendInput, nowMs: number): Promise<number> {
     const webhook = await store.getWebhook(ownerId, webhookId);
     if (!webhook) throw noWebhook(webhookId);
     checkUrl(deps, webhook.url);
-    const nowMs = clock.nowMs();
     // What is accepted from now on is not sent again: there would be no end to it.
     const untilMs = Math.min(input.untilMs ?? nowMs, nowMs);
     checkSpan(input.sinceMs, untilMs);
+    return untilMs;
+  }
+
+  async function previewResend(ownerId: string, webhookId: string, input: ResendInput): Promise<ResendPreview> {
+    const untilMs = await endOf(ownerId, webhookId, input, clock.nowMs());
+    const accepted = { sinceMs: input.sinceMs, untilMs };
+    const oldest = { limit: LIMITS.replaySample, before: cursorAt(input.sinceMs) };
+    const found = await Promise.all(
+      input.states.map((state) => store.listDeliveries({ ownerId, listenerId: webhookId, state, accepted }, oldest)),
+    );
+    const counts = found.map(({ totalCount }) => totalCount);
+    const sample = found.flatMap(({ items }) => items).sort((a, b) => a.delivery - b.delivery);
+    return {
+      count: counts.reduce((sum, one) => sum + one, 0),
+      isAtLeast: counts.some((one) => one >= LIMITS.countedRecords),
+      byState: new Map(input.states.map((state, at) => [state, counts[at] ?? 0])),
+      sample: sample.slice(0, LIMITS.replaySample),
+    };
+  }
+
+  async function resendWebhook(ownerId: string, webhookId: string, input: ResendInput): Promise<Operation> {
+    const nowMs = clock.nowMs();
+    const untilMs = await endOf(ownerId, webhookId, input, nowMs);
     const operation: NewOperation = {
       id: ids.next(PREFIX.operation),
       ownerId,
@@ -109,7 +134,7 @@ export function createOperationActions(deps: OperationActionDeps) {
     return operation;
   }
 
-  return { resendWebhook, orderOperation };
+  return { resendWebhook, previewResend, orderOperation };
 }
 
 function checkSpan(sinceMs: number, untilMs: number): void {

@@ -4,7 +4,7 @@
 import { type Attempt, type DeliveryKind, type DeliveryState, isWebhook } from '../../domain/delivery/delivery.ts';
 import { type NotResendable, reasonAgainstResending } from '../../domain/delivery/progress.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import { RESENDABLE } from '../../domain/operation.ts';
+import { firstNumberOf, RESENDABLE } from '../../domain/operation.ts';
 import type { AttemptRecord, DeliveryWhole, QueuePosition } from '../contract/records.ts';
 import type { DeliveryStore } from '../contract/store.ts';
 import { ALL_DELIVERIES, OPEN_DELIVERIES } from '../log/log-tables.ts';
@@ -50,7 +50,7 @@ const one = (delivery: number): Sql => sql`SELECT ${COLUMNS}, d.owner_id
 export function deliveryVerbs(core: ConfigCore): DeliveryVerbs {
   const { database, storeTag } = core;
   return {
-    listDeliveries: ({ ownerId, listenerId, kind, state, entry }, page) => {
+    listDeliveries: ({ ownerId, listenerId, kind, state, entry, accepted }, page) => {
       const table = state === undefined ? ALL_DELIVERIES : TABLES[state];
       return readPage(database, {
         from: sql`${table} AS d JOIN emissions AS e ON e.entry = d.entry`,
@@ -64,6 +64,12 @@ export function deliveryVerbs(core: ConfigCore): DeliveryVerbs {
           ...(entry === undefined ? [] : [sql`d.entry = ${entry}`]),
           ...(kind === undefined ? [] : [raw(KINDS[kind])]),
           ...(state === undefined ? [] : [sql`d.state = ${state}`]),
+          ...(accepted === undefined
+            ? []
+            : [
+                sql`d.delivery >= ${firstNumberOf(accepted.sinceMs)}`,
+                sql`d.delivery < ${firstNumberOf(accepted.untilMs)}`,
+              ]),
         ],
         countUpTo: LIMITS.countedRecords,
         page,

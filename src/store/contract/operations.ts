@@ -3,13 +3,31 @@
 import type { Emission, NewEmission } from '../../domain/emission.ts';
 import type { Replay } from '../../domain/errors/replay.ts';
 import type { ErrorSelection, ReplayOutcome } from '../../domain/errors/replaying.ts';
-import type { NewOperation, NewReplay, Operation, OperationKind, OperationOrder } from '../../domain/operation.ts';
-import type { Page, PageQuery } from './records.ts';
+import type {
+  NewOperation,
+  NewReplay,
+  Operation,
+  OperationKind,
+  OperationOrder,
+  ResendableState,
+} from '../../domain/operation.ts';
+import type { DeliveryRecord, Page, PageQuery } from './records.ts';
 
 export interface OperationQuery {
   readonly ownerId: string;
   readonly webhookId?: string;
   readonly kind?: OperationKind;
+}
+
+/** What a dry run of a resend tells. */
+export interface ResendPreview {
+  /** Deliveries found; each state is counted up to LIMITS.countedRecords. */
+  readonly count: number;
+  /** There are more than were counted. */
+  readonly isAtLeast: boolean;
+  readonly byState: ReadonlyMap<ResendableState, number>;
+  /** The oldest, at most LIMITS.replaySample. */
+  readonly sample: readonly DeliveryRecord[];
 }
 
 /** What became of one error of a replay operation. */

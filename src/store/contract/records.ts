@@ -18,6 +18,17 @@ export interface Page<T> {
   readonly items: readonly T[];
 }
 
+export interface DeliveryQuery {
+  readonly ownerId: string;
+  readonly listenerId?: string;
+  readonly kind?: DeliveryKind;
+  readonly state?: DeliveryState;
+  /** Only those of one emission. */
+  readonly entry?: number;
+  /** Only those accepted within this time; `untilMs` is the first moment after it. */
+  readonly accepted?: { readonly sinceMs: number; readonly untilMs: number };
+}
+
 export interface EmissionRecord {
   readonly entry: number;
   readonly emitId: string;

@@ -11,13 +11,7 @@
 // - Leases: a finishing write needs a lease that is still ours; otherwise it writes nothing and returns `held: false`.
 // - When several nodes share one store, limits per workflow, source and webhook apply to all nodes together.
 
-import type {
-  Attempt,
-  ClaimedDelivery,
-  DeliveryKind,
-  DeliveryLease,
-  DeliveryState,
-} from '../../domain/delivery/delivery.ts';
+import type { Attempt, ClaimedDelivery, DeliveryLease } from '../../domain/delivery/delivery.ts';
 import type { NotResendable } from '../../domain/delivery/progress.ts';
 import type { Emission, NewEmission } from '../../domain/emission.ts';
 import type { Replay } from '../../domain/errors/replay.ts';
@@ -33,6 +27,7 @@ import type { NodeStore } from './nodes.ts';
 import type { OperationStore, ReplayStep } from './operations.ts';
 import type { OwnerDeletionStore } from './owner-deletions.ts';
 import type {
+  DeliveryQuery,
   DeliveryRecord,
   DeliveryWhole,
   EmissionRecord,
@@ -242,11 +237,7 @@ export interface DeliveryStore {
   recordAttempt(end: AttemptEnd, admission: FreeSlots): Promise<Attempted>;
   /** Makes deliveries due again that were not sent, without counting the attempt. */
   releaseDeliveries(leases: readonly DeliveryLease[]): Promise<void>;
-  listDeliveries(
-    /** `entry`: only those of one emission. */
-    of: { ownerId: string; listenerId?: string; kind?: DeliveryKind; state?: DeliveryState; entry?: number },
-    page: PageQuery<number>,
-  ): Promise<Page<DeliveryRecord>>;
+  listDeliveries(of: DeliveryQuery, page: PageQuery<number>): Promise<Page<DeliveryRecord>>;
   getDelivery(ownerId: string, delivery: number): Promise<DeliveryWhole | undefined>;
   /**
    * Makes a delivery due at once (`retrying`, due by `resend`), in place of its next attempt. A delivery that was over begins

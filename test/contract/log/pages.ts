@@ -3,6 +3,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ERRORS } from '../../../src/domain/emission.ts';
+import { msOf } from '../../../src/domain/ids.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import type { Page, PageQuery } from '../../../src/store/contract/records.ts';
 import { all, at, defined, failed, type Harness, only, parsed, times, timesInTurn, walk } from '../fixtures.ts';
@@ -229,6 +230,32 @@ export function pagesContract(harness: Harness): void {
       deepEqual(await of({ state: 'delivered' }), [done?.delivery]);
       deepEqual(await of({ listenerId: open?.webhook?.id }), [open?.delivery]);
       deepEqual(await of({ listenerId: open?.webhook?.id, state: 'delivered' }), []);
+    });
+
+    it('of deliveries pick the time of their acceptance', async () => {
+      await using stage = await Stage.open(harness);
+      const source = await stage.source();
+      const webhook = await stage.webhook();
+      await stage.subscribe(source.id, webhook.id);
+      const numbers: number[] = [];
+      for (let n = 0; n < 3; n++) {
+        const { claims } = await stage.append(source.id, {}, all());
+        const one = defined(claims.deliveries[0]);
+        await stage.delivered(one);
+        numbers.push(one.delivery);
+        stage.clock.advance(1000);
+      }
+      const ms = numbers.map(msOf);
+      const within = async (sinceMs: number, untilMs: number, page: PageQuery<number> = { limit: 10 }) => {
+        const of = { ownerId: stage.owner.id, listenerId: webhook.id, accepted: { sinceMs, untilMs } };
+        const { items, totalCount } = await stage.store.listDeliveries(of, page);
+        return [totalCount, items.map(({ delivery }) => delivery).reverse()];
+      };
+      const [first = 0, second = 0, third = 0] = ms;
+      deepEqual(await within(first, third), [2, numbers.slice(0, 2)]);
+      deepEqual(await within(second, third + 1), [2, numbers.slice(1)]);
+      deepEqual(await within(first + 1, second), [0, []]);
+      deepEqual(await within(0, third, { limit: 1, before: 0 }), [2, numbers.slice(0, 1)], 'the oldest');
     });
 
     it('of deliveries pick an event and a kind', async () => {

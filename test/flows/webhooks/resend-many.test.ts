@@ -107,6 +107,64 @@ test('only what fits time and state is sent', async () => {
   assert.equal(String(receiver.received[4]?.body), '{"n":0}');
 });
 
+test('a dry run says what would be sent again, and sends nothing', async () => {
+  await using errand = await startErrand();
+  await using receiver = await startReceiver();
+  const { emitter, webhook } = await emitterWithWebhook(errand, receiver);
+  await errand.client.put(`/v1/webhooks/${webhook.id}`, { retry: { delays_ms: [] } });
+  receiver.answer((n) => (n === 1 ? 500 : 200));
+  for (let n = 0; n < 7; n += 1) {
+    await errand.send(emitter, { n });
+    await receiver.wait(n + 1);
+    await errand.settled();
+    errand.forward(HOUR_MS);
+  }
+  const all = (await deliveries(errand, webhook.id, 'delivered', 6)).toReversed();
+  const [failed] = await deliveries(errand, webhook.id, 'exhausted', 1);
+  const path = `/v1/webhooks/${webhook.id}/resend`;
+  const dry = (input: Json): Promise<Json> => errand.client.post(path, { ...input, dry_run: true });
+  const found = await dry({ since: 0, state: 'delivered,exhausted' });
+  assert.deepEqual([found.dry_run, found.count, found.at_least], [true, 7, false]);
+  assert.deepEqual(found.by_state, [
+    { state: 'exhausted', count: 1 },
+    { state: 'delivered', count: 6 },
+  ]);
+  const oldest = [all[0], failed, ...all.slice(1, 4)].map((one) => one.id);
+  assert.deepEqual(
+    found.sample.map(({ id }: Json) => id),
+    oldest,
+    'what would go first',
+  );
+  assert.deepEqual(found.sample[1], {
+    id: failed.id,
+    state: 'exhausted',
+    emitter_id: emitter.id,
+    event_name: '',
+    attempts_made: 1,
+    created_at_ms: failed.created_at_ms,
+    created_at_iso: failed.created_at_iso,
+  });
+  assert.equal((await dry({ since: 0 })).count, 1, 'exhausted when not given');
+  const within = { since: all[1].created_at_ms, until: all[3].created_at_ms, state: 'delivered' };
+  const part = await dry(within);
+  assert.deepEqual([part.count, part.sample.map(({ id }: Json) => id)], [2, [all[1].id, all[2].id]]);
+  await errand.settled();
+  assert.deepEqual((await errand.client.get('/v1/operations')).data, []);
+  assert.equal(receiver.received.length, 7, 'nothing was sent');
+  const begun = await errand.client.post(path, { ...within, dry_run: false });
+  assert.equal((await operation(errand, begun.id, isDone)).total, part.count, 'as the dry run said');
+  await errand.restart();
+  assert.equal((await dry(within)).count, 2);
+  const other = await createOwner(errand);
+  assertProblem(await other.client.request('POST', path, { since: 0, dry_run: true }), 404, webhook.id);
+  for (const [input, parameter] of [
+    [{ since: 0, dry_run: 'yes' }, 'dry_run'],
+    [{ since: 0, dry_run: true, state: 'lost' }, 'state'],
+    [{ dry_run: true }, 'since'],
+  ] as const)
+    assertProblem(await errand.client.request('POST', path, input), 400, parameter);
+});
+
 test('an operation is paused, outlives a restart, and goes on', async () => {
   await using errand = await startErrand();
   await using receiver = await startReceiver();

@@ -88,6 +88,7 @@ function createActions(store: Partial<Store> = {}, reason: string | null = null)
       getWebhook: async (ownerId, id) => (ownerId === 'u_1' && id === 'wh_1' ? webhook() : undefined),
       createOperation: async (operation) => made.push(operation) > 0,
       orderOperation: async () => undefined,
+      listDeliveries: async () => ({ totalCount: 0, items: [] }),
       ...store,
     },
     clock: { nowMs: () => NOW_MS },

@@ -7,7 +7,14 @@ import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../../li
 import { dataOf, idIn, operation } from '../../openapi/operation.ts';
 import { oneOf, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
-import { OPERATION, operationToWire, RESEND, resendInput } from '../../wire/log/operations.ts';
+import {
+  OPERATION,
+  operationToWire,
+  RESEND,
+  RESEND_DRY_RUN,
+  resendDryRunToWire,
+  resendInput,
+} from '../../wire/log/operations.ts';
 
 const PARAMS = idIn(PREFIX.operation, 'The operation.');
 
@@ -37,14 +44,18 @@ function addResend(app: App, { actions, clock }: HttpDeps): void {
     access: 'write',
     summary: 'Send a webhook’s deliveries again',
     description:
-      'All that were accepted within a period and are in one of the states, oldest first. It continues in the background, also after a restart: the answer is the operation, which shows its progress.',
+      'All that were accepted within a period and are in one of the states, oldest first. It continues in the background, also after a restart: the answer is the operation, which shows its progress. With `dry_run` nothing is sent, and the answer says how many there are, and shows a few.',
     params: idIn(PREFIX.webhook, 'The webhook.'),
     body: RESEND,
-    answer: dataOf(OPERATION),
+    answer: dataOf(Type.Union([OPERATION, RESEND_DRY_RUN])),
   });
   app.post('/v1/webhooks/:id/resend', { schema }, async ({ params, body, caller }) => {
     const input = resendInput(body, clock.nowMs());
-    return { data: operationToWire(await actions.resendWebhook(caller.ownerId, params.id, input)) };
+    const { ownerId } = caller;
+    if (body.dry_run === true) {
+      return { data: resendDryRunToWire(await actions.previewResend(ownerId, params.id, input)) };
+    }
+    return { data: operationToWire(await actions.resendWebhook(ownerId, params.id, input)) };
   });
 }
 

@@ -2,6 +2,8 @@
 
 import type { Static } from 'typebox';
 import { overIn } from '../../../domain/errors/replaying.ts';
+import { msOf, numberedId, PREFIX } from '../../../domain/ids.ts';
+import { LIMITS } from '../../../domain/limits.ts';
 import {
   OPERATION_KINDS,
   OPERATION_STATES,
@@ -10,6 +12,7 @@ import {
   type ResendableState,
 } from '../../../domain/operation.ts';
 import type { ResendInput } from '../../../domain/requests.ts';
+import type { ResendPreview } from '../../../store/contract/operations.ts';
 import { id, MILLISECONDS, nullable, oneOf, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { TIME_WANTED, timeOf, wrong } from '../times.ts';
@@ -103,7 +106,53 @@ export const RESEND = {
       examples: ['exhausted'],
     }),
   ),
+  dry_run: Type.Optional(
+    Type.Boolean({ description: 'True: nothing is sent, and the answer says what would be.', examples: [true] }),
+  ),
 };
+
+export const RESEND_DRY_RUN = Type.Object(
+  {
+    dry_run: Type.Literal(true),
+    count: Type.Integer({ minimum: 0, description: 'Deliveries found.', examples: [42] }),
+    at_least: Type.Boolean({ description: 'There are more than were counted.', examples: [false] }),
+    by_state: Type.Array(Type.Object({ state: oneOf(RESENDABLE), count: COUNT })),
+    sample: Type.Array(
+      Type.Object({
+        id: id('dl_'),
+        state: oneOf(RESENDABLE),
+        emitter_id: text({ example: 'p_0Vj3aBc9dEfGhIjK' }),
+        event_name: text({ description: 'Empty for the default channel.', example: '' }),
+        attempts_made: COUNT,
+        created_at_ms: MILLISECONDS,
+      }),
+      { description: `The oldest ${LIMITS.replaySample}, which would go first.` },
+    ),
+  },
+  { title: 'ResendDryRun' },
+);
+
+export function resendDryRunToWire({
+  count,
+  isAtLeast,
+  byState,
+  sample,
+}: ResendPreview): Static<typeof RESEND_DRY_RUN> {
+  return {
+    dry_run: true,
+    count,
+    at_least: isAtLeast,
+    by_state: [...byState].map(([state, of]) => ({ state, count: of })),
+    sample: sample.map(({ delivery, state, emitterId, eventName, attemptsMade }) => ({
+      id: numberedId(PREFIX.delivery, delivery),
+      state: state as ResendableState,
+      emitter_id: emitterId,
+      event_name: eventName,
+      attempts_made: attemptsMade,
+      created_at_ms: msOf(delivery),
+    })),
+  };
+}
 
 const RESEND_OBJECT = Type.Object(RESEND);
 
