@@ -29,6 +29,13 @@ test('workflows are looked at, run and switched off', async () => {
   assert.equal((await shell.run(['workflows', 'code', 'Echo orders', 'step', ...named])).stdout.trim(), ECHO);
   const { run_id: run } = await shell.json('workflows', 'run', workflow.id, '--data', '{"body": 7}');
   await errand.runs(workflow.id, 1);
+  const table = (await shell.run(['workflows', 'list', ...named])).stdout;
+  assert.match(table, /^ID +ACTIVE +LAST RUN +STATE +FAILED +P95 +NAME$/m);
+  assert.match(
+    table,
+    new RegExp(`^${workflow.id} +yes +20\\d\\d-\\S+Z +succeeded +0 % +[\\d.]+ m?s +Echo orders$`, 'm'),
+  );
+  assert.match(table, new RegExp(`^${other.id} +yes +Echo others$`, 'm'), 'it has not run');
   assert.equal((await shell.json('runs', 'show', run)).event.body, 7);
   assert.equal((await shell.json('workflows', 'disable', 'Echo orders')).active, false);
   assert.deepEqual(

@@ -62,6 +62,7 @@ import { claimingContract } from './runs/claiming.ts';
 import { fairnessContract } from './runs/fairness.ts';
 import { finishingContract } from './runs/finishing.ts';
 import { continuationContract } from './runs/going-on.ts';
+import { healthContract as runHealthContract } from './runs/health.ts';
 import { longestWaitingContract } from './runs/longest-waiting.ts';
 import { queuesContract } from './runs/queues.ts';
 import { retriesContract } from './runs/retries.ts';
@@ -141,6 +142,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   interleavingsContract,
   auditContract,
   runTimesContract,
+  runHealthContract,
   groupSearchesContract,
   replaysContract,
   replayedBeforeContract,

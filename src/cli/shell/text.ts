@@ -59,3 +59,8 @@ export function tookText(ms: number | null | undefined): string {
   const s = ms / SECOND_MS;
   return s < 100 ? `${s.toFixed(1)} s` : `${Math.round(s / 60)} min`;
 }
+
+/** Returns a share, from 0 to 1, in hundredths. */
+export function shareText(share: number | null | undefined): string {
+  return share === null || share === undefined ? '' : `${Number((share * 100).toPrecision(2))} %`;
+}

@@ -420,10 +420,10 @@ export class Errand {
   /**
    * List workflows: `GET /v1/workflows`
    *
-   * Newest first, without steps and triggers.
+   * Newest first, without steps and triggers. With `expand=health` each has what its newest runs tell: the last one, how many failed, and how long they took.
    */
   listWorkflows(input: ListWorkflowsInput = {}, options: CallOptions = {}): Paged<ListWorkflowsAnswer> {
-    return this.#transport.list<ListWorkflowsAnswer>({ method: 'GET', path: '/v1/workflows', query: ['active', 'name', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+    return this.#transport.list<ListWorkflowsAnswer>({ method: 'GET', path: '/v1/workflows', query: ['active', 'name', 'expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
   }
 
   /**

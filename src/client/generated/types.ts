@@ -813,6 +813,16 @@ export interface Heartbeat {
   readonly updated_at_iso: string;
 }
 
+/** The newest, whatever its state. */
+export interface LastRun {
+  readonly id: string;
+  readonly state: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
+  /** Milliseconds since the Unix epoch. */
+  readonly created_at_ms: number;
+  /** `created_at_ms` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
+}
+
 export interface Ledger {
   readonly emissions: number;
   readonly runs: {
@@ -1844,6 +1854,23 @@ export interface Workflow {
   readonly updated_at: number;
   /** `updated_at` as ISO 8601, in UTC. */
   readonly updated_at_iso: string;
+  readonly health?: WorkflowHealth;
+}
+
+export interface WorkflowHealth {
+  /** The newest, whatever its state. */
+  readonly last_run: LastRun | null;
+  /** How many runs the rest is about: the newest 100 that succeeded or failed and are kept. Cancelled ones are not among them, and of runs that are over no more than 500 are looked at. */
+  readonly runs: number;
+  /** When the first of them was created. Null when no run is judged. */
+  readonly since_ms: number | null;
+  /** `since_ms` as ISO 8601, in UTC. */
+  readonly since_iso: string | null;
+  readonly failed: number;
+  /** `failed` of `runs`. Null when no run is judged. */
+  readonly error_ratio: number | null;
+  /** 95 of 100 took no longer from their start to their end, waits included. Null when no run is judged. */
+  readonly p95_ms: number | null;
 }
 
 export interface WorkflowRedaction {
@@ -1963,6 +1990,8 @@ export interface ListWorkflowsInput {
   readonly active?: boolean;
   /** Only those with exactly this name. */
   readonly name?: string;
+  /** Each workflow with what its newest runs tell. */
+  readonly expand?: "health";
   /** Records to return; 100 when not given. */
   readonly limit?: number;
   /** Cursor: only records older than this one (its id). */

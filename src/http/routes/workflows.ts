@@ -1,11 +1,13 @@
 import { PREFIX } from '../../domain/ids.ts';
+import { healthOf } from '../../domain/run/health.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { expectedBy, tag } from '../etag.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
-import { text } from '../openapi/schema.ts';
+import { oneOf, text } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
+import { healthToWire } from '../wire/log/run-health.ts';
 import {
   WORKFLOW,
   WORKFLOW_CREATE,
@@ -57,10 +59,12 @@ function addList(app: App, { store, urls }: HttpDeps): void {
     tag: 'workflows',
     access: 'read',
     summary: 'List workflows',
-    description: 'Newest first, without steps and triggers.',
+    description:
+      'Newest first, without steps and triggers. With `expand=health` each has what its newest runs tell: the last one, how many failed, and how long they took.',
     query: {
       active: Type.Optional(Type.Boolean({ description: 'True: only active ones; false: only inactive ones.' })),
       name: Type.Optional(text({ description: 'Only those with exactly this name.' })),
+      expand: Type.Optional(oneOf(['health'], 'Each workflow with what its newest runs tell.')),
       ...LIST_QUERY,
     },
     answer: listOf(WORKFLOW),
@@ -69,7 +73,12 @@ function addList(app: App, { store, urls }: HttpDeps): void {
     const { active, name } = query;
     const page = pageOf(query, resourceCursor(PREFIX.workflow));
     const listed = await store.listWorkflows({ ownerId: caller.ownerId, active, name }, page);
-    return listAnswer(listed, (workflow) => workflowToWire(workflow, urls.publicUrl()));
+    const ids = listed.items.map(({ id }) => id);
+    const health = query.expand === 'health' ? await store.runHealth(caller.ownerId, ids) : null;
+    return listAnswer(listed, (workflow) => ({
+      ...workflowToWire(workflow, urls.publicUrl()),
+      ...(health === null ? {} : { health: healthToWire(health.get(workflow.id) ?? healthOf(null, [])) }),
+    }));
   });
 }
 

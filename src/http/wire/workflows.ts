@@ -8,6 +8,7 @@ import type { StepInput, WholeWorkflow, WorkflowInput } from '../../domain/reque
 import type { Deployment, Step, Workflow } from '../../domain/resource.ts';
 import { id, SECONDS, text, toSeconds } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
+import { RUN_HEALTH } from './log/run-health.ts';
 import { SETTINGS, SETTINGS_INPUT, settingsInput, settingsToWire } from './settings.ts';
 import { TRIGGER, TRIGGERS_INPUT, triggerInput, triggerToWire } from './triggers.ts';
 
@@ -81,7 +82,8 @@ const FIELDS = {
   updated_at: SECONDS,
 };
 
-export const WORKFLOW = Type.Object(FIELDS, { title: 'Workflow' });
+/** With `expand=health`, its health, too. */
+export const WORKFLOW = Type.Object({ ...FIELDS, health: Type.Optional(RUN_HEALTH) }, { title: 'Workflow' });
 
 const STEP = { id: id('c_'), namespace: text({ example: 'charge' }), configured_props: Type.Optional(STEP_PROPS) };
 

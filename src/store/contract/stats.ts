@@ -1,4 +1,5 @@
 import type { NotedHour } from '../../domain/ledger/hours.ts';
+import type { Health } from '../../domain/run/health.ts';
 
 export interface StatsStore {
   /**
@@ -12,4 +13,9 @@ export interface StatsStore {
    * `fromHour`.
    */
   notedHours(ownerId: string, hours: { fromHour: number; toHour: number }): Promise<readonly NotedHour[]>;
+  /**
+   * Returns what the newest runs tell of those of the workflows that the owner has. What is read is bounded for each of them,
+   * whatever was cancelled, waits in its queue or is kept. At most one page of workflows.
+   */
+  runHealth(ownerId: string, workflowIds: readonly string[]): Promise<ReadonlyMap<string, Health>>;
 }

@@ -21,7 +21,7 @@ const COLUMNS = {
   ...Object.fromEntries(FIGURES.map((one) => [one, 'bigint'])),
 } as const;
 
-export function ledgerHourVerbs({ database }: Pick<LogReader, 'database'>): StatsStore {
+export function ledgerHourVerbs({ database }: Pick<LogReader, 'database'>): Omit<StatsStore, 'runHealth'> {
   return {
     noteHours: async (after, beforeMs) => {
       const owners = await database.all(

@@ -20,6 +20,7 @@ import { toTrigger } from '../rows/resource-rows.ts';
 import type { Row } from '../rows/rows.ts';
 import { ledgerHourVerbs } from './ledger-hours.ts';
 import { ALL_DELIVERIES, ALL_RUNS, LISTED, type LogReader, OF_LIVE_OWNER } from './log-tables.ts';
+import { healthReads } from './run-health.ts';
 import { SENT } from './search/error-outcomes.ts';
 
 const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, group_id';
@@ -91,6 +92,7 @@ export function logReads(log: LogReader): LogReads {
     ledger: (ownerId) => readLedger(log, ownerId),
 
     ...ledgerHourVerbs(log),
+    ...healthReads(log),
 
     emittersAfter: async ({ after, upTo }) => {
       const rows = await database.planned(

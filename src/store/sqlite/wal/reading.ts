@@ -20,6 +20,7 @@ const READ_IN_STEPS: ReadonlySet<string> = new Set([
   'outcomeOfError',
   'previewReplay',
   'nextReplays',
+  'runHealth',
 ]);
 
 /** Reads of tables that only verbs of setup write. */
