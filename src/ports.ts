@@ -28,6 +28,9 @@ export interface Ids {
   secret(): string;
 }
 
+/** Called with how far long work of a command is. `share`: from 0 to 1; null: not known. */
+export type TellProgress = (text: string, share: number | null) => void;
+
 /** One wide, named line per fact. Promise: never throws, never blocks; callers put no secret in `fields`. */
 export interface Log {
   debug(fields: object, name: string): void;

@@ -79,7 +79,7 @@ export function createProgram(deps: ProgramDeps): Command {
   addOwners(program, deps);
   addKeys(program, deps);
   addAudit(program, deps);
-  addStore(program, { commands: deps.store, print: deps.print });
+  addStore(program, { commands: deps.store });
   addDeploy(program, deps.deploying);
   addImport(program, connect);
   addComponents(program, deps);

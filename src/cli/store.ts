@@ -1,85 +1,189 @@
-// errand store backup FILE | check | move | rekey | salvage DIR --to DIR
+// errand store backup FILE | check | move | rekey | salvage DIR --to DIR, and errand verify
 
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { CliError } from './shell/exit.ts';
-import { createOutput } from './shell/output.ts';
+import type { TellProgress } from '../ports.ts';
+import { withExamples } from './shell/examples.ts';
+import { CliError, EXIT } from './shell/exit.ts';
+import { createOutput, type Output, printFields, printJson } from './shell/output.ts';
+import {
+  type BackupReport,
+  type CheckReport,
+  type MoveReport,
+  printCheck,
+  printMove,
+  printSalvage,
+  type SalvageReport,
+} from './store-reports.ts';
+
+export type { MoveReport } from './store-reports.ts';
+
+export interface StoreTelling {
+  readonly note: (line: string) => void;
+  readonly progress: TellProgress;
+}
 
 /** Operations on the store itself, whether or not a server runs. */
 export interface StoreCommands {
-  backup(file: string): Promise<object>;
-  check(): Promise<{ readonly ok: boolean }>;
-  /** Moves the store to Postgres. `to`: the target, or null: ERRAND_DATABASE_URL. `tell`: reports progress. */
-  move(to: string | null, tell: (line: string) => void): Promise<object>;
-  undoMove(): Promise<object>;
+  backup(file: string, tell: TellProgress): Promise<BackupReport>;
+  check(tell: TellProgress): Promise<CheckReport>;
+  /** Moves the store to Postgres. `to`: the target, or null: ERRAND_DATABASE_URL. */
+  move(to: string | null, telling: StoreTelling): Promise<MoveReport>;
+  undoMove(): Promise<{ readonly store: string; readonly undone: string }>;
   /** Salvages what can be read of a damaged store. `dir`: the damaged data dir, or null: the one of the settings. */
-  salvage(dir: string | null, to: string): Promise<{ readonly ok: boolean }>;
+  salvage(of: { readonly dir: string | null; readonly to: string }, tell: TellProgress): Promise<SalvageReport>;
   /** Seals all secrets with another key. `newKey`: as the operator wrote it. */
-  rekey(newKey: string): Promise<object>;
+  rekey(newKey: string): Promise<{ readonly store: string; readonly rekeyed: boolean; readonly opens_with: string }>;
 }
 
 export interface StoreDeps {
   readonly commands: () => Promise<StoreCommands>;
-  readonly print: (value: unknown) => void;
 }
 
-export function addStore(program: Command, { commands, print }: StoreDeps): void {
+interface Options {
+  readonly json?: true;
+}
+
+interface Reported<T, O> {
+  readonly act: (commands: StoreCommands, asked: { options: O; telling: StoreTelling }) => Promise<T>;
+  readonly print: (out: Output, report: T) => Promise<void>;
+  readonly isWell?: (report: T) => boolean;
+}
+
+export function addStore(program: Command, { commands }: StoreDeps): void {
+  /** Adds `--json`. Of what takes long, a bar on standard error says how far it is. */
+  function add<T extends object, O extends Options>(command: Command, { act, print, isWell }: Reported<T, O>): Command {
+    return command.option('--json', 'print JSON').action(async (...given: unknown[]) => {
+      // The last ones are the options and the command itself.
+      const options = Object.assign({}, given.at(-2), { args: given.slice(0, -2) }) as unknown as O;
+      const out = createOutput();
+      const telling: StoreTelling = { note: out.note, progress: out.progress };
+      let report: T;
+      try {
+        report = await act(await commands(), { options, telling });
+      } finally {
+        out.endProgress();
+      }
+      if (isWell?.(report) === false) process.exitCode = EXIT.failed;
+      await (options.json ? printJson(out, report) : print(out, report));
+    });
+  }
+
   const store = program.command('store').description('the store: its backup, what is in it, where it is');
-  store
-    .command('backup <file>')
-    .description('write a whole copy of the SQLite store into a new file, also while the server runs')
-    .action(async (file: string) => print(await (await commands()).backup(file)));
-  const check = async (): Promise<void> => {
-    const report = await (await commands()).check();
-    print(report);
-    if (!report.ok) process.exitCode = 1;
+  addBackup(store, add);
+  const checking: Reported<CheckReport, Options> = {
+    act: (on, { telling }) => on.check(telling.progress),
+    print: printCheck,
+    isWell: ({ ok }) => ok,
   };
-  store
-    .command('check')
-    .description('check that the store adds up, also while servers run; exits with 1 when it does not')
-    .action(check);
-  program
-    .command('verify')
-    .description('count the ledger again from the rows, and check all that has to add up: the same as "store check"')
-    .action(check);
-  store
+  withExamples(
+    add(
+      store
+        .command('check')
+        .description('check that the store adds up, also while servers run; exits with 1 when it does not'),
+      checking,
+    ),
+    'errand store check',
+    'ERRAND_DATABASE_URL=postgres://errand@localhost/errand errand store check',
+    "errand store check --json | jq '.findings[]'",
+  );
+  addMove(store, add);
+  addSalvage(store, add);
+  addRekey(store, add);
+  withExamples(
+    add(
+      program
+        .command('verify')
+        .description(
+          'count the ledger again from the rows, and check all that has to add up: the same as "store check"',
+        ),
+      checking,
+    ),
+    'errand verify',
+    'errand verify --json > report.json',
+  );
+}
+
+type Add = <T extends object, O extends Options>(command: Command, of: Reported<T, O>) => Command;
+
+/** Arguments of the command. */
+interface WithArgs extends Options {
+  readonly args: readonly (string | undefined)[];
+}
+
+function addBackup(store: Command, add: Add): void {
+  const command = store
+    .command('backup <file>')
+    .description('write a whole copy of the SQLite store into a new file, also while the server runs');
+  add<BackupReport, WithArgs>(command, {
+    act: (on, { options: { args }, telling }) => on.backup(args[0] as string, telling.progress),
+    print: (out, { file, bytes, schema, integrity, opens_with: opensWith, kept }) =>
+      printFields(out, {
+        ...{ file, bytes, schema, integrity, 'opens with': opensWith },
+        events: kept.emissions,
+        errors: kept.errors,
+      }),
+  });
+  withExamples(command, 'errand store backup backup.db', 'errand store backup "backup-$(date +%F).db" --json');
+}
+
+function addMove(store: Command, add: Add): void {
+  const command = store
     .command('move')
     .description('move the SQLite store of the data dir into an empty Postgres database; stop the server before')
     .option('--to <url>', 'the database, as in ERRAND_DATABASE_URL, which is used when this is not given')
-    .option('--undo', 'go back to the SQLite store, as it was before the move')
-    .action(async (options: { to?: string; undo?: true }) => {
-      if (options.undo && options.to !== undefined) throw new CliError('--undo goes back: it takes no --to');
-      if (options.undo) return print(await (await commands()).undoMove());
-      const out = createOutput();
-      // In a terminal what counts rows is written over; elsewhere each line stays.
-      const isCounting = (line: string): boolean => process.stderr.isTTY === true && line.endsWith('rows/s');
-      const moved = await (await commands()).move(options.to ?? null, (line) =>
-        isCounting(line) ? out.progress(line) : out.note(line),
-      );
-      out.endProgress();
-      print(moved);
-    });
-  store
+    .option('--undo', 'go back to the SQLite store, as it was before the move');
+  type Undone = Awaited<ReturnType<StoreCommands['undoMove']>>;
+  add<MoveReport | Undone, Options & { readonly to?: string; readonly undo?: true }>(command, {
+    act: (on, { options: { to, undo }, telling }) => {
+      if (undo && to !== undefined) throw new CliError('--undo goes back: it takes no --to', EXIT.usage);
+      return undo ? on.undoMove() : on.move(to ?? null, telling);
+    },
+    print: (out, report) => ('undone' in report ? printFields(out, { ...report }) : printMove(out, report)),
+  });
+  withExamples(
+    command,
+    'errand store move --to postgres://errand@localhost/errand',
+    'errand store move --json > moved.json',
+    'errand store move --undo',
+  );
+}
+
+function addSalvage(store: Command, add: Add): void {
+  const command = store
     .command('salvage [dir]')
     .description('read what can be read of a damaged SQLite store into a new one; stop the server before')
-    .requiredOption('--to <dir>', 'the new data dir: it is made, or is empty')
-    .action(async (dir: string | undefined, { to }: { to: string }) => {
-      const report = await (await commands()).salvage(dir ?? null, to);
-      print(report);
-      if (!report.ok) process.exitCode = 1;
-    });
-  store
+    .requiredOption('--to <dir>', 'the new data dir: it is made, or is empty');
+  add<SalvageReport, WithArgs & { readonly to: string }>(command, {
+    act: (on, { options: { args, to }, telling }) => on.salvage({ dir: args[0] ?? null, to }, telling.progress),
+    print: printSalvage,
+    isWell: ({ ok }) => ok,
+  });
+  withExamples(
+    command,
+    'errand store salvage ./data --to ./salvaged',
+    'errand store salvage --to ./salvaged --json > report.json',
+  );
+}
+
+function addRekey(store: Command, add: Add): void {
+  const command = store
     .command('rekey')
     .description("seal the store's secrets with another key of yours; stop the server before when the store is SQLite")
-    .option('--to-file <file>', 'a file with the new key; without it, the key is read from standard input')
-    .action(async ({ toFile }: { toFile?: string }) => print(await (await commands()).rekey(await readNewKey(toFile))));
+    .option('--to-file <file>', 'a file with the new key; without it, the key is read from standard input');
+  add<Awaited<ReturnType<StoreCommands['rekey']>>, Options & { readonly toFile?: string }>(command, {
+    act: async (on, { options: { toFile } }) => on.rekey(await readNewKey(toFile)),
+    print: (out, { store: place, opens_with: opensWith }) =>
+      printFields(out, { store: place, rekeyed: true, 'opens with': opensWith }),
+  });
+  withExamples(command, 'errand store rekey --to-file new-key.txt', 'openssl rand -base64 32 | errand store rekey');
 }
 
 /** Reads the key from a file or standard input: the process list shows arguments to every user of the machine. */
 async function readNewKey(file: string | undefined): Promise<string> {
   if (file === undefined) return text(process.stdin);
   return readFile(file, 'utf8').catch((error: Error) => {
-    throw new CliError(`${file} cannot be read: ${error.message}`);
+    throw new CliError(`${file} cannot be read: ${error.message}`, EXIT.notFound);
   });
 }

@@ -5,11 +5,13 @@ import { copyFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { CliError } from '../cli/shell/exit.ts';
-import type { StoreCommands } from '../cli/store.ts';
+import { CliError, EXIT } from '../cli/shell/exit.ts';
+import type { MoveReport, StoreCommands, StoreTelling } from '../cli/store.ts';
 import { PREFIX } from '../domain/ids.ts';
+import type { TellProgress } from '../ports.ts';
 import type { ExportedStore } from '../store/contract/export.ts';
 import type { Import } from '../store/postgres/move/import.ts';
+import type { Imported } from '../store/postgres/move/import-tables.ts';
 import type { CommandRecord } from '../store/rows/command-record.ts';
 import type { SecretKey } from '../store/seal/seal-key.ts';
 import { rekeySqlite } from '../store/sqlite/config/seal-key.ts';
@@ -24,39 +26,42 @@ import { clock, createIds, random } from './real-ports.ts';
 import { secretKeysOf } from './secret-key.ts';
 import { readSecretKey } from './settings/readers.ts';
 
-const REPORT_EVERY_MS = 1000;
+const REPORT_EVERY_MS = 200;
 
 export function createStoreCommands(config: Config): StoreCommands {
   const { store: path } = dataPaths(config.dataDir);
   const { databaseUrl } = config;
   return {
-    backup: async (file) => {
+    backup: async (file, tell) => {
       if (databaseUrl !== null) throw new CliError(adviceFor(databaseUrl, file));
-      return backupSqlite(path, resolve(file), secretKeysOf(config));
+      refuseMissing(path);
+      return backupSqlite(path, resolve(file), secretKeysOf(config), tell);
     },
 
-    check: async () => {
+    check: async (tell) => {
       const keys = secretKeysOf(config);
+      if (databaseUrl === null) refuseMissing(path);
       const { ok, ...report } =
-        databaseUrl === null ? await checkSqlite(path, keys) : await checkDatabase(databaseUrl, keys);
+        databaseUrl === null ? await checkSqlite(path, keys, tell) : await checkDatabase(databaseUrl, keys, tell);
       return { ok, store: labelOf(config), ...report };
     },
 
-    move: (to, tell) => move(config, targetOf(to, databaseUrl), tell),
+    move: (to, telling) => move(config, targetOf(to, databaseUrl), telling),
 
     undoMove: async () => {
+      refuseMissing(path);
       const from = unmarkMoved(path);
       if (from === null) throw new CliError(`the store ${path} was not moved`);
       return { store: path, undone: from };
     },
 
-    salvage: (dir, to) => salvage(config, dir ?? config.dataDir, to),
+    salvage: (of, tell) => salvage(config, { dir: of.dir ?? config.dataDir, to: of.to }, tell),
 
     rekey: async (text) => {
       const to = newKeyOf(text);
       const keys = secretKeysOf(config);
       if (databaseUrl === null) {
-        if (!existsSync(path)) throw new CliError(`there is no store at ${path}`);
+        refuseMissing(path);
         rekeySqlite(path, { keys, to, record: recordOf('rekeyStore', 'errand store rekey') });
       } else await rekeyDatabase(databaseUrl, keys, to);
       return { store: labelOf(config), rekeyed: true, opens_with: 'the new key' };
@@ -65,11 +70,17 @@ export function createStoreCommands(config: Config): StoreCommands {
 }
 
 /** Copies keys, too: a server can start on the new folder as it is. */
-async function salvage(config: Config, dir: string, to: string): Promise<SalvageReport & { readonly next: string }> {
-  if (resolve(dir) === resolve(to)) throw new CliError('--to names the damaged store itself: give it a new folder');
+async function salvage(
+  config: Config,
+  { dir, to }: { readonly dir: string; readonly to: string },
+  tell: TellProgress,
+): Promise<SalvageReport & { readonly next: string }> {
+  if (resolve(dir) === resolve(to))
+    throw new CliError('--to names the damaged store itself: give it a new folder', EXIT.usage);
   const [from, made] = [dataPaths(dir), dataPaths(to)];
+  refuseMissing(from.store);
   const keys = keysIn({ ...config, dataDir: dir, databaseUrl: null });
-  const report = await salvageSqlite({ path: resolve(from.store), file: resolve(made.store), keys });
+  const report = await salvageSqlite({ path: resolve(from.store), file: resolve(made.store), keys, tell });
   for (const [old, name] of [
     [from.secretKey, made.secretKey],
     [from.apiKey, made.apiKey],
@@ -77,6 +88,10 @@ async function salvage(config: Config, dir: string, to: string): Promise<Salvage
     if (existsSync(old)) await copyFile(old, name, constants.COPYFILE_EXCL);
   }
   return { ...report, next: `start a server with ERRAND_DATA_DIR=${to}` };
+}
+
+function refuseMissing(path: string): void {
+  if (!existsSync(path)) throw new CliError(`there is no store at ${path}`, EXIT.notFound);
 }
 
 /** Ignores a file without a key: the check reports it as damage. */
@@ -122,7 +137,7 @@ function newKeyOf(text: string): string {
   try {
     return readSecretKey(text.trim());
   } catch (error) {
-    throw new CliError(`the new key is not ${(error as Error).message}`);
+    throw new CliError(`the new key is not ${(error as Error).message}`, EXIT.usage);
   }
 }
 
@@ -133,45 +148,56 @@ async function rekeyDatabase(url: string, keys: readonly SecretKey[], to: string
   ]);
   const pool = new Pool({ url, name: 'errand store rekey', connections: 1 });
   try {
-    await rekeyPostgres(pool, { keys, to, record: recordOf('rekeyStore', 'errand store rekey') });
+    await reaching(rekeyPostgres(pool, { keys, to, record: recordOf('rekeyStore', 'errand store rekey') }));
   } finally {
     await pool.close();
   }
 }
 
-async function checkDatabase(url: string, keys: readonly SecretKey[]) {
+async function checkDatabase(url: string, keys: readonly SecretKey[], tell: TellProgress) {
   const { checkPostgres } = await import('../store/postgres/maintenance/check.ts');
-  return checkPostgres(url, keys);
+  return reaching(checkPostgres(url, keys, tell));
+}
+
+/** Throws `CliError` with an exit code of its own when the database does not answer: nothing is known of the store then. */
+async function reaching<T>(work: Promise<T>): Promise<T> {
+  const { isConnectionError } = await import('../store/postgres/connection/storage-error.ts');
+  return work.catch((error: Error) => {
+    throw isConnectionError(error.cause) ? new CliError(error.message, EXIT.unreachable) : error;
+  });
 }
 
 function targetOf(to: string | null, databaseUrl: string | null): string {
   if (to === null && databaseUrl === null)
-    throw new CliError('the target is missing: give --to, or set ERRAND_DATABASE_URL');
+    throw new CliError('the target is missing: give --to, or set ERRAND_DATABASE_URL', EXIT.usage);
   try {
     return readDatabaseUrl(to ?? (databaseUrl as string));
   } catch (error) {
-    throw new CliError(`--to: its value is not ${(error as Error).message}`);
+    throw new CliError(`--to: its value is not ${(error as Error).message}`, EXIT.usage);
   }
 }
 
-async function move(config: Config, url: string, tell: (line: string) => void): Promise<object> {
+async function move(config: Config, url: string, { note, progress }: StoreTelling): Promise<MoveReport> {
   const { Import } = await import('../store/postgres/move/import.ts');
   const label = databaseLabel(url);
   const startedAtMs = performance.now();
+  const path = dataPaths(config.dataDir).store;
+  refuseMissing(path);
   // The file in the data dir is the key that a server with SQLite would use, whatever the database's settings are.
   const secretKeys = secretKeysOf(config);
-  const source = openExport(dataPaths(config.dataDir).store, { to: label, secretKeys });
+  const source = openExport(path, { to: label, secretKeys });
   try {
-    const target = await Import.begin({ url, label, source, record: recordOf('moveStore', 'errand store move') });
+    const record = recordOf('moveStore', 'errand store move');
+    const target = await reaching(Import.begin({ url, label, source, record }));
     try {
-      if (target.isResumed) tell('goes on where it was interrupted');
-      const tables = await fill(target, tell);
+      if (target.isResumed) note('goes on where it was interrupted');
+      const tables = await fill(target, progress);
       // Marked before servers may start on the target: they may never run on both at once.
       source.markMoved(label);
       await target.finish();
       return summary({ source, label, startedAtMs, isResumed: target.isResumed, tables });
     } catch (error) {
-      tell('not finished: nothing is lost, call the command again');
+      note('not finished: nothing is lost, call the command again');
       throw error;
     } finally {
       await target.close();
@@ -181,45 +207,41 @@ async function move(config: Config, url: string, tell: (line: string) => void): 
   }
 }
 
-type Tables = Record<string, { readonly rows: number; readonly sha256: string }>;
-
-async function fill(target: Import, tell: (line: string) => void): Promise<Tables> {
-  for (const imported of target.tables) {
-    const { report, done } = createProgress(`${imported.table}: copied`, tell);
-    await target.copy(imported, report);
-    done();
-  }
-  const tables: Tables = {};
-  for (const imported of target.tables) {
-    const { report } = createProgress(`${imported.table}: compared`, tell);
-    tables[imported.table] = await target.compare(imported, report);
-  }
+async function fill(target: Import, tell: TellProgress): Promise<MoveReport['tables']> {
+  const counted = target.tables.map((imported) => ({ imported, rows: target.count(imported) }));
+  const total = counted.reduce((sum, { rows }) => sum + rows, 0);
+  const copied = createTableProgress(total, (text, share) => tell(`copied, ${text}`, share / 2));
+  for (const { imported, rows } of counted) await target.copy(imported, copied(imported, rows));
+  const compared = createTableProgress(total, (text, share) => tell(`compared, ${text}`, (1 + share) / 2));
+  const tables: Record<string, { readonly rows: number; readonly sha256: string }> = {};
+  for (const { imported, rows } of counted)
+    tables[imported.table] = await target.compare(imported, compared(imported, rows));
   return tables;
 }
 
-/** Reports at most once a second, and at the end. */
-function createProgress(
-  what: string,
-  tell: (line: string) => void,
-): { report: (rows: number) => void; done: () => void } {
-  const begun = performance.now();
-  let reportedAt = begun;
-  let first: number | null = null;
-  let rows = 0;
-  const line = (): void => {
-    // Rows that were there before this call are not part of its speed.
-    const perSecond = Math.round(((rows - (first ?? 0)) * 1000) / Math.max(1, performance.now() - begun));
-    tell(`${what} ${rows} rows, ${perSecond} rows/s`);
-  };
-  return {
-    report: (now) => {
-      rows = now;
+/** Returns what tells of the rows of one table after the other. */
+function createTableProgress(
+  total: number,
+  tell: (text: string, share: number) => void,
+): (imported: Imported, rows: number) => (rows: number) => void {
+  let before = 0;
+  return ({ table }, rows) => {
+    const begun = performance.now();
+    const rowsBefore = before;
+    before += rows;
+    let first: number | null = null;
+    let toldAt = Number.NEGATIVE_INFINITY;
+    return (now) => {
+      // Rows that were there before this call are not part of its speed.
       first ??= now;
-      if (performance.now() - reportedAt < REPORT_EVERY_MS) return;
-      reportedAt = performance.now();
-      line();
-    },
-    done: line,
+      if (performance.now() - toldAt < REPORT_EVERY_MS) return;
+      toldAt = performance.now();
+      const perSecond = Math.round(((now - first) * 1000) / Math.max(1, toldAt - begun));
+      tell(
+        `${table}: ${now} of ${rows} rows, ${perSecond} rows/s`,
+        Math.min(1, (rowsBefore + now) / Math.max(1, total)),
+      );
+    };
   };
 }
 
@@ -228,10 +250,10 @@ interface StoreMove {
   readonly label: string;
   readonly startedAtMs: number;
   readonly isResumed: boolean;
-  readonly tables: Tables;
+  readonly tables: MoveReport['tables'];
 }
 
-function summary({ source, label, startedAtMs, isResumed, tables }: StoreMove): object {
+function summary({ source, label, startedAtMs, isResumed, tables }: StoreMove): MoveReport {
   const tookMs = Math.round(performance.now() - startedAtMs);
   return { from: source.label, to: label, resumed: isResumed, took_ms: tookMs, tables };
 }

@@ -24,10 +24,9 @@ test('every command and option says what it is', () => {
   }
 });
 
-/** What prints no data, or always JSON: a deployment its files, one after the other, and what works on the store itself. */
+/** What prints no data. */
 const WITHOUT_JSON: Readonly<Record<string, readonly string[]>> = {
   'no data': ['start', 'dev', 'completion', 'init', 'login', 'logout', 'profiles use', 'mcp'],
-  'always JSON': ['verify', ...['store backup', 'store check', 'store move', 'store salvage', 'store rekey']],
 };
 
 test('every command has an example that it would take', () => {

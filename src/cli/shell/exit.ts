@@ -21,7 +21,7 @@ export const EXIT_CODES: Readonly<Record<ExitCode, string>> = {
     'The command line is wrong: an unknown command or option, a value that cannot be, an answer that is missing.',
   [EXIT.notFound]: 'What was named is not there, or several things fit the name.',
   [EXIT.denied]: 'The key is missing, unknown or revoked, or lacks the scope.',
-  [EXIT.unreachable]: 'No server answered, or none runs here.',
+  [EXIT.unreachable]: 'No server or database answered, or no server runs here.',
   [EXIT.interrupted]: 'Ended by Ctrl-C.',
 };
 

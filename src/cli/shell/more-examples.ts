@@ -15,12 +15,6 @@ const MORE: Readonly<Record<string, readonly string[]>> = {
   logout: ['errand logout prod'],
   'profiles list': ['errand profiles list'],
   'profiles use': ['errand profiles use prod'],
-  'store backup': ['errand store backup backup.db'],
-  'store check': ['errand store check'],
-  'store move': ['errand store move --to postgres://errand@localhost/errand'],
-  'store salvage': ['errand store salvage ./data --to ./salvaged'],
-  'store rekey': ['errand store rekey --to-file new-key.txt'],
-  verify: ['errand verify'],
   'components check': [
     'errand components check ./components',
     'errand components check shop --url https://errand.example.com',

@@ -7,12 +7,13 @@ import { createSeal, type Seal } from '../seal/seal.ts';
 import { openSealKey, SEAL_KEY, type SecretKey, SecretKeyRefused } from '../seal/seal-key.ts';
 import { ROWS_PER_STEP, SEALED_COLUMNS } from '../seal/sealed-columns.ts';
 import { openBody } from '../seal/sealed-requests.ts';
-import { countIn, type Finding, type ReadRows } from './checks.ts';
+import { type BeginCheck, countIn, type Finding, type ReadRows } from './checks.ts';
 
 /** Requests may be long. */
 const REQUESTS_PER_STEP = 16;
 
-export async function findSealed(read: ReadRows, keys: readonly SecretKey[]): Promise<Finding[]> {
+export async function findSealed(read: ReadRows, keys: readonly SecretKey[], begin: BeginCheck): Promise<Finding[]> {
+  begin('secrets');
   const [row] = await read(`SELECT value FROM meta WHERE name = '${SEAL_KEY}'`);
   try {
     const { key } = openSealKey(row ? text(row, 'value') : null, keys);

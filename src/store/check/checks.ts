@@ -6,6 +6,7 @@
 import { DELIVERY_STATES } from '../../domain/delivery/delivery.ts';
 import { ERRORS } from '../../domain/emission.ts';
 import { RUN_STATES } from '../../domain/run/run.ts';
+import type { TellProgress } from '../../ports.ts';
 import { number, text } from '../rows/cells.ts';
 import type { Row } from '../rows/rows.ts';
 import { RULES, type Rule } from './rules.ts';
@@ -77,14 +78,25 @@ export const countsOfRows = (runs: string, deliveries: string): readonly string[
 
 const ROWS = countsOfRows('all_runs', 'all_deliveries');
 
+/** Called with the name of each check that begins. */
+export type BeginCheck = (check: string) => void;
+
+/** Returns what tells how far the checks are. `more`: how many checks a backend has of its own. */
+export function createCheckProgress(more: number, tell: TellProgress | undefined): BeginCheck {
+  const total = 1 + ROWS.length + RULES.length + more;
+  let begun = 0;
+  return (check) => tell?.(`checking ${check}`, begun++ / total);
+}
+
 /** Runs the checks of both backends. `more`: the checks of one. */
 export async function checkRows(
   read: ReadRows,
-  of: { schema: number; more?: () => Promise<Finding[]> },
+  of: { schema: number; begin: BeginCheck; more: () => Promise<Finding[]> },
 ): Promise<CheckReport> {
+  of.begin('ledger');
   const ledger = await factsOf(read, [LEDGER]);
-  const rows = await factsOf(read, ROWS);
-  const findings = [...judgeLedger(ledger, rows), ...(await findBroken(read, RULES)), ...((await of.more?.()) ?? [])];
+  const rows = await factsOf(read, ROWS, of.begin);
+  const findings = [...judgeLedger(ledger, rows), ...(await findBroken(read, RULES, of.begin)), ...(await of.more())];
   const figures = {
     owners: await countOf(read, 'owners'),
     attempts: await countOf(read, 'attempts'),
@@ -99,9 +111,10 @@ export async function countRows(read: ReadRows): Promise<Figures> {
   return totals(await factsOf(read, ROWS));
 }
 
-export async function findBroken(read: ReadRows, rules: readonly Rule[]): Promise<Finding[]> {
+export async function findBroken(read: ReadRows, rules: readonly Rule[], begin: BeginCheck): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { check, detail, broken, example, show = String } of rules) {
+    begin(check);
     const rows = await read(`SELECT count(*) AS n, min(${example}) AS example FROM ${broken}`);
     const count = countIn(rows);
     if (count === 0) continue;
@@ -113,9 +126,12 @@ export async function findBroken(read: ReadRows, rules: readonly Rule[]): Promis
 /** Owner → fact → figure. */
 export type Facts = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-async function factsOf(read: ReadRows, statements: readonly string[]): Promise<Facts> {
+async function factsOf(read: ReadRows, statements: readonly string[], begin?: BeginCheck): Promise<Facts> {
   let rows: readonly Row[] = [];
-  for (const sql of statements) rows = rows.concat(await read(sql));
+  for (const sql of statements) {
+    begin?.('rows');
+    rows = rows.concat(await read(sql));
+  }
   return factsIn(rows);
 }
 

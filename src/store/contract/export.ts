@@ -25,6 +25,8 @@ export interface ExportedStore {
   readonly lastNumber: string | null;
   /** Yields rows, few of them in memory at a time. */
   rows(reading: Reading): Iterable<ExportedRow>;
+  /** Returns how many rows a reading has. */
+  count(of: Pick<Reading, 'table' | 'where'>): number;
   /** Marks the store as moved: it can no longer be opened. `to`: its new place, without secrets. */
   markMoved(to: string): void;
   close(): void;

@@ -239,11 +239,11 @@ test('the command says where it looked, and no password', async () => {
   const { url, drop } = await filled();
   const secret = url.replace('postgres@', 'postgres:secret@');
   const env = { ERRAND_DATABASE_URL: secret };
-  const sound = await call(['store', 'check'], env);
+  const sound = await call(['store', 'check', '--json'], env);
   deepEqual([sound.status, sound.json().ok], [0, true]);
   match(sound.json().store, /^Postgres, 127\.0\.0\.1:\d+\/errand_test_\w+$/);
   await queryOn(url, 'DELETE FROM listener_queues');
-  const broken = await call(['store', 'check'], env);
+  const broken = await call(['store', 'check', '--json'], env);
   deepEqual([broken.status, broken.json().ok], [1, false]);
   deepEqual(
     [sound, broken].filter(({ stdout, stderr }) => /secret/.test(stdout + stderr)),

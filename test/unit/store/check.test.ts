@@ -314,12 +314,12 @@ test('the command exits with 1 when something does not hold', async () => {
   const path = join(folder.path, 'errand.db');
   await fillStore(path, new TestClock());
   const env = { ERRAND_DATA_DIR: folder.path };
-  const sound = await call(['store', 'check'], env);
+  const sound = await call(['store', 'check', '--json'], env);
   deepEqual([sound.status, sound.json().ok, sound.json().store], [0, true, `SQLite in ${folder.path}`]);
   const db = new DatabaseSync(path);
   db.exec("UPDATE ledger SET n = n + 1 WHERE fact = 'runs.running'");
   db.close();
-  const broken = await call(['store', 'check'], env);
+  const broken = await call(['store', 'check', '--json'], env);
   deepEqual([broken.status, broken.json().ok, broken.stderr], [1, false, '']);
   match(broken.json().findings[0].detail, /^runs\.running of u_\w+: \d in the ledger, \d rows$/);
 });

@@ -43,7 +43,7 @@ export async function emptyDatabase(t: TestContext): Promise<string> {
 }
 
 export function move({ dataDir, url }: Pick<Place, 'dataDir' | 'url'>): Promise<Called> {
-  return call(['store', 'move', '--to', url], { ERRAND_DATA_DIR: dataDir });
+  return call(['store', 'move', '--to', url, '--json'], { ERRAND_DATA_DIR: dataDir });
 }
 
 /** Both tell the same, and both are sound. */

@@ -1,8 +1,17 @@
 // `errand store check` on Postgres: one read-only transaction over one snapshot, while servers may be running.
 
 import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
+import type { TellProgress } from '../../../ports.ts';
 import { findSealed } from '../../check/check-secrets.ts';
-import { type CheckReport, checkRows, type Finding, findBroken, type ReadRows } from '../../check/checks.ts';
+import {
+  type BeginCheck,
+  type CheckReport,
+  checkRows,
+  createCheckProgress,
+  type Finding,
+  findBroken,
+  type ReadRows,
+} from '../../check/checks.ts';
 import { type Rule, showDelivery, showRun, waitRules } from '../../check/rules.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
@@ -96,18 +105,23 @@ function leases(table: string, key: string, state: string): Rule[] {
 }
 
 /** Checks a store. `keys`: of the operator. Throws `StoreUnavailable` when the database is out of reach or has another schema. */
-export async function checkPostgres(url: string, keys: readonly SecretKey[] = []): Promise<CheckReport> {
+export async function checkPostgres(
+  url: string,
+  keys: readonly SecretKey[] = [],
+  tell?: TellProgress,
+): Promise<CheckReport> {
+  const begin = createCheckProgress(RULES.length + 2, tell);
   const session = await DatabaseSession.open({ url, name: 'errand store check' });
   try {
     await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const read: ReadRows = (sql) => session.query(sql);
     await refuseOtherSchema(read);
     const more = async (): Promise<Finding[]> => [
-      ...(await findBroken(read, RULES)),
-      ...(await findMove(read)),
-      ...(await findSealed(read, keys)),
+      ...(await findBroken(read, RULES, begin)),
+      ...(await findMove(read, begin)),
+      ...(await findSealed(read, keys, begin)),
     ];
-    return await checkRows(read, { schema: SCHEMA_VERSION, more });
+    return await checkRows(read, { schema: SCHEMA_VERSION, begin, more });
   } finally {
     await session.close();
   }
@@ -123,7 +137,8 @@ async function refuseOtherSchema(read: ReadRows): Promise<void> {
   );
 }
 
-async function findMove(read: ReadRows): Promise<Finding[]> {
+async function findMove(read: ReadRows, begin: BeginCheck): Promise<Finding[]> {
+  begin('move_under_way');
   const rows = await read(MOVE_UNDER_WAY);
   const detail = 'a move into this database is not finished: call errand store move again';
   return rows.length === 0 ? [] : [{ check: 'move_under_way', detail, count: 1 }];

@@ -148,6 +148,11 @@ export class Import {
     return this.#targets.map(({ imported }) => imported);
   }
 
+  /** Returns how many rows the table will have. */
+  count({ from, where }: Imported): number {
+    return this.#options.source.count({ table: from, ...whereOf(where) });
+  }
+
   /** Copies the missing rows of a table. `onRows`: called with the number of rows that are copied. */
   async copy(imported: Imported, onRows: (rows: number) => void): Promise<void> {
     const { table, from, where, key } = imported;

@@ -1,11 +1,15 @@
 // `errand store backup`: the whole store as one file, of one moment, while a server may be running on it. VACUUM INTO
-// writes it, from a connection of its own: the server's waits for nothing. Copying pages (sqlite3_backup) would begin again
+// writes it, in a thread and on a connection of its own: the server's waits for nothing, and the growing file tells how far it is. Copying pages (sqlite3_backup) would begin again
 // with every write of the server. The copy can give free pages back (space.ts), also when the store cannot.
 
 import { chmod, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import type { TellProgress } from '../../../ports.ts';
 import { countRows, type Figures } from '../../check/checks.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
+import { number, present } from '../../rows/cells.ts';
 import { openedWith, type SecretKey } from '../../seal/seal-key.ts';
 import { keptSealKey } from '../config/seal-key.ts';
 import type { Connection } from '../database.ts';
@@ -29,13 +33,19 @@ export interface BackupReport {
  * Writes a backup. It gets its name once it is whole and checked. Throws `StoreUnavailable` when the file exists, or cannot be
  * written.
  */
-export async function backupSqlite(path: string, file: string, keys: readonly SecretKey[] = []): Promise<BackupReport> {
+export async function backupSqlite(
+  path: string,
+  file: string,
+  keys: readonly SecretKey[] = [],
+  tell?: TellProgress,
+): Promise<BackupReport> {
   await refuseExisting(file);
   const partial = `${file}.${process.pid}.partial`;
   const source = openToRead(path);
   try {
     await reserve(partial);
-    copy(source, partial);
+    await copy(source, { path, partial, tell });
+    tell?.('checking the copy', null);
     const checked = await checkCopy(partial, keys);
     await flush(partial);
     await refuseExisting(file);
@@ -70,14 +80,58 @@ async function reserve(partial: string): Promise<void> {
   }
 }
 
-function copy(source: Connection, partial: string): void {
+/** `PRAGMA auto_vacuum` changes nothing of the source. Of a store that has it already, it would be a write. */
+const WORK = `
+  const { DatabaseSync } = require('node:sqlite');
+  const { workerData: { path, partial, canShrink } } = require('node:worker_threads');
+  const db = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+  if (!canShrink) db.exec('PRAGMA auto_vacuum = INCREMENTAL');
+  db.prepare('VACUUM INTO ?').run(partial);
+  db.close();`;
+const LOOK_MS = 100;
+
+interface Copying {
+  readonly path: string;
+  readonly partial: string;
+  readonly tell: TellProgress | undefined;
+}
+
+async function copy(source: Connection, { path, partial, tell }: Copying): Promise<void> {
+  const workerData = { path, partial, canShrink: canShrink(source) };
+  const worker = new Worker(WORK, { eval: true, workerData, execArgv: ['--no-warnings'], env: {}, name: 'backup' });
+  const ended = Promise.withResolvers<void>();
+  worker.on('error', ended.reject);
+  worker.on('exit', ended.resolve);
+  const over = new AbortController();
+  const looking = watchSize({ partial, bytes: usedBytes(source), tell, signal: over.signal });
   try {
-    // Changes nothing of the source. Of a store that has it already, it would be a write.
-    if (!canShrink(source)) source.exec('PRAGMA auto_vacuum = INCREMENTAL');
-    source.db.prepare('VACUUM INTO ?').run(partial);
+    await ended.promise;
   } catch (error) {
     throw new StoreUnavailable(`the copy could not be written: ${(error as Error).message}`, { cause: error });
+  } finally {
+    over.abort();
+    await looking;
   }
+}
+
+/** Tells how much of the copy is there, until the signal. */
+async function watchSize(of: Omit<Copying, 'path'> & { bytes: number; signal: AbortSignal }): Promise<void> {
+  const { partial, bytes, tell, signal } = of;
+  while (tell && !signal.aborted) {
+    const { size } = await stat(partial).catch(() => ({ size: 0 }));
+    tell(`copied ${mebibytes(size)} of ${mebibytes(bytes)} MiB`, Math.min(1, size / bytes));
+    await pause(LOOK_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Returns how large the store is without its free pages. */
+function usedBytes(source: Connection): number {
+  const read = (name: string): number => number(present(source.get(`PRAGMA ${name}`)), name);
+  return (read('page_count') - read('freelist_count')) * read('page_size');
+}
+
+function mebibytes(bytes: number): number {
+  return Math.ceil(bytes / 2 ** 20);
 }
 
 async function checkCopy(

@@ -1,8 +1,16 @@
 // `errand store check` on SQLite: reads the file, while a server may be running on it. Nothing is written.
 
 import { existsSync, statSync } from 'node:fs';
+import type { TellProgress } from '../../../ports.ts';
 import { findSealed } from '../../check/check-secrets.ts';
-import { type CheckReport, checkRows, type Finding, findBroken, type ReadRows } from '../../check/checks.ts';
+import {
+  type CheckReport,
+  checkRows,
+  createCheckProgress,
+  type Finding,
+  findBroken,
+  type ReadRows,
+} from '../../check/checks.ts';
 import { type Rule, showRun, waitRules } from '../../check/rules.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import { number } from '../../rows/cells.ts';
@@ -43,20 +51,26 @@ const RULES: readonly Rule[] = [
 const MAX_FINDINGS = 20;
 
 /** Checks a store. `keys`: of the operator. Throws `StoreUnavailable` when there is no store, or it has another schema. */
-export async function checkSqlite(path: string, keys: readonly SecretKey[] = []): Promise<CheckReport> {
+export async function checkSqlite(
+  path: string,
+  keys: readonly SecretKey[] = [],
+  tell?: TellProgress,
+): Promise<CheckReport> {
   const connection = openToRead(path);
   try {
+    tell?.('checking the file', null);
     // First, and outside of the transaction: it reads the whole file, and meanwhile the WAL grows.
     const findings = checkStructure(connection);
     // The rows of a damaged file cannot be trusted.
     if (findings.length > 0) return { ok: false, schema: SCHEMA_VERSION, figures: null, findings };
     connection.exec('BEGIN');
     const read = readerOf(connection);
+    const begin = createCheckProgress(RULES.length + 1, tell);
     const more = async (): Promise<Finding[]> => [
-      ...(await findBroken(read, RULES)),
-      ...(await findSealed(read, keys)),
+      ...(await findBroken(read, RULES, begin)),
+      ...(await findSealed(read, keys, begin)),
     ];
-    return await checkRows(read, { schema: SCHEMA_VERSION, more });
+    return await checkRows(read, { schema: SCHEMA_VERSION, begin, more });
   } finally {
     connection.close();
   }

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import type { ExportedRow, ExportedStore, Reading } from '../../contract/export.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
+import { number, present } from '../../rows/cells.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
 import { checkSealKey, keptSealKey } from '../config/seal-key.ts';
 import { type Connection, openDatabase, type Value } from '../database.ts';
@@ -36,6 +37,8 @@ export function openExport(path: string, { to, secretKeys = [] }: ExportOptions)
       sealKey: keptSealKey(reader),
       lastNumber: readMeta(reader, 'last_number'),
       rows: (reading) => rowsOf(reader, reading),
+      count: ({ table, where = 'TRUE' }) =>
+        number(present(reader.get(`SELECT count(*) AS n FROM ${table} WHERE ${where}`)), 'n'),
       markMoved: (place) => markMoved(writer, place),
       close: () => database.close(),
     };

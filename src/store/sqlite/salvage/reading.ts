@@ -3,6 +3,7 @@
 
 import { copyFileSync, existsSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import type { TellProgress } from '../../../ports.ts';
 import { number, present, text } from '../../rows/cells.ts';
 import { SEAL_KEY } from '../../seal/seal-key.ts';
 import { type Connection, openDatabase, type Row } from '../database.ts';
@@ -34,13 +35,15 @@ export interface SalvageAttempt {
   readonly path: string;
   readonly withWal: boolean;
   readonly place: string;
+  /** Called with the share of tables that are read. */
+  readonly tell: TellProgress;
 }
 
 const ROWS_PER_COMMIT = 5000;
 const BUSY_MS = 5000;
 
 /** Reads a damaged store into a new one. Throws when nothing can be read. */
-export function readDamaged({ path, withWal, place }: SalvageAttempt): SalvagedStore {
+export function readDamaged({ path, withWal, place, tell }: SalvageAttempt): SalvagedStore {
   const [copy, file] = [`${place}.damaged`, `${place}.new`];
   copyFileSync(path, copy);
   if (withWal) copyFileSync(`${path}-wal`, `${copy}-wal`);
@@ -53,7 +56,7 @@ export function readDamaged({ path, withWal, place }: SalvageAttempt): SalvagedS
     const source = new DatabaseSync(copy, { timeout: BUSY_MS });
     try {
       source.exec('PRAGMA writable_schema = ON; PRAGMA cell_size_check = ON');
-      return { file, ...copyAll(source, target.writer) };
+      return { file, ...copyAll(source, target.writer, tell) };
     } finally {
       close(source);
     }
@@ -76,14 +79,18 @@ export function removeStore(file: string): void {
   for (const end of ['', '-wal', '-shm', '-lock', '-lock-journal']) rmSync(`${file}${end}`, { force: true });
 }
 
-function copyAll(source: DatabaseSync, writer: Connection): Omit<SalvagedStore, 'file'> {
+function copyAll(source: DatabaseSync, writer: Connection, tell: TellProgress): Omit<SalvagedStore, 'file'> {
   const there = namesOf(source, "SELECT name FROM sqlite_schema WHERE type = 'table'");
   const tables: Record<string, TableReport> = {};
   let rows = 0;
-  for (const row of writer.all("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'")) {
+  const all = writer.all("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'");
+  for (const [n, row] of all.entries()) {
     const table = text(row, 'name');
     if (!there.has(table)) continue;
-    const report = copyTable(source, writer, table);
+    const report = copyTable(source, writer, {
+      name: table,
+      onRows: (read) => tell(`${table}: read ${read} rows`, n / all.length),
+    });
     tables[table] = report;
     rows += report.read;
   }
@@ -95,7 +102,13 @@ function copyAll(source: DatabaseSync, writer: Connection): Omit<SalvagedStore, 
   return { rows, tables, repairs, isSealKeyThere };
 }
 
-function copyTable(source: DatabaseSync, writer: Connection, name: string): TableReport {
+interface CopiedTable {
+  readonly name: string;
+  readonly onRows: (read: number) => void;
+}
+
+function copyTable(source: DatabaseSync, writer: Connection, { name, onRows }: CopiedTable): TableReport {
+  onRows(0);
   const table = shapeOf(source, writer, name);
   const marks = table.columns.map(() => '?').join(', ');
   const insert = writer.db.prepare(`INSERT OR IGNORE INTO ${name} (${table.columns.join(', ')}) VALUES (${marks})`);
@@ -104,7 +117,9 @@ function copyTable(source: DatabaseSync, writer: Connection, name: string): Tabl
   const { isDamaged, reason } = scanTable(source, table, (row) => {
     if (isUsable(row) && put(row)) read++;
     else unusable++;
-    if (read % ROWS_PER_COMMIT === 0) writer.exec('COMMIT; BEGIN IMMEDIATE');
+    if (read % ROWS_PER_COMMIT !== 0) return;
+    writer.exec('COMMIT; BEGIN IMMEDIATE');
+    onRows(read);
   });
   writer.exec('COMMIT');
   const known = countByIndexes(source, name);

@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { TellProgress } from '../../../ports.ts';
 import type { Finding } from '../../check/checks.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import { refuseUnknownSchema } from '../../schema-version.ts';
@@ -17,7 +18,14 @@ import { MIGRATIONS } from '../maintenance/schema.ts';
 import { describeFiles } from './damage.ts';
 import { readHeader } from './header.ts';
 import type { SalvageRepair } from './ledger.ts';
-import { readDamaged, removeStore, type SalvagedStore, sizeOf, type TableReport } from './reading.ts';
+import {
+  readDamaged,
+  removeStore,
+  type SalvageAttempt,
+  type SalvagedStore,
+  sizeOf,
+  type TableReport,
+} from './reading.ts';
 
 export interface SalvageReport {
   readonly from: string;
@@ -44,10 +52,11 @@ export interface Salvage {
   readonly file: string;
   /** The operator's keys, to check that they open what is sealed. */
   readonly keys: readonly SecretKey[];
+  readonly tell?: TellProgress;
 }
 
 /** Salvages a store. Throws `StoreUnavailable` when there is none, a server uses it, the new folder is not empty, or nothing can be read. */
-export async function salvageSqlite({ path, file, keys }: Salvage): Promise<SalvageReport> {
+export async function salvageSqlite({ path, file, keys, tell }: Salvage): Promise<SalvageReport> {
   if (!existsSync(path)) throw new StoreUnavailable(`there is no store at ${path}`);
   await makeEmptyFolder(dirname(file));
   return withLock(path, async () => {
@@ -55,7 +64,10 @@ export async function salvageSqlite({ path, file, keys }: Salvage): Promise<Salv
     if (schemaVersion !== null && schemaVersion < 1000) refuseUnknownSchema(schemaVersion, MIGRATIONS, path);
     const damage = describeFiles(path);
     const ways = sizeOf(`${path}-wal`) > 0 ? (['used', 'ignored'] as const) : (['ignored'] as const);
-    const tried = ways.map((wal) => ({ wal, ...tryReading(path, file, wal) }));
+    const tried = ways.map((wal, n) => {
+      const share: TellProgress = (text, done) => tell?.(text, ((done ?? 0) + n) / ways.length);
+      return { wal, ...tryReading({ path, place: `${file}.${wal}`, withWal: wal === 'used', tell: share }) };
+    });
     const best = tried.reduce((a, b) => ((b.read?.rows ?? -1) > (a.read?.rows ?? -1) ? b : a));
     const readings = tried.map(({ wal, read, reason }) => ({ wal, rows: read?.rows ?? 0, ...(reason && { reason }) }));
     if (!best.read || best.read.rows === 0) {
@@ -66,7 +78,7 @@ export async function salvageSqlite({ path, file, keys }: Salvage): Promise<Salv
     }
     for (const { read } of tried) if (read && read !== best.read) removeStore(read.file);
     await putInPlace(best.read.file, file);
-    const { ok, findings } = await checkSqlite(file, keys);
+    const { ok, findings } = await checkSqlite(file, keys, tell);
     const { tables, repairs, isSealKeyThere: secrets } = best.read;
     return { from: path, file, damage, wal: best.wal, readings, tables, repairs, secrets, ok, findings };
   });
@@ -82,12 +94,11 @@ async function makeEmptyFolder(folder: string): Promise<void> {
   throw new StoreUnavailable(`${folder} is not empty, and nothing is overwritten: name a new folder`);
 }
 
-function tryReading(path: string, file: string, wal: 'used' | 'ignored'): { read?: SalvagedStore; reason?: string } {
-  const place = `${file}.${wal}`;
+function tryReading(attempt: SalvageAttempt): { read?: SalvagedStore; reason?: string } {
   try {
-    return { read: readDamaged({ path, withWal: wal === 'used', place }) };
+    return { read: readDamaged(attempt) };
   } catch (error) {
-    removeStore(`${place}.new`);
+    removeStore(`${attempt.place}.new`);
     return { reason: (error as Error).message };
   }
 }

@@ -26,7 +26,7 @@ test('a copy opens only with the key of its store', async () => {
     string,
   ];
   const { id, secret } = await makeWebhook(onSqlite(old));
-  const backup = await call(['store', 'backup', copy], onSqlite(old));
+  const backup = await call(['store', 'backup', copy, '--json'], onSqlite(old));
   deepEqual([backup.status, backup.stderr], [0, '']);
   equal(backup.json().opens_with, `the key in ${keyFile(old)}: keep that, and apart`);
   await mkdir(restored);
@@ -43,7 +43,7 @@ test('a backup needs no key, and says which it has', async () => {
   const data = join(folder.path, 'data');
   await makeWebhook(onSqlite(data, WITH));
   const opensWith = async (name: string, env: Record<string, string>): Promise<string> =>
-    (await call(['store', 'backup', join(folder.path, name)], env)).json().opens_with;
+    (await call(['store', 'backup', join(folder.path, name), '--json'], env)).json().opens_with;
   equal(await opensWith('a.db', onSqlite(data, WITH)), 'the key in ERRAND_SECRET_KEY: keep that, and apart');
   equal(
     await opensWith('b.db', onSqlite(data)),
@@ -54,7 +54,7 @@ test('a backup needs no key, and says which it has', async () => {
 test('a check on SQLite finds what does not open', async () => {
   await using folder = await createFolder();
   const { id } = await makeWebhook(onSqlite(folder.path));
-  const check = (more = {}) => call(['store', 'check'], onSqlite(folder.path, more));
+  const check = (more = {}) => call(['store', 'check', '--json'], onSqlite(folder.path, more));
   deepEqual(findingsOf(await check()), [0, []]);
   await cp(keyFile(folder.path), join(folder.path, 'aside'));
   await rm(keyFile(folder.path));
@@ -77,7 +77,7 @@ test('a check on Postgres finds what does not open', async (t) => {
   await using folder = await createFolder();
   const url = await emptyDatabase(t);
   const { id } = await makeWebhook(onPostgres(folder.path, url, WITH));
-  const check = (more = {}) => call(['store', 'check'], onPostgres(folder.path, url, more));
+  const check = (more = {}) => call(['store', 'check', '--json'], onPostgres(folder.path, url, more));
   deepEqual(findingsOf(await check(WITH)), [0, []]);
   deepEqual(findingsOf(await check()), [1, [['secret_key', 3]]]);
   await queryOn(url, 'UPDATE webhooks SET settings = secrets');

@@ -92,7 +92,7 @@ test('a server goes on from a backup file', async () => {
     workflowId = workflow.id;
     await actions.send(workflow, { n: 1 });
     await actions.errors(workflowId, 1);
-    const backup = await call(['store', 'backup', join(folder.path, 'copy.db')], { ERRAND_DATA_DIR: old });
+    const backup = await call(['store', 'backup', join(folder.path, 'copy.db'), '--json'], { ERRAND_DATA_DIR: old });
     deepEqual([backup.status, backup.stderr], [0, '']);
     await actions.send(workflow, { n: 2 });
     await actions.errors(workflowId, 2);

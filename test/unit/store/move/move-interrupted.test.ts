@@ -123,7 +123,7 @@ test('what arrived otherwise than it was sent is not taken for moved', async (t)
   const differs = await move(here);
   deepEqual([differs.status, differs.stdout], [1, '']);
   match(differs.stderr, /emissions in 127\S+ differs from what was copied/);
-  const check = await call(['store', 'check'], { ERRAND_DATABASE_URL: here.url });
+  const check = await call(['store', 'check', '--json'], { ERRAND_DATABASE_URL: here.url });
   equal(check.status, 1);
   const again = await move(here);
   equal(again.status, 0, again.stderr);

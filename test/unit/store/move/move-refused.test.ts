@@ -13,9 +13,9 @@ import { assertMoved, move, type Place, place } from '../place.ts';
 
 const ON_SQLITE = { ERRAND_DATABASE_URL: '', ERRAND_LOG_LEVEL: 'error' };
 
-async function assertRefused(here: Pick<Place, 'dataDir' | 'url'>, why: RegExp): Promise<void> {
+async function assertRefused(here: Pick<Place, 'dataDir' | 'url'>, why: RegExp, code = 1): Promise<void> {
   const { status, stdout, stderr } = await move(here);
-  deepEqual([status, stdout], [1, ''], stderr);
+  deepEqual([status, stdout], [code, ''], stderr);
   match(stderr, why);
 }
 
@@ -59,14 +59,14 @@ test('what is no address of a database is refused', async (t) => {
   elsewhere.pathname = '/there_is_none';
   const nobody = here.url.replace('postgres@', 'nobody:secret@');
   const cases = [
-    ['http://localhost/errand', /--to: its value is not a URL like postgres:/],
-    ['postgres://postgres:secret@127.0.0.1:1/errand', /the database failed: connect ECONNREFUSED/],
-    [elsewhere.href, /database "there_is_none" does not exist/],
-    [nobody, /role "nobody" does not exist/],
+    ['http://localhost/errand', /--to: its value is not a URL like postgres:/, 2],
+    ['postgres://postgres:secret@127.0.0.1:1/errand', /the database failed: connect ECONNREFUSED/, 5],
+    [elsewhere.href, /database "there_is_none" does not exist/, 1],
+    [nobody, /role "nobody" does not exist/, 1],
   ] as const;
-  for (const [url, why] of cases) await assertRefused({ ...here, url }, why);
+  for (const [url, why, code] of cases) await assertRefused({ ...here, url }, why, code);
   const { status, stderr } = await call(['store', 'move'], { ERRAND_DATA_DIR: here.dataDir });
-  equal(status, 1);
+  equal(status, 2);
   match(stderr, /the target is missing: give --to, or set ERRAND_DATABASE_URL/);
   const secrets = await move({ ...here, url: nobody });
   equal(secrets.stderr.includes('secret'), false);
@@ -75,7 +75,7 @@ test('what is no address of a database is refused', async (t) => {
 test('without a store there is nothing to move', async (t) => {
   const { url } = await place(t);
   await using folder = await createFolder();
-  await assertRefused({ dataDir: folder.path, url }, /there is no store at/);
+  await assertRefused({ dataDir: folder.path, url }, /there is no store at/, 3);
   deepEqual([...(await folder.contents()).keys()], []);
 });
 
@@ -99,7 +99,7 @@ test('a store that was moved is opened no more, until that is undone', async (t)
   match(owners.stderr, refused);
   await assertRefused(here, /it was moved there already/);
   await assertRefused({ ...here, url: `${here.url}_2` }, /was moved to \S+ already/);
-  const undone = await call(['store', 'move', '--undo'], { ERRAND_DATA_DIR });
+  const undone = await call(['store', 'move', '--undo', '--json'], { ERRAND_DATA_DIR });
   deepEqual([undone.status, undone.json().undone], [0, host + pathname]);
   match((await call(['store', 'move', '--undo'], { ERRAND_DATA_DIR })).stderr, /was not moved/);
   equal(await start(), 'started');
@@ -108,7 +108,7 @@ test('a store that was moved is opened no more, until that is undone', async (t)
 
 test('the command says how it is used', async () => {
   const both = await call(['store', 'move', '--undo', '--to', 'postgres://localhost/errand'], {});
-  deepEqual([both.status, both.stderr], [1, 'errand: --undo goes back: it takes no --to\n']);
+  deepEqual([both.status, both.stderr], [2, 'errand: --undo goes back: it takes no --to\n']);
   const help = await call(['store', 'move', '--help'], { ERRAND_DATA_DIR: join('/', 'nowhere') });
   equal(help.status, 0);
 });

@@ -26,7 +26,7 @@ test('everything is there after a move', async (t) => {
   deepEqual([from, to, resumed], [here.path, host + pathname, false]);
   ok(tables.emissions.rows > 2500);
   match(tables.emissions.sha256, /^[0-9a-f]{64}$/);
-  match(stderr, /^emissions: copied 25\d\d rows, [1-9]\d+ rows\/s$/m);
+  equal(stderr, '', 'short work says nothing of how far it is');
   await assertMoved(here);
 });
 

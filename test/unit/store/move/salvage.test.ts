@@ -253,16 +253,16 @@ test('the command copies the keys, and says what to do next', async () => {
   const { path } = await makeImage({ folder: dir, clock: new TestClock(), inFile: 150, inWal: 0 });
   overwrite(path, 0, Buffer.alloc(100));
   writeFileSync(join(dir, 'api-key'), 'key\n');
-  const started = await call(['store', 'check'], { ERRAND_DATA_DIR: dir });
+  const started = await call(['store', 'check', '--json'], { ERRAND_DATA_DIR: dir });
   equal(started.status, 1);
-  const called = await call(['store', 'salvage', dir, '--to', to], { ERRAND_DATA_DIR: dir });
+  const called = await call(['store', 'salvage', dir, '--to', to, '--json'], { ERRAND_DATA_DIR: dir });
   equal(called.status, 0, called.stderr);
   const report = called.json();
   deepEqual([report.ok, report.tables.emissions.read], [true, 150]);
   equal(report.next, `start a server with ERRAND_DATA_DIR=${to}`);
   equal(readFileSync(join(to, 'api-key'), 'utf8'), 'key\n');
   equal(statSync(join(to, 'errand.db')).mode & 0o077, 0);
-  deepEqual((await call(['store', 'salvage', dir, '--to', dir], {})).status, 1);
+  deepEqual((await call(['store', 'salvage', dir, '--to', dir], {})).status, 2);
 });
 
 test('a store whose secret key is missing is salvaged, and says so', async () => {
@@ -294,7 +294,7 @@ test('a workflow whose code is lost keeps its address, and is given code again',
   await before.exited;
   const path = join(dir, 'errand.db');
   zeroPages(path, pagesOf(path, 'codes'));
-  const called = await call(['store', 'salvage', dir, '--to', to], { ERRAND_DATA_DIR: dir });
+  const called = await call(['store', 'salvage', dir, '--to', to, '--json'], { ERRAND_DATA_DIR: dir });
   equal(called.status, 0, called.stderr);
   await using after = await spawnErrand({ ERRAND_DATA_DIR: to });
   const { data: kept } = await clientOf(after).get(`/v1/workflows/${made.id}`);

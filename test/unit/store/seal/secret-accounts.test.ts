@@ -23,9 +23,9 @@ test('fields outlive the replacement of the key', async () => {
   await service.stop(0);
   const rekeyed = await call(['store', 'rekey'], before, `${OTHER}\n`);
   deepEqual([rekeyed.status, rekeyed.stderr], [0, '']);
-  const checked = await call(['store', 'check'], after);
+  const checked = await call(['store', 'check', '--json'], after);
   deepEqual([checked.status, checked.json().findings], [0, []]);
-  equal((await call(['store', 'check'], before)).status, 1, 'the old key opens nothing');
+  equal((await call(['store', 'check', '--json'], before)).status, 1, 'the old key opens nothing');
   const store = await openStore(readConfig(after), { clock, random, log });
   const [owner] = await store.listOwners();
   deepEqual((await store.getAccount(String(owner?.id), id))?.fields, FIELDS);

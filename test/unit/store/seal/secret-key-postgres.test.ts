@@ -132,7 +132,7 @@ test('the key is replaced while servers run', async (t) => {
   const { env } = await shared(t);
   const { id, secret } = await makeWebhook(env(1, WITH));
   await using running = await spawnErrand(env(1, WITH));
-  const done = await call(['store', 'rekey'], env(2, WITH), OTHER);
+  const done = await call(['store', 'rekey', '--json'], env(2, WITH), OTHER);
   deepEqual([done.status, done.stderr, done.json().rekeyed], [0, '', true]);
   await createClient(running.url, API_KEY).get(`/v1/webhooks/${id}`);
   ok((await refusalOf(env(2, WITH))).includes('another key than the one in ERRAND_SECRET_KEY'));
@@ -161,14 +161,14 @@ test('a store that goes to a database takes its key along', async (t) => {
   const aside = join(folder, 'aside');
   await cp(keyFile(dataDir), aside);
   await rm(keyFile(dataDir));
-  const without = await call(['store', 'move', '--to', url], sqlite);
+  const without = await call(['store', 'move', '--to', url, '--json'], sqlite);
   deepEqual([without.status, without.stdout], [1, '']);
   match(without.stderr, /^errand: the key for the secrets of this store is missing[^\n]*\n$/);
-  const wrong = await call(['store', 'move', '--to', url], onSqlite(dataDir, { ERRAND_SECRET_KEY: OTHER }));
+  const wrong = await call(['store', 'move', '--to', url, '--json'], onSqlite(dataDir, { ERRAND_SECRET_KEY: OTHER }));
   match(wrong.stderr, /another key than the one in ERRAND_SECRET_KEY/);
   deepEqual([...(await queryOn(url, "SELECT 1 FROM pg_class WHERE relname = 'meta'"))], [], 'nothing was begun');
   await cp(aside, keyFile(dataDir));
-  const moved = await call(['store', 'move', '--to', url], sqlite);
+  const moved = await call(['store', 'move', '--to', url, '--json'], sqlite);
   equal(moved.status, 0, moved.stderr);
   // The file in this data dir opens it, and its text elsewhere.
   equal(await secretOf(env(1), id), secret);

@@ -126,7 +126,7 @@ test('the key is replaced from a file or from standard input', async () => {
   const { id, secret } = await makeWebhook(env);
   const file = join(folder.path, 'new-key');
   await writeFile(file, `${OTHER}\n`);
-  const done = await call(['store', 'rekey', '--to-file', file], env);
+  const done = await call(['store', 'rekey', '--to-file', file, '--json'], env);
   deepEqual([done.status, done.stderr, done.json().rekeyed], [0, '', true]);
   ok(!done.stdout.includes(OTHER));
   assertRefused(await refusalOf(env), /another key than the one in \S+secret-key/);
@@ -145,14 +145,14 @@ test('a key is not replaced without the old one', async () => {
   const { id, secret } = await makeWebhook(onSqlite(folder.path, WITH));
   const before = keptKey(folder.path);
   const cases = [
-    [onSqlite(folder.path), OTHER, /^errand: the key for the secrets of this store is missing/],
-    [onSqlite(folder.path, { ERRAND_SECRET_KEY: OTHER }), OTHER, /another key than the one in ERRAND_SECRET_KEY/],
-    [onSqlite(folder.path, WITH), 'too short', /^errand: the new key is not a key of at least 32/],
-    [onSqlite(join(folder.path, 'nowhere')), OTHER, /^errand: there is no store at/],
+    [onSqlite(folder.path), OTHER, /^errand: the key for the secrets of this store is missing/, 1],
+    [onSqlite(folder.path, { ERRAND_SECRET_KEY: OTHER }), OTHER, /another key than the one in ERRAND_SECRET_KEY/, 1],
+    [onSqlite(folder.path, WITH), 'too short', /^errand: the new key is not a key of at least 32/, 2],
+    [onSqlite(join(folder.path, 'nowhere')), OTHER, /^errand: there is no store at/, 3],
   ] as const;
-  for (const [env, input, why] of cases) {
+  for (const [env, input, why, code] of cases) {
     const { status, stdout, stderr } = await call(['store', 'rekey'], env, input);
-    deepEqual([status, stdout], [1, '']);
+    deepEqual([status, stdout], [code, '']);
     match(stderr, why);
   }
   const noFile = await call(['store', 'rekey', '--to-file', join(folder.path, 'none')], onSqlite(folder.path, WITH));
