@@ -30,6 +30,13 @@ export class Databases {
     await this.query(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
   }
 
+  /** Returns how often transactions deadlocked there. Ends all sessions, since each counts in memory of its own until then. */
+  async deadlocksIn(name: string): Promise<number> {
+    await this.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${name}'`);
+    const [row] = await this.query(`SELECT deadlocks FROM pg_stat_database WHERE datname = '${name}'`);
+    return Number(row?.deadlocks ?? 0);
+  }
+
   /** On the administrator's database; the rows. */
   async query(sql: string): Promise<readonly postgres.Row[]> {
     this.#sql ??= connect(this.#url.href);

@@ -6,6 +6,7 @@ import type { Databases } from './databases.ts';
 
 export interface FreshDatabase {
   readonly url: string;
+  /** Rejects when transactions deadlocked in it: rows are locked in one order (src/store/postgres/log/batch-reads.ts). */
   drop(): Promise<void>;
 }
 
@@ -17,7 +18,12 @@ const templates = new WeakMap<Databases, Promise<string>>();
 export async function newDatabaseOn(databases: Databases, { isBlank = false } = {}): Promise<FreshDatabase> {
   const name = `errand_test_${randomBytes(6).toString('hex')}`;
   await databases.createDatabase(name, isBlank ? undefined : await schemaTemplate(databases));
-  return { url: databases.url(name), drop: () => databases.dropDatabase(name) };
+  const drop = async (): Promise<void> => {
+    const deadlocks = await databases.deadlocksIn(name);
+    await databases.dropDatabase(name);
+    if (deadlocks > 0) throw new Error(`transactions deadlocked, ${deadlocks} times`);
+  };
+  return { url: databases.url(name), drop };
 }
 
 function schemaTemplate(databases: Databases): Promise<string> {

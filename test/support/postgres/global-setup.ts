@@ -16,5 +16,9 @@ export async function globalSetup(): Promise<void> {
 }
 
 export async function globalTeardown(): Promise<void> {
-  await server?.dispose();
+  // With --test-force-exit the runner ends with 0 whatever this throws.
+  await server?.dispose().catch((error) => {
+    process.exitCode = 1;
+    process.stderr.write(`${(error as Error).message}\n`);
+  });
 }

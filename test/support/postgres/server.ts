@@ -34,6 +34,7 @@ const SETTINGS = {
   // In the data folder, which is removed: killed servers would leave theirs in /dev/shm.
   dynamic_shared_memory_type: 'mmap',
   log_checkpoints: 'off',
+  log_line_prefix: '%m [%p] %q%d ',
 };
 
 const QUICK = {
@@ -178,10 +179,12 @@ export class PostgresServer implements AsyncDisposable {
     return readFile(this.#logPath, 'utf8');
   }
 
-  /** Stops it and removes its data. May be called twice. */
+  /** Stops it and removes its data. May be called twice. Rejects when transactions deadlocked: see src/store/postgres/log/batch-reads.ts. */
   async dispose(): Promise<void> {
     await this.stop('immediate');
+    const [deadlock] = /^.*deadlock detected(?:\n(?!.*LOG:).*)*/m.exec(await this.log().catch(() => '')) ?? [];
     await this.#parts.watchdog.end();
+    if (deadlock !== undefined) throw new Error(`two transactions waited for each other:\n${deadlock}`);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

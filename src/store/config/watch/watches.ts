@@ -9,6 +9,7 @@ import { faultsOf } from '../../../domain/watch/watch-emissions.ts';
 import type { CloseGap, DueWatch, WatchStore } from '../../contract/watches.ts';
 import { groupId, setResolved } from '../../log/groups/error-groups.ts';
 import { OF_LIVE_OWNER } from '../../log/log-tables.ts';
+import { lockWatches } from '../../log/watch/notes.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import {
   CELLS_OF_WATCH,
@@ -142,6 +143,8 @@ export function* watchRunnable(record: Runnable & { updatedAtMs: number }): Step
   if (!id.startsWith('p_')) return;
   const wanted = active ? watchesOf(settings.watch) : [];
   const kinds = wanted.map(({ kind }) => kind);
+  // All of them in one order, as ends of runs and decisions do; and before groups of errors.
+  yield* lockWatches([id]);
   const gone = yield* all(sql`DELETE FROM watches WHERE id = ${id} AND kind ${isNotAmong(kinds)} RETURNING kind, open`);
   const down = gone.filter((row) => textOrNull(row, 'open') !== null).map((row) => text<WatchKind>(row, 'kind'));
   yield* resolveWatched({ ownerId, id, kinds: down, rules: settings.grouping }, updatedAtMs);
@@ -192,6 +195,7 @@ export function* resolveWatched({ ownerId, id, kinds, rules }: Unwatched, nowMs:
 
 /** Deletes the watches of a workflow or heartbeat. */
 export function* unwatch({ id }: Listener): Steps<void> {
+  yield* lockWatches([id]);
   yield* send(sql`DELETE FROM watches WHERE id = ${id}`);
   yield* send(sql`DELETE FROM watch_counts WHERE id = ${id}`);
 }

@@ -12,7 +12,7 @@ import { type GroupedError, OPEN, type Reopened, reopenedBy } from '../../../dom
 import { msOf, PREFIX, resourceIdOf } from '../../../domain/ids.ts';
 import { HOUR_MS, LIMITS } from '../../../domain/limits.ts';
 import { channelsFor } from '../../../domain/notices/channel.ts';
-import { isAmong, type Sql, sql, tableOf } from '../../config/sql.ts';
+import { FOR_UPDATE, isAmong, type Sql, sql, tableOf } from '../../config/sql.ts';
 import { all, type Steps, send, together } from '../../config/steps.ts';
 import { number, numberOrNull, text } from '../../rows/cells.ts';
 import { toGroupStatus } from '../../rows/group-rows.ts';
@@ -97,8 +97,12 @@ export class GroupCaptures {
  */
 export function* writeGroupsOf(captures: GroupCaptures, nowMs: number): Steps<boolean> {
   const over = captures.over();
-  if (over.length > 0) yield* send(setResolved(over, nowMs));
   const groups = captures.all();
+  if (over.length > 0) {
+    const ids = isAmong([...over, ...groups.map(({ group }) => group.id)]);
+    yield* send(sql`SELECT 1 FROM error_groups WHERE id ${ids} ORDER BY id ${FOR_UPDATE}`);
+    yield* send(setResolved(over, nowMs));
+  }
   let isDue = over.length > 0;
   if (groups.length === 0) return isDue;
   const deployments = deploymentsOf(groups);

@@ -1,11 +1,19 @@
 // What a batch reads before it is planned, with one statement for each kind of row. See batch.ts.
 //
-// Locks are taken in this order, so that nodes do not wait for each other: operations, errors, idempotency keys, runs and deliveries that end,
-// digests, queues, watches; by key within each. Postgres detects remaining deadlocks, and the transaction is tried again.
+// Rows are locked in this order, here and by all other writes (store/config/, claims/, runs/), so that nodes do not wait for each
+// other in a circle; by key within each table:
+//
+//   operations, errors (emissions), new and expired idempotency keys, runs and deliveries under way, triggers, digests, queues of
+//   listeners, versions of owners' configurations, owners and what they made, runs and deliveries that wait, answers in keys,
+//   watches, groups of errors, ledger
+//
+// What waits for a listener is changed under the lock of its queue alone. Janitors skip what is locked. Postgres detects deadlocks
+// that are left, and the transaction is tried again: a queue that a batch finds out about late, the deletion of a workflow whose
+// late emissions are just being released, and the purge of an owner that is still written to. Tests fail with each deadlock
+// (test/support/postgres/fresh.ts).
 
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import type { Replay } from '../../../domain/errors/replay.ts';
-import { LIMITS } from '../../../domain/limits.ts';
 import type { Dedupe } from '../../../domain/resource.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
 import type { ReplayStep } from '../../contract/operations.ts';
@@ -28,6 +36,7 @@ import type { Core } from '../core.ts';
 import type { DigestNeed, EarlierTries, Needs, QueueNeed } from './batch-needs.ts';
 import { leaseKey, Misses, pairKey, tickKey } from './batch-needs.ts';
 import { readOverDigests, takeDueLater } from './due-rows.ts';
+import { takeKeys } from './idempotency-keys.ts';
 import { QUEUE_COLUMNS, type QueueRow, toQueueRow } from './listener-queue.ts';
 
 /** This node was taken for gone, and must not write: it registers again, and the transaction is repeated. */
@@ -139,30 +148,7 @@ export class Reads {
 
   async #readKeys(keys: ReadonlyMap<string, Idempotency>): Promise<void> {
     if (keys.size === 0) return;
-    const pairs = [...keys.values()];
-    const triggers = arrayLiteral(pairs.map((p) => p.triggerId));
-    const names = arrayLiteral(pairs.map((p) => p.key));
-    const nowMs = this.#core.clock.nowMs();
-    const [won, rows] = await Promise.all([
-      this.#tx.query(
-        `INSERT INTO idempotency (trigger_id, key, entry, expires_at_ms)
-          SELECT t, k, 0, $3::bigint FROM unnest($1::text[], $2::text[]) AS u (t, k) ORDER BY t, k
-          ON CONFLICT (trigger_id, key) DO UPDATE SET entry = 0, run = NULL, answer = NULL, request_hash = NULL,
-            expires_at_ms = excluded.expires_at_ms WHERE idempotency.expires_at_ms <= $4::bigint
-          RETURNING trigger_id, key`,
-        triggers,
-        names,
-        nowMs + LIMITS.idempotencyMs,
-        nowMs,
-      ),
-      this.#tx.query(
-        `SELECT i.trigger_id, i.key, i.entry, i.run, i.answer, i.request_hash FROM unnest($1::text[], $2::text[]) AS u (t, k)
-          JOIN idempotency AS i ON i.trigger_id = u.t AND i.key = u.k
-          WHERE i.trigger_id = ANY($1::text[]) AND i.key = ANY($2::text[])`,
-        triggers,
-        names,
-      ),
-    ]);
+    const { won, rows } = await takeKeys(this.#tx, [...keys.values()], this.#core.clock.nowMs());
     for (const row of won) this.wonKeys.add(pairKey(text(row, 'trigger_id'), text(row, 'key')));
     for (const row of rows) this.keys.set(pairKey(text(row, 'trigger_id'), text(row, 'key')), row);
   }

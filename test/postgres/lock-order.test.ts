@@ -1,0 +1,64 @@
+// Rows are locked in one order at all nodes (src/store/postgres/log/batch-reads.ts), so what two of them do at the same moment
+// waits in no circle: a database in which transactions deadlocked is dropped with an error.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { utf8 } from '../../src/domain/bytes.ts';
+import { type NewEmission, RECOVERED } from '../../src/domain/emission.ts';
+import { MINUTE_MS } from '../../src/domain/limits.ts';
+import { all, at, failed, none, succeeded, times } from '../contract/fixtures.ts';
+import { assertLedgerAddsUp } from '../contract/log/counting.ts';
+import { judgeOf } from '../contract/watches/watching.ts';
+import { storesOn } from './nodes/stores.ts';
+
+const DONE = { status: 200, headers: {}, body: utf8('done') };
+
+test('answers of runs and repeated keys wait in no circle', async () => {
+  await using stores = await storesOn(2);
+  const { stage } = stores;
+  const other = at(stores.stores, 1);
+  const { trigger } = await stage.hooked();
+  const emission = (): NewEmission => stage.make.emission(trigger.id);
+  for (let round = 0; round < 20; round++) {
+    const keyed = times(8, (n) => ({
+      idempotency: { triggerId: trigger.id, key: `${round} ${n}`, requestHash: 'same' },
+      isAwaited: true,
+    }));
+    const firsts = [];
+    for (const options of keyed) firsts.push((await stage.store.append(emission(), none(), options)).entry);
+    const { runs } = await stage.store.claimRuns(100, all());
+    assert.equal(runs.length, keyed.length);
+    // The end of each run writes its answer into the key behind the queue; the callers at the other node bring new work, too.
+    const [again] = await Promise.all([
+      Promise.all(keyed.map((options) => other.append(emission(), none(), options))),
+      ...runs.map((run) => stage.tryEnd(run, succeeded({ answer: DONE }))),
+      ...times(8, () => other.append(emission(), none())),
+    ]);
+    assert.deepEqual(
+      again.map(({ entry }) => entry),
+      firsts,
+    );
+    for (const run of (await stage.store.claimRuns(100, all())).runs) await stage.end(run);
+  }
+});
+
+test('changes of watches and decisions about them wait in no circle', async () => {
+  await using stores = await storesOn(2);
+  const { stage, clock } = stores;
+  stage.names.add(RECOVERED);
+  const decider = judgeOf({ store: at(stores.stores, 1), clock });
+  const errorRatio = (minutes: number) => ({ over: 0, ofAtLeast: 1, windowMs: minutes * MINUTE_MS });
+  const watches = [
+    { silentAfterMs: MINUTE_MS, succeededWithinMs: MINUTE_MS, errorRatio: errorRatio(60) },
+    { silentAfterMs: 2 * MINUTE_MS, succeededWithinMs: null, errorRatio: errorRatio(30) },
+  ];
+  const workflow = await stage.workflow({ settings: { watch: at(watches, 0), notify: false } });
+  for (let round = 1; round <= 40; round++) {
+    await stage.end(await stage.started(workflow), failed());
+    clock.advance(round % 2 === 0 ? 20_000 : 3 * MINUTE_MS);
+    const settings = { ...workflow.settings, watch: at(watches, round % 2) };
+    const write = { workflow: { ...workflow, settings }, deployment: null, triggers: [], subscriptions: [] };
+    await Promise.all([stage.store.updateWorkflow(write), ...times(3, () => decider.tickWatches())]);
+  }
+  await assertLedgerAddsUp(stage);
+});
