@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DAY_MS } from '../../src/domain/limits.ts';
 import type { Json } from '../support/client.ts';
-import type { Errand } from '../support/errand.ts';
+import { type Errand, startErrand } from '../support/errand.ts';
 import { shareErrand } from '../support/shared-errand.ts';
 import { until } from '../support/wait.ts';
 import { skip, type Visit, visiting } from './browser.ts';
@@ -153,6 +154,41 @@ test('an error shows its event as it came, and replays another', { skip }, async
     assert.equal(event.body.bad, false);
     const whole = await errand.client.request('GET', `/v1/runs/${(await ran())[0].id}`);
     assert.ok(whole.text.includes('12345678901234567890'), 'what was not edited runs as it came');
+  });
+});
+
+test('an error says what its replays came to, and when its run is no longer retained', { skip }, async () => {
+  await using errand = await startErrand();
+  const { id, url } = await deploy(errand);
+  await errand.client.put(`/v1/workflows/${id}`, { settings: { error_retention: { days: 365 } } });
+  await fail(url, '{"bad":true,"number":1}');
+  const [group] = await groupsOf(errand, 1);
+  const { id: operationId } = await errand.client.post('/v1/replays', { group_id: group.id });
+  await groupsOf(errand, 2);
+  const [, { id: errorId, run_id: runId }] = (await errand.client.get('/v1/errors')).data;
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.inspectAll(`/errors/${group.id}/${errorId}`, 'failed the same way');
+    await page.getByRole('link', { name: 'new error' }).waitFor();
+    await page.getByRole('link', { name: 'part of a replay of many' }).click();
+    await page.waitForURL(`**/operations/${operationId}`);
+    await visit.open(`/errors/${group.id}/${errorId}`);
+    await page.getByRole('link', { name: 'The run that failed' }).click();
+    await page.waitForURL(`**/runs/${runId}`);
+  });
+  // The newest hundred events of a trigger stay in any case, with their runs.
+  for (let n = 0; n < 101; n++) await fail(url, '{"number":2}');
+  await until('they ran', async () => (await errand.client.get('/v1/ledger')).data.runs.succeeded >= 101);
+  errand.forward(40 * DAY_MS);
+  await errand.restart();
+  await until('the run is gone', async () => (await errand.client.request('GET', `/v1/runs/${runId}`)).status === 404);
+  await visiting(errand, async (visit) => {
+    await visit.signIn();
+    // By the browser's clock, which stayed where it was, the overview asks for more hours than there are at once.
+    visit.complaints.length = 0;
+    await visit.inspectAll(`/errors/${group.id}/${errorId}`, 'is no longer retained');
+    assert.equal(await visit.page.getByRole('link', { name: 'The run that failed' }).count(), 0);
   });
 });
 

@@ -98,6 +98,43 @@ test('code is corrected in the editor, and its error replayed', { skip }, async 
   });
 });
 
+test('how long errors are kept is set on the page of their workflow', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await deploy(errand);
+  const kept = async () => (await errand.client.get(`/v1/workflows/${workflow.id}`)).data.settings.error_retention;
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.inspectAll(`/workflows/${workflow.id}`, 'Errors are kept');
+    const form = page.getByRole('form', { name: 'Errors are kept' });
+    const [days, newest] = [form.getByLabel('For days'), form.getByLabel('The newest')];
+    const save = form.getByRole('button', { name: 'Save' });
+    await days.fill('4000');
+    await save.click();
+    assert.equal(await form.locator('input:invalid').count(), 1);
+    assert.equal(await kept(), null, 'nothing is sent that the server refuses');
+    await days.fill('365');
+    await newest.fill('5000');
+    await save.click();
+    await until('it is set', async () => (await kept())?.days === 365);
+    assert.deepEqual(await kept(), { days: 365, newest: 5000 });
+    await visit.open(`/workflows/${workflow.id}`);
+    assert.deepEqual([await days.inputValue(), await newest.inputValue()], ['365', '5000']);
+    await days.fill('');
+    await save.click();
+    await until('the days are gone', async () => (await kept())?.days === null);
+    await newest.fill('');
+    await save.click();
+    await until('it is as the server keeps them', async () => (await kept()) === null);
+    const { api_key: reader } = await errand.client.post('/v1/keys', { label: 'reads', scopes: ['read'] });
+    await page.context().clearCookies();
+    await visit.signIn(reader);
+    await visit.open(`/workflows/${workflow.id}`);
+    assert.equal(await days.isDisabled(), true);
+    assert.equal(await save.count(), 0);
+  });
+});
+
 test('the editor completes what a step is given, and what the last run had', { skip }, async () => {
   await using errand = await newErrand();
   const workflow = await deploy(errand);

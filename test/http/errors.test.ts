@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { DAY_MS } from '../../src/domain/limits.ts';
 import type { Json } from '../support/client.ts';
+import { startErrand } from '../support/errand.ts';
 import { type OwnerOn, sharedErrand } from '../support/owners.ts';
 import { assertProblem } from '../support/problem.ts';
 import { until } from '../support/wait.ts';
@@ -175,6 +177,8 @@ test('one record shows who was told', async () => {
     'metadata',
     'receipts',
     'replays',
+    'run_id',
+    'run_retained',
     'told',
   ]);
   assert.deepEqual([plain.told, plain.replays], ['told', []]);
@@ -274,4 +278,38 @@ test('a listed event can be sent again', async () => {
   const [run] = await errand.runs(workflow.id, 2);
   const { data } = await errand.client.get(`/v1/runs/${run.id}`);
   assert.deepEqual([data.state, data.steps[0].return_value], ['succeeded', { n: 1 }]);
+});
+
+test('an error that is kept longer than its run says so', async () => {
+  await using errand = await startErrand();
+  const workflow = await errand.workflow(
+    'export default ({ steps }) => { if (steps.trigger.event.body.bad) throw new Error("bad"); }',
+    { settings: { error_retention: { days: 365 }, notify: false } },
+  );
+  await errand.send(workflow, { bad: true });
+  const [{ id }] = await errand.errors(workflow.id, 1);
+  const path = `${listOf(workflow)}/${id}`;
+  const { run_id: runId, run_retained: isRetained } = (await errand.client.get(path)).data;
+  assert.equal(isRetained, true);
+  assert.equal((await errand.client.get(`/v1/runs/${runId}`)).data.error_id, id);
+  // The newest hundred events of a trigger stay in any case, with their runs.
+  for (let n = 0; n < 101; n++) await errand.send(workflow, { bad: false });
+  await errand.settled();
+  errand.forward(40 * DAY_MS);
+  await errand.restart();
+  await until('the run is gone', async () => (await errand.client.request('GET', `/v1/runs/${runId}`)).status === 404);
+  const { data } = await errand.client.get(`${path}?expand=event`);
+  assert.deepEqual([data.run_id, data.run_retained, data.event.error.msg], [runId, false, 'bad']);
+  const { data: found } = await errand.client.get(`/v1/errors?emitter_id=${workflow.id}`);
+  assert.deepEqual(
+    found.map((one: Json) => [one.run_id, one.run_retained]),
+    [[runId, false]],
+  );
+  const replay = await errand.client.post(`/v1/workflows/${workflow.id}/$errors/${id}/replay`);
+  assert.match(replay.run_id, /^r_/);
+  const replays = async () => (await errand.client.get(path)).data.replays;
+  await until('the replay', async () => (await replays())[0]?.outcome === 'failed_same');
+  const [{ error_id: errorId }] = await replays();
+  const { data: again } = await errand.client.get(`${listOf(workflow)}/${errorId}`);
+  assert.deepEqual([again.run_id, again.run_retained], [replay.run_id, true]);
 });

@@ -9,6 +9,7 @@ import { type OwnerOn, sharedErrand, withScopes } from '../support/owners.ts';
 import { assertProblem } from '../support/problem.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wait.ts';
+import { withoutIso } from '../support/wire/iso-times.ts';
 
 const newOwner = sharedErrand();
 
@@ -73,9 +74,14 @@ test('a group is replayed once its workflow is repaired', async () => {
     match(JSON.stringify(run.event), /"n":/);
     const path = `/v1/workflows/${workflow.id}/$errors/event_summaries/${id}`;
     const { data: error } = await errand.client.get(path);
-    deepEqual(error.replays, [
-      { kind: 'replay', run_id: runId, state: 'succeeded', edited: false, operation_id: begun.id },
+    const { created_at_ms, ended_at_ms } = run;
+    deepEqual(error.replays.map(withoutIso), [
+      {
+        ...{ kind: 'replay', run_id: runId, state: 'succeeded', edited: false, operation_id: begun.id },
+        ...{ outcome: 'fixed', error_id: null, created_at_ms, ended_at_ms },
+      },
     ]);
+    deepEqual([error.run_id, error.run_retained], [run.caused_by.run_id, true]);
     equal((await errand.client.get(`/v1/runs/${run.caused_by.run_id}`)).data.retried_by, runId);
   }
   deepEqual((await errand.client.get('/v1/operations?kind=replay')).data, [done]);

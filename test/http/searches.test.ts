@@ -65,6 +65,7 @@ test('errors of all workflows are in one list', async () => {
     workflow_name: 'one',
     deployment_id: one.deployment_id,
     run_id: run.id,
+    run_retained: true,
     delivery_id: null,
     told: 'withheld',
     replay: null,
@@ -138,15 +139,21 @@ test('a replay and a retry show on the error and its run', async () => {
   };
   const { data: retry } = await errand.client.request('POST', `/v1/runs/${failed.id}/retry`).then(({ json }) => json);
   const once = await until('the retry', states);
-  assert.deepEqual(once, [
-    { kind: 'retry', run_id: retry.run_id, state: 'succeeded', edited: false, operation_id: null },
+  const ended = { state: 'succeeded', operation_id: null, error_id: null };
+  const timesOf = async ({ run_id: runId }: Json) => {
+    const { created_at_ms, ended_at_ms } = (await errand.client.get(`/v1/runs/${runId}`)).data;
+    return { created_at_ms, ended_at_ms };
+  };
+  assert.deepEqual(once.map(withoutIso), [
+    { kind: 'retry', run_id: retry.run_id, edited: false, ...ended, outcome: 'fixed', ...(await timesOf(retry)) },
   ]);
   const replay = await errand.client.post(`/v1/workflows/${workflow.id}/$errors/${id}/replay`, { event: { n: 2 } });
   const twice = await until('the replay', states);
-  const newest = { kind: 'replay', run_id: replay.run_id, state: 'succeeded', edited: true, operation_id: null };
-  assert.deepEqual(twice, [newest, ...once]);
+  const edited = { kind: 'replay', run_id: replay.run_id, edited: true, ...ended, outcome: null };
+  const newest = { ...edited, ...(await timesOf(replay)) };
+  assert.deepEqual(twice.map(withoutIso), [newest, ...once.map(withoutIso)]);
   const [found] = (await errorsOf(errand, { replayed: 'true' })).data;
-  assert.deepEqual([found.id, found.replay], [id, newest]);
+  assert.deepEqual([found.id, withoutIso(found.replay)], [id, newest]);
   assert.deepEqual((await errorsOf(errand, { replayed: 'false' })).data, []);
   const runs = (await runsOf(errand, { workflow_id: workflow.id })).data;
   const again = runs.find((run: Json) => run.id === failed.id);

@@ -8,6 +8,8 @@ import { useNames } from '../api/names.ts';
 import { workflowQuery } from '../api/workflows.ts';
 import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
+import { TONES } from '../operations/progress.tsx';
+import { ErrorLink } from '../operations/results.tsx';
 import { CopyButton } from '../parts/copy.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
@@ -63,6 +65,7 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
           <p className="soft">
             <bdi>{names(emitterId)}</bdi>
             {fault.namespace !== '' && ` ${T.errors.in(fault.namespace)}`} · <At ms={record.indexed_at_ms} />
+            <FailedRun record={record} />
           </p>
         </div>
         <div className="buttons">
@@ -106,7 +109,7 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
             </div>
             <Receipts receipts={record.receipts ?? []} />
           </section>
-          <Replays record={record} />
+          <Replays record={record} emitterId={emitterId} />
           <section className="card">
             <div className="card-head">
               <h2>{T.error.context}</h2>
@@ -128,6 +131,26 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
       </div>
       {isReplaying && event && (
         <ReplayDialog emitterId={emitterId} errorId={record.id} event={event.text} close={() => setReplaying(false)} />
+      )}
+    </>
+  );
+}
+
+/** The way to the run that failed, while there is a record of it. */
+function FailedRun({ record: { run_id: runId, run_retained: isRetained, event } }: Pick<WholeProps, 'record'>) {
+  if (runId === null) return null;
+  const at = Date.parse(event?.original_context.ts ?? '');
+  return (
+    <>
+      {' · '}
+      {isRetained ? (
+        <Link to="/runs/$runId" params={{ runId }}>
+          {T.error.run}
+        </Link>
+      ) : (
+        <span title={runId}>
+          {T.error.runGone[0]} {Number.isFinite(at) && <At ms={at} />} {T.error.runGone[1]}
+        </span>
       )}
     </>
   );
@@ -170,7 +193,7 @@ function EventCard({ event, workflowId }: { event: EventText; workflowId: string
   );
 }
 
-function Replays({ record: { replays = [] } }: { record: ErrorRecordWhole }) {
+function Replays({ record: { replays = [] }, emitterId }: Pick<WholeProps, 'record' | 'emitterId'>) {
   if (replays.length === 0) return null;
   return (
     <section className="card">
@@ -178,22 +201,36 @@ function Replays({ record: { replays = [] } }: { record: ErrorRecordWhole }) {
         <h2>{T.error.replays}</h2>
       </div>
       <ul className="rows">
-        {replays.map(({ run_id, state, edited, operation_id: operationId }) => (
+        {replays.map(({ run_id, state, outcome, edited, operation_id: operationId, ...replay }) => (
           <li key={run_id}>
             <div className="grow">
               <Link to="/runs/$runId" params={{ runId: run_id }} className="cut mono">
                 {run_id}
               </Link>
-              {operationId && (
-                <div>
-                  <Link to="/operations/$operationId" params={{ operationId }}>
-                    {T.operations.operation}
-                  </Link>
-                </div>
-              )}
+              <div className="soft">
+                <At ms={replay.created_at_ms} />
+                {edited && ` · ${T.error.edited}`}
+                {operationId && (
+                  <>
+                    {' · '}
+                    <Link to="/operations/$operationId" params={{ operationId }}>
+                      {T.operations.operation}
+                    </Link>
+                  </>
+                )}
+                {replay.error_id && (
+                  <>
+                    {' · '}
+                    <ErrorLink id={replay.error_id} emitterId={emitterId} groupId={null} text={T.operations.newError} />
+                  </>
+                )}
+              </div>
             </div>
-            {edited && <span className="soft">{T.error.edited}</span>}
-            <Badge state={state} />
+            {outcome === null ? (
+              <Badge state={state} />
+            ) : (
+              <span className={`badge ${TONES[outcome]}`}>{T.operations.outcomes[outcome]}</span>
+            )}
           </li>
         ))}
       </ul>

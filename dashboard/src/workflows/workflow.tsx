@@ -10,6 +10,7 @@ import { Badge, Failed, Loading } from '../parts/state.tsx';
 import { toastError } from '../parts/toast.tsx';
 import { Runs } from '../runs/run-rows.tsx';
 import { Links } from './links.tsx';
+import { Retention } from './retention.tsx';
 import { RunDialog } from './run-dialog.tsx';
 import { Triggers } from './triggers.tsx';
 import { Versions } from './versions.tsx';
@@ -95,6 +96,7 @@ function Whole({ workflow }: { workflow: Workflow }) {
         <div className="stack-16">
           <Triggers workflow={workflow} />
           <Links id={id} />
+          <Retention key={workflow.updated_at} workflow={workflow} canWrite={canWrite} />
           <Versions workflow={workflow} canWrite={canWrite} />
         </div>
       </div>

@@ -36,6 +36,7 @@ export async function showError({ out, isJson }: Remote, record: ErrorRecordWhol
     deployment: context?.deployment_id,
     group: metadata.group_id,
     attempt: context?.attempt,
+    run: record.run_retained === false ? `${record.run_id} (no longer retained)` : record.run_id,
     told: record.told,
   });
   const message = safeLines(event?.error.msg ?? '').map((line) => out.style('red', line));
@@ -61,6 +62,10 @@ export async function showError({ out, isJson }: Remote, record: ErrorRecordWhol
       { title: 'KIND', of: ({ kind, edited }) => (edited ? `${kind}, edited` : kind) },
       { title: 'RUN', of: ({ run_id: id }) => id },
       { title: 'STATE', of: ({ state }) => state, style: stateStyle },
+      { title: 'OUTCOME', of: ({ outcome }) => outcome },
+      { title: 'BY', of: ({ operation_id: id }) => id },
+      { title: 'TIME', of: ({ created_at_ms: ms }) => timeText(ms) },
+      { title: 'ENDED IN', of: ({ error_id: id }) => id },
     ]);
   }
 }

@@ -546,7 +546,7 @@ export class Errand {
   /**
    * Read one error of a workflow: `GET /v1/workflows/{id}/$errors/event_summaries/{record_id}`
    *
-   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and its replays. A browser that opens the address without a key is sent to the page of the dashboard.
+   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and what each replay of it came to. A browser that opens the address without a key is sent to the page of the dashboard.
    */
   getWorkflowError(input: GetWorkflowErrorInput, options: CallOptions = {}): Promise<GetWorkflowErrorAnswer> {
     return this.#transport.send<GetWorkflowErrorAnswer>({ method: 'GET', path: '/v1/workflows/{id}/$errors/event_summaries/{record_id}', query: ['expand'] }, input, options);
@@ -573,7 +573,7 @@ export class Errand {
   /**
    * Read one error of a source: `GET /v1/sources/{id}/$errors/event_summaries/{record_id}`
    *
-   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and its replays. A browser that opens the address without a key is sent to the page of the dashboard.
+   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and what each replay of it came to. A browser that opens the address without a key is sent to the page of the dashboard.
    */
   getSourceError(input: GetSourceErrorInput, options: CallOptions = {}): Promise<GetSourceErrorAnswer> {
     return this.#transport.send<GetSourceErrorAnswer>({ method: 'GET', path: '/v1/sources/{id}/$errors/event_summaries/{record_id}', query: ['expand'] }, input, options);
@@ -600,7 +600,7 @@ export class Errand {
   /**
    * Read one error of a webhook: `GET /v1/webhooks/{id}/$errors/event_summaries/{record_id}`
    *
-   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and its replays. A browser that opens the address without a key is sent to the page of the dashboard.
+   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and what each replay of it came to. A browser that opens the address without a key is sent to the page of the dashboard.
    */
   getWebhookError(input: GetWebhookErrorInput, options: CallOptions = {}): Promise<GetWebhookErrorAnswer> {
     return this.#transport.send<GetWebhookErrorAnswer>({ method: 'GET', path: '/v1/webhooks/{id}/$errors/event_summaries/{record_id}', query: ['expand'] }, input, options);
@@ -618,7 +618,7 @@ export class Errand {
   /**
    * Read one error of a heartbeat: `GET /v1/heartbeats/{id}/$errors/event_summaries/{record_id}`
    *
-   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and its replays. A browser that opens the address without a key is sent to the page of the dashboard.
+   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and what each replay of it came to. A browser that opens the address without a key is sent to the page of the dashboard.
    */
   getHeartbeatError(input: GetHeartbeatErrorInput, options: CallOptions = {}): Promise<GetHeartbeatErrorAnswer> {
     return this.#transport.send<GetHeartbeatErrorAnswer>({ method: 'GET', path: '/v1/heartbeats/{id}/$errors/event_summaries/{record_id}', query: ['expand'] }, input, options);

@@ -566,6 +566,10 @@ export interface ErrorRecordWhole {
     /** The group of errors. */
     readonly group_id?: string;
   };
+  /** The run that failed; null: none did, as for a delivery. */
+  readonly run_id: string | null;
+  /** False: the record of that run went with the retention of the server, and its address answers 404; the error is kept longer. Null: no run failed. */
+  readonly run_retained: boolean | null;
   readonly receipts: readonly Receipt[];
   /** `told`: a listener’s run succeeded, or a mail, webhook or request went out. `under_way`: one of them is not over. `counted`: its mail was withheld, and a digest counts it. `failed`: all failed or were given up. `withheld`: every listener was left out. `no_listener`: there was none. */
   readonly told: "told" | "under_way" | "counted" | "failed" | "withheld" | "no_listener";
@@ -718,8 +722,10 @@ export interface FoundError {
   /** The name of what failed, at that time. */
   readonly workflow_name: string | null;
   readonly deployment_id: string | null;
-  /** The run that failed; null for a delivery. */
+  /** The run that failed; null: none did, as for a delivery. */
   readonly run_id: string | null;
+  /** False: the record of that run went with the retention of the server, and its address answers 404; the error is kept longer. Null: no run failed. */
+  readonly run_retained: boolean | null;
   /** The delivery that was given up (`dl_…`); null for a run. */
   readonly delivery_id: string | null;
   /** `told`: a listener’s run succeeded, or a mail, webhook or request went out. `under_way`: one of them is not over. `counted`: its mail was withheld, and a digest counts it. `failed`: all failed or were given up. `withheld`: every listener was left out. `no_listener`: there was none. */
@@ -1242,7 +1248,7 @@ export interface Reopened {
   readonly deployment_id: string | null;
 }
 
-/** Another run for the same event, and its state. */
+/** Another run for the same event, and what it came to: `error_id` is the error that it ended in. */
 export interface Replay {
   /** Of the error, or of the run that failed. */
   readonly kind: "replay" | "retry";
@@ -1252,6 +1258,18 @@ export interface Replay {
   readonly edited: boolean;
   /** The operation that made it (`op_…`), one of many replays; null: it was made by itself. */
   readonly operation_id: string | null;
+  /** `under_way`: the run is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. Null with another event. */
+  readonly outcome: "under_way" | "fixed" | "failed_same" | "failed_differently" | "cancelled" | "unknown" | null;
+  /** Milliseconds since the Unix epoch. */
+  readonly created_at_ms: number;
+  /** `created_at_ms` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly ended_at_ms: number | null;
+  /** `ended_at_ms` as ISO 8601, in UTC. */
+  readonly ended_at_iso: string | null;
+  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  readonly error_id: string | null;
 }
 
 export interface ReplayDryRun {

@@ -3,6 +3,7 @@
 
 import type { ErrorFilter } from '../../domain/error-filter.ts';
 import type { Replay } from '../../domain/errors/replay.ts';
+import type { EndedOutcome } from '../../domain/errors/replaying.ts';
 import type { Told } from '../../domain/errors/told.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import type { EmissionRecord, ListedRun, PageQuery } from './records.ts';
@@ -29,6 +30,26 @@ export interface ErrorSearch extends ErrorFilter {
   readonly replayed?: boolean;
 }
 
+/** A replay or retry as its error shows it. */
+export interface ErrorReplay extends Replay {
+  readonly endedAtMs: number | null;
+  /** What it has come to; of one that is not over `under_way`, of one with another event null. */
+  readonly outcome: EndedOutcome | 'under_way' | null;
+  /** The error that it ended in. */
+  readonly errorEntry: number | null;
+}
+
+/** What became of an error. */
+export interface ErrorOutcome {
+  /** Newest first. */
+  readonly replays: readonly ErrorReplay[];
+  readonly told: Told;
+  /** The run that failed; null: none did. */
+  readonly causeRun: number | null;
+  /** The record of that run is there: retention may delete it before the error. */
+  readonly isRunRetained: boolean;
+}
+
 /** An error with what became of it. */
 export interface FoundError {
   readonly emission: EmissionRecord;
@@ -44,7 +65,9 @@ export interface FoundError {
   readonly deploymentId: string | null;
   readonly told: Told;
   /** The newest. */
-  readonly replay: Replay | null;
+  readonly replay: ErrorReplay | null;
+  /** As in `ErrorOutcome`. */
+  readonly isRunRetained: boolean;
 }
 
 /** All that are given apply. */
@@ -67,5 +90,5 @@ export interface SearchStore {
   searchErrors(search: ErrorSearch, page: PageQuery<number>, withBody: boolean): Promise<SearchPage<FoundError>>;
   searchRuns(search: RunSearch, page: PageQuery<number>): Promise<SearchPage<ListedRun>>;
   /** Returns the newest replays of an error and retries of its run, newest first, and whether a listener was told of it. */
-  outcomeOfError(ownerId: string, entry: number): Promise<{ readonly replays: readonly Replay[]; readonly told: Told }>;
+  outcomeOfError(ownerId: string, entry: number): Promise<ErrorOutcome>;
 }

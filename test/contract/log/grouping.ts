@@ -39,7 +39,7 @@ export async function change(stage: Stage, { id }: Pick<ErrorGroup, 'id'>, to: G
   return changed.group;
 }
 
-export const order = (stage: Stage, group: ErrorGroup, standing: GroupOrder): Promise<ErrorGroup> =>
+export const order = (stage: Stage, group: Pick<ErrorGroup, 'id'>, standing: GroupOrder): Promise<ErrorGroup> =>
   change(stage, group, { status: standing });
 
 export const muted = (until: { untilMs?: number; afterCount?: number; untilNextDeployment?: boolean }): GroupOrder => ({

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { emissionOfReplay } from '../../../src/domain/errors/replay.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import { at, defined, type Harness, none, shareOf, succeeded } from '../fixtures.ts';
-import { failing } from '../log/grouping.ts';
+import { failing, order } from '../log/grouping.ts';
 import {
   carryOut,
   counts,
@@ -67,6 +67,24 @@ export function replayedBeforeContract(harness: Harness): void {
       await carryOut(stage);
       deepEqual(await again(stage), { replayed_before: 2 });
       equal(await groupState(stage), 'resolved');
+    });
+
+    it('stays open when the group of what a replay failed with is resolved by hand', async () => {
+      await using stage = await failedOnes(harness, 2);
+      const first = await start(stage, { entries: [at(stage.entries, 0)] });
+      await carryOut(stage, OTHER);
+      const [{ errorEntry } = {}] = await results(stage, first);
+      const failure = defined(await stage.store.getEmission(stage.owner.id, defined(errorEntry)));
+      await order(stage, { id: defined(failure.groupId) }, { state: 'resolved', inNextDeployment: false });
+      deepEqual(await again(stage), { fixed: 1, replayed_before: 1 });
+      equal(await groupState(stage), 'open', 'a mark on a group says nothing of an event');
+      await stage.reopen();
+      deepEqual(await again(stage), { replayed_before: 2 });
+      equal(await groupState(stage), 'open');
+      await start(stage, { entries: [defined(errorEntry)] });
+      await carryOut(stage);
+      deepEqual(await again(stage), { replayed_before: 2 });
+      equal(await groupState(stage), 'resolved', 'the event has come through');
     });
 
     it('is resolved by the newest replay of each, by hand or not', async () => {

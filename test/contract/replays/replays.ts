@@ -69,11 +69,23 @@ export function replaysContract(harness: Harness): void {
         all.map(({ errorEntry }) => errorEntry === null),
         [true, false, false, true, false],
       );
-      const { replays } = await stage.store.outcomeOfError(stage.owner.id, at(stage.entries, 1));
-      const [replay] = replays;
+      const replaysOf = async (n: number) =>
+        (await stage.store.outcomeOfError(stage.owner.id, at(stage.entries, n))).replays;
+      for (const n of times(5, (at) => at)) {
+        deepEqual(
+          (await replaysOf(n)).map(({ run, outcome, operationId, errorEntry }) => [
+            run,
+            outcome,
+            operationId,
+            errorEntry,
+          ]),
+          [[at(runs, n).run, at(all, n).outcome, operation.id, at(all, n).errorEntry]],
+          'the error itself says the same',
+        );
+      }
       deepEqual(
-        [replays.length, replay?.run, replay?.state, replay?.operationId],
-        [1, at(runs, 1).run, 'failed', operation.id],
+        (await replaysOf(1)).map(({ state }) => state),
+        ['failed'],
       );
       await assertLedgerAddsUp(stage);
     });

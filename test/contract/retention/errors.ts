@@ -132,6 +132,16 @@ export function errorRetentionContract(harness: Harness): void {
       const groupId = defined(first.groupId);
       const group = defined(await stage.store.getErrorGroup(stage.owner.id, groupId));
       equal(group.group.count, KEPT + 5);
+      const outcomeOf = (entry: number) => stage.store.outcomeOfError(stage.owner.id, entry);
+      const { causeRun, isRunRetained } = await outcomeOf(at(entries, 0));
+      deepEqual([causeRun, isRunRetained], [first.causeRun, false], 'the record of the run has gone');
+      deepEqual([await stage.store.getRun(stage.owner.id, defined(causeRun))], [undefined]);
+      equal((await outcomeOf(at(entries, KEPT + 4))).isRunRetained, false);
+      const [fresh] = await fail(stage, flow, 1, 'Fresh');
+      equal((await outcomeOf(defined(fresh))).isRunRetained, true);
+      const { items } = await stage.store.searchErrors({ ownerId: stage.owner.id }, { limit: 100 }, false);
+      const of = new Map(items.map((item) => [item.emission.entry, item.isRunRetained]));
+      deepEqual([of.get(defined(fresh)), of.get(at(entries, KEPT + 4))], [true, false]);
       const preview = await stage.store.previewReplay(stage.owner.id, selection({ groupId }));
       equal(preview.count, KEPT + 5);
       const operation = await start(stage, { groupId });

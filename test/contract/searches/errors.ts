@@ -68,6 +68,7 @@ export function searchesContract(harness: Harness): void {
           deploymentId: one.deploymentId,
           told: 'under_way',
           replay: null,
+          isRunRetained: true,
         },
       );
       deepEqual(newest?.emission.body, whole?.body);
@@ -83,7 +84,8 @@ export function searchesContract(harness: Harness): void {
       deepEqual(await errorsOf(neighbour, { emitterId: workflow.id }), []);
       deepEqual(await errorsOf(neighbour, { text: 'went', deploymentId: workflow.deploymentId }), []);
       deepEqual(await errorsOf(stage), [entry]);
-      deepEqual(await neighbour.store.outcomeOfError(neighbour.owner.id, entry), { replays: [], told: 'no_listener' });
+      const nothing = { replays: [], told: 'no_listener', causeRun: null, isRunRetained: false };
+      deepEqual(await neighbour.store.outcomeOfError(neighbour.owner.id, entry), nothing);
       deepEqual(await runsOf(neighbour, { runnableId: workflow.id }), []);
       equal((await runsOf(neighbour)).length, 2, 'its own, and that of its global error workflow');
     });
@@ -177,16 +179,24 @@ export function searchesContract(harness: Harness): void {
       const retried = await stage.started(workflow, { ...again, summary: retryOf(run) });
       const outcome = async () => (await stage.store.outcomeOfError(stage.owner.id, once)).replays;
       const retry = { kind: 'retry', isEdited: false, run: retried.run, operationId: null };
-      deepEqual(await outcome(), [{ ...retry, state: 'running' }]);
+      const open = { state: 'running', outcome: 'under_way', endedAtMs: null, errorEntry: null };
+      deepEqual(await outcome(), [{ ...retry, ...open }]);
+      stage.clock.advance(SECOND_MS);
       await stage.end(retried);
+      const fixed = { ...retry, ...open, state: 'succeeded', outcome: 'fixed', endedAtMs: stage.clock.nowMs() };
       const replayed = await stage.started(workflow, { ...again, summary: replayOf(once, true) });
-      await stage.end(replayed, failed());
+      const { errorEntry } = await stage.end(replayed, failed());
       await stage.started(workflow, { ...again, summary: replayOf(never, false) });
       await stage.started(workflow, { ...again, name: 'else', summary: replayOf(once, false) });
       deepEqual(await outcome(), [
-        { kind: 'replay', isEdited: true, run: replayed.run, state: 'failed', operationId: null },
-        { ...retry, state: 'succeeded' },
+        {
+          ...{ kind: 'replay', isEdited: true, run: replayed.run, state: 'failed', operationId: null },
+          ...{ outcome: null, endedAtMs: stage.clock.nowMs(), errorEntry },
+        },
+        fixed,
       ]);
+      await stage.reopen();
+      deepEqual((await outcome())[1], fixed);
       const found = async (replayed: boolean) => (await errorsOf(stage, { replayed })).filter((e) => e <= never);
       deepEqual([await found(true), await found(false)], [[once], [never]]);
       const { items } = await stage.store.listRuns({ ownerId: stage.owner.id, runnableId: workflow.id }, ALL);

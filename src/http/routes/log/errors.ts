@@ -12,7 +12,7 @@ import { RECORD_ID } from '../../openapi/schema.ts';
 import { eventOf } from '../../params.ts';
 import { Type } from '../../schema/type.ts';
 import { ERROR_RECORD, emissionToWire, GROUPED_METADATA, groupedToWire } from '../../wire/log/emissions.ts';
-import { REPLAY, replayToWire, TOLD_STATE } from '../../wire/log/found-errors.ts';
+import { FAILED_RUN, failedRunToWire, REPLAY, replayToWire, TOLD_STATE } from '../../wire/log/found-errors.ts';
 import { RECEIPT, receiptToWire, STARTED, startedToWire } from '../../wire/log/runs.ts';
 import { EXPAND, entryCursor, hasErrorsOrExists } from './emitters.ts';
 
@@ -58,6 +58,7 @@ const ERROR_RECORD_WHOLE = Type.Object(
   {
     ...ERROR_RECORD.properties,
     metadata: GROUPED_METADATA,
+    ...FAILED_RUN,
     receipts: Type.Array(RECEIPT),
     told: TOLD_STATE,
     replays: Type.Array(REPLAY, { description: 'Replays of it and retries of its run, newest first; at most 100.' }),
@@ -72,7 +73,7 @@ function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Nou
     access: 'read',
     summary: `Read one error of a ${noun}`,
     description:
-      'With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and its replays. A browser that opens the address without a key is sent to the page of the dashboard.',
+      'With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and what each replay of it came to. A browser that opens the address without a key is sent to the page of the dashboard.',
     params: { ...idIn(prefix, `The ${noun}.`), record_id: RECORD_ID },
     query: { expand: EXPAND },
     answer: dataOf(ERROR_RECORD_WHOLE),
@@ -84,12 +85,14 @@ function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Nou
     const entry = found(entryOf(params.record_id), 'error', params.record_id);
     const emission = found(await store.getEmission(caller.ownerId, entry), 'error', params.record_id);
     if (emission.emitterId !== params.id || emission.name !== ERRORS) throw notFound('error', params.record_id);
-    const [receipts, { told, replays }] = await Promise.all([
+    const [receipts, outcome] = await Promise.all([
       store.receipts(caller.ownerId, entry),
       store.outcomeOfError(caller.ownerId, entry),
     ]);
     const record = groupedToWire(emission, query.expand === 'event');
-    return { data: { ...record, receipts: receipts.map(receiptToWire), told, replays: replays.map(replayToWire) } };
+    const { told, replays } = outcome;
+    const became = { receipts: receipts.map(receiptToWire), told, replays: replays.map(replayToWire) };
+    return { data: { ...record, ...failedRunToWire(outcome), ...became } };
   });
 }
 

@@ -1,13 +1,13 @@
 // Errors as the search of all errors shows them: with what became of each.
 
 import type { Static } from 'typebox';
-import type { Replay } from '../../../domain/errors/replay.ts';
+import { ENDED_OUTCOMES } from '../../../domain/errors/replaying.ts';
 import { TOLD } from '../../../domain/errors/told.ts';
-import { numberedId, PREFIX } from '../../../domain/ids.ts';
+import { msOf, numberedId, PREFIX, recordId } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { RUN_STATES } from '../../../domain/run/run.ts';
-import type { FoundError } from '../../../store/contract/search.ts';
-import { id, nullable, oneOf, text } from '../../openapi/schema.ts';
+import type { ErrorReplay, FoundError } from '../../../store/contract/search.ts';
+import { id, MILLISECONDS, nullable, oneOf, RECORD_ID, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { type EmissionWire, ERROR_RECORD, GROUPED_METADATA, groupedToWire } from './emissions.ts';
 import { listedMessage, runIdOf } from './runs.ts';
@@ -27,9 +27,32 @@ export const REPLAY = Type.Object(
       description: 'The operation that made it (`op_…`), one of many replays; null: it was made by itself.',
       examples: [null],
     }),
+    outcome: nullable(
+      oneOf(
+        ['under_way', ...ENDED_OUTCOMES],
+        '`under_way`: the run is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. Null with another event.',
+      ),
+    ),
+    created_at_ms: MILLISECONDS,
+    ended_at_ms: nullable(MILLISECONDS),
+    error_id: nullable(RECORD_ID),
   },
-  { title: 'Replay', description: 'Another run for the same event, and its state.' },
+  {
+    title: 'Replay',
+    description: 'Another run for the same event, and what it came to: `error_id` is the error that it ended in.',
+  },
 );
+
+export const FAILED_RUN = {
+  run_id: nullable(id('r_', 'The run that failed; null: none did, as for a delivery.')),
+  run_retained: nullable(
+    Type.Boolean({
+      description:
+        'False: the record of that run went with the retention of the server, and its address answers 404; the error is kept longer. Null: no run failed.',
+      examples: [true],
+    }),
+  ),
+};
 
 export const FOUND_ERROR = Type.Object(
   {
@@ -50,7 +73,7 @@ export const FOUND_ERROR = Type.Object(
     ),
     workflow_name: nullable(text({ description: 'The name of what failed, at that time.', example: 'Orders' })),
     deployment_id: nullable(id('d_')),
-    run_id: nullable(id('r_', 'The run that failed; null for a delivery.')),
+    ...FAILED_RUN,
     delivery_id: Type.Union([Type.String(), Type.Null()], {
       description: 'The delivery that was given up (`dl_…`); null for a run.',
       examples: [null],
@@ -63,18 +86,34 @@ export const FOUND_ERROR = Type.Object(
   { title: 'FoundError' },
 );
 
-export function replayToWire({ kind, run, state, isEdited, operationId }: Replay): Static<typeof REPLAY> {
-  return { kind, run_id: numberedId(PREFIX.run, run), state, edited: isEdited, operation_id: operationId };
+export function replayToWire(replay: ErrorReplay): Static<typeof REPLAY> {
+  const { kind, run, state, isEdited, operationId, outcome, endedAtMs, errorEntry } = replay;
+  return {
+    kind,
+    run_id: numberedId(PREFIX.run, run),
+    state,
+    edited: isEdited,
+    operation_id: operationId,
+    outcome,
+    created_at_ms: msOf(run),
+    ended_at_ms: endedAtMs,
+    error_id: errorEntry === null ? null : recordId(errorEntry),
+  };
+}
+
+/** Shows which run failed, and whether its record is there. */
+export function failedRunToWire(of: { readonly causeRun: number | null; readonly isRunRetained: boolean }) {
+  return { run_id: runIdOf(of.causeRun), run_retained: of.causeRun === null ? null : of.isRunRetained };
 }
 
 export function foundErrorToWire(found: FoundError, withEvent: boolean): EmissionWire {
-  const { emission, error, causeRun, causeDelivery, replay } = found;
+  const { emission, error, causeDelivery, replay } = found;
   const { cellId, ts, namespace } = error;
   const shown = {
     error: { code: emission.code, msg: listedMessage(error.msg), cellId, ts, namespace },
     workflow_name: found.workflowName,
     deployment_id: found.deploymentId,
-    run_id: runIdOf(causeRun),
+    ...failedRunToWire(found),
     delivery_id: causeDelivery === null ? null : numberedId(PREFIX.delivery, causeDelivery),
     told: found.told,
     replay: replay && replayToWire(replay),

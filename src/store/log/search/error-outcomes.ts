@@ -1,10 +1,12 @@
-// What became of errors: who was told, and the replays of them.
+// What became of errors: who was told, the replays of them, and whether the records of their runs are there.
 
 import { EMAIL, HTTP, REPLAY } from '../../../domain/emission.ts';
-import { kindOfReplay, type Replay } from '../../../domain/errors/replay.ts';
+import { kindOfReplay } from '../../../domain/errors/replay.ts';
+import { outcomeOf } from '../../../domain/errors/replaying.ts';
 import { type Telling, type Told, toldBy } from '../../../domain/errors/told.ts';
 import type { RunState } from '../../../domain/run/run.ts';
 import { isAmongNumbers, raw, sql } from '../../config/sql.ts';
+import type { ErrorReplay } from '../../contract/search.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { ALL_DELIVERIES, ALL_RUNS, type LogReader } from '../log-tables.ts';
 import { madeBy } from '../replays/last-replays.ts';
@@ -20,6 +22,7 @@ export interface ErrorNumbers {
   readonly entry: number;
   readonly causeRun: number | null;
   readonly causeDelivery: number | null;
+  readonly groupId: string | null;
 }
 
 /** Returns, by entry, whether a listener was told. One statement, so that no run is missed that moves between two tables. */
@@ -53,13 +56,15 @@ export async function replaysOf(
   { database }: LogReader,
   errors: readonly ErrorNumbers[],
   limit?: number,
-): Promise<(error: ErrorNumbers) => readonly Replay[]> {
+): Promise<(error: ErrorNumbers) => readonly ErrorReplay[]> {
   const made = await readReplays();
-  return ({ entry, causeRun, causeDelivery }) =>
-    made.flatMap(({ ofRun, ofDelivery, summary, run, state, operationId }) => {
+  return ({ entry, causeRun, causeDelivery, groupId: group }) =>
+    made.flatMap(({ ofRun, ofDelivery, summary, failedGroup, ...replay }) => {
       const isOurs = ofRun === null ? ofDelivery === causeDelivery : ofRun === causeRun;
       const kind = isOurs ? kindOfReplay({ name: REPLAY, summary }, { entry, run: causeRun }) : null;
-      return kind ? [{ ...kind, run, state, operationId }] : [];
+      if (!kind) return [];
+      const outcome = kind.isEdited ? null : (outcomeOf(replay.state, { group, failedGroup }) ?? 'under_way');
+      return [{ ...kind, ...replay, outcome }];
     });
 
   async function readReplays() {
@@ -77,7 +82,8 @@ export async function replaysOf(
     const found = await Promise.all(
       parts.map((part) =>
         database.all(sql`SELECT emissions.cause_run, emissions.cause_delivery, emissions.summary, runs.run, runs.state,
-            ${madeBy('runs.run')} AS operation_id
+            runs.ended_at_ms, runs.error_entry, ${madeBy('runs.run')} AS operation_id,
+            (SELECT failures.group_id FROM emissions AS failures WHERE failures.entry = runs.error_entry) AS failed_group
           FROM (${part}) AS newest JOIN emissions ON emissions.entry = newest.entry
             JOIN ${ALL_RUNS} AS runs ON runs.entry = newest.entry ORDER BY runs.run DESC`),
       ),
@@ -89,6 +95,26 @@ export async function replaysOf(
       run: number(row, 'run'),
       state: text<RunState>(row, 'state'),
       operationId: textOrNull(row, 'operation_id'),
+      endedAtMs: numberOrNull(row, 'ended_at_ms'),
+      errorEntry: numberOrNull(row, 'error_entry'),
+      failedGroup: textOrNull(row, 'failed_group'),
     }));
   }
+}
+
+/** Returns, by error, whether the record of the run that failed is there: an error may be kept longer. */
+export async function retainedRunsOf(
+  { database }: LogReader,
+  errors: readonly ErrorNumbers[],
+): Promise<(error: ErrorNumbers) => boolean> {
+  const [{ ownerId } = { ownerId: '' }] = errors;
+  const runs = errors.flatMap(({ causeRun }) => causeRun ?? []);
+  const rows =
+    runs.length === 0
+      ? []
+      : await database.all(
+          sql`SELECT run FROM ${ALL_RUNS} AS runs WHERE run ${isAmongNumbers(runs)} AND owner_id = ${ownerId}`,
+        );
+  const retained = new Set(rows.map((row) => number(row, 'run')));
+  return ({ causeRun }) => causeRun !== null && retained.has(causeRun);
 }

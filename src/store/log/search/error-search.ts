@@ -2,19 +2,18 @@
 
 import { ERRORS } from '../../../domain/emission.ts';
 import { matchOf } from '../../../domain/error-filter.ts';
-import type { Replay } from '../../../domain/errors/replay.ts';
 import type { Told } from '../../../domain/errors/told.ts';
 import { detailIn, type ErrorDetail } from '../../../domain/failure.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { isAmongNumbers, joined, raw, type Sql, sql } from '../../config/sql.ts';
 import type { PageQuery } from '../../contract/records.ts';
-import type { ErrorSearch, FoundError, SearchStore } from '../../contract/search.ts';
+import type { ErrorReplay, ErrorSearch, FoundError, SearchStore } from '../../contract/search.ts';
 import { bytes, number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { toEmissionRecord } from '../../rows/log-rows.ts';
 import type { Row } from '../../rows/rows.ts';
 import { LISTED, type LogReader } from '../log-tables.ts';
 import { searchWithin } from './bounded-search.ts';
-import { type ErrorNumbers, replaysOf, toldOf } from './error-outcomes.ts';
+import { type ErrorNumbers, replaysOf, retainedRunsOf, toldOf } from './error-outcomes.ts';
 import { inRange, type NumberIndex, ordered, rangeOfTimes } from './number-ranges.ts';
 
 /** Replays that one error shows by itself. */
@@ -23,7 +22,6 @@ const SHOWN_REPLAYS = 100;
 interface ErrorRow extends ErrorNumbers {
   readonly emitterId: string;
   readonly code: string | null;
-  readonly groupId: string | null;
   readonly bytes: number;
 }
 
@@ -32,7 +30,7 @@ interface JudgedError {
   readonly head: ErrorRow;
   readonly detail: ErrorDetail;
   readonly told: Told;
-  readonly replays: readonly Replay[];
+  readonly replays: readonly ErrorReplay[];
 }
 
 export function errorSearches(log: LogReader): Pick<SearchStore, 'searchErrors' | 'outcomeOfError'> {
@@ -42,12 +40,17 @@ export function errorSearches(log: LogReader): Pick<SearchStore, 'searchErrors' 
 
     outcomeOfError: async (ownerId, entry) => {
       const row = await database.get(
-        sql`SELECT entry, cause_run, cause_delivery FROM emissions WHERE entry = ${entry} AND owner_id = ${ownerId}`,
+        sql`SELECT entry, cause_run, cause_delivery, group_id FROM emissions WHERE entry = ${entry} AND owner_id = ${ownerId}`,
       );
-      if (!row) return { replays: [], told: 'no_listener' };
+      if (!row) return { replays: [], told: 'no_listener', causeRun: null, isRunRetained: false };
       const error = toNumbers(row, ownerId);
-      const [told, replays] = await Promise.all([toldOf(log, [entry]), replaysOf(log, [error], SHOWN_REPLAYS)]);
-      return { replays: replays(error), told: told(entry) };
+      const [told, replays, isRetained] = await Promise.all([
+        toldOf(log, [entry]),
+        replaysOf(log, [error], SHOWN_REPLAYS),
+        retainedRunsOf(log, [error]),
+      ]);
+      const { causeRun } = error;
+      return { replays: replays(error), told: told(entry), causeRun, isRunRetained: isRetained(error) };
     },
   };
 }
@@ -103,7 +106,6 @@ class Searching {
       ...toNumbers(row, this.#search.ownerId),
       emitterId: text(row, 'emitter_id'),
       code: textOrNull(row, 'code'),
-      groupId: textOrNull(row, 'group_id'),
       bytes: number(row, 'bytes'),
     }));
   }
@@ -157,9 +159,11 @@ class Searching {
   }
 
   async #whole(meant: readonly JudgedError[]): Promise<{ number: number; item: FoundError }[]> {
+    const heads = meant.map(({ head }) => head);
+    const isRetained = await retainedRunsOf(this.#log, heads);
     const rows = await this.#log.database.all(
       sql`SELECT entry, emitter_id, name, summary, item_id, item_ts, code, group_id${raw(this.#withBody ? ', body' : '')}
-        FROM emissions WHERE entry ${isAmongNumbers(meant.map(({ head }) => head.entry))}`,
+        FROM emissions WHERE entry ${isAmongNumbers(heads.map(({ entry }) => entry))}`,
     );
     const records = new Map(rows.map((row) => [number(row, 'entry'), toEmissionRecord(row, this.#log)]));
     return meant.flatMap(({ head, detail, told, replays }) => {
@@ -173,7 +177,10 @@ class Searching {
       const replay = replays[0] ?? null;
       return {
         number: entry,
-        item: { emission, causeRun, causeDelivery, error, workflowName, deploymentId, told, replay },
+        item: {
+          ...{ emission, causeRun, causeDelivery, error, workflowName, deploymentId, told, replay },
+          isRunRetained: isRetained(head),
+        },
       };
     });
   }
@@ -185,6 +192,7 @@ function toNumbers(row: Row, ownerId: string): ErrorNumbers {
     entry: number(row, 'entry'),
     causeRun: numberOrNull(row, 'cause_run'),
     causeDelivery: numberOrNull(row, 'cause_delivery'),
+    groupId: textOrNull(row, 'group_id'),
   };
 }
 

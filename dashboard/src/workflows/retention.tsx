@@ -1,0 +1,42 @@
+import { Button } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import type { Workflow } from '../api/types.ts';
+import { updateWorkflow } from '../api/workflows.ts';
+import { T } from '../english.ts';
+import { useAct } from '../parts/act.ts';
+import { NumberField } from '../parts/fields.tsx';
+
+const words = T.retention;
+const DAYS = { min: 1, max: 3650 };
+const NEWEST = { min: 100, max: 100_000 };
+
+/** How long the errors of a workflow are kept: its setting `error_retention`. */
+export function Retention({ workflow: { id, settings }, canWrite }: { workflow: Workflow; canWrite: boolean }) {
+  const [days, setDays] = useState(settings.error_retention?.days ?? null);
+  const [newest, setNewest] = useState(settings.error_retention?.newest ?? null);
+  const act = useAct(['workflow', id]);
+  const save = (event: FormEvent): void => {
+    event.preventDefault();
+    const kept = days === null && newest === null ? null : { days, newest };
+    void act(() => updateWorkflow(id, { settings: { error_retention: kept } }), words.saved);
+  };
+  return (
+    <form className="card" aria-label={words.title} onSubmit={save}>
+      <div className="card-head">
+        <h2>{words.title}</h2>
+      </div>
+      <fieldset className="bare stack-16 card-body" disabled={!canWrite}>
+        <p className="soft">{words.text}</p>
+        <NumberField label={words.days} hint={words.hint} {...DAYS} value={days} set={setDays} />
+        <NumberField label={words.newest} hint={words.hint} {...NEWEST} value={newest} set={setNewest} />
+        {canWrite && (
+          <div>
+            <Button type="submit" size="xs" variant="default">
+              {words.save}
+            </Button>
+          </div>
+        )}
+      </fieldset>
+    </form>
+  );
+}
