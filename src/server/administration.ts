@@ -117,7 +117,16 @@ function onStore(store: Store, ids: Ids, config: Config): Administration {
     },
     deleteOwner: (targetId) => ofDeletion('deleteOwner', targetId, () => deletions.deleteOwner(targetId, null)),
     restoreOwner: (targetId) => ofDeletion('restoreOwner', targetId, () => deletions.restoreOwner(targetId)),
-    exportOwner: (ownerId) => exported(store, config, ownerId),
+    async *exportOwner(targetId) {
+      const ownerId = (await store.listOwners())[0]?.id;
+      const of = { operation: 'exportOwner', command: 'errand owners export', ownerId, targetId };
+      await audited(
+        of,
+        async () => undefined,
+        () => targetId,
+      );
+      yield* exported(store, config, targetId);
+    },
     quotas: async (ownerId, change) => {
       const limits = {
         ...((await store.listQuotas()).get(await ownerOf(ownerId)) ?? NO_QUOTAS),

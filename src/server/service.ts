@@ -28,6 +28,7 @@ import { warmer } from '../engine/runs/warm.ts';
 import { Janitor } from '../engine/schedule/janitor.ts';
 import { Scheduler } from '../engine/schedule/scheduler.ts';
 import { createWatches } from '../engine/schedule/watches.ts';
+import { LastHooks } from '../engine/sources/last-hooks.ts';
 import { SourceChanges } from '../engine/sources/source-changes.ts';
 import { createSourceFiles } from '../engine/sources/source-files.ts';
 import { SourceRepairs } from '../engine/sources/source-repairs.ts';
@@ -117,8 +118,7 @@ function buildParts(surroundings: Surroundings) {
   const waiters = new Waiters();
   const answers = new Answers({ store, waiters, wake, ...loopPorts });
   const openEgress = createEgress({ addresses: surroundings.codeAddresses });
-  const runnerUse = (ownerId: string) => runner.useOf(ownerId);
-  const quotas = new OwnerQuotas({ store, clock, runnerUse, ...loopPorts });
+  const quotas = new OwnerQuotas({ store, clock, runnerUse: (ownerId) => runner.useOf(ownerId), ...loopPorts });
   const quotasOf = (ownerId: string): RunQuotas => quotas.forRuns(ownerId);
   const runner: ProcessRunner = runnerOf(config, { log: privacy.logging(log), clock, openEgress, quotasOf });
   const readyRuns = new ReadyRuns(runner);
@@ -161,7 +161,9 @@ function buildParts(surroundings: Surroundings) {
   const components = createComponents({ bundler, componentsDir, packagesDir, runner });
   const changes = new SourceChanges({ store, wake });
   const warm = warmer(runner, { runsHere: config.roles.has('run') });
-  const sourceDeps = { store, clock, random, ids, components, runner, waiters, propStores, emit, changes, warm, wake };
+  const changing = { store, clock, ids, runner, propStores, wake };
+  const lastHooks = new LastHooks({ ...changing, ...urls, log: privacy.logging(log) });
+  const sourceDeps = { ...changing, random, components, waiters, emit, changes, lastHooks, warm };
   const acts = createActions({
     ...sourceDeps,
     ...urls,
@@ -179,7 +181,7 @@ function buildParts(surroundings: Surroundings) {
     releaseClaimed: (webhookId) => deliveries.releaseClaimed(webhookId),
     ...{ maxOwners: maxOwnersOf(config), ownerGraceDays: config.ownerGraceDays },
   });
-  const periodic = [new Janitor({ ...shared, ids, cancelRun: acts.cancelRun, removeFiles }), new LedgerHours(shared)];
+  const periodic = [new Janitor({ ...shared, ...acts, ids, removeFiles }), new LedgerHours(shared)];
   // Only nodes that take calls or run code describe and run what was deployed.
   const isRepairing = config.roles.has('api') || config.roles.has('run');
   const repairs = isRepairing ? new SourceRepairs({ ...sourceDeps, ...loopPorts, cancelRun: acts.cancelRun }) : null;
@@ -258,8 +260,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     await parts.repairs?.take();
     await quotas.read();
     await startFiles(parts);
-    const at = await listen(http, config);
-    ({ url, metricsUrl, ports: listensAt } = at);
+    ({ url, metricsUrl, ports: listensAt } = await listen(http, config));
   } catch (error) {
     await stopParts(parts, http, 0);
     throw error;

@@ -48,13 +48,23 @@ test('an export is the same with and without a server', async () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    // When a key was used last is noted a moment later.
-    return lines.filter(({ type }) => type !== 'key');
+    // When a key was used last is noted a moment later, and an export is in the log that it exports.
+    return lines.filter(({ type, record }) => type !== 'key' && record.operation !== 'exportOwner');
   };
   const running = await exported();
   assert.ok(running.some(({ type, record }) => type === 'event' && /"order":\s*1/.test(record.event_text)));
   await errand.stop();
   assert.deepEqual(await exported(), running);
+  const audit = await shell.run(['audit', 'list', '--json'], { env: { ...errand.settings } });
+  assert.deepEqual(
+    JSON.parse(audit.stdout)
+      .filter(({ operation }: Json) => operation === 'exportOwner')
+      .map(({ method, target_id: target, status }: Json) => [method, target, status]),
+    [
+      ['COMMAND', other.id, 200],
+      ['GET', other.id, 200],
+    ],
+  );
 });
 
 test('a store without a server is told, too', async () => {

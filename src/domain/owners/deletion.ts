@@ -12,6 +12,8 @@ export const DELETION = {
   elsewhereMs: SECOND_MS,
   /** Pause between looks at what is under way of an owner whose purge is due. */
   underWayMs: SECOND_MS,
+  /** How long a purge waits for the last hooks of sources: long enough for a server that is down for a while. */
+  hooksMs: DAY_MS,
 };
 
 /** Returns when an owner is purged whose deletion is asked for now. */

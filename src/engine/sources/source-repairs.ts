@@ -122,6 +122,9 @@ export class SourceRepairs {
     const { ownerId, sourceId, kind } = taken;
     const last = await this.#lastHook(taken);
     if (!(await this.#deps.store.getSource(ownerId, sourceId))) return 'gone';
+    // The purge waits for this change, and would delete the source after it.
+    const isPurged = (await this.#deps.store.getOwner(ownerId))?.deletion?.hasBegun ?? true;
+    if (isPurged) return this.#delete(taken, true);
     if (kind === 'update') return this.#goOn(taken, last);
     const isOff = last?.name === '$deactivate' && last.state !== 'cancelled';
     // A source that was never enabled, or whose hook threw, needs no deactivation.

@@ -19,6 +19,7 @@ import { listOwnTriggers } from '../resources/triggers.ts';
 import { releaseCallers } from '../runs/manual-runs.ts';
 import type { Warm } from '../runs/warm.ts';
 import { runHooks } from './hooks.ts';
+import type { LastHooks } from './last-hooks.ts';
 import type { SourceChanges } from './source-changes.ts';
 import { type PlannedSource, planSource, type SourcePlanDeps } from './source-plan.ts';
 import { described, noSource, type WrittenSource, wholeSource, written } from './source-writes.ts';
@@ -27,6 +28,7 @@ export interface SourceDeps extends SourcePlanDeps {
   readonly emit: Emit;
   readonly waiters: Waiters;
   readonly changes: SourceChanges;
+  readonly lastHooks: Pick<LastHooks, 'run'>;
   readonly warm: Warm;
   readonly wake: Wake;
 }
@@ -160,9 +162,10 @@ function refusedListener(code: 'malformed' | 'not_found', at: number, message: s
 
 /** Runs the last hook. Its error is recorded like a run's, and the deletion continues, also when the code cannot be loaded. */
 export async function deactivateLast(
-  deps: Pick<SourceDeps, 'store' | 'emit' | 'runner'>,
+  deps: Pick<SourceDeps, 'store' | 'emit' | 'runner' | 'lastHooks'>,
   whole: WholeSource,
 ): Promise<void> {
+  if (await deps.lastHooks.run(whole)) return;
   await orRefused(described(deps, whole).then((whole) => runHooks(deps, whole, ['deactivate'])));
 }
 

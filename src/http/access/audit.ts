@@ -1,4 +1,5 @@
-// Audit records of every request that may change something: one that needs a scope, and is not GET or HEAD.
+// Audit records of every request that may change something: one that needs a scope, and is not GET or HEAD; and of the export of an
+// owner, which takes everything out.
 //
 // A change is one transaction or several with hooks of code between them, so its record cannot be in the same transaction.
 // The record is written before the handler runs, and completed with the status of the answer. No change is without a record:
@@ -27,7 +28,8 @@ declare module 'fastify' {
   interface FastifySchema {
     /** The path parameter that names what is changed; `answer`: the id of the created record. */
     auditTarget?: string;
-    audits?: 'refusals';
+    /** `refusals`: only those. `reading`: each request, though it changes nothing. */
+    audits?: 'refusals' | 'reading';
   }
 }
 
@@ -73,7 +75,8 @@ const FIRST_REFUSAL = 400;
 const READING: readonly string[] = ['GET', 'HEAD'];
 
 function isAudited(request: FastifyRequest): boolean {
-  return !READING.includes(request.method) && !request.is404 && request.caller !== undefined && !request.isAudited;
+  const isChange = !READING.includes(request.method) || request.routeOptions.schema?.audits === 'reading';
+  return isChange && !request.is404 && request.caller !== undefined && !request.isAudited;
 }
 
 async function recordsOf(deps: HttpDeps, request: FastifyRequest): Promise<AuditRecord[]> {

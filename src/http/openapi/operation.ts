@@ -50,8 +50,8 @@ export interface OperationDoc<P extends TProperties, Q extends TProperties, B ex
   readonly put?: PutRules;
   /** What the audit log names: a path parameter (default: `id`), or `answer`: the id of the created record. */
   readonly auditTarget?: string;
-  /** Which requests leave an audit record: all but GET, or those alone that are refused. */
-  readonly audits?: 'refusals';
+  /** Which requests leave an audit record: all but GET, those alone that are refused, or each though it changes nothing. */
+  readonly audits?: 'refusals' | 'reading';
   /** Of a GET: the page of the dashboard where browsers are sent that come without a key. */
   readonly page?: PageOf;
   /** Of the answer, when it is not JSON. */

@@ -79,12 +79,7 @@ export function quotasToWire(
 ): Static<typeof QUOTAS> {
   return {
     owner_id: ownerId,
-    limits: {
-      processes: limits.processes,
-      cpu_seconds_per_minute: limits.cpuSecondsPerMinute,
-      requests_per_second: limits.requestsPerSecond,
-      stored_bytes: limits.storedBytes,
-    },
+    limits: quotasSet(limits),
     use: {
       processes: use.processes,
       cpu_seconds_per_minute: use.cpuSecondsPerMinute,
@@ -92,6 +87,16 @@ export function quotasToWire(
       stored_bytes: use.storedBytes,
       stored_bytes_at_ms: use.storedBytesAtMs,
     },
+  };
+}
+
+/** Returns the quotas alone, without what is used of them. */
+export function quotasSet(limits: Quotas): Static<typeof QUOTAS>['limits'] {
+  return {
+    processes: limits.processes,
+    cpu_seconds_per_minute: limits.cpuSecondsPerMinute,
+    requests_per_second: limits.requestsPerSecond,
+    stored_bytes: limits.storedBytes,
   };
 }
 

@@ -18,6 +18,11 @@ export interface OwnerSweep {
   readonly nextAtMs: number | null;
   /** Runs that hinder a purge: the node that executes one is to stop it. */
   readonly running: readonly { readonly ownerId: string; readonly run: number }[];
+  /**
+   * Enabled sources of owners whose purge has begun: each is to be deleted with its last hook. The purge waits for that, for
+   * DELETION.hooksMs at most.
+   */
+  readonly sources: readonly { readonly ownerId: string; readonly id: string }[];
   /** Owners whose purge is under way: their files outside the store are to be deleted before the next step. */
   readonly purging: readonly string[];
   /** Owners that are gone with all that they owned. */

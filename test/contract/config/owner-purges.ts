@@ -126,6 +126,40 @@ export function ownerPurgesContract(harness: Harness): void {
       );
     });
 
+    it('waits for the last hooks of enabled sources', async () => {
+      await using stage = await Stage.open(harness);
+      const other = await stage.neighbour();
+      const [source, kept] = [await other.source(), await stage.source()];
+      await deleteOf(other, DAY_MS);
+      deepEqual((await stage.store.sweepOwners(recordOn(stage))).sources, [], 'it can be restored');
+      stage.clock.advance(DAY_MS);
+      await sweepAll(stage);
+      const swept = await stage.store.sweepOwners(recordOn(stage));
+      deepEqual(swept.sources, [{ ownerId: other.owner.id, id: source.id }]);
+      ok(defined(swept.nextAtMs) > stage.clock.nowMs());
+      ok(await stage.store.getSource(other.owner.id, source.id));
+      equal(
+        await stage.store.beginSourceChange({ ownerId: other.owner.id, sourceId: source.id, kind: 'delete' }),
+        'begun',
+      );
+      equal(await stage.store.deleteSource(other.owner.id, source.id), true);
+      await purge(stage);
+      equal(await stage.store.getOwner(other.owner.id), undefined);
+      ok(await stage.store.getSource(stage.owner.id, kept.id));
+    });
+
+    it('waits for hooks no longer than it may', async () => {
+      await using stage = await Stage.open(harness);
+      const other = await stage.neighbour();
+      await other.source();
+      await deleteOf(other, 0);
+      await purge(stage);
+      ok(await stage.store.getOwner(other.owner.id));
+      stage.clock.advance(DELETION.hooksMs);
+      await purge(stage);
+      equal(await stage.store.getOwner(other.owner.id), undefined);
+    });
+
     it('frees nothing of an owner with the same name', async () => {
       await using stage = await Stage.open(harness);
       const first = await deleted(stage, 0);

@@ -79,6 +79,7 @@ test('a tick that fired during an update stays fired', async () => {
     waiters: {} as never,
     propStores: NO_PROP_STORES,
     changes: new SourceChanges({ store: store as Store, wake }),
+    lastHooks: { run: async () => false },
     warm: () => undefined,
     wake,
   });

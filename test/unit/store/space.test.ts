@@ -96,6 +96,7 @@ async function assertKept(path: string, { clock, place }: Filled): Promise<void>
 const NO_OWNERS = {
   ids: { next: () => '', secret: () => '' },
   cancelRun: async () => 'cancelled' as const,
+  deleteSource: async () => undefined,
   removeFiles: async () => undefined,
 };
 

@@ -4,6 +4,7 @@ import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { dataOf, operation } from '../../openapi/operation.ts';
 import { Type } from '../../schema/type.ts';
+import { ledgerToWire } from '../../wire/log/ledger.ts';
 
 const COUNT = Type.Integer({ examples: [0] });
 
@@ -31,18 +32,6 @@ export function addLedgerRoutes(app: App, { store }: HttpDeps): void {
     answer: dataOf(LEDGER),
   });
   app.get('/v1/ledger', { schema }, async ({ caller }) => {
-    const { emissions, runs, deliveries, errors } = await store.ledger(caller.ownerId);
-    return {
-      data: {
-        emissions,
-        runs: withTotal(runs),
-        deliveries: withTotal(deliveries),
-        errors: { captured: errors },
-      },
-    };
+    return { data: ledgerToWire(await store.ledger(caller.ownerId)) };
   });
-}
-
-function withTotal(counts: Readonly<Record<string, number>>): Record<string, number> {
-  return { ...counts, total: Object.values(counts).reduce((sum, count) => sum + count, 0) };
 }

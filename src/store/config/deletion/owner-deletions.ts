@@ -14,7 +14,7 @@ import type { ConfigCore } from '../config-database.ts';
 import { differs, FOR_UPDATE, raw, type Sql, sql } from '../sql.ts';
 import { get, type Steps, send, work } from '../steps.ts';
 import { restoreWatches } from '../watch/watches.ts';
-import { purgeBegins, purgeStep, removeOwner } from './purge.ts';
+import { purgeBeganMs, purgeBegins, purgeStep, removeOwner } from './purge.ts';
 
 /** How much waiting work one step cancels on SQLite, which does nothing else meanwhile. */
 const CANCELLED_PER_STEP = 1000;
@@ -26,7 +26,10 @@ const RUNNING_PER_STEP = 100;
 const OWNER = differs({ sqlite: '+owner_id', postgres: 'owner_id' });
 const OPEN = { run: raw(OPEN_RUN), delivery: raw(OPEN_DELIVERY) };
 
-const NOTHING: OwnerSweep = { isMore: false, nextAtMs: null, running: [], purging: [], purged: [] };
+/** Last hooks that run at a time, each in a process of its own. */
+const SOURCES_PER_STEP = 4;
+
+const NOTHING: OwnerSweep = { isMore: false, nextAtMs: null, running: [], sources: [], purging: [], purged: [] };
 const MORE: OwnerSweep = { ...NOTHING, isMore: true };
 
 const one = (ownerId: string): Sql => sql`SELECT * FROM owners WHERE id = ${ownerId}`;
@@ -75,6 +78,7 @@ function together(swept: readonly OwnerSweep[]): OwnerSweep {
     isMore: swept.some(({ isMore }) => isMore),
     nextAtMs: times.length === 0 ? null : Math.min(...times),
     running: swept.flatMap(({ running }) => running),
+    sources: swept.flatMap(({ sources }) => sources),
     purging: swept.flatMap(({ purging }) => purging),
     purged: swept.flatMap(({ purged }) => purged),
   };
@@ -94,11 +98,22 @@ async function sweepOwner(core: ConfigCore, owner: Owner, recordOf: PurgeRecord)
   }
   const underWay = await findUnderWay(core, id);
   if (underWay) return { ...underWay, nextAtMs: nowMs + DELETION.underWayMs };
+  const sources = await findEnabled(core, owner);
+  if (sources.length > 0) return { ...NOTHING, sources, nextAtMs: nowMs + DELETION.underWayMs };
   const step = await database.write((w) => purgeStep(w, id, database.moreOwned));
   if (step.kind === 'more') return { ...MORE, purging: [id] };
   if (step.kind === 'waits') return { ...NOTHING, nextAtMs: step.untilMs, purging: [id] };
   const isGone = await database.writeRouting(id, (w) => removeOwner(w, owner, recordOf));
   return { ...NOTHING, purged: isGone ? [owner] : [] };
+}
+
+/** Returns sources of an owner whose last hook is to run before the purge goes on. */
+async function findEnabled({ database, clock }: ConfigCore, { id: ownerId }: Owner): Promise<OwnerSweep['sources']> {
+  const row = await database.get(sql`SELECT purge FROM owners WHERE id = ${ownerId} AND purge IS NOT NULL`);
+  if (!row || clock.nowMs() >= purgeBeganMs(row) + DELETION.hooksMs) return [];
+  const rows = await database.all(sql`SELECT id FROM runnables WHERE owner_id = ${ownerId} AND substr(id, 1, 3) = 'dc_'
+    AND active = ${true} ORDER BY id LIMIT ${SOURCES_PER_STEP}`);
+  return rows.map((row) => ({ ownerId, id: text(row, 'id') }));
 }
 
 /** Cancels work that waits for listeners of the owner. Returns whether there was any. */

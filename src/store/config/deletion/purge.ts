@@ -42,6 +42,11 @@ export function purgeBegins(nowMs: number): string {
   return JSON.stringify({ begunAtMs: nowMs, isSecondRound: false, walk: FIRST_WALK } satisfies Purge);
 }
 
+/** Returns when the purge of an owner began, from its row. */
+export function purgeBeganMs(row: Readonly<Record<string, unknown>>): number {
+  return json<Purge>(row, 'purge').begunAtMs;
+}
+
 /** `waits`: nothing is left, and the second round begins at that time. `over`: nothing is left. */
 export type PurgeStep =
   | { readonly kind: 'more' }

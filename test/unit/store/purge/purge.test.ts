@@ -86,7 +86,7 @@ async function check({ full, clock }: Place, { open, execute, dump }: Database):
   const before = await dump();
   const owners = new Owners(before);
   await store.deleteOwner(doomed, { askedAtMs: clock.nowMs(), purgeAtMs: clock.nowMs() });
-  for (const ms of [0, DELETION.settledMs, DELETION.settledMs]) {
+  for (const ms of [0, DELETION.hooksMs, DELETION.settledMs]) {
     clock.advance(ms);
     while ((await store.sweepOwners(recordOf)).isMore);
   }

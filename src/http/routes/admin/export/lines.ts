@@ -10,6 +10,7 @@ import { entryOf, msOf, recordId } from '../../../../domain/ids.ts';
 import { LIMITS } from '../../../../domain/limits.ts';
 import { Refusal } from '../../../../domain/refusal.ts';
 import type { WholeSource, WholeWorkflow } from '../../../../domain/requests.ts';
+import type { GroupPlace } from '../../../../store/contract/error-groups.ts';
 import type { Page, PageQuery } from '../../../../store/contract/records.ts';
 import type { Store } from '../../../../store/contract/store.ts';
 import { accountToWire } from '../../../wire/accounts.ts';
@@ -17,10 +18,16 @@ import { auditToWire } from '../../../wire/audit.ts';
 import { dataStoreToWire, recordToWire } from '../../../wire/data-stores.ts';
 import { heartbeatToWire } from '../../../wire/heartbeats.ts';
 import { deliveryToWire } from '../../../wire/log/deliveries.ts';
+import { laterToWire } from '../../../wire/log/emissions.ts';
+import { groupWholeToWire } from '../../../wire/log/error-groups.ts';
+import { ledgerToWire } from '../../../wire/log/ledger.ts';
+import { operationToWire } from '../../../wire/log/operations.ts';
 import { redactionToWire } from '../../../wire/log/redaction.ts';
+import { replayResultToWire } from '../../../wire/log/replays.ts';
 import { runToWire } from '../../../wire/log/runs.ts';
 import { channelToWire } from '../../../wire/notices/channels.ts';
 import { keyToWire, ownerToWire } from '../../../wire/owners.ts';
+import { quotasSet } from '../../../wire/quotas.ts';
 import { sourceWholeToWire } from '../../../wire/sources.ts';
 import { subscriptionToWire } from '../../../wire/subscriptions.ts';
 import { webhookToWire } from '../../../wire/webhooks.ts';
@@ -76,6 +83,8 @@ async function* configuration(of: ExportedOwner, ownerId: string): AsyncGenerato
   const { store, urls } = of;
   const owner = await store.getOwner(ownerId);
   if (owner) yield lineOf('owner', ownerId, ownerToWire(owner));
+  const quotas = (await store.listQuotas()).get(ownerId);
+  if (quotas) yield lineOf('quotas', ownerId, { owner_id: ownerId, limits: quotasSet(quotas) });
   for (const key of await store.listKeys(ownerId)) yield lineOf('key', key.id, keyToWire(key));
   for (const [scopeId, redaction] of await store.redactionsOf(ownerId)) {
     yield lineOf('redaction', scopeId, { scope_id: scopeId, ...redactionToWire(redaction) });
@@ -102,6 +111,9 @@ async function* configuration(of: ExportedOwner, ownerId: string): AsyncGenerato
     );
   }
   yield* dataStores(store, ownerId);
+  yield* errorGroups(store, ownerId);
+  yield* operations(store, ownerId);
+  yield lineOf('ledger', ownerId, ledgerToWire(await store.ledger(ownerId)));
   for await (const one of each((page) => store.listAudit({ ownerId }, page))) {
     yield lineOf('audit_record', one.id, auditToWire(one));
   }
@@ -129,6 +141,12 @@ async function* runnables(of: ExportedOwner, ownerId: string): AsyncGenerator<Ex
   for await (const { id } of each((page) => store.listSources(ownerId, page))) {
     ids.push(id);
     yield lineOf('source', id, sourceWholeToWire(await of.getSource(ownerId, id), urls.endpointUrl, true));
+    for await (const page of numbered(
+      (query) => store.listLater(ownerId, id, query, true),
+      ({ entry }) => entry,
+    )) {
+      for (const one of page) yield lineOf('later_event', recordId(one.entry), laterToWire(one, true));
+    }
   }
   for (const runnableId of ids) {
     for await (const page of numbered(
@@ -152,6 +170,39 @@ async function* dataStores(store: Store, ownerId: string): AsyncGenerator<Export
       }
       if (items.length === 0) break;
       after = items.at(-1)?.key;
+    }
+  }
+}
+
+/** Yields groups as they stand. Those with new errors meanwhile go to the front: they may be missing, and their errors are not. */
+async function* errorGroups(store: Store, ownerId: string): AsyncGenerator<ExportLine> {
+  for (let after: GroupPlace | undefined; ; ) {
+    const query = { limit: LIMITS.pageRecords, ...(after === undefined ? {} : { after }) };
+    const { items } = await store.listErrorGroups({ ownerId, sort: 'last_seen' }, query);
+    for (const { id } of items) {
+      const whole = await store.getErrorGroup(ownerId, id);
+      if (whole) yield lineOf('error_group', id, groupWholeToWire(whole, []));
+    }
+    const last = items.at(-1);
+    if (last === undefined) return;
+    after = { value: last.lastEntry, id: last.id };
+  }
+}
+
+/** Yields operations, and what became of the errors of each replay. */
+async function* operations(store: Store, ownerId: string): AsyncGenerator<ExportLine> {
+  for await (const { id, kind } of each((page) => store.listOperations({ ownerId }, page))) {
+    const operation = await store.getOperation(ownerId, id);
+    if (!operation) continue;
+    yield lineOf('operation', id, operationToWire(operation));
+    if (kind !== 'replay') continue;
+    for await (const page of numbered(
+      (query) => store.listReplayResults({ ownerId, operationId: id }, query),
+      ({ entry }) => entry,
+    )) {
+      for (const one of page) {
+        yield lineOf('replay_result', `${id}/${one.entry}`, { operation_id: id, ...replayResultToWire(one) });
+      }
     }
   }
 }

@@ -40,9 +40,10 @@ export function addOwnerExport(app: App, deps: HttpDeps): void {
     id: 'exportOwner',
     tag: 'account',
     access: 'admin',
+    audits: 'reading',
     summary: 'Export everything of an owner',
     description:
-      'One JSON object a line: the owner, its keys (not themselves), redaction, workflows with their code and versions, sources, runs, webhooks, subscriptions, channels, accounts, heartbeats, data stores with their records, audit records, deliveries, and last all events that are kept, errors among them, oldest first, as text exactly as they are. Records are as the interface shows them to a key that may only read, so secrets are left out or masked, and what requests of code, mails and notices contain; variables of workflows (`env`) are in it. The last line is `{"end": {"complete", "cursor", "count"}}`; without it, or with `"complete": false`, go on with `after`. Also of an owner that is being deleted, until its purge. Needs the scopes `admin` and `read`.',
+      'One JSON object a line: the owner, its quotas, keys (not themselves), redaction, workflows with their code and versions, sources with events that are emitted later, runs, webhooks, subscriptions, channels, accounts, heartbeats, data stores with their records, groups of errors with their state, note and assignee, operations with what became of each replay, the ledger, audit records, deliveries, and last all events that are kept, errors among them, oldest first, as text exactly as they are. Records are as the interface shows them to a key that may only read, so secrets are left out or masked, and what requests of code, mails and notices contain; variables of workflows (`env`) are in it. The last line is `{"end": {"complete", "cursor", "count"}}`; without it, or with `"complete": false`, go on with `after`. Also of an owner that is being deleted, until its purge. The export itself has a record in the audit log. Needs the scopes `admin` and `read`.',
     params: idIn(PREFIX.owner, 'The owner.'),
     query: { after: Type.Optional(text({ description: 'Only lines behind this one: the `id` of a line.' })) },
     mediaType: 'application/x-ndjson',
