@@ -162,7 +162,14 @@ export const T = {
     title: 'Workflows',
     none: 'No workflows yet',
     noneText: 'Deploy an example from the overview, or a file of your own:',
-    columns: { name: 'Name', health: 'Last run', triggers: 'Triggers', changed: 'Changed' },
+    health: {
+      none: 'no run yet',
+      failed: (share: number) => `${Number((share * 100).toPrecision(2))} % failed`,
+      judged: (runs: number, failed: number, since: string) =>
+        `${failed} of the newest ${runs} runs that are over failed, since ${since}`,
+      p95: (took: string) => `p95 ${took}`,
+      most: (took: string) => `95 of 100 of these runs took at most ${took}, waits included`,
+    },
     active: 'active',
     inactive: 'inactive',
     activate: 'Activate',

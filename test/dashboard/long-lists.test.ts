@@ -19,7 +19,9 @@ async function answer(page: Page, noun: string, recordOf: (n: number) => object)
     (url) => url.pathname === `/v1/${noun}`,
     async (route) => {
       const { searchParams } = new URL(route.request().url());
-      const [from, limit] = [Number(searchParams.get('after') ?? 0), Number(searchParams.get('limit'))];
+      // A cursor of a page, or the id of a record.
+      const [, isId, after] = /^(p_)?(\d+)$/.exec(searchParams.get('after') ?? '') ?? [];
+      const [from, limit] = [Number(after ?? 0) + (isId ? 1 : 0), Number(searchParams.get('limit'))];
       const count = Math.max(0, Math.min(limit, ROWS - from));
       const data = Array.from({ length: count }, (_, n) => recordOf(from + n));
       const page_info = { total_count: ROWS, count, start_cursor: String(from), end_cursor: String(from + count) };
@@ -35,7 +37,16 @@ test('ten thousand workflows are a screen of rows', { skip }, async () => {
   await visiting(errand, async (visit) => {
     const { page } = visit;
     await visit.signIn();
-    await answer(page, 'workflows', (n) => ({ id: `p_${n}`, name: `Workflow ${n}`, active: true, updated_at: 1e9 }));
+    await answer(page, 'workflows', (n) => ({
+      ...{ id: `p_${n}`, name: `Workflow ${n}`, active: true },
+      health: {
+        last_run: { id: 'r_1', state: 'failed', created_at_ms: n },
+        runs: 100,
+        since_ms: n,
+        failed: n % 100,
+        p95_ms: n,
+      },
+    }));
     await visit.open('/workflows');
     await page.getByText('Workflow 0', { exact: true }).waitFor();
     const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
@@ -50,6 +61,7 @@ test('ten thousand workflows are a screen of rows', { skip }, async () => {
     await page.getByRole('searchbox').fill('Workflow 7777');
     await page.getByText('Workflow 7777', { exact: true }).waitFor();
     assert.equal(await rowsIn(page), 1);
+    await page.getByText('77 % failed').waitFor();
   });
 });
 

@@ -135,6 +135,25 @@ test('how long errors are kept is set on the page of their workflow', { skip }, 
   });
 });
 
+test('the list tells how workflows do', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await deploy(errand);
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/workflows');
+    const row = page.getByRole('listitem').filter({ hasText: 'Price orders' });
+    await row.filter({ hasText: 'no run yet' }).waitFor();
+    for (const lines of [1, 2, 1]) await order(workflow, lines);
+    await runsOf(errand, workflow, 'succeeded', 2);
+    await runsOf(errand, workflow, 'failed', 1);
+    await visit.open('/workflows');
+    await row.filter({ hasText: /33 % failed.*p95 [\d.]+ m?s.*succeeded/ }).waitFor();
+    const title = await row.getByText('33 % failed').getAttribute('title');
+    assert.match(String(title), /^1 of the newest 3 runs that are over failed, since /);
+  });
+});
+
 test('the editor completes what a step is given, and what the last run had', { skip }, async () => {
   await using errand = await newErrand();
   const workflow = await deploy(errand);

@@ -1,10 +1,15 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { Deployment, DeploymentChanges, Subscription } from '../../../src/client/client.ts';
+import type {
+  Workflow as ClientWorkflow,
+  Deployment,
+  DeploymentChanges,
+  Subscription,
+} from '../../../src/client/client.ts';
 import { call, query, send } from './http.ts';
 import { type Data, type Listed, readAll } from './list.ts';
 import type { Workflow } from './types.ts';
 
-const LISTED = ['id', 'name', 'active', 'updated_at'] as const satisfies readonly (keyof Workflow)[];
+const LISTED = ['id', 'name', 'active'] as const satisfies readonly (keyof Workflow)[];
 
 export type ListedWorkflow = Pick<Workflow, (typeof LISTED)[number]>;
 
@@ -14,6 +19,21 @@ export const workflowsQuery = queryOptions({
   queryFn: ({ signal }) => readAll<ListedWorkflow>('/v1/workflows', { include: LISTED.join() }, signal),
   staleTime: 30_000,
 });
+
+/** Of the page of workflows behind `after`, by their ids; undefined: of the newest. */
+export function workflowHealthQuery(after: string | undefined) {
+  return queryOptions({
+    queryKey: ['workflows', 'health', after ?? null],
+    queryFn: async ({ signal }) => {
+      const asked = { expand: 'health', include: 'id,health', limit: 100, after };
+      const path = `/v1/workflows${query(asked)}`;
+      const { data } = await call<Listed<Pick<ClientWorkflow, 'id' | 'health'>>>('GET', path, undefined, signal);
+      return new Map(data.flatMap(({ id, health }) => (health ? [[id, health] as const] : [])));
+    },
+    staleTime: 10_000,
+    refetchInterval: 30_000,
+  });
+}
 
 export function workflowQuery(id: string) {
   return queryOptions({

@@ -42,6 +42,8 @@ export function agoText(ms: number, now: number): string {
 
 const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
+export const localText = (ms: number): string => LOCAL.format(ms);
+
 /** How long ago; the local time and UTC when the pointer rests on it. */
 export function Ago({ ms }: { ms: number }) {
   const now = useNow();

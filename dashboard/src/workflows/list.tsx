@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { sessionQuery } from '../api/session.ts';
 import { workflowsQuery } from '../api/workflows.ts';
 import { useKeys } from '../app/keys.ts';
@@ -10,7 +10,7 @@ import { Command } from '../parts/copy.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { WholeList } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
-import { Ago } from '../parts/time.tsx';
+import { Health, pagesOf } from './health.tsx';
 
 export function WorkflowList() {
   const field = useRef<HTMLInputElement>(null);
@@ -18,6 +18,7 @@ export function WorkflowList() {
   const listed = useQuery(workflowsQuery);
   const { data: session } = useQuery(sessionQuery);
   useKeys({ '/': () => field.current?.focus() });
+  const pages = useMemo(() => pagesOf(listed.data ?? []), [listed.data]);
   const wanted = text.trim().toLowerCase();
   const found = listed.data?.filter(({ id, name }) => id === text.trim() || name.toLowerCase().includes(wanted));
   return (
@@ -48,7 +49,7 @@ export function WorkflowList() {
               <Empty icon="search" title={T.workflows.noMatch} />
             )
           }
-          row={({ id, name, active, updated_at }) => (
+          row={({ id, name, active }) => (
             <li key={id} className="group-link">
               <div className="grow cut">
                 <Link to="/workflows/$workflowId" params={{ workflowId: id }}>
@@ -56,11 +57,8 @@ export function WorkflowList() {
                 </Link>{' '}
                 {id === session?.owner.global_error_workflow_id && <span className="soft">{T.workflows.global}</span>}
               </div>
-              <code className="soft only-wide">{id}</code>
-              <Badge state={active ? 'active' : 'paused'} text={active ? T.workflows.active : T.workflows.inactive} />
-              <span className="soft">
-                <Ago ms={updated_at * 1000} />
-              </span>
+              {!active && <Badge state="paused" text={T.workflows.inactive} />}
+              <Health id={id} after={pages.get(id)} />
             </li>
           )}
         />
