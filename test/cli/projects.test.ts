@@ -95,7 +95,7 @@ test('the ledger is counted again from the rows', async () => {
   await using errand = await startErrand();
   await using shell = await openShell(null);
   const env = { ...errand.settings };
-  const { code, stdout, stderr } = await shell.run(['verify'], { env });
+  const { code, stdout, stderr } = await shell.run(['verify', '--json'], { env });
   assert.equal(code, 0, stderr);
   assert.equal(JSON.parse(stdout).ok, true);
 });
