@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { BARE_ENV } from '../support/bare-env.ts';
 import type { Json } from '../support/client.ts';
 
 const ENTRY = join(import.meta.dirname, '../../src/errand.ts');
@@ -40,7 +41,7 @@ export async function openShell(server: { readonly url: string; readonly key: st
   const start = (args: readonly string[], env: Record<string, string> = {}, input?: string) => {
     const child = spawn(process.execPath, [ENTRY, ...args], {
       cwd: home,
-      env: { PATH: process.env.PATH, HOME: home, ...(server === null ? {} : { ERRAND_API_KEY: server.key }), ...env },
+      env: { ...BARE_ENV, HOME: home, ...(server === null ? {} : { ERRAND_API_KEY: server.key }), ...env },
     });
     let [stdout, stderr] = ['', ''];
     child.stdout.on('data', (part) => {

@@ -5,6 +5,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { BARE_ENV } from '../support/bare-env.ts';
 import { connectMcp, type McpClient } from '../support/mcp/client.ts';
 import { freePort } from '../support/port.ts';
 import { shareErrand } from '../support/shared-errand.ts';
@@ -27,7 +28,7 @@ async function serve(shell: Shell, args: readonly string[], era?: 'legacy'): Pro
     command: process.execPath,
     args: [ENTRY, 'mcp', ...args],
     cwd: shell.home,
-    env: { PATH: process.env.PATH ?? '', HOME: shell.home },
+    env: { ...BARE_ENV, HOME: shell.home },
     stderr: 'ignore',
   });
   return connectMcp(transport, era);

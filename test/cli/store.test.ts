@@ -6,6 +6,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { BARE_ENV } from '../support/bare-env.ts';
 import { startErrand } from '../support/errand.ts';
 import { openShell, type Shell } from './command.ts';
 
@@ -110,7 +111,7 @@ const script = (() => {
 function inTerminal(shell: Shell, args: readonly string[], env: Record<string, string>): Promise<string> {
   const entry = join(import.meta.dirname, '../../src/errand.ts');
   const command = [process.execPath, entry, ...args].map((word) => `'${word}'`).join(' ');
-  const all = { PATH: process.env.PATH, HOME: shell.home, ...env };
+  const all = { ...BARE_ENV, HOME: shell.home, ...env };
   return new Promise((resolve) => {
     execFile('script', ['-qec', command, '/dev/null'], { env: all, cwd: shell.home }, (_error, stdout) =>
       resolve(stdout),

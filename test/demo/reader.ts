@@ -7,6 +7,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { BARE_ENV } from '../support/bare-env.ts';
 import { type Client, createClient } from '../support/client.ts';
 import { freePort } from '../support/port.ts';
 import { type ErrandProcess, spawnErrand } from '../support/process.ts';
@@ -101,7 +102,7 @@ async function type(blocks: readonly Block[], { cwd, errand }: Place): Promise<P
   const script = [PRELUDE, ...marked].join('').replaceAll(/\b(4400|8787)\b/g, (port) => ports.get(port) as string);
   const child = spawn('bash', ['-c', script], {
     cwd,
-    env: { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: cwd, PORT: ports.get('8787') },
+    env: { ...BARE_ENV, PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: cwd, PORT: ports.get('8787') },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
@@ -114,11 +115,11 @@ const PRELUDE = `
 set -euo pipefail
 at=0
 trap 'echo "the block in line $at failed" >&2' ERR
+open='"(queued|running|pending|sending)": ?[1-9]'
 settle() {
   for _ in $(seq 600); do
-    curl -sS -H "Authorization: Bearer $(cat data/api-key)" http://127.0.0.1:4400/v1/ledger | node -e '
-      const { runs, deliveries } = JSON.parse(require("fs").readFileSync(0)).data;
-      process.exit(runs.queued + runs.running + deliveries.pending + deliveries.sending ? 1 : 0);' && return
+    ledger=$(curl -sS -H "Authorization: Bearer $(cat data/api-key)" http://127.0.0.1:4400/v1/ledger)
+    if [[ $ledger == *'"sending"'* && ! $ledger =~ $open ]]; then return; fi
     sleep 0.05
   done
   return 1

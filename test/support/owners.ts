@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
+import { BARE_ENV } from './bare-env.ts';
 import { type Client, createClient, type Json } from './client.ts';
 import { type Errand, startErrand } from './errand.ts';
 import { createErrandOn, type ErrandActions } from './flows.ts';
@@ -47,7 +48,7 @@ export interface CommandResult {
 
 /** Runs `errand …` as a process of its own, on the settings of a service. */
 export function runCommand(errand: Errand, args: string[], more: Record<string, string> = {}): Promise<CommandResult> {
-  const env = { PATH: process.env.PATH ?? '', ...errand.settings, ...more };
+  const env = { ...BARE_ENV, ...errand.settings, ...more };
   return new Promise((resolve) => {
     execFile(process.execPath, [ENTRY, ...args], { env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });

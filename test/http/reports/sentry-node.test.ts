@@ -4,6 +4,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { BARE_ENV } from '../../support/bare-env.ts';
 import type { Json } from '../../support/client.ts';
 import { startErrand } from '../../support/errand.ts';
 import { runCommand } from '../../support/owners.ts';
@@ -13,7 +14,7 @@ const SHOP = join(import.meta.dirname, 'shop.ts');
 
 /** Runs the program to its end, which is an uncaught exception. */
 function runShop(dsn: string): Promise<{ code: number; stderr: string }> {
-  const env = { PATH: process.env.PATH ?? '', SENTRY_DSN: dsn };
+  const env = { ...BARE_ENV, SENTRY_DSN: dsn };
   return new Promise((resolve) => {
     execFile(process.execPath, [SHOP], { env }, (error, _stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stderr });
