@@ -17,10 +17,12 @@ const OF_POSTGRES = ['test/postgres/**/*.test.ts', 'test/{contract,unit/support}
 const AGAIN = [
   'test/http/{errors,forwarding,schedules}.test.ts',
   'test/http/interface/{filters,if-match,patch}.test.ts',
+  'test/cli/store.test.ts',
+  'test/client/{lists,operations,retries}.test.ts',
   'test/flows/ledger.test.ts',
   'test/flows/runs/{replay,run-retries,waits}.test.ts',
 ];
-const ALL_AGAIN = ['test/{http,flows,conformance}/**/*.test.ts'];
+const ALL_AGAIN = ['test/{http,flows,conformance,client}/**/*.test.ts'];
 
 /** Returns the test files that match one of the patterns, from the project's folder, sorted. */
 export function filesOf(patterns: readonly string[]): string[] {

@@ -43,7 +43,10 @@ export interface NewEmission {
   readonly test: boolean;
   /** One per original event, kept across retries, forwards and replays. Null: a trace begins with this emission. */
   readonly traceId: string | null;
-  /** The `traceparent` that the original event came with; kept like `traceId`. Null: none, or nothing is traced here. */
+  /**
+   * The `traceparent` that the original event came with, and behind a blank its `tracestate`; kept like `traceId`. Null: none, or
+   * nothing is traced here.
+   */
   readonly traceparent: string | null;
   /** Listeners (`p_`, `dc_`, `wh_`) whose runs or deliveries led to this emission, oldest first, each once. */
   readonly lineage: readonly string[];

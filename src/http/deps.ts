@@ -125,9 +125,18 @@ export interface OwnerQuotas {
 }
 
 export interface Tracing {
-  /** Handles a request that came with this `traceparent`; `answer` gets the header `traceresponse`. */
+  /** Handles a request that came with these headers; `answer` gets the header `traceresponse`. */
   during(
-    call: { readonly traceparent: string | undefined; readonly answer: (traceresponse: string) => void },
+    call: {
+      readonly traceparent: string | undefined;
+      readonly tracestate: string | undefined;
+      readonly answer: (traceresponse: string) => void;
+    },
+    handle: () => void,
+  ): void;
+  /** Handles such a request that is to bring an event. */
+  accepting(
+    call: { readonly method: string; readonly onAnswer: (answered: (status: number) => void) => void },
     handle: () => void,
   ): void;
 }

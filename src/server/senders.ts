@@ -21,8 +21,8 @@ export interface SenderPorts {
 export function createSenders({ smtpUrl, mailFrom: from, dataDir }: Config, ports: SenderPorts) {
   const { clock, random, log, addresses, tracing } = ports;
   const client = createGuardedClient({ addresses });
-  const traceparentOf = tracing?.sent.bind(tracing);
-  const poster = createPoster({ client, clock, version: VERSION, traceparentOf });
+  const contextOf = tracing?.sent.bind(tracing);
+  const poster = createPoster({ client, clock, version: VERSION, contextOf });
   const outboxDir = dataPaths(dataDir).outbox;
   const mailer = createMailer({ smtpUrl, from, outboxDir, clock, random, log });
   /** Deletes what is outside of the store of an owner. */

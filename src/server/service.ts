@@ -107,7 +107,7 @@ interface Surroundings {
 function buildParts(surroundings: Surroundings) {
   const { config, clock, random, ids, log, urls, spans } = surroundings;
   const { storing: store, shown, textFor, ...privacy } = createPrivacy(surroundings.store, { clock, ...urls });
-  const tracing = spans && new Tracing({ spans, clock, textFor });
+  const tracing = spans && new Tracing({ spans, clock, random, textFor });
   const limiter = new DeliveryLimiter();
   const roles = { runs: config.roles.has('run'), deliveries: config.roles.has('deliver') };
   const slots = new Slots(limiter, roles, (runnable) => readyRuns.ahead(runnable));

@@ -32,8 +32,13 @@ export interface PosterOptions {
   readonly version: string;
   /** Of the whole attempt, from the lookup to the last byte of the response, unless the webhook has its own timeout. */
   readonly timeoutMs?: number;
-  /** Returns the header `traceparent` of a delivery; undefined: nothing is traced. */
-  readonly traceparentOf?: ((delivery: ClaimedDelivery) => string) | undefined;
+  /** Returns the headers by which a delivery is part of a trace; undefined: nothing is traced. */
+  readonly contextOf?: ((delivery: ClaimedDelivery) => SentContext) | undefined;
+}
+
+interface SentContext {
+  readonly traceparent: string;
+  readonly tracestate: string | null;
 }
 
 const NOTHING: Exchanged = {
@@ -48,7 +53,7 @@ const NOTHING: Exchanged = {
 };
 
 export function createPoster(options: PosterOptions): Poster {
-  const { client, clock, version, timeoutMs = LIMITS.attemptTimeoutMs, traceparentOf } = options;
+  const { client, clock, version, timeoutMs = LIMITS.attemptTimeoutMs, contextOf } = options;
   const userAgent = `errand/${version}`;
   const sign = createSigner();
   const judge = judgedOnceASecond(client.addresses);
@@ -57,8 +62,8 @@ export function createPoster(options: PosterOptions): Poster {
   function prepare(delivery: ClaimedDelivery, nowMs: number): Prepared | Failure {
     const prepared = untraced(delivery, nowMs);
     // A test is no delivery, and in no trace.
-    const isTraced = traceparentOf !== undefined && delivery.trigger !== 'test' && !('outcome' in prepared);
-    return isTraced ? withTraceparent(prepared, traceparentOf(delivery)) : prepared;
+    const isTraced = contextOf !== undefined && delivery.trigger !== 'test' && !('outcome' in prepared);
+    return isTraced ? inContext(prepared, contextOf(delivery)) : prepared;
   }
 
   function untraced(delivery: ClaimedDelivery, nowMs: number): Prepared | Failure {
@@ -119,11 +124,13 @@ export function createPoster(options: PosterOptions): Poster {
   };
 }
 
-/** Returns the request with the header, unless the webhook or the code sets it itself. */
-function withTraceparent(prepared: Prepared, traceparent: string): Prepared {
+/** Returns the request with the headers, unless the webhook or the code sets a context itself. */
+function inContext(prepared: Prepared, { traceparent, tracestate }: SentContext): Prepared {
   const { headers } = prepared;
-  const isSet = headers.some((name, i) => i % 2 === 0 && name.toLowerCase() === 'traceparent');
-  return isSet ? prepared : { ...prepared, headers: ['traceparent', traceparent, ...headers] };
+  const isSet = headers.some((name, i) => i % 2 === 0 && /^trace(parent|state)$/i.test(String(name)));
+  if (isSet) return prepared;
+  const state = tracestate === null ? [] : ['tracestate', tracestate];
+  return { ...prepared, headers: ['traceparent', traceparent, ...state, ...headers] };
 }
 
 interface Times {

@@ -1,7 +1,6 @@
 // The command line as a whole: every command says what it does, and the documents and completions have them all.
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -82,25 +81,6 @@ test('every setting is an option of the start', () => {
   const options = new Set(start?.options.map(({ long }) => long));
   for (const { name } of SETTINGS)
     assert.ok(options.has(`--${name.slice(7).toLowerCase().replaceAll('_', '-')}`), name);
-});
-
-test('bash completes commands and options', async () => {
-  await using shell = await openShell(null);
-  const { stdout: script, code } = await shell.run(['completion', 'bash']);
-  assert.equal(code, 0);
-  await writeFile(join(shell.home, 'errand.bash'), script);
-  const complete = (line: string): Promise<string> => {
-    const words = line.split(' ');
-    const asked = `source ${shell.home}/errand.bash; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _errand; echo "\${COMPREPLY[*]}"`;
-    return new Promise((resolve) => execFile('bash', ['-c', asked], (_error, stdout) => resolve(stdout.trim())));
-  };
-  assert.equal(await complete('errand err'), 'errors');
-  assert.equal(await complete('errand errors gr'), 'groups');
-  assert.equal(await complete('errand errors groups m'), 'mute');
-  assert.equal(await complete('errand runs list --st'), '--state');
-  for (const name of ['zsh', 'fish'])
-    assert.ok((await shell.run(['completion', name])).stdout.includes('errand'), name);
-  assert.equal((await shell.run(['completion', 'tcsh'])).code, 2);
 });
 
 test('nothing to deploy is told as such', async () => {

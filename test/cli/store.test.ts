@@ -11,7 +11,7 @@ import { startErrand } from '../support/errand.ts';
 import { openShell, type Shell } from './command.ts';
 
 const IS_SHARED = process.env.TEST_STORE === 'postgres';
-const ONE_FILE = { skip: IS_SHARED && 'of a store that is a file' };
+const ONE_FILE = { skip: IS_SHARED && 'of a file' };
 
 /** Runs a server that has handled an event, and stops it. Returns the settings of its store. */
 async function used(t: TestContext): Promise<Record<string, string>> {

@@ -33,23 +33,28 @@ function wordsOf(command: Command, path = 'errand'): [path: string, words: reado
   return [own, ...command.commands.flatMap((sub) => wordsOf(sub, `${path} ${sub.name()}`))];
 }
 
+/** A shell whose start loads no completions has no `compdef`, which `complete` needs. */
+const ZSH = `(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
+autoload -U +X bashcompinit && bashcompinit
+`;
+
 /**
  * Returns the script for bash; zsh runs scripts for bash. The names of commands and options hold nothing that a shell would
  * read.
  */
 function bashScript(program: Command, shell: 'bash' | 'zsh'): string {
   const cases = wordsOf(program).map(([path, words]) => `    '${path}') words='${words.join(' ')}' ;;\n`);
-  return `${shell === 'zsh' ? 'autoload -U +X bashcompinit && bashcompinit\n' : ''}_errand() {
-  local path=errand words='' word i
+  return `${shell === 'zsh' ? ZSH : ''}_errand() {
+  local at=errand words='' word i
   for ((i = 1; i < COMP_CWORD; i++)); do
     word="\${COMP_WORDS[i]}"
-    case "$path $word" in
+    case "$at $word" in
 ${wordsOf(program)
   .slice(1)
-  .map(([path]) => `      '${path}') path="$path $word" ;;\n`)
+  .map(([path]) => `      '${path}') at="$at $word" ;;\n`)
   .join('')}    esac
   done
-  case "$path" in
+  case "$at" in
 ${cases.join('')}  esac
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
@@ -58,7 +63,8 @@ complete -o default -F _errand errand
 }
 
 function fishScript(program: Command): string {
-  const lines = ['complete -c errand -f'];
+  // Files stay among the completions where no command may follow: of "errand deploy", for instance.
+  const lines: string[] = [];
   const add = (command: Command, path: readonly string[]): void => {
     const seen = path.map((word) => `__fish_seen_subcommand_from ${word}`);
     const names = command.commands.map((sub) => sub.name());
@@ -66,11 +72,12 @@ function fishScript(program: Command): string {
       '; and ',
     );
     for (const sub of command.commands) {
-      lines.push(`complete -c errand -n '${isHere}' -a ${sub.name()} -d '${quoted(sub.description())}'`);
+      lines.push(`complete -c errand -f -n '${isHere}' -a ${sub.name()} -d '${quoted(sub.description())}'`);
     }
     for (const { long, description } of command.options) {
       if (long) lines.push(`complete -c errand -n '${isHere}' -l ${long.slice(2)} -d '${quoted(description)}'`);
     }
+    lines.push(`complete -c errand -n '${isHere}' -l help -d 'show what the command takes'`);
     for (const sub of command.commands) add(sub, [...path, sub.name()]);
   };
   add(program, []);

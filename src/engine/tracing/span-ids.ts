@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto';
 import type { Emission } from '../../domain/emission.ts';
 import { HEARTBEAT_FAILED, SILENT, UNHEALTHY } from '../../domain/watch/watch.ts';
-import { readTraceparent } from './traceparent.ts';
+import { contextOf } from './trace-context.ts';
 
 const TRACE_DIGITS = 32;
 const SPAN_DIGITS = 16;
@@ -18,8 +18,7 @@ export type Traced = Pick<
 
 /** Returns the trace that an emission belongs to: that of its `traceparent`, or one made of Errand's own trace id. */
 export function traceIdOf({ traceparent, traceId }: Pick<Traced, 'traceparent' | 'traceId'>): string {
-  const given = traceparent === null ? null : readTraceparent(traceparent);
-  return given?.traceId ?? digits(`trace ${traceId}`, TRACE_DIGITS);
+  return contextOf(traceparent)?.traceId ?? digits(`trace ${traceId}`, TRACE_DIGITS);
 }
 
 /** Names spans of the emission's store. Numbers of two stores may be equal, and both may take part in one trace. */
@@ -42,7 +41,7 @@ export function causeOf(emission: Traced): string | null {
   const ids = spanIdsOf(emission);
   if (causeRun !== null) return ids.run(causeRun);
   if (causeDelivery !== null) return ids.delivery(causeDelivery);
-  return traceparent === null ? null : (readTraceparent(traceparent)?.spanId ?? null);
+  return contextOf(traceparent)?.spanId ?? null;
 }
 
 /** Returns the span below which the emission's runs and deliveries are. */

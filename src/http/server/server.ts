@@ -61,6 +61,15 @@ export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds
     if (outage) refuse(req, res, problemTo(outage));
     else handle();
   };
+  /** Handles a request that is to bring an event; where traces are on, they tell that it was refused, too. */
+  const accepting = (req: IncomingMessage, res: ServerResponse, handle: () => void): void => {
+    const { tracing } = deps;
+    const onAnswer = (answered: (status: number) => void): void => {
+      res.once('finish', () => answered(res.statusCode));
+    };
+    if (!tracing) unlessOut(req, res, handle);
+    else tracing.accepting({ method: req.method ?? '', onAnswer }, () => unlessOut(req, res, handle));
+  };
   const handlerAround = (toFastify: RequestHandler): RequestHandler => {
     return (req, res) => {
       if (isClosing(req)) return;
@@ -69,16 +78,16 @@ export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds
       const fault = isTooFar ? TOO_FAR : headFault(req);
       if (fault) return refuse(req, res, problemTo(fault));
       const place = endpointHosts === null ? null : placeByHost(req, endpointHosts);
-      if (place) return unlessOut(req, res, () => ingress(req, res, place));
+      if (place) return accepting(req, res, () => ingress(req, res, place));
       const url = normalizeTarget(req);
-      if (url.startsWith('/e/')) unlessOut(req, res, () => ingress(req, res, placeByPath(url, publicUrl())));
+      if (url.startsWith('/e/')) accepting(req, res, () => ingress(req, res, placeByPath(url, publicUrl())));
       else if (url.startsWith('/r/')) unlessOut(req, res, () => resuming(req, res));
       else if (url.startsWith('/h/')) unlessOut(req, res, () => pinging(req, res));
       else if (url.startsWith('/n/')) unlessOut(req, res, () => noticeLinks(req, res));
       else {
         const project = url.startsWith('/api/') ? sentryPlace(url) : null;
         if (project === null) toFastify(req, res);
-        else unlessOut(req, res, () => sentry(req, res, project));
+        else accepting(req, res, () => sentry(req, res, project));
       }
     };
   };
@@ -100,11 +109,11 @@ export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds
 function tracedBy({ tracing }: HttpDeps, handle: RequestHandler): RequestHandler {
   if (!tracing) return handle;
   return (req, res) => {
-    const traceparent = req.headers.traceparent as string | undefined;
+    const { traceparent, tracestate } = req.headers as Readonly<Record<string, string | undefined>>;
     const answer = (traceresponse: string): void => {
       if (!res.headersSent) res.setHeader('traceresponse', traceresponse);
     };
-    tracing.during({ traceparent, answer }, () => handle(req, res));
+    tracing.during({ traceparent, tracestate, answer }, () => handle(req, res));
   };
 }
 
