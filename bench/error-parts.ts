@@ -71,6 +71,17 @@ function show(name: string, kind: StormKind, errors: number, of: Storm): void {
     note: `p50/p99 ${beside.p50.toFixed(1)}/${beside.p99.toFixed(1)} ms of ${beside.count}, idle ${idle.p50.toFixed(1)}/${idle.p99.toFixed(1)} ms of ${idle.count}`,
     ...below(ratio, GOAL, 'of idle'),
   });
+  for (const [what, { idle, beside }] of [
+    ['reads', of.reads],
+    ['events', of.events],
+  ] as const) {
+    add({
+      name: `28   … of those, ${what}, p99`,
+      value: beside.p99 / idle.p99,
+      unit: 'of idle',
+      note: `p50/p99 ${beside.p50.toFixed(1)}/${beside.p99.toFixed(1)} ms of ${beside.count}, idle ${idle.p50.toFixed(1)}/${idle.p99.toFixed(1)} ms of ${idle.count}`,
+    });
+  }
   const contention = yardstick.beside.p99 / yardstick.idle.p99;
   add({
     name: `28   … calls of a server that does nothing, p99`,

@@ -18,6 +18,9 @@ export interface Storm {
   /** Of another owner's calls, before the storm and until the last of its errors was captured. */
   readonly idle: Spread;
   readonly beside: Spread;
+  /** Of those, the calls that read, and the events that were sent. */
+  readonly reads: { readonly idle: Spread; readonly beside: Spread };
+  readonly events: { readonly idle: Spread; readonly beside: Spread };
   /** Of the same client's calls to a server that does nothing, in turn with the others: what the CPU alone costs them. */
   readonly yardstick: { readonly idle: Spread; readonly beside: Spread };
   /** Until the last request of the storm was taken, and until nothing was left to do. */
@@ -78,6 +81,8 @@ export async function storm({ kind, errors, seconds, env }: StormOptions): Promi
   return {
     idle: spreadOf(idle.took),
     beside: spreadOf(beside.took),
+    reads: { idle: spreadOf(idle.took.filter(isRead)), beside: spreadOf(beside.took.filter(isRead)) },
+    events: { idle: spreadOf(idle.took.filter(isEvent)), beside: spreadOf(beside.took.filter(isEvent)) },
     yardstick: { idle: spreadOf(idle.yardstick), beside: spreadOf(beside.yardstick) },
     takenSeconds: flooded.seconds,
     settledSeconds,
@@ -103,6 +108,10 @@ async function floodOf(bench: Bench, kind: StormKind): Promise<Omit<Flood, 'coun
     body: `{"workflow_id":"${workflow.id}","message":"the storm of order #","stack":"${stack}","original_event":{"order":1}}`,
   };
 }
+
+/** Of three calls of the other owner, the third sends an event. */
+const isEvent = (_took: number, index: number): boolean => index % 3 === 2;
+const isRead = (took: number, index: number): boolean => !isEvent(took, index);
 
 interface Calls {
   readonly took: number[];

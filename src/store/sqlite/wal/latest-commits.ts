@@ -32,8 +32,13 @@ export class LatestCommits {
     return this.#setup;
   }
 
+  /** Returns the latest commit that wrote anything but what is counted. */
+  get notCounted(): number {
+    return Math.max(this.#setup, this.#anything);
+  }
+
   /** Returns the latest commit that may have written rows of the owner. */
   ofOwner(ownerId: string): number {
-    return Math.max(this.#setup, this.#anything, this.#ofOwners.get(ownerId) ?? 0);
+    return Math.max(this.notCounted, this.#ofOwners.get(ownerId) ?? 0);
   }
 }

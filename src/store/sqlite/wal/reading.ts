@@ -37,6 +37,9 @@ const READS_OF_SETUP: ReadonlySet<string> = new Set([
   'redactionsOf',
 ]);
 
+/** Reads of tables that verbs of setup write, and ticks: neither events nor ends of runs. */
+const READS_OF_TRIGGERS: ReadonlySet<string> = new Set(['listTriggers']);
+
 /** Reads of rows of one owner, who is named first. */
 const READS_OF_OWNER: ReadonlySet<string> = new Set([
   'getEmission',
@@ -47,13 +50,13 @@ const READS_OF_OWNER: ReadonlySet<string> = new Set([
   'listEmissions',
   'listErrorGroups',
   'listRuns',
-  'listTriggers',
   'receipts',
 ]);
 
 /** Returns the latest commit that a read may have seen rows of; undefined: any commit. */
 function seenBy(name: string, given: readonly unknown[], { latest }: Pick<Batch, 'latest'>): number | undefined {
   if (READS_OF_SETUP.has(name)) return latest.ofSetup;
+  if (READS_OF_TRIGGERS.has(name)) return latest.notCounted;
   if (!READS_OF_OWNER.has(name)) return undefined;
   const [of] = given;
   const ownerId = typeof of === 'string' ? of : (of as { readonly ownerId: string }).ownerId;

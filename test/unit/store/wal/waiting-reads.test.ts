@@ -97,6 +97,7 @@ test('reads of what is set up wait for no run and no event, but for what is set 
     store.getSubscription(stage.owner.id, 'sub_none'),
     store.listTriggerSubscriptions(stage.owner.id, workflow.id),
     store.redactionsOf(stage.owner.id),
+    store.listTriggers(stage.owner.id, workflow.id),
     store.ownersWithRules(),
   ];
   const event = await commitHeld(place, () => stage.append(trigger.id));
@@ -123,19 +124,20 @@ test('the look-up of a key waits for no disk, and knows at once that the key is 
   await revoked.promise;
 });
 
-test('what is set up is written by verbs of its own alone', () => {
+test('what is set up is written by verbs of its own alone, and triggers by ticks, too', () => {
   const folder = join(import.meta.dirname, '../../../../src/store');
-  const writing =
-    /(INSERT\s+(OR \w+ )?INTO|UPDATE|DELETE\s+FROM)\s+(runnables|deployments|subscriptions|redactions)\b/i;
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-  const writers = files.filter((file) => writing.test(readFileSync(join(folder, file), 'utf8')));
-  ok(writers.includes(join('config', 'runnables.ts')));
   // Beside those: the migration of a new store, and the repair of one that no server has open.
   const known = /^(config|migrations|sqlite.migrations|sqlite.salvage)./;
-  deepEqual(
-    writers.filter((file) => !known.test(file)),
-    [],
-  );
+  const writersOf = (tables: string): string[] => {
+    const writing = new RegExp(`(INSERT\\s+(OR \\w+ )?INTO|UPDATE|DELETE\\s+FROM)\\s+(${tables})\\b`, 'i');
+    return files.filter((file) => writing.test(readFileSync(join(folder, file), 'utf8')));
+  };
+  const setup = writersOf('runnables|deployments|subscriptions|redactions');
+  ok(setup.includes(join('config', 'runnables.ts')));
+  const others = (writers: readonly string[]): string[] => writers.filter((file) => !known.test(file));
+  deepEqual(others(setup), []);
+  deepEqual(others(writersOf('triggers')), [join('log', 'ticks.ts')]);
 });
 
 test('owners beyond the bound wait for more than their own, never for less', () => {
@@ -145,6 +147,8 @@ test('owners beyond the bound wait for more than their own, never for less', () 
   latest.committed(1001, new Set(['counted']), ['o_1001']);
   deepEqual([latest.ofOwner('o_1'), latest.ofOwner('o_1001'), latest.ofSetup], [1001, 1001, 0]);
   latest.committed(1002, new Set(['counted', 'setup']), ['o_1']);
+  deepEqual([latest.ofOwner('o_1'), latest.ofSetup, latest.notCounted], [1002, 1002, 1002]);
   latest.committed(1003, new Set(['anything']), []);
-  deepEqual([latest.ofOwner('o_2'), latest.ofSetup], [1003, 1002]);
+  latest.committed(1004, new Set(['counted']), ['o_1']);
+  deepEqual([latest.ofOwner('o_2'), latest.ofSetup, latest.notCounted], [1003, 1002, 1003]);
 });
