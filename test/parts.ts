@@ -12,7 +12,11 @@ const SETUP = { sqlite: 'test/support/global-setup.ts', postgres: 'test/support/
 /** Wait for processes, packages and clocks most of their time: half of the time of all tests on SQLite. */
 const SLOW = ['test/{attacks,demo,deploy,package,prove,unit/store/move}/**/*.test.ts'];
 /** Half a minute of both cores each, or another version of Postgres: not part of `npm test`. */
-const RARE = ['test/postgres/faults/rarer.test.ts', 'test/contract/postgres-15.test.ts'];
+const RARE = [
+  'test/postgres/faults/rarer.test.ts',
+  'test/postgres/many-replays.test.ts',
+  'test/contract/postgres-15.test.ts',
+];
 const OF_POSTGRES = ['test/postgres/**/*.test.ts', 'test/{contract,unit/support}/postgres*.test.ts'];
 const AGAIN = [
   'test/http/{errors,forwarding,schedules}.test.ts',

@@ -28,8 +28,8 @@ export const USUAL_MIX: Readonly<Record<Kind, number>> = {
 export const A_CODE = `export default async ({ steps, $ }) => {
   const { n, kind, wait_ms } = steps.trigger.event.body;
   if (kind.startsWith('late')) await new Promise((resolve) => setTimeout(resolve, wait_ms));
-  if (kind.includes('emit')) $.send.emit({ n });
   const isReplay = steps.trigger.context.replay;
+  if (kind.includes('emit')) $.send.emit({ n, is_replay: isReplay });
   if (kind.endsWith('throw') && (!isReplay || n % 4 === 0)) throw new Error('event ' + n);
   if (kind.endsWith('throw') && n % 4 === 1) throw new Error('event ' + n + ' again');
   if (kind === 'exit' && !isReplay) process.exit(3);

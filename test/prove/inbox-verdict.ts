@@ -22,9 +22,18 @@ export interface InboxVerdict {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** `resolved`: groups that a caller has resolved. */
-export function judgeInbox(rows: Rows, resolved: ReadonlySet<string>): InboxVerdict {
-  return new InboxJudge(rows, resolved).verdict();
+export interface InboxEvidence {
+  readonly rows: Rows;
+  /** Groups that a caller has resolved. */
+  readonly resolved: ReadonlySet<string>;
+  /** Groups of which a caller was not told whether it has. */
+  readonly unanswered?: ReadonlySet<string>;
+  /** The store's clock was set: what came later may have an earlier time. */
+  readonly wasClockSet?: boolean;
+}
+
+export function judgeInbox(evidence: InboxEvidence): InboxVerdict {
+  return new InboxJudge(evidence).verdict();
 }
 
 const OUTCOMES = [
@@ -46,6 +55,8 @@ interface Selection {
 class InboxJudge {
   readonly #rows: Rows;
   readonly #resolved: ReadonlySet<string>;
+  readonly #unanswered: ReadonlySet<string>;
+  readonly #wasClockSet: boolean;
   #replayedTwice = 0;
   readonly #lost = new Findings();
   readonly #wrong = new Findings();
@@ -55,9 +66,11 @@ class InboxJudge {
   readonly #emissions: ReadonlyMap<number, EmissionRow>;
   readonly #resultsOf: ReadonlyMap<string, ResultRow[]>;
 
-  constructor(rows: Rows, resolved: ReadonlySet<string>) {
+  constructor({ rows, resolved, unanswered = new Set(), wasClockSet = false }: InboxEvidence) {
     this.#rows = rows;
     this.#resolved = resolved;
+    this.#unanswered = unanswered;
+    this.#wasClockSet = wasClockSet;
     const errors = rows.emissions.filter(({ name }) => name === '$errors');
     this.#errors = new Map(errors.map((error) => [error.entry, error]));
     this.#byGroup = grouped(errors, (error) => this.#groupOf(error));
@@ -126,14 +139,16 @@ class InboxJudge {
   /** By its owner, or by an operation for which all of its errors were fixed. None has come since. */
   #resolvedGroup({ id, last_entry: last, updated_at_ms: updatedMs }: GroupRow): void {
     const by = this.#rows.operations.filter((operation) => this.#fixes(operation, id, last));
-    if (by.length === 0 && !this.#resolved.has(id)) this.#wrong.add('group that nothing has resolved', id);
-    if (updatedMs < msOf(last)) this.#wrong.add('resolved group with an error since', id);
+    const mayBeByCaller = this.#resolved.has(id) || this.#unanswered.has(id);
+    if (by.length === 0 && !mayBeByCaller) this.#wrong.add('group that nothing has resolved', id);
+    if (!this.#wasClockSet && updatedMs < msOf(last)) this.#wrong.add('resolved group with an error since', id);
   }
 
   #fixes(operation: OperationRow, id: string, last: number): boolean {
     const { groupId: of } = selectionOf(operation);
     const { state, total, fixed, replayed_before: before } = operation;
-    return of === id && state === 'done' && fixed > 0 && fixed + before === total && last <= operation.last_entry;
+    // Another operation may have fixed all of them before.
+    return of === id && state === 'done' && total > 0 && fixed + before === total && last <= operation.last_entry;
   }
 
   #parts({ id, n }: GroupRow, kind: 'hours' | 'deployments', partOf: (error: EmissionRow) => string | null): void {

@@ -19,12 +19,15 @@ const ROUNDS = 5;
 export interface Inbox {
   /** Groups that were resolved by request. */
   readonly resolved: ReadonlySet<string>;
+  /** Those of which it is not known: the request had no answer, or 503. */
+  readonly unanswered: ReadonlySet<string>;
   stop(): Promise<void>;
 }
 
 /** Acts until it is stopped. `clientOf`: one that may be asked now; what it does not answer may have happened. */
-export function workOnErrors(clientOf: () => Client | undefined, { a }: Arrangement, dice: Dice): Inbox {
+export function workOnErrors(clientOf: () => Client | undefined, { a }: Pick<Arrangement, 'a'>, dice: Dice): Inbox {
   const resolved = new Set<string>();
+  const unanswered = new Set<string>();
   let isStopped = false;
   const working = (async () => {
     while (!isStopped) {
@@ -36,16 +39,17 @@ export function workOnErrors(clientOf: () => Client | undefined, { a }: Arrangem
 
   async function act(client: Client): Promise<void> {
     const { data: groups } = await client.get(`/v1/error_groups?emitter_id=${a}&limit=100`);
-    const { data: all } = await client.get('/v1/operations?kind=replay&limit=100');
-    const open = all.filter(({ state }: Json) => state === 'running' || state === 'paused');
+    const open = (await replayOperations(client)).filter(({ state }) => state === 'running' || state === 'paused');
     const action: Action = dice.pick(ACTIONS);
     const [group, operation] = [anyOf(groups), anyOf(open)];
     if (action === 'replay' && group && open.length < MOST_OPEN) {
       const order = { group_id: group.id, canary: dice.between(0, 1), ordered: dice.next() < 0.1 };
       await client.request('POST', '/v1/replays', order);
     } else if (action === 'resolve' && group) {
+      unanswered.add(group.id);
       const { status } = await client.request('PUT', `/v1/error_groups/${group.id}`, { state: 'resolved' });
       if (status === 200) resolved.add(group.id);
+      if (status < 500) unanswered.delete(group.id);
     } else if (action !== 'replay' && action !== 'resolve' && operation) {
       await client.request('POST', `/v1/operations/${operation.id}/${action}`);
     }
@@ -55,6 +59,7 @@ export function workOnErrors(clientOf: () => Client | undefined, { a }: Arrangem
 
   return {
     resolved,
+    unanswered,
     stop: async () => {
       isStopped = true;
       await working;
@@ -62,8 +67,19 @@ export function workOnErrors(clientOf: () => Client | undefined, { a }: Arrangem
   };
 }
 
+/** Returns all operations that replay errors. */
+async function replayOperations(client: Client): Promise<Json[]> {
+  const all: Json[] = [];
+  for (let after = ''; ; ) {
+    const { data, page_info: page } = await client.get(`/v1/operations?kind=replay&limit=100${after}`);
+    all.push(...data);
+    if (data.length < 100) return all;
+    after = `&after=${page.end_cursor}`;
+  }
+}
+
 export interface Repair {
-  readonly arrangement: Arrangement;
+  readonly arrangement: Pick<Arrangement, 'a'>;
   readonly resolved: ReadonlySet<string>;
   readonly wrong: Findings;
   readonly deadlineMs: number;
@@ -74,7 +90,7 @@ export interface Repair {
 /** Returns how many rounds of replays it took until every group of workflows was resolved. */
 export async function repairAll(client: Client, repair: Repair): Promise<number> {
   const { arrangement, resolved, wrong, deadlineMs, disturb } = repair;
-  for (const { id, state } of (await client.get('/v1/operations?kind=replay&limit=100')).data) {
+  for (const { id, state } of await replayOperations(client)) {
     if (state === 'paused') await client.post(`/v1/operations/${id}/resume`);
   }
   await settle(client, deadlineMs);
@@ -98,7 +114,7 @@ export async function repairAll(client: Client, repair: Repair): Promise<number>
     for (let isPaused = true; isPaused; ) {
       await settle(client, deadlineMs);
       isPaused = false;
-      for (const { id, state } of (await client.get('/v1/operations?kind=replay&limit=100')).data) {
+      for (const { id, state } of await replayOperations(client)) {
         if (state !== 'paused') continue;
         isPaused = true;
         await client.post(`/v1/operations/${id}/resume`);

@@ -66,10 +66,11 @@ class Judge {
     this.#deliveries();
     this.#wholeness();
     this.#ledger();
-    const inbox = judgeInbox(this.#evidence.rows, this.#evidence.resolved);
+    const { rows, resolved } = this.#evidence;
+    const inbox = judgeInbox({ rows, resolved });
     this.#lost.addAll(inbox.lost);
     this.#wrong.addAll(inbox.wrong);
-    const { emissions, runs, deliveries, attempts } = this.#evidence.rows;
+    const { emissions, runs, deliveries, attempts } = rows;
     const counts = {
       events_sent: this.#evidence.sent.size,
       events_accepted: [...this.#evidence.sent.values()].filter((s) => s.outcome === 'accepted').length,

@@ -25,18 +25,20 @@ export function Retention({ workflow: { id, settings }, canWrite }: { workflow: 
       <div className="card-head">
         <h2>{words.title}</h2>
       </div>
-      <fieldset className="bare stack-16 card-body" disabled={!canWrite}>
-        <p className="soft">{words.text}</p>
-        <NumberField label={words.days} hint={words.hint} {...DAYS} value={days} set={setDays} />
-        <NumberField label={words.newest} hint={words.hint} {...NEWEST} value={newest} set={setNewest} />
-        {canWrite && (
-          <div>
-            <Button type="submit" size="xs" variant="default">
-              {words.save}
-            </Button>
-          </div>
-        )}
-      </fieldset>
+      <div className="card-body">
+        <fieldset className="bare stack-16" disabled={!canWrite}>
+          <p className="soft">{words.text}</p>
+          <NumberField label={words.days} hint={words.hint} {...DAYS} value={days} set={setDays} />
+          <NumberField label={words.newest} hint={words.hint} {...NEWEST} value={newest} set={setNewest} />
+          {canWrite && (
+            <div>
+              <Button type="submit" size="xs" variant="default">
+                {words.save}
+              </Button>
+            </div>
+          )}
+        </fieldset>
+      </div>
     </form>
   );
 }

@@ -96,8 +96,8 @@ function Whole({ workflow }: { workflow: Workflow }) {
         <div className="stack-16">
           <Triggers workflow={workflow} />
           <Links id={id} />
-          <Retention key={workflow.updated_at} workflow={workflow} canWrite={canWrite} />
           <Versions workflow={workflow} canWrite={canWrite} />
+          <Retention key={workflow.updated_at} workflow={workflow} canWrite={canWrite} />
         </div>
       </div>
       {isRunning && <RunDialog workflowId={id} close={() => setRunning(false)} />}

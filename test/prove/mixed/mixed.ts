@@ -1,12 +1,16 @@
-// The round of all faults: servers under mixed load, one fault after the other by a plan, and then rest. What must be true
-// is told by a witness that sees the API alone, and by `errand store check` when all is over.
+// The round of all faults: servers under mixed load, while groups of errors are resolved and replayed, one fault after the other
+// by a plan, and then rest. Then the code is repaired, and errors are replayed until all groups are resolved, with a kill in the
+// middle. What must be true is told by a witness that sees the API alone, by `errand store check` when all is over, and of groups
+// and replays by the rows.
 
 import { loadavg } from 'node:os';
-import { createClient } from '../../support/client.ts';
+import { type Client, createClient } from '../../support/client.ts';
 import { settle } from '../api-check.ts';
 import { Findings } from '../findings.ts';
+import { judgeInbox } from '../inbox-verdict.ts';
 import { Load, NONE } from '../load.ts';
-import { createDice } from '../random.ts';
+import { createDice, type Dice } from '../random.ts';
+import { type Inbox, repairAll, workOnErrors } from '../replays.ts';
 import { API_KEY, type Server } from '../server.ts';
 import { arrangeMixed } from './arrangement.ts';
 import { startBusy } from './busy.ts';
@@ -53,25 +57,28 @@ export async function mixedOnPostgres(options: MixedOptions): Promise<MixedResul
 }
 
 async function go(options: MixedOptions, place: Place): Promise<MixedResult> {
-  const { servers, weights, judgedBy, check } = place;
+  const { servers, weights, judgedBy, check, readRows } = place;
   await using receivers = await Receivers.start(createDice(options.seed + 1));
   await using _busy = await startBusy(options.load);
   const wrong = new Findings();
   const ground: Ground = { ...place, receivers, wrong, kills: 0, loads: [] };
   let load: Load | undefined;
   let watch: LedgerWatch | undefined;
+  let inbox: Inbox | undefined;
   try {
     await Promise.all(servers.map((server) => server.start().ready));
     const client = createClient((servers[0] as Server).url, API_KEY);
     const arrangement = await arrangeMixed(client, receivers);
     load = new Load({ origins: servers.map(({ url }) => url), path: arrangement.path }, createDice(options.seed + 2));
     watch = new LedgerWatch(servers);
+    inbox = workOnErrors(anyOf(servers, createDice(options.seed + 3)), arrangement, createDice(options.seed + 4));
     load.set(PACE);
     const kinds = await breakThings(options, ground, weights);
     await setClocksRight(ground);
     receivers.getWell();
     load.set(NONE);
     await load.stop();
+    await inbox.stop();
     await allRun(ground);
     const stoppedAt = Date.now();
     // Its ticks would never come to rest.
@@ -79,14 +86,22 @@ async function go(options: MixedOptions, place: Place): Promise<MixedResult> {
     // What still stands after that is told by the witness, as stuck.
     await settle(client, SETTLE_MS).catch((error: Error) => wrong.add('no rest', error.message));
     const settledMs = Date.now() - stoppedAt;
+    const disturb = () => killAmidReplays(ground);
+    const { resolved, unanswered } = inbox;
+    await repairAll(client, { arrangement, resolved, wrong, deadlineMs: SETTLE_MS, disturb }).catch((error: Error) =>
+      wrong.add('errors that could not be replayed', error.message),
+    );
     await watch.stop();
-    const testimony = await testify({ server: servers[0] as Server, load, receivers, arrangement, ...judgedBy(kinds) });
+    const allowed = judgedBy(kinds);
+    const testimony = await testify({ server: servers[0] as Server, load, receivers, arrangement, ...allowed });
     for (const server of servers) await endInOrder(server, wrong);
     // The key lies in the data dir, and not with whoever checks.
     const flaws = (await check()).filter(({ check: name }) => name !== 'secret_key');
     for (const { check: name, detail, count } of flaws) wrong.add(`store check: ${name}`, `${count} × ${detail}`);
-    for (const findings of [watch.findings, wrong]) testimony.wrong.addAll(findings);
-    const counts = { ...testimony.counts, looks_at_the_ledger: watch.looks };
+    const told = judgeInbox({ rows: await readRows(), resolved, unanswered, wasClockSet: allowed.mayWakeEarly });
+    testimony.lost.addAll(told.lost);
+    for (const findings of [watch.findings, wrong, told.wrong]) testimony.wrong.addAll(findings);
+    const counts = { ...testimony.counts, ...told.counts, looks_at_the_ledger: watch.looks };
     return {
       ...testimony,
       counts,
@@ -98,9 +113,26 @@ async function go(options: MixedOptions, place: Place): Promise<MixedResult> {
     };
   } finally {
     await watch?.stop();
+    await inbox?.stop();
     await load?.stop();
     await Promise.all(servers.map((server) => server.kill()));
   }
+}
+
+/** Returns what finds a server that may be asked now. */
+function anyOf(servers: readonly Server[], dice: Dice): () => Client | undefined {
+  return () => {
+    const ready = servers.filter(({ isRunning, life }) => isRunning && life.readyAt !== null);
+    const server = ready[dice.between(0, ready.length - 1)];
+    return server && createClient(server.url, API_KEY);
+  };
+}
+
+/** The one that is not asked, where there are several. */
+async function killAmidReplays(ground: Ground): Promise<void> {
+  ground.kills++;
+  await (ground.servers.at(-1) as Server).kill();
+  await allRun(ground);
 }
 
 async function breakThings(

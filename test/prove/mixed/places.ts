@@ -7,6 +7,7 @@ import { folderOutside } from '../../../src/server/code-isolation.ts';
 import { type Cutter, startCutter } from '../../support/postgres/cut.ts';
 import { Disk } from '../disk.ts';
 import { ShiftedClock } from '../hooks/shifted-clock.ts';
+import { type Rows, readRows } from '../rows.ts';
 import { Server } from '../server.ts';
 import type { Ground } from './faults.ts';
 import { type FaultKind, ON_DATABASE, ON_PROCESSES, ON_SEVERAL } from './plan.ts';
@@ -19,6 +20,8 @@ export interface Place extends Pick<Ground, 'servers' | 'cutters' | 'database' |
   readonly judgedBy: (kinds: Kinds) => Allowances;
   /** What the store says of itself when all servers have ended. */
   readonly check: () => Promise<readonly { check: string; detail: string; count: number }[]>;
+  /** What is in it then. */
+  readonly readRows: () => Promise<Rows>;
 }
 
 interface Wanted {
@@ -26,6 +29,7 @@ interface Wanted {
 }
 
 const NODES = 3;
+const PROGRAM = join(import.meta.dirname, '../../..');
 const DISK_MB = 1024;
 /** Of the database's disk. */
 const SPARE_MB = 512;
@@ -65,12 +69,14 @@ export async function placeOnFile(parts: AsyncDisposableStack, { hasDisk = false
       mayWakeEarly: kinds.has('clock forward') || kinds.has('clock back'),
     }),
     check: async () => (await checkSqlite(join(dataDir, 'errand.db'))).findings,
+    readRows: async () => readRows(dataDir),
   };
 }
 
 /** Each node has a network of its own to the database, and a clock. Of the database, the log lies on another disk. */
 export async function placeOnPostgres(parts: AsyncDisposableStack, { hasDisk = false }: Wanted): Promise<Place> {
   const { checkPostgres } = await import('../../../src/store/postgres/maintenance/check.ts');
+  const { readPostgresRows } = await import('../postgres/rows.ts');
   const { disk, database, url } = hasDisk ? await databaseOnDisk(parts) : await databaseAnywhere(parts);
   const folder = await newFolder(parts);
   const cutters: Cutter[] = [];
@@ -96,6 +102,7 @@ export async function placeOnPostgres(parts: AsyncDisposableStack, { hasDisk = f
     // The database's clock alone counts, and it is right.
     judgedBy: () => ({ mayFailToStart: false, mayWakeEarly: false }),
     check: async () => (await checkPostgres(url)).findings,
+    readRows: () => readPostgresRows({ url, program: PROGRAM, rescues: 0 }),
   };
 }
 

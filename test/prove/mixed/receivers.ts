@@ -15,7 +15,7 @@ const REFUSED_PART: Readonly<Record<Manner, number>> = { fine: 0, failing: 0.3, 
 
 export interface Received {
   /** By webhook-id. */
-  readonly ids: Map<string, { n: number; isError: boolean; taken: number; refused: number }>;
+  readonly ids: Map<string, { n: number; isError: boolean; isReplay: boolean; taken: number; refused: number }>;
 }
 
 export class Receivers implements AsyncDisposable {
@@ -72,10 +72,11 @@ export class Receivers implements AsyncDisposable {
     const told = JSON.parse(Buffer.concat(chunks).toString());
     const isError = told.error !== undefined;
     const n = (isError ? told.original_event.body.n : told.n) as number;
+    const isReplay = (isError ? told.original_context.replay : told.is_replay) as boolean;
     const { ids } = this.received[manner];
     const id = request.headers['webhook-id'] as string;
     const known = ids.get(id);
-    const seen = known ?? { n, isError, taken: 0, refused: 0 };
+    const seen = known ?? { n, isError, isReplay, taken: 0, refused: 0 };
     ids.set(id, seen);
     const isRefused = !this.#isWell && known === undefined && this.#dice.next() < REFUSED_PART[manner];
     if (!isRefused) {

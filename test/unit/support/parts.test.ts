@@ -21,6 +21,7 @@ test('what is rare is named in full', () => {
   assert.deepEqual(ownFiles('postgres:all'), [
     'test/contract/postgres-15.test.ts',
     'test/postgres/faults/rarer.test.ts',
+    'test/postgres/many-replays.test.ts',
   ]);
 });
 
