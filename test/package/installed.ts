@@ -29,8 +29,8 @@ export interface Installed extends AsyncDisposable {
   pinned(): Promise<string>;
   /** Runs the installed command, and returns what it prints. */
   errand(args: string[], env?: Record<string, string>): Promise<string>;
-  /** `errand start`, until it listens. */
-  start(env: Record<string, string>): Promise<Server>;
+  /** `errand start`, until it listens. `node`: the Node.js that runs it. */
+  start(env: Record<string, string>, node?: string): Promise<Server>;
   /** Runs a program of the user's, a module of JavaScript, and returns what it prints as JSON. */
   program(code: string, ...args: string[]): Promise<unknown>;
   /** What the compiler says of a program in TypeScript that uses the package. */
@@ -104,8 +104,13 @@ function installedAt(dir: string): Omit<Installed, 'packed' | typeof Symbol.asyn
     dir,
     pinned: () => pinnedBy(join(dir, 'node_modules/errand')),
     errand: async (args, env = {}) => (await run(command, args, { cwd: dir, env: { PATH, ...env } })).stdout,
-    start: async (env) => {
-      const child = spawn(command, ['start'], { cwd: dir, env: { PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    start: async (env, node = process.execPath) => {
+      const path = `${join(node, '..')}:${process.env.PATH}`;
+      const child = spawn(node, [command, 'start'], {
+        cwd: dir,
+        env: { PATH: path, ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
       const exited = once(child, 'exit');
       let [stdout, stderr] = ['', ''];
       child.stderr.on('data', (part) => {

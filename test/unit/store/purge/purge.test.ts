@@ -2,17 +2,21 @@
 // has a row of that owner left, and all other rows are as they were. A table without a row of that owner is named, too: a new one
 // is to be filled (here or in full-store.ts) and purged (store/config/deletion/purged-tables.ts).
 
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { DELETION } from '../../../../src/domain/owners/deletion.ts';
-import type { PurgeRecord } from '../../../../src/store/contract/owner-deletions.ts';
 import type { Store } from '../../../../src/store/contract/store.ts';
 import { none } from '../../../contract/fixtures.ts';
 import { queryOn } from '../../../support/postgres/databases.ts';
 import { openTestStore } from '../../../support/postgres/store.ts';
 import { openFull } from '../full-store.ts';
 import { move, type Place, place } from '../place.ts';
+import { recordOf } from './purge-record.ts';
 
 type Row = Readonly<Record<string, string>>;
 /** The rows of each table, each cell as text. */
@@ -24,8 +28,28 @@ const OF_NOBODY: readonly string[] = ['commit_markers', 'errand_schema', 'meta',
 /** Becomes the first owner of the store, which is never deleted. */
 const FIRST = `INSERT INTO owners (id, name, digest_window_ms, created_at_ms, updated_at_ms) VALUES ('u_0', 'first', 0, 0, 0)`;
 
-test('a purge leaves nothing in any table of SQLite', async (t) => {
-  const here = await place(t);
+test('a purge leaves nothing in any table of SQLite', async (t) => check(await onSqlite(t)));
+test('a purge leaves nothing in any table of Postgres', async (t) => check(await onPostgres(t)));
+
+test('a purge of much on SQLite goes on behind kills', async (t) => check(await onSqlite(t, MANY), KILLED_AT));
+test('a purge of much on Postgres goes on behind kills', async (t) => check(await onPostgres(t, MANY), KILLED_AT));
+
+/** Events and runs, besides what else is there. */
+const MANY = 20_000;
+/** After so many steps, a process that purges is killed, and the next one goes on. */
+const KILLED_AT = [1, 1, 2];
+
+interface Database {
+  readonly here: Place;
+  /** For another process. */
+  readonly where: string;
+  open(): Promise<Store>;
+  execute(sql: string): Promise<void>;
+  dump(): Promise<Dump>;
+}
+
+async function onSqlite(t: TestContext, more = 0): Promise<Database> {
+  const here = await place(t, more);
   const execute = async (sql: string): Promise<void> => {
     const db = new DatabaseSync(here.path);
     db.exec(sql);
@@ -35,11 +59,11 @@ test('a purge leaves nothing in any table of SQLite', async (t) => {
     WHERE id NOT IN (SELECT webhook_id FROM webhook_health)`);
   for (const { owner } of here.full.stages) await execute(fillMore(owner.id, { names: 'flags', values: '0' }));
   const open = () => openFull(here.path, here.clock);
-  await check(here, { open, execute, dump: async () => dumpSqlite(here.path) });
-});
+  return { here, where: here.path, open, execute, dump: async () => dumpSqlite(here.path) };
+}
 
-test('a purge leaves nothing in any table of Postgres', async (t) => {
-  const here = await place(t);
+async function onPostgres(t: TestContext, more = 0): Promise<Database> {
+  const here = await place(t, more);
   equal((await move(here)).status, 0);
   const execute = async (sql: string): Promise<void> => void (await queryOn(here.url, sql));
   for (const { owner } of here.full.stages) {
@@ -49,8 +73,8 @@ test('a purge leaves nothing in any table of Postgres', async (t) => {
     await execute(`INSERT INTO versions (owner_id, version) VALUES ('${owner.id}', 1) ON CONFLICT DO NOTHING`);
   }
   const open = () => openTestStore({ url: here.url, clock: here.clock });
-  await check(here, { open, execute, dump: () => dumpPostgres(here.url) });
-});
+  return { here, where: here.url, open, execute, dump: () => dumpPostgres(here.url) };
+}
 
 /** Returns SQL that fills what full-store.ts leaves empty. `flags`: columns of an emission that the databases have in their own ways. */
 function fillMore(ownerId: string, flags: { readonly names: string; readonly values: string }): string {
@@ -69,23 +93,29 @@ function fillMore(ownerId: string, flags: { readonly names: string; readonly val
         FROM emissions ${of} ORDER BY entry DESC LIMIT 1`;
 }
 
-interface Database {
-  open(): Promise<Store>;
-  execute(sql: string): Promise<void>;
-  dump(): Promise<Dump>;
-}
-
-async function check({ full, clock }: Place, { open, execute, dump }: Database): Promise<void> {
+async function check({ here, where, open, execute, dump }: Database, killedAt: readonly number[] = []): Promise<void> {
+  const { full, clock } = here;
   await execute(FIRST);
-  const [doomed, kept] = full.stages.map(({ owner }) => owner.id) as [string, string];
-  const store = await open();
-  await store.rescue(none());
-  while (await store.sweepData());
+  const ids = full.stages.map(({ owner }) => owner.id);
+  const first = await open();
+  await first.rescue(none());
+  while (await first.sweepData());
   // Another generation of its records is still to be deleted.
   await execute('INSERT INTO data_gone (store_id, generation) SELECT id, 0 FROM data_stores');
   const before = await dump();
   const owners = new Owners(before);
-  await store.deleteOwner(doomed, { askedAtMs: clock.nowMs(), purgeAtMs: clock.nowMs() });
+  // The one that has most.
+  const [doomed, kept] = ids.toSorted(
+    (a, b) => owners.rowsOf(b, 'emissions', before).length - owners.rowsOf(a, 'emissions', before).length,
+  ) as [string, string];
+  await first.deleteOwner(doomed, { askedAtMs: clock.nowMs(), purgeAtMs: clock.nowMs() });
+  await first.close();
+  for (const steps of killedAt) await purgeUntil(steps, where, clock.nowMs());
+  if (killedAt.length > 0) {
+    const left = owners.rowsOf(doomed, 'runs', await dump()).length;
+    ok(left > 0 && left < MANY, `in the middle of the purge ${left} runs are left`);
+  }
+  const store = await open();
   for (const ms of [0, DELETION.hooksMs, DELETION.settledMs]) {
     clock.advance(ms);
     while ((await store.sweepOwners(recordOf)).isMore);
@@ -94,11 +124,10 @@ async function check({ full, clock }: Place, { open, execute, dump }: Database):
   await store.close();
 
   const tables = [...before.keys()].filter((table) => !OF_NOBODY.includes(table));
-  deepEqual(
-    tables.filter((table) => owners.rowsOf(doomed, table, before).length === 0),
-    [],
-    'tables without a row of the owner, which show nothing',
-  );
+  if (killedAt.length === 0) {
+    const empty = tables.filter((table) => owners.rowsOf(doomed, table, before).length === 0);
+    deepEqual(empty, [], 'tables without a row of the owner, which show nothing');
+  }
   for (const table of tables) {
     deepEqual(owners.rowsOf(undefined, table, before), [], `rows of ${table} whose owner is not known`);
     deepEqual(owners.rowsOf(doomed, table, after), [], `what is left in ${table}`);
@@ -106,10 +135,24 @@ async function check({ full, clock }: Place, { open, execute, dump }: Database):
   }
 }
 
-const recordOf: PurgeRecord = ({ id: targetId }, ownerId) => ({
-  ...{ id: 'au_purge', ownerId, keyId: null, keyLabel: '', byOwnerId: null, operation: 'purgeOwner', targetId },
-  ...{ method: '', path: '', clientIp: '', requestId: '', status: 200, count: 1, atMs: 0 },
-});
+/** Purges in a process of its own, which is killed in the next step behind so many. */
+async function purgeUntil(steps: number, where: string, atMs: number): Promise<void> {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const child = spawn(process.execPath, [PURGING, where, String(atMs)], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  child.stdin.write('go on\n');
+  let made = 0;
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (made >= steps) continue;
+    made++;
+    equal(line, 'step', `it is over after ${made} steps`);
+    child.stdin.write('go on\n');
+    if (made === steps) child.kill('SIGKILL');
+  }
+  deepEqual(await exited, [null, 'SIGKILL']);
+}
+
+const PURGING = join(import.meta.dirname, 'purge-process.ts');
 
 /** Columns of a number that other tables name a row by. */
 const NUMBERED = {
