@@ -88,3 +88,53 @@ test('a list goes on by itself, and keeps a screen of rows', { skip }, async () 
     assert.ok(Number(/Webhook (\d+)/.exec(last ?? '')?.[1]) > 150, `the last row: ${last}`);
   });
 });
+
+test('a new error asks for the first page alone, and stands before the others', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(
+    `export default ({ steps }) => {
+      const { code } = steps.trigger.event.body;
+      throw Object.assign(new Error('of ' + code), { code });
+    };`,
+  );
+  const COUNT = 130;
+  for (let n = 0; n < COUNT; n++) await errand.send(workflow, { code: `Code${n}` });
+  await errand.settled();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/errors');
+    await page.getByText('Live', { exact: true }).waitFor();
+    const row = (code: string) => page.getByRole('link', { name: code, exact: true });
+    const toEnd = (): Promise<unknown> => page.evaluate('window.scrollTo(0, document.documentElement.scrollHeight)');
+    await until('the last one', async () => {
+      await toEnd();
+      return row('Code0').isVisible();
+    });
+    visit.requested.length = 0;
+    const asked = (): string[] => visit.requested.filter((url) => new URL(url).pathname === '/v1/error_groups');
+    // One that was there, at the end, and one that is new.
+    for (const code of ['Code0', 'Newest']) await errand.send(workflow, { code });
+    await page.evaluate('window.scrollTo(0, 0)');
+    await row('Newest').waitFor();
+    await until('both are first', async () => {
+      const first = await page
+        .locator('.group-title')
+        .evaluateAll((all) => all.slice(0, 2).map((one) => one.textContent));
+      return first.map((text) => text?.trim()).join() === 'Newest,Code0';
+    });
+    assert.ok(asked().length > 0);
+    assert.deepEqual(
+      asked().filter((url) => new URL(url).searchParams.has('after')),
+      [],
+      'no later page was asked for again',
+    );
+    // All others are there still, each once.
+    const seen = new Set<string>();
+    await until('the others', async () => {
+      for (const text of await page.locator('.group-title a').allTextContents()) seen.add(text);
+      await page.mouse.wheel(0, 500);
+      return seen.size === COUNT + 1;
+    });
+  });
+});

@@ -11,6 +11,11 @@ export interface Listed<T> {
   readonly data: readonly T[];
 }
 
+/** A page of a listing; of one that is merged with another, `data` may be shorter or longer than it came. */
+export interface ListPage<T> extends Listed<T> {
+  readonly isLast: boolean;
+}
+
 interface ListOf {
   /** The first part of the key, by which the list is asked for again when something has changed. */
   readonly key: readonly string[];
@@ -28,12 +33,16 @@ const AGAIN_PAGES = 3;
 
 /** A listing of the interface, page by page. */
 export function listQuery<T>({ key, path, filter = {}, limit = PER_PAGE, againMs, keepsPrevious = false }: ListOf) {
+  const readPage = async (after: string | null, signal?: AbortSignal): Promise<ListPage<T>> => {
+    const listed = await call<Listed<T>>('GET', `${path}${query({ ...filter, limit, after })}`, undefined, signal);
+    return { ...listed, isLast: listed.data.length < limit };
+  };
   return infiniteQueryOptions({
     queryKey: [...key, { ...filter, limit }],
-    queryFn: ({ pageParam, signal }) =>
-      call<Listed<T>>('GET', `${path}${query({ ...filter, limit, after: pageParam })}`, undefined, signal),
+    queryFn: ({ pageParam, signal }) => readPage(pageParam, signal),
     initialPageParam: null as string | null,
-    getNextPageParam: (last) => (last.data.length < limit ? null : last.page_info.end_cursor),
+    getNextPageParam: (last) => (last.isLast ? null : last.page_info.end_cursor),
+    meta: { firstPage: () => readPage(null) },
     refetchInterval: ({ state: { data } }) =>
       againMs !== undefined && (data?.pages.length ?? 0) <= AGAIN_PAGES ? againMs : false,
     placeholderData: (before) => (keepsPrevious ? before : undefined),

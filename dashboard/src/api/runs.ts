@@ -1,7 +1,8 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { Run, RunWhole } from '../../../src/client/client.ts';
+import { parseEvent, written } from '../errors/event-text.ts';
 import { call, query, send } from './http.ts';
-import { type Data, listQuery } from './list.ts';
+import { type Data, type Listed, listQuery } from './list.ts';
 
 export interface RunFilter {
   readonly workflow_id?: string;
@@ -44,6 +45,31 @@ export function lastRunQuery(workflowId: string) {
     },
     staleTime: LAST_RUN_MS,
     retry: false,
+  });
+}
+
+const LAST_EVENTS = 20;
+
+/** The newest runs of a workflow, by whose events it may run again. */
+export function lastEventsQuery(workflowId: string) {
+  return queryOptions({
+    queryKey: ['runs', 'last-events', workflowId],
+    queryFn: async ({ signal }) => {
+      const path = `/v1/runs${query({ workflow_id: workflowId, limit: LAST_EVENTS })}`;
+      return (await call<Listed<Run>>('GET', path, undefined, signal)).data;
+    },
+  });
+}
+
+/** The event of a run as JSON text, whose numbers are as they came. */
+export function runEventQuery(id: string) {
+  return queryOptions({
+    queryKey: ['run-event', id],
+    queryFn: async ({ signal }) => {
+      const answer = parseEvent(await send('GET', `/v1/runs/${id}`, { signal }))?.value as Data<RunWhole>;
+      return written(answer.data.event);
+    },
+    staleTime: Number.POSITIVE_INFINITY,
   });
 }
 

@@ -3,6 +3,7 @@
 
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { refreshLists } from '../api/refresh.ts';
 
 /** What comes meanwhile is shown together. */
 const GATHER_MS = 500;
@@ -17,8 +18,8 @@ export function useLiveErrors(): boolean {
     let again: ReturnType<typeof setTimeout> | undefined;
     const refresh = (): void => {
       gathering = undefined;
-      for (const name of ['groups', 'group', 'group-errors', 'ledger', 'runs'])
-        client.invalidateQueries({ queryKey: [name] });
+      for (const name of ['group', 'ledger']) void client.invalidateQueries({ queryKey: [name] });
+      for (const name of ['groups', 'group-errors', 'runs']) void refreshLists(client, name);
     };
     const open = (): void => {
       close();

@@ -46,7 +46,8 @@ export function Inbox() {
 }
 
 function NoGroups({ isFiltered }: { isFiltered: boolean }) {
-  if (!isFiltered) return <Empty icon="check" title={T.errors.none} text={T.errors.noneText} />;
+  if (!isFiltered)
+    return <Empty icon="check" title={T.errors.none} text={T.errors.noneText} command={T.errors.command} />;
   return (
     <Empty icon="search" title={T.errors.noneMatch} text={T.errors.noneMatchText}>
       <div className="actions">

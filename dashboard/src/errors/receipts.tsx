@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import type { Receipt } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
 import { T } from '../english.ts';
@@ -15,7 +16,9 @@ export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
         <li key={receipt.id ?? at}>
           <div className="grow">
             <div className="cut">
-              {T.receipts[receipt.kind] ?? receipt.kind} <bdi>{nameOf(receipt)}</bdi>
+              <To receipt={receipt}>
+                {T.receipts[kindOf(receipt)] ?? receipt.kind} <bdi>{nameOf(receipt)}</bdi>
+              </To>
             </div>
             {(receipt.via === 'global' || receipt.reason) && (
               <div className="soft cut">{receipt.reason ?? T.receipts.global}</div>
@@ -25,6 +28,28 @@ export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+const KINDS: Readonly<Record<string, string>> = { ch: 'channel', dc: 'source', http: 'request' };
+
+function kindOf({ kind, listener_id: id }: Receipt): string {
+  return kind === 'withheld' || kind === 'mail' ? kind : (KINDS[/^[a-z]+/.exec(id)?.[0] ?? ''] ?? kind);
+}
+
+/** Leads to the run or delivery. */
+function To({ receipt: { kind, id }, children }: { receipt: Receipt; children: ReactNode }) {
+  if (id === null || kind === 'withheld') return children;
+  if (kind === 'run')
+    return (
+      <Link to="/runs/$runId" params={{ runId: id }}>
+        {children}
+      </Link>
+    );
+  return (
+    <Link to="/deliveries/$deliveryId" params={{ deliveryId: id }}>
+      {children}
+    </Link>
   );
 }
 

@@ -1,10 +1,11 @@
-import { Button, Modal } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { replayError } from '../api/errors.ts';
 import { T } from '../english.ts';
+import { FormDialog } from '../parts/dialog.tsx';
+import { EventField } from '../parts/event-field.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
-import { toast, toastError } from '../parts/toast.tsx';
+import { toast } from '../parts/toast.tsx';
 import { diffLines, eventFault, readable } from './event-text.ts';
 
 interface ReplayProps {
@@ -19,61 +20,38 @@ export function ReplayDialog({ emitterId, errorId, event, close }: ReplayProps) 
   const client = useQueryClient();
   const [before] = useState(() => readable(event));
   const [text, setText] = useState(before);
-  const [isBusy, setBusy] = useState(false);
   const isEdited = text !== before;
-  const fault = isEdited ? eventFault(text) : null;
   const start = async (): Promise<void> => {
-    setBusy(true);
     try {
       await replayError(emitterId, errorId, isEdited ? text : null);
-      toast(T.error.started);
-      close();
-    } catch (error) {
-      toastError(error);
+    } finally {
+      void client.invalidateQueries({ queryKey: ['error', errorId] });
     }
-    setBusy(false);
-    void client.invalidateQueries({ queryKey: ['error', errorId] });
+    toast(T.error.started);
   };
   return (
-    <Modal
-      opened
-      onClose={close}
+    <FormDialog
       title={T.error.replayTitle}
-      size="lg"
-      closeButtonProps={{ 'aria-label': T.help.close }}
+      submit={isEdited ? T.error.replayEdited : T.errors.replay}
+      isLarge
+      isReady={eventFault(text) === null || !isEdited}
+      run={start}
+      close={close}
     >
-      <div className="stack-16">
-        <p className="soft">{T.error.replayText}</p>
-        <textarea
-          className="editor-text"
-          aria-label={T.error.event}
-          spellCheck={false}
-          value={text}
-          onChange={(change) => setText(change.currentTarget.value)}
-        />
-        <Difference before={before} text={text} fault={fault} />
-        <div style={{ display: 'flex', justifyContent: 'flex-end', gap: 8 }}>
-          <Button variant="default" size="xs" onClick={close}>
-            {T.error.cancel}
-          </Button>
-          <Button size="xs" loading={isBusy} disabled={fault !== null} onClick={() => void start()}>
-            {isEdited ? T.error.replayEdited : T.errors.replay}
-          </Button>
-        </div>
-      </div>
-    </Modal>
+      <p className="soft">{T.error.replayText}</p>
+      <EventField label={T.error.event} text={text} set={setText} />
+      <Difference before={before} text={text} />
+    </FormDialog>
   );
 }
 
-function Difference({ before, text, fault }: { before: string; text: string; fault: string | null }) {
+function Difference({ before, text }: { before: string; text: string }) {
   if (text === before) return <p className="diff-note">{T.error.original}</p>;
   const lines = diffLines(before, text);
   const changed = lines?.filter(({ kind }) => kind !== 'same').length ?? 0;
   return (
     <div aria-live="polite">
-      <p className={fault === null ? 'diff-note' : 'diff-note bad'}>
-        {fault === null ? T.error.changed(changed) : `${T.error.notJson} ${fault}`}
-      </p>
+      <p className="diff-note">{T.error.changed(changed)}</p>
       {lines !== null && (
         <Scrollable className="diff" label={T.error.changed(changed)}>
           {lines.map(({ kind, text: line }, at) => (

@@ -35,7 +35,9 @@ export function Channels() {
     >
       {isPending && <Loading />}
       {error && <Failed error={error} again={() => void refetch()} />}
-      {channels?.length === 0 && <Empty icon="notices" title={T.channels.none} text={T.channels.noneText} />}
+      {channels?.length === 0 && (
+        <Empty icon="notices" title={T.channels.none} text={T.channels.noneText} command={T.channels.command} />
+      )}
       <ul className="rows">
         {channels?.map((channel) => (
           <Row key={channel.id} channel={channel} told={told} mayWrite={mayWrite} />

@@ -59,7 +59,7 @@ function Sent() {
         </>
       }
       row={(delivery) => <Row key={delivery.id} delivery={delivery} />}
-      empty={<Empty icon="mail" title={T.notices.none} text={T.notices.noneText} />}
+      empty={<Empty icon="mail" title={T.notices.none} text={T.notices.noneText} command={T.notices.command} />}
     />
   );
 }

@@ -4,7 +4,6 @@ import type { Operation } from '../../../src/client/client.ts';
 import { operationsQuery } from '../api/operations.ts';
 import { T } from '../english.ts';
 import { Choice } from '../parts/choice.tsx';
-import { Command } from '../parts/copy.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
@@ -36,9 +35,7 @@ export function OperationList() {
         of={useInfiniteQuery(operationsQuery(kind))}
         row={(operation) => <Row key={operation.id} operation={operation} />}
         empty={
-          <Empty icon="replay" title={T.operations.none} text={T.operations.noneText}>
-            <Command text={T.operations.command} />
-          </Empty>
+          <Empty icon="replay" title={T.operations.none} text={T.operations.noneText} command={T.operations.command} />
         }
       />
     </>

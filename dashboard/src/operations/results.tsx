@@ -1,10 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import type { ReplayResult } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
-import { type Outcome, resultsQuery } from '../api/operations.ts';
+import { resultsQuery } from '../api/operations.ts';
 import { T } from '../english.ts';
+import { useChoice } from '../parts/address.ts';
 import { Choice } from '../parts/choice.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Empty } from '../parts/state.tsx';
@@ -13,7 +13,7 @@ import { OUTCOMES, TONES } from './progress.tsx';
 
 /** What became of each error, with the way to the error and to the run of its replay. */
 export function Results({ id, isOver, groupId }: { id: string; isOver: boolean; groupId: string | null }) {
-  const [outcome, setOutcome] = useState<Outcome | undefined>();
+  const [outcome, setOutcome] = useChoice('outcome', OUTCOMES);
   return (
     <Listed
       title={T.operations.results}

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import type { StatsBucket } from '../../../src/client/client.ts';
 import { statsQuery } from '../api/stats.ts';
 import { T } from '../english.ts';
+import { useChoice } from '../parts/address.ts';
 import { Card } from '../parts/card.tsx';
 import { Choice } from '../parts/choice.tsx';
 import { CountChart } from '../parts/hours.tsx';
@@ -17,7 +17,8 @@ type Figure = (typeof FIGURES)[number];
 
 /** Events, runs, errors and deliveries over time. */
 export function Charts() {
-  const [span, setSpan] = useState<(typeof SPANS)[number]>('day');
+  const [chosen, setSpan] = useChoice('span', SPANS);
+  const span = chosen ?? 'day';
   const { data: buckets } = useQuery(statsQuery(HOURS[span]));
   return (
     <Card
@@ -30,7 +31,7 @@ export function Charts() {
             options={SPANS}
             textOf={(one) => T.overview.spans[one]}
             value={span}
-            choose={(one) => setSpan(one ?? 'day')}
+            choose={setSpan}
           />
         </>
       }

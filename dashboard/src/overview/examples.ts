@@ -38,11 +38,13 @@ const FAN_OUT = `// Emits each order once; every webhook and workflow that is su
 export default {
   async run({ steps, $ }) {
     const order = steps.trigger.event.body;
-    $.send.emit({ event: { order, at: new Date().toISOString() } });
+    $.send.emit({ order, at: new Date().toISOString() });
     $.export('$summary', \`Order \${order.number} was passed on\`);
   },
 };
 `;
+
+const SILENT_MS = 300_000;
 
 export const EXAMPLES: readonly Example[] = [
   {
@@ -59,11 +61,12 @@ export const EXAMPLES: readonly Example[] = [
   {
     id: 'stock',
     name: 'A check every minute',
-    text: 'Looks at the stock once a minute, and fails when too little is left.',
+    text: 'Looks at the stock once a minute, and fails when too little is left. It is watched: when it does not run for five minutes, that is an error, too.',
     workflow: {
       name: 'Check stock',
       steps: [{ namespace: 'check_stock', code: CHECK_STOCK }],
       triggers: [{ type: 'schedule', interval_seconds: 60 }],
+      settings: { watch: { silent_after_ms: SILENT_MS } },
     },
   },
   {

@@ -2,6 +2,7 @@ import { Button, Loader } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { ApiError } from '../api/http.ts';
 import { T } from '../english.ts';
+import { Command } from './copy.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
 const TONES: Readonly<Record<string, string>> = {
@@ -38,18 +39,21 @@ interface EmptyProps {
   readonly icon: IconName;
   readonly title: string;
   readonly text?: string;
+  /** What to do next, to be copied. */
+  readonly command?: string;
   /** It is all that the page has. */
   readonly isPage?: boolean;
   readonly children?: ReactNode;
 }
 
-export function Empty({ icon, title, text, isPage = false, children }: EmptyProps) {
+export function Empty({ icon, title, text, command, isPage = false, children }: EmptyProps) {
   const Title = isPage ? 'h1' : 'h2';
   return (
     <div className="empty">
       <Icon name={icon} size={30} />
       <Title>{title}</Title>
       {text && <p>{text}</p>}
+      {command && <Command text={command} />}
       {children}
     </div>
   );

@@ -49,7 +49,7 @@ export function Ago({ ms }: { ms: number }) {
   const now = useNow();
   const iso = new Date(ms).toISOString();
   return (
-    <time dateTime={iso} title={`${LOCAL.format(ms)}\n${iso}`} className="nowrap">
+    <time dateTime={iso} title={`${localText(ms)}\n${iso}`} className="nowrap">
       {agoText(ms, now)}
     </time>
   );
@@ -60,7 +60,25 @@ export function At({ ms }: { ms: number }) {
   const iso = new Date(ms).toISOString();
   return (
     <time dateTime={iso} title={iso}>
-      {LOCAL.format(ms)}
+      {localText(ms)}
+    </time>
+  );
+}
+
+const CLOCK = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+  hourCycle: 'h23',
+});
+
+/** The local time of a day, to the millisecond; the date and UTC when the pointer rests on it. */
+export function Clock({ ms }: { ms: number }) {
+  const iso = new Date(ms).toISOString();
+  return (
+    <time dateTime={iso} title={`${localText(ms)}\n${iso}`} className="soft nowrap">
+      {CLOCK.format(ms)}
     </time>
   );
 }

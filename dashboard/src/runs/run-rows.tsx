@@ -1,9 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import type { Run } from '../../../src/client/client.ts';
 import { type RunFilter, runsQuery } from '../api/runs.ts';
 import { T } from '../english.ts';
+import { useChoice } from '../parts/address.ts';
 import { Choice } from '../parts/choice.tsx';
 import { durationText } from '../parts/duration.ts';
 import { Listed } from '../parts/listed.tsx';
@@ -14,7 +14,7 @@ const STATES = ['succeeded', 'failed', 'waiting', 'running', 'queued', 'cancelle
 
 /** The runs of a workflow or source, newest first. */
 export function Runs({ of }: { of: Pick<RunFilter, 'workflow_id' | 'source_id'> }) {
-  const [state, setState] = useState<(typeof STATES)[number] | undefined>();
+  const [state, setState] = useChoice('runs', STATES);
   return (
     <Listed
       title={T.runs.title}
@@ -33,7 +33,14 @@ export function Runs({ of }: { of: Pick<RunFilter, 'workflow_id' | 'source_id'> 
         </>
       }
       row={(run) => <Row key={run.id} run={run} />}
-      empty={<Empty icon="workflows" title={T.runs.none} text={T.runs.noneText} />}
+      empty={
+        <Empty
+          icon="workflows"
+          title={T.runs.none}
+          text={T.runs.noneText}
+          command={of.workflow_id === undefined ? undefined : T.runs.command(of.workflow_id)}
+        />
+      }
     />
   );
 }

@@ -11,7 +11,7 @@ import { Icon } from '../parts/icon.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
 import { Badge, Failed, Loading } from '../parts/state.tsx';
-import { Ago, At, useNow } from '../parts/time.tsx';
+import { Ago, At, Clock, useNow } from '../parts/time.tsx';
 import { toast, toastError } from '../parts/toast.tsx';
 import { Wait } from './wait.tsx';
 import { Waterfall } from './waterfall.tsx';
@@ -184,7 +184,7 @@ function Logs({ run: { logs, log_bytes_dropped: dropped = 0 } }: { run: RunWhole
           {logs.map(({ ts_ms, level, namespace, text }, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: lines repeat, and keep their places
             <div key={at} className={level === 'error' || level === 'warn' ? `log ${level}` : 'log'}>
-              <span className="soft nowrap">{new Date(ts_ms).toISOString().slice(11, 23)}</span>
+              <Clock ms={ts_ms} />
               <span className="soft">{namespace}</span>
               <bdi>{text}</bdi>
             </div>

@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Account } from '../../../src/client/client.ts';
@@ -6,48 +6,32 @@ import { accountsQuery, createAccount, deleteAccount } from '../api/stores.ts';
 import { T } from '../english.ts';
 import { eventFault } from '../errors/event-text.ts';
 import { useAct, useMay } from '../parts/act.ts';
+import { ConfirmButton } from '../parts/confirm.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { Empty, Failed, Loading } from '../parts/state.tsx';
+import { Empty } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 import { toast } from '../parts/toast.tsx';
-import { SettingsFrame } from './frame.tsx';
+import { ListPage } from './list-page.tsx';
 
 const words = T.accounts;
 
 export function AccountsPage() {
   const mayWrite = useMay('write');
-  const [isMaking, setMaking] = useState(false);
-  const { data: all, error, isPending, refetch } = useQuery(accountsQuery);
   return (
-    <SettingsFrame
+    <ListPage
       title={words.title}
-      head={
-        mayWrite && (
-          <Button size="xs" onClick={() => setMaking(true)}>
-            {words.create}
-          </Button>
-        )
-      }
-    >
-      <section className="card" aria-label={words.title}>
-        {isPending && <Loading />}
-        {error && <Failed error={error} again={() => void refetch()} />}
-        {all?.length === 0 && <Empty icon="key" title={words.none} text={words.noneText} />}
-        <ul className="rows">
-          {all?.map((account) => (
-            <Row key={account.id} account={account} mayWrite={mayWrite} />
-          ))}
-        </ul>
-      </section>
-      {isMaking && <NewAccount close={() => setMaking(false)} />}
-    </SettingsFrame>
+      create={mayWrite ? words.create : undefined}
+      dialog={(close) => <NewAccount close={close} />}
+      of={useQuery(accountsQuery)}
+      empty={<Empty icon="key" title={words.none} text={words.noneText} command={words.command} />}
+      row={(account) => <Row key={account.id} account={account} mayWrite={mayWrite} />}
+    />
   );
 }
 
 function Row({ account, mayWrite }: { account: Account; mayWrite: boolean }) {
   const { id, app, name, field_names: fields, updated_at: updatedAt } = account;
-  const [isDeleting, setDeleting] = useState(false);
   const act = useAct(['accounts']);
   return (
     <li>
@@ -65,20 +49,15 @@ function Row({ account, mayWrite }: { account: Account; mayWrite: boolean }) {
         <Ago ms={updatedAt * 1000} />
       </span>
       {mayWrite && (
-        <Button size="compact-xs" variant="default" aria-label={words.deleteOf(name)} onClick={() => setDeleting(true)}>
-          <Icon name="trash" size={14} />
-        </Button>
-      )}
-      {isDeleting && (
-        <FormDialog
+        <ConfirmButton
           title={words.delete}
-          submit={words.delete}
-          isBad
-          close={() => setDeleting(false)}
+          text={words.deleteText(name)}
+          label={words.deleteOf(name)}
+          size="compact-xs"
           run={() => act(() => deleteAccount(id), words.deleted)}
         >
-          <p>{words.deleteText(name)}</p>
-        </FormDialog>
+          <Icon name="trash" size={14} />
+        </ConfirmButton>
       )}
     </li>
   );

@@ -6,7 +6,7 @@ import type { DataRecord } from '../../../src/client/client.ts';
 import { dataStoreQuery, deleteDataStore, deleteRecord, recordsQuery } from '../api/stores.ts';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
-import { FormDialog } from '../parts/dialog.tsx';
+import { ConfirmButton } from '../parts/confirm.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Listed } from '../parts/listed.tsx';
@@ -19,7 +19,6 @@ export function DataStorePage() {
   const { storeId } = useParams({ from: '/shell/data-stores/$storeId' });
   const mayWrite = useMay('write');
   const navigate = useNavigate();
-  const [isDeleting, setDeleting] = useState(false);
   const { data: store, error, isPending, refetch } = useQuery(dataStoreQuery(storeId));
   const records = useInfiniteQuery(recordsQuery(storeId));
   const act = useAct(['data-stores']);
@@ -44,23 +43,14 @@ export function DataStorePage() {
             <code>{store.id}</code> · {words.records(store.size)}
           </p>
         </div>
-        {mayWrite && (
-          <Button size="xs" variant="default" onClick={() => setDeleting(true)}>
-            {words.delete}
-          </Button>
-        )}
+        {mayWrite && <ConfirmButton title={words.delete} text={words.deleteText(store.name)} run={remove} />}
       </div>
       <Listed
         title={words.contents}
         of={records}
         row={(record) => <Row key={record.key} record={record} storeId={storeId} mayWrite={mayWrite} />}
-        empty={<Empty icon="store" title={words.empty} text={words.emptyText} />}
+        empty={<Empty icon="store" title={words.empty} text={words.emptyText} command={words.emptyCommand} />}
       />
-      {isDeleting && (
-        <FormDialog title={words.delete} submit={words.delete} isBad close={() => setDeleting(false)} run={remove}>
-          <p>{words.deleteText(store.name)}</p>
-        </FormDialog>
-      )}
     </>
   );
 }

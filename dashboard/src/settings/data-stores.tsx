@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -6,49 +6,35 @@ import { createDataStore, dataStoresQuery } from '../api/stores.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { FormDialog } from '../parts/dialog.tsx';
-import { Empty, Failed, Loading } from '../parts/state.tsx';
+import { Empty } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
-import { SettingsFrame } from './frame.tsx';
+import { ListPage } from './list-page.tsx';
 
 const words = T.dataStores;
 
 export function DataStoresPage() {
   const mayWrite = useMay('write');
-  const [isMaking, setMaking] = useState(false);
-  const { data: all, error, isPending, refetch } = useQuery(dataStoresQuery);
   return (
-    <SettingsFrame
+    <ListPage
       title={words.title}
-      head={
-        mayWrite && (
-          <Button size="xs" onClick={() => setMaking(true)}>
-            {words.create}
-          </Button>
-        )
-      }
-    >
-      <section className="card" aria-label={words.title}>
-        {isPending && <Loading />}
-        {error && <Failed error={error} again={() => void refetch()} />}
-        {all?.length === 0 && <Empty icon="store" title={words.none} text={words.noneText} />}
-        <ul className="rows">
-          {all?.map(({ id, name, size, updated_at: updatedAt }) => (
-            <li key={id} className="group-link">
-              <div className="grow cut">
-                <Link to="/data-stores/$storeId" params={{ storeId: id }}>
-                  <bdi>{name}</bdi>
-                </Link>
-              </div>
-              <span className="soft">{words.records(size)}</span>
-              <span className="soft">
-                <Ago ms={updatedAt * 1000} />
-              </span>
-            </li>
-          ))}
-        </ul>
-      </section>
-      {isMaking && <NewStore close={() => setMaking(false)} />}
-    </SettingsFrame>
+      create={mayWrite ? words.create : undefined}
+      dialog={(close) => <NewStore close={close} />}
+      of={useQuery(dataStoresQuery)}
+      empty={<Empty icon="store" title={words.none} text={words.noneText} command={words.command} />}
+      row={({ id, name, size, updated_at: updatedAt }) => (
+        <li key={id} className="group-link">
+          <div className="grow cut">
+            <Link to="/data-stores/$storeId" params={{ storeId: id }}>
+              <bdi>{name}</bdi>
+            </Link>
+          </div>
+          <span className="soft">{words.records(size)}</span>
+          <span className="soft">
+            <Ago ms={updatedAt * 1000} />
+          </span>
+        </li>
+      )}
+    />
   );
 }
 

@@ -7,8 +7,8 @@ import { deleteHeartbeat, heartbeatQuery, updateHeartbeat } from '../api/heartbe
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
 import { Card } from '../parts/card.tsx';
+import { ConfirmButton } from '../parts/confirm.tsx';
 import { Command } from '../parts/copy.tsx';
-import { FormDialog } from '../parts/dialog.tsx';
 import { durationText } from '../parts/duration.ts';
 import { Badge, Failed, Loading } from '../parts/state.tsx';
 import { Ago, At } from '../parts/time.tsx';
@@ -116,7 +116,6 @@ function Facts({ heartbeat }: { heartbeat: Heartbeat }) {
 function Acts({ heartbeat }: { heartbeat: Heartbeat }) {
   const { id, name, active } = heartbeat;
   const [isEditing, setEditing] = useState(false);
-  const [isDeleting, setDeleting] = useState(false);
   const navigate = useNavigate();
   const act = useAct(['heartbeat', id], ['heartbeats']);
   const remove = async (): Promise<void> => {
@@ -137,14 +136,7 @@ function Acts({ heartbeat }: { heartbeat: Heartbeat }) {
       >
         {active ? T.webhooks.pause : T.webhooks.resume}
       </Button>
-      <Button size="xs" variant="default" onClick={() => setDeleting(true)}>
-        {words.delete}
-      </Button>
-      {isDeleting && (
-        <FormDialog title={words.delete} submit={words.delete} isBad close={() => setDeleting(false)} run={remove}>
-          <p>{words.deleteText(name)}</p>
-        </FormDialog>
-      )}
+      <ConfirmButton title={words.delete} text={words.deleteText(name)} run={remove} />
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ApiKey } from '../../../src/client/client.ts';
@@ -6,54 +6,41 @@ import { createKey, keysQuery, revokeKey, SCOPES, type Scope } from '../api/keys
 import { sessionQuery } from '../api/session.ts';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
+import { ConfirmButton } from '../parts/confirm.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
 import { CheckField, NumberField } from '../parts/fields.tsx';
-import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
+import { Badge, Empty } from '../parts/state.tsx';
 import { Ago, At } from '../parts/time.tsx';
 import { SecretDialog } from '../webhooks/secret.tsx';
-import { SettingsFrame } from './frame.tsx';
+import { ListPage } from './list-page.tsx';
 
 const words = T.keys;
 const DAY_S = 86_400;
 
 export function KeysPage() {
   const mayKeys = useMay('keys');
-  const [isMaking, setMaking] = useState(false);
   const [made, setMade] = useState<string | null>(null);
-  const { data: keys, error, isPending, refetch } = useQuery({ ...keysQuery, enabled: mayKeys });
+  const keys = useQuery({ ...keysQuery, enabled: mayKeys });
   return (
-    <SettingsFrame
-      title={words.title}
-      head={
-        mayKeys && (
-          <Button size="xs" onClick={() => setMaking(true)}>
-            {words.create}
-          </Button>
-        )
-      }
-    >
-      <section className="card" aria-label={words.title}>
-        {!mayKeys && <Empty icon="key" title={words.forbidden} />}
-        {mayKeys && isPending && <Loading />}
-        {error && <Failed error={error} again={() => void refetch()} />}
-        <ul className="rows">
-          {keys?.map((key) => (
-            <Row key={key.id} of={key} />
-          ))}
-        </ul>
-      </section>
-      {isMaking && <NewKey close={() => setMaking(false)} done={setMade} />}
+    <>
+      <ListPage
+        title={words.title}
+        create={mayKeys ? words.create : undefined}
+        dialog={(close) => <NewKey close={close} done={setMade} />}
+        of={mayKeys ? keys : null}
+        empty={<Empty icon="key" title={words.forbidden} />}
+        row={(key) => <Row key={key.id} of={key} />}
+      />
       {made !== null && (
         <SecretDialog title={words.key} secret={made} text={words.created} close={() => setMade(null)} />
       )}
-    </SettingsFrame>
+    </>
   );
 }
 
 function Row({ of }: { of: ApiKey }) {
   const { id, label, scopes, last_used_at: usedAt, expires_at: endsAt, revoked_at: revokedAt } = of;
   const own = useQuery(sessionQuery).data?.key.id === id;
-  const [isRevoking, setRevoking] = useState(false);
   const act = useAct(['keys']);
   return (
     <li>
@@ -75,25 +62,13 @@ function Row({ of }: { of: ApiKey }) {
         </div>
       </div>
       {revokedAt === null && !own && (
-        <Button
-          size="compact-sm"
-          variant="default"
-          aria-label={words.revokeOf(label)}
-          onClick={() => setRevoking(true)}
-        >
-          {words.revoke}
-        </Button>
-      )}
-      {isRevoking && (
-        <FormDialog
+        <ConfirmButton
           title={words.revoke}
-          submit={words.revoke}
-          isBad
-          close={() => setRevoking(false)}
+          text={words.revokeText(label)}
+          label={words.revokeOf(label)}
+          size="compact-sm"
           run={() => act(() => revokeKey(id), words.wasRevoked)}
-        >
-          <p>{words.revokeText(label)}</p>
-        </FormDialog>
+        />
       )}
     </li>
   );

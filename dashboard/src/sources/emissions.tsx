@@ -15,7 +15,14 @@ export function Emissions({ sourceId }: { sourceId: string }) {
       title={T.sources.emissions}
       of={useInfiniteQuery(emissionsQuery(sourceId))}
       row={(emission) => <Row key={emission.id} emission={emission} sourceId={sourceId} />}
-      empty={<Empty icon="sources" title={T.sources.noEmissions} text={T.sources.noEmissionsText} />}
+      empty={
+        <Empty
+          icon="sources"
+          title={T.sources.noEmissions}
+          text={T.sources.noEmissionsText}
+          command={T.sources.runIt(sourceId)}
+        />
+      }
     />
   );
 }

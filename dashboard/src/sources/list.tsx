@@ -4,7 +4,6 @@ import type { SourceWhole } from '../../../src/client/client.ts';
 import { sourcesQuery } from '../api/sources.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
-import { Command } from '../parts/copy.tsx';
 import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 
@@ -26,9 +25,7 @@ export function SourceList() {
         {isPending && <Loading />}
         {error && <Failed error={error} again={() => void refetch()} />}
         {all?.length === 0 && (
-          <Empty icon="sources" title={T.sources.none} text={T.sources.noneText}>
-            <Command text={T.sources.command} />
-          </Empty>
+          <Empty icon="sources" title={T.sources.none} text={T.sources.noneText} command={T.sources.command} />
         )}
         <ul className="rows">
           {all?.map((source) => (

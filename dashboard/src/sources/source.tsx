@@ -7,8 +7,8 @@ import { deleteSource, invokeSource, sourceLogsQuery, sourceQuery, updateSource 
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
 import { Card } from '../parts/card.tsx';
+import { ConfirmButton } from '../parts/confirm.tsx';
 import { Command } from '../parts/copy.tsx';
-import { FormDialog } from '../parts/dialog.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
@@ -112,7 +112,6 @@ function Whole({ source }: { source: SourceWhole }) {
 }
 
 function Acts({ source: { id, name, active } }: { source: SourceWhole }) {
-  const [isDeleting, setDeleting] = useState(false);
   const navigate = useNavigate();
   const act = useAct(['source', id], ['sources'], ['names'], ['emissions', id], ['source-logs', id], ['runs']);
   const remove = async (): Promise<void> => {
@@ -132,20 +131,7 @@ function Acts({ source: { id, name, active } }: { source: SourceWhole }) {
       >
         {active ? T.workflows.deactivate : T.workflows.activate}
       </Button>
-      <Button size="xs" variant="default" onClick={() => setDeleting(true)}>
-        {T.sources.delete}
-      </Button>
-      {isDeleting && (
-        <FormDialog
-          title={T.sources.delete}
-          submit={T.sources.delete}
-          isBad
-          close={() => setDeleting(false)}
-          run={remove}
-        >
-          <p>{T.sources.deleteText(name)}</p>
-        </FormDialog>
-      )}
+      <ConfirmButton title={T.sources.delete} text={T.sources.deleteText(name)} run={remove} />
     </div>
   );
 }

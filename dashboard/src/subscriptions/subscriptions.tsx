@@ -6,8 +6,8 @@ import { useNames } from '../api/names.ts';
 import { deleteSubscription, subscriptionsQuery } from '../api/subscriptions.ts';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
+import { useText } from '../parts/address.ts';
 import { Card } from '../parts/card.tsx';
-import { Command } from '../parts/copy.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Empty, Failed, Loading } from '../parts/state.tsx';
@@ -31,7 +31,7 @@ export function useNodeNames(): (id: string) => string {
 export function SubscriptionsPage() {
   const mayWrite = useMay('write');
   const names = useNodeNames();
-  const [text, setText] = useState('');
+  const [text, setText] = useText('q');
   /** Null: nothing is made; `any`: what is to be linked is still to be picked. */
   const [making, setMaking] = useState<Ends | 'any' | null>(null);
   const { data: all, error, isPending, refetch } = useQuery(subscriptionsQuery);
@@ -66,9 +66,7 @@ export function SubscriptionsPage() {
       {error && <Failed error={error} again={() => void refetch()} />}
       {all?.length === 0 && (
         <div className="card">
-          <Empty icon="subscriptions" title={words.none} text={words.noneText}>
-            <Command text={words.command} />
-          </Empty>
+          <Empty icon="subscriptions" title={words.none} text={words.noneText} command={words.command} />
         </div>
       )}
       {all && all.length > 0 && (

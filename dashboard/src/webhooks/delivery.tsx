@@ -5,6 +5,7 @@ import type { Attempt, DeliveryWhole } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
 import { deliveryQuery, resendDelivery } from '../api/webhooks.ts';
 import { T } from '../english.ts';
+import { Card } from '../parts/card.tsx';
 import { CopyButton } from '../parts/copy.tsx';
 import { durationText } from '../parts/duration.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -75,19 +76,22 @@ function Whole({ delivery }: { delivery: DeliveryWhole }) {
           <AttemptCard key={attempt.n} attempt={attempt} />
         ))}
         {request && (
-          <section className="card">
-            <div className="card-head">
-              <h2>{T.webhooks.request}</h2>
-              <code className="soft break">
-                {request.method} {request.url}
-              </code>
-              <span className="grow" />
-              <CopyButton text={bodyText(request.body)} />
-            </div>
-            <Scrollable className="raw mono" label={T.webhooks.request}>
+          <Card
+            title={T.webhooks.request}
+            head={
+              <>
+                <code className="soft break">
+                  {request.method} {request.url}
+                </code>
+                <span className="grow" />
+                <CopyButton text={bodyText(request.body)} />
+              </>
+            }
+          >
+            <Scrollable className="raw mono" label={T.webhooks.body}>
               {bodyText(request.body)}
             </Scrollable>
-          </section>
+          </Card>
         )}
       </div>
     </>
@@ -112,16 +116,19 @@ function AttemptCard({ attempt }: { attempt: Attempt }) {
   } = attempt;
   const isGood = status !== null && status < 300;
   return (
-    <section className="card">
-      <div className="card-head">
-        <h2>{T.webhooks.attempt(n)}</h2>
-        <Badge state={isGood ? 'delivered' : 'failed'} text={status === null ? outcome : String(status)} />
-        <span className="soft">
-          <At ms={startedAtMs} />
-        </span>
-        <span className="grow" />
-        <span className="soft">{durationText(tookMs)}</span>
-      </div>
+    <Card
+      title={T.webhooks.attempt(n)}
+      head={
+        <>
+          <Badge state={isGood ? 'delivered' : 'failed'} text={status === null ? outcome : String(status)} />
+          <span className="soft">
+            <At ms={startedAtMs} />
+          </span>
+          <span className="grow" />
+          <span className="soft">{durationText(tookMs)}</span>
+        </>
+      }
+    >
       <div className="card-body">
         {timing && <Timing timing={timing} tookMs={tookMs} />}
         {detail && (
@@ -138,7 +145,7 @@ function AttemptCard({ attempt }: { attempt: Attempt }) {
           </Scrollable>
         </>
       )}
-    </section>
+    </Card>
   );
 }
 

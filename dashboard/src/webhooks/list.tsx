@@ -1,19 +1,15 @@
-import { Button, Modal, TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { NewWebhook } from '../../../src/client/client.ts';
 import { createWebhook, webhooksQuery } from '../api/webhooks.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
-import { Command } from '../parts/copy.tsx';
+import { FormDialog } from '../parts/dialog.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
-import { toastError } from '../parts/toast.tsx';
 import { SecretDialog } from './secret.tsx';
-
-const SUBSCRIBE =
-  'curl -X POST "$URL/v1/subscriptions?emitter_id=p_…&listener_id=wh_…" -H "Authorization: Bearer $KEY"';
 
 export function WebhookList() {
   const [isMaking, setMaking] = useState(false);
@@ -46,20 +42,10 @@ export function WebhookList() {
           </li>
         )}
         empty={
-          <Empty icon="webhooks" title={T.webhooks.none} text={T.webhooks.noneText}>
-            <Command text={SUBSCRIBE} />
-          </Empty>
+          <Empty icon="webhooks" title={T.webhooks.none} text={T.webhooks.noneText} command={T.webhooks.command} />
         }
       />
-      {isMaking && (
-        <Create
-          close={() => setMaking(false)}
-          done={(webhook) => {
-            setMaking(false);
-            setMade(webhook);
-          }}
-        />
-      )}
+      {isMaking && <Create close={() => setMaking(false)} done={setMade} />}
       {made?.secret && <SecretDialog secret={made.secret} text={T.webhooks.created} close={() => setMade(null)} />}
     </>
   );
@@ -69,34 +55,22 @@ function Create({ close, done }: { close: () => void; done: (webhook: NewWebhook
   const client = useQueryClient();
   const [url, setUrl] = useState('');
   const [name, setName] = useState('');
-  const [isBusy, setBusy] = useState(false);
-  const create = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
-    setBusy(true);
-    try {
-      done(await createWebhook({ url, ...(name === '' ? {} : { name }) }));
-    } catch (error) {
-      toastError(error);
-      setBusy(false);
-    }
-    void client.invalidateQueries({ queryKey: ['webhooks'] });
+  const create = async (): Promise<void> => {
+    const webhook = await createWebhook({ url, ...(name === '' ? {} : { name }) });
+    await client.invalidateQueries({ queryKey: ['webhooks'] });
+    done(webhook);
   };
   return (
-    <Modal opened onClose={close} title={T.webhooks.create} closeButtonProps={{ 'aria-label': T.help.close }}>
-      <form className="stack-16" onSubmit={(event) => void create(event)}>
-        <TextInput
-          label={T.webhooks.url}
-          type="url"
-          required
-          placeholder="https://example.com/hooks/errand"
-          value={url}
-          onChange={(event) => setUrl(event.currentTarget.value)}
-        />
-        <TextInput label={T.webhooks.name} value={name} onChange={(event) => setName(event.currentTarget.value)} />
-        <Button type="submit" size="xs" loading={isBusy}>
-          {T.webhooks.create}
-        </Button>
-      </form>
-    </Modal>
+    <FormDialog title={T.webhooks.create} submit={T.webhooks.create} run={create} close={close} isReady={url !== ''}>
+      <TextInput
+        label={T.webhooks.url}
+        type="url"
+        required
+        placeholder={T.webhooks.urlExample}
+        value={url}
+        onChange={(event) => setUrl(event.currentTarget.value)}
+      />
+      <TextInput label={T.webhooks.name} value={name} onChange={(event) => setName(event.currentTarget.value)} />
+    </FormDialog>
   );
 }

@@ -7,6 +7,7 @@ import { useNames } from '../api/names.ts';
 import { sessionQuery } from '../api/session.ts';
 import { deliveriesQuery, rotateSecret, setWebhookActive, testWebhook, webhookQuery } from '../api/webhooks.ts';
 import { T } from '../english.ts';
+import { useChoice } from '../parts/address.ts';
 import { Choice } from '../parts/choice.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
@@ -111,7 +112,7 @@ function Acts({ webhook: { id, active } }: { webhook: Webhook }) {
 
 function Deliveries({ id }: { id: string }) {
   const names = useNames();
-  const [state, setState] = useState<Delivery['state'] | undefined>();
+  const [state, setState] = useChoice<Delivery['state']>('state', STATES);
   return (
     <Listed
       title={T.webhooks.deliveries}
@@ -144,7 +145,14 @@ function Deliveries({ id }: { id: string }) {
           </span>
         </li>
       )}
-      empty={<Empty icon="mail" title={T.webhooks.noDeliveries} text={T.webhooks.noDeliveriesText} />}
+      empty={
+        <Empty
+          icon="mail"
+          title={T.webhooks.noDeliveries}
+          text={T.webhooks.noDeliveriesText}
+          command={T.webhooks.subscribeIt(id)}
+        />
+      }
     />
   );
 }

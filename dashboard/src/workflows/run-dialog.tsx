@@ -1,60 +1,72 @@
-import { Button, Modal } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import type { Run } from '../../../src/client/client.ts';
+import { lastEventsQuery, runEventQuery } from '../api/runs.ts';
 import { runWorkflow } from '../api/workflows.ts';
 import { T } from '../english.ts';
-import { eventFault } from '../errors/event-text.ts';
+import { eventFault, readable } from '../errors/event-text.ts';
+import { Choice } from '../parts/choice.tsx';
+import { FormDialog } from '../parts/dialog.tsx';
+import { EventField } from '../parts/event-field.tsx';
+import { localText } from '../parts/time.tsx';
 import { toast, toastError } from '../parts/toast.tsx';
 
 const FIRST = '{\n  "body": {}\n}';
 
+/** Runs a workflow with an event that is typed, or with one that it had. */
 export function RunDialog({ workflowId, close }: { workflowId: string; close: () => void }) {
+  const client = useQueryClient();
   const navigate = useNavigate();
   const [text, setText] = useState(FIRST);
-  const [isBusy, setBusy] = useState(false);
-  const fault = eventFault(text);
-  const start = async (): Promise<void> => {
-    setBusy(true);
+  const [of, setOf] = useState<string | undefined>();
+  const last = useQuery(lastEventsQuery(workflowId)).data ?? [];
+  const take = async (id: string | undefined): Promise<void> => {
+    setOf(id);
     try {
-      const { run_id: runId } = await runWorkflow(workflowId, text);
-      toast(T.workflows.started);
-      await navigate({ to: '/runs/$runId', params: { runId } });
+      setText(id === undefined ? FIRST : readable(await client.fetchQuery(runEventQuery(id))));
     } catch (error) {
       toastError(error);
-      setBusy(false);
     }
   };
+  const start = async (): Promise<void> => {
+    const { run_id: runId } = await runWorkflow(workflowId, text);
+    toast(T.workflows.started);
+    await navigate({ to: '/runs/$runId', params: { runId } });
+  };
   return (
-    <Modal
-      opened
-      onClose={close}
+    <FormDialog
       title={T.workflows.runTitle}
-      size="lg"
-      closeButtonProps={{ 'aria-label': T.help.close }}
+      submit={T.workflows.run}
+      isLarge
+      isReady={eventFault(text) === null}
+      run={start}
+      close={close}
     >
-      <div className="stack-16">
-        <p className="soft">{T.workflows.runText}</p>
-        <textarea
-          className="editor-text"
-          aria-label={T.workflows.runEvent}
-          spellCheck={false}
-          value={text}
-          onChange={(change) => setText(change.currentTarget.value)}
-        />
-        {fault !== null && (
-          <p className="diff-note bad">
-            {T.error.notJson} {fault}
-          </p>
-        )}
-        <div style={{ display: 'flex', justifyContent: 'flex-end', gap: 8 }}>
-          <Button variant="default" size="xs" onClick={close}>
-            {T.error.cancel}
-          </Button>
-          <Button size="xs" loading={isBusy} disabled={fault !== null} onClick={() => void start()}>
-            {T.workflows.run}
-          </Button>
+      <p className="soft">{T.workflows.runText}</p>
+      {last.length > 0 && (
+        <div className="field">
+          <span aria-hidden="true">{T.workflows.runWith}</span>
+          <Choice
+            label={T.workflows.runWith}
+            all={T.workflows.runWithNew}
+            options={last.map(({ id }) => id)}
+            textOf={(id) => nameOf(last.find((run) => run.id === id))}
+            value={of}
+            choose={(id) => void take(id)}
+          />
         </div>
-      </div>
-    </Modal>
+      )}
+      <EventField label={T.workflows.runEvent} text={text} set={setText} />
+    </FormDialog>
   );
+}
+
+function nameOf(run: Run | undefined): string {
+  if (run === undefined) return '';
+  const { created_at_ms: ms, state, summary, error } = run;
+  return [localText(ms), T.states[state] ?? state, error ? error.msg : summary]
+    .filter(Boolean)
+    .join(' · ')
+    .slice(0, 120);
 }

@@ -12,6 +12,7 @@ import { Runs } from '../runs/run-rows.tsx';
 import { Links } from './links.tsx';
 import { Retention } from './retention.tsx';
 import { RunDialog } from './run-dialog.tsx';
+import { WorkflowSettings } from './settings.tsx';
 import { Triggers } from './triggers.tsx';
 import { Versions } from './versions.tsx';
 
@@ -96,6 +97,7 @@ function Whole({ workflow }: { workflow: Workflow }) {
         <div className="stack-16">
           <Triggers workflow={workflow} />
           <Links id={id} />
+          <WorkflowSettings workflow={workflow} canWrite={canWrite} />
           <Versions workflow={workflow} canWrite={canWrite} />
           <Retention key={workflow.updated_at} workflow={workflow} canWrite={canWrite} />
         </div>

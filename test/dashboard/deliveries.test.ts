@@ -1,0 +1,140 @@
+// Webhooks and their deliveries: each attempt, why it is due when it is, the secret, the pause; and who was told of an error.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json } from '../support/client.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { shareErrand } from '../support/shared-errand.ts';
+import { until } from '../support/wait.ts';
+import { skip, visiting } from './browser.ts';
+
+const newErrand = shareErrand();
+const EMITS = 'export default ({ $ }) => { $.send.emit({ event: 1 }); };';
+
+test('a delivery says when it is due and why, and shows both attempts', { skip }, async () => {
+  await using errand = await newErrand();
+  await using receiver = await startReceiver();
+  receiver.answer((n) => (n === 0 ? 503 : 200), {}, '<b>said</b> \u202eabc');
+  const { client } = errand;
+  const workflow = await errand.workflow(EMITS);
+  const webhook = await client.post('/v1/webhooks', { url: receiver.url, retry: { delays_ms: [600_000] } });
+  await client.post(`/v1/subscriptions?emitter_id=${workflow.id}&listener_id=${webhook.id}`);
+  await errand.send(workflow, {});
+  const listed = async (state: string): Promise<Json> =>
+    (await client.get(`/v1/webhooks/${webhook.id}/deliveries?state=${state}`)).data[0];
+  const delivery = await until('it waits', () => listed('retrying'));
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(`/webhooks/${webhook.id}`);
+    const row = page.getByRole('region', { name: 'Deliveries' }).getByRole('listitem');
+    await row.getByText(delivery.why).waitFor();
+    await row.getByRole('link').click();
+    await page.waitForURL(`**/deliveries/${delivery.id}`);
+    await page
+      .getByText(/attempt 2/i)
+      .first()
+      .waitFor();
+    const due = page.locator('p', { hasText: 'Next attempt' }).locator('time');
+    assert.equal(await due.getAttribute('datetime'), new Date(delivery.next_attempt_at_ms).toISOString());
+    const first = page.getByRole('region', { name: 'Attempt 1' });
+    await first.getByText('503', { exact: true }).waitFor();
+    await first.getByText(/connection .* · first byte /).waitFor();
+    await first.getByRole('region', { name: 'Response' }).getByText('<b>said</b>').waitFor();
+    await visit.inspectAll(`/deliveries/${delivery.id}`, '<b>said</b>');
+    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.getByRole('region', { name: 'Attempt 2' }).getByText('200', { exact: true }).waitFor();
+    await page.locator('h1').getByText('delivered').waitFor();
+    // What is chosen stands in the address: the same view for another person.
+    await visit.open(`/webhooks/${webhook.id}?state=exhausted`);
+    await page.getByText('No deliveries').waitFor();
+    await page.getByRole('combobox', { name: 'Deliveries' }).selectOption('delivered');
+    await page.waitForURL('**?state=delivered');
+    await row.getByRole('link').waitFor();
+  });
+});
+
+test('a new secret is shown once, and a webhook is paused', { skip }, async () => {
+  await using errand = await newErrand();
+  await using receiver = await startReceiver();
+  const { client } = errand;
+  const webhook = await client.post('/v1/webhooks', { url: receiver.url, name: 'Shop' });
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(`/webhooks/${webhook.id}`);
+    await page.getByRole('button', { name: 'New secret' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('The old secret signs for one more day.').waitFor();
+    const secret = (await dialog.locator('.command code').textContent()) ?? '';
+    assert.match(secret, /^whsec_/);
+    assert.notEqual(secret, webhook.secret);
+    await visit.inspect('the new secret');
+    await dialog.getByRole('button', { name: 'Copy' }).click();
+    assert.equal(await page.evaluate('navigator.clipboard.readText()'), secret);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await visit.open(`/webhooks/${webhook.id}`);
+    assert.doesNotMatch(await page.content(), /whsec_/, 'it is not shown again');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.locator('h1').getByText('paused').waitFor();
+    assert.equal((await client.get(`/v1/webhooks/${webhook.id}`)).data.active, false);
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.locator('h1').getByText('healthy').waitFor();
+    assert.equal((await client.get(`/v1/webhooks/${webhook.id}`)).data.active, true);
+  });
+});
+
+test('an error says who was told, and leads to each of them', { skip }, async () => {
+  await using errand = await newErrand();
+  await using gone = await startReceiver();
+  await using chat = await startReceiver();
+  gone.answer(410);
+  const { client } = errand;
+  const failing = await errand.workflow('export default () => { throw new Error("no stock"); };', {
+    name: 'Sync stock',
+  });
+  const handler = await errand.workflow('export default () => 1;', { name: 'Handles it', triggers: [] });
+  const webhook = await client.post('/v1/webhooks', {
+    url: gone.url,
+    name: 'To the shop',
+    retry: { delays_ms: [] },
+  });
+  for (const { id } of [handler, webhook])
+    await client.post(`/v1/subscriptions?emitter_id=${failing.id}&listener_id=${id}&event_name=$errors`);
+  const config = { url: chat.url };
+  const channel = await client.post('/v1/channels', { kind: 'http', name: 'On call', config });
+  await client.put('/v1/users/me', { channels: [channel.id] });
+  await errand.send(failing, {});
+  const [error] = await errand.errors(failing.id, 1);
+  const [{ id: groupId }] = (await client.get(`/v1/error_groups?emitter_id=${failing.id}`)).data;
+  await chat.wait(1);
+  await errand.settled();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    for (const path of [`/errors/${groupId}`, `/errors/${groupId}/${error.id}`]) {
+      await visit.open(path);
+      const told = page.locator('section.card').filter({ has: page.getByRole('heading', { name: 'Who was told' }) });
+      const row = (name: RegExp) => told.getByRole('listitem').filter({ hasText: name });
+      await row(/^Workflow Handles it/)
+        .getByText('succeeded')
+        .waitFor();
+      await row(/^Webhook To the shop/)
+        .getByText(/exhausted|given up|retrying/)
+        .waitFor();
+      await row(/^Channel On call/)
+        .getByText('delivered')
+        .waitFor();
+      await row(/global error workflow/)
+        .getByText('succeeded')
+        .waitFor();
+      await visit.inspect(path);
+    }
+    await page.getByRole('link', { name: 'Webhook To the shop' }).click();
+    await page.waitForURL('**/deliveries/dl_*');
+    await page.getByText('410').first().waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: 'Workflow Handles it' }).click();
+    await page.waitForURL('**/runs/r_*');
+  });
+});

@@ -1,0 +1,155 @@
+// The overview: the examples of the first minute, what needs attention, the counts that add up.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json } from '../support/client.ts';
+import { startErrand } from '../support/errand.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { shareErrand } from '../support/shared-errand.ts';
+import { until } from '../support/wait.ts';
+import { skip, visiting } from './browser.ts';
+
+const newErrand = shareErrand();
+
+test('each example is deployed by one click, and works', { skip }, async () => {
+  await using errand = await newErrand();
+  const { client } = errand;
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    for (const [example, made] of [
+      ['A check every minute', 'Check stock'],
+      ['Pass orders on to webhooks', 'Pass orders on'],
+      ['Orders over HTTP', 'Check orders'],
+    ] as const) {
+      if (example !== 'A check every minute') {
+        // They stand behind a line when there is a workflow.
+        const others = page.locator('details.card');
+        await others.waitFor();
+        if ((await others.getAttribute('open')) === null) await others.locator('summary').click();
+      }
+      await page.getByRole('button', { name: `Deploy: ${example}` }).click();
+      await until(made, async () => (await client.get('/v1/workflows')).data.some(({ name }: Json) => name === made));
+    }
+    const ofName = async (name: string): Promise<Json> => {
+      const found = (await client.get('/v1/workflows')).data.find((one: Json) => one.name === name);
+      return (await client.get(`/v1/workflows/${found.id}`)).data;
+    };
+    const stock = await ofName('Check stock');
+    assert.deepEqual(
+      stock.triggers.map(({ type, interval_seconds }: Json) => [type, interval_seconds]),
+      [['schedule', 60]],
+    );
+    assert.ok(stock.settings.watch.silent_after_ms > 60_000, 'silence of it is an error');
+    // Each of them runs.
+    await client.post(`/v1/workflows/${stock.id}/runs`, { event: {} });
+    for (const name of ['Check stock', 'Pass orders on', 'Check orders']) {
+      const { id } = await ofName(name);
+      await until(`a run of ${name}`, async () => (await client.get(`/v1/workflows/${id}/runs`)).data.length > 0);
+    }
+    const emitted = await until('what was passed on', async () => {
+      const { id } = await ofName('Pass orders on');
+      return (await client.get(`/v1/workflows/${id}/event_summaries?expand=event`)).data[0];
+    });
+    assert.equal(emitted.event.order.number, 1043);
+  });
+});
+
+test('silence and a queue that lags need attention', { skip }, async () => {
+  await using errand = await startErrand();
+  const { client } = errand;
+  const silent = await errand.workflow('export default () => 1;', {
+    name: 'Nightly report',
+    settings: { watch: { silent_after_ms: 60_000 } },
+  });
+  const slow = await errand.workflow('export default () => new Promise(() => undefined);', {
+    name: 'Slow import',
+    settings: { concurrency: 1, timeout_ms: 700_000 },
+  });
+  await errand.send(slow, {});
+  await errand.send(slow, {});
+  await until('one waits', async () => (await client.get('/v1/ledger')).data.runs.queued === 1);
+  errand.forward(61_000);
+  // A changed workflow may have a changed watch: whoever waits for the time looks again.
+  await client.put(`/v1/workflows/${slow.id}`, { active: true });
+  await until('it is silent', async () => {
+    return (await client.get(`/v1/error_groups?emitter_id=${silent.id}&code=Silent`)).data.length === 1;
+  });
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    // The browser's clock goes with the server's.
+    await page.clock.setSystemTime(Date.now() + 61_000);
+    await visit.signIn();
+    const rows = page.getByRole('listitem');
+    const silence = rows.filter({ hasText: 'Nightly report' });
+    await silence.getByText('silent', { exact: true }).waitFor();
+    const lag = rows.filter({ hasText: 'Slow import' });
+    await lag.getByText('queued').waitFor();
+    assert.match((await lag.textContent()) ?? '', /\d min \d+ s/, 'how long the oldest has waited');
+    await visit.inspect('what needs attention');
+    await lag.getByRole('link').click();
+    await page.waitForURL('**/runs/r_*');
+    // What runs for ever would hold up the end of the server.
+    for (const { id } of (await client.get(`/v1/workflows/${slow.id}/runs`)).data)
+      await client.post(`/v1/runs/${id}/cancel`);
+  });
+});
+
+test('groups stand by their count, and the counts of the ledger add up', { skip }, async () => {
+  await using errand = await newErrand();
+  await using receiver = await startReceiver();
+  const { client } = errand;
+  const workflow = await errand.workflow(
+    `export default ({ steps, $ }) => {
+      const { code } = steps.trigger.event.body;
+      if (code) throw Object.assign(new Error(code), { code });
+      $.send.emit({ event: 1 });
+    };`,
+  );
+  const webhook = await client.post('/v1/webhooks', { url: receiver.url });
+  await client.post(`/v1/subscriptions?emitter_id=${workflow.id}&listener_id=${webhook.id}`);
+  for (const code of ['Seldom', 'Often', 'Often', 'Often', undefined, undefined]) await errand.send(workflow, { code });
+  await errand.settled();
+  const { runs, deliveries, emissions, errors } = (await client.get('/v1/ledger')).data;
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    const groups = page.locator('.group-link');
+    await groups.filter({ hasText: 'Seldom' }).waitFor();
+    const codes = await groups.getByRole('link').allTextContents();
+    assert.ok(codes.indexOf('Often') < codes.indexOf('Seldom'), codes.join());
+    for (const [name, total] of [
+      ['Events', emissions],
+      ['Runs', runs.total],
+      ['Errors', errors.captured],
+      ['Deliveries', deliveries.total],
+    ] as const)
+      await page.getByRole('img', { name: new RegExp(`^${name} over time: ${total} in all`) }).waitFor();
+    const parts = page.locator('.ledger > div');
+    const figures = await parts.evaluateAll((all) =>
+      (all as unknown as Part[]).map((part) => ({
+        name: part.querySelector('h3').textContent,
+        total: Number(part.querySelector('.big').textContent),
+        states: [...part.querySelectorAll('dd')].map((one) => Number(one.textContent)),
+      })),
+    );
+    const of = (name: string) => figures.find((one) => one.name === name);
+    assert.deepEqual([of('Runs')?.total, of('Deliveries')?.total], [runs.total, deliveries.total]);
+    for (const name of ['Runs', 'Deliveries']) {
+      const { total, states = [] } = of(name) ?? {};
+      assert.equal(
+        states.reduce((sum, one) => sum + one, 0),
+        total,
+        `${name} add up`,
+      );
+      assert.ok(states.length > 0, name);
+    }
+  });
+});
+
+/** An element, as far as it is used here: tests are checked without the types of a page. */
+interface Part {
+  readonly textContent: string;
+  querySelector(of: string): Part;
+  querySelectorAll(of: string): Iterable<Part>;
+}
