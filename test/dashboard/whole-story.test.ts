@@ -47,7 +47,11 @@ test('an error is seen live, read, mended, replayed, resolved, and told as recov
     await page.getByRole('link', { name: 'Replay all…' }).click();
     await page.getByRole('button', { name: 'Replay 1 error' }).click();
     await page.locator('h1').getByText('done').waitFor();
-    await page.getByRole('region', { name: 'Results' }).getByRole('listitem').getByText('fixed', { exact: true }).waitFor();
+    await page
+      .getByRole('region', { name: 'Results' })
+      .getByRole('listitem')
+      .getByText('fixed', { exact: true })
+      .waitFor();
     // Nobody resolved it: all its errors are fixed.
     await page.getByRole('link', { name: 'Errors', exact: true }).click();
     await page.getByText('No open errors').waitFor();

@@ -27,7 +27,9 @@ export type Outcome = ReplayResult['outcome'];
 export function resultsQuery(id: string, outcome: Outcome | undefined, isOver: boolean) {
   const path = `/v1/operations/${id}/results`;
   const againMs = isOver ? undefined : AGAIN_MS;
-  return listQuery<ReplayResult>({ key: ['results', id], path, filter: { outcome }, againMs });
+  // Another key when it is over: what was read before the end is read once more.
+  const key = ['results', id, isOver ? 'over' : 'under way'];
+  return listQuery<ReplayResult>({ key, path, filter: { outcome }, againMs, keepsPrevious: true });
 }
 
 export async function changeOperation(id: string, verb: 'pause' | 'resume' | 'cancel'): Promise<void> {

@@ -1,0 +1,97 @@
+// What a workflow's page changes besides the code: its settings, and runs by hand with an event that it had.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json } from '../support/client.ts';
+import { shareErrand } from '../support/shared-errand.ts';
+import { until } from '../support/wait.ts';
+import { skip, visiting } from './browser.ts';
+
+const newErrand = shareErrand();
+
+const PRICE = `export default ({ steps }) => {
+  const { lines } = steps.trigger.event.body;
+  if (lines.length > 1) throw new Error('too many');
+  return lines.length;
+};
+`;
+
+test('a workflow runs with one of its last events, byte for byte', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(PRICE, { name: 'Price orders' });
+  const headers = { 'content-type': 'application/json' };
+  const body = '{"lines":[1,2],"big":12345678901234567890,"much":1e400}';
+  await fetch(workflow.triggers[0].endpoint_url, { method: 'POST', headers, body });
+  const [failed] = await errand.runs(workflow.id, 1);
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(`/workflows/${workflow.id}`);
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Begin with').selectOption(failed.id);
+    const field = dialog.getByRole('textbox', { name: 'Event' });
+    await until('the event is there', async () => (await field.inputValue()).includes('12345678901234567890'));
+    await visit.inspect('running with the last event');
+    await field.fill((await field.inputValue()).replace(/\[\s*1,\s*2\s*\]/, '[1]'));
+    await dialog.getByRole('button', { name: 'Run' }).click();
+    await page.waitForURL('**/runs/r_*');
+    const [run] = await errand.runs(workflow.id, 2);
+    const { text } = await errand.client.request('GET', `/v1/runs/${run.id}`);
+    assert.match(text, /"lines":\s*\[\s*1\s*\]/);
+    for (const number of ['12345678901234567890', '1e400']) assert.ok(text.includes(number), number);
+  });
+});
+
+test('settings of a workflow are read and changed', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(PRICE, { name: 'Price orders' });
+  const retry = { attempts: 2, base_ms: 50, also: ['Timeout'] };
+  await errand.client.put(`/v1/workflows/${workflow.id}`, { settings: { retry, env: { REGION: 'eu' } } });
+  const settings = async (): Promise<Json> => (await errand.client.get(`/v1/workflows/${workflow.id}`)).data.settings;
+  const before = await settings();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(`/workflows/${workflow.id}`);
+    const card = page.getByRole('region', { name: 'Settings' });
+    await card.getByText('2 attempts').waitFor();
+    await card.getByText('REGION').waitFor();
+    await card.getByRole('button', { name: 'Change' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Price <b>all</b> orders');
+    await dialog.getByLabel('Seconds that a run may take').fill('12.5');
+    await dialog.getByLabel('Runs at the same time').fill('3');
+    await dialog.getByLabel('Runs that may begin').fill('10');
+    await dialog.getByLabel('Within so many seconds').fill('60');
+    await dialog.getByLabel('Attempts, the first one included').fill('4');
+    await dialog.getByLabel('Minutes after which silence').fill('90');
+    await visit.inspect('changing settings');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    await page.getByRole('heading', { name: 'Price <b>all</b> orders' }).waitFor();
+    await card.getByText('10 in 1 min 0 s').waitFor();
+    const changed = await settings();
+    assert.deepEqual(
+      [
+        changed.timeout_ms,
+        changed.concurrency,
+        changed.throttle,
+        changed.retry.attempts,
+        changed.watch.silent_after_ms,
+      ],
+      [12_500, 3, { limit: 10, interval_ms: 60_000 }, 4, 5_400_000],
+    );
+    const { attempts: _, ...others } = before.retry;
+    assert.deepEqual({ ...changed.retry, ...others }, changed.retry, 'what has no field stays as it was');
+    assert.deepEqual([changed.env, changed.memory_mb], [before.env, before.memory_mb]);
+    await card.getByRole('button', { name: 'Change' }).click();
+    for (const label of ['Runs that may begin', 'Attempts, the first one included', 'Minutes after which silence'])
+      await dialog.getByLabel(label).fill('');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const again = await settings();
+    assert.deepEqual([again.throttle, again.retry, again.watch?.silent_after_ms ?? null], [null, null, null]);
+    await visit.inspectAll(`/workflows/${workflow.id}`, 'Runs at the same time');
+  });
+});
