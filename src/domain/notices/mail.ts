@@ -19,9 +19,10 @@ export function mailEmission(notice: Notice, ownerId: string): NewEmission {
 }
 
 export function mailOf(notice: Notice): NoticeMail {
-  const title = titleOf(notice);
-  const subject = `[Errand] ${title.length > 150 ? `${title.slice(0, 149).toWellFormed()}…` : title}`;
-  return { subject, text: textOf(notice, title), html: htmlOf(notice, title) };
+  const whole = titleOf(notice);
+  // The message stands below it in full.
+  const title = whole.length > 150 ? `${whole.slice(0, 149).toWellFormed()}…` : whole;
+  return { subject: `[Errand] ${title}`, text: textOf(notice, title), html: htmlOf(notice, title) };
 }
 
 /** Returns the links of a mail. Each asks for a confirmation: a program that scans the mail follows its links. */

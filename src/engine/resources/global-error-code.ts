@@ -68,9 +68,39 @@ function firstLines(event) {
   return first.concat(lines.length > 12 ? ["..."] : []).join("\\n");
 }
 
+// The same text, as every mail client shows it: one column, with colours of its own, and nothing that is loaded from elsewhere.
 function htmlOf(text) {
-  const escaped = text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
-  const linked = escaped.replace(/^https?:\\/\\/[^\\s"]+$/gm, '<a href="$&">$&</a>');
-  return '<!doctype html><pre style="font: 14px/1.5 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere">' + linked + "</pre>";
+  const [title, ...blocks] = text.split(/\\n{2,}/).filter((block) => block.trim() !== "");
+  const sans = "font: 15px/1.5 system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif";
+  const body = "margin: 0; padding: 20px; background: #ffffff; color: #212529; " + sans;
+  return '<!doctype html><html><body style="' + body + '"><div style="max-width: 640px">' +
+    '<h1 style="font-size: 18px; margin: 0 0 16px">' + escapeHtml(title) + "</h1>" + blocks.map(blockOf).join("\\n") + "</div></body></html>";
+}
+
+function blockOf(block) {
+  const lines = block.split("\\n");
+  if (/^[A-Z][a-z]+: +\\S/.test(lines[0])) return tableOf(lines);
+  const isNamed = lines.length > 1 && lines[0].endsWith(":");
+  const name = isNamed ? '<p style="margin: 0 0 4px; color: #495057">' + escapeHtml(lines.shift()) + "</p>" : "";
+  const shown = escapeHtml(lines.join("\\n"));
+  if (/^https?:\\/\\/[^\\s"]+$/.test(shown)) return name + '<p style="margin: 0 0 16px; overflow-wrap: anywhere"><a style="color: #1c5fb8" href="' + shown + '">' + shown + "</a></p>";
+  return name + '<pre style="font: 13px/1.5 ui-monospace, Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere; background: #f1f3f5; padding: 10px; margin: 0 0 16px">' + shown + "</pre>";
+}
+
+// A line without a name goes on with the one above: a message may have several.
+function tableOf(lines) {
+  const rows = [];
+  for (const line of lines) {
+    const [, name, value] = /^([A-Z][a-z]+): +(.*)$/.exec(line) || [];
+    if (name) rows.push([name, value]);
+    else rows[rows.length - 1][1] += "\\n" + line;
+  }
+  const cells = rows.map(([name, value]) => '<tr><td style="padding: 2px 16px 2px 0; color: #495057; vertical-align: top">' + name +
+    '</td><td style="padding: 2px 0; white-space: pre-wrap; overflow-wrap: anywhere">' + escapeHtml(value) + "</td></tr>");
+  return '<table role="presentation" style="border-collapse: collapse; margin: 0 0 16px; font-size: 14px">' + cells.join("") + "</table>";
+}
+
+function escapeHtml(text) {
+  return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
 }
 `;

@@ -19,6 +19,7 @@ const FORMER_CODES: ReadonlySet<string> = new Set([
   '0eb9be9d7c033fce590712fe0a0b894a3e866bf6d18a533ac3064a2ef0c975ca',
   '1b072a6c9a73d39144a629cbd1cd453113b7eb0feff596631267ff815add1f24',
   '76facd7bf9553f4b300c7e2b07f570cca3ecf2a3dc7e17a4aa48aaf10a28241b',
+  'fb67f23e7448bd20a6f2a66de6d5a95eaf9423c2b1858358d0e53c42741dd030',
 ]);
 
 export interface UpgradeDeps {

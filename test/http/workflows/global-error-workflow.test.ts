@@ -108,6 +108,10 @@ test('its mail shows the event, and no header of a request', async () => {
   assert.ok(html.includes('&lt;img src=x onerror=alert(1)&gt; &amp; more') && !html.includes('<img'), html);
   const [record] = await errand.errors(workflow.id, 1);
   assert.ok(html.includes(`${record.id}?expand=event</a>`), html);
+  // A dark client shows its own background where a mail has none, and the mail's dark text on it.
+  assert.match(html, /<body style="[^"]*background: #ffffff; color: #212529/);
+  assert.match(html, /<td [^>]*>Server<\/td><td /);
+  assert.match(html, /The event begins:<\/p><pre [^>]*>\{\n {2}&quot;n&quot;: 7,/);
 });
 
 test('its mail of a source tells how to replay', async () => {
