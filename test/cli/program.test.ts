@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Command } from 'commander';
 import { commandLine, commandsIn } from '../../release/cli-docs.ts';
+import { createProgram, type ProgramDeps } from '../../src/cli/program.ts';
 import { examplesOf } from '../../src/cli/shell/examples.ts';
 import { EXIT_CODES } from '../../src/cli/shell/exit.ts';
 import { SETTINGS } from '../../src/server/config.ts';
@@ -81,6 +82,19 @@ test('every setting is an option of the start', () => {
   const options = new Set(start?.options.map(({ long }) => long));
   for (const { name } of SETTINGS)
     assert.ok(options.has(`--${name.slice(7).toLowerCase().replaceAll('_', '-')}`), name);
+});
+
+test('an option of the start is its setting', async () => {
+  const env: Record<string, string> = { ERRAND_PORT: '1', OTHER: 'stays' };
+  let isStarted = false;
+  const start = async (): Promise<void> => {
+    isStarted = true;
+  };
+  const given = SETTINGS.flatMap(({ name }) => [`--${name.slice(7).toLowerCase().replaceAll('_', '-')}`, `of ${name}`]);
+  await createProgram({ env, start } as unknown as ProgramDeps).parseAsync(['start', ...given], { from: 'user' });
+  assert.ok(isStarted);
+  const expected = SETTINGS.map(({ name }) => [name, `of ${name}`]);
+  assert.deepEqual(env, { OTHER: 'stays', ...Object.fromEntries(expected) });
 });
 
 test('nothing to deploy is told as such', async () => {

@@ -40,7 +40,7 @@ interface KnownFailure {
 
 const POLL_MS = 2000;
 /** Editors and copies write a file in several steps. */
-const QUIET_MS = 100;
+const QUIET_MS = 50;
 const GONE_MS = 300;
 const AT_ONCE = 4;
 /** Key of reports about no single file; paths of files are absolute. */
