@@ -300,7 +300,11 @@ export class Reads {
       const rows = await this.#tx.query(
         `SELECT ${QUEUE_COLUMNS} FROM unnest($1::text[], $2::text[]) AS u (o, i)
           JOIN listener_queues AS l ON l.owner_id = u.o AND l.listener_id = u.i
-          WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[]) ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l`,
+          WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[])
+            AND (SELECT count(*) FROM unnest($1::text[], $2::text[]) AS g (o, i)
+              JOIN listener_queues AS t ON t.owner_id = g.o AND t.listener_id = g.i
+              WHERE t.owner_id = ANY($1::text[]) AND t.listener_id = ANY($2::text[])) = cardinality($1::text[])
+          ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l`,
         owners,
         listeners,
       );
@@ -313,7 +317,8 @@ export class Reads {
     const versions = [...this.versions.keys()];
     const [locked] = await Promise.all([lock(), this.#readVersions(versions)]);
     if (locked === wanted.length) return;
-    // A listener without a row yet: one transaction inserts it, and all lock it.
+    // A listener without a row yet: one transaction inserts it, and all lock it. Until then none is locked, or those that other
+    // transactions insert meanwhile would be locked behind them, out of order.
     void this.#tx.query(
       `INSERT INTO listener_queues (owner_id, listener_id, is_run, waiting, taken)
         SELECT o, i, r, 0, 0 FROM unnest($1::text[], $2::text[], $3::boolean[]) AS u (o, i, r) ORDER BY o, i
