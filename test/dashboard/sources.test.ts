@@ -14,6 +14,7 @@ const FEED = `export default {
   key: 'feed', name: 'Feed', version: '0.0.1', type: 'source',
   props: {
     http: '$.interface.http',
+    db: '$.service.db',
     city: { type: 'string', label: 'City', options: () => [{ label: 'Rome, Italy', value: 'rome' }, 'oslo'], reloadProps: true },
     many: { type: 'string[]', label: 'Kinds', options: ['a', 'b'], optional: true },
     token: { type: 'string', label: 'Token', secret: true, optional: true },
@@ -23,6 +24,8 @@ const FEED = `export default {
     return this.city === 'rome' ? { district: { type: 'integer', label: 'District of Rome' } } : {};
   },
   run(event) {
+    this.db.set('<i>last</i>', { seen: event.body.n });
+    this.db.set('much', 'x'.repeat(9000));
     console.log('got <img src=x onerror=alert(1)>');
     this.$emit({ body: event.body, city: this.city, district: this.district }, { summary: '<b>Order</b> ' + event.body.n + ' \u202eabc' });
   },
@@ -68,6 +71,8 @@ test('a source is deployed by a form that its props make', { skip }, async () =>
     await page.getByText('<b>Order</b> 7').click();
     await page.getByText('district:').first().waitFor();
     await page.getByText('got <img src=x onerror=alert(1)>').waitFor();
+    const state = page.getByRole('region', { name: 'State' });
+    await state.filter({ hasText: /<i>last<\/i>.*seen: 7.*much.*9,002 characters/ }).waitFor();
     assert.equal(await page.title(), 'Errand');
     await visit.inspectAll(`/sources/${source.id}`, '<b>Order</b> 7');
     await page.getByRole('button', { name: 'Change' }).click();

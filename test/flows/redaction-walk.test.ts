@@ -106,6 +106,7 @@ const SHOWN_WITHOUT_RULES = [
   'GET /v1/heartbeats/{id}/$errors/event_summaries',
   'GET /v1/sources/{id}/event_summaries',
   'GET /v1/sources/{id}/logs',
+  'GET /v1/sources/{id}/state',
   'GET /v1/emitters/{id}/events',
   'GET /sse/dc/{id}/emits',
   'GET /v1/deliveries/{id}',

@@ -5,10 +5,12 @@ import type {
   EventRecord,
   PropOptions,
   SourceLogLine,
+  SourceState,
   SourceWhole,
   Started,
 } from '../../../src/client/client.ts';
-import { call } from './http.ts';
+import { parseEvent } from '../errors/event-text.ts';
+import { call, send } from './http.ts';
 import { type Data, listQuery, readAll } from './list.ts';
 
 const AGAIN_MS = 4000;
@@ -42,6 +44,18 @@ export function emissionQuery(sourceId: string, id: string) {
       return (await call<Data<EventRecord>>('GET', path, undefined, signal)).data;
     },
     staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** What it keeps between its runs; numbers as it wrote them. */
+export function sourceStateQuery(id: string) {
+  return queryOptions({
+    queryKey: ['source-state', id],
+    queryFn: async ({ signal }) => {
+      const { value } = parseEvent(await send('GET', `/v1/sources/${id}/state`, { signal })) ?? { value: null };
+      return (value as Data<SourceState>).data;
+    },
+    refetchInterval: AGAIN_MS,
   });
 }
 

@@ -18,6 +18,7 @@ import { Links } from '../workflows/links.tsx';
 import { Emissions } from './emissions.tsx';
 import { kindOf } from './list.tsx';
 import { PropForm } from './prop-form.tsx';
+import { State } from './state.tsx';
 
 export function SourcePage() {
   const { sourceId } = useParams({ from: '/shell/sources/$sourceId' });
@@ -96,6 +97,7 @@ function Whole({ source }: { source: SourceWhole }) {
               <JsonTree value={props} />
             )}
           </Card>
+          <State sourceId={id} />
           {skipped !== undefined && (
             <section className="card card-body">
               <dl className="facts">

@@ -151,6 +151,8 @@ import type {
   GetSourceEventAnswer,
   GetSourceEventInput,
   GetSourceInput,
+  GetSourceStateAnswer,
+  GetSourceStateInput,
   GetStatsAnswer,
   GetStatsInput,
   GetSubscriptionAnswer,
@@ -964,6 +966,15 @@ export class Errand {
    */
   listSourceLogs(input: ListSourceLogsInput, options: CallOptions = {}): Paged<ListSourceLogsAnswer> {
     return this.#transport.list<ListSourceLogsAnswer>({ method: 'GET', path: '/v1/sources/{id}/logs', query: ['limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * Read what a source keeps: `GET /v1/sources/{id}/state`
+   *
+   * What it has in `$.service.db` since its last run that ended: the first 100 names. What you hide is hidden.
+   */
+  getSourceState(input: GetSourceStateInput, options: CallOptions = {}): Promise<GetSourceStateAnswer> {
+    return this.#transport.send<GetSourceStateAnswer>({ method: 'GET', path: '/v1/sources/{id}/state' }, input, options);
   }
 
   /**

@@ -1615,6 +1615,22 @@ export interface SourceLogLine {
   readonly text: string;
 }
 
+export interface SourceState {
+  /** Names that it keeps, also those that are not shown. */
+  readonly count: number;
+  /** The first 100, by their names. */
+  readonly values: readonly SourceStateValue[];
+}
+
+export interface SourceStateValue {
+  /** Null when it is longer than 256 characters. */
+  readonly name: string | null;
+  /** Any JSON, as the source wrote it; left out when its text is longer than 4096 characters. */
+  readonly value?: unknown;
+  /** Length of the value as JSON text. */
+  readonly chars: number;
+}
+
 export interface SourceWhole {
   readonly id: string;
   readonly owner_id: string;
@@ -3520,6 +3536,16 @@ export interface ListSourceLogsInput {
 export interface ListSourceLogsAnswer {
   readonly page_info: PageInfo;
   readonly data: readonly SourceLogLine[];
+}
+
+/** What `getSourceState` takes. */
+export interface GetSourceStateInput {
+  /** The source. */
+  readonly id: string;
+}
+
+export interface GetSourceStateAnswer {
+  readonly data: SourceState;
 }
 
 /** What `deploySourceFile` takes. */

@@ -6,12 +6,21 @@ import { type Emission, ERRORS } from '../../domain/emission.ts';
 import type { ErrorGroup } from '../../domain/errors/group.ts';
 import { elementsOf, memberOf, membersOf } from '../../domain/json-member.ts';
 import type { Redactor } from '../../domain/privacy/redactor.ts';
+import type { StateValue } from '../../domain/run/source-state.ts';
 import type { DeliveryWhole, EmissionRecord, ListedRun, RunWhole } from '../../store/contract/records.ts';
 import type { LoggedRecord } from '../../store/contract/streams.ts';
 
 type Hides = Redactor | null;
 
 const orNull = <T>(value: T | null, shown: (value: T) => T): T | null => (value === null ? null : shown(value));
+
+/** Judges a value by its name, too: a member of an object is what rules are about. */
+export function shownValue(given: StateValue, hides: Hides): StateValue {
+  const { name, value } = given;
+  if (!hides || name === null) return given;
+  const [[, shown] = []] = value === null ? [] : membersOf(hides.json(utf8(`{${JSON.stringify(name)}:${value}}`)));
+  return { ...given, name: hides.text(name), value: shown ? text(shown) : null };
+}
 
 interface EmissionBody {
   readonly name: string;

@@ -15,6 +15,7 @@ import {
   shownLogged,
   shownRecord,
   shownRun,
+  shownValue,
   shownWhole,
 } from './shown-records.ts';
 
@@ -34,6 +35,7 @@ export const SHOWING = [
   'getErrorGroup',
   'updateErrorGroup',
   'previewReplay',
+  'sourceState',
 ] as const satisfies readonly (keyof Store)[];
 
 type Showing = Pick<Store, (typeof SHOWING)[number]>;
@@ -146,6 +148,11 @@ export function shownStore(store: Store, rules: Pick<RedactionRulesOf, 'read'>):
       one(ownerId, store.updateErrorGroup(ownerId, id, change), (changed, hides) => ({
         ...changed,
         group: shownGroup(changed.group, hides(changed.group.emitterId)),
+      })),
+    sourceState: (ownerId, sourceId) =>
+      one(ownerId, store.sourceState(ownerId, sourceId), (state, hides) => ({
+        ...state,
+        values: state.values.map((value) => shownValue(value, hides(sourceId))),
       })),
     previewReplay: async (ownerId, selection) => {
       const [preview, hides] = await Promise.all([store.previewReplay(ownerId, selection), hidesFor(ownerId)]);

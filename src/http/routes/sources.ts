@@ -14,6 +14,7 @@ import { SOURCE_CREATE, SOURCE_UPDATE, SOURCE_WHOLE, sourceWholeToWire } from '.
 import { listenersInput } from '../wire/subscriptions.ts';
 import { addSourceEventRoutes } from './log/source-events.ts';
 import { addSourceLogRoute } from './log/source-logs.ts';
+import { addSourceStateRoute } from './log/source-state.ts';
 
 const PARAMS = idIn(PREFIX.source, 'The source.');
 
@@ -24,6 +25,7 @@ export function addSourceRoutes(app: App, deps: HttpDeps): void {
   addSourceEventRoutes(app, deps);
   addInvoke(app, deps);
   addSourceLogRoute(app, deps);
+  addSourceStateRoute(app, deps);
 }
 
 interface SourceParameters {

@@ -2,9 +2,11 @@
 
 import { ERRORS } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { SOURCE_STATE, type StateValue } from '../../domain/run/source-state.ts';
 import { ALL_EVENTS, type EventsOf, type SourceStore } from '../contract/resources.ts';
 import { LISTED } from '../log/log-tables.ts';
-import { number, text } from '../rows/cells.ts';
+import { number, text, textOrNull } from '../rows/cells.ts';
+import type { Row } from '../rows/rows.ts';
 import { toConfiguredSource, toSource } from '../rows/runnable-rows.ts';
 import type { ConfigCore } from './config-database.ts';
 import { readPage } from './pages.ts';
@@ -77,9 +79,29 @@ export function sourceVerbs({ database, seal }: ConfigCore): SourceStore {
       return Object.fromEntries(rows.map((row) => [text(row, 'name'), text(row, 'value')]));
     },
 
+    sourceState: async (ownerId, sourceId) => {
+      const kept = sql`source_db WHERE source_id = ${sourceId}`;
+      const [row] = await database.all(sql`SELECT (SELECT count(*) FROM ${kept}) AS total
+        FROM runnables WHERE id = ${sourceId} AND owner_id = ${ownerId} AND substr(id, 1, 3) = 'dc_'`);
+      if (!row) return undefined;
+      const { values, nameChars, valueChars } = SOURCE_STATE;
+      const rows = await database.all(sql`SELECT CASE WHEN length(name) <= ${nameChars} THEN name END AS name,
+          CASE WHEN length(name) <= ${nameChars} AND length(value) <= ${valueChars} THEN value END AS value,
+          length(value) AS chars
+        FROM ${kept} ORDER BY ${BY_NAME} LIMIT ${values}`);
+      return { count: number(row, 'total'), values: rows.map(toStateValue) };
+    },
+
     deleteSourceEvents: (ownerId, sourceId, which = ALL_EVENTS) =>
       database.write(() => hideEvents({ ownerId, sourceId, ...which })),
   };
+}
+
+/** In the order of its bytes, as SQLite has it. */
+const BY_NAME = sql`${differs({ sqlite: 'source_db.name', postgres: 'source_db.name COLLATE "C"' })}`;
+
+function toStateValue(row: Row): StateValue {
+  return { name: textOrNull(row, 'name'), value: textOrNull(row, 'value'), chars: number(row, 'chars') };
 }
 
 /** Events that one statement hides: a source may have millions, and statements have a time limit. */

@@ -13,6 +13,7 @@ import type {
   Webhook,
   Workflow,
 } from '../../domain/resource.ts';
+import type { SourceState } from '../../domain/run/source-state.ts';
 import type { ChannelStore } from './channels.ts';
 import type { AccountStore, DataStoreStore } from './data.ts';
 import type { DeploymentStore } from './deployments.ts';
@@ -129,6 +130,8 @@ export interface SourceStore {
    * checked the owner.
    */
   readSourceDb(sourceId: string): Promise<Record<string, string>>;
+  /** Reads as much of a source's `$.service.db` as is shown (SOURCE_STATE). Undefined: the owner has no such source. */
+  sourceState(ownerId: string, sourceId: string): Promise<SourceState | undefined>;
   /** Hides what the source emitted, but not its errors; LaterStore has what it will emit. Returns how many. */
   deleteSourceEvents(ownerId: string, sourceId: string, which?: EventsOf): Promise<number>;
 }

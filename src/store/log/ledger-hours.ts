@@ -1,7 +1,8 @@
 // The ledger's figures by hour: what charts are made of. They are noted from time to time, so that accepting and ending cost
 // nothing more; rows that scans would have to count are deleted by retention, and counts of the last hours would differ.
 //
-// (Rejected: a counter for each hour, changed with the ledger in each transaction. It would double what each commit writes there.)
+// (Rejected: a counter for each hour, changed with the ledger in each transaction. It would double what each commit writes there. A
+// note takes SQLite 2.4 ms a minute, which is 0.02 µs a run at 2,000 runs/s, where accepting and ending one take 103 µs.)
 
 import { FIGURES, type Figures, figuresOf, type NotedHour } from '../../domain/ledger/hours.ts';
 import { HOUR_MS } from '../../domain/limits.ts';

@@ -5,9 +5,10 @@ import { describe, it } from 'node:test';
 import { ERRORS, RUN } from '../../../src/domain/emission.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import type { RunOutcome } from '../../../src/domain/run/run.ts';
+import { SOURCE_STATE } from '../../../src/domain/run/source-state.ts';
 import type { EmissionRecord } from '../../../src/store/contract/records.ts';
 import type { Finished } from '../../../src/store/contract/store.ts';
-import { all, emit, ended, failed, type Harness, only, succeeded, times } from '../fixtures.ts';
+import { all, defined, emit, ended, failed, type Harness, only, succeeded, times } from '../fixtures.ts';
 import { assertLedgerAddsUp, assertOneErrorPerFailure } from '../log/counting.ts';
 import { Stage } from '../stage.ts';
 
@@ -51,6 +52,33 @@ export function sourcesContract(harness: Harness): void {
   });
 
   describe('the memory of a source', () => {
+    it('is shown in the order of its names, as far as it is small', async () => {
+      await using stage = await Stage.open(harness);
+      const [source, stranger] = [await stage.source(), await stage.neighbour()];
+      const stateOf = (id = source.id) => stage.store.sourceState(stage.owner.id, id);
+      deepEqual(await stateOf(), { count: 0, values: [] });
+      const { nameChars, valueChars, values: most } = SOURCE_STATE;
+      const [fits, large] = ['x', 'xx'].map((more) => JSON.stringify('y'.repeat(valueChars - 3) + more));
+      const longName = 'z'.repeat(nameChars + 1);
+      const dbWrites = { b: '12345678901234567890', a: String(large), B: String(fits), ä: '{}', [longName]: '1' };
+      await run(stage, source, { dbWrites });
+      await stage.reopen();
+      const values = [
+        { name: 'B', value: fits, chars: valueChars },
+        { name: 'a', value: null, chars: valueChars + 1 },
+        { name: 'b', value: '12345678901234567890', chars: 20 },
+        { name: null, value: null, chars: 1 },
+        { name: 'ä', value: '{}', chars: 2 },
+      ];
+      deepEqual(await stateOf(), { count: 5, values });
+      const many = Object.fromEntries(times(most, (n) => [`n${n}`, String(n)]));
+      await run(stage, source, { dbWrites: many });
+      const { count, values: shown } = defined(await stateOf());
+      deepEqual([count, shown.length], [most + 5, most]);
+      equal(await stranger.store.sourceState(stranger.owner.id, source.id), undefined);
+      equal(await stateOf((await stage.workflow()).id), undefined, 'not of a workflow');
+    });
+
     it('keeps what a run wrote, as written', async () => {
       await using stage = await Stage.open(harness);
       const source = await stage.source();

@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Json } from '../../support/client.ts';
 import type { Errand } from '../../support/errand.ts';
 import { startErrand } from '../../support/errand.ts';
+import { createOwner } from '../../support/owners.ts';
 import { shareErrand } from '../../support/shared-errand.ts';
 import { createSource, emissions, eventsOf, post } from '../../support/sources/sources.ts';
 
@@ -47,6 +49,40 @@ test('the db is synchronous and survives a restart', async () => {
     { before: 'undefined', after: 1 },
     { before: [{ n: 1, nested: { is: [null, true, 'é'] } }], after: 2 },
   ]);
+});
+
+test('what a source keeps is shown, without what is hidden', async () => {
+  await using errand = await startErrand();
+  const other = await createOwner(errand);
+  const source = await createSource(
+    errand,
+    `export default {
+      props: { http: '$.interface.http', db: '$.service.db' },
+      run({ body }) { for (const [name, value] of Object.entries(body)) this.db.set(name, value); this.$emit(body); },
+    };`,
+  );
+  const stateOf = async ({ client }: Pick<Errand, 'client'> = errand) =>
+    client.request('GET', `/v1/sources/${source.id}/state`);
+  assert.deepEqual((await stateOf()).json.data, { count: 0, values: [] });
+  await post(source, { cursor: [1, 2], token: 'abc', large: 'x'.repeat(5000), said: 'card 4111111111111111' });
+  await emissions(errand, source.id, 1);
+  const shown = [
+    { name: 'cursor', value: [1, 2], chars: 5 },
+    { name: 'large', chars: 5002 },
+    { name: 'said', value: 'card 4111111111111111', chars: 23 },
+    { name: 'token', value: 'abc', chars: 5 },
+  ];
+  assert.deepEqual((await stateOf()).json.data, { count: 4, values: shown });
+  assert.equal((await stateOf(other)).status, 404);
+  await errand.restart();
+  await errand.client.put('/v1/users/me/redaction', { keys: ['token'], patterns: ['\\d{16}'] });
+  const { values } = (await stateOf()).json.data;
+  assert.deepEqual(
+    values.map(({ value }: Json) => value),
+    [[1, 2], undefined, 'card [redacted]', '[redacted]'],
+  );
+  await errand.client.delete(`/v1/sources/${source.id}`);
+  assert.equal((await stateOf()).status, 404);
 });
 
 test('setting undefined clears a db key', async () => {

@@ -71,9 +71,8 @@ export async function plant(
   await client.request('POST', path, { card: CARD, password: PASSWORD, fails: 'late', reason: 'none' });
   await until('a stray exception', () => errand.logged.some(({ name }) => name === 'runner.stray_exception'));
   await client.request('POST', path, { card: CARD, password: PASSWORD, fails: 'death' });
-  const source = await createSource(errand, ECHO_SOURCE.replace('this.$emit(event.body)', SAID_BY_SOURCE), {
-    name: 'Shop',
-  });
+  const said = ECHO_SOURCE.replace('this.$emit(event.body)', SAID_BY_SOURCE);
+  const source = await createSource(errand, said.replace('props: {', "props: { db: '$.service.db',"), { name: 'Shop' });
   await post(source, { card: CARD, password: PASSWORD });
   await post(source, { card: CARD, password: PASSWORD, fails: true });
   await report(errand);
@@ -130,6 +129,8 @@ export async function plant(
 
 const SAID_BY_SOURCE = `const { card, password } = event.body;
     console.log('card', card, { password });
+    this.db.set('password', password);
+    this.db.set('last', { card });
     if (event.body.fails) throw new Error('no ' + card + ' password=' + password);
     this.$emit(event.body, { id: card, summary: 'card ' + card });
     this.$emit({ card, password, later: true }, { delivery_ts: Date.now() + 86400000 });`;
