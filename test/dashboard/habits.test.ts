@@ -1,0 +1,117 @@
+// What all pages do alike: empty lists say what to do next, times are local, texts stand in one file, keys work the list.
+
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { shareErrand } from '../support/shared-errand.ts';
+import { until } from '../support/wait.ts';
+import { skip, visiting } from './browser.ts';
+
+const newErrand = shareErrand();
+const SOURCES = join(import.meta.dirname, '../../dashboard/src');
+const FAILS = `export default ({ steps }) => {
+  const { code } = steps.trigger.event.body;
+  console.log('fails with ' + code);
+  throw Object.assign(new Error('of ' + code), { code });
+};`;
+
+test('each empty list says what to do next, with a command to copy', { skip }, async () => {
+  await using errand = await newErrand();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    for (const noun of [
+      'errors',
+      'sources',
+      'webhooks',
+      'subscriptions',
+      'operations',
+      'accounts',
+      'data-stores',
+    ].concat(...['heartbeats', 'notices'])) {
+      await visit.open(`/${noun}`);
+      const command = page.locator('.empty .command').first();
+      await command.waitFor();
+      const text = (await command.locator('code').textContent()) ?? '';
+      assert.match(text, /^(npx errand|curl) /, noun);
+      await command.getByRole('button').click();
+      await until(`${noun} is copied`, async () => (await page.evaluate('navigator.clipboard.readText()')) === text);
+    }
+  });
+});
+
+test('times are local, and UTC when the pointer rests on them', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(FAILS);
+  await errand.send(workflow, { code: 'Bad' });
+  const [run] = await errand.runs(workflow.id, 1);
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    const session = await page.context().newCDPSession(page);
+    await session.send('Emulation.setTimezoneOverride', { timezoneId: 'Asia/Kolkata' });
+    await visit.signIn();
+    await visit.open(`/runs/${run.id}`);
+    const line = page.getByRole('region', { name: 'Logs' }).locator('time');
+    await line.waitFor();
+    const iso = (await line.getAttribute('datetime')) ?? '';
+    const local = new Date(Date.parse(iso) + 5.5 * 3_600_000).toISOString().slice(11, 23);
+    assert.equal(((await line.textContent()) ?? '').replace(',', '.'), local);
+    assert.ok((await line.getAttribute('title'))?.endsWith(iso));
+    for (const path of ['/workflows', `/runs/${run.id}`, '/errors']) {
+      await visit.open(path);
+      await page.locator('time').first().waitFor();
+      for (const one of await page.locator('time').all())
+        assert.ok((await one.getAttribute('title'))?.endsWith((await one.getAttribute('datetime')) ?? 'none'), path);
+    }
+  });
+});
+
+test('keys go through the groups, open and replay one, and its error is downloaded', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(FAILS);
+  for (const code of ['First', 'Second']) {
+    await errand.send(workflow, { code });
+    await errand.settled();
+  }
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/errors');
+    const at = page.locator('[aria-current="true"].group-row');
+    await page.getByRole('link', { name: 'Second' }).waitFor();
+    for (const [key, code] of [
+      ['j', 'Second'],
+      ['j', 'First'],
+      ['k', 'Second'],
+    ] as const) {
+      await page.keyboard.press(key);
+      await at.filter({ hasText: code }).waitFor();
+    }
+    await page.keyboard.press('r');
+    await page.getByText('The replay has started.').waitFor();
+    assert.equal((await errand.runs(workflow.id, 3)).filter(({ replay }) => replay).length, 1);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Second' }).waitFor();
+    await page.getByRole('region', { name: 'Errors of this group' }).getByRole('link').first().click();
+    const link = page.getByRole('link', { name: 'Download fixture' });
+    await link.waitFor();
+    const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
+    const fixture = JSON.parse(await readFile(await download.path(), 'utf8'));
+    assert.match(download.suggestedFilename(), /^error-\d+-\d+\.json$/);
+    assert.equal(JSON.parse(fixture.original_event_text).body.code, 'Second');
+  });
+});
+
+test('no text of the dashboard stands outside of its file', async () => {
+  const files = (await readdir(SOURCES, { recursive: true })).filter((file) => file.endsWith('.tsx'));
+  assert.ok(files.length > 60);
+  for (const file of files) {
+    const text = await readFile(join(SOURCES, file), 'utf8');
+    const written = [
+      ...text.matchAll(/\b(?:aria-label|label|title|placeholder|description|alt)="[^"]*[a-z]{2}[^"]*"/g),
+      ...text.matchAll(/(?<![=)])>\s*[A-Z]?[a-z]{2,}(?: [a-z]+)*[.…:]?\s*<\//g),
+    ].map(([found]) => found);
+    assert.deepEqual(written, [], file);
+  }
+});
