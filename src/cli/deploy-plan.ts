@@ -7,8 +7,9 @@ import type { Api } from './api.ts';
 import { checkTypes, findTypeScript } from './dev/type-check.ts';
 import { CliError } from './shell/exit.ts';
 
-/** A workflow that was deployed by hand from a file. */
-interface SentWorkflow {
+/** What was deployed by hand from a file. */
+interface Sent {
+  readonly kind: 'workflow' | 'source';
   readonly id: string;
   readonly name: string;
   readonly path: string;
@@ -27,7 +28,7 @@ export interface PlannedFile {
 export interface Plan {
   readonly files: readonly PlannedFile[];
   /** Their files are not among those that are deployed, and were of this project. */
-  readonly gone: readonly SentWorkflow[];
+  readonly gone: readonly Sent[];
 }
 
 const PAGE = 100;
@@ -46,7 +47,7 @@ export async function planOf(
   api: Api,
   { dir, paths, project }: { dir: string; paths: readonly string[]; project: string | null },
 ): Promise<Plan> {
-  const sent = await sentWorkflows(api);
+  const sent = [...(await sentWorkflows(api)), ...(await sentSources(api))];
   const known = new Map(sent.map((one) => [one.path, one]));
   const files = await Promise.all(
     paths.map(async (path): Promise<PlannedFile> => {
@@ -57,24 +58,47 @@ export async function planOf(
     }),
   );
   const there = new Set(paths);
-  const isOurs = (one: SentWorkflow): boolean => project !== null && one.project === project;
+  const isOurs = (one: Sent): boolean => project !== null && one.project === project;
   return { files, gone: sent.filter((one) => isOurs(one) && !there.has(one.path)) };
 }
 
-async function sentWorkflows(api: Api): Promise<SentWorkflow[]> {
-  const found: SentWorkflow[] = [];
+async function sentWorkflows(api: Api): Promise<Sent[]> {
+  const found: Sent[] = [];
+  for await (const { id, name } of listed(api, 'workflows')) {
+    const { steps } = (await api.call('GET', `/v1/workflows/${id}`)) as { steps: { code?: string }[] };
+    const code = steps[0]?.code ?? '';
+    const mark = markIn(code);
+    if (mark?.state !== 'deployed' || !isSent(mark.key)) continue;
+    const { key, project } = mark;
+    found.push({ kind: 'workflow', id, name, path: pathOfKey(key), project, source: withoutMark(code) });
+  }
+  return found;
+}
+
+interface SentSource {
+  readonly file_path?: string;
+  readonly project?: string;
+  readonly component_code?: string;
+}
+
+async function sentSources(api: Api): Promise<Sent[]> {
+  const found: Sent[] = [];
+  for await (const { id, name } of listed(api, 'sources')) {
+    const source = (await api.call('GET', `/v1/sources/${id}`)) as SentSource;
+    const { file_path: path, project = null, component_code: code = '' } = source;
+    if (path !== undefined) found.push({ kind: 'source', id, name, path, project, source: code });
+  }
+  return found;
+}
+
+/** Yields all of a list. */
+async function* listed(api: Api, list: 'workflows' | 'sources'): AsyncGenerator<{ id: string; name: string }> {
   for (let after: string | null = null; ; ) {
     const cursor: string = after === null ? '' : `&after=${after}`;
-    const page = (await api.call('GET', `/v1/workflows?limit=${PAGE}${cursor}`)) as { id: string; name: string }[];
-    for (const { id, name } of page) {
-      const { steps } = (await api.call('GET', `/v1/workflows/${id}`)) as { steps: { code?: string }[] };
-      const code = steps[0]?.code ?? '';
-      const mark = markIn(code);
-      if (mark?.state === 'deployed' && isSent(mark.key))
-        found.push({ id, name, path: pathOfKey(mark.key), project: mark.project, source: withoutMark(code) });
-    }
+    const page = (await api.call('GET', `/v1/${list}?limit=${PAGE}${cursor}`)) as { id: string; name: string }[];
+    yield* page;
     const last = page.at(-1);
-    if (!last || page.length < PAGE) return found;
+    if (!last || page.length < PAGE) return;
     after = last.id;
   }
 }

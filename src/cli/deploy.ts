@@ -68,7 +68,7 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
     .option('--project <name>', 'whose files these are; none: the name in package.json, with the folder below it')
     .option('--check', 'check types first, with the TypeScript of the project, and show what changes')
     .option('--dry-run', 'the same, and deploy nothing')
-    .option('--prune', 'of a folder: delete the workflows of this project whose files are gone; asks first')
+    .option('--prune', 'of a folder: delete the workflows and sources of this project whose files are gone; asks first')
     .option('--yes', 'do not ask');
   withExamples(
     command,
@@ -123,7 +123,7 @@ async function tell(out: Output, isJson: boolean, told: Told): Promise<void> {
 
 function unnamed(dir: string): CliError {
   return new CliError(
-    `--prune deletes workflows of this project alone, and ${dir} and the folders above it have no package.json with a name: name the project with --project`,
+    `--prune deletes workflows and sources of this project alone, and ${dir} and the folders above it have no package.json with a name: name the project with --project`,
     EXIT.usage,
   );
 }
@@ -137,13 +137,13 @@ interface DeployCommand extends ServerOptions {
   readonly yes?: true;
 }
 
-/** Returns the files that are workflows: others of the folder are imported by them. */
+/** Returns the files that are workflows or components: others of the folder are imported by them. */
 async function deployable({ bundle }: DeployDeps, dir: string, paths: readonly string[]): Promise<string[]> {
   const kept: string[] = [];
   for (const path of paths) {
     const { kind } = await bundle({ dir, path });
     // A file that is broken now is not gone.
-    if (kind === 'workflow' || kind === 'broken') kept.push(path);
+    if (kind !== 'module') kept.push(path);
   }
   return kept;
 }
@@ -157,11 +157,11 @@ interface Pruning {
 async function prune(api: Api, { gone, isSure, told }: Pruning): Promise<void> {
   if (gone.length === 0) return;
   const named = gone.map(({ path, name }) => `${JSON.stringify(name)} (${path})`).join(', ');
-  const noun = gone.length === 1 ? 'the workflow' : `the ${gone.length} workflows`;
+  const noun = gone.length === 1 ? `the ${gone[0]?.kind}` : `these ${gone.length}:`;
   await confirm(`Delete ${noun} ${named}, whose files are gone?`, isSure);
-  for (const { id, path } of gone) {
-    await api.call('DELETE', `/v1/workflows/${id}`);
-    await told({ path, result: 'deleted', workflow_id: id });
+  for (const { kind, id, path } of gone) {
+    await api.call('DELETE', `/v1/${kind}s/${id}`);
+    await told({ path, result: 'deleted', [`${kind}_id`]: id });
   }
 }
 
@@ -221,8 +221,16 @@ interface Component extends DeployOptions {
 }
 
 async function deploySource(api: Api, component: Component): Promise<void> {
-  const { path, source: code, bundle, sourceMap, props, isAlone, told } = component;
-  const body = { path, source: code, bundle, source_map: sourceMap, configured_props: props, from_folder: !isAlone };
+  const { path, project, source: code, bundle, sourceMap, props, isAlone, told } = component;
+  const body = {
+    path,
+    ...(project === null ? {} : { project }),
+    source: code,
+    bundle,
+    source_map: sourceMap,
+    configured_props: props,
+    from_folder: !isAlone,
+  };
   const { result, source } = (await api.call('PUT', '/v1/source_files', body)) as DeployedSource;
   if (source === undefined) return;
   const endpoint = source.endpoint_url;

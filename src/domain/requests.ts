@@ -207,10 +207,7 @@ export interface DeployedWorkflowFile {
 }
 
 /** A source component, bundled by the caller. */
-export interface SourceFileInput extends BundledCode {
-  /** The path in the caller's folder, with slashes; identifies the source for its owner. */
-  readonly path: string;
-  readonly source: string;
+export interface SourceFileInput extends BundledCode, Pick<WorkflowFileInput, 'path' | 'project' | 'source'> {
   readonly name?: string;
   readonly configuredProps?: Readonly<Record<string, unknown>>;
   /** One of all files of a folder: a file that is no source with a key is skipped. */

@@ -1657,6 +1657,10 @@ export interface SourceWhole {
   readonly component_path?: string;
   /** When it comes with Errand. */
   readonly component?: string;
+  /** When it was deployed from a file: its path. */
+  readonly file_path?: string;
+  /** Whose file it is, when that was said. */
+  readonly project?: string;
 }
 
 export interface Started {
@@ -3558,6 +3562,8 @@ export interface DeploySourceFileInput {
   readonly bundle: string;
   /** From the bundle to the files, as JSON text. */
   readonly source_map: string;
+  /** Whose file it is. A path belongs to the project that deployed it first, and another one is refused: 409. Absent: it stays whose it is. */
+  readonly project?: string;
   readonly name?: string;
   /** Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`. Values of secret props are never shown; left out of an update, they stay. */
   readonly configured_props?: { readonly [name: string]: unknown };

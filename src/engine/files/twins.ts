@@ -60,7 +60,10 @@ function twin({ key, name }: Named, mark: FileMark, id: string): Refusal {
 }
 
 /** Throws `Refusal` (conflict) when the file of that path is another project's. */
-export function refuseOtherProject({ key, project: theirs }: FileMark, project: string | null): void {
+export function refuseOtherProject(
+  { key, project: theirs }: Pick<FileMark, 'key' | 'project'>,
+  project: string | null,
+): void {
   if (theirs === null || theirs === project) return;
   throw new Refusal(
     'conflict',

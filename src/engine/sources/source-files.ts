@@ -2,13 +2,14 @@
 // both, as with workflow files (files/identity.ts).
 
 import { PREFIX } from '../../domain/ids.ts';
-import { markedCode } from '../../domain/origin.ts';
+import { markedCode, originOf } from '../../domain/origin.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { DeployedSourceFile, SourceFileInput, SourceInput, WholeSource } from '../../domain/requests.ts';
 import type { Runner } from '../../runner/runner.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { digestOf } from '../components/components.ts';
 import { sourceIdOf } from '../files/identity.ts';
+import { refuseOtherProject } from '../files/twins.ts';
 
 export interface SourceFileDeps {
   readonly store: Pick<Store, 'getSource'>;
@@ -25,10 +26,13 @@ export function createSourceFiles({ store, runner, sources }: SourceFileDeps) {
   async function deploySourceFile(ownerId: string, input: SourceFileInput): Promise<DeployedSourceFile> {
     const { path, source, bundle, sourceMap, name, configuredProps, fromFolder } = input;
     if (fromFolder && !(await isDeployable(ownerId, input))) return { result: 'skipped', whole: null };
-    const code = markedCode({ kind: 'file', name: path }, digestOf({ bundle, sourceMap }), source);
     const id = sourceIdOf(ownerId, path);
-    const asked = { name, configuredProps, ready: { id, code, bundle, sourceMap } };
     const existing = await store.getSource(ownerId, id);
+    const before = existing ? originOf(existing.componentCode) : null;
+    const project = input.project ?? before?.project ?? null;
+    if (before) refuseOtherProject({ key: path, project: before.project ?? null }, project);
+    const code = markedCode({ kind: 'file', name: path, project }, digestOf({ bundle, sourceMap }), source);
+    const asked = { name, configuredProps, ready: { id, code, bundle, sourceMap } };
     if (!existing) return { result: 'made', whole: await sources.createSource(ownerId, asked) };
     // A source that is being created may still be undone: a change waits for the creation.
     const isDone = existing.settings.inHooks !== true;

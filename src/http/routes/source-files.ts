@@ -22,8 +22,8 @@ export function addSourceFileRoutes(app: App, { actions, urls }: HttpDeps): void
       from_folder: fromFolder = false,
       ...given
     } = body;
-    const { path, source, bundle, name } = given;
-    const input = { path, source, bundle, sourceMap, name, configuredProps, fromFolder };
+    const { path, project = null, source, bundle, name } = given;
+    const input = { path, project, source, bundle, sourceMap, name, configuredProps, fromFolder };
     const { result, whole } = await actions.deploySourceFile(caller.ownerId, input);
     return { data: { result, ...(whole ? { source: sourceWholeToWire(whole, urls.endpointUrl, false) } : {}) } };
   });

@@ -3,10 +3,11 @@
 import { oneOf } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 import { NAME, PROPS, SOURCE_WHOLE } from './sources.ts';
-import { BUNDLED_FILE } from './workflow-files.ts';
+import { BUNDLED_FILE, PROJECT } from './workflow-files.ts';
 
 export const SOURCE_FILE_INPUT = {
   ...BUNDLED_FILE,
+  project: Type.Optional(PROJECT),
   name: Type.Optional(NAME),
   configured_props: Type.Optional(PROPS),
   from_folder: Type.Optional(

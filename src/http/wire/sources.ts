@@ -3,7 +3,7 @@
 import type { Static } from 'typebox';
 import type { Urls } from '../../domain/endpoint.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import { originOf, plainCode } from '../../domain/origin.ts';
+import { type Origin, originOf, plainCode } from '../../domain/origin.ts';
 import type { Source, Trigger } from '../../domain/resource.ts';
 import { id, SECONDS, text, toSeconds } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
@@ -87,6 +87,10 @@ export const SOURCE_WHOLE = Type.Object(
       text({ description: 'When it was deployed by path.', example: 'shop/sources/new-order.mjs' }),
     ),
     component: Type.Optional(text({ description: 'When it comes with Errand.', example: 'rss' })),
+    file_path: Type.Optional(
+      text({ description: 'When it was deployed from a file: its path.', example: 'shop/sources/new-order.mjs' }),
+    ),
+    project: Type.Optional(text({ description: 'Whose file it is, when that was said.', example: 'shop/sources' })),
   },
   { title: 'SourceWhole' },
 );
@@ -125,7 +129,6 @@ export function sourceWholeToWire(
   withCode: boolean,
 ): Static<typeof SOURCE_WHOLE> {
   const timers = whole.triggers.flatMap(({ trigger }) => (trigger?.kind === 'schedule' ? [trigger.skippedTicks] : []));
-  const origin = originOf(whole.source.componentCode);
   const key = whole.triggers.find(({ trigger }) => trigger?.kind === 'http')?.trigger?.key;
   const source = plainToWire(whole.source);
   return {
@@ -133,9 +136,15 @@ export function sourceWholeToWire(
     configured_props: withEndpoints(source.configured_props, whole, endpointUrl),
     ...(key ? { endpoint_url: endpointUrl(key) } : {}),
     ...(timers.length > 0 ? { skipped_ticks: timers.reduce((sum, skipped) => sum + skipped, 0) } : {}),
-    ...(origin === null || origin.kind === 'file' ? {} : { [origin.kind]: origin.name }),
+    ...originToWire(originOf(whole.source.componentCode)),
     ...(withCode ? { component_code: plainCode(whole.source.componentCode) } : {}),
   };
+}
+
+function originToWire(origin: Origin | null): object {
+  if (origin === null) return {};
+  const { kind, name, project = null } = origin;
+  return kind === 'file' ? { file_path: name, ...(project === null ? {} : { project }) } : { [kind]: name };
 }
 
 /** Adds the address to each http prop, where users look for it. */

@@ -39,7 +39,7 @@ export const BUNDLED_FILE = {
 
 const { path, source, bundle, source_map } = BUNDLED_FILE;
 
-const PROJECT = text({
+export const PROJECT = text({
   description:
     'Whose file it is. A path belongs to the project that deployed it first, and another one is refused: 409. Absent: it stays whose it is.',
   pattern: '^[\\w@.-]+(/[\\w@.-]+)*$',

@@ -117,3 +117,44 @@ test('each owner has a source of that path', async () => {
   await errand.client.delete(`/v1/sources/${ours.source.id}`);
   assert.equal((await errand.client.put('/v1/source_files', body)).result, 'made');
 });
+
+test('a project prunes the sources that it deployed itself', async () => {
+  await using errand = await startErrand();
+  const source = (key: string) =>
+    `export default { key: '${key}', name: '${key}', props: { http: '$.interface.http' }, run() {} };`;
+  await using shop = await createWorkflowFiles({
+    'package.json': '{"name": "shop"}',
+    'one.mjs': source('one'),
+    'two.mjs': source('two'),
+  });
+  await using other = await createWorkflowFiles({ 'package.json': '{"name": "other"}', 'three.mjs': source('three') });
+  const [one, two] = printed(await deploy(errand, shop.path));
+  assert.equal((await deploy(errand, other.path)).status, 0);
+  const shown = (await errand.client.get(`/v1/sources/${one.source_id}`)).data;
+  assert.deepEqual([shown.file_path, shown.project], ['one.mjs', 'shop']);
+  const ids = async (): Promise<string[]> => (await errand.client.get('/v1/sources')).data.map(({ id }: Json) => id);
+  await shop.remove('two.mjs');
+  await errand.restart();
+  const dry = await deploy(errand, shop.path, '--dry-run', '--prune');
+  assert.match(dry.stderr, new RegExp(`same +one\\.mjs .*\ngone +two\\.mjs +${two.source_id} `));
+  const asked = await deploy(errand, shop.path, '--prune');
+  assert.deepEqual([asked.status, (await ids()).length], [2, 3]);
+  assert.match(asked.stderr, /Delete the source "two" \(two\.mjs\), whose files are gone\?/);
+  const pruned = printed(await deploy(errand, shop.path, '--prune', '--yes'));
+  assert.deepEqual(
+    pruned.map(({ path, result, source_id: id }) => [path, result, id]),
+    [
+      ['two.mjs', 'deleted', two.source_id],
+      ['one.mjs', 'same', one.source_id],
+    ],
+  );
+  assert.ok(!(await ids()).includes(two.source_id));
+  assert.equal((await ids()).length, 2, 'the other project keeps its own');
+  // A path belongs to the project that deployed it first.
+  await other.write({ 'one.mjs': source('mine') });
+  const taken = await deploy(errand, other.path);
+  assert.equal(taken.status, 1);
+  assert.match(taken.stderr, /one\.mjs was deployed by the project "shop", and this one is "other"/);
+  const unnamed = { path: 'one.mjs', source: 'x', bundle: source('one'), source_map: '{}' };
+  assertProblem(await errand.client.request('PUT', '/v1/source_files', { ...unnamed, project: 'a b' }), 400);
+});
