@@ -70,10 +70,12 @@ export async function* ownerLines(
     const page: Awaited<ReturnType<Store['readEmissions']>> = await of.store.readEmissions(ownerId, at);
     for (const emission of page.items) yield eventLine(emission);
     at = page.next;
-    // A store that answers without waiting would keep all other work waiting while much is read.
-    await new Promise((resolve) => setImmediate(resolve));
+    await letOthers();
   }
 }
+
+/** Waits for all other work, which a store that answers without waiting would hold up while much is read. */
+const letOthers = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const EVENT = 'event:';
 
@@ -133,6 +135,7 @@ async function* runnables(of: ExportedOwner, ownerId: string): AsyncGenerator<Ex
     ids.push(id);
     yield lineOf('workflow', id, workflowWholeToWire(await of.getWorkflow(ownerId, id), urls, true));
     for await (const deployment of each((page) => store.listDeployments(ownerId, id, page))) {
+      await letOthers();
       const whole = await store.getDeployment(ownerId, deployment.id);
       const codes = whole?.steps.map(({ namespace, code }) => ({ namespace, code })) ?? [];
       yield lineOf('deployment', deployment.id, { ...deploymentToWire(deployment, deploymentId), codes });
@@ -170,6 +173,7 @@ async function* dataStores(store: Store, ownerId: string): AsyncGenerator<Export
       }
       if (items.length === 0) break;
       after = items.at(-1)?.key;
+      await letOthers();
     }
   }
 }
@@ -180,6 +184,7 @@ async function* errorGroups(store: Store, ownerId: string): AsyncGenerator<Expor
     const query = { limit: LIMITS.pageRecords, ...(after === undefined ? {} : { after }) };
     const { items } = await store.listErrorGroups({ ownerId, sort: 'last_seen' }, query);
     for (const { id } of items) {
+      await letOthers();
       const whole = await store.getErrorGroup(ownerId, id);
       if (whole) yield lineOf('error_group', id, groupWholeToWire(whole, []));
     }
@@ -230,6 +235,7 @@ async function* each<T extends { readonly id: string }>(
     yield* items;
     if (items.length === 0) return;
     after = items.at(-1)?.id;
+    await letOthers();
   }
 }
 
@@ -253,5 +259,6 @@ async function* numbered<T>(
     if (last === undefined) return;
     yield items;
     after = numberOf(last);
+    await letOthers();
   }
 }
