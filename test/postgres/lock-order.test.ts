@@ -62,3 +62,20 @@ test('changes of watches and decisions about them wait in no circle', async () =
   }
   await assertLedgerAddsUp(stage);
 });
+
+test('first work for new listeners waits in no circle', async () => {
+  await using stores = await storesOn(4);
+  const { stage, webhook } = stores;
+  const emitters = [await stage.source(), await stage.source(), await stage.source(), await stage.source()];
+  for (const i of [0, 2, 3]) await stage.subscribe(at(emitters, i).id, webhook.id);
+  for (let round = 0; round < 30; round++) {
+    // Their queues come before that of the webhook, which is there.
+    const [a, b] = [await stage.workflow(), await stage.workflow()];
+    for (const i of [0, 1, 2]) await stage.subscribe(at(emitters, i).id, a.id);
+    for (const i of [0, 1, 3]) await stage.subscribe(at(emitters, i).id, b.id);
+    const emit = (n: number) => at(stores.stores, n).append(stage.make.emission(at(emitters, n).id), none());
+    await Promise.all(times(8, (n) => emit(n % 4)));
+    for (const { id } of [a, b]) await stage.store.deleteWorkflow(stage.owner.id, id);
+  }
+  await assertLedgerAddsUp(stage);
+});
