@@ -23,7 +23,12 @@ export const RUN_HEALTH = Type.Object(
       maximum: HEALTH.runs,
       examples: [HEALTH.runs],
     }),
-    since_ms: nullable(Type.Integer({ description: `When the first of them was created. ${NO_RUNS}` })),
+    since_ms: nullable(
+      Type.Integer({
+        description: `When the first of them was created. ${NO_RUNS}`,
+        examples: [1_782_000_000_123],
+      }),
+    ),
     failed: Type.Integer({ minimum: 0, maximum: HEALTH.runs, examples: [3] }),
     error_ratio: nullable(
       Type.Number({ minimum: 0, maximum: 1, description: `\`failed\` of \`runs\`. ${NO_RUNS}`, examples: [0.03] }),
