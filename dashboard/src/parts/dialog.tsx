@@ -1,26 +1,17 @@
-import { Button, Modal } from '@mantine/core';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { Button } from '@mantine/core';
+import { type FormEvent, lazy, Suspense, useState } from 'react';
 import { T } from '../english.ts';
+import type { DialogProps } from './dialog-frame.tsx';
 import { toastError } from './toast.tsx';
 
-interface DialogProps {
-  readonly title: string;
-  readonly close: () => void;
-  readonly isLarge?: boolean;
-  readonly children: ReactNode;
-}
+/** Dialogs come when the first one is opened: a page shows without them. */
+const Frame = lazy(async () => ({ default: (await import('./dialog-frame.tsx')).DialogFrame }));
 
-export function Dialog({ title, close, isLarge = false, children }: DialogProps) {
+export function Dialog(props: DialogProps) {
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={title}
-      size={isLarge ? 'lg' : 'md'}
-      closeButtonProps={{ 'aria-label': T.help.close }}
-    >
-      {children}
-    </Modal>
+    <Suspense>
+      <Frame {...props} />
+    </Suspense>
   );
 }
 
