@@ -19,7 +19,8 @@ import { BackToErrors, Receipts } from './receipts.tsx';
 
 export function GroupPage() {
   const { groupId } = useParams({ from: '/shell/errors/$groupId' });
-  const { data: group, error, isPending, refetch } = useQuery(groupQuery(groupId));
+  // Its state changes also without an error: a replay that was just looked at may have resolved it.
+  const { data: group, error, isPending, refetch } = useQuery({ ...groupQuery(groupId), staleTime: 0 });
   if (isPending) return <Loading />;
   if (!group) {
     const isGone = error instanceof ApiError && (error.status === 404 || error.status === 400);

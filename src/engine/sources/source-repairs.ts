@@ -123,8 +123,8 @@ export class SourceRepairs {
     const last = await this.#lastHook(taken);
     if (!(await this.#deps.store.getSource(ownerId, sourceId))) return 'gone';
     // The purge waits for this change, and would delete the source after it.
-    const isPurged = (await this.#deps.store.getOwner(ownerId))?.deletion?.hasBegun ?? true;
-    if (isPurged) return this.#delete(taken, true);
+    const owner = await this.#deps.store.getOwner(ownerId);
+    if (owner === undefined || owner.deletion?.hasBegun) return this.#delete(taken, true);
     if (kind === 'update') return this.#goOn(taken, last);
     const isOff = last?.name === '$deactivate' && last.state !== 'cancelled';
     // A source that was never enabled, or whose hook threw, needs no deactivation.

@@ -54,7 +54,7 @@ const NUMBERS_ALONE = ['ErrorRecord', 'EventRecord', 'StreamedError', 'ExportedE
 
 /** Names of durations: every other number whose name ends with `_ms` is a time. */
 const DURATIONS =
-  /^(took|timeout|retry_after|interval|window|digest_window|base|max|dns|connect|first_byte|last_duration|silent_after|succeeded_within)_ms$/;
+  /^(took|timeout|retry_after|interval|window|digest_window|base|max|dns|connect|first_byte|last_duration|p95|silent_after|succeeded_within)_ms$/;
 
 /** Returns all objects of answers, with their members. */
 function answersIn(value: unknown): { title: string; properties: Record<string, Json>; required: string[] }[] {

@@ -13,6 +13,7 @@ import { MANNERS, type Receivers } from './receivers.ts';
 
 const ASKED_EVERY_MS = 250;
 const ANSWER_MS = 3000;
+const LATE_NOTICES_MS = 30_000;
 const PAGE = 100;
 const OVER = new Set(['succeeded', 'failed', 'cancelled']);
 
@@ -246,19 +247,33 @@ class Witness {
     }
   }
 
-  /** The ledger and the lists say that nothing is left to do. */
+  /** The ledger and the lists say that nothing is left to do. A notice that groups are resolved is sent after their last replay. */
   async #rest(): Promise<void> {
-    const { data } = await this.#client.get('/v1/ledger');
-    judgeLedger(data, this.#wrong);
-    const { runs, deliveries } = data;
+    const deadline = Date.now() + LATE_NOTICES_MS;
+    for (;;) {
+      const { data } = await this.#client.get('/v1/ledger');
+      const left = await this.#left(data);
+      if (left.length > 0 && Date.now() < deadline) {
+        await pause(ASKED_EVERY_MS);
+        continue;
+      }
+      judgeLedger(data, this.#wrong);
+      for (const [what, detail] of left) this.#stuck.add(what, detail);
+      this.#equal('captured errors', data.errors.captured, data.runs.failed + data.deliveries.exhausted);
+      return;
+    }
+  }
+
+  async #left({ runs, deliveries }: Json): Promise<[string, string][]> {
     const open = { ...runs, ...deliveries };
-    for (const state of ['queued', 'running', 'waiting', 'pending', 'sending', 'retrying', 'held']) {
-      if (open[state] !== 0) this.#stuck.add(`ledger: ${state}`, String(open[state]));
-    }
+    const states = ['queued', 'running', 'waiting', 'pending', 'sending', 'retrying', 'held'];
+    const left = states
+      .filter((state) => open[state] !== 0)
+      .map((state): [string, string] => [`ledger: ${state}`, String(open[state])]);
     for (const state of ['pending', 'sending', 'retrying']) {
-      const { data: left } = await this.#client.get(`/v1/deliveries?state=${state}&limit=5`);
-      for (const { id } of left) this.#stuck.add('delivery that is not over', `${id}: ${state}`);
+      const { data } = await this.#client.get(`/v1/deliveries?state=${state}&limit=5`);
+      for (const { id } of data) left.push(['delivery that is not over', `${id}: ${state}`]);
     }
-    this.#equal('captured errors', data.errors.captured, runs.failed + deliveries.exhausted);
+    return left;
   }
 }
