@@ -1,7 +1,7 @@
 // The span of an accepted event, and of a request whose event was refused.
 
-import { STATUS_CODES } from 'node:http';
 import type { Emission } from '../../domain/emission.ts';
+import { STATUS_CODES } from '../../node-http.ts';
 import type { Span } from '../../ports.ts';
 import { emissionAttributes } from './attributes.ts';
 import { causeOf, spanIdsOf, traceIdOf } from './span-ids.ts';
