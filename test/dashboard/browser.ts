@@ -114,9 +114,11 @@ interface Finding {
 async function inspect(page: Page, what: string, within?: readonly string[]): Promise<void> {
   axe ??= await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   // `evaluate` goes through the debugger, which the content policy does not bind.
-  await page.evaluate(axe);
+  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(axe);
   const context = within === undefined ? 'document' : JSON.stringify({ include: within });
-  const { violations } = (await page.evaluate(`axe.run(${context}, { resultTypes: ["violations"] })`)) as {
+  const { violations } = (await page.evaluate(
+    `axe.run(${context}, { resultTypes: ["violations"], preload: false })`,
+  )) as {
     violations: Finding[];
   };
   const serious = violations

@@ -6,6 +6,7 @@ import type { AttemptEnd, Attempted, FreeSlots, Store } from '../../../src/store
 import { all, anAttempt, at, none, TestClock } from '../../contract/fixtures.ts';
 import type { WebhookChanges } from '../../contract/maker.ts';
 import { Stage } from '../../contract/stage.ts';
+import type { FreshOptions } from '../../support/postgres/fresh.ts';
 import { newDatabase } from '../../support/postgres/shared.ts';
 import { openTestStore } from '../../support/postgres/store.ts';
 
@@ -19,8 +20,12 @@ export interface Stores extends AsyncDisposable {
 }
 
 /** With a source that one webhook listens to. */
-export async function storesOn(count: number, changes: WebhookChanges = {}): Promise<Stores> {
-  const { url, drop } = await newDatabase();
+export async function storesOn(
+  count: number,
+  changes: WebhookChanges = {},
+  options: FreshOptions = {},
+): Promise<Stores> {
+  const { url, drop } = await newDatabase(options);
   const clock = new TestClock();
   const stores: Store[] = [];
   for (let n = 0; n < count; n++) stores.push(await openTestStore({ url, clock }));

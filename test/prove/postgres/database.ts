@@ -20,7 +20,7 @@ export interface OneServer extends Database {
 }
 
 export async function startDatabase(): Promise<OneServer> {
-  const server = await startPostgres({ durable: true });
+  const server = await startPostgres({ durable: true, toleratesDeadlocks: true });
   await server.createDatabase(DATABASE);
   return onServer(server);
 }

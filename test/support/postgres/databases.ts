@@ -37,6 +37,13 @@ export class Databases {
     return Number(row?.deadlocks ?? 0);
   }
 
+  /** Returns what the server's log says of the last deadlock in any database; see server.ts. */
+  async lastDeadlock(): Promise<string> {
+    const [row] = await this.query("SELECT pg_read_file('server.log', true) AS log");
+    const found = [...String(row?.log ?? '').matchAll(/^.*deadlock detected(?:\n(?!.*LOG:).*)*/gm)];
+    return found.at(-1)?.[0] ?? 'its log has nothing of it';
+  }
+
   /** On the administrator's database; the rows. */
   async query(sql: string): Promise<readonly postgres.Row[]> {
     this.#sql ??= connect(this.#url.href);

@@ -2,7 +2,7 @@
 // starts one for itself, which ends with its process.
 
 import { Databases } from './databases.ts';
-import { type FreshDatabase, newDatabaseOn } from './fresh.ts';
+import { type FreshDatabase, type FreshOptions, newDatabaseOn } from './fresh.ts';
 import { type PostgresServer, startPostgres } from './server.ts';
 
 /** The URL of its administrator, for the test files of a run. May be set by hand to a server that is there already. */
@@ -14,7 +14,7 @@ const CONNECTIONS = '500';
 let shared: Promise<Databases> | undefined;
 
 export function startSharedPostgres(): Promise<PostgresServer> {
-  return startPostgres({ settings: { max_connections: CONNECTIONS } });
+  return startPostgres({ settings: { max_connections: CONNECTIONS }, toleratesDeadlocks: true });
 }
 
 export function sharedPostgres(): Promise<Databases> {
@@ -24,6 +24,6 @@ export function sharedPostgres(): Promise<Databases> {
 }
 
 /** On that server, with Errand's schema and nothing in it. */
-export async function newDatabase(): Promise<FreshDatabase> {
-  return newDatabaseOn(await sharedPostgres());
+export async function newDatabase(options: FreshOptions = {}): Promise<FreshDatabase> {
+  return newDatabaseOn(await sharedPostgres(), options);
 }

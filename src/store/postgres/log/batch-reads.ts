@@ -9,8 +9,8 @@
 //
 // What waits for a listener is changed under the lock of its queue alone. Janitors skip what is locked. Postgres detects deadlocks
 // that are left, and the transaction is tried again: a queue that a batch finds out about late, the deletion of a workflow whose
-// late emissions are just being released, and the purge of an owner that is still written to. Tests fail with each deadlock
-// (test/support/postgres/fresh.ts).
+// late emissions are just being released, and the purge of an owner that is still written to. Tests fail with more
+// than a few deadlocks (test/support/postgres/fresh.ts).
 
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
 import type { Replay } from '../../../domain/errors/replay.ts';
