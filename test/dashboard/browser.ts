@@ -105,6 +105,9 @@ export async function visiting(errand: Served, look: (visit: Visit) => Promise<v
   }
 }
 
+const ARE_DIALOGS_NAMED = `[...document.querySelectorAll('[role=dialog]')].every((dialog) =>
+  dialog.hasAttribute('aria-label') || document.getElementById(dialog.getAttribute('aria-labelledby'))?.textContent)`;
+
 interface Finding {
   readonly id: string;
   readonly impact: string | null;
@@ -114,6 +117,8 @@ interface Finding {
 async function inspect(page: Page, what: string, within?: readonly string[]): Promise<void> {
   axe ??= await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   // `evaluate` goes through the debugger, which the content policy does not bind.
+  // A dialog that has just opened gets its name a moment later. One that gets none is a finding.
+  await page.waitForFunction(ARE_DIALOGS_NAMED, undefined, { timeout: 5000 }).catch(() => undefined);
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(axe);
   const context = within === undefined ? 'document' : JSON.stringify({ include: within });
   const { violations } = (await page.evaluate(

@@ -12,8 +12,12 @@ const NEWEST = { min: 100, max: 100_000 };
 
 /** How long the errors of a workflow are kept: its setting `error_retention`. */
 export function Retention({ workflow: { id, settings }, canWrite }: { workflow: Workflow; canWrite: boolean }) {
-  const [days, setDays] = useState(settings.error_retention?.days ?? null);
-  const [newest, setNewest] = useState(settings.error_retention?.newest ?? null);
+  const saved = settings.error_retention;
+  // What is typed while a change is being saved stays; what is not touched follows the server.
+  const [typed, setTyped] = useState<{ days?: number | null; newest?: number | null }>({});
+  const { days, newest } = { days: saved?.days ?? null, newest: saved?.newest ?? null, ...typed };
+  const setField = (name: 'days' | 'newest') => (value: number | null) =>
+    setTyped((before) => ({ ...before, [name]: value }));
   const act = useAct(['workflow', id]);
   const save = (event: FormEvent): void => {
     event.preventDefault();
@@ -28,8 +32,8 @@ export function Retention({ workflow: { id, settings }, canWrite }: { workflow: 
       <div className="card-body">
         <fieldset className="bare stack-16" disabled={!canWrite}>
           <p className="soft">{words.text}</p>
-          <NumberField label={words.days} hint={words.hint} {...DAYS} value={days} set={setDays} />
-          <NumberField label={words.newest} hint={words.hint} {...NEWEST} value={newest} set={setNewest} />
+          <NumberField label={words.days} hint={words.hint} {...DAYS} value={days} set={setField('days')} />
+          <NumberField label={words.newest} hint={words.hint} {...NEWEST} value={newest} set={setField('newest')} />
           {canWrite && (
             <div>
               <Button type="submit" size="xs" variant="default">

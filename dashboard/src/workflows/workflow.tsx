@@ -99,7 +99,7 @@ function Whole({ workflow }: { workflow: Workflow }) {
           <Links id={id} />
           <WorkflowSettings workflow={workflow} canWrite={canWrite} />
           <Versions workflow={workflow} canWrite={canWrite} />
-          <Retention key={workflow.updated_at} workflow={workflow} canWrite={canWrite} />
+          <Retention key={id} workflow={workflow} canWrite={canWrite} />
         </div>
       </div>
       {isRunning && <RunDialog workflowId={id} close={() => setRunning(false)} />}
