@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Json } from '../../support/client.ts';
+import type { Client, Json } from '../../support/client.ts';
 import { API_KEY, startErrand } from '../../support/errand.ts';
 import { answering, call, createWorkflowFiles, named } from '../../support/folders/workflow-files.ts';
 import { shareErrand } from '../../support/shared-errand.ts';
@@ -21,15 +21,21 @@ const TSCONFIG = JSON.stringify({
   },
 });
 
-test('types are checked, changes shown, and what is gone asked about', async () => {
-  await using errand = await newErrand();
-  const { url, key } = errand.client;
+/** Deploys by the command line, and lists what is there by name. */
+function deployerTo(client: Client) {
+  const { url, key } = client;
   const deploy = (...args: string[]) => command(['deploy', ...args, '--url', url], { ERRAND_API_KEY: key });
   const names = async (): Promise<string[]> =>
-    (await errand.client.get('/v1/workflows')).data
+    (await client.get('/v1/workflows')).data
       .map(({ name }: Json) => name)
       .filter((name: string) => name !== 'Global error workflow')
       .sort();
+  return { deploy, names };
+}
+
+test('types are checked, changes shown, and what is gone asked about', async () => {
+  await using errand = await newErrand();
+  const { deploy, names } = deployerTo(errand.client);
   await using folder = await createWorkflowFiles({
     'a.ts': answering('A', '1'),
     'b.ts': answering('B', '2'),
@@ -67,13 +73,7 @@ test('types are checked, changes shown, and what is gone asked about', async () 
 
 test('a project prunes what it deployed itself', async () => {
   await using errand = await newErrand();
-  const { url, key } = errand.client;
-  const deploy = (...args: string[]) => command(['deploy', ...args, '--url', url], { ERRAND_API_KEY: key });
-  const names = async (): Promise<string[]> =>
-    (await errand.client.get('/v1/workflows')).data
-      .map(({ name }: Json) => name)
-      .filter((name: string) => name !== 'Global error workflow')
-      .sort();
+  const { deploy, names } = deployerTo(errand.client);
   await using shop = await createWorkflowFiles({
     'flows/a.ts': answering('A', '1'),
     'flows/b.ts': answering('B', '2'),
