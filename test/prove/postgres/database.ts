@@ -57,11 +57,12 @@ export async function stateOf({ directUrl }: Database): Promise<string> {
   return rows.map(({ line }) => line).join('\n');
 }
 
-/** Connections of all nodes. */
-export async function connectionsTo({ directUrl }: Database): Promise<number> {
-  const [row] = await queryOn(
+/** Connections that nodes hold, and those of comparisons of counters: one for a moment, opened by one node at a time. */
+export async function connectionsTo({ directUrl }: Database): Promise<{ nodes: number; comparisons: number }> {
+  const rows = await queryOn(
     directUrl(),
-    "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name LIKE 'errand %' AND datname = current_database()",
+    "SELECT application_name AS name FROM pg_stat_activity WHERE application_name LIKE 'errand %' AND datname = current_database()",
   );
-  return row?.n ?? 0;
+  const comparisons = rows.filter(({ name }) => name === 'errand counters').length;
+  return { nodes: rows.length - comparisons, comparisons };
 }

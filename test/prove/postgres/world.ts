@@ -19,7 +19,7 @@ export interface NodesOptions {
   readonly isKilledAtEnd?: boolean;
 }
 
-/** Six for reading, three for transactions, one that listens. */
+/** Six for reading, four for transactions, one that listens. */
 const CONNECTIONS_PER_NODE = 11;
 const GONE_DEADLINE_MS = 5000;
 
@@ -64,9 +64,10 @@ function nodeOn(database: Database, of: { folder: string; index: number; role: s
 
 async function countConnections(database: Database, { servers, notes, wrong }: Setting): Promise<void> {
   const most = servers.filter(({ isRunning }) => isRunning).length * CONNECTIONS_PER_NODE;
-  const count = await connectionsTo(database);
-  notes.push(`${count} connections at rest, of at most ${most}`);
-  if (count > most) wrong.add('connection that is left over', `${count}, not at most ${most}`);
+  const { nodes, comparisons } = await connectionsTo(database);
+  notes.push(`${nodes} connections at rest, of at most ${most}`);
+  if (nodes > most) wrong.add('connection that is left over', `${nodes}, not at most ${most}`);
+  if (comparisons > 1) wrong.add('connection that compares counters, beside another', `${comparisons} at a time`);
 }
 
 /** Command lines of processes that name one of these folders: nodes' children, database servers. */

@@ -85,8 +85,9 @@ interface WrongCounters {
   readonly isLedgerWrong: boolean;
 }
 
+/** Opens a connection of its own for the comparison: its statements may take minutes, and those of the pool may not. */
 async function look(connection: ConnectionOptions): Promise<WrongCounters> {
-  const session = await DatabaseSession.open(connection);
+  const session = await DatabaseSession.open({ ...connection, name: 'errand counters' });
   const ask = async (): Promise<WrongCounters> => {
     await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const queues = await session.query(WRONG_QUEUES);
