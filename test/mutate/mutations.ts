@@ -5,6 +5,8 @@ import { ENGINE_MUTATIONS } from './areas/engine.ts';
 import { HTTP_MUTATIONS } from './areas/http.ts';
 import { INBOX_MUTATIONS } from './areas/inbox.ts';
 import { INTERFACE_MUTATIONS } from './areas/interface.ts';
+import { OWNER_MUTATIONS } from './areas/owners.ts';
+import { READ_MUTATIONS } from './areas/reads.ts';
 import { RUNNER_MUTATIONS } from './areas/runner.ts';
 import { STORE_MUTATIONS } from './areas/store.ts';
 import { WEBHOOK_MUTATIONS } from './areas/webhook.ts';
@@ -19,4 +21,6 @@ export const MUTATIONS: readonly Mutation[] = [
   ...HTTP_MUTATIONS,
   ...INBOX_MUTATIONS,
   ...INTERFACE_MUTATIONS,
+  ...READ_MUTATIONS,
+  ...OWNER_MUTATIONS,
 ];

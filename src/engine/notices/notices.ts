@@ -91,7 +91,7 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
       event,
       link: linkOf(group),
     };
-    return folded ? summaryOf(one, folded) : one;
+    return folded ? summaryOf(one, { groups: folded.ids.length, errors: folded.errors }) : one;
   }
 
   return async () => {

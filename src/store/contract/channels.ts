@@ -32,7 +32,13 @@ export interface TakenNotice {
   /** Of a recovery: the global error workflow has mailed an error of the group. */
   readonly wasMailed: boolean;
   /** It tells of this group, the newest, and of others of the same emitter, of which there were too many. Null: of no other. */
-  readonly folded: { readonly groups: number; readonly errors: number; readonly leasedUntilMs: number } | null;
+  readonly folded: FoldedGroups | null;
+}
+
+export interface FoldedGroups {
+  readonly ids: readonly string[];
+  readonly errors: number;
+  readonly leasedUntilMs: number;
 }
 
 export interface NoticeStore {

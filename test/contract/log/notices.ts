@@ -167,7 +167,7 @@ export function noticesContract(harness: Harness): void {
       deepEqual(await taken(stage), []);
       stage.clock.advance(1);
       const summary = only(await taken(stage));
-      deepEqual([summary.folded?.groups, summary.folded?.errors], [5, 6]);
+      deepEqual([summary.folded?.ids.length, summary.folded?.errors], [5, 6]);
       equal(summary.group.fingerprint.code, `E${count - 1}`, 'it shows the newest');
       await stage.store.endNotice(summary, HOUR_MS);
       deepEqual(await taken(stage), []);
@@ -187,11 +187,30 @@ export function noticesContract(harness: Harness): void {
       stage.clock.advance(NOTICE_LIMITS.noticeLeaseMs);
       await stage.reopen();
       const again = only(await taken(stage));
-      deepEqual([again.folded?.groups, again.group.id], [3, lost.group.id]);
+      deepEqual([again.folded?.ids.length, again.group.id], [3, lost.group.id]);
       await stage.store.endNotice(again, HOUR_MS);
       await stage.store.endNotice(lost, HOUR_MS);
       stage.clock.advance(HOUR_MS);
       deepEqual(await taken(stage), []);
+    });
+
+    it('ends no group that was folded while it was sent', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await stage.workflow(TOLD);
+      for (let n = 0; n < NOTICE_LIMITS.noticesAtOnce + 3; n++) await fail(stage, workflow, { code: `E${n}` });
+      for (const one of await stage.store.takeNotices(100)) await stage.store.endNotice(one, HOUR_MS);
+      stage.clock.advance(NOTICE_LIMITS.foldMs - 1);
+      // As many again, so that what comes next is folded, too.
+      for (let n = 0; n < NOTICE_LIMITS.noticesAtOnce; n++) await fail(stage, workflow, { code: `F${n}` });
+      stage.clock.advance(1);
+      const all = await stage.store.takeNotices(100);
+      const summary = defined(all.find(({ folded }) => folded !== null));
+      for (const one of all) if (one !== summary) await stage.store.endNotice(one, HOUR_MS);
+      await fail(stage, workflow, { code: 'LATE' });
+      deepEqual(await taken(stage), [], 'another process folds it');
+      await stage.store.endNotice(summary, HOUR_MS);
+      stage.clock.advance(NOTICE_LIMITS.noticeLeaseMs);
+      equal(only(await taken(stage)).group.fingerprint.code, 'LATE');
     });
 
     it('leaves out groups that are muted or resolved before it is sent', async () => {

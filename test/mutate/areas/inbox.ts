@@ -100,4 +100,73 @@ export const INBOX_MUTATIONS: readonly Mutation[] = [
       'dueOf(watch, heartbeat)',
     ],
   }),
+  ...of(`${DOMAIN}/watch/heartbeat.ts`, ['test/contract/sqlite.test.ts', 'test/http/watches/heartbeats.test.ts'], {
+    'heartbeats: one that is switched off stays failed': [
+      'rule, open: [], expectedAtMs: null',
+      'rule, expectedAtMs: null',
+    ],
+    'heartbeats: pings at once count as one': ['before.pings + (ping.times ?? 1)', 'before.pings + 1'],
+  }),
+  ...of('src/engine/schedule/watches.ts', ['test/http/watches/heartbeats.test.ts', 'test/contract/sqlite.test.ts'], {
+    'heartbeats: failures at once are one': [" && taken.kind !== 'fail') {", ') {'],
+    'heartbeats: nothing wakes the scheduler for the first ping': [
+      "if (decision.next.dueAtMs !== null && watch.dueAtMs === null) wake.notify('schedules');",
+      '',
+    ],
+    'heartbeats: a ping for a deleted owner is taken': [
+      'if ((await store.getOwner(found.heartbeat.ownerId))?.deletion) {',
+      'if (false) {',
+    ],
+  }),
+  ...of(`${STORE}/config/watch/heartbeats.ts`, CONTRACT, {
+    'heartbeats: one owner reads that of another': [
+      'h.id = ${id} AND h.owner_id = ${ownerId}`',
+      "h.id = ${id} AND ${ownerId} <> ''`",
+    ],
+    'heartbeats: one more than the limit': ['>= max) return false;', '> max) return false;'],
+    'heartbeats: a deleted one is watched': ['yield* unwatch({ ownerId, id });', ''],
+  }),
+  ...of(`${STORE}/config/watch/watches.ts`, CONTRACT, {
+    'watches: an unchanged rule is judged again': [' WHERE watches.rule <> excluded.rule\n', '\n'],
+    'watches: a failure that is not watched for any more stays open': [
+      'yield* resolveWatched({ ownerId, id, kinds: down, rules: settings.grouping }, updatedAtMs);',
+      '',
+    ],
+  }),
+  ...of(`${STORE}/config/operations.ts`, CONTRACT, {
+    'operations: one owner reads that of another': [
+      'WHERE o.id = ${id} AND o.owner_id = ${ownerId}`',
+      "WHERE o.id = ${id} AND ${ownerId} <> ''`",
+    ],
+    'operations: one owner reads the results of another': [
+      'WHERE o.id = ${operationId} AND o.owner_id = ${ownerId})`',
+      "WHERE o.id = ${operationId} AND ${ownerId} <> '')`",
+    ],
+  }),
+  ...of('src/engine/runs/replays.ts', ['test/unit/engine/replays/replays.test.ts', 'test/http/replays.test.ts'], {
+    'replays: nothing wakes a new operation': ["wake.notify('operations');", ''],
+  }),
+  ...of('src/engine/deliveries/operations.ts', ['test/unit/engine/operations.test.ts', 'test/http/replays.test.ts'], {
+    'operations: nothing wakes one that is resumed': ["if (order === 'resume') wake.notify('operations');", ''],
+    'replays: nothing wakes the notice of a resolved group': ["if (isResolved) wake.notify('schedules');", ''],
+  }),
+  ...of(`${STORE}/config/notices/channels.ts`, CONTRACT, {
+    'channels: an owner keeps one that is deleted': ['yield* forget(ownerId, id);', ''],
+  }),
+  ...of(`${STORE}/log/fallbacks.ts`, CONTRACT, {
+    'fallback: an error of a deleted owner is told': ['if (log.owner(emission.ownerId)?.deletion)', 'if (false)'],
+    'fallback: an error is looked at once a minute from the first': [
+      'Math.min(NOTICE_LIMITS.fallbackMostMs, Math.max(NOTICE_LIMITS.fallbackFirstMs, ageMs))',
+      'NOTICE_LIMITS.fallbackMostMs',
+    ],
+  }),
+  ...of(`${STORE}/postgres/log/batch-reads.ts`, ['test/postgres/lock-order.test.ts'], {
+    'locks: triggers are locked in any order': [
+      'SELECT 1 FROM triggers WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE',
+      'SELECT 1 FROM triggers WHERE id = ANY($1::text[]) ORDER BY md5(id || random()) FOR UPDATE',
+    ],
+  }),
+  ...of(`${STORE}/log/watch/notes.ts`, ['test/postgres/lock-order.test.ts'], {
+    'locks: watches are locked in any order': ['ORDER BY id, kind ${FOR_UPDATE}', 'ORDER BY random() ${FOR_UPDATE}'],
+  }),
 ];

@@ -69,4 +69,17 @@ export const INTERFACE_MUTATIONS: readonly Mutation[] = [
     'fields: an unknown one is left out': ['if (unknown === undefined) continue;', 'continue;'],
     'fields: those that are excluded stay': ['&& !excluded?.includes(name)', ''],
   }),
+  ...of('src/domain/filter/conditions.ts', FILTER, {
+    'filters: anything but the first is anything but all': [
+      'return (value) => !several.some((matches) =>',
+      'return (value) => !several.every((matches) =>',
+    ],
+    'filters: the bound itself is below': ["'<=': (a, b) => a <= b", "'<=': (a, b) => a < b"],
+  }),
+  ...of('src/domain/route.ts', ['test/unit/domain/route.test.ts', 'test/unit/domain/route-cases.test.ts'], {
+    'filters: a listener that another subscription leads to has missed it': [
+      'if (!seen.has(one.listenerId)) withheld.push(one);',
+      'withheld.push(one);',
+    ],
+  }),
 ];

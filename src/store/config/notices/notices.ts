@@ -12,7 +12,7 @@
 import { EMAIL, ERRORS, NOTICE, REPLAY } from '../../../domain/emission.ts';
 import type { ErrorGroup } from '../../../domain/errors/group.ts';
 import { NOTICE_LIMITS } from '../../../domain/notices/limits.ts';
-import type { NoticeStore, TakenNotice } from '../../contract/channels.ts';
+import type { FoldedGroups, NoticeStore, TakenNotice } from '../../contract/channels.ts';
 import { ALL_DELIVERIES, ALL_RUNS, OF_LIVE_OWNER } from '../../log/log-tables.ts';
 import { number, numberOrNull, text } from '../../rows/cells.ts';
 import { toErrorGroup } from '../../rows/group-rows.ts';
@@ -30,7 +30,7 @@ interface Emitter {
   readonly emitterId: string;
 }
 
-export function noticeVerbs({ database }: ConfigCore): NoticeStore {
+export function noticeVerbs({ database, clock }: ConfigCore): NoticeStore {
   return {
     takeNotices: async (limit) => {
       // Most of the time nothing is due: that is found without a transaction.
@@ -40,7 +40,7 @@ export function noticeVerbs({ database }: ConfigCore): NoticeStore {
         ))
       )
         return [];
-      return database.write(function* ({ nowMs }) {
+      const own = await database.write(function* ({ nowMs }) {
         const due = yield* all(sql`SELECT * FROM error_groups WHERE notice_due_ms <= ${nowMs}
           AND (NOT notice_folded OR state <> 'open') AND ${OF_LIVE_OWNER} ORDER BY notice_due_ms, first_entry LIMIT ${limit} ${SKIP_LOCKED}`);
         const own = yield* foldMost(due, nowMs);
@@ -50,13 +50,19 @@ export function noticeVerbs({ database }: ConfigCore): NoticeStore {
         }
         const taken: TakenNotice[] = [];
         for (const row of own) taken.push(yield* takenOf(row));
-        return [...taken, ...(yield* takeFolded(nowMs))];
+        return taken;
       });
+      // Each in a transaction that waits for the locks of this emitter's groups alone, in their order, and holds no others.
+      const folded: TakenNotice[] = [];
+      for (const row of await database.all(foldedEmitters(clock.nowMs()))) {
+        folded.push(...(await database.write(({ nowMs }) => takeFolded(emitterOf(row), nowMs))));
+      }
+      return [...own, ...folded];
     },
 
     endNotice: (taken, windowMs) =>
       database.write(({ nowMs }) =>
-        taken.folded ? endFolded(taken, { nowMs, windowMs }) : endOwn(taken, { nowMs, windowMs }),
+        taken.folded ? endFolded(taken.folded, { nowMs, windowMs }) : endOwn(taken, { nowMs, windowMs }),
       ),
   };
 }
@@ -79,37 +85,41 @@ function* foldMost(due: readonly Row[], nowMs: number): Steps<Row[]> {
   return own;
 }
 
-/** Folds all that is due of an emitter: until the time at which others are told that were folded before. */
+/**
+ * Folds all that is due of an emitter: until the time at which others are told that were folded before. What a transaction is
+ * just counting is folded by the next step: the groups that are taken are locked, and waiting for others could be in a circle.
+ */
 function* fold(emitter: Emitter, { nowMs, but }: { nowMs: number; but: readonly string[] }): Steps<void> {
   const known = yield* get(sql`SELECT min(notice_due_ms) AS at FROM error_groups WHERE ${isOf(emitter)}
     AND notice_folded AND state = 'open' AND notice_due_ms > ${nowMs}`);
   const dueMs = (known && numberOrNull(known, 'at')) ?? nowMs + NOTICE_LIMITS.foldMs;
   const due = sql`SELECT id FROM error_groups WHERE ${isOf(emitter)} AND notice_due_ms <= ${nowMs} AND state = 'open'
-    AND NOT notice_folded AND id ${isNotAmong(but)} ORDER BY id ${FOR_UPDATE}`;
+    AND NOT notice_folded AND id ${isNotAmong(but)} ORDER BY id ${SKIP_LOCKED}`;
   yield* send(sql`UPDATE error_groups SET notice_folded = true, notice_due_ms = ${dueMs} WHERE id ${isAmongRows(due)}`);
 }
 
-function* takeFolded(nowMs: number): Steps<TakenNotice[]> {
-  const isDue = sql`notice_due_ms <= ${nowMs} AND notice_folded AND state = 'open'`;
-  const emitters = yield* all(sql`SELECT owner_id, emitter_id FROM error_groups WHERE ${isDue}
-    GROUP BY owner_id, emitter_id LIMIT ${NOTICE_LIMITS.foldsPerStep}`);
+const isDueFolded = (nowMs: number): Sql => sql`notice_due_ms <= ${nowMs} AND notice_folded AND state = 'open'`;
+
+function foldedEmitters(nowMs: number): Sql {
+  return sql`SELECT owner_id, emitter_id FROM error_groups WHERE ${isDueFolded(nowMs)}
+    GROUP BY owner_id, emitter_id LIMIT ${NOTICE_LIMITS.foldsPerStep}`;
+}
+
+/** Takes what is folded of an emitter; nothing when another process has taken it. */
+function* takeFolded(emitter: Emitter, nowMs: number): Steps<TakenNotice[]> {
   const leasedUntilMs = nowMs + NOTICE_LIMITS.noticeLeaseMs;
-  const taken: TakenNotice[] = [];
-  for (const row of emitters) {
-    const due = sql`SELECT id FROM error_groups WHERE ${isOf(emitterOf(row))} AND ${isDue} ORDER BY id ${FOR_UPDATE}`;
-    const folded = yield* all(sql`UPDATE error_groups SET notice_due_ms = ${leasedUntilMs} WHERE id ${isAmongRows(due)}
-      RETURNING id, n, last_entry`);
-    const [first, ...others] = folded;
-    // Another process has taken them.
-    if (!first) continue;
-    const newest = others.reduce((a, b) => (number(b, 'last_entry') > number(a, 'last_entry') ? b : a), first);
-    const whole = yield* get(sql`SELECT * FROM error_groups WHERE id = ${text(newest, 'id')}`);
-    if (!whole) continue;
-    const one = yield* takenOf(whole);
-    const errors = folded.reduce((sum, each) => sum + number(each, 'n'), 0);
-    taken.push(others.length === 0 ? one : { ...one, folded: { groups: folded.length, errors, leasedUntilMs } });
-  }
-  return taken;
+  const due = sql`SELECT id FROM error_groups WHERE ${isOf(emitter)} AND ${isDueFolded(nowMs)} ORDER BY id ${FOR_UPDATE}`;
+  const taken = yield* all(sql`UPDATE error_groups SET notice_due_ms = ${leasedUntilMs} WHERE id ${isAmongRows(due)}
+    RETURNING id, n, last_entry`);
+  const [first, ...others] = taken;
+  if (!first) return [];
+  const newest = others.reduce((a, b) => (number(b, 'last_entry') > number(a, 'last_entry') ? b : a), first);
+  const whole = yield* get(sql`SELECT * FROM error_groups WHERE id = ${text(newest, 'id')}`);
+  if (!whole) return [];
+  const one = yield* takenOf(whole);
+  const errors = taken.reduce((sum, each) => sum + number(each, 'n'), 0);
+  const ids = taken.map((row) => text(row, 'id'));
+  return [others.length === 0 ? one : { ...one, folded: { ids, errors, leasedUntilMs } }];
 }
 
 interface Ending {
@@ -131,9 +141,10 @@ function* endOwn({ group, kind, sequence }: TakenNotice, { nowMs, windowMs }: En
     WHERE id = ${group.id} AND notices = ${sequence - 1}`);
 }
 
-function* endFolded({ group, folded }: TakenNotice, { nowMs, windowMs }: Ending): Steps<void> {
-  const leased = sql`SELECT id FROM error_groups WHERE ${isOf(group)} AND notice_folded AND state = 'open'
-    AND notice_due_ms = ${folded?.leasedUntilMs ?? 0} ORDER BY id ${FOR_UPDATE}`;
+/** Ends the groups of a notice. Others of the emitter may have been folded since, to be told when the lease is over. */
+function* endFolded({ ids, leasedUntilMs }: FoldedGroups, { nowMs, windowMs }: Ending): Steps<void> {
+  const leased = sql`SELECT id FROM error_groups WHERE id ${isAmong(ids)} AND notice_folded AND state = 'open'
+    AND notice_due_ms = ${leasedUntilMs} ORDER BY id ${FOR_UPDATE}`;
   yield* send(sql`UPDATE error_groups SET notices = notices + 1, told_n = n, notice_after_ms = ${nowMs + windowMs},
       notice_due_ms = NULL, notice_folded = false WHERE id ${isAmongRows(leased)}`);
 }
