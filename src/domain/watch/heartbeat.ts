@@ -88,9 +88,9 @@ function ended({ code, sinceMs }: OpenError): WatchFinding {
   return { kind: 'recovered', code, sinceMs, why: code === SILENT ? 'no_ping' : 'reported' };
 }
 
-/** Judges a heartbeat that no ping came for. */
+/** Judges a heartbeat that no ping came for. Nothing is due of one that is not active. */
 export function missed({ heartbeat, watch }: WatchedHeartbeat, nowMs: number): WatchJudgement {
-  const dueAtMs = heartbeat.active ? dueOf(watch, heartbeat) : null;
+  const dueAtMs = dueOf(watch, heartbeat);
   if (dueAtMs === null || nowMs < dueAtMs) return { next: { ...watch, dueAtMs }, told: [] };
   const { startedAtMs } = watch.counts;
   const isStuck = startedAtMs !== null && nowMs >= startedAtMs + heartbeat.graceMs;
@@ -135,11 +135,12 @@ export function excused(watched: WatchedHeartbeat, { isBack }: { readonly isBack
   const { heartbeat, watch } = watched;
   const { nowMs, nextTick } = now;
   const counts = { ...watch.counts, startedAtMs: null };
+  // It is not active, or was not pinged yet.
   if (watch.expectedAtMs === null) return { ...watch, counts, dueAtMs: null };
   const lastAtMs = watch.lastAtMs === null ? null : Math.min(watch.lastAtMs, nowMs);
   const isPast = watch.expectedAtMs <= nowMs;
   const after = isBack ? (lastAtMs ?? nowMs) : nowMs;
   const expectedAtMs = isPast || isBack ? nextTick(heartbeat.schedule, after) : watch.expectedAtMs;
   const next = { ...watch, counts, lastAtMs, expectedAtMs };
-  return { ...next, dueAtMs: heartbeat.active ? dueOf(next, heartbeat) : null };
+  return { ...next, dueAtMs: dueOf(next, heartbeat) };
 }

@@ -13,6 +13,7 @@ import {
 } from '../../domain/errors/replaying.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { RunState } from '../../domain/run/run.ts';
+import { setResolved } from '../log/groups/error-groups.ts';
 import { ALL_RUNS, OPEN_RUNS } from '../log/log-tables.ts';
 import { selectedErrors, toSelected } from '../log/replays/replay-records.ts';
 import { flag, number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
@@ -116,9 +117,7 @@ function* readEnded(id: string): Steps<readonly Ended[]> {
 function* resolveGroup(w: Writing, row: Row, { order: { selection } }: Replaying): Steps<boolean> {
   const { groupId, code, sinceMs, untilMs } = selection;
   if (groupId === null || code !== null || sinceMs !== null || untilMs !== null) return false;
-  yield* send(sql`UPDATE error_groups SET state = 'resolved', until_ms = NULL, until_count = NULL, after_deployment = NULL,
-      reopened = NULL, notice_due_ms = ${w.nowMs}, notice_folded = false, updated_at_ms = ${w.nowMs}
-    WHERE id = ${groupId} AND owner_id = ${text(row, 'owner_id')} AND state = 'open'
-      AND last_entry <= ${number(row, 'last_entry')}`);
+  const isTheirs = sql`id = ${groupId} AND owner_id = ${text(row, 'owner_id')}`;
+  yield* send(setResolved(sql`${isTheirs} AND last_entry <= ${number(row, 'last_entry')}`, w.nowMs));
   return true;
 }

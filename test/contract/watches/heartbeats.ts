@@ -145,6 +145,16 @@ export function heartbeatsContract(harness: Harness): void {
       equal((await recoveriesOf(stage, beat.heartbeat.id)).length, 1);
     });
 
+    it('is missed once, though its next run begins', async () => {
+      await using stage = await Stage.open(harness);
+      const beat = await heartbeat(stage);
+      await ping(stage, beat);
+      await watchFor(stage, 12 * MINUTE_MS);
+      await ping(stage, beat, { kind: 'start' });
+      await watchFor(stage, HOUR_MS);
+      deepEqual(await codesOf(stage, beat.heartbeat.id), ['Silent']);
+    });
+
     it('excuses the ping of a time without a server', async () => {
       await using stage = await Stage.open(harness);
       const hourly = { cron: '0 * * * *', intervalMs: null, timezone: 'UTC' };

@@ -234,6 +234,21 @@ export function watchesContract(harness: Harness): void {
       deepEqual(await codesOf(stage, late.id), ['Silent'], 'a short restart counts');
     });
 
+    it('does not count that time when its limit changes', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await watched(stage, SILENT);
+      await watchFor(stage, 6 * MINUTE_MS);
+      stage.clock.advance(HOUR_MS);
+      await stage.reopen();
+      await look(stage);
+      const watch = { ...SILENT, silentAfterMs: 20 * MINUTE_MS };
+      await update(stage, { ...workflow, settings: { ...workflow.settings, watch } });
+      await watchFor(stage, 13 * MINUTE_MS);
+      deepEqual(await codesOf(stage, workflow.id), []);
+      await watchFor(stage, MINUTE_MS);
+      deepEqual(await codesOf(stage, workflow.id), ['Silent'], 'six minutes before, fourteen after');
+    });
+
     it('tells of failures while runs end without pause', async () => {
       await using stage = await Stage.open(harness);
       const workflow = await watched(stage, RATIO);

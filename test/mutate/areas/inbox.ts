@@ -32,10 +32,7 @@ export const INBOX_MUTATIONS: readonly Mutation[] = [
   ...of(`${STORE}/log/groups/error-groups.ts`, CONTRACT, {
     'groups: only the last transaction counts': ['SET n = error_groups.n + excluded.n', 'SET n = excluded.n'],
     'groups: an hour forgets what it had': ['SET n = error_group_hours.n + excluded.n', 'SET n = excluded.n'],
-    'groups: what ends resolves a muted one': [
-      "WHERE id ${isAmong(ids)} AND state = 'open'`",
-      'WHERE id ${isAmong(ids)}`',
-    ],
+    'groups: what ends resolves a muted one': ["WHERE ${condition} AND state = 'open'`", 'WHERE ${condition}`'],
     'groups: the count before is that after': ["number(row, 'n') - errors.length", "number(row, 'n')"],
   }),
   ...of(`${STORE}/log/append.ts`, CONTRACT, {
@@ -94,10 +91,6 @@ export const INBOX_MUTATIONS: readonly Mutation[] = [
     'heartbeats: a failure ends the failure before': [
       'isFailure ? watch.open.filter(({ code }) => code === SILENT) : watch.open',
       'watch.open',
-    ],
-    'heartbeats: one that is switched off is missed': [
-      'heartbeat.active ? dueOf(watch, heartbeat) : null',
-      'dueOf(watch, heartbeat)',
     ],
   }),
   ...of(`${DOMAIN}/watch/heartbeat.ts`, ['test/contract/sqlite.test.ts', 'test/http/watches/heartbeats.test.ts'], {

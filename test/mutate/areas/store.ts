@@ -73,7 +73,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     'replays: what comes later is meant, too': ['Math.min(lastEntry + 1, ', 'Math.min(Infinity, '],
   }),
   ...of(`${STORE}/config/replay-steps.ts`, CONTRACT, {
-    'replays: a group with newer errors is resolved': ["AND last_entry <= ${number(row, 'last_entry')}", ''],
+    'replays: a group with newer errors is resolved': [" AND last_entry <= ${number(row, 'last_entry')}`", '`'],
     'replays: a part of a group resolves it': ['|| code !== null', ''],
     'replays: one that is not fixed resolves the group': [
       "next.state === 'done' && isAllFixed(replaying)",

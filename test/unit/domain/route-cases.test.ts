@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { utf8 } from '../../../src/domain/bytes.ts';
 import { ERRORS, type NewEmission, PLAIN_EMISSION } from '../../../src/domain/emission.ts';
 import { emittedBy, failureOfRun } from '../../../src/domain/failure.ts';
+import type { EventFilter } from '../../../src/domain/filter/event-filter.ts';
 import { DEFAULT_SETTINGS, type Runnable, type Subscription } from '../../../src/domain/resource.ts';
 import { coveringEmitters, isWildcard, route } from '../../../src/domain/route.ts';
 
@@ -27,7 +28,7 @@ const emission = (more: Partial<NewEmission>): NewEmission => ({
 
 interface Of {
   /** Emitter and listener of each subscription; all to `event`. */
-  readonly subscribed?: readonly (readonly [emitterId: string, listenerId: string])[];
+  readonly subscribed?: readonly (readonly [emitterId: string, listenerId: string, filter?: EventFilter])[];
   readonly event?: string;
   readonly inactive?: readonly string[];
   readonly notify?: boolean;
@@ -37,13 +38,13 @@ interface Of {
 /** Listeners that get it, and those that it is held back from. */
 function heard(of: NewEmission, { subscribed = [], event = '', inactive = [], notify = true, isFallback = false }: Of) {
   const subscriptions = subscribed.map(
-    ([emitterId, listenerId], i): Subscription => ({
+    ([emitterId, listenerId, filter = null], i): Subscription => ({
       id: `sub_${i}`,
       ownerId: OWNER,
       emitterId,
       listenerId,
       eventName: event,
-      filter: null,
+      filter,
       via: 'subscription',
       active: true,
       createdAtMs: 0,
@@ -88,6 +89,15 @@ describe('a listener', () => {
       [OWNER, 'p_b'],
     ] as const;
     deepEqual(heard(emission({}), { subscribed }), { runs: ['p_b'], withheld: [] });
+  });
+
+  it('has missed nothing that one of two filters lets through', () => {
+    const [fits, misses] = [{ id: [7] }, { id: [8] }];
+    const by = (...filters: EventFilter[]) =>
+      heard(emission({ body: utf8('{"id":7}') }), { subscribed: filters.map((filter) => ['p_a', 'p_b', filter]) });
+    deepEqual(by(misses, fits), { runs: ['p_b'], withheld: [] });
+    deepEqual(by(fits, misses), { runs: ['p_b'], withheld: [] });
+    deepEqual(by(misses, misses), { runs: [], withheld: ['p_b'] }, 'once');
   });
 
   it('that is not active is held back', () => {

@@ -20,7 +20,7 @@ import {
   watchCells,
 } from '../../rows/watch-rows.ts';
 import type { ConfigCore, Listener } from '../config-database.ts';
-import { FOR_UPDATE, isNotAmong, raw, type Sql, sql, tableOf } from '../sql.ts';
+import { FOR_UPDATE, isAmong, isNotAmong, raw, type Sql, sql, tableOf } from '../sql.ts';
 import { all, get, type Steps, send } from '../steps.ts';
 
 type WatchVerbs = Pick<WatchStore, 'listWatches' | 'keepWatch' | 'dueWatches' | 'endedRuns'>;
@@ -190,7 +190,7 @@ interface Unwatched extends Listener {
 export function* resolveWatched({ ownerId, id, kinds, rules }: Unwatched, nowMs: number): Steps<void> {
   const faults = kinds.flatMap(faultsOf).filter((fault) => ruleFor(fault, rules) === null);
   const groups = faults.map((fault) => groupId({ ownerId, emitterId: id }, keyOf(fault, null)));
-  if (groups.length > 0) yield* send(setResolved(groups, nowMs));
+  if (groups.length > 0) yield* send(setResolved(sql`id ${isAmong(groups)}`, nowMs));
 }
 
 /** Deletes the watches of a workflow or heartbeat. */

@@ -101,7 +101,7 @@ export function* writeGroupsOf(captures: GroupCaptures, nowMs: number): Steps<bo
   if (over.length > 0) {
     const ids = isAmong([...over, ...groups.map(({ group }) => group.id)]);
     yield* send(sql`SELECT 1 FROM error_groups WHERE id ${ids} ORDER BY id ${FOR_UPDATE}`);
-    yield* send(setResolved(over, nowMs));
+    yield* send(setResolved(sql`id ${isAmong(over)}`, nowMs));
   }
   let isDue = over.length > 0;
   if (groups.length === 0) return isDue;
@@ -153,11 +153,11 @@ function reopenedIn(row: Row, captures: GroupCaptures, nowMs: number): Reopened 
   return reopenedBy(toGroupStatus(row), errors, { countBefore: number(row, 'n') - errors.length, nowMs });
 }
 
-/** Resolves groups. One that its owner has muted stays so. */
-export function setResolved(ids: readonly string[], nowMs: number): Sql {
+/** Resolves groups that meet a condition. One that its owner has muted stays so. */
+export function setResolved(condition: Sql, nowMs: number): Sql {
   return sql`UPDATE error_groups SET state = 'resolved', until_ms = NULL, until_count = NULL, after_deployment = NULL,
     reopened = NULL, notice_due_ms = ${nowMs}, notice_folded = false, updated_at_ms = ${nowMs}
-    WHERE id ${isAmong(ids)} AND state = 'open'`;
+    WHERE ${condition} AND state = 'open'`;
 }
 
 function setOpen(id: string, reopened: Reopened, { nowMs, isTold }: { nowMs: number; isTold: boolean }): Sql {
