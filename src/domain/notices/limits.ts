@@ -27,6 +27,6 @@ export const NOTICE_LIMITS = {
   noticeLinkMs: 30 * DAY_MS,
   /** How long a group is muted by a link. */
   linkMuteMs: DAY_MS,
-  /** Errors of a group, its newest ones, of which a recovery notice says whether they were replayed. */
-  replaysCounted: 1000,
+  /** A recovery notice says how many errors were replayed of a group that has no more than so many. */
+  replaysCounted: 100_000,
 } as const;

@@ -35,7 +35,7 @@ export interface Notice {
   readonly groups: number;
   /** What opened the group again: null: nothing did. */
   readonly reopened: string | null;
-  /** Of a recovery: how many of its newest errors have a replay or retry that succeeded; null: none has. */
+  /** Of a recovery: of how many of its errors the event has come through since, by replays or retries; null: of none. */
   readonly replayed: { readonly succeeded: number; readonly of: number } | null;
   readonly first_seen: string;
   readonly last_seen: string;

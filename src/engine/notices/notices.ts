@@ -17,7 +17,10 @@ import type { Emit } from '../accept/emit.ts';
 import { newestOf } from './newest.ts';
 
 export interface NoticesDeps {
-  readonly store: Pick<Store, 'takeNotices' | 'endNotice' | 'getOwner' | 'getWorkflow' | 'getChannel' | 'getEmission'>;
+  readonly store: Pick<
+    Store,
+    'takeNotices' | 'endNotice' | 'getOwner' | 'getWorkflow' | 'getChannel' | 'getEmission' | 'countReplayed'
+  >;
   readonly emit: Emit;
   readonly log: Log;
   /** Returns the link of a group. */
@@ -69,9 +72,10 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
   }
 
   async function noticeOf(taken: TakenNotice): Promise<Notice> {
-    const { group, kind, more, replays, folded } = taken;
+    const { group, kind, more, folded } = taken;
     const { reopened } = group;
     const { name, message, step, line, event } = await newestOf(store, group);
+    const replays = kind === 'recovered' ? await store.countReplayed(group) : null;
     const one: Notice = {
       kind,
       group_id: group.id,

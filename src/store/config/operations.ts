@@ -17,7 +17,7 @@ const COLUMNS = raw('o.*, (SELECT w.active FROM webhooks AS w WHERE w.id = o.web
 const one = (ownerId: string, id: string): Sql =>
   sql`SELECT ${COLUMNS} FROM ${FROM} WHERE o.id = ${id} AND o.owner_id = ${ownerId}`;
 
-type OperationVerbs = Omit<OperationStore, 'previewReplay' | 'nextReplays'>;
+type OperationVerbs = Omit<OperationStore, 'previewReplay' | 'nextReplays' | 'countReplayed'>;
 
 export function operationVerbs({ database }: ConfigCore): OperationVerbs {
   return {

@@ -54,7 +54,7 @@ export type ConfigStore = OwnerStore &
   TriggerStore &
   WebhookStore &
   SubscriptionStore &
-  Omit<OperationStore, 'previewReplay' | 'nextReplays'> &
+  Omit<OperationStore, 'previewReplay' | 'nextReplays' | 'countReplayed'> &
   ErrorGroupStore &
   Pick<DeliveryStore, 'listDeliveries' | 'getDelivery' | 'resendDelivery'> &
   AccountStore &

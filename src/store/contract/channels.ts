@@ -25,8 +25,6 @@ export interface TakenNotice {
   readonly more: number;
   /** A channel was told since the group opened. */
   readonly wasTold: boolean;
-  /** Of a recovery: of the group's newest errors that are in the log, NOTICE_LIMITS.replaysCounted at most, how many were replayed. */
-  readonly replays: { readonly succeeded: number; readonly of: number } | null;
   /** Listeners that were told of the group, as far as the log still knows. */
   readonly told: readonly string[];
   /** Of a recovery: the global error workflow has mailed an error of the group. */

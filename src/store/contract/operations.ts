@@ -1,6 +1,7 @@
 // Operations that take many steps: resending a webhook's deliveries, replaying errors. Same promises as store.ts.
 
 import type { Emission, NewEmission } from '../../domain/emission.ts';
+import type { ErrorGroup } from '../../domain/errors/group.ts';
 import type { Replay } from '../../domain/errors/replay.ts';
 import type { ErrorSelection, ReplayOutcome } from '../../domain/errors/replaying.ts';
 import type {
@@ -154,6 +155,14 @@ export interface OperationStore {
    */
   stepOperation(): Promise<Stepped>;
   previewReplay(ownerId: string, selection: ErrorSelection): Promise<ReplayPreview>;
+  /**
+   * Returns how many errors of a group there are that have a run, up to its `lastEntry`, and of how many of them the event has come through
+   * since: by its newest replay or retry, or by that of the error that it ended in. Null: there are more than
+   * NOTICE_LIMITS.replaysCounted.
+   */
+  countReplayed(
+    group: Pick<ErrorGroup, 'id' | 'ownerId' | 'lastEntry'>,
+  ): Promise<{ readonly succeeded: number; readonly of: number } | null>;
   /** Returns the errors that come next in an operation that may make replays now; else when the first one may; null: none knows. */
   nextReplays(): Promise<ReplayWork | { readonly dueAtMs: number | null }>;
 }

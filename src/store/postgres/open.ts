@@ -7,6 +7,7 @@ import type { CounterStore } from '../contract/counters.ts';
 import type { Store } from '../contract/store.ts';
 import { FullEmitters } from '../log/groups/full-emitters.ts';
 import { logReads } from '../log/log-records.ts';
+import { groupReplayReads } from '../log/replays/group-replays.ts';
 import { replayReads } from '../log/replays/replay-records.ts';
 import { retentionVerbs } from '../log/retention/retention.ts';
 import { runReads } from '../log/run-records.ts';
@@ -160,6 +161,7 @@ function storeOf(core: LogCore, closeAll: () => Promise<void>): Omit<Store, keyo
     ...errorSearches(log),
     ...runSearches(log),
     ...replayReads(log),
+    ...groupReplayReads(log),
     ...retentionVerbs(database, () => forgetOld(core)),
     ...configVerbs({ ...core, database }),
     reclaimSpace: async () => false, // autovacuum makes room, and what comes next fills it

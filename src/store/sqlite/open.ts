@@ -8,6 +8,7 @@ import type { Store } from '../contract/store.ts';
 import { writeGroupsOf } from '../log/groups/error-groups.ts';
 import { FullEmitters } from '../log/groups/full-emitters.ts';
 import { logReads } from '../log/log-records.ts';
+import { groupReplayReads } from '../log/replays/group-replays.ts';
 import { replayReads } from '../log/replays/replay-records.ts';
 import { retentionVerbs } from '../log/retention/retention.ts';
 import { runReads } from '../log/run-records.ts';
@@ -128,6 +129,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...errorSearches(log),
     ...runSearches(log),
     ...replayReads(log),
+    ...groupReplayReads(log),
     ...retentionVerbs(opened),
     ...configVerbs({ ...core, database: opened }),
   };

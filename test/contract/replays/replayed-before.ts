@@ -2,10 +2,11 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { ErrorGroup } from '../../../src/domain/errors/group.ts';
 import { emissionOfReplay } from '../../../src/domain/errors/replay.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import { at, defined, type Harness, none, shareOf, succeeded } from '../fixtures.ts';
-import { failing, order } from '../log/grouping.ts';
+import { failing, order, whole } from '../log/grouping.ts';
 import {
   carryOut,
   counts,
@@ -35,6 +36,15 @@ async function again(stage: Failed, outcome?: Parameters<typeof carryOut>[1]): P
   await carryOut(stage, outcome);
   equal((await shown(stage, operation)).state, 'done');
   return counts(stage, operation);
+}
+
+async function groupOf(stage: Failed): Promise<ErrorGroup> {
+  return (await whole(stage, { id: stage.groupId })).group;
+}
+
+async function told(stage: Failed): Promise<string> {
+  const counted = defined(await stage.store.countReplayed(await groupOf(stage)));
+  return `${counted.succeeded} of ${counted.of}`;
 }
 
 export function replayedBeforeContract(harness: Harness): void {
@@ -67,6 +77,24 @@ export function replayedBeforeContract(harness: Harness): void {
       await carryOut(stage);
       deepEqual(await again(stage), { replayed_before: 2 });
       equal(await groupState(stage), 'resolved');
+    });
+
+    it('is told with each error whose event came through', async () => {
+      await using stage = await failedOnes(harness, 4);
+      equal(await told(stage), '0 of 4');
+      await replay(stage, at(stage.entries, 0));
+      await endAll(stage, LOST);
+      equal(await told(stage), '0 of 5', 'that failed the same way, which is one more error');
+      await replay(stage, at(stage.entries, 1), event(9));
+      await endAll(stage, succeeded());
+      equal(await told(stage), '0 of 5', 'another event came through than that of the error');
+      await replay(stage, at(stage.entries, 2));
+      await endAll(stage, succeeded());
+      equal(await told(stage), '1 of 5');
+      await again(stage);
+      equal(await told(stage), '5 of 5', 'the one that failed twice came through in the end');
+      const { id, lastEntry } = await groupOf(stage);
+      equal((await stage.store.countReplayed({ id, lastEntry, ownerId: 'u_neighbour' }))?.of, 0);
     });
 
     it('stays open when the group of what a replay failed with is resolved by hand', async () => {

@@ -9,7 +9,7 @@
 // Messages may differ with each error, so that each is a group. NOTICE_LIMITS.noticesAtOnce groups of one emitter have notices of their
 // own within NOTICE_LIMITS.foldMs; what else is due is folded into one notice at the end of that time.
 
-import { EMAIL, ERRORS, NOTICE, REPLAY } from '../../../domain/emission.ts';
+import { EMAIL, ERRORS, NOTICE } from '../../../domain/emission.ts';
 import type { ErrorGroup } from '../../../domain/errors/group.ts';
 import { NOTICE_LIMITS } from '../../../domain/notices/limits.ts';
 import type { FoldedGroups, NoticeStore, TakenNotice } from '../../contract/channels.ts';
@@ -22,7 +22,7 @@ import { differs, FOR_UPDATE, isAmong, isAmongRows, isNotAmong, raw, type Sql, s
 import { all, get, type Steps, send } from '../steps.ts';
 
 /** Written out: partial indexes apply to words, not to parameters. */
-const NAMES = { errors: raw(`'${ERRORS}'`), notice: raw(`'${NOTICE}'`), replay: raw(`'${REPLAY}'`) };
+const NAMES = { errors: raw(`'${ERRORS}'`), notice: raw(`'${NOTICE}'`) };
 const SKIP_LOCKED = differs({ sqlite: '', postgres: 'FOR UPDATE SKIP LOCKED' });
 
 interface Emitter {
@@ -174,17 +174,6 @@ function* wasMailed({ id }: ErrorGroup): Steps<boolean> {
   return row !== undefined;
 }
 
-/** Replays and retries name the run that failed as their cause. */
-function* replaysOf({ id, ownerId }: ErrorGroup): Steps<TakenNotice['replays']> {
-  const failed = sql`SELECT cause_run FROM emissions WHERE group_id = ${id} AND name = ${NAMES.errors}
-    AND cause_run IS NOT NULL ORDER BY entry DESC LIMIT ${NOTICE_LIMITS.replaysCounted}`;
-  const row = yield* get(sql`SELECT count(*) AS n, count(CASE WHEN EXISTS (SELECT 1 FROM emissions AS again
-      JOIN ${ALL_RUNS} AS runs ON runs.entry = again.entry WHERE again.owner_id = ${ownerId}
-        AND again.cause_run = failed.cause_run AND again.name = ${NAMES.replay} AND runs.state = 'succeeded')
-      THEN 1 END) AS done FROM (${failed}) AS failed`);
-  return row ? { succeeded: number(row, 'done'), of: number(row, 'n') } : null;
-}
-
 function* takenOf(row: Row): Steps<TakenNotice> {
   const group = toErrorGroup(row);
   const wasTold = numberOrNull(row, 'notice_after_ms') !== null;
@@ -197,8 +186,7 @@ function* takenOf(row: Row): Steps<TakenNotice> {
     folded: null,
   };
   if (text(row, 'state') !== 'resolved') {
-    return { ...taken, kind: wasTold ? 'digest' : 'error', replays: null, wasMailed: false };
+    return { ...taken, kind: wasTold ? 'digest' : 'error', wasMailed: false };
   }
-  const [replays, mailed] = [yield* replaysOf(group), yield* wasMailed(group)];
-  return { ...taken, kind: 'recovered', replays, wasMailed: mailed };
+  return { ...taken, kind: 'recovered', wasMailed: yield* wasMailed(group) };
 }

@@ -19,6 +19,7 @@ const READ_IN_STEPS: ReadonlySet<string> = new Set([
   'searchRuns',
   'outcomeOfError',
   'previewReplay',
+  'countReplayed',
   'nextReplays',
   'runHealth',
 ]);
