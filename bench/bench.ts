@@ -6,6 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { buildServer } from '../release/server-program.ts';
 import { dashboard } from './dashboard.ts';
 import { deliveryParts } from './delivery-parts.ts';
 import { errorParts } from './error-parts.ts';
@@ -198,9 +199,13 @@ async function delivered(): Promise<void> {
 }
 
 async function small(): Promise<void> {
-  const { readyMs, rssMb, childRssMb, childOwnMb } = await footprint(5);
-  add({ name: '8 start → ready, new store', value: readyMs, unit: 'ms', ...below(readyMs, 500, 'ms') });
-  add({ name: '8 idle server, resident', value: rssMb, unit: 'MB', ...below(rssMb, 110, 'MB') });
+  await buildServer(join(import.meta.dirname, '../dist'));
+  const { readyMs, rssMb, childRssMb, childOwnMb } = await footprint(5, true);
+  const sources = await footprint(5, false);
+  add({ name: '8 start → ready, new store, as packed', value: readyMs, unit: 'ms', ...below(readyMs, 500, 'ms') });
+  add({ name: '8   … from its sources', value: sources.readyMs, unit: 'ms' });
+  add({ name: '8 idle server, resident, as packed', value: rssMb, unit: 'MB', ...below(rssMb, 110, 'MB') });
+  add({ name: '8   … from its sources', value: sources.rssMb, unit: 'MB' });
   add({
     name: '8 warm child, resident',
     value: childRssMb,

@@ -109,11 +109,11 @@ export interface Footprint {
 
 const IDLE_MS = 2000;
 
-/** On a new store: start to ready, memory when idle, and what a warm child adds. */
-export async function footprint(starts: number): Promise<Footprint> {
+/** On a new store: start to ready, memory when idle, and what a warm child adds. `isPacked`: of what the package has. */
+export async function footprint(starts: number, isPacked: boolean): Promise<Footprint> {
   const [readyMs, rssMb, childRssMb, childOwnMb] = [[], [], [], []] as number[][];
   for (let start = 0; start < starts; start++) {
-    await using bench = await startBench();
+    await using bench = await startBench(undefined, {}, isPacked);
     const pid = bench.process.child.pid as number;
     await pause(IDLE_MS);
     readyMs?.push(bench.readyMs);

@@ -39,11 +39,14 @@ export const MANY = 1_000_000;
 const SETTLE_MS = 120_000;
 const POLL_MS = 10;
 
-/** `dataDir`: one that is there already, and stays. `env`: more settings. */
-export async function startBench(dataDir?: string, env: Env = {}): Promise<Bench> {
+/** As the package has it. */
+const PACKED = ['dist/errand.js', 'start'];
+
+/** `dataDir`: one that is there already, and stays. `env`: more settings. `isPacked`: what `buildServer` has built. */
+export async function startBench(dataDir?: string, env: Env = {}, isPacked = false): Promise<Bench> {
   const dir = dataDir ?? (await mkdtemp(join(tmpdir(), 'errand-bench-')));
   const before = performance.now();
-  const server = await spawnErrand({
+  const settings = {
     ERRAND_DATA_DIR: dir,
     ERRAND_API_KEY: API_KEY,
     ERRAND_ALLOW_TARGETS: '127.0.0.0/8',
@@ -51,7 +54,11 @@ export async function startBench(dataDir?: string, env: Env = {}): Promise<Bench
     ERRAND_LOG_LEVEL: 'warn',
     ERRAND_SECRET_KEY: SECRET_KEY,
     ...env,
-  });
+  };
+  // Who installs the package has no cache of compiled code.
+  const server = isPacked
+    ? await spawnErrand({ ...settings, NODE_DISABLE_COMPILE_CACHE: '1' }, undefined, PACKED)
+    : await spawnErrand(settings);
   await fetch(`${server.url}/readyz`).then((answer) => answer.arrayBuffer());
   const readyMs = performance.now() - before;
   const client = createClient(server.url, API_KEY);

@@ -4,4 +4,6 @@
 
 import './node-version.cjs';
 
-await import('./commands.ts');
+const args = process.argv.slice(2);
+// Without options, a start needs nothing of the command line.
+await (args.length === 1 && args[0] === 'start' ? import('./main.ts') : import('./commands.ts'));

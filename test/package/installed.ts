@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import { PACKAGE_README } from '../../release/package-readme.ts';
+import { buildServer } from '../../release/server-program.ts';
 import { SHRINKWRAP } from '../../release/shrinkwrap.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
@@ -18,6 +19,8 @@ const run = promisify(execFile);
 
 export interface Server extends AsyncDisposable {
   readonly url: string;
+  /** Lets it end by itself. */
+  stop(): Promise<void>;
 }
 
 export interface Installed extends AsyncDisposable {
@@ -62,17 +65,12 @@ async function pack(folder: string): Promise<{ tarball: string; packed: string[]
   const copied = [...ALWAYS_PACKED, ...manifest.files.filter((path) => !made(path) && !path.startsWith('!'))];
   for (const path of copied) await cp(join(ROOT, path), join(from, path), { recursive: true });
   await cp(PACKAGE_README, join(from, 'README.md'));
-  await run(TSC, ['-p', join(ROOT, 'tsconfig.build.json'), '--outDir', join(from, 'dist')]).catch(outputOf);
+  await buildServer(join(from, 'dist'));
   await cp(join(ROOT, 'dist/dashboard'), join(from, 'dist/dashboard'), { recursive: true });
   await run(process.execPath, [join(ROOT, 'release/shrinkwrap.ts'), from]);
   const { stdout } = await npm(from, ['pack', '--ignore-scripts', '--json', '--pack-destination', folder]);
   const packed = Object.values(JSON.parse(stdout))[0] as { filename: string; files: { path: string }[] };
   return { tarball: join(folder, packed.filename), packed: packed.files.map(({ path }) => path) };
-}
-
-/** A compiler tells on its standard output what is wrong. */
-function outputOf(error: { stdout?: string }): never {
-  throw new Error(error.stdout || String(error));
 }
 
 function npm(cwd: string, args: string[]): Promise<{ stdout: string }> {
@@ -126,6 +124,10 @@ function installedAt(dir: string): Omit<Installed, 'packed' | typeof Symbol.asyn
       });
       return {
         url,
+        stop: async () => {
+          child.kill('SIGTERM');
+          await exited;
+        },
         [Symbol.asyncDispose]: async () => {
           child.kill('SIGKILL');
           await exited;

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Lock, readLock, type Shipped, shippedIn } from '../../release/shipped.ts';
@@ -35,6 +36,7 @@ test('The package holds programs, documents and the licence', () => {
   for (const path of [
     'LICENSE',
     'README.md',
+    'dist/bundled/main.js',
     'dist/errand.js',
     'dist/runner/child/main.js',
     'dist/dashboard/licences.md',
@@ -79,6 +81,38 @@ test('No built module asks for TypeScript', async () => {
     const code = await readFile(join(installed.dir, 'node_modules/errand', path), 'utf8');
     assert.doesNotMatch(code, /(from|import\(?) ?['"]\.[^'"]*\.ts['"]/, path);
   }
+});
+
+test('The installed server loads few files, and none of the command line', async () => {
+  const file = join(installed.dir, 'loaded.json');
+  const preloaded = pathToFileURL(join(ROOT, 'test/http/start/loaded.mjs')).href;
+  await using server = await startServer('loading', { NODE_OPTIONS: `--import=${preloaded}`, LOADED_FILE: file });
+  await server.stop();
+  const { modules }: { modules: string[] } = JSON.parse(await readFile(file, 'utf8'));
+  const paths = modules.map((url) => url.split('/node_modules/errand/').at(-1) ?? url);
+  const own = paths.filter((path) => path.startsWith('dist/'));
+  assert.ok(own.includes('dist/bundled/main.js'), String(own));
+  assert.deepEqual(
+    own.filter((path) => !/^dist\/(errand\.js|node-version\.cjs|main\.js|bundled\/[\w-]+\.js)$/.test(path)),
+    [],
+  );
+  assert.ok(own.length < 20, `${own.length} files`);
+  const needless = /\/(commander|nodemailer|undici|postgres|@opentelemetry)\//;
+  assert.deepEqual(
+    modules.filter((url) => needless.test(url)),
+    [],
+  );
+});
+
+test('The installed server finds its files from the few that it is loaded from', async () => {
+  await using server = await startServer('finding');
+  const client = createClient(server.url, KEY);
+  const { data } = await client.get('/v1/components');
+  assert.ok(data.some(({ key }: Json) => key === 'github-webhook'));
+  const { openapi } = await client.get('/v1/openapi.json');
+  assert.match(openapi, /^3\./);
+  const guide = await fetch(`${server.url}/docs/operations`);
+  assert.deepEqual([guide.status, (await guide.text()).includes('ERRAND_DATA_DIR')], [200, true]);
 });
 
 test('The installed server shows the dashboard', async () => {

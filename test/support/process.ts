@@ -19,10 +19,17 @@ export interface ErrandProcess extends AsyncDisposable {
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
-/** Resolves when it listens; rejects with its stderr when it exits before that. `root`: where the program is, in a copy. */
-export async function spawnErrand(env: Record<string, string>, root = ROOT): Promise<ErrandProcess> {
+/**
+ * Resolves when it listens; rejects with its stderr when it exits before that. `root`: where the program is, in a copy.
+ * `program`: its file, and arguments.
+ */
+export async function spawnErrand(
+  env: Record<string, string>,
+  root = ROOT,
+  [file = '', ...args]: readonly string[] = ['src/main.ts'],
+): Promise<ErrandProcess> {
   const database = await databaseFor(env, env.ERRAND_DATA_DIR ?? '');
-  const child = spawn(process.execPath, [join(root, 'src/main.ts')], {
+  const child = spawn(process.execPath, [join(root, file), ...args], {
     env: { ...BARE_ENV, ERRAND_PORT: '0', ERRAND_OWNERS_WITHOUT_JAIL: '1000', ...database.settings, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
