@@ -218,6 +218,11 @@ export class Stage {
     return this.store.finishRun(endOf(run, outcome, this.clock.nowMs()), slots);
   }
 
+  /** Runs that were claimed and did not run. */
+  async giveBack(...runs: readonly ClaimedRun[]): Promise<void> {
+    for (const run of runs) await this.tryEnd(run, { ...NO_OUTCOME, end: { kind: 'returned' } });
+  }
+
   async end(run: ClaimedRun, outcome: RunOutcome = succeeded(), slots: FreeSlots = none()): Promise<Finished> {
     const finished = await this.tryEnd(run, outcome, slots);
     equal(finished.held, true, 'the lease is ours');

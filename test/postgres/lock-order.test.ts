@@ -63,6 +63,51 @@ test('changes of watches and decisions about them wait in no circle', async () =
   await assertLedgerAddsUp(stage);
 });
 
+test('silences and ends of runs of many watched workflows wait in no circle', async () => {
+  await using stores = await storesOn(2, {}, { mostDeadlocks: 0 });
+  const { stage, clock } = stores;
+  stage.names.add(RECOVERED);
+  const decider = judgeOf({ store: at(stores.stores, 1), clock });
+  const watch = { silentAfterMs: MINUTE_MS, succeededWithinMs: MINUTE_MS, errorRatio: null };
+  const workflows = [];
+  for (let n = 0; n < 12; n++) workflows.push(await stage.workflow({ settings: { watch, notify: false } }));
+  for (let round = 0; round < 12; round++) {
+    const runs = [];
+    for (const workflow of workflows) runs.push(await stage.started(workflow));
+    clock.advance(3 * MINUTE_MS);
+    await Promise.all([...runs.map((run) => stage.end(run)), decider.tickWatches()]);
+  }
+  await assertLedgerAddsUp(stage);
+});
+
+test('two nodes fire the same timers, each tick once and in no circle', async () => {
+  await using stores = await storesOn(2, {}, { mostDeadlocks: 0 });
+  const { stage, clock } = stores;
+  const timers = await Promise.all(
+    times(12, async () => {
+      const workflow = stage.make.workflow();
+      const timer = stage.make.timer(workflow.id, clock.nowMs());
+      await stage.write({ workflow, triggers: [timer] });
+      return timer;
+    }),
+  );
+  let fired = 0;
+  for (let round = 0; round < 20; round++) {
+    const expectedAtMs = clock.nowMs();
+    const tick = (node: number, triggerId: string) =>
+      at(stores.stores, node).fireTrigger(
+        { triggerId, expectedAtMs, nextAtMs: expectedAtMs + MINUTE_MS },
+        stage.make.emission(triggerId),
+        none(),
+      );
+    const ids = timers.map(({ id }) => id);
+    const fires = [...ids.map((id) => tick(0, id)), ...ids.toReversed().map((id) => tick(1, id))];
+    for (const one of await Promise.all(fires)) if (one !== null) fired++;
+    clock.advance(MINUTE_MS);
+  }
+  assert.equal(fired, 20 * timers.length);
+});
+
 test('first work for new listeners waits in no circle', async () => {
   await using stores = await storesOn(4, {}, { mostDeadlocks: 0 });
   const { stage, webhook } = stores;

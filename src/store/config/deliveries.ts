@@ -8,7 +8,7 @@ import { firstNumberOf, RESENDABLE } from '../../domain/operation.ts';
 import type { AttemptRecord, DeliveryWhole, QueuePosition } from '../contract/records.ts';
 import type { DeliveryStore } from '../contract/store.ts';
 import { ALL_DELIVERIES, OPEN_DELIVERIES } from '../log/log-tables.ts';
-import { flag, number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
+import { flag, json, number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
 import { OPEN_DELIVERY } from '../rows/delivery-rows.ts';
 import { toDeliveryRecord } from '../rows/log-rows.ts';
 import type { Row } from '../rows/rows.ts';
@@ -206,5 +206,5 @@ function pausedUntilMs({ database, clock }: ConfigCore, row: Row): number | null
 }
 
 function toAttempt(row: Row): AttemptRecord {
-  return { ...(JSON.parse(text(row, 'made')) as Attempt), n: number(row, 'n'), trigger: text(row, 'trigger') };
+  return { ...json<Attempt>(row, 'made'), n: number(row, 'n'), trigger: text(row, 'trigger') };
 }

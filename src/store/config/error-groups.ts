@@ -199,7 +199,7 @@ export function* pruneGroups({ after, beforeMs, nowMs }: Pruning): Steps<string 
   const within = sql`id > ${after} AND id <= ${last}`;
   const oldest = (beforeMs - LIMITS.groupKeptMs) * NUMBERS_PER_MS;
   const isOld = sql`last_entry < ${oldest} AND updated_at_ms < ${beforeMs - LIMITS.groupKeptMs}
-    AND (until_ms IS NULL OR until_ms <= ${nowMs})
+    AND (state <> 'muted' OR until_ms <= ${nowMs})
     AND NOT EXISTS (SELECT 1 FROM emissions WHERE group_id = error_groups.id)`;
   const doomed = sql`SELECT id FROM error_groups WHERE ${within} AND ${isOld} ORDER BY id ${SKIP_LOCKED}`;
   yield* send(sql`DELETE FROM error_groups WHERE id ${isAmongRows(doomed)}`);

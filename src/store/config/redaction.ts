@@ -2,7 +2,7 @@
 
 import { NO_REDACTION, type Redaction } from '../../domain/privacy/rules.ts';
 import type { RedactionStore } from '../contract/redaction.ts';
-import { flag, text } from '../rows/cells.ts';
+import { flag, json, text } from '../rows/cells.ts';
 import type { ConfigCore } from './config-database.ts';
 import { sql } from './sql.ts';
 import { get } from './steps.ts';
@@ -38,6 +38,9 @@ export function redactionVerbs({ database }: ConfigCore): RedactionStore {
 }
 
 function toRedaction(row: Readonly<Record<string, unknown>>): Redaction {
-  const list = (name: string): readonly string[] => JSON.parse(text(row, name)) as string[];
-  return { keys: list('keys'), patterns: list('patterns'), beforeStoring: flag(row, 'before_storing') };
+  return {
+    keys: json<string[]>(row, 'keys'),
+    patterns: json<string[]>(row, 'patterns'),
+    beforeStoring: flag(row, 'before_storing'),
+  };
 }

@@ -83,7 +83,10 @@ export function measuredIn(
   const measured = [...byOwner].map(([ownerId, bytes]) => ({ ownerId, bytes }));
   const last = rows.at(-1);
   if (last !== undefined && rows.length === MEASURED_AT_ONCE) {
-    return { measured, next: { part, after: key.map((name) => last[name] as string | number) } };
+    return {
+      measured,
+      next: { part, after: key.map((name) => (typeof last[name] === 'number' ? last[name] : text(last, name))) },
+    };
   }
   return { measured, next: part + 1 < parts ? { part: part + 1, after: null } : null };
 }

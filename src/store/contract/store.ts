@@ -16,7 +16,7 @@ import type { NotResendable } from '../../domain/delivery/progress.ts';
 import type { Emission, NewEmission } from '../../domain/emission.ts';
 import type { Replay } from '../../domain/errors/replay.ts';
 import type { Runnable, Trigger, Webhook } from '../../domain/resource.ts';
-import type { ClaimedRun, HttpAnswer, RunLease, RunState } from '../../domain/run/run.ts';
+import type { ClaimedRun, HttpAnswer, RunState } from '../../domain/run/run.ts';
 import type { RunEnd } from '../../domain/run/run-end.ts';
 import type { StoreClock } from '../../ports.ts';
 import type { AuditStore } from './audit.ts';
@@ -202,8 +202,6 @@ export interface RunStore {
    * `nextDueAtMs`: when the next run may begin that only waits for its throttle; such runs are not `runsWaiting`.
    */
   claimRuns(limit: number, admission: FreeSlots): Promise<Claims & { readonly nextDueAtMs: number | null }>;
-  /** Queues runs again that did not run, without counting the attempt. Expired leases are skipped. */
-  releaseRuns(leases: readonly RunLease[]): Promise<void>;
   /**
    * Rescues what is leased to nodes that are gone: runs are queued again as their next attempt, but fail with `WorkerLost`
    * at the LIMITS.rescues-th time; deliveries are due at once. Called before this node claims anything, and when `beat`

@@ -15,7 +15,7 @@ import type {
   ResendableState,
 } from '../../domain/operation.ts';
 import type { ReplayResult } from '../contract/operations.ts';
-import { flag, number, numberOrNull, text, textOrNull } from './cells.ts';
+import { flag, json, number, numberOrNull, text, textOrNull } from './cells.ts';
 import type { Row } from './rows.ts';
 
 export const GONE = 'The webhook was deleted.';
@@ -61,7 +61,7 @@ export function cursorOf(row: Row): OperationCursor {
 /** Reads a row of the kind `replay`. */
 export function toReplaying(row: Row): Replaying {
   return {
-    order: JSON.parse(text(row, 'replay')) as ReplayOrder,
+    order: json<ReplayOrder>(row, 'replay'),
     counts: Object.fromEntries(OUTCOMES.map((outcome) => [outcome, number(row, outcome)])) as OutcomeCounts,
     isCanaryOver: flag(row, 'is_canary_over'),
     stopAt: numberOrNull(row, 'stop_at'),

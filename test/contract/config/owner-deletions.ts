@@ -7,7 +7,7 @@ import type { PurgeRecord } from '../../../src/store/contract/owner-deletions.ts
 import type { Store } from '../../../src/store/contract/store.ts';
 import { all, defined, emit, failed, type Harness, mail, none, only, succeeded, times } from '../fixtures.ts';
 import { numbered, Stage } from '../stage.ts';
-import { errorsOf, look, NOTHING, watchFor } from '../watches/watching.ts';
+import { codesOf, errorsOf, heartbeat, look, NOTHING, ping, watchFor } from '../watches/watching.ts';
 import { auditRecordOn } from './audit.ts';
 
 export const recordOn =
@@ -146,9 +146,17 @@ export function ownerDeletionsContract(harness: Harness): void {
         await each.append(emitter.id);
         await each.append(emitter.id);
         await each.end(await each.started(emitter), succeeded({ outgoing: [mail('hello')] }));
+        equal(await each.store.createOperation(each.make.operation(webhook.id)), true);
       }
       await deleteOf(other, DAY_MS);
       await sweepAll(stage);
+      for (const [{ owner }, state] of [
+        [stage, 'running'],
+        [other, 'cancelled'],
+      ] as const) {
+        const { items } = await stage.store.listOperations({ ownerId: owner.id }, { limit: 9 });
+        equal(only(items).state, state);
+      }
       const { deliveries } = await stage.store.ledger(other.owner.id);
       deepEqual([deliveries.cancelled, deliveries.pending, deliveries.held], [5, 0, 0]);
       const claimed = await stage.deliveries();
@@ -200,6 +208,22 @@ export function ownerDeletionsContract(harness: Harness): void {
         ['Silent'],
         'liveness',
       );
+    });
+
+    it('takes no time off what others watch', async () => {
+      await using stage = await Stage.open(harness);
+      const other = await stage.neighbour();
+      const watched = await stage.workflow({ settings: { watch: { ...NOTHING, silentAfterMs: 3 * HOUR_MS } } });
+      const beat = await heartbeat(stage);
+      await deleteOf(other, DAY_MS);
+      await watchFor(stage, 2 * HOUR_MS);
+      await ping(stage, beat);
+      await watchFor(stage, 11 * MINUTE_MS);
+      await restore(other);
+      await watchFor(stage, MINUTE_MS);
+      deepEqual(await codesOf(stage, beat.heartbeat.id), ['Silent']);
+      await watchFor(stage, HOUR_MS - 12 * MINUTE_MS);
+      deepEqual(await codesOf(stage, watched.id), ['Silent']);
     });
 
     it('is restored, or its purge begins', async () => {

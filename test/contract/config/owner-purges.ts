@@ -46,11 +46,13 @@ export function ownerPurgesContract(harness: Harness): void {
       const entry = await stage.failure(workflow);
       const other = await deleted(stage, 0);
       const emission = await stage.store.getEmission(stage.owner.id, entry);
+      const deployment = defined(await stage.store.getDeployment(stage.owner.id, workflow.deploymentId));
       await purge(stage);
       equal(await stage.store.getOwner(other.owner.id), undefined);
       equal(await stage.store.keyByHash(other.keyHash), undefined);
       deepEqual(await stage.store.listOwners(), [stage.owner]);
       deepEqual(await stage.store.getWorkflow(stage.owner.id, workflow.id), workflow);
+      deepEqual(await stage.store.getDeployment(stage.owner.id, workflow.deploymentId), deployment);
       deepEqual(await stage.store.getEmission(stage.owner.id, entry), emission);
       const { items } = await stage.store.listAudit({ ownerId: stage.owner.id, operation: 'purgeOwner' }, { limit: 9 });
       deepEqual(

@@ -156,7 +156,7 @@ export function sourceChangesContract(harness: Harness): void {
       const source = await making(stage);
       const { claims, run } = await hook(stage, source, '$deploy', all());
       deepEqual(await runsOf(stage, source), [['$deploy', 'running', true]]);
-      await stage.store.releaseRuns(claims.runs);
+      await stage.giveBack(...claims.runs);
       deepEqual(await runsOf(stage, source), [['$deploy', 'queued', true]]);
       equal(await stage.store.cancelRun(stage.owner.id, run), 'cancelled');
       equal((await runsOf(stage, source))?.[0]?.[1], 'cancelled');

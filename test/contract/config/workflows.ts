@@ -276,7 +276,7 @@ export function workflowsContract(harness: Harness): void {
       const [gone, kept] = [await stage.workflow(), await stage.workflow()];
       const [a, b] = [await stage.started(gone), await stage.started(kept)];
       await stage.store.deleteWorkflow(stage.owner.id, gone.id);
-      await stage.store.releaseRuns([a, b]);
+      await stage.giveBack(a, b);
       equal(only(await stage.claim()).run, b.run);
       const { runs } = await stage.store.ledger(stage.owner.id);
       deepEqual([runs.cancelled, runs.queued, runs.running], [1, 0, 1]);

@@ -10,7 +10,7 @@ import type { Fault } from '../../../src/domain/run/run.ts';
 import type { GroupPageQuery, GroupPlace, GroupQuery } from '../../../src/store/contract/error-groups.ts';
 import { all, defined, type Harness, only, START_MS, timesInTurn } from '../fixtures.ts';
 import { Stage } from '../stage.ts';
-import { change, fail, groups, oneGroup, order, redeployed, whole } from './grouping.ts';
+import { change, fail, groups, muted, oneGroup, order, redeployed, whole } from './grouping.ts';
 
 export function errorGroupsContract(harness: Harness): void {
   describe('a group of errors', () => {
@@ -249,6 +249,26 @@ export function errorGroupsContract(harness: Harness): void {
       notEqual(await stage.store.getErrorGroup(stage.owner.id, defined(newer).id), undefined, 'its errors are kept');
       await fail(stage, workflow);
       equal((await whole(stage, group)).group.count, 1);
+    });
+
+    it('keeps a group while it is muted', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await stage.workflow({ settings: { notify: false } });
+      const mutes = {
+        Time: muted({ untilMs: stage.clock.ms + 2 * LIMITS.groupKeptMs }),
+        Count: muted({ afterCount: 3 }),
+        Deployment: muted({ untilNextDeployment: true }),
+        Over: muted({ untilMs: stage.clock.ms + DAY_MS }),
+      };
+      for (const code of Object.keys(mutes)) await fail(stage, workflow, { code });
+      for (const group of await groups(stage)) {
+        await order(stage, group, mutes[group.fingerprint.code as keyof typeof mutes]);
+      }
+      await timesInTurn(LIMITS.listedPerEmitterAndName, () => fail(stage, workflow, { code: 'Newer' }));
+      stage.clock.advance(LIMITS.groupKeptMs + 2 * DAY_MS);
+      await stage.store.prune(stage.clock.ms - DAY_MS, 0);
+      const codes = (await groups(stage)).map(({ fingerprint }) => fingerprint.code);
+      deepEqual(codes.toSorted(), ['Count', 'Deployment', 'Newer', 'Time']);
     });
   });
 }

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { ERRORS } from '../../../src/domain/emission.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
 import { DEFAULT_SETTINGS, type Workflow } from '../../../src/domain/resource.ts';
+import { deleteOf, restore } from '../config/owner-deletions.ts';
 import { all, defined, failed, type Harness, none, only, succeeded, times } from '../fixtures.ts';
 import { Stage } from '../stage.ts';
 import { assertLedgerAddsUp } from './counting.ts';
@@ -157,6 +158,20 @@ export function fallbacksContract(harness: Harness): void {
       });
       await look(stage);
       match(await reasonFor(stage, entry), /notify is false/);
+    });
+
+    it('gets an error of a deleted owner once it is restored', async () => {
+      await using stage = await Stage.open(harness);
+      const other = await stage.neighbour();
+      const { workflow, subscribers } = await chain(other, 1);
+      const entry = await other.failure(workflow);
+      await other.end(only(await other.claim(1, only(subscribers).id)), failed('Boom'));
+      await deleteOf(other, DAY_MS);
+      await look(other);
+      deepEqual(await told(other, entry), ['withheld']);
+      await restore(other);
+      await look(other);
+      deepEqual(await told(other, entry), ['succeeded']);
     });
 
     it('may lose an error to retention, and goes on', async () => {

@@ -109,8 +109,11 @@ export function groupStatesContract(harness: Harness): void {
     it('is resolved when its workflow is deleted', async () => {
       await using stage = await Stage.open(harness);
       const { workflow, group } = await oneGroup(stage);
+      const other = await stage.workflow();
+      await fail(stage, other);
       await stage.store.deleteWorkflow(stage.owner.id, workflow.id);
       equal(await stateOf(stage, group), 'resolved');
+      equal(only(await groups(stage, { emitterId: other.id })).state, 'open');
     });
   });
 }

@@ -141,7 +141,7 @@ class Play {
     if (step === 'release') {
       const released = this.runs.splice(0, 2);
       this.lost.push(...released);
-      await stage.store.releaseRuns(released);
+      await stage.giveBack(...released);
     } else if (step === 'release deliveries') {
       await stage.store.releaseDeliveries(this.deliveries.splice(0, 2));
     } else if (step === 'cancel') {

@@ -73,7 +73,7 @@ export function ledgerContract(harness: Harness): void {
       const { triggerId } = await busy(stage);
       await timesInTurn(4, () => stage.append(triggerId));
       const [released, kept] = await stage.claim(2);
-      await stage.store.releaseRuns([defined(released)]);
+      await stage.giveBack(defined(released));
       await assertLedgerAddsUp(stage);
       await stage.store.cancelRun(stage.owner.id, defined(released).run);
       await assertLedgerAddsUp(stage);

@@ -118,7 +118,7 @@ export function claimingContract(harness: Harness): void {
       await using stage = await Stage.open(harness);
       const workflow = await stage.workflow();
       const [kept, back] = [await stage.started(workflow), await stage.started(workflow)];
-      await stage.store.releaseRuns([back]);
+      await stage.giveBack(back);
       const again = only(await stage.claim());
       deepEqual([again.run, again.attempt], [back.run, 1]);
       ok(again.fence > back.fence);
@@ -133,7 +133,7 @@ export function claimingContract(harness: Harness): void {
       const workflow = await stage.workflow();
       const [done, held] = [await stage.started(workflow), await stage.started(workflow)];
       await stage.end(done);
-      await stage.store.releaseRuns([done, held, { run: 1, fence: 1 }]);
+      await stage.giveBack(done, held, { ...held, run: 1, fence: 1 });
       equal(only(await stage.claim()).run, held.run);
       equal((await stage.store.getRun(stage.owner.id, done.run))?.state, 'succeeded');
       await assertLedgerAddsUp(stage);

@@ -156,7 +156,7 @@ export function finishingContract(harness: Harness): void {
       const [workflow, listener] = [await stage.workflow(), await stage.workflow()];
       await stage.subscribe(workflow.id, listener.id, 'paid');
       const lost = await stage.started(workflow);
-      await stage.store.releaseRuns([lost]);
+      await stage.giveBack(lost);
       const held = only(await stage.claim());
       ok(held.fence > lost.fence);
       const slots = all();

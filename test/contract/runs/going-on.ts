@@ -77,7 +77,7 @@ export function continuationContract(harness: Harness): void {
     it('begins there again when it is lost', async () => {
       await using stage = await Stage.open(harness);
       const { claims } = await goOn(stage, await stage.workflow(), { slots: all() });
-      await stage.store.releaseRuns(claims.runs);
+      await stage.giveBack(...claims.runs);
       const again = only(await stage.claim());
       deepEqual([again.attempt, again.checkpoint], [4, CHECKPOINT]);
       await stage.reopen();

@@ -120,7 +120,7 @@ class Play {
     const slots = new CountedSlots(2);
     if (what === 'release' || what === 'return') {
       this.#queueAgain(known);
-      if (what === 'release') return stage.store.releaseRuns([run]);
+      if (what === 'release') return stage.giveBack(run);
       this.#take((await stage.end(run, { ...waits(), end: { kind: 'returned' } }, slots)).claims);
     } else if (what === 'end') {
       Object.assign(known, { state: 'succeeded', early: null });

@@ -158,7 +158,7 @@ export function endedWaitsContract(harness: Harness): void {
       const again = await stage.claim();
       for (const { run } of runs) equal(await stage.store.cancelRun(stage.owner.id, run), 'running');
       for (const { run } of runs) equal(await stage.store.resumeRun({ run, waits: 2 }, 'resume', null), 'over');
-      await stage.store.releaseRuns(again.slice(0, 1));
+      await stage.giveBack(...again.slice(0, 1));
       equal((await stage.end(at(again, 1), ended('unattributed'))).isCancelled, true);
       await stage.reopen();
       await stage.store.rescue(none());
@@ -219,7 +219,7 @@ export function endedWaitsContract(harness: Harness): void {
       const { run } = await stage.waiting(await stage.workflow());
       equal(await stage.store.resumeRun({ run, waits: 1 }, 'resume', '{"body":1}'), 'taken');
       const first = only(await stage.claim());
-      await stage.store.releaseRuns([first]);
+      await stage.giveBack(first);
       const second = only(await stage.claim());
       await stage.reopen();
       equal((await stage.store.rescue(none())).runs, 1);

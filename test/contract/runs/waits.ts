@@ -144,7 +144,7 @@ export function waitsContract(harness: Harness): void {
       equal(await started(), START_MS);
       const again = only(await stage.claim());
       equal(await started(), START_MS);
-      await stage.store.releaseRuns([again]);
+      await stage.giveBack(again);
       await stage.claim();
       equal(await started(), START_MS);
     });
@@ -164,7 +164,7 @@ export function waitsContract(harness: Harness): void {
     it('needs the lease to begin its wait', async () => {
       await using stage = await Stage.open(harness);
       const lost = await stage.started(await stage.workflow());
-      await stage.store.releaseRuns([lost]);
+      await stage.giveBack(lost);
       const held = only(await stage.claim());
       const { held: isHeld, claims } = await stage.tryEnd(lost, waits({}, { outgoing: [emit('')] }), all());
       deepEqual([isHeld, claims.runs], [false, []]);

@@ -3,6 +3,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LIMITS, MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
+import { Redactor } from '../../../src/domain/privacy/redactor.ts';
 import type { RunSearch } from '../../../src/store/contract/search.ts';
 import { at, failed, type Harness, json, START_MS, succeeded, timesInTurn } from '../fixtures.ts';
 import { STUBBORN, Stage } from '../stage.ts';
@@ -58,6 +59,25 @@ export function runSearchesContract(harness: Harness): void {
       await stage.end(run, succeeded({ summary: 'Charged 100_A' }));
       deepEqual(await runsOf(stage, { text: 'charged 100_a' }), [run.run]);
       deepEqual(await runsOf(stage, { text: 'charged%' }), []);
+    });
+
+    it('does not find what is hidden', async () => {
+      await using stage = await Stage.open(harness);
+      const shown = new Redactor({ keys: ['pin'], patterns: [] }, null);
+      const run = await stage.started(await stage.workflow(), { body: json({ pin: '4711' }) });
+      await stage.end(run, succeeded({ summary: 'charged with pin=0815' }));
+      deepEqual(await runsOf(stage, { text: '4711' }), [run.run]);
+      for (const text of ['4711', '0815']) deepEqual(await runsOf(stage, { text, shown }), [], text);
+      for (const text of ['"pin"', 'charged']) deepEqual(await runsOf(stage, { text, shown }), [run.run], text);
+    });
+
+    it('tells nothing of another owner’s workflow', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await stage.workflow();
+      await stage.end(await stage.started(workflow));
+      const { owner } = await stage.neighbour();
+      const search = { ownerId: owner.id, runnableId: workflow.id };
+      deepEqual(await stage.store.searchRuns(search, ALL), { items: [], next: null, lookedAt: 0, totalCount: 0 });
     });
 
     it('looks at a bounded number, and goes on', async () => {

@@ -89,6 +89,29 @@ export function heartbeatsContract(harness: Harness): void {
       equal(decisions <= 4, true, `${decisions} decisions`);
     });
 
+    it('tells of each of many failures at once', async () => {
+      await using stage = await Stage.open(harness);
+      const beat = await heartbeat(stage);
+      const judge = judgeOf(stage);
+      const fail = { kind: 'fail', exitCode: 1, log: '' } as const;
+      await Promise.all(times(4, () => judge.ping(beat.heartbeat.key, fail)));
+      equal((await codesOf(stage, beat.heartbeat.id)).length, 4);
+      equal((await now(stage, beat)).watch.counts.failures, 4);
+    });
+
+    it('wakes what looks at it when it becomes due', async () => {
+      await using stage = await Stage.open(harness);
+      const beat = await heartbeat(stage);
+      const woken: string[] = [];
+      const judge = judgeOf(stage, { notify: (topic) => void woken.push(topic) });
+      const success = { kind: 'success', exitCode: null, log: '' } as const;
+      for (const _ of times(3, () => 0)) await judge.ping(beat.heartbeat.key, success);
+      deepEqual(woken, ['schedules'], 'with the first ping');
+      await watchFor(stage, 12 * MINUTE_MS);
+      await judge.ping(beat.heartbeat.key, success);
+      deepEqual(woken, ['schedules', 'schedules'], 'and with the first after a silence');
+    });
+
     it('tells at once of a job that failed', async () => {
       await using stage = await Stage.open(harness);
       const beat = await heartbeat(stage);

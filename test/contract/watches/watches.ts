@@ -156,6 +156,16 @@ export function watchesContract(harness: Harness): void {
       await assertLedgerAddsUp(stage);
     });
 
+    it('keeps what it has counted while its own rule stays', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await watched(stage, RATIO);
+      for (const _ of times(3, () => 0)) await run(stage, workflow, failed());
+      await update(stage, { ...workflow, name: 'other', settings: { ...workflow.settings, watch: { ...RATIO } } });
+      await run(stage, workflow, failed());
+      await hear(stage);
+      equal((await codesOf(stage, workflow.id)).at(-1), 'Unhealthy', '4 of 4');
+    });
+
     it('forgets failures that have left the window', async () => {
       await using stage = await Stage.open(harness);
       const workflow = await watched(stage, RATIO);

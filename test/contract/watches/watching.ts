@@ -8,6 +8,7 @@ import { type Heartbeat, type Ping, rewatched, type WatchedHeartbeat } from '../
 import { NO_PINGS } from '../../../src/domain/watch/watch.ts';
 import { firstTickMs } from '../../../src/engine/schedule/cron.ts';
 import { createWatches } from '../../../src/engine/schedule/watches.ts';
+import type { Wake } from '../../../src/ports.ts';
 import { defined, none, parsed } from '../fixtures.ts';
 import type { Stage } from '../stage.ts';
 
@@ -19,14 +20,17 @@ export const NOTHING: WatchSettings = { silentAfterMs: null, succeededWithinMs: 
 const counter = { inc: () => undefined };
 
 /** A node's judge. */
-export function judgeOf({ store, clock }: Pick<Stage, 'store' | 'clock'>): ReturnType<typeof createWatches> {
+export function judgeOf(
+  { store, clock }: Pick<Stage, 'store' | 'clock'>,
+  wake: Wake = { notify: () => undefined },
+): ReturnType<typeof createWatches> {
   return createWatches({
     store,
     clock,
     slots: none() as never,
     dispatch: { take: () => undefined },
     metrics: { pings: counter, watchErrors: counter, watchesJudged: { set: () => undefined } } as never,
-    wake: { notify: () => undefined },
+    wake,
   });
 }
 

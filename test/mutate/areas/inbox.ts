@@ -93,19 +93,21 @@ export const INBOX_MUTATIONS: readonly Mutation[] = [
       'watch.open',
     ],
   }),
-  ...of(`${DOMAIN}/watch/heartbeat.ts`, ['test/contract/sqlite.test.ts', 'test/http/watches/heartbeats.test.ts'], {
+  ...of(`${DOMAIN}/watch/heartbeat.ts`, CONTRACT, {
     'heartbeats: one that is switched off stays failed': [
       'rule, open: [], expectedAtMs: null',
       'rule, expectedAtMs: null',
     ],
     'heartbeats: pings at once count as one': ['before.pings + (ping.times ?? 1)', 'before.pings + 1'],
   }),
-  ...of('src/engine/schedule/watches.ts', ['test/http/watches/heartbeats.test.ts', 'test/contract/sqlite.test.ts'], {
+  ...of('src/engine/schedule/watches.ts', CONTRACT, {
     'heartbeats: failures at once are one': [" && taken.kind !== 'fail') {", ') {'],
     'heartbeats: nothing wakes the scheduler for the first ping': [
       "if (decision.next.dueAtMs !== null && watch.dueAtMs === null) wake.notify('schedules');",
       '',
     ],
+  }),
+  ...of('src/engine/schedule/watches.ts', ['test/http/owners/owner-deletions.test.ts'], {
     'heartbeats: a ping for a deleted owner is taken': [
       'if ((await store.getOwner(found.heartbeat.ownerId))?.deletion) {',
       'if (false) {',

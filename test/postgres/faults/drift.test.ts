@@ -4,6 +4,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../../src/domain/limits.ts';
+import { NO_OUTCOME } from '../../../src/domain/run/run.ts';
+import { endOf } from '../../../src/domain/run/run-end.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
 import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts';
 import { all, at, none, TestClock, times } from '../../contract/fixtures.ts';
@@ -104,9 +106,15 @@ test('runs that are handed back late by a node taken for gone are counted once',
   const { hung, stage } = place;
   const { trigger } = await stage.hooked({ settings: { concurrency: MANY } });
   const appended = await Promise.all(times(MANY, () => hung.append(stage.make.emission(trigger.id), all())));
-  const leases = appended.flatMap(({ claims }) => claims.runs.map(({ run, fence }) => ({ run, fence })));
-  equal(leases.length, MANY);
-  await hangPastLease(place, () => Promise.all([hung.releaseRuns(leases), hung.rescue(none())]));
+  const runs = appended.flatMap(({ claims }) => claims.runs);
+  equal(runs.length, MANY);
+  const back = { ...NO_OUTCOME, end: { kind: 'returned' } } as const;
+  await hangPastLease(place, () =>
+    Promise.all([
+      ...runs.map((run) => hung.finishRun(endOf(run, back, place.clock.nowMs()), none())),
+      hung.rescue(none()),
+    ]),
+  );
   await assertNoDrift(place);
   deepEqual(await queryOn(place.url, 'SELECT state, count(*)::int AS n FROM open_runs GROUP BY state'), [
     { state: 'queued', n: MANY },

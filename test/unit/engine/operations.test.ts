@@ -14,7 +14,10 @@ const NOW_MS = 10_000;
 
 type Next = Awaited<ReturnType<Store['nextReplays']>>;
 
-function createLoop(steps: readonly { isResent: boolean; isMore: boolean }[], replays: Next[] = []) {
+function createLoop(
+  steps: readonly { isResent: boolean; isMore: boolean; isResolved?: boolean }[],
+  replays: Next[] = [],
+) {
   const replayed: unknown[] = [];
   let taken = 0;
   const { wake, woken } = createWake();
@@ -48,6 +51,14 @@ test('steps follow each other while there are more', async () => {
   await reached;
   await operations.stop();
   assert.deepEqual([taken(), woken], [4, Array(3).fill('deliveries')], 'what was sent again is due');
+});
+
+test('the notice of a group that a step has resolved is due', async () => {
+  const { operations, reached, woken } = createLoop([{ isResent: false, isMore: true, isResolved: true }]);
+  operations.start();
+  await reached;
+  await operations.stop();
+  assert.deepEqual(woken, ['schedules']);
 });
 
 test('a step that finds nothing waits to be woken', async () => {

@@ -61,9 +61,9 @@ export class GroupCaptures {
     this.#over.add(id);
   }
 
-  /** Selects the groups to be resolved. */
+  /** Returns the groups to be resolved. An error of one that is captured with that opens it again. */
   over(): readonly string[] {
-    return [...this.#over].filter((id) => !this.#captures.has(id));
+    return [...this.#over];
   }
 
   /** Returns the id of the group that counts the error. */

@@ -4,6 +4,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { StoreUnavailable } from '../../contract/store.ts';
+import { text } from '../../rows/cells.ts';
 import { CommitMarkers, type CommitOutcome, type RunStatement } from './commit-marker.ts';
 import {
   ANSWER_TIMEOUT_MS,
@@ -151,7 +152,8 @@ export class TransactionConnection {
   /** Finds the outcome of a commit whose answer was lost. Returns if it is committed, throws otherwise. */
   async #resolve(of: { xid: Promise<Row[]>; mark: number | undefined }): Promise<void> {
     const known = await of.xid.catch(() => undefined);
-    const xid = known?.[0]?.xid as string | undefined;
+    const row = known?.[0];
+    const xid = row && text(row, 'xid');
     const { mark } = of;
     const until = performance.now() + RESOLVE_WITHIN_MS;
     while (this.#marks && mark !== undefined && performance.now() < until) {

@@ -19,7 +19,7 @@ import { pairKey } from './batch-needs.ts';
 import { PlannedLogWriter } from './log-writer.ts';
 
 type LogVerbs = Pick<LogStore, 'append' | 'replayErrors'> &
-  Pick<RunStore, 'finishRun' | 'claimRuns' | 'releaseRuns' | 'rescue'> &
+  Pick<RunStore, 'finishRun' | 'claimRuns' | 'rescue'> &
   Pick<TimeStore, 'fireTrigger' | 'decideWatch' | 'closeDigests' | 'releaseLater' | 'tellGlobal'>;
 
 export function logVerbs(core: LogCore): LogVerbs {
@@ -57,7 +57,6 @@ export function logVerbs(core: LogCore): LogVerbs {
       ),
 
     claimRuns: (limit, admission) => claimRuns(core, limit, admission),
-    releaseRuns: (leases) => releaseLeases(core, leases),
 
     rescue: (admission) =>
       batch.write({
@@ -128,7 +127,7 @@ export function logVerbs(core: LogCore): LogVerbs {
   };
 }
 
-/** Queues runs again without counting the attempt; expired leases are skipped. */
+/** Queues runs again that were leased by a transaction whose outcome was unknown; expired leases are skipped. */
 export function releaseLeases(core: LogCore, leases: readonly RunLease[]): Promise<void> {
   return core.batch.write({
     needs: (needs) => {

@@ -5,7 +5,7 @@ import type { LogStore, RunStore, TimeStore } from '../../contract/store.ts';
 import { append } from '../../log/append.ts';
 import { closeDigests } from '../../log/digests.ts';
 import { tellGlobal } from '../../log/fallbacks.ts';
-import { finishRun, NO_SLOTS, releaseRuns } from '../../log/finish-run.ts';
+import { finishRun, NO_SLOTS } from '../../log/finish-run.ts';
 import { releaseLater } from '../../log/later-emissions.ts';
 import { replayErrors } from '../../log/replays/replay-errors.ts';
 import { rescue } from '../../log/rescue-runs.ts';
@@ -17,7 +17,7 @@ import { claimRuns } from '../runs/claim-runs.ts';
 import { SqliteLogWriter } from './log-writer.ts';
 
 type LogVerbs = Pick<LogStore, 'append' | 'replayErrors'> &
-  Pick<RunStore, 'finishRun' | 'claimRuns' | 'releaseRuns' | 'rescue'> &
+  Pick<RunStore, 'finishRun' | 'claimRuns' | 'rescue'> &
   Pick<TimeStore, 'fireTrigger' | 'decideWatch' | 'closeDigests' | 'releaseLater' | 'tellGlobal'>;
 
 export function logVerbs(core: Core): LogVerbs {
@@ -37,7 +37,6 @@ export function logVerbs(core: Core): LogVerbs {
       }),
     claimRuns: (limit, admission) =>
       batch.write((tx) => claimRuns(core, new SqliteLogWriter(core, tx, admission), limit), { writes: 'counted' }),
-    releaseRuns: (leases) => batch.write((tx) => releaseRuns(new SqliteLogWriter(core, tx, NO_SLOTS), leases)),
     rescue: (admission) =>
       batch.write((tx) => rescue(new SqliteDeliveryPort(new SqliteLogWriter(core, tx, admission)))),
     fireTrigger: async (tick, emission, admission) => {

@@ -5,9 +5,10 @@ import { test } from 'node:test';
 import { utf8 } from '../../../../src/domain/bytes.ts';
 import { type Emission, ERRORS, PLAIN_EMISSION } from '../../../../src/domain/emission.ts';
 import type { Operation } from '../../../../src/domain/operation.ts';
-import { stepReplays } from '../../../../src/engine/runs/replays.ts';
+import { createReplays, stepReplays } from '../../../../src/engine/runs/replays.ts';
 import type { ReplayCandidate, ReplayChoice } from '../../../../src/store/contract/operations.ts';
 import type { RunWhole } from '../../../../src/store/contract/records.ts';
+import { createWake } from '../parts.ts';
 
 const BEFORE = '{"original_event":';
 const EVENT = '{"n": 12345678901234567890}';
@@ -73,4 +74,18 @@ test('what cannot be replayed says why', async () => {
   const hook = error({ emitterId: 'dc_1' });
   match(reasonOf(await choiceFor({ error: hook }, { eventName: '$deploy' })), /^it is of a hook/);
   deepEqual(reasonOf(await choiceFor({ error: hook })), 'replayed');
+});
+
+test('a new operation is woken', async () => {
+  const { wake, woken } = createWake();
+  const store = {
+    exists: async () => true,
+    logEnd: async () => 7,
+    createReplay: async ({ id }: { id: string }) => ({ id }) as Operation,
+  };
+  const deps = { store, shown: store, clock: { nowMs: () => 1 }, ids: { next: () => 'op_2' }, wake };
+  const selection = { groupId: null, workflowId: 'p_1', code: null, sinceMs: null, untilMs: null, entries: null };
+  const order = { deploymentId: null, rate: null, canary: 0, stopOnFailures: null, isOrdered: false, isAgain: false };
+  await createReplays(deps as never).replayMany('u_1', { selection, ...order });
+  deepEqual(woken, ['operations']);
 });

@@ -82,12 +82,12 @@ test('a verb that writes nothing waits for what it has seen', async () => {
   await store.claimRuns(10, all());
   await stage.append(place.trigger.id);
   const before = disk.begun;
-  await store.releaseRuns([]);
+  await store.releaseDeliveries([]);
   equal(disk.begun, before, 'nothing to sync');
   disk.isHeld = true;
   append(place);
   await committed(place, 2);
-  const empty = watch(store.releaseRuns([]));
+  const empty = watch(store.releaseDeliveries([]));
   await turns();
   equal(empty.isOver, false);
   await disk.letGo();
