@@ -7,17 +7,19 @@ import { join } from 'node:path';
 import { ROOT } from './shipped.ts';
 
 export const PACKAGE_README = join(ROOT, 'release/package-readme.md');
-const README = join(ROOT, 'README.md');
-const KEPT = join(ROOT, 'README.md.repository');
+/** Not beside README.md: whatever begins with that name is packed. */
+const KEPT = 'release/repository-readme.md';
 
-async function swap(): Promise<void> {
+export async function swap(root = ROOT): Promise<void> {
+  const [readme, kept] = [join(root, 'README.md'), join(root, KEPT)];
   // After an interrupted pack, README.md is the package's already.
-  if (!existsSync(KEPT)) await rename(README, KEPT);
-  await copyFile(PACKAGE_README, README);
+  if (!existsSync(kept)) await rename(readme, kept);
+  await copyFile(PACKAGE_README, readme);
 }
 
 async function restore(): Promise<void> {
-  if (existsSync(KEPT)) await rename(KEPT, README);
+  const kept = join(ROOT, KEPT);
+  if (existsSync(kept)) await rename(kept, join(ROOT, 'README.md'));
 }
 
 if (import.meta.main) await (process.argv[2] === 'restore' ? restore() : swap());

@@ -15,7 +15,8 @@ import type { StoreCommands } from './cli/store.ts';
 import type { Log } from './ports.ts';
 import { readConfig } from './server/config.ts';
 
-process.umask(0o077);
+/** What is written is for its user alone (keys, profiles, backups), but for the files of a project. */
+const usersUmask = process.umask(0o077);
 
 /** Writes what the user of a terminal needs to know. */
 const complain = (fields: object, name: string): void => {
@@ -121,7 +122,18 @@ async function storeCommands(): Promise<StoreCommands> {
 }
 
 const program = createProgram({
-  ...{ env: process.env, administer, print, write, checking, deploying, explain, redact, store: storeCommands },
+  ...{
+    env: process.env,
+    administer,
+    print,
+    write,
+    checking,
+    deploying,
+    explain,
+    redact,
+    usersUmask,
+    store: storeCommands,
+  },
   start: async () => {
     await import('./main.ts');
   },

@@ -49,6 +49,8 @@ export interface ProgramDeps extends AdministrationDeps {
   readonly deploying: DeployDeps;
   readonly explain: ExplainDeps;
   readonly redact: Redact;
+  /** Of who calls: the files of a project are made with it. */
+  readonly usersUmask: number;
 }
 
 export function createProgram(deps: ProgramDeps): Command {
@@ -87,7 +89,7 @@ export function createProgram(deps: ProgramDeps): Command {
   addExplainUrl(program, connect, deps.explain);
   addCompletion(program);
   addDoctor(program, connect, deps.env);
-  addInit(program);
+  addInit(program, deps.usersUmask);
   addTest(program);
   addMcp(program, { connect, bundle: (file) => deps.deploying.bundle(file) });
   addMoreExamples(program);

@@ -10,46 +10,77 @@ import { until } from '../support/wait.ts';
 import { openShell } from './command.ts';
 
 const PROJECT = {
+  // As its synchronisation with a repository writes it.
   'shop/orders-p_abc123/workflow.yaml': `
-org_id: o_1
+schema: workflow/2022.04
+name: Orders of the shop
 settings:
-  name: Orders of the shop
-steps:
-  - namespace: check
-    lang: nodejs20.x
-  - namespace: off
-    disabled: true
-  - namespace: charge
-    path: ./charge
-    props:
-      currency: EUR
-      account: { authProvisionId: apn_abc123 }
+  error_notification: false
+  lambda_timeout: 45
 triggers:
-  - id: hi_ABpHKz
-    custom_response: true
-  - id: ti_1
-    cron: 0 7 * * *
-    timezone: Europe/Berlin
-  - id: dc_abc123
+- id: hi_ABpHKz
+- id: ti_gvT7eEX
+- id: ei_wrT2Kl
+- id: dc_abc123
+steps:
+- namespace: check
+  notes: What the order costs.
+  runtime: nodejs20.x
+  uses: "./check/entry.js"
+- namespace: off
+  disabled: true
+  runtime: nodejs20.x
+  uses: "./off/entry.js"
+- namespace: charge
+  runtime: nodejs20.x
+  uses: "./code/charge.mjs"
+  _props_cursor: dyp_m0URm6V
+  props:
+    __configurableProps:
+    - name: currency
+      type: string
+    currency:
+      __lv:
+        label: Euro
+        value: EUR
+    account:
+      authProvisionId: apn_abc123
+    cache:
+      storeId: ds_l6ujg2
 `,
+  'shop/orders-p_abc123/.workflow.state': 'id: p_abc123',
   'shop/orders-p_abc123/check/entry.js':
     'export default defineComponent({ async run({ steps, $ }) { return steps.trigger.event.body.total; } });',
-  'shop/orders-p_abc123/charge/entry.mjs': `export default defineComponent({
+  'shop/orders-p_abc123/code/charge.mjs': `export default defineComponent({
   props: { currency: { type: 'string' } },
   async run({ steps, $ }) { await $.respond({ body: steps.check.$return_value + ' ' + this.currency }); },
 });`,
   // As the hosted interface answers to GET /v1/workflows/{id}.
   'mirror-p_def456/workflow.json': JSON.stringify({
-    triggers: [{ id: 'hi_1', key: 'e1', endpoint_url: 'http://e1.m.d.example.net', custom_response: false }],
-    steps: [{ id: 'c_1', namespace: 'code', disabled: false, lang: 'nodejs20.x', configured_props_json: '{}' }],
+    triggers: [
+      { id: 'hi_1', key: 'e1', endpoint_url: 'http://e1.m.d.example.net', custom_response: false },
+      { id: 'ti_1', interval_seconds: 3600, cron: null, timezone: 'America/New_York' },
+      { id: 'ti_2', interval_seconds: null, cron: '0 7 * * *', timezone: 'Europe/Berlin' },
+    ],
+    steps: [
+      { id: 'c_1', namespace: 'code', disabled: false, lang: 'nodejs20.x', configured_props_json: '{}' },
+      {
+        ...{ id: 'c_2', namespace: 'saved', disabled: false, lang: 'nodejs20.x', component_key: null },
+        savedComponent: { id: 'sc_1', code: 'export default { props: { n: "integer" }, run() { return this.n; } };' },
+        configured_props_json: '{"n":5}',
+      },
+    ],
   }),
   'mirror-p_def456/code/entry.js': 'export default defineComponent({ async run() { return 1; } });',
   'python-p_1/workflow.yaml': 'steps: [{ namespace: learn, lang: python3.12 }]',
   'broken-p_2/workflow.yaml': 'steps: [{ namespace: ]',
   'wrong-p_3/workflow.yaml': 'steps: [{ namespace: wrong }]\ntriggers: [{ id: hi_2 }]',
   'wrong-p_3/wrong/entry.js': 'export default oops(;',
-  'out-p_4/workflow.yaml': 'steps: [{ namespace: out, path: ../../../secret.mjs }, { namespace: linked }]',
+  'out-p_4/workflow.yaml': 'steps: [{ namespace: out, uses: ../../../secret.mjs }, { namespace: linked }]',
   '../secret.mjs': 'export default () => "secret";',
+  'inactive-p_6/workflow.yaml':
+    'schema: workflow/2031.01\nname: Asleep\ninactive: true\nsteps: [{ namespace: a, uses: ./a/entry.js }]',
+  'inactive-p_6/a/entry.js': 'export default () => 1;',
   'registry-p_5/workflow.yaml': 'steps: [{ namespace: say, uses: slack-send-message@1.2.0, props: { text: hi } }]',
 } as const;
 
@@ -77,7 +108,7 @@ test('a project becomes workflows that run, each once, and says what is left to 
   const before = (await errand.client.get('/v1/workflows')).data.length;
   assert.deepEqual(
     dry.results.filter(({ result }) => result === 'would be created').map(({ name }) => name),
-    ['mirror', 'registry', 'Orders of the shop', 'wrong'],
+    ['Asleep', 'mirror', 'registry', 'Orders of the shop', 'wrong'],
   );
 
   const { code, results } = await run();
@@ -87,7 +118,10 @@ test('a project becomes workflows that run, each once, and says what is left to 
   assert.equal(orders.result, 'created');
   assert.match(orders.notes.join('\n'), /the step off is switched off/);
   assert.match(orders.notes.join('\n'), /the step charge needs an account .* prop "account"/);
+  assert.match(orders.notes.join('\n'), /the step charge needs an account or another resource as its prop "cache"/);
   assert.match(orders.notes.join('\n'), /the trigger dc_abc123 is a source/);
+  assert.match(orders.notes.join('\n'), /the trigger ti_gvT7eEX is a schedule, and the file does not say when/);
+  assert.match(orders.notes.join('\n'), /the trigger ei_wrT2Kl is an address of mail/);
   const { data } = await errand.client.get(`/v1/workflows/${orders.workflow_id}`);
   assert.equal(data.active, false, 'it still runs there');
   assert.deepEqual(
@@ -95,13 +129,27 @@ test('a project becomes workflows that run, each once, and says what is left to 
     ['check', 'charge'],
   );
   assert.deepEqual(
-    data.triggers.map(({ type, cron, timezone }: Json) => [type, cron, timezone]),
+    data.triggers.map(({ type, custom_response: answers }: Json) => [type, answers]),
+    [['http', true]],
+    'its code answers',
+  );
+  assert.deepEqual(data.steps[1].configured_props, { currency: 'EUR' });
+  assert.deepEqual([data.settings.timeout_ms, data.settings.notify], [45_000, false]);
+  const mirror = (await errand.client.get(`/v1/workflows/${byName.get('mirror')?.workflow_id}`)).data;
+  assert.deepEqual(
+    mirror.triggers.map(({ type, cron, interval_seconds: seconds, timezone }: Json) => [type, cron, seconds, timezone]),
     [
-      ['http', undefined, undefined],
-      ['schedule', '0 7 * * *', 'Europe/Berlin'],
+      ['http', undefined, undefined, undefined],
+      ['schedule', undefined, 3600, 'America/New_York'],
+      ['schedule', '0 7 * * *', undefined, 'Europe/Berlin'],
     ],
   );
-  assert.equal(byName.get('mirror')?.result, 'created');
+  assert.equal(mirror.triggers[0].custom_response ?? false, false);
+  assert.deepEqual(mirror.steps[1].configured_props, { n: 5 });
+  assert.match(
+    byName.get('Asleep')?.notes.join('\n'),
+    /written in workflow\/2031\.01.*\n.*switched off there, and stays so/,
+  );
   for (const [name, why] of [
     ['python', /learn is written in python3\.12/],
     ['broken', /workflow\.yaml: /],
@@ -115,7 +163,7 @@ test('a project becomes workflows that run, each once, and says what is left to 
   }
   assert.doesNotMatch(JSON.stringify(results), /"secret"/);
   const after = (await errand.client.get('/v1/workflows')).data.length;
-  assert.equal(after, before + 2, 'nothing is left of what failed');
+  assert.equal(after, before + 3, 'nothing is left of what failed');
 
   await shell.run(['workflows', 'enable', orders.workflow_id, '--url', errand.url]);
   const answer = await until('it answers', async () => {

@@ -1,7 +1,7 @@
 // errand init, test, verify and doctor.
 
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
@@ -15,8 +15,15 @@ test('a project is made where nothing of it is yet', async () => {
   assert.equal(made.code, 0, made.stderr);
   const manifest = JSON.parse(await readFile(join(shell.home, 'My Flows/package.json'), 'utf8'));
   assert.equal(manifest.name, 'my-flows');
-  for (const path of made.stdout.trim().split('\n'))
+  const umask = process.umask();
+  for (const path of made.stdout.trim().split('\n')) {
     assert.ok((await readFile(join(shell.home, path), 'utf8')).length > 10, path);
+    assert.equal(
+      (await stat(join(shell.home, path))).mode & 0o777,
+      0o666 & ~umask,
+      `${path}: as every file of its user`,
+    );
+  }
   await writeFile(join(shell.home, 'My Flows/workflows/charge-orders.ts'), 'mine');
   const again = await shell.run(['init', 'My Flows']);
   assert.equal(again.code, 1);
@@ -40,6 +47,11 @@ test('a project is made beside a manifest, which keeps what it has', async () =>
   const { name, type, scripts, dependencies } = JSON.parse(await readFile(file, 'utf8'));
   assert.deepEqual([name, type, scripts.test, dependencies], ['mine', 'module', 'mine', before.dependencies]);
   assert.equal(scripts.dev, 'errand dev workflows');
+  await using fresh = await openShell(null);
+  const none = 'echo "Error: no test specified" && exit 1';
+  await writeFile(join(fresh.home, 'package.json'), JSON.stringify({ scripts: { test: none } }));
+  assert.match((await fresh.run(['init', '.'])).stderr, /scripts\.test/, 'npm init says that there is no test');
+  assert.match(await readFile(join(fresh.home, 'package.json'), 'utf8'), /"test": "node --test/);
   await using other = await openShell(null);
   await writeFile(join(other.home, 'package.json'), '{');
   const broken = await other.run(['init', '.']);

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
-import { PACKAGE_README } from '../../release/package-readme.ts';
+import { swap } from '../../release/package-readme.ts';
 import { buildServer } from '../../release/server-program.ts';
 import { SHRINKWRAP } from '../../release/shrinkwrap.ts';
 
@@ -64,7 +64,8 @@ async function pack(folder: string): Promise<{ tarball: string; packed: string[]
   // `!path` is left out by npm itself.
   const copied = [...ALWAYS_PACKED, ...manifest.files.filter((path) => !made(path) && !path.startsWith('!'))];
   for (const path of copied) await cp(join(ROOT, path), join(from, path), { recursive: true });
-  await cp(PACKAGE_README, join(from, 'README.md'));
+  await mkdir(join(from, 'release'));
+  await swap(from);
   await buildServer(join(from, 'dist'));
   await cp(join(ROOT, 'dist/dashboard'), join(from, 'dist/dashboard'), { recursive: true });
   await run(process.execPath, [join(ROOT, 'release/shrinkwrap.ts'), from]);

@@ -67,4 +67,6 @@ test('The README leads from the tarball to an error replayed', async () => {
   assert.match(said, /Error desk +succeeded [^\n]*RangeError: the order of Bob has no total/);
   assert.match(said, /Charge orders +succeeded/);
   assert.match(said, /^RangeError$/m);
+  assert.match(said, /^ {2}dashboard +http:\/\/127\.0\.0\.1:\d+\/\S+ /m);
+  assert.match(said, /^ℹ pass 2$\n(?:ℹ .*\n)*?^ℹ fail 0$/m);
 });

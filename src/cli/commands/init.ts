@@ -108,7 +108,7 @@ Workflows for [Errand](node_modules/errand/README.md).
 `;
 }
 
-export function addInit(program: Command): void {
+export function addInit(program: Command, usersUmask: number): void {
   const init = program
     .command('init [folder]')
     .description('make a project with one workflow, its types, a test and a README; files that are there are kept');
@@ -128,6 +128,7 @@ export function addInit(program: Command): void {
       );
       if (isThere && path !== MANIFEST) throw new CliError(`${join(dir, path)} is there already: nothing was written`);
     }
+    process.umask(usersUmask);
     const existing = await readFile(join(dir, MANIFEST), 'utf8').catch(() => null);
     if (existing !== null) {
       const { text, added } = completed(existing, files.get(MANIFEST) ?? '{}', join(dir, MANIFEST));
@@ -137,7 +138,7 @@ export function addInit(program: Command): void {
     }
     for (const [path, text] of files) {
       await mkdir(dirname(join(dir, path)), { recursive: true });
-      await writeFile(join(dir, path), text, { flag: 'wx', mode: 0o644 });
+      await writeFile(join(dir, path), text, { flag: 'wx' });
       process.stdout.write(`${join(folder, path)}\n`);
     }
     const enter = folder === '.' ? '' : `cd ${folder} && `;

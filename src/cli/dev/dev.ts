@@ -25,7 +25,7 @@ const WARN = 40;
 /** Older files were not saved just now: a switched branch, for instance, or the start. */
 const JUST_SAVED_MS = 10_000;
 /** What a person looks for in the greeting of the server. */
-const GREETING = /^Errand |^ {2}(?:public|board|docs) /;
+const GREETING = /^Errand |^ {2}(?:public|dashboard|docs) /;
 
 interface DevDeps {
   readonly env: NodeJS.ProcessEnv;

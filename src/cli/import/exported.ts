@@ -1,7 +1,10 @@
 // What the hosted original wrote of a project: a folder for each workflow, as its synchronisation with a repository makes it
 // (`workflow.yaml`, and the code of each step as `<step>/entry.js`), or with the answer of its interface to
-// `GET /v1/workflows/{id}` as `workflow.json` instead. The format of the former is nowhere defined: each member is read where
-// it stands in what was seen, and what is not understood becomes a note for the person who moves.
+// `GET /v1/workflows/{id}` as `workflow.json` instead. The format of the former is nowhere defined (its maker: "Not yet"). It was
+// read from projects that their owners have published: `schema`, `name`, `inactive`, `settings` (`lambda_timeout` in seconds,
+// `error_notification`), `triggers` with nothing but an `id`, and `steps` with `namespace`, `runtime`, `uses` (`./code/entry.js`,
+// or the key of a public action), `props`, `disabled` and `notes`. The answer is documented, with what triggers are set to.
+// What is not understood becomes a note for the person who moves.
 
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
@@ -22,11 +25,19 @@ export type ImportedTrigger =
       readonly timezone?: string;
     };
 
+export interface ImportedSettings {
+  readonly timeout_ms?: number;
+  readonly notify?: false;
+}
+
 export interface ImportedWorkflow {
   readonly folder: string;
   readonly name: string;
   readonly steps: readonly ImportedStep[];
   readonly triggers: readonly ImportedTrigger[];
+  readonly settings: ImportedSettings;
+  /** False: it is switched off there. */
+  readonly active: boolean;
   /** What is left to do by hand. */
   readonly notes: readonly string[];
   /** Why it cannot be imported; null: it can. */
@@ -35,6 +46,8 @@ export interface ImportedWorkflow {
 
 type Members = Readonly<Record<string, unknown>>;
 
+/** The version of `workflow.yaml` that was looked at. */
+const SCHEMA = 'workflow/2022.04';
 const FILES = ['workflow.yaml', 'workflow.yml', 'workflow.json'];
 const EXTENSIONS = ['mjs', 'js', 'ts', 'cjs'];
 /** Deeper folders are no project. */
@@ -68,19 +81,39 @@ async function readWorkflow(at: string, folder: string, file: string): Promise<I
       const imported = await readStep(membersOf(step), folder, notes);
       if (imported) steps.push(imported);
     }
-    const triggers = listOf(whole.triggers).flatMap((trigger) => readTrigger(membersOf(trigger), notes));
+    const schema = textOf(whole.schema);
+    if (schema !== undefined && schema !== SCHEMA)
+      notes.push(`it is written in ${schema}: ${SCHEMA} is what is known here`);
+    // The file does not say whether callers wait for an answer: the code does.
+    const answers = steps.some(({ code, component_path }) =>
+      code === undefined ? component_path === HTTP_ANSWER : /\$\s*\.\s*respond\s*\(/.test(code),
+    );
+    const triggers = listOf(whole.triggers).flatMap((trigger) => readTrigger(membersOf(trigger), { notes, answers }));
+    const active = whole.inactive !== true && whole.active !== false;
+    if (!active) notes.push('it is switched off there, and stays so');
     return {
       folder: at,
       name,
       steps,
       triggers,
+      settings: readSettings(membersOf(whole.settings)),
+      active,
       notes,
       fault: steps.length === 0 ? 'it has no step that could be imported' : null,
     };
   } catch (error) {
     const why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
-    return { folder: at, name, steps: [], triggers: [], notes, fault: `${file}: ${why}` };
+    return { folder: at, name, steps: [], triggers: [], settings: {}, active: false, notes, fault: `${file}: ${why}` };
   }
+}
+
+const HTTP_ANSWER = 'http/actions/return-http-response/return-http-response.mjs';
+
+function readSettings({ lambda_timeout: seconds, error_notification: isTold }: Members): ImportedSettings {
+  return {
+    ...(typeof seconds === 'number' ? { timeout_ms: seconds * 1000 } : {}),
+    ...(isTold === false ? { notify: false as const } : {}),
+  };
 }
 
 async function readStep(step: Members, folder: string, notes: string[]): Promise<ImportedStep | null> {
@@ -93,16 +126,23 @@ async function readStep(step: Members, folder: string, notes: string[]): Promise
   const lang = textOf(step.lang) ?? textOf(step.runtime) ?? 'nodejs';
   if (!/^(node|js|javascript|typescript)/i.test(lang))
     throw new Error(`the step ${namespace} is written in ${lang}: only JavaScript and TypeScript run here`);
+  const saved = membersOf(step.savedComponent);
   const { props, left } = propsOf(step);
   for (const prop of left)
     notes.push(`the step ${namespace} needs an account or another resource as its prop "${prop}"`);
   const given = Object.keys(props).length === 0 ? {} : { configured_props: props };
-  const code = textOf(step.code) ?? (await readCode(folder, namespace, textOf(step.path)));
-  if (code !== undefined) return { namespace, code, ...given };
-  const key = textOf(step.uses) ?? textOf(step.component_key) ?? textOf(membersOf(step.savedComponent).key);
+  const uses = textOf(step.uses);
+  const file = textOf(step.path) ?? (uses?.startsWith('.') ? uses : undefined);
+  const key = file === undefined ? (uses ?? textOf(step.component_key) ?? textOf(saved.key)) : undefined;
   const path = key === undefined ? undefined : componentPath(key);
+  const own = path === undefined ? textOf(saved.code) : undefined;
+  const code = textOf(step.code) ?? own ?? (await readCode(folder, namespace, file));
+  if (code !== undefined) return { namespace, code, ...given };
   if (path === undefined)
-    throw new Error(`the step ${namespace} has neither code (${namespace}/entry.js) nor the key of a public component`);
+    throw new Error(
+      `the step ${namespace} has neither code (${file ?? `${namespace}/entry.js`}) nor the key of a public component; ` +
+        'steps without code from a menu are not there: write it as code',
+    );
   notes.push(`the step ${namespace} is the public component ${key}: ${path} has to be in ERRAND_COMPONENTS_DIR`);
   return { namespace, component_path: path, ...given };
 }
@@ -133,15 +173,34 @@ function propsOf(step: Members): { props: Record<string, unknown>; left: string[
   const all = membersOf(step.props ?? step.configured_props ?? (text === undefined ? {} : JSON.parse(text)));
   const refers = (value: unknown): boolean =>
     (typeof value === 'string' && /^(apn|ds|dc|sb)_[0-9A-Za-z]{4,}$/.test(value)) ||
-    Object.keys(membersOf(value)).some((name) => /^auth_?provision_?id$/i.test(name));
-  const entries = Object.entries(all);
+    Object.keys(membersOf(value)).some((name) => /^(auth_?provision_?|store_?)id$/i.test(name));
+  // Names with two underscores are its editor's, such as the descriptions of a step's props.
+  const entries = Object.entries(all).filter(([name]) => !name.startsWith('__'));
   return {
-    props: Object.fromEntries(entries.filter(([, value]) => !refers(value))),
+    props: Object.fromEntries(
+      entries.filter(([, value]) => !refers(value)).map(([name, value]) => [name, withoutLabel(value)]),
+    ),
     left: entries.filter(([, value]) => refers(value)).map(([name]) => name),
   };
 }
 
-function readTrigger(trigger: Members, notes: string[]): ImportedTrigger[] {
+/** Returns the value that a person has chosen from a list there, where it stands with its label, as `{__lv: {label, value}}`. */
+function withoutLabel(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutLabel);
+  const { __lv: chosen } = membersOf(value);
+  return chosen === undefined ? value : (membersOf(chosen).value ?? null);
+}
+
+/** What a trigger is of which the file has no more than its id. */
+const BY_HAND: Readonly<Record<string, string>> = {
+  ti_: 'is a schedule, and the file does not say when it is due: give it to the workflow here',
+  ei_: 'is an address of mail: there is none here',
+};
+
+function readTrigger(
+  trigger: Members,
+  { notes, answers }: { readonly notes: string[]; readonly answers: boolean },
+): ImportedTrigger[] {
   const id = textOf(trigger.id) ?? '';
   const timer = membersOf(trigger.timer ?? membersOf(trigger.props).cron ?? trigger.props ?? trigger);
   const cron = textOf(timer.cron) ?? textOf(timer.cron_expression) ?? textOf(trigger.cron);
@@ -151,13 +210,12 @@ function readTrigger(trigger: Members, notes: string[]): ImportedTrigger[] {
   if (cron !== undefined) return [{ type: 'schedule', cron, ...zone }];
   if (typeof seconds === 'number') return [{ type: 'schedule', interval_seconds: seconds, ...zone }];
   if (id.startsWith('hi_') || textOf(trigger.endpoint_url) !== undefined) {
-    const answers = trigger.custom_response === true || membersOf(trigger.props).customResponse === true;
-    return [{ type: 'http', ...(answers ? { custom_response: true } : {}) }];
+    const isCustom = trigger.custom_response ?? membersOf(trigger.props).customResponse ?? answers;
+    return [{ type: 'http', ...(isCustom === true ? { custom_response: true } : {}) }];
   }
   const key = textOf(trigger.uses) ?? textOf(trigger.component_key) ?? textOf(trigger.key);
-  notes.push(
-    `the trigger ${id || key || JSON.stringify(trigger)} is a source: deploy it here, and subscribe the workflow to it`,
-  );
+  const what = BY_HAND[id.slice(0, 3)] ?? 'is a source: deploy it here, and subscribe the workflow to it';
+  notes.push(`the trigger ${id || key || JSON.stringify(trigger)} ${what}`);
   return [];
 }
 

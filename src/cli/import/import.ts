@@ -74,18 +74,19 @@ async function importOne(
   workflow: ImportedWorkflow,
   { taken, isActive, isDry }: How,
 ): Promise<Imported> {
-  const { folder, name, steps, triggers, notes, fault } = workflow;
+  const { folder, name, steps, triggers, settings, notes, fault } = workflow;
+  const active = isActive && workflow.active;
   const none = { folder, name, workflow_id: null, endpoint_url: null };
   if (fault !== null) return { ...none, result: 'failed', notes: [...notes, fault] };
   if (taken.has(name)) return { ...none, result: 'is there already', notes: [] };
   if (isDry) return { ...none, result: 'would be created', notes };
   let id: string | null = null;
   try {
-    ({ id } = (await errand.createWorkflow({ name, steps })).data);
+    ({ id } = (await errand.createWorkflow({ name, steps, settings })).data);
     // With its triggers it would begin at once.
-    const { data } = await errand.updateWorkflow({ id, triggers, active: isActive });
+    const { data } = await errand.updateWorkflow({ id, triggers, active });
     const addresses = data.triggers.flatMap((trigger) => ('endpoint_url' in trigger ? [trigger.endpoint_url] : []));
-    const hint = isActive ? [] : [`is inactive: errand workflows enable ${id}`];
+    const hint = active ? [] : [`is inactive: errand workflows enable ${id}`];
     return {
       folder,
       name,

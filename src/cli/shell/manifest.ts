@@ -3,8 +3,8 @@
 import { CliError } from './exit.ts';
 
 /**
- * Returns a manifest with what it lacks of `ours`, and the names of that. Its own members stay, but for `type`: npm writes
- * `commonjs`, with which the tests of a project cannot be loaded. Throws `CliError`.
+ * Returns a manifest with what it lacks of `ours`, and the names of that. Its own members stay, but for `type`, where npm
+ * writes `commonjs`, with which the tests of a project cannot be loaded, and for npm's script that says that there is no test. Throws `CliError`.
  */
 export function completed(existing: string, ours: string, file: string): { text: string; added: string[] } {
   const added: string[] = [];
@@ -13,7 +13,7 @@ export function completed(existing: string, ours: string, file: string): { text:
     for (const [name, value] of Object.entries(from)) {
       const before = made[name];
       if (isManifest(before) && isManifest(value)) made[name] = fill(before, value, `${path}${name}.`);
-      else if (before === undefined || (path === '' && name === 'type')) {
+      else if (before === undefined || (path === '' && name === 'type') || before === NO_TEST) {
         if (before !== value) added.push(path + name);
         made[name] = value;
       }
@@ -25,6 +25,9 @@ export function completed(existing: string, ours: string, file: string): { text:
   if (parsed === null) throw new CliError(`${file} is no JSON object: nothing was written`);
   return { text: `${JSON.stringify(fill(parsed, wanted, ''), null, 2)}\n`, added };
 }
+
+/** What `npm init` writes as the script `test`. */
+const NO_TEST = 'echo "Error: no test specified" && exit 1';
 
 type Manifest = { [member: string]: unknown };
 
