@@ -65,6 +65,22 @@ function prefixOf(channel: string, spell: Spelling): string {
   return channel === '' ? '' : spell(encodeURIComponent(channel.toWellFormed())) + SEPARATOR;
 }
 
+/** Returns the channel and the id of a remembered entry, as far as they are remembered: one that is long is its hash. */
+export function seenIdOf(entry: string): { readonly name: string; readonly itemId: string } {
+  const at = entry.indexOf(SEPARATOR);
+  if (at < 0) return { name: '', itemId: entry };
+  const name = entry.slice(0, at);
+  return { name: decoded(name), itemId: entry.slice(at + 1) };
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
 function withoutSeparator(id: string): string {
   return id.includes(SEPARATOR) ? encodeURIComponent(id.toWellFormed()) : id;
 }

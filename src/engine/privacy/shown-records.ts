@@ -8,6 +8,7 @@ import { elementsOf, memberOf, membersOf } from '../../domain/json-member.ts';
 import type { Redactor } from '../../domain/privacy/redactor.ts';
 import type { StateValue } from '../../domain/run/source-state.ts';
 import type { DeliveryWhole, EmissionRecord, ListedRun, RunWhole } from '../../store/contract/records.ts';
+import type { Memory } from '../../store/contract/resources.ts';
 import type { LoggedRecord } from '../../store/contract/streams.ts';
 
 type Hides = Redactor | null;
@@ -20,6 +21,15 @@ export function shownValue(given: StateValue, hides: Hides): StateValue {
   if (!hides || name === null) return given;
   const [[, shown] = []] = value === null ? [] : membersOf(hides.json(utf8(`{${JSON.stringify(name)}:${value}}`)));
   return { ...given, name: hides.text(name), value: shown ? text(shown) : null };
+}
+
+export function shownMemory(memory: Memory, hides: Hides): Memory {
+  if (!hides) return memory;
+  const db = memory.db.map(({ name, value }) => {
+    const shown = shownValue({ name, value, chars: value.length }, hides);
+    return { name: shown.name ?? '', value: shown.value ?? 'null' };
+  });
+  return { db, seenIds: memory.seenIds.map((id) => hides.text(id)) };
 }
 
 interface EmissionBody {

@@ -13,6 +13,7 @@ import {
   shownEmission,
   shownGroup,
   shownLogged,
+  shownMemory,
   shownRecord,
   shownRun,
   shownValue,
@@ -36,6 +37,7 @@ export const SHOWING = [
   'updateErrorGroup',
   'previewReplay',
   'sourceState',
+  'readMemory',
 ] as const satisfies readonly (keyof Store)[];
 
 type Showing = Pick<Store, (typeof SHOWING)[number]>;
@@ -154,6 +156,8 @@ export function shownStore(store: Store, rules: Pick<RedactionRulesOf, 'read'>):
         ...state,
         values: state.values.map((value) => shownValue(value, hides(sourceId))),
       })),
+    readMemory: (ownerId, id) =>
+      one(ownerId, store.readMemory(ownerId, id), (memory, hides) => shownMemory(memory, hides(id))),
     previewReplay: async (ownerId, selection) => {
       const [preview, hides] = await Promise.all([store.previewReplay(ownerId, selection), hidesFor(ownerId)]);
       if (!hides) return preview;

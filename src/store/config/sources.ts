@@ -79,6 +79,17 @@ export function sourceVerbs({ database, seal }: ConfigCore): SourceStore {
       return Object.fromEntries(rows.map((row) => [text(row, 'name'), text(row, 'value')]));
     },
 
+    readMemory: async (ownerId, id) => {
+      if (!(await database.get(sql`SELECT 1 AS one FROM runnables WHERE id = ${id} AND owner_id = ${ownerId}`)))
+        return undefined;
+      const [values, seen] = await Promise.all([
+        database.all(sql`SELECT name, value FROM source_db WHERE source_id = ${id} ORDER BY ${BY_NAME}`),
+        database.all(sql`SELECT item_id FROM dedupe WHERE source_id = ${id} ORDER BY entry`),
+      ]);
+      const db = values.map((row) => ({ name: text(row, 'name'), value: text(row, 'value') }));
+      return { db, seenIds: seen.map((row) => text(row, 'item_id')) };
+    },
+
     sourceState: async (ownerId, sourceId) => {
       const kept = sql`source_db WHERE source_id = ${sourceId}`;
       const [row] = await database.all(sql`SELECT (SELECT count(*) FROM ${kept}) AS total

@@ -132,8 +132,19 @@ export interface SourceStore {
   readSourceDb(sourceId: string): Promise<Record<string, string>>;
   /** Reads as much of a source's `$.service.db` as is shown (SOURCE_STATE). Undefined: the owner has no such source. */
   sourceState(ownerId: string, sourceId: string): Promise<SourceState | undefined>;
+  /**
+   * Reads all that a source keeps between its runs, or the steps of a workflow. Undefined: the owner has neither of this id.
+   */
+  readMemory(ownerId: string, runnableId: string): Promise<Memory | undefined>;
   /** Hides what the source emitted, but not its errors; LaterStore has what it will emit. Returns how many. */
   deleteSourceEvents(ownerId: string, sourceId: string, which?: EventsOf): Promise<number>;
+}
+
+export interface Memory {
+  /** What is in `$.service.db`, by name; values are JSON text. */
+  readonly db: readonly { readonly name: string; readonly value: string }[];
+  /** Ids that dedupe has seen, as it remembers them, oldest first (domain/dedupe.ts). */
+  readonly seenIds: readonly string[];
 }
 
 /** A range of entries, both ends included. */

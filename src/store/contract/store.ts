@@ -213,8 +213,9 @@ export interface RunStore {
    * next `beat`. If the run begins to wait or is queued again before that, it is cancelled then. Undefined: no such run.
    */
   cancelRun(ownerId: string, run: number): Promise<RunState | undefined>;
+  /** Without `runnableId`: of an owner's workflows and sources together, also of those that are deleted. */
   listRuns(
-    of: { ownerId: string; runnableId: string; state?: RunState },
+    of: { ownerId: string; runnableId?: string; state?: RunState },
     page: PageQuery<number>,
   ): Promise<Page<ListedRun>>;
   getRun(ownerId: string, run: number): Promise<RunWhole | undefined>;

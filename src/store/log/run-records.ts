@@ -27,7 +27,10 @@ export function runReads(log: LogReader): Pick<RunStore, 'listRuns' | 'getRun'> 
         countFrom: from,
         columns: LISTED_RUN,
         key: raw('runs.run'),
-        within: { column: raw('runs.runnable_id'), value: runnableId },
+        within:
+          runnableId === undefined
+            ? { column: raw('runs.owner_id'), value: ownerId }
+            : { column: raw('runs.runnable_id'), value: runnableId },
         where: [sql`runs.owner_id = ${ownerId}`, is],
         countUpTo: LIMITS.countedRecords,
         page,

@@ -214,6 +214,25 @@ export function pagesContract(harness: Harness): void {
       deepEqual(await of(), runs.map((r) => r.run).reverse());
     });
 
+    it('of runs pick one owner, with what is deleted', async () => {
+      await using stage = await Stage.open(harness);
+      const [workflow, source, other] = [await stage.workflow(), await stage.source(), await stage.neighbour()];
+      const runs = [await stage.started(workflow), await stage.started(source)];
+      for (const one of runs) await stage.end(one);
+      await other.started(await other.workflow());
+      await stage.store.deleteWorkflow(stage.owner.id, workflow.id);
+      const of = { ownerId: stage.owner.id };
+      const page = await stage.store.listRuns(of, { limit: 1 });
+      const [newest] = page.items.map((r) => r.run);
+      deepEqual([page.totalCount, newest], [2, at(runs, 1).run]);
+      const { items } = await stage.store.listRuns(of, { limit: 10, after: defined(newest) });
+      deepEqual(
+        items.map((r) => [r.run, r.runnableId]),
+        [[at(runs, 0).run, workflow.id]],
+      );
+      deepEqual((await stage.store.listRuns({ ...of, state: 'queued' }, { limit: 10 })).items, []);
+    });
+
     it('of deliveries pick listener and state', async () => {
       await using stage = await Stage.open(harness);
       const source = await stage.source();

@@ -3,6 +3,8 @@
 // interface shows it to a key that may only read. So there are no signing secrets, values of accounts, keys or tokens in it.
 
 import { isUtf8 } from 'node:buffer';
+import { utf8 } from '../../../../domain/bytes.ts';
+import { seenIdOf } from '../../../../domain/dedupe.ts';
 import { HEALTHY } from '../../../../domain/delivery/health.ts';
 import { EMAIL, type Emission, HTTP, NOTICE } from '../../../../domain/emission.ts';
 import type { Urls } from '../../../../domain/endpoint.ts';
@@ -13,6 +15,7 @@ import type { WholeSource, WholeWorkflow } from '../../../../domain/requests.ts'
 import type { GroupPlace } from '../../../../store/contract/error-groups.ts';
 import type { Page, PageQuery } from '../../../../store/contract/records.ts';
 import type { Store } from '../../../../store/contract/store.ts';
+import { Verbatim } from '../../../body/json.ts';
 import { accountToWire } from '../../../wire/accounts.ts';
 import { auditToWire } from '../../../wire/audit.ts';
 import { dataStoreToWire, recordToWire } from '../../../wire/data-stores.ts';
@@ -127,12 +130,10 @@ async function* configuration(of: ExportedOwner, ownerId: string): AsyncGenerato
   }
 }
 
-/** Yields workflows and sources with their code, the versions of workflows, and the runs of both. */
+/** Yields workflows and sources with their code and memory, the versions of workflows, and all runs, also of what is deleted. */
 async function* runnables(of: ExportedOwner, ownerId: string): AsyncGenerator<ExportLine> {
   const { store, urls } = of;
-  const ids: string[] = [];
   for await (const { id, deploymentId } of each((page) => store.listWorkflows({ ownerId }, page))) {
-    ids.push(id);
     yield lineOf('workflow', id, workflowWholeToWire(await of.getWorkflow(ownerId, id), urls, true));
     for await (const deployment of each((page) => store.listDeployments(ownerId, id, page))) {
       await letOthers();
@@ -140,9 +141,9 @@ async function* runnables(of: ExportedOwner, ownerId: string): AsyncGenerator<Ex
       const codes = whole?.steps.map(({ namespace, code }) => ({ namespace, code })) ?? [];
       yield lineOf('deployment', deployment.id, { ...deploymentToWire(deployment, deploymentId), codes });
     }
+    yield* memory(store, ownerId, { workflow_id: id });
   }
   for await (const { id } of each((page) => store.listSources(ownerId, page))) {
-    ids.push(id);
     yield lineOf('source', id, sourceWholeToWire(await of.getSource(ownerId, id), urls.endpointUrl, true));
     for await (const page of numbered(
       (query) => store.listLater(ownerId, id, query, true),
@@ -150,15 +151,28 @@ async function* runnables(of: ExportedOwner, ownerId: string): AsyncGenerator<Ex
     )) {
       for (const one of page) yield lineOf('later_event', recordId(one.entry), laterToWire(one, true));
     }
+    yield* memory(store, ownerId, { source_id: id });
   }
-  for (const runnableId of ids) {
-    for await (const page of numbered(
-      (query) => store.listRuns({ ownerId, runnableId }, query),
-      ({ run }) => run,
-    )) {
-      for (const one of page) yield lineOf('run', String(one.run), runToWire(one));
-    }
+  for await (const page of numbered(
+    (query) => store.listRuns({ ownerId }, query),
+    ({ run }) => run,
+  )) {
+    for (const one of page) yield lineOf('run', String(one.run), runToWire(one));
   }
+}
+
+/** Yields what a workflow or source keeps between its runs, if that is anything. */
+async function* memory(
+  store: Store,
+  ownerId: string,
+  of: { readonly workflow_id: string } | { readonly source_id: string },
+): AsyncGenerator<ExportLine> {
+  const id = Object.values(of)[0] as string;
+  const { db = [], seenIds = [] } = (await store.readMemory(ownerId, id)) ?? {};
+  const values = db.map(({ name, value }) => ({ name, value: new Verbatim(utf8(value)) }));
+  if (values.length + seenIds.length === 0) return;
+  const seen = seenIds.map(seenIdOf).map(({ name, itemId }) => ({ event_name: name === '' ? null : name, id: itemId }));
+  yield lineOf('memory', id, { ...of, db: values, seen_ids: seen });
 }
 
 async function* dataStores(store: Store, ownerId: string): AsyncGenerator<ExportLine> {
