@@ -213,7 +213,7 @@ export interface RunStore {
    * next `beat`. If the run begins to wait or is queued again before that, it is cancelled then. Undefined: no such run.
    */
   cancelRun(ownerId: string, run: number): Promise<RunState | undefined>;
-  /** Without `runnableId`: of an owner's workflows and sources together, also of those that are deleted. */
+  /** Returns runs of one workflow or source; without `runnableId`, of all of the owner, also of those that are deleted. */
   listRuns(
     of: { ownerId: string; runnableId?: string; state?: RunState },
     page: PageQuery<number>,
