@@ -221,11 +221,17 @@ export interface Actions {
 
   createAccount(ownerId: string, input: AccountInput & { app: string }): Promise<Account>;
   /** Changes the fields given; null removes a field. */
-  updateAccount(ownerId: string, id: string, input: AccountInput): Promise<Account>;
+  updateAccount(ownerId: string, id: string, input: AccountInput & { expected?: Expected }): Promise<Account>;
   deleteAccount(ownerId: string, id: string): Promise<Account>;
 
   /** Changes a group. Throws `impossible` when it is to wait for the next deployment, and its errors have none. */
-  updateErrorGroup(ownerId: string, id: string, change: GroupChange): Promise<ErrorGroup>;
+  /** `check` is given the group before the change, and throws to refuse it. */
+  updateErrorGroup(
+    ownerId: string,
+    id: string,
+    change: GroupChange,
+    check?: (before: ErrorGroup) => void,
+  ): Promise<ErrorGroup>;
 
   /** Returns the group that a notice's link names, once it is verified; `not_found` for any other link. */
   findLinked(link: LinkAddress): Promise<ErrorGroup>;

@@ -12,8 +12,13 @@ export interface GroupDeps {
 }
 
 export function createGroups({ shown, wake }: GroupDeps) {
-  async function updateErrorGroup(ownerId: string, id: string, change: GroupChange): Promise<ErrorGroup> {
-    const changed = await shown.updateErrorGroup(ownerId, id, change);
+  async function updateErrorGroup(
+    ownerId: string,
+    id: string,
+    change: GroupChange,
+    check?: (before: ErrorGroup) => void,
+  ): Promise<ErrorGroup> {
+    const changed = await shown.updateErrorGroup(ownerId, id, change, check);
     if (!changed) throw new Refusal('not_found', `there is no group of errors ${id}`);
     if (changed.refused) {
       throw new Refusal('impossible', 'The errors of this group belong to no deployment, so there is no next one.');

@@ -146,8 +146,8 @@ export function shownStore(store: Store, rules: Pick<RedactionRulesOf, 'read'>):
         ...whole,
         group: shownGroup(whole.group, hides(whole.group.emitterId)),
       })),
-    updateErrorGroup: (ownerId, id, change) =>
-      one(ownerId, store.updateErrorGroup(ownerId, id, change), (changed, hides) => ({
+    updateErrorGroup: (ownerId, id, change, check) =>
+      one(ownerId, store.updateErrorGroup(ownerId, id, change, check), (changed, hides) => ({
         ...changed,
         group: shownGroup(changed.group, hides(changed.group.emitterId)),
       })),

@@ -4,7 +4,7 @@ import type { Account } from '../../domain/data.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import type { AccountInput } from '../../domain/requests.ts';
+import { type AccountInput, checkVersion, type Expected, nextVersion } from '../../domain/requests.ts';
 import type { Clock, Ids } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
 
@@ -30,14 +30,21 @@ export function createAccounts({ store, clock, ids }: AccountDeps) {
     return account;
   }
 
-  async function updateAccount(ownerId: string, id: string, input: AccountInput): Promise<Account> {
-    const after = await store.updateAccount(ownerId, id, (before) => ({
-      ...before,
-      app: input.app ?? before.app,
-      name: input.name ?? before.name,
-      fields: mergedFields(before.fields, input.fields),
-      updatedAtMs: clock.nowMs(),
-    }));
+  async function updateAccount(
+    ownerId: string,
+    id: string,
+    input: AccountInput & { expected?: Expected },
+  ): Promise<Account> {
+    const after = await store.updateAccount(ownerId, id, (before) => {
+      checkVersion(before, input.expected);
+      return {
+        ...before,
+        app: input.app ?? before.app,
+        name: input.name ?? before.name,
+        fields: mergedFields(before.fields, input.fields),
+        updatedAtMs: nextVersion(before, clock.nowMs()),
+      };
+    });
     if (!after) throw noAccount(id);
     return after;
   }

@@ -2,6 +2,7 @@ import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
+import { expectedBy, tag } from '../etag.ts';
 import { found } from '../found.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
@@ -71,8 +72,10 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     params: PARAMS,
     answer,
   });
-  app.get('/v1/accounts/:id', { schema: get }, async ({ params, caller }) => {
-    return { data: accountToWire(found(await store.getAccount(caller.ownerId, params.id), 'account', params.id)) };
+  app.get('/v1/accounts/:id', { schema: get }, async ({ params, caller }, reply) => {
+    const account = found(await store.getAccount(caller.ownerId, params.id), 'account', params.id);
+    tag(reply, account);
+    return { data: accountToWire(account) };
   });
 
   const put = operation({
@@ -85,11 +88,16 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     params: PARAMS,
     put: { takes: 'members', oneByOne: ['fields'] },
     body: ACCOUNT_UPDATE,
+    takesIfMatch: true,
     example: { fields: { oauth_access_token: 'xoxb-5678' } },
     answer,
   });
-  app.put('/v1/accounts/:id', { schema: put }, async ({ params, body, caller }) => {
-    return { data: accountToWire(await actions.updateAccount(caller.ownerId, params.id, accountInput(body))) };
+  app.put('/v1/accounts/:id', { schema: put }, async (request, reply) => {
+    const { params, body, caller } = request;
+    const input = { ...accountInput(body), ...expectedBy(request) };
+    const account = await actions.updateAccount(caller.ownerId, params.id, input);
+    tag(reply, account);
+    return { data: accountToWire(account) };
   });
 
   const remove = operation({

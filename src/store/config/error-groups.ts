@@ -61,11 +61,12 @@ export function errorGroupVerbs({ database, clock }: ConfigCore): ErrorGroupStor
       return new Map([...byGroup].map(([id, hours]) => [id, hours.map(hourOf)]));
     },
 
-    updateErrorGroup: (ownerId, id, change) =>
+    updateErrorGroup: (ownerId, id, change, check) =>
       database.write(function* ({ nowMs }) {
         const row = yield* get(sql`${one(ownerId, id)} ${FOR_UPDATE}`);
         if (!row) return undefined;
         const before = groupAt(toErrorGroup(row), nowMs);
+        check?.(before);
         const { status: order } = change;
         const deploymentId = order === undefined ? null : yield* newestDeployment(before);
         const current = order === undefined ? before : ordered(order, { count: before.count, deploymentId });

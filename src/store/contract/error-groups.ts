@@ -54,11 +54,13 @@ export interface ErrorGroupStore {
   groupHours(ownerId: string, ids: readonly string[]): Promise<ReadonlyMap<string, GroupWhole['hours']>>;
   /**
    * Changes state, note or assignee. An error that is captured later is judged by the new state. `refused`: the group is to
-   * wait for the next deployment, and its errors have none. Undefined: no such group.
+   * wait for the next deployment, and its errors have none. Undefined: no such group. `check` is given the group before the
+   * change, and throws to refuse it.
    */
   updateErrorGroup(
     ownerId: string,
     id: string,
     change: GroupChange,
+    check?: (before: ErrorGroup) => void,
   ): Promise<{ readonly group: ErrorGroup; readonly refused: boolean } | undefined>;
 }

@@ -9,6 +9,7 @@ import { PREFIX } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
+import { contentCheck, contentVersion, tag } from '../../etag.ts';
 import { found } from '../../found.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf } from '../../list.ts';
 import { dataOf, idIn, operation } from '../../openapi/operation.ts';
@@ -105,9 +106,10 @@ function addOne(app: App, { store }: HttpDeps): void {
     params: PARAMS,
     answer: dataOf(ERROR_GROUP_WHOLE),
   });
-  app.get('/v1/error_groups/:id', { schema }, async ({ params, caller }) => {
+  app.get('/v1/error_groups/:id', { schema }, async ({ params, caller }, reply) => {
     const { ownerId } = caller;
     const whole = found(await store.getErrorGroup(ownerId, params.id), 'group of errors', params.id);
+    tag(reply, contentVersion(changeableOf(whole.group)));
     const samples = await Promise.all(whole.entries.map((entry) => sampleOf(store, ownerId, entry)));
     return { data: groupWholeToWire(whole, samples.flat()) };
   });
@@ -151,13 +153,27 @@ function addUpdate(app: App, { actions, clock }: HttpDeps): void {
     params: PARAMS,
     put: { takes: 'members' },
     body: GROUP_UPDATE,
+    takesIfMatch: true,
     example: { state: 'resolved', resolved_in_next_deployment: true, assignee: 'ada@example.com' },
     answer: dataOf(ERROR_GROUP),
   });
-  app.put('/v1/error_groups/:id', { schema }, async ({ params, body, caller }) => {
-    const change = groupChange(body, clock.nowMs());
-    return { data: groupToWire(await actions.updateErrorGroup(caller.ownerId, params.id, change)) };
+  app.put('/v1/error_groups/:id', { schema }, async (request, reply) => {
+    const { params, body, caller } = request;
+    const isExpected = contentCheck(request, params.id);
+    const group = await actions.updateErrorGroup(
+      caller.ownerId,
+      params.id,
+      groupChange(body, clock.nowMs()),
+      (before) => isExpected(changeableOf(before)),
+    );
+    tag(reply, contentVersion(changeableOf(group)));
+    return { data: groupToWire(group) };
   });
+}
+
+/** Returns what callers change of a group: errors that come meanwhile leave its version as it is, unless they open it again. */
+function changeableOf({ state, untilMs, untilCount, afterDeployment, note, assignee }: ErrorGroup): unknown {
+  return [state, untilMs, untilCount, afterDeployment, note, assignee];
 }
 
 function addPreview(app: App, { store }: HttpDeps): void {
