@@ -2,7 +2,6 @@
 
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { seenIdOf } from '../../../src/domain/dedupe.ts';
 import { ERRORS, RUN } from '../../../src/domain/emission.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import type { RunOutcome } from '../../../src/domain/run/run.ts';
@@ -12,6 +11,7 @@ import type { Finished } from '../../../src/store/contract/store.ts';
 import { all, defined, emit, ended, failed, type Harness, only, succeeded, times } from '../fixtures.ts';
 import { assertLedgerAddsUp, assertOneErrorPerFailure } from '../log/counting.ts';
 import { Stage } from '../stage.ts';
+import { wholeMemoryContract } from './source-memory.ts';
 
 const item = (id: string | null) => emit('', { id }, { itemId: id });
 
@@ -27,6 +27,8 @@ async function emitted(stage: Stage, source: { id: string }, name = ''): Promise
 const idsOf = (records: readonly EmissionRecord[]): (string | null)[] => records.map((r) => r.itemId).reverse();
 
 export function sourcesContract(harness: Harness): void {
+  wholeMemoryContract(harness);
+
   describe('a new source', () => {
     it('is heard by its listeners, and is not made without one of them', async () => {
       await using stage = await Stage.open(harness);
@@ -78,35 +80,6 @@ export function sourcesContract(harness: Harness): void {
       deepEqual([count, shown.length], [most + 5, most]);
       equal(await stranger.store.sourceState(stranger.owner.id, source.id), undefined);
       equal(await stateOf((await stage.workflow()).id), undefined, 'not of a workflow');
-    });
-
-    it('is read whole, with the ids that dedupe has seen, by its owner alone', async () => {
-      await using stage = await Stage.open(harness);
-      const [source, workflow, stranger] = [
-        await stage.source({ dedupe: 'unique' }),
-        await stage.workflow(),
-        await stage.neighbour(),
-      ];
-      const memoryOf = (id = source.id) => stage.store.readMemory(stage.owner.id, id);
-      deepEqual(await memoryOf(), { db: [], seenIds: [] });
-      const long = JSON.stringify('y'.repeat(SOURCE_STATE.valueChars));
-      const emits = [item('b'), item('a'), emit('other', { id: 'a' }, { itemId: 'a' })];
-      await run(stage, source, { dbWrites: { b: '12345678901234567890', a: long }, outgoing: emits });
-      await run(stage, workflow, { dbWrites: { count: '3' } });
-      await stage.reopen();
-      const { db, seenIds } = defined(await memoryOf());
-      deepEqual(db, [
-        { name: 'a', value: long },
-        { name: 'b', value: '12345678901234567890' },
-      ]);
-      deepEqual(seenIds.map(seenIdOf), [
-        { name: '', itemId: 'b' },
-        { name: '', itemId: 'a' },
-        { name: 'other', itemId: 'a' },
-      ]);
-      deepEqual(await memoryOf(workflow.id), { db: [{ name: 'count', value: '3' }], seenIds: [] }, 'of a step');
-      equal(await stranger.store.readMemory(stranger.owner.id, source.id), undefined);
-      equal(await memoryOf('dc_none'), undefined);
     });
 
     it('keeps what a run wrote, as written', async () => {
