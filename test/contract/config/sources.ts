@@ -28,7 +28,6 @@ const idsOf = (records: readonly EmissionRecord[]): (string | null)[] => records
 
 export function sourcesContract(harness: Harness): void {
   wholeMemoryContract(harness);
-
   describe('a new source', () => {
     it('is heard by its listeners, and is not made without one of them', async () => {
       await using stage = await Stage.open(harness);
