@@ -79,6 +79,25 @@ export function replayedBeforeContract(harness: Harness): void {
       equal(await groupState(stage), 'resolved');
     });
 
+    for (const back of [true, false]) {
+      it(`is resolved after many replays that ended in other groups${back ? ', and in it again' : ''}`, async () => {
+        await using stage = await failedOnes(harness, 1);
+        let entry = at(stage.entries, 0);
+        for (let n = 0; n < 24; n++) {
+          const operation = await start(stage, { entries: [entry] });
+          await carryOut(stage, back && n % 2 === 1 ? LOST : failing({ code: `Other${n % 3}`, msg: 'something else' }));
+          const [{ errorEntry } = {}] = await results(stage, operation);
+          entry = defined(errorEntry);
+        }
+        await again(stage);
+        equal(await groupState(stage), 'open');
+        await start(stage, { entries: [entry] });
+        await carryOut(stage);
+        await again(stage);
+        equal(await groupState(stage), 'resolved');
+      });
+    }
+
     it('is told with each error whose event came through', async () => {
       await using stage = await failedOnes(harness, 4);
       equal(await told(stage), '0 of 4');

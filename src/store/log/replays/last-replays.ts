@@ -86,29 +86,37 @@ export function* lockLastReplays(ownerId: string, errors: readonly OfRun[]): Ste
   return toLastReplays(made, errors);
 }
 
-/** How many replays of replays are followed. */
-const FOLLOWED = 10;
+/** How many replays of replays are followed in a row, beside those of errors that are looked at together. */
+const FOLLOWED = 100;
 
 /** Returns the replays, each failed one with what became of the error that it ended in. */
 export function* followFailures(
   ownerId: string,
   replays: ReadonlyMap<number, LastReplay>,
 ): Steps<ReadonlyMap<number, LastReplay>> {
-  const fixed = new Set<number>();
-  let failed = [...replays].flatMap(([of, replay]) => errorOf(of, replay));
-  for (let times = 0; times < FOLLOWED && failed.length > 0; times++) {
-    const latest = toLastReplays(yield* all(selectLastReplays(ownerId, failed)), failed);
-    failed = failed.flatMap(({ of, entry }) => {
-      const next = latest.get(entry);
-      if (next?.state === 'succeeded') fixed.add(of);
-      return next ? errorOf(of, next) : [];
-    });
+  const known = new Map<number, LastReplay | undefined>(replays);
+  let ends = endsOf(replays, known);
+  for (let times = 0; times < FOLLOWED && ends.length > 0; times++) {
+    const latest = toLastReplays(yield* all(selectLastReplays(ownerId, ends)), ends);
+    for (const { entry } of ends) known.set(entry, latest.get(entry));
+    ends = endsOf(latest, known);
   }
-  return new Map([...replays].map(([of, replay]) => [of, { ...replay, isFixedSince: fixed.has(of) }]));
+  const fixed = new Set<number>();
+  const isFixedSince = ({ state, errorEntry }: LastReplay): boolean =>
+    state === 'failed' && errorEntry !== null && fixed.has(errorEntry);
+  // Newest first: a replay ends in an error that is newer than its own.
+  for (const [entry, replay] of [...known].sort(([one], [other]) => other - one)) {
+    if (replay && (replay.state === 'succeeded' || isFixedSince(replay))) fixed.add(entry);
+  }
+  return new Map([...replays].map(([of, replay]) => [of, { ...replay, isFixedSince: isFixedSince(replay) }]));
 }
 
-function errorOf(of: number, { state, run, errorEntry }: LastReplay): (OfRun & { readonly of: number })[] {
-  return state === 'failed' && errorEntry !== null ? [{ of, entry: errorEntry, causeRun: run }] : [];
+/** Returns the errors that replays ended in, each once, but for those whose replay is known. */
+function endsOf(replays: ReadonlyMap<number, LastReplay>, known: ReadonlyMap<number, unknown>): readonly OfRun[] {
+  const ends = [...replays.values()].flatMap(({ state, run, errorEntry }) =>
+    state === 'failed' && errorEntry !== null && !known.has(errorEntry) ? [{ entry: errorEntry, causeRun: run }] : [],
+  );
+  return [...new Map(ends.map((end) => [end.entry, end])).values()];
 }
 
 /** Locks errors, so that of several operations that come to one at the same time the second sees the replay of the first. */
