@@ -2,6 +2,7 @@
 
 import type { ClaimedDelivery } from '../domain/delivery/delivery.ts';
 import { faultOfHeader } from '../domain/delivery/webhook-headers.ts';
+import { headersOfErrand, type SentRequest, timestampSOf } from '../domain/delivery/webhook-request.ts';
 import type { Webhook } from '../domain/resource.ts';
 import { Unsendable } from './failure.ts';
 import type { Signer } from './sign.ts';
@@ -18,29 +19,19 @@ export interface HeaderParts {
 export function headersOf({ delivery, webhook, nowMs, userAgent, sign }: HeaderParts): string[] {
   const { emission, attempt, trigger } = delivery;
   const { secrets, settings } = webhook;
-  const signable = { id: emission.emitId, timestampS: Math.floor(nowMs / 1000), body: emission.body };
-  const headers = [
-    'content-type',
-    'application/json',
-    'user-agent',
+  const { emitId, emitterId, name: eventName, body } = emission;
+  const timestampS = timestampSOf(nowMs);
+  const signature = sign({ id: emitId, timestampS, body }, { secrets, schemes: settings.signature, nowMs });
+  const headers = headersOfErrand({
     userAgent,
-    'accept-encoding',
-    'identity',
-    'webhook-id',
-    signable.id,
-    'webhook-timestamp',
-    String(signable.timestampS),
-    'webhook-signature',
-    sign(signable, { secrets, schemes: settings.signature, nowMs }),
-    'errand-emitter-id',
-    emission.emitterId,
-    'errand-event-name',
-    asHeaderValue(emission.name),
-    'errand-attempt',
-    String(attempt),
-    'errand-trigger',
+    emitId,
+    timestampS,
+    signature,
+    emitterId,
+    eventName,
+    attempt,
     trigger,
-  ];
+  });
   for (const [name, value] of Object.entries(settings.headers)) {
     // Without the header, a credential might be missing; a failure names it, where the owner sees it.
     const fault = faultOfHeader(name, value);
@@ -61,9 +52,15 @@ export function asSent(url: URL, headers: readonly string[], body: Uint8Array): 
   ];
 }
 
-/**
- * Encodes text for a header. Event names are free text: characters that a header cannot contain, and `%`, are percent-encoded.
- */
-function asHeaderValue(text: string): string {
-  return /^[\x21-\x24\x26-\x7e]*$/.test(text) ? text : encodeURIComponent(text.toWellFormed());
+/** Returns what is kept of a request to a webhook. `context`: the headers of its trace. */
+export function sentOf({ attempt }: ClaimedDelivery, webhook: Webhook, sent: SentParts): SentRequest {
+  const { url, userAgent, context } = sent;
+  const ownHeaders = Object.keys(webhook.settings.headers);
+  return { url: url.href, attempt, userAgent, ownHeaders, ...(context ? { context } : {}) };
+}
+
+interface SentParts {
+  readonly url: URL;
+  readonly userAgent: string;
+  readonly context: readonly string[] | undefined;
 }

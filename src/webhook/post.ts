@@ -7,9 +7,10 @@ import type { Clock } from '../ports.ts';
 import type { GuardedClient } from './client.ts';
 import { type Exchanged, type ExchangeOptions, exchange } from './exchange.ts';
 import { type Failure, forbidden, Unsendable, unsent } from './failure.ts';
-import { asSent, headersOf } from './headers.ts';
+import { asSent, headersOf, sentOf } from './headers.ts';
 import { judgedOnceASecond } from './judged-urls.ts';
 import { type Prepared, prepareRequest } from './request.ts';
+import { keptHeaders } from './response-headers.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { createSigner } from './sign.ts';
 
@@ -102,7 +103,11 @@ export function createPoster(options: PosterOptions): Poster {
     const prepared = prepare(delivery, startedAtMs);
     const result = 'outcome' in prepared ? failed(prepared) : await exchanged(prepared, delivery, signal);
     const tookMs = performance.now() - startedMs;
-    return { made: attemptOf(result, { startedAtMs, tookMs, endedAtMs: clock.nowMs() }), prepared };
+    const made = attemptOf(result, { startedAtMs, tookMs, endedAtMs: clock.nowMs() });
+    const { kind, webhook } = delivery;
+    if (kind === 'http' || !webhook || 'outcome' in prepared) return { made, prepared };
+    const { url, context } = prepared;
+    return { made: { ...made, sent: sentOf(delivery, webhook, { url, userAgent, context }) }, prepared };
   }
 
   async function probe(delivery: ClaimedDelivery, signal?: AbortSignal): Promise<Probed> {
@@ -129,8 +134,8 @@ function inContext(prepared: Prepared, { traceparent, tracestate }: SentContext)
   const { headers } = prepared;
   const isSet = headers.some((name, i) => i % 2 === 0 && /^trace(parent|state)$/i.test(String(name)));
   if (isSet) return prepared;
-  const state = tracestate === null ? [] : ['tracestate', tracestate];
-  return { ...prepared, headers: ['traceparent', traceparent, ...state, ...headers] };
+  const context = ['traceparent', traceparent, ...(tracestate === null ? [] : ['tracestate', tracestate])];
+  return { ...prepared, headers: [...context, ...headers], context };
 }
 
 interface Times {
@@ -143,6 +148,7 @@ function attemptOf(exchanged: Exchanged, { startedAtMs, endedAtMs, tookMs }: Tim
   const { failure, status } = exchanged;
   // Also when the body broke off: Retry-After is a header.
   const waitMs = retryAfterMs(exchanged, endedAtMs);
+  const { headers, isCut } = keptHeaders(exchanged.headers);
   return {
     startedAtMs,
     tookMs: Math.round(tookMs),
@@ -153,25 +159,25 @@ function attemptOf(exchanged: Exchanged, { startedAtMs, endedAtMs, tookMs }: Tim
     },
     outcome: failure?.outcome ?? 'answered',
     status,
-    responseHeaders: asText(exchanged.headers),
+    responseHeaders: headers,
     responseBody: beginning(exchanged.kept),
-    detail: failure?.detail ?? answer(exchanged, waitMs),
+    detail: failure?.detail ?? answer(exchanged, { waitMs, isCut }),
     permanent: false,
     retryAfterMs: waitMs,
   };
 }
 
-function answer({ status, cutOff }: Exchanged, waitMs: number | null): string {
-  const redirect = status !== null && status >= 300 && status < 400 ? '; redirects are not followed' : '';
-  const cut = cutOff ? `; its response was cut off after ${LIMITS.responseBytes / KIB} KiB` : '';
-  const wait = waitMs === null ? '' : ` and asked to be left alone for ${waitMs / SECOND_MS} s`;
-  return `The receiver answered ${status}${wait}${redirect}${cut}.`;
+interface Said {
+  readonly waitMs: number | null;
+  readonly isCut: boolean;
 }
 
-function asText(headers: Exchanged['headers']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value = '']) => [name, Array.isArray(value) ? value.join(', ') : value]),
-  );
+function answer({ status, cutOff }: Exchanged, { waitMs, isCut }: Said): string {
+  const redirect = status !== null && status >= 300 && status < 400 ? '; redirects are not followed' : '';
+  const cut = cutOff ? `; its response was cut off after ${LIMITS.responseBytes / KIB} KiB` : '';
+  const shortened = isCut ? `; of its headers, ${LIMITS.keptResponseBytes / KIB} KiB are kept` : '';
+  const wait = waitMs === null ? '' : ` and asked to be left alone for ${waitMs / SECOND_MS} s`;
+  return `The receiver answered ${status}${wait}${redirect}${cut}${shortened}.`;
 }
 
 /** Returns valid UTF-8 without NUL, which Postgres cannot store; drops a character that the cut split. */

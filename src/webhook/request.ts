@@ -12,6 +12,8 @@ export interface Prepared {
   /** Names and values in turn. */
   readonly headers: readonly string[];
   readonly body: Uint8Array | null;
+  /** Those of `headers` that Errand set for a trace. */
+  readonly context?: readonly string[];
 }
 
 /** Throws `Unsendable`. Judges the address again before connecting; refuses credentials in the URL. */

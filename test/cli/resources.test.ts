@@ -89,6 +89,12 @@ test('a webhook is made, subscribed, and its deliveries sent again', async () =>
   });
   const shown = await shell.run(['deliveries', 'show', delivery.id, ...named]);
   assert.match(shown.stdout, /^1 .*answered 200/m);
+  const [sent] = receiver.received;
+  assert.match(shown.stdout, new RegExp(`^  POST ${receiver.url}$`, 'm'));
+  assert.match(shown.stdout, new RegExp(`^  webhook-id: ${sent?.headers['webhook-id']}$`, 'm'));
+  assert.match(shown.stdout, /^ {2}webhook-signature: \(not kept\)$/m);
+  assert.ok(shown.stdout.includes(`\n  ${sent?.body}\n`), shown.stdout);
+  assert.match(shown.stdout, /^response of attempt 1\n {2}200\n(?:.*\n)*? {2}content-type: text\/plain$/m);
   await shell.json('deliveries', 'resend', delivery.id);
   await receiver.wait(2);
   const asked = ['webhooks', 'resend', webhook.id, '--since', '1h', '--state', 'delivered'] as const;

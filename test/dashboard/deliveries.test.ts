@@ -9,15 +9,23 @@ import { until } from '../support/wait.ts';
 import { skip, visiting } from './browser.ts';
 
 const newErrand = shareErrand();
-const EMITS = 'export default ({ $ }) => { $.send.emit({ event: 1 }); };';
+const EMITS = 'export default ({ $ }) => { $.send.emit({ event: 1, at: "\u202e<i>" }); };';
 
 test('a delivery says when it is due and why, and shows both attempts', { skip }, async () => {
   await using errand = await newErrand();
   await using receiver = await startReceiver();
-  receiver.answer((n) => (n === 0 ? 503 : 200), {}, '<b>said</b> \u202eabc');
+  receiver.answer(
+    (n) => (n === 0 ? 503 : 200),
+    { 'x-said': '<b>&lt;</b>', 'set-cookie': 'a=hunter2' },
+    '<b>said</b> \u202eabc',
+  );
   const { client } = errand;
   const workflow = await errand.workflow(EMITS);
-  const webhook = await client.post('/v1/webhooks', { url: receiver.url, retry: { delays_ms: [600_000] } });
+  const webhook = await client.post('/v1/webhooks', {
+    url: receiver.url,
+    retry: { delays_ms: [600_000] },
+    headers: { 'x-own': 'hunter2' },
+  });
   await client.post(`/v1/subscriptions?emitter_id=${workflow.id}&listener_id=${webhook.id}`);
   await errand.send(workflow, {});
   const listed = async (state: string): Promise<Json> =>
@@ -41,6 +49,22 @@ test('a delivery says when it is due and why, and shows both attempts', { skip }
     await first.getByText('503', { exact: true }).waitFor();
     await first.getByText(/connection .* · first byte /).waitFor();
     await first.getByRole('region', { name: 'Response' }).getByText('<b>said</b>').waitFor();
+    await first.getByText(`POST ${receiver.url}`).waitFor();
+    for (const headers of ['Headers of the request', 'Headers of the response']) await first.getByText(headers).click();
+    const valueIn = (name: string) =>
+      first
+        .locator('dl > div', { has: page.getByText(name, { exact: true }) })
+        .locator('dd')
+        .textContent();
+    const [got] = receiver.received;
+    assert.equal(await valueIn('webhook-id'), got?.headers['webhook-id']);
+    assert.equal(await valueIn('errand-attempt'), '1');
+    for (const name of ['webhook-signature', 'x-own']) assert.equal(await valueIn(name), 'not kept');
+    assert.deepEqual([await valueIn('x-said'), await valueIn('set-cookie')], ['<b>&lt;</b>', '(hidden)']);
+    assert.match(
+      (await page.getByRole('region', { name: 'What was sent' }).textContent()) ?? '',
+      /event: ?1.*at: ?"\u202e<i>"/,
+    );
     await visit.inspectAll(`/deliveries/${delivery.id}`, '<b>said</b>');
     await page.getByRole('button', { name: 'Send again' }).click();
     await page.getByRole('region', { name: 'Attempt 2' }).getByText('200', { exact: true }).waitFor();

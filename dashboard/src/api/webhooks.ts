@@ -9,10 +9,12 @@ import type {
   Webhook,
   WebhookTest,
 } from '../../../src/client/client.ts';
-import { call } from './http.ts';
+import { parseEvent } from '../errors/event-text.ts';
+import { call, send } from './http.ts';
 import { type Data, listQuery } from './list.ts';
 
 const AGAIN_MS = 4000;
+const OVER_AGAIN_MS = 30_000;
 
 export const webhooksQuery = listQuery<Webhook>({
   key: ['webhooks'],
@@ -37,9 +39,13 @@ export function deliveriesQuery(webhookId: string, state: Delivery['state'] | un
 export function deliveryQuery(id: string) {
   return queryOptions({
     queryKey: ['delivery', id],
-    queryFn: async ({ signal }) =>
-      (await call<Data<DeliveryWhole>>('GET', `/v1/deliveries/${id}`, undefined, signal)).data,
-    refetchInterval: AGAIN_MS,
+    queryFn: async ({ signal }) => {
+      const text = await send('GET', `/v1/deliveries/${id}`, { signal });
+      // The event shows numbers as they were sent.
+      return (parseEvent(text) as { value: Data<DeliveryWhole> }).value.data;
+    },
+    // One that is over changes only when it is sent again.
+    refetchInterval: ({ state }) => (state.data?.ended_at_ms == null ? AGAIN_MS : OVER_AGAIN_MS),
   });
 }
 

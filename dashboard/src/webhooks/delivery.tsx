@@ -5,14 +5,17 @@ import type { Attempt, DeliveryWhole } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
 import { deliveryQuery, resendDelivery } from '../api/webhooks.ts';
 import { T } from '../english.ts';
+import { written } from '../errors/event-text.ts';
 import { Card } from '../parts/card.tsx';
 import { CopyButton } from '../parts/copy.tsx';
 import { durationText } from '../parts/duration.ts';
 import { Icon } from '../parts/icon.tsx';
+import { JsonTree } from '../parts/json-tree.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
 import { Badge, Failed, Loading } from '../parts/state.tsx';
 import { At } from '../parts/time.tsx';
 import { toast, toastError } from '../parts/toast.tsx';
+import { Exchange } from './exchange.tsx';
 import { Mail } from './mail.tsx';
 
 const SENDABLE: readonly string[] = ['delivered', 'exhausted', 'retrying', 'cancelled'];
@@ -75,6 +78,11 @@ function Whole({ delivery }: { delivery: DeliveryWhole }) {
         {attempts.toReversed().map((attempt) => (
           <AttemptCard key={attempt.n} attempt={attempt} />
         ))}
+        {'event' in delivery && (
+          <Card title={T.webhooks.sent} head={<CopyEvent event={delivery.event} />}>
+            <JsonTree value={delivery.event} />
+          </Card>
+        )}
         {request && (
           <Card
             title={T.webhooks.request}
@@ -98,22 +106,22 @@ function Whole({ delivery }: { delivery: DeliveryWhole }) {
   );
 }
 
+function CopyEvent({ event }: { event: unknown }) {
+  return (
+    <>
+      <span className="grow" />
+      <CopyButton text={written(event)} />
+    </>
+  );
+}
+
 /** A text as it is; bytes as the JSON that stands for them. */
 function bodyText(body: unknown): string {
-  return typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body);
+  return typeof body === 'string' ? body : body === undefined ? '' : written(body);
 }
 
 function AttemptCard({ attempt }: { attempt: Attempt }) {
-  const {
-    n,
-    started_at_ms: startedAtMs,
-    took_ms: tookMs,
-    timing,
-    outcome,
-    status,
-    detail,
-    response_body: body,
-  } = attempt;
+  const { n, started_at_ms: startedAtMs, took_ms: tookMs, timing, outcome, status, detail } = attempt;
   const isGood = status !== null && status < 300;
   return (
     <Card
@@ -137,14 +145,7 @@ function AttemptCard({ attempt }: { attempt: Attempt }) {
           </p>
         )}
       </div>
-      {body && (
-        <>
-          <h3 className="raw-title">{T.webhooks.response}</h3>
-          <Scrollable className="raw mono" label={T.webhooks.response}>
-            {body}
-          </Scrollable>
-        </>
-      )}
+      <Exchange attempt={attempt} />
     </Card>
   );
 }

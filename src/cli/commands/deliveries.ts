@@ -1,13 +1,13 @@
 // errand deliveries list | show | resend — errand mail list | show | resend
 
 import type { Command } from 'commander';
-import type { Delivery, DeliveryWhole, Errand } from '../../client/client.ts';
+import type { Attempt, Delivery, DeliveryWhole, Errand } from '../../client/client.ts';
 import { withExamples } from '../shell/examples.ts';
 import { findId } from '../shell/find.ts';
 import { addActing, addListing, type Fields, type Limited } from '../shell/listing.ts';
 import { type Column, printTable, stateStyle } from '../shell/output.ts';
 import type { Connect, Remote, ServerOptions } from '../shell/remote.ts';
-import { oneLine, timeText, tookText } from '../shell/text.ts';
+import { oneLine, safeLines, timeText, tookText } from '../shell/text.ts';
 
 const COLUMNS: readonly Column<Delivery>[] = [
   { title: 'TIME', of: ({ created_at_ms: ms }) => timeText(ms) },
@@ -37,8 +37,12 @@ const fields = (delivery: Delivery): Fields => ({
   why: delivery.why,
 });
 
-async function showAttempts({ out }: Remote, { attempts }: DeliveryWhole): Promise<void> {
-  if (attempts.length === 0) return;
+/** Of an event, on a terminal. */
+const EVENT_CHARS = 4096;
+
+async function showAttempts({ out }: Remote, { attempts, event }: DeliveryWhole): Promise<void> {
+  const last = attempts.at(-1);
+  if (!last) return;
   await out.write('\n');
   await printTable(out, attempts, [
     { title: 'ATTEMPT', of: ({ n }) => n },
@@ -50,6 +54,26 @@ async function showAttempts({ out }: Remote, { attempts }: DeliveryWhole): Promi
       of: ({ detail, response_body: body }) => `${detail}${body === '' ? '' : ` — ${oneLine(body)}`}`,
     },
   ]);
+  const lines = exchangeLines(last, event);
+  if (lines.length > 0) await out.write(`\n${lines.map((line) => safeLines(line).join('\n  ')).join('\n')}\n`);
+}
+
+/** Returns the request of an attempt, and what came back. */
+function exchangeLines({ n, request, status, ...response }: Attempt, event: unknown): string[] {
+  if (!request) return [];
+  const { method, url, headers } = request;
+  const [body = '', answered] = [JSON.stringify(event), Object.entries(response.response_headers)];
+  return [
+    `request of attempt ${n}, without the headers of the connection`,
+    `  ${method} ${url}`,
+    ...headers.map(({ name, value }) => `  ${name}: ${value ?? '(not kept)'}`),
+    ...(body === ''
+      ? []
+      : [`  ${body.slice(0, EVENT_CHARS)}${body.length > EVENT_CHARS ? '… (--json has all of it)' : ''}`]),
+    ...(status === null ? [] : ['', `response of attempt ${n}`, `  ${status}`]),
+    ...answered.map(([name, value]) => `  ${name}: ${value}`),
+    ...(response.response_body === '' ? [] : [`  ${response.response_body}`]),
+  ];
 }
 
 interface ListOptions extends Limited {
@@ -97,7 +121,8 @@ export function addMail(program: Command, connect: Connect): void {
 function addRest(parent: Command, connect: Connect, noun: string): void {
   const act = async (errand: Errand, id: string): Promise<DeliveryWhole> => (await errand.getDelivery({ id })).data;
   const show = addActing(parent, connect, {
-    ...{ kind: 'delivery', name: 'show', description: `${noun} with every attempt; "last": the newest`, act, fields },
+    ...{ kind: 'delivery', name: 'show', act, fields },
+    description: `${noun} with every attempt, and what the last one sent and got; "last": the newest`,
     more: showAttempts,
   });
   withExamples(show, `errand ${parent.name()} show last`);

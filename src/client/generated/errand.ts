@@ -1430,7 +1430,7 @@ export class Errand {
   /**
    * Read a delivery: `GET /v1/deliveries/{id}`
    *
-   * With every attempt: when, how long, what came back; and why it is due when it is. Of a request, also what the code asked for; of a mail and a notice, what it says.
+   * With every attempt: when, how long, what came back; and why it is due when it is. To a webhook, also what was sent: the event, and the headers of each attempt; of a request, what the code asked for; of a mail and a notice, what it says.
    */
   getDelivery(input: GetDeliveryInput, options: CallOptions = {}): Promise<GetDeliveryAnswer> {
     return this.#transport.send<GetDeliveryAnswer>({ method: 'GET', path: '/v1/deliveries/{id}' }, input, options);

@@ -71,6 +71,8 @@ export interface Attempt {
   };
   readonly outcome: "answered" | "timeout" | "refused" | "reset" | "tls" | "dns" | "forbidden";
   readonly status: number | null;
+  readonly request?: AttemptRequest;
+  /** At most 4 KiB of them. Of headers that hold credentials, such as `set-cookie`, the value is `(hidden)`. */
   readonly response_headers: { readonly [name: string]: string };
   /** At most the first 4 KiB. */
   readonly response_body: string;
@@ -80,6 +82,19 @@ export interface Attempt {
   readonly retry_after_ms: number | null;
   /** A mail server’s refusal that will never change. */
   readonly permanent: boolean;
+}
+
+/** Only of a delivery to a webhook: the request that was made, also when no server was reached. Its body is `event` of the delivery. */
+export interface AttemptRequest {
+  readonly method: string;
+  /** The address of the webhook at that time. */
+  readonly url: string;
+  /** In order, without those of the connection (`host`, `connection`, `content-length`). Values of the webhook’s own headers may be credentials, and a signature would give away what rules of redaction hide: neither is kept. */
+  readonly headers: readonly ({
+    readonly name: string;
+    /** Null: it was sent, but is not kept. */
+    readonly value: string | null;
+  })[];
 }
 
 export interface AuditRecord {
@@ -309,6 +324,8 @@ export interface DeliveryWhole {
   readonly ended_at_ms: number | null;
   /** `ended_at_ms` as ISO 8601, in UTC. */
   readonly ended_at_iso: string | null;
+  /** Only of a delivery to a webhook: the event, byte for byte the body of each request. */
+  readonly event?: unknown;
   readonly request?: AskedRequest;
   readonly mail?: DeliveryMail;
   readonly attempts: readonly Attempt[];

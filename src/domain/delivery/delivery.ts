@@ -5,6 +5,7 @@ import { msOf } from '../ids.ts';
 import { LIMITS } from '../limits.ts';
 import type { Via, Webhook } from '../resource.ts';
 import { isRequestListener } from './http-request.ts';
+import type { SentRequest } from './webhook-request.ts';
 
 export type DeliveryState = 'pending' | 'sending' | 'retrying' | 'held' | 'delivered' | 'exhausted' | 'cancelled';
 
@@ -70,6 +71,7 @@ export interface Attempt {
   readonly outcome: AttemptOutcome;
   /** HTTP status or SMTP reply code; null when no server answered. */
   readonly status: number | null;
+  /** At most 4 KiB. Values that are secrets are hidden. */
   readonly responseHeaders: Readonly<Record<string, string>>;
   /** At most the first 4 KiB, as text. */
   readonly responseBody: string;
@@ -79,6 +81,8 @@ export interface Attempt {
   readonly permanent: boolean;
   /** The wait that the receiver asked for with 429 or 503; null or absent: none. */
   readonly retryAfterMs?: number | null;
+  /** Only of a request to a webhook that was made, whether or not a server was reached. */
+  readonly sent?: SentRequest;
 }
 
 /** Reason for the due time of a delivery. */

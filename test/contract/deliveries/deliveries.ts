@@ -42,7 +42,11 @@ export function deliveriesContract(harness: Harness): void {
       await using stage = await withWebhooks(harness);
       const { entry, emitId } = await stage.append(stage.emitterId, { name: '' });
       const delivery = only(await stage.deliveries());
-      const made = anAttempt({ responseHeaders: { 'x-a': 'ä', 'set-cookie': 'b' }, responseBody: 'fine \u0000' });
+      const made = anAttempt({
+        responseHeaders: { 'x-a': 'ä', 'set-cookie': 'b' },
+        responseBody: 'fine \u0000',
+        sent: { url: 'http://127.0.0.1/ä', attempt: 1, userAgent: 'errand/1', ownHeaders: ['__proto__', 'x-a'] },
+      });
       const finished = await stage.attempt({ delivery, state: 'delivered', made });
       deepEqual([finished.held, finished.errorEntry], [true, null]);
       const whole = defined(await stage.store.getDelivery(stage.owner.id, delivery.delivery));

@@ -50,6 +50,7 @@ test('a delivery shows what the wire agrees', async (t) => {
     why: 'Attempt 1 failed: The receiver answered 503. Attempt 2 follows after 5 s, 5 s in the schedule of retries, give or take 10 %. It is due at 2026-06-21T00:00:05Z.',
     created_at_ms: T0_MS,
     ended_at_ms: null,
+    event: { hello: 'world' },
     attempts: [
       {
         n: 1,

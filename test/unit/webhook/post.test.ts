@@ -117,7 +117,7 @@ test('Response headers are kept as text', async () => {
   await using poster = posterFor();
   const { responseHeaders } = await poster.post(deliveryTo(receiver.url));
   assert.equal(responseHeaders['retry-after'], '7');
-  assert.equal(responseHeaders['set-cookie'], 'a=1, b=2');
+  assert.equal(responseHeaders['set-cookie'], '(hidden)');
   assert.ok(Object.values(responseHeaders).every((value) => typeof value === 'string'));
 });
 

@@ -120,7 +120,7 @@ function addOne(app: App, { actions, store, clock }: HttpDeps): void {
     access: 'read',
     summary: 'Read a delivery',
     description:
-      'With every attempt: when, how long, what came back; and why it is due when it is. Of a request, also what the code asked for; of a mail and a notice, what it says.',
+      'With every attempt: when, how long, what came back; and why it is due when it is. To a webhook, also what was sent: the event, and the headers of each attempt; of a request, what the code asked for; of a mail and a notice, what it says.',
     params: PARAMS,
     answer: dataOf(DELIVERY_WHOLE),
   });
@@ -129,7 +129,8 @@ function addOne(app: App, { actions, store, clock }: HttpDeps): void {
     const whole = found(await store.getDelivery(caller.ownerId, delivery), 'delivery', params.id);
     const content = contentOf(whole.record);
     const emission = content === null ? undefined : await store.getEmission(caller.ownerId, whole.record.entry);
-    const shown = emission ? { content, body: emission.body, withSecrets: maySeeSecrets(caller) } : null;
+    const withSecrets = maySeeSecrets(caller);
+    const shown = emission ? { content, name: emission.name, body: emission.body, withSecrets } : null;
     return { data: deliveryWholeToWire(whole, clock.nowMs(), shown) };
   });
 

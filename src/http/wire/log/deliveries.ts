@@ -4,11 +4,13 @@ import type { Static } from 'typebox';
 import { type Attempt, DELIVERY_STATES, isWebhook } from '../../../domain/delivery/delivery.ts';
 import { originOfListener } from '../../../domain/delivery/http-request.ts';
 import { msOf, numberedId, PREFIX } from '../../../domain/ids.ts';
+import { KIB, LIMITS } from '../../../domain/limits.ts';
 import { channelOfListener } from '../../../domain/notices/listener.ts';
 import type { AttemptRecord, DeliveryRecord, DeliveryWhole } from '../../../store/contract/records.ts';
 import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, mostlyNull, nullable, oneOf, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
-import { contentToWire, MAIL, REQUEST, type ShownContent } from './delivery-content.ts';
+import { contentToWire, EVENT, MAIL, REQUEST, type ShownContent } from './delivery-content.ts';
+import { ATTEMPT_REQUEST, attemptRequestToWire } from './delivery-request.ts';
 import { nextAttemptAtMs, shortWhy, wholeWhy } from './delivery-why.ts';
 
 export const DELIVERY_STATE = oneOf(DELIVERY_STATES);
@@ -59,7 +61,11 @@ export const ATTEMPT = Type.Object(
     timing: Type.Object({ dns_ms: PART_MS, connect_ms: PART_MS, first_byte_ms: PART_MS }),
     outcome: oneOf(['answered', 'timeout', 'refused', 'reset', 'tls', 'dns', 'forbidden']),
     status: nullable(Type.Integer({ examples: [200] })),
-    response_headers: Type.Record(Type.String(), Type.String(), { examples: [{ 'content-type': 'text/plain' }] }),
+    request: Type.Optional(ATTEMPT_REQUEST),
+    response_headers: Type.Record(Type.String(), Type.String(), {
+      description: `At most ${LIMITS.keptResponseBytes / KIB} KiB of them. Of headers that hold credentials, such as \`set-cookie\`, the value is \`(hidden)\`.`,
+      examples: [{ 'content-type': 'text/plain' }],
+    }),
     response_body: text({ description: 'At most the first 4 KiB.', example: 'ok' }),
     detail: text({ description: 'What happened, in words.', example: 'The receiver answered 200.' }),
     retry_after_ms: mostlyNull(
@@ -71,7 +77,13 @@ export const ATTEMPT = Type.Object(
 );
 
 export const DELIVERY_WHOLE = Type.Object(
-  { ...DELIVERY_FIELDS, request: Type.Optional(REQUEST), mail: Type.Optional(MAIL), attempts: Type.Array(ATTEMPT) },
+  {
+    ...DELIVERY_FIELDS,
+    event: Type.Optional(EVENT),
+    request: Type.Optional(REQUEST),
+    mail: Type.Optional(MAIL),
+    attempts: Type.Array(ATTEMPT),
+  },
   { title: 'DeliveryWhole' },
 );
 
@@ -107,7 +119,10 @@ export function deliveryWholeToWire(
     ...deliveryToWire(whole.record, whole.position?.pausedUntilMs ?? null),
     why: wholeWhy(whole, nowMs),
     ...(shown ? contentToWire(shown) : {}),
-    attempts: whole.attempts.map((attempt) => attemptToWire(attempt, attempt)),
+    attempts: whole.attempts.map((attempt) => ({
+      ...attemptToWire(attempt, attempt),
+      ...attemptRequestToWire(whole.record, attempt),
+    })),
   };
 }
 

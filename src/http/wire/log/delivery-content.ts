@@ -1,11 +1,13 @@
-// What a delivery says, where that is not the event itself: the request that code asked for, and what a mail or notice says.
+// What a delivery says: to a webhook the event itself, else the request that code asked for, or what a mail or notice says.
 
 import type { Static } from 'typebox';
-import { originOfListener, readRequest, withoutSecrets } from '../../../domain/delivery/http-request.ts';
+import { hiddenBody, originOfListener, readRequest, withoutSecrets } from '../../../domain/delivery/http-request.ts';
+import { HTTP } from '../../../domain/emission.ts';
 import { channelOfListener } from '../../../domain/notices/listener.ts';
 import { mailOf } from '../../../domain/notices/mail.ts';
 import { readNotice } from '../../../domain/notices/notice.ts';
 import type { DeliveryRecord } from '../../../store/contract/records.ts';
+import { Verbatim } from '../../body/json.ts';
 import { text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 
@@ -36,18 +38,25 @@ export const MAIL = Type.Object(
   },
 );
 
-export type Content = 'request' | 'mail' | 'notice';
+export const EVENT = Type.Unknown({
+  description: 'Only of a delivery to a webhook: the event, byte for byte the body of each request.',
+  examples: [{ order: 12345 }],
+});
 
-/** Returns what a delivery has to show besides its event; null: nothing. */
+export type Content = 'event' | 'request' | 'mail' | 'notice';
+
+/** Returns what a delivery has to show; null: nothing. */
 export function contentOf({ kind, listenerId }: Pick<DeliveryRecord, 'kind' | 'listenerId'>): Content | null {
   if (kind === 'mail') return 'mail';
   if (channelOfListener(listenerId) !== null) return 'notice';
-  return kind === 'http' && originOfListener(listenerId) !== null ? 'request' : null;
+  if (kind === 'webhook') return 'event';
+  return originOfListener(listenerId) !== null ? 'request' : null;
 }
 
 export interface ShownContent {
   readonly content: Content | null;
-  /** Of the emission. */
+  /** Of the emission, as its name. */
+  readonly name: string;
   readonly body: Uint8Array;
   readonly withSecrets: boolean;
 }
@@ -60,10 +69,12 @@ interface Mail {
 
 const HIDDEN = '(hidden)';
 
-export function contentToWire({ content, body, withSecrets }: ShownContent): {
+export function contentToWire({ content, name, body, withSecrets }: ShownContent): {
+  event?: unknown;
   request?: Static<typeof REQUEST>;
   mail?: Static<typeof MAIL>;
 } {
+  if (content === 'event') return { event: new Verbatim(name === HTTP && !withSecrets ? hiddenBody(body) : body) };
   if (content === 'request') {
     const asked = readRequest(body);
     return { request: (withSecrets ? asked : withoutSecrets(asked)) as Static<typeof REQUEST> };
