@@ -4,15 +4,21 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 
-export type Part = 'sqlite' | 'slow' | 'postgres' | 'postgres:all';
+export type Part = 'unit' | 'sqlite' | 'slow' | 'postgres' | 'rare' | 'postgres:all';
 
 const ROOT = join(import.meta.dirname, '..');
+/** Files; `.ci/run` has another part beside them, and two cores: what waits for long leaves no core idle, and deadlines hold. */
+const AT_ONCE = 3;
 const SETUP = { sqlite: 'test/support/global-setup.ts', postgres: 'test/support/postgres/global-setup.ts' } as const;
 
+/** Share one process: to start one for each file and to load what it tests takes longer than its tests. None leaves anything behind. */
+const UNIT = ['test/unit/{config,domain,engine,http,mail,verifier,webhook}/**/*.test.ts'];
 /** Wait for processes, packages and clocks most of their time: half of the time of all tests on SQLite. */
 const SLOW = ['test/{attacks,demo,deploy,package,prove,unit/store/move}/**/*.test.ts'];
-/** Half a minute of both cores each, or another version of Postgres: not part of `npm test`. */
-const RARE = [
+/** Other versions of Node, which are downloaded: not part of `npm test`. */
+const RARE = ['test/package/nodes.test.ts'];
+/** Half a minute of both cores each, or another version of Postgres: not part of `npm test` either. */
+const RARE_OF_POSTGRES = [
   'test/postgres/faults/rarer.test.ts',
   'test/postgres/many-replays.test.ts',
   'test/contract/postgres-15.test.ts',
@@ -36,12 +42,17 @@ export function filesOf(patterns: readonly string[]): string[] {
 const without = (files: readonly string[], others: readonly string[]): string[] =>
   files.filter((file) => !others.includes(file));
 
-/** Returns the files of a part that run in no other one. `postgres:all` has what is rare. */
+/** Returns the files of a part that run in no other one. `rare` and `postgres:all` have what is rare. */
 export function ownFiles(part: Part): string[] {
-  if (part === 'slow') return filesOf(SLOW);
-  if (part === 'postgres') return without(filesOf(OF_POSTGRES), filesOf(RARE));
-  if (part === 'postgres:all') return filesOf(RARE);
-  return without(filesOf(['test/**/*.test.ts']), filesOf([...SLOW, ...OF_POSTGRES, ...RARE]));
+  if (part === 'unit') return filesOf(UNIT);
+  if (part === 'slow') return without(filesOf(SLOW), filesOf(RARE));
+  if (part === 'postgres') return without(filesOf(OF_POSTGRES), filesOf(RARE_OF_POSTGRES));
+  if (part === 'rare') return filesOf(RARE);
+  if (part === 'postgres:all') return filesOf(RARE_OF_POSTGRES);
+  return without(
+    filesOf(['test/**/*.test.ts']),
+    filesOf([...UNIT, ...SLOW, ...OF_POSTGRES, ...RARE, ...RARE_OF_POSTGRES]),
+  );
 }
 
 /** Returns the files that run in a part on Postgres, and in another one on SQLite. */
@@ -59,7 +70,8 @@ export function argumentsOf(part: Part): string[] {
     ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
     ...['--test-reporter=./test/support/skips.ts', '--test-reporter-destination=stderr'],
     ...['--test-reporter=./test/support/failures.ts', '--test-reporter-destination=stderr'],
-    ...['--test-timeout=600000', `--test-concurrency=${part === 'slow' ? 2 : 4}`],
+    ...['--test-timeout=600000', `--test-concurrency=${part === 'slow' ? 2 : AT_ONCE}`],
+    ...(part === 'unit' ? ['--test-isolation=none'] : []),
     `--test-global-setup=${isPostgres ? SETUP.postgres : SETUP.sqlite}`,
     // Closing what a stopped Postgres has left open, Node may wait for ever.
     ...(isPostgres ? ['--test-force-exit'] : []),

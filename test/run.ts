@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { argumentsOf, type Part } from './parts.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const PARTS: readonly Part[] = ['sqlite', 'slow', 'postgres', 'postgres:all'];
+const PARTS: readonly Part[] = ['unit', 'sqlite', 'slow', 'postgres', 'rare', 'postgres:all'];
 
 const part = PARTS.find((name) => name === process.argv[2]);
 if (part === undefined) throw new Error(`usage: node test/run.ts ${PARTS.join('|')}`);

@@ -12,6 +12,7 @@ import { createClient, type Json } from '../support/client.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wait.ts';
 import { type Installed, install, ROOT } from './installed.ts';
+import { newcomerTest } from './newcomer.ts';
 
 const KEY = 'test-key-test-key-test-key';
 
@@ -20,6 +21,9 @@ before(async () => {
   installed = await install();
 });
 after(() => installed?.[Symbol.asyncDispose]());
+
+// The first one: it finds the folder as `npm install` leaves it.
+newcomerTest(() => installed);
 
 function startServer(name: string, env: Readonly<Record<string, string>> = {}) {
   return installed.start({

@@ -7,17 +7,19 @@ import { test } from 'node:test';
 import { argumentsOf, filesOf, ownFiles, type Part, repeatedFiles } from '../../parts.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const PARTS: readonly Part[] = ['sqlite', 'slow', 'postgres'];
+const PARTS: readonly Part[] = ['unit', 'sqlite', 'slow', 'postgres'];
+const RARE: readonly Part[] = ['rare', 'postgres:all'];
 
 const sorted = (files: readonly string[]): string[] => files.toSorted();
 
 test('each test file is of exactly one part', () => {
   const all = filesOf(['test/**/*.test.ts']);
   assert.ok(all.length > 300, `${all.length} files`);
-  assert.deepEqual(sorted([...PARTS, 'postgres:all' as const].flatMap(ownFiles)), all);
+  assert.deepEqual(sorted([...PARTS, ...RARE].flatMap(ownFiles)), all);
 });
 
 test('what is rare is named in full', () => {
+  assert.deepEqual(ownFiles('rare'), ['test/package/nodes.test.ts']);
   assert.deepEqual(ownFiles('postgres:all'), [
     'test/contract/postgres-15.test.ts',
     'test/postgres/faults/rarer.test.ts',
@@ -38,6 +40,16 @@ test('what runs again runs on SQLite elsewhere', () => {
 });
 
 test('no pattern of a part matches nothing', () => {
+  for (const file of [
+    'config/config',
+    'domain/delivery',
+    'engine/answers',
+    'mail/smtp',
+    'verifier/fetch',
+    'webhook/sign',
+  ]) {
+    assert.ok(ownFiles('unit').includes(`test/unit/${file}.test.ts`), file);
+  }
   for (const file of ['attacks/attacks', 'demo/docs', 'package/package', 'prove/crash', 'unit/store/move/move']) {
     assert.ok(ownFiles('slow').includes(`test/${file}.test.ts`), file);
   }
@@ -54,7 +66,7 @@ test('npm test is all parts, each with a time limit', async () => {
     scripts: Record<string, string>;
   };
   assert.equal(scripts.test, PARTS.map((part) => `npm run test:${part}`).join(' && '));
-  for (const part of [...PARTS, 'postgres:all' as const]) {
+  for (const part of [...PARTS, ...RARE]) {
     assert.equal(scripts[`test:${part}`], `node test/run.ts ${part}`);
     assert.ok(
       argumentsOf(part).some((argument) => /^--test-timeout=\d+$/.test(argument)),

@@ -1,5 +1,5 @@
 // The way of a new user: the tarball in an empty folder, and what its README says, typed line by line: a workflow deployed, its
-// error listed, forwarded and replayed.
+// error listed, forwarded and replayed. On the installation of package.test.ts: to pack and install takes as long as all of this.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -10,11 +10,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { blocksOf, headingsOf, linksOf } from '../demo/markdown.ts';
 import { freePort } from '../support/port.ts';
-import { install } from './installed.ts';
+import type { Installed } from './installed.ts';
 
-test('The README leads from the tarball to an error replayed', async () => {
-  await using installed = await install();
-  const { dir } = installed;
+export function newcomerTest(installedAt: () => Installed): void {
+  test('The README leads from the tarball to an error replayed', () => walk(installedAt().dir));
+}
+
+async function walk(dir: string): Promise<void> {
   const own = join(dir, 'node_modules/errand');
   const readme = await readFile(join(own, 'README.md'), 'utf8');
   assert.doesNotMatch(readme, /npm ci|npm run demo|ARCHITECTURE|CONTRIBUTING/, 'it is about the package');
@@ -69,4 +71,4 @@ test('The README leads from the tarball to an error replayed', async () => {
   assert.match(said, /^RangeError$/m);
   assert.match(said, /^ {2}dashboard +http:\/\/127\.0\.0\.1:\d+\/\S+ /m);
   assert.match(said, /^ℹ pass 2$\n(?:ℹ .*\n)*?^ℹ fail 0$/m);
-});
+}
