@@ -4,13 +4,15 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { after } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { openDashboard } from '../../src/http/dashboard/built.ts';
 import type { Errand } from '../support/errand.ts';
 import { programOf } from '../support/programs.ts';
 
 const WIDE = { width: 1280, height: 820 };
-const CHROMIUM = programOf('chromium', 'chromium-browser', 'google-chrome');
+/** The first one has no windows: half of the work. */
+const CHROMIUM = programOf('chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome');
 const ARGS = [
   '--no-sandbox',
   '--headless',
@@ -47,14 +49,17 @@ export interface Visit {
 }
 
 let axe: string | undefined;
+/** Of all visits of a file, each of which has a profile of its own: to start a browser takes most of a second of the processor. */
+let browser: Promise<Browser> | undefined;
+after(closeBrowser);
 
 export async function visiting(errand: Served, look: (visit: Visit) => Promise<void>): Promise<void> {
-  const browser: Browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS });
+  browser ??= chromium.launch({ executablePath: CHROMIUM, args: ARGS });
+  const context = await (await browser).newContext({
+    viewport: WIDE,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
   try {
-    const context = await browser.newContext({
-      viewport: WIDE,
-      permissions: ['clipboard-read', 'clipboard-write'],
-    });
     const page = await context.newPage();
     const [complaints, requested]: [string[], string[]] = [[], []];
     page.on('console', (line) => {
@@ -101,8 +106,15 @@ export async function visiting(errand: Served, look: (visit: Visit) => Promise<v
     assert.deepEqual(foreign, [], 'the page asks no other server for anything');
     assert.deepEqual(complaints, []);
   } finally {
-    await browser.close();
+    await context.close();
   }
+}
+
+/** Ends the browser of all visits. Tests need not call it: their file does. */
+export async function closeBrowser(): Promise<void> {
+  const opened = await browser;
+  browser = undefined;
+  await opened?.close();
 }
 
 const ARE_DIALOGS_NAMED = `[...document.querySelectorAll('[role=dialog]')].every((dialog) =>
@@ -121,8 +133,9 @@ async function inspect(page: Page, what: string, within?: readonly string[]): Pr
   await page.waitForFunction(ARE_DIALOGS_NAMED, undefined, { timeout: 5000 }).catch(() => undefined);
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(axe);
   const context = within === undefined ? 'document' : JSON.stringify({ include: within });
+  // It is not loaded into frames, and waits for each in vain: the frame of a mail runs no script.
   const { violations } = (await page.evaluate(
-    `axe.run(${context}, { resultTypes: ["violations"], preload: false })`,
+    `axe.run(${context}, { resultTypes: ["violations"], preload: false, iframes: false })`,
   )) as {
     violations: Finding[];
   };

@@ -186,6 +186,8 @@ test('an error says what its replays came to, and when its run is no longer reta
   await visiting(errand, async (visit) => {
     await visit.signIn();
     // By the browser's clock, which stayed where it was, the overview asks for more hours than there are at once.
+    await until('the overview is refused them', () => visit.complaints.length > 0);
+    await visit.page.goto('about:blank');
     visit.complaints.length = 0;
     await visit.inspectAll(`/errors/${group.id}/${errorId}`, 'is no longer retained');
     assert.equal(await visit.page.getByRole('link', { name: 'The run that failed' }).count(), 0);

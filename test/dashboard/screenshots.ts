@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { startErrand } from '../support/errand.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { type Visit, visiting } from './browser.ts';
+import { closeBrowser, type Visit, visiting } from './browser.ts';
 import { type Story, tell } from './story.ts';
 
 const DAY_MS = 86_400_000;
@@ -87,3 +87,4 @@ const story = await tell({
   },
 });
 await visiting(errand, (visit) => (process.argv[2] === 'all' ? ofAll(visit, story) : ofReadme(visit, story)));
+await closeBrowser();

@@ -9,7 +9,7 @@ import { shareErrand } from '../support/shared-errand.ts';
 
 const newErrand = shareErrand();
 
-const CHROMIUM = programOf('chromium', 'chromium-browser', 'google-chrome');
+const CHROMIUM = programOf('chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome');
 const ARGS = [
   '--no-sandbox',
   '--headless',
