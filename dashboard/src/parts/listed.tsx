@@ -70,15 +70,16 @@ export function Listed<T>({ of, title, isPage = false, head, empty, row }: Liste
 
 type MoreOf = Pick<
   UseInfiniteQueryResult<InfiniteData<unknown>>,
-  'hasNextPage' | 'fetchNextPage' | 'isFetchingNextPage' | 'isError'
+  'hasNextPage' | 'fetchNextPage' | 'isFetching' | 'isFetchingNextPage' | 'isError'
 >;
 
 /** What follows comes when its place is nearly on the screen; after a failure, when it is asked for. */
-export function More({ of: { hasNextPage, fetchNextPage, isFetchingNextPage, isError } }: { of: MoreOf }) {
+export function More({ of: { hasNextPage, fetchNextPage, isFetching, isFetchingNextPage, isError } }: { of: MoreOf }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const { current } = place;
-    if (!current || !hasNextPage || isFetchingNextPage || isError) return;
+    // Looked at again behind any request: one for the list as a whole cuts off one for the next page, maybe before that shows.
+    if (!current || !hasNextPage || isFetching || isError) return;
     const observer = new IntersectionObserver(
       ([entry]) => {
         if (entry?.isIntersecting) void fetchNextPage();
@@ -87,7 +88,7 @@ export function More({ of: { hasNextPage, fetchNextPage, isFetchingNextPage, isE
     );
     observer.observe(current);
     return () => observer.disconnect();
-  }, [hasNextPage, fetchNextPage, isFetchingNextPage, isError]);
+  }, [hasNextPage, fetchNextPage, isFetching, isError]);
   if (!hasNextPage) return null;
   return (
     <div ref={place} className="card-body">
