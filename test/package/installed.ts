@@ -143,7 +143,17 @@ function installedAt(dir: string): Omit<Installed, 'packed' | typeof Symbol.asyn
     typeCheck: async (code) => {
       await writeFile(join(dir, 'program.ts'), code);
       const types = ['--types', 'node,express', '--typeRoots', join(ROOT, 'node_modules/@types')];
-      const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', ...types, 'program.ts'];
+      const options = [
+        '--ignoreConfig',
+        '--noEmit',
+        '--strict',
+        '--module',
+        'nodenext',
+        '--target',
+        'es2024',
+        ...types,
+        'program.ts',
+      ];
       return run(TSC, options, { cwd: dir }).then(
         ({ stdout }) => stdout,
         ({ stdout }) => stdout,
