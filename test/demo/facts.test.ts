@@ -152,3 +152,25 @@ test('the sample proxies let through what the server takes, and wait as long as 
     assert.ok(of('proxy_read_timeout') * SECOND_MS > LIMITS.callerMs, path);
   }
 });
+
+test('the map of the architecture names each folder, and nothing that is not there', async () => {
+  const text = await readDocument('ARCHITECTURE.md');
+  const map = text.slice(text.indexOf('## Parts'), text.indexOf('## The way of one event'));
+  const folders = async (path: string): Promise<string[]> =>
+    (await readdir(join(ROOT, path), { withFileTypes: true })).flatMap((entry) =>
+      entry.isDirectory() ? [entry.name] : [],
+    );
+  const all = await folders('src');
+  const inner = (await Promise.all(all.map((name) => folders(`src/${name}`)))).flat();
+  const unnamed = [...all, ...inner].filter((name) => !new RegExp(`(?<![\\w-])${name}\\b`).test(map));
+  assert.deepEqual(unnamed, []);
+  const files = await readdir(join(ROOT, 'src'), { recursive: true });
+  const named = [...text.matchAll(/`([a-z][\w.-]*(?:\/[\w.-]+)+)\/?`/g)].map(([, path]) => path as string);
+  const isThere = (path: string) =>
+    [path, `${path}.ts`].some((one) => files.some((file) => `/${file}`.endsWith(`/${one}`)));
+  const outside = /^(test|dist|store\/<backend>)\b/;
+  assert.deepEqual(
+    named.filter((path) => !outside.test(path) && !isThere(path.replace(/^src\//, ''))),
+    [],
+  );
+});
