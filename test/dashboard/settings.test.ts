@@ -25,8 +25,24 @@ test('settings of the owner are changed', { skip }, async () => {
     await page.getByLabel('Mail address').fill('me@example.com');
     await page.getByLabel('Hours between digests').fill('1.5');
     await page.getByRole('checkbox', { name: /On call/ }).check();
+    // What is typed while it is being saved stays, also when the owner has been read again.
+    const saving = Promise.withResolvers<void>();
+    const isOwner = (url: URL) => url.pathname === '/v1/users/me';
+    await page.route(isOwner, async (route) => {
+      if (route.request().method() === 'PUT') await saving.promise;
+      await route.continue();
+    });
     await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByLabel('Mail address').fill('typed@example.com');
+    const again = page.waitForResponse(
+      (response) => isOwner(new URL(response.url())) && response.request().method() === 'GET',
+    );
+    saving.resolve();
+    await (await again).finished();
     await page.getByText('Saved.').waitFor();
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    assert.equal(await page.getByLabel('Mail address').inputValue(), 'typed@example.com');
+    await page.unroute(isOwner);
     const me = (await client.get('/v1/users/me')).data;
     assert.deepEqual(
       [me.name, me.email, me.digest_window_ms, me.channels],

@@ -26,7 +26,7 @@ export function SettingsPage() {
       {error && <Failed error={error} again={() => void refetch()} />}
       {me && (
         <div className="columns">
-          <Profile key={me.updated_at} me={me} />
+          <Profile key={me.id} me={me} />
           <div className="stack-16">
             <Quota />
             <Sessions />
@@ -37,13 +37,24 @@ export function SettingsPage() {
   );
 }
 
+interface Typed {
+  readonly name: string;
+  readonly email: string;
+  readonly globalId: string;
+  readonly hours: number | null;
+  readonly told: Owner['channels'];
+}
+
+function savedOf({ name, email, global_error_workflow_id: globalId, digest_window_ms: ms, channels }: Owner): Typed {
+  return { name, email: email ?? '', globalId: globalId ?? '', hours: ms / HOUR_MS, told: channels };
+}
+
 function Profile({ me }: { me: Owner }) {
   const mayChange = useMay('account');
-  const [name, setName] = useState(me.name);
-  const [email, setEmail] = useState(me.email ?? '');
-  const [globalId, setGlobalId] = useState(me.global_error_workflow_id ?? '');
-  const [hours, setHours] = useState<number | null>(me.digest_window_ms / HOUR_MS);
-  const [told, setTold] = useState(me.channels);
+  // What is typed while a change is being saved stays; what is not touched follows the server.
+  const [typed, setTyped] = useState<Partial<Typed>>({});
+  const { name, email, globalId, hours, told } = { ...savedOf(me), ...typed };
+  const put = (change: Partial<Typed>): void => setTyped((before) => ({ ...before, ...change }));
   const channels = useQuery(channelsQuery).data ?? [];
   const workflows = useQuery(workflowsQuery).data ?? [];
   const act = useAct(['me'], ['session']);
@@ -61,13 +72,18 @@ function Profile({ me }: { me: Owner }) {
   return (
     <form className="card card-body stack-16 form" onSubmit={save}>
       <fieldset className="bare stack-16" disabled={!mayChange}>
-        <TextInput label={words.name} required value={name} onChange={(typed) => setName(typed.currentTarget.value)} />
+        <TextInput
+          label={words.name}
+          required
+          value={name}
+          onChange={({ currentTarget }) => put({ name: currentTarget.value })}
+        />
         <TextInput
           label={words.email}
           description={words.emailHint}
           type="email"
           value={email}
-          onChange={(typed) => setEmail(typed.currentTarget.value)}
+          onChange={({ currentTarget }) => put({ email: currentTarget.value })}
         />
         <label className="field">
           <span>{words.globalWorkflow}</span>
@@ -75,7 +91,7 @@ function Profile({ me }: { me: Owner }) {
           <select
             className="choice is-wide"
             value={globalId}
-            onChange={({ currentTarget }) => setGlobalId(currentTarget.value)}
+            onChange={({ currentTarget }) => put({ globalId: currentTarget.value })}
           >
             {globalId === '' && <option value="">{words.noGlobal}</option>}
             {workflows.map(({ id, name: of }) => (
@@ -85,7 +101,14 @@ function Profile({ me }: { me: Owner }) {
             ))}
           </select>
         </label>
-        <NumberField label={words.digest} hint={words.digestHint} min={0} step="any" value={hours} set={setHours} />
+        <NumberField
+          label={words.digest}
+          hint={words.digestHint}
+          min={0}
+          step="any"
+          value={hours}
+          set={(given) => put({ hours: given })}
+        />
         <fieldset className="field is-group">
           <legend>{words.channels}</legend>
           {channels.length === 0 && <span className="soft">{T.channels.none}</span>}
@@ -95,7 +118,7 @@ function Profile({ me }: { me: Owner }) {
               label={of}
               hint={T.channels.kinds[kind]}
               value={told.includes(id)}
-              set={(isTold) => setTold(isTold ? [...told, id] : told.filter((one) => one !== id))}
+              set={(isTold) => put({ told: isTold ? [...told, id] : told.filter((one) => one !== id) })}
             />
           ))}
         </fieldset>
