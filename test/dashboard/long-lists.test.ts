@@ -84,6 +84,17 @@ test('a list goes on by itself, and keeps a screen of rows', { skip }, async () 
       assert.ok(rows < MOST, `${rows} rows in the page`);
       return Number(/Webhook (\d+)/.exec((await last.textContent()) ?? '')?.[1]) > 150;
     });
+    // The timer asks for the first page alone.
+    await page.evaluate('window.scrollTo(0, 0)');
+    await visit.still();
+    visit.requested.length = 0;
+    const asked = (): URLSearchParams[] =>
+      visit.requested
+        .map((url) => new URL(url))
+        .filter(({ pathname, searchParams }) => pathname === '/v1/webhooks' && !searchParams.has('include'))
+        .map(({ searchParams }) => searchParams);
+    await until('the timer asks twice', () => asked().length >= 2);
+    assert.ok(!asked().some((search) => search.has('after')), 'for no later page');
   });
 });
 

@@ -28,8 +28,6 @@ interface ListOf {
 }
 
 const PER_PAGE = 50;
-/** A list of more pages is not asked for again by itself: each of them would be a request. */
-const AGAIN_PAGES = 3;
 
 /** A listing of the interface, page by page. */
 export function listQuery<T>({ key, path, filter = {}, limit = PER_PAGE, againMs, keepsPrevious = false }: ListOf) {
@@ -42,11 +40,16 @@ export function listQuery<T>({ key, path, filter = {}, limit = PER_PAGE, againMs
     queryFn: ({ pageParam, signal }) => readPage(pageParam, signal),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => (last.isLast ? null : last.page_info.end_cursor),
-    meta: { firstPage: () => readPage(null) },
-    refetchInterval: ({ state: { data } }) =>
-      againMs !== undefined && (data?.pages.length ?? 0) <= AGAIN_PAGES ? againMs : false,
+    meta: { firstPage: () => readPage(null), againMs },
+    // Of several pages, each would be a request: `useGrownLists` asks for the first one alone.
+    refetchInterval: ({ state: { data } }) => (againMs !== undefined && isOnePage(data) ? againMs : false),
+    refetchOnWindowFocus: ({ state: { data } }) => isOnePage(data),
     placeholderData: (before) => (keepsPrevious ? before : undefined),
   });
+}
+
+function isOnePage(data: { readonly pages: readonly unknown[] } | undefined): boolean {
+  return (data?.pages.length ?? 0) <= 1;
 }
 
 const WHOLE_PAGE = 100;

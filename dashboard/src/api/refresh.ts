@@ -16,6 +16,21 @@ export async function refreshLists(client: QueryClient, name: string): Promise<v
   await Promise.all(found.map((query) => refresh(client, query)));
 }
 
+/** Those that are being asked for again. */
+const underWay = new WeakSet<Query>();
+
+/** Asks again for the lists of several pages whose time has come, each for its first page. */
+export function refreshGrown(client: QueryClient, nowMs: number): void {
+  for (const query of client.getQueryCache().findAll({ type: 'active', fetchStatus: 'idle' })) {
+    const { meta, state } = query;
+    const lastMs = Math.max(state.dataUpdatedAt, state.errorUpdatedAt);
+    const isDue = typeof meta?.againMs === 'number' && nowMs - lastMs >= meta.againMs;
+    if (!isDue || underWay.has(query) || (pagesIn(query)?.length ?? 0) < 2) continue;
+    underWay.add(query);
+    void refresh(client, query).finally(() => underWay.delete(query));
+  }
+}
+
 async function refresh(client: QueryClient, query: Query): Promise<void> {
   const { queryKey, meta } = query;
   const whole = (): Promise<void> => client.invalidateQueries({ queryKey, exact: true });

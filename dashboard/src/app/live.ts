@@ -3,11 +3,24 @@
 
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { refreshLists } from '../api/refresh.ts';
+import { refreshGrown, refreshLists } from '../api/refresh.ts';
 
 /** What comes meanwhile is shown together. */
 const GATHER_MS = 500;
 const AGAIN_MS = 5000;
+const LOOK_MS = 1000;
+
+/** Keeps lists of several pages up to date while the page is seen. */
+export function useGrownLists(): void {
+  const client = useQueryClient();
+  useEffect(() => {
+    const look = (): void => {
+      if (document.visibilityState === 'visible') refreshGrown(client, Date.now());
+    };
+    const timer = setInterval(look, LOOK_MS);
+    return () => clearInterval(timer);
+  }, [client]);
+}
 
 export function useLiveErrors(): boolean {
   const client = useQueryClient();

@@ -11,7 +11,7 @@ import { Icon, type IconName } from '../parts/icon.tsx';
 import { Toasts, toastError } from '../parts/toast.tsx';
 import { queryClient } from './client.ts';
 import { useKeys } from './keys.ts';
-import { useLiveErrors } from './live.ts';
+import { useGrownLists, useLiveErrors } from './live.ts';
 import { Live } from './live-state.ts';
 
 /** Dialogs come when they are first opened. */
@@ -45,6 +45,7 @@ export function Shell() {
   const navigate = useNavigate();
   const path = useLocation({ select: ({ pathname }) => pathname });
   const isLive = useLiveErrors();
+  useGrownLists();
   const [isHelp, setHelp] = useState(false);
   const [isMenu, setMenu] = useState(false);
   const [isPalette, setPalette] = useState(false);
