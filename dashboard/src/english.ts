@@ -40,6 +40,8 @@ export const T = {
     search: 'Search code, message, step…',
     states: { open: 'Open', muted: 'Muted', resolved: 'Resolved' } satisfies Record<GroupState, string>,
     all: 'All',
+    emitter: 'Workflow',
+    allEmitters: 'All workflows',
     sort: 'Sort',
     sorts: { last_seen: 'Last seen', count: 'Most errors' },
     live: 'Live',
@@ -311,6 +313,9 @@ export const T = {
     none: 'No webhooks yet',
     noneText: 'A webhook is an address of yours to which events are delivered, signed. Create one, then subscribe it.',
     create: 'New webhook',
+    nameOf: (emitter: string) => `Gets “${emitter}”`,
+    hearsText: (emitter: string) =>
+      `One step is left. What “${emitter}” emits is delivered to this address of yours, signed. Run the workflow again, and the delivery is on the page of the webhook; each further webhook gets every event, too.`,
     url: 'Address',
     name: 'Name',
     urlExample: 'https://example.com/hooks/errand',

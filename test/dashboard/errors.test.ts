@@ -98,6 +98,7 @@ test('an error shows by itself, and keys resolve it', { skip }, async () => {
 test('filters stand in the address', { skip }, async () => {
   await using errand = await newErrand();
   const { url } = await deploy(errand);
+  const quiet = await errand.workflow('export default () => 1;', { name: 'Quiet' });
   await fail(url, '{"bad":true,"number":1}');
   await fail(url, '{"bad":true,"number":1,"code":"OtherCode"}');
   await groupsOf(errand, 2);
@@ -116,6 +117,19 @@ test('filters stand in the address', { skip }, async () => {
     await page.getByRole('button', { name: 'Resolved' }).click();
     await page.getByText('No group matches').waitFor();
     assert.match(page.url(), /state=resolved/);
+    await page.getByRole('button', { name: 'Open', exact: true }).click();
+    const workflow = page.getByRole('combobox', { name: 'Workflow' });
+    await workflow.selectOption({ label: 'Quiet' });
+    await page.getByText('No group matches').waitFor();
+    assert.match(page.url(), new RegExp(`emitter=${quiet.id}`));
+    await visit.open('/errors?emitter=p_gone');
+    await page.getByText('No group matches').waitFor();
+    assert.equal(await workflow.inputValue(), 'p_gone');
+    await workflow.selectOption('');
+    await row(visit, 'BadOrder').waitFor();
+    assert.doesNotMatch(page.url(), /emitter/);
+    await page.setViewportSize({ width: 380, height: 800 });
+    await visit.inspect('the filters on a narrow screen');
   });
 });
 

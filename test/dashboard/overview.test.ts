@@ -14,10 +14,29 @@ const newErrand = shareErrand();
 
 test('each example is deployed by one click, and works', { skip }, async () => {
   await using errand = await newErrand();
+  await using receiver = await startReceiver();
   const { client } = errand;
   await visiting(errand, async (visit) => {
     const { page } = visit;
     await visit.signIn();
+    // The form of the next step is open, and says what for.
+    const makeWebhook = async (): Promise<void> => {
+      await page.waitForURL('**/webhooks?hears=p_*');
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('What “Pass orders on” emits is delivered').waitFor();
+      assert.equal(await dialog.getByLabel('Name').inputValue(), 'Gets “Pass orders on”');
+      await visit.inspect('the webhook of the example');
+      await dialog.getByLabel('Address').fill(receiver.url);
+      await dialog.getByRole('button', { name: 'New webhook' }).click();
+      await dialog.getByText(/whsec_/).waitFor();
+      await dialog.getByRole('button', { name: 'Done' }).click();
+      await page.waitForURL('**/webhooks');
+      await until(
+        'it is subscribed',
+        async () => (await client.get('/v1/subscriptions?via=subscription')).data.length === 1,
+      );
+      await visit.open('/');
+    };
     for (const [example, made] of [
       ['A check every minute', 'Check stock'],
       ['Pass orders on to webhooks', 'Pass orders on'],
@@ -31,6 +50,7 @@ test('each example is deployed by one click, and works', { skip }, async () => {
       }
       await page.getByRole('button', { name: `Deploy: ${example}` }).click();
       await until(made, async () => (await client.get('/v1/workflows')).data.some(({ name }: Json) => name === made));
+      if (made === 'Pass orders on') await makeWebhook();
     }
     const ofName = async (name: string): Promise<Json> => {
       const found = (await client.get('/v1/workflows')).data.find((one: Json) => one.name === name);
@@ -53,6 +73,10 @@ test('each example is deployed by one click, and works', { skip }, async () => {
       return (await client.get(`/v1/workflows/${id}/event_summaries?expand=event`)).data[0];
     });
     assert.equal(emitted.event.order.number, 1043);
+    const passing = await ofName('Pass orders on');
+    await client.post(`/v1/workflows/${passing.id}/runs`, { event: { body: { number: 1044 } } });
+    const [got] = await receiver.wait(1);
+    assert.equal(JSON.parse(String(got?.body)).order.number, 1044);
   });
 });
 

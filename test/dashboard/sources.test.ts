@@ -19,6 +19,7 @@ const FEED = `export default {
     many: { type: 'string[]', label: 'Kinds', options: ['a', 'b'], optional: true },
     token: { type: 'string', label: 'Token', secret: true, optional: true },
     every: { type: 'boolean', label: 'Every one', optional: true },
+    shop: { type: 'app', app: 'shop', label: 'Account of the shop', optional: true },
   },
   additionalProps() {
     return this.city === 'rome' ? { district: { type: 'integer', label: 'District of Rome' } } : {};
@@ -35,6 +36,15 @@ const HEARS = 'export default ({ steps }) => steps.trigger.event.body;';
 
 test('a source is deployed by a form that its props make', { skip }, async () => {
   await using errand = await newErrand();
+  await using other = await newErrand();
+  const account = (of: typeof errand, app: string, name: string): Promise<Json> =>
+    of.client.post('/v1/accounts', { app, name, fields: { token: 'hunter2' } });
+  const mine = await account(errand, 'shop', 'Mine <b>');
+  for (const [of, app] of [
+    [errand, 'chat'],
+    [other, 'shop'],
+  ] as const)
+    await account(of, app, 'Not offered');
   await visiting(errand, async (visit) => {
     const { page } = visit;
     await visit.signIn();
@@ -59,6 +69,10 @@ test('a source is deployed by a form that its props make', { skip }, async () =>
     await page.getByRole('checkbox', { name: 'b' }).check();
     await page.getByRole('checkbox', { name: /^Every one/ }).check();
     await page.getByLabel('Token').fill('s3cret');
+    const shop = page.getByLabel('Account of the shop');
+    await shop.locator('option', { hasText: 'Mine <b>' }).waitFor({ state: 'attached' });
+    assert.equal(await shop.locator('option').count(), 2, 'none, and the one account of this app and owner');
+    await shop.selectOption({ label: 'Mine <b>' });
     await visit.inspect('the form');
     await page.getByRole('button', { name: 'Deploy' }).click();
     await page.waitForURL('**/sources/dc_*');
@@ -66,6 +80,7 @@ test('a source is deployed by a form that its props make', { skip }, async () =>
     const [source] = (await errand.client.get('/v1/sources')).data;
     const { city: given, district, many, every } = source.configured_props;
     assert.deepEqual([given, district, many, every], ['rome', 7, ['b'], true]);
+    assert.equal(source.configured_props.shop.authProvisionId, mine.id);
     const headers = { 'content-type': 'application/json' };
     await fetch(source.endpoint_url, { method: 'POST', headers, body: '{"n":7}' });
     await page.getByText('<b>Order</b> 7').click();

@@ -4,6 +4,7 @@ import { sessionQuery } from '../api/session.ts';
 import { markSignedIn, mayBeSignedIn } from '../api/signed-in.ts';
 import { errorSearch } from '../errors/search.ts';
 import { noticeSearch } from '../notices/search.ts';
+import { webhookSearch } from '../webhooks/search.ts';
 import { queryClient } from './client.ts';
 import { Lost } from './lost.tsx';
 import { Shell } from './shell.tsx';
@@ -93,6 +94,7 @@ const run = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks',
+  validateSearch: webhookSearch,
   component: lazyRouteComponent(() => import('../webhooks/list.tsx'), 'WebhookList'),
 });
 

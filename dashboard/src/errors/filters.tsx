@@ -1,8 +1,10 @@
 import { Button, TextInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type RefObject, useEffect, useState } from 'react';
+import { useNamed, useNames } from '../api/names.ts';
 import { useIsLive } from '../app/live-state.ts';
 import { T } from '../english.ts';
+import { Choice } from '../parts/choice.tsx';
 import { Icon } from '../parts/icon.tsx';
 import type { ErrorSearch } from './search.ts';
 
@@ -58,6 +60,7 @@ export function Filters({ field }: { field: RefObject<HTMLInputElement | null> }
           if (event.key === 'Escape') event.currentTarget.blur();
         }}
       />
+      <EmitterChoice value={search.emitter} choose={(emitter) => put({ emitter })} />
       <Button
         size="xs"
         variant="default"
@@ -73,4 +76,19 @@ export function Filters({ field }: { field: RefObject<HTMLInputElement | null> }
       </span>
     </search>
   );
+}
+
+interface EmitterChoiceProps {
+  readonly value: string | undefined;
+  readonly choose: (emitter: string | undefined) => void;
+}
+
+/** Workflows first, then what else errors come from. One that the address names stands there, too, when it is deleted. */
+function EmitterChoice({ value, choose }: EmitterChoiceProps) {
+  const { workflows, sources, webhooks, heartbeats } = useNamed();
+  const names = useNames();
+  const ids = [workflows, sources, webhooks, heartbeats].flatMap((named) => named.map(({ id }) => id));
+  const options = value === undefined || ids.includes(value) ? ids : [value, ...ids];
+  const { emitter, allEmitters } = T.errors;
+  return <Choice label={emitter} all={allEmitters} value={value} options={options} textOf={names} choose={choose} />;
 }

@@ -9,6 +9,8 @@ export interface Example {
   readonly workflow: object;
   /** Sent to the workflow's HTTP trigger when it is deployed. */
   readonly event?: unknown;
+  /** The next step is a webhook that hears it: only a person knows its address. */
+  readonly needsWebhook?: true;
 }
 
 const CHECK_ORDER = `// Works out what an order costs. It has a mistake, on purpose: it believes that every order has a voucher.
@@ -72,13 +74,14 @@ export const EXAMPLES: readonly Example[] = [
   {
     id: 'fan-out',
     name: 'Pass orders on to webhooks',
-    text: 'Emits each order that it gets. Subscribe webhooks or other workflows to it, as many as you like.',
+    text: 'Emits each order that it gets. The next step makes a webhook that hears it, at an address of yours; each further one gets every order, too.',
     workflow: {
       name: 'Pass orders on',
       steps: [{ namespace: 'pass_on', code: FAN_OUT }],
       triggers: [{ type: 'http' }],
     },
     event: { number: 1043, customer: 'Grace' },
+    needsWebhook: true,
   },
 ];
 

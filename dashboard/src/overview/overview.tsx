@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ledgerQuery } from '../api/ledger.ts';
 import { sessionQuery } from '../api/session.ts';
@@ -63,12 +64,15 @@ function Examples() {
 
 function ExampleCards() {
   const client = useQueryClient();
+  const navigate = useNavigate();
   const [busy, setBusy] = useState<string | null>(null);
   const deploy = async (example: Example): Promise<void> => {
     setBusy(example.id);
     try {
-      await sendFirstEvent(example, await createWorkflow(example.workflow));
+      const workflow = await createWorkflow(example.workflow);
+      await sendFirstEvent(example, workflow);
       toast(T.overview.deployed);
+      if (example.needsWebhook) void navigate({ to: '/webhooks', search: { hears: workflow.id } });
     } catch (error) {
       toastError(error);
     }

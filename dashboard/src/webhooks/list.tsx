@@ -1,8 +1,10 @@
 import { Button, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { NewWebhook } from '../../../src/client/client.ts';
+import { useNames } from '../api/names.ts';
+import { createSubscription } from '../api/subscriptions.ts';
 import { createWebhook, webhooksQuery } from '../api/webhooks.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
@@ -15,6 +17,12 @@ export function WebhookList() {
   const [isMaking, setMaking] = useState(false);
   const [made, setMade] = useState<NewWebhook | null>(null);
   const canWrite = useMay('write');
+  const { hears } = useSearch({ from: '/shell/webhooks' });
+  const navigate = useNavigate({ from: '/webhooks' });
+  const close = (): void => {
+    setMaking(false);
+    void navigate({ search: {}, replace: true });
+  };
   return (
     <>
       <div className="page-head">
@@ -45,23 +53,40 @@ export function WebhookList() {
           <Empty icon="webhooks" title={T.webhooks.none} text={T.webhooks.noneText} command={T.webhooks.command} />
         }
       />
-      {isMaking && <Create close={() => setMaking(false)} done={setMade} />}
+      {(isMaking || (hears !== undefined && canWrite)) && (
+        <Create key={hears} hears={hears} close={close} done={setMade} />
+      )}
       {made?.secret && <SecretDialog secret={made.secret} text={T.webhooks.created} close={() => setMade(null)} />}
     </>
   );
 }
 
-function Create({ close, done }: { close: () => void; done: (webhook: NewWebhook) => void }) {
+interface CreateProps {
+  /** The workflow or source that it is to hear. */
+  readonly hears: string | undefined;
+  readonly close: () => void;
+  readonly done: (webhook: NewWebhook) => void;
+}
+
+function Create({ hears, close, done }: CreateProps) {
   const client = useQueryClient();
   const [url, setUrl] = useState('');
-  const [name, setName] = useState('');
+  const names = useNames();
+  const emitter = hears === undefined ? undefined : names(hears);
+  const [typed, setName] = useState<string>();
+  const name = typed ?? (emitter === undefined ? '' : T.webhooks.nameOf(emitter));
   const create = async (): Promise<void> => {
     const webhook = await createWebhook({ url, ...(name === '' ? {} : { name }) });
-    await client.invalidateQueries({ queryKey: ['webhooks'] });
+    // The secret is shown whatever follows: it is nowhere to be read again.
     done(webhook);
+    await client.invalidateQueries({ queryKey: ['webhooks'] });
+    if (hears === undefined) return;
+    await createSubscription({ emitter_id: hears, listener_id: webhook.id });
+    await client.invalidateQueries({ queryKey: ['subscriptions'] });
   };
   return (
     <FormDialog title={T.webhooks.create} submit={T.webhooks.create} run={create} close={close} isReady={url !== ''}>
+      {emitter !== undefined && <p className="soft">{T.webhooks.hearsText(emitter)}</p>}
       <TextInput
         label={T.webhooks.url}
         type="url"
