@@ -588,7 +588,7 @@ export interface ErrorRecordWhole {
   /** False: the record of that run went with the retention of the server, and its address answers 404; the error is kept longer. Null: no run failed. */
   readonly run_retained: boolean | null;
   readonly receipts: readonly Receipt[];
-  /** `told`: a listener’s run succeeded, or a mail, webhook or request went out. `under_way`: one of them is not over. `counted`: its mail was withheld, and a digest counts it. `failed`: all failed or were given up. `withheld`: every listener was left out. `no_listener`: there was none. */
+  /** `told`: a listener’s run succeeded, or a mail, webhook, request or notice to a channel went out. `under_way`: one of them is not over. `counted`: its mail was withheld, or the next notice of its group is due later, and a digest counts it. `failed`: all failed or were given up. `withheld`: every listener was left out. `no_listener`: there was none. */
   readonly told: "told" | "under_way" | "counted" | "failed" | "withheld" | "no_listener";
   /** Replays of it and retries of its run, newest first; at most 100. */
   readonly replays: readonly Replay[];
@@ -745,7 +745,7 @@ export interface FoundError {
   readonly run_retained: boolean | null;
   /** The delivery that was given up (`dl_…`); null for a run. */
   readonly delivery_id: string | null;
-  /** `told`: a listener’s run succeeded, or a mail, webhook or request went out. `under_way`: one of them is not over. `counted`: its mail was withheld, and a digest counts it. `failed`: all failed or were given up. `withheld`: every listener was left out. `no_listener`: there was none. */
+  /** `told`: a listener’s run succeeded, or a mail, webhook, request or notice to a channel went out. `under_way`: one of them is not over. `counted`: its mail was withheld, or the next notice of its group is due later, and a digest counts it. `failed`: all failed or were given up. `withheld`: every listener was left out. `no_listener`: there was none. */
   readonly told: "told" | "under_way" | "counted" | "failed" | "withheld" | "no_listener";
   /** The newest replay of it, or retry of its run; null when there is none. */
   readonly replay: Replay | null;

@@ -1,19 +1,19 @@
-// Whether a listener was told of an error: judged by the runs, deliveries and mails that it caused.
+// Whether a listener or a channel was told of an error: judged by the runs, deliveries, mails and notices that it caused.
 
 import type { DeliveryState } from '../delivery/delivery.ts';
 import type { RunState } from '../run/run.ts';
 
 /**
- * `told`: a listener's run succeeded, or a mail, webhook or request went out. `under_way`: one of them is not over. `counted`: its
- * mail was withheld, and a digest counts it. `failed`: all failed, were given up or cancelled. `withheld`: every listener was left
+ * `told`: a listener's run succeeded, or a mail, webhook, request or notice went out. `under_way`: one of them is not over. `counted`:
+ * its mail was withheld, or a notice of its group is due later, and a digest counts it. `failed`: all failed, were given up or cancelled. `withheld`: every listener was left
  * out. `no_listener`: there was none.
  */
 export const TOLD = ['told', 'under_way', 'counted', 'failed', 'withheld', 'no_listener'] as const;
 export type Told = (typeof TOLD)[number];
 
-/** A run, delivery or withheld listener of an error, or of what such a run sent. */
+/** A run, delivery, notice or withheld listener of an error, or of what such a run sent. */
 export interface Telling {
-  readonly state: RunState | DeliveryState | 'withheld';
+  readonly state: RunState | DeliveryState | 'withheld' | 'counted';
   /** The number of a run. */
   readonly run: number | null;
   /** The run that sent it; null: the error itself caused it. */
@@ -35,6 +35,7 @@ export function toldBy(tellings: readonly Telling[]): Told {
 function stateOf({ state, sentBy }: Telling): Told {
   if (GOOD.has(state)) return 'told';
   if (BAD.has(state)) return 'failed';
+  if (state === 'counted') return 'counted';
   if (state !== 'withheld') return 'under_way';
   return sentBy === null ? 'withheld' : 'counted';
 }

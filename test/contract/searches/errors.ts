@@ -4,7 +4,8 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { REPLAY } from '../../../src/domain/emission.ts';
 import { replayOf, retryOf } from '../../../src/domain/errors/replay.ts';
-import { LIMITS, MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
+import { HOUR_MS, LIMITS, MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
+import { type Notice, noticeEmission } from '../../../src/domain/notices/notice.ts';
 import type { PageQuery } from '../../../src/store/contract/records.ts';
 import type { ErrorSearch } from '../../../src/store/contract/search.ts';
 import {
@@ -167,6 +168,30 @@ export function searchesContract(harness: Harness): void {
       deepEqual(await ofWorkflow({ told: false }), [failing, counted]);
       deepEqual(await ofWorkflow({ told: 'failed' }), [failing]);
       deepEqual(await errorsOf(stage, { told: 'counted' }), [counted]);
+    });
+
+    it('counts notices to channels among what told of it', async () => {
+      await using stage = await Stage.open(harness);
+      const { owner, store } = stage;
+      const workflow = await stage.workflow({ settings: { notify: false, channels: ['ch_0000000000000001'] } });
+      const told = async (entry: number) => (await store.outcomeOfError(owner.id, entry)).told;
+      const first = await stage.failure(workflow, 'A');
+      equal(await told(first), 'withheld', 'no notice is made yet');
+      const notice = only(await store.takeNotices(9));
+      const { id: groupId, lastEntry } = notice.group;
+      const to = { ownerId: owner.id, channelId: 'ch_0000000000000001', groupId, sequence: 1, lastEntry };
+      const { claims } = await store.append(noticeEmission({ kind: 'error', group_id: groupId } as Notice, to), all());
+      equal(await told(first), 'under_way', 'its notice is being sent');
+      await store.endNotice(notice, HOUR_MS);
+      const counted = await stage.failure(workflow, 'A');
+      equal(await told(counted), 'counted');
+      await stage.delivered(only(claims.deliveries));
+      equal(await told(first), 'told');
+      equal(await told(counted), 'counted', 'the next notice tells of it');
+      const other = await stage.failure(workflow, 'B');
+      deepEqual(await errorsOf(stage, { told: true }), [first]);
+      deepEqual(await errorsOf(stage, { told: 'counted' }), [counted]);
+      deepEqual(await errorsOf(stage, { told: 'withheld' }), [other]);
     });
 
     it('tells its replays, and picks by them', async () => {

@@ -14,7 +14,7 @@ import { listedMessage, runIdOf } from './runs.ts';
 
 export const TOLD_STATE = oneOf(
   TOLD,
-  '`told`: a listener’s run succeeded, or a mail, webhook or request went out. `under_way`: one of them is not over. `counted`: its mail was withheld, and a digest counts it. `failed`: all failed or were given up. `withheld`: every listener was left out. `no_listener`: there was none.',
+  '`told`: a listener’s run succeeded, or a mail, webhook, request or notice to a channel went out. `under_way`: one of them is not over. `counted`: its mail was withheld, or the next notice of its group is due later, and a digest counts it. `failed`: all failed or were given up. `withheld`: every listener was left out. `no_listener`: there was none.',
 );
 
 export const REPLAY = Type.Object(

@@ -10,10 +10,13 @@ import type { ErrorReplay } from '../../contract/search.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { ALL_DELIVERIES, ALL_RUNS, type LogReader } from '../log-tables.ts';
 import { madeBy } from '../replays/last-replays.ts';
+import { noticedOf } from './noticed.ts';
 
 /** Emissions of runs that nothing subscribes to: mails and requests. */
 export const SENT = raw(`('${EMAIL}', '${HTTP}')`);
 const REPLAYS = raw(`'${REPLAY}'`);
+/** The global error workflow may still get what waits for its subscribers. */
+const WITHHELD = raw("CASE WHEN due_at_ms IS NULL THEN 'withheld' ELSE 'queued' END");
 const NONE = raw('CAST (NULL AS BIGINT)');
 
 /** The numbers of an error that say what it is of. */
@@ -25,17 +28,27 @@ export interface ErrorNumbers {
   readonly groupId: string | null;
 }
 
-/** Returns, by entry, whether a listener was told. One statement, so that no run is missed that moves between two tables. */
-export async function toldOf({ database }: LogReader, entries: readonly number[]): Promise<(entry: number) => Told> {
-  const tellings = Map.groupBy(entries.length === 0 ? [] : await readTellings(), ({ root }) => root);
-  return (entry) => toldBy(tellings.get(entry) ?? []);
+/**
+ * Returns, by error, whether a listener or a channel was told. Runs and deliveries are read in one statement, so that none is missed
+ * that moves between two tables.
+ */
+export async function toldOf(
+  log: LogReader,
+  errors: readonly Pick<ErrorNumbers, 'entry' | 'groupId'>[],
+): Promise<(error: Pick<ErrorNumbers, 'entry' | 'groupId'>) => Told> {
+  const { database } = log;
+  const entries = errors.map(({ entry }) => entry);
+  if (entries.length === 0) return () => 'no_listener';
+  const [read, noticed] = await Promise.all([readTellings(), noticedOf(log, errors)]);
+  const tellings = Map.groupBy(read, ({ root }) => root);
+  return (error) => toldBy([...(tellings.get(error.entry) ?? []), ...noticed(error)]);
 
   async function readTellings(): Promise<(Telling & { root: number })[]> {
     const roots = isAmongNumbers(entries);
     const rows = await database.all(sql`SELECT entry AS root, run, ${NONE} AS sent_by, state
         FROM ${ALL_RUNS} AS runs WHERE entry ${roots}
       UNION ALL SELECT entry, ${NONE}, ${NONE}, state FROM ${ALL_DELIVERIES} AS deliveries WHERE entry ${roots}
-      UNION ALL SELECT entry, ${NONE}, ${NONE}, 'withheld' FROM withheld WHERE entry ${roots}
+      UNION ALL SELECT entry, ${NONE}, ${NONE}, ${WITHHELD} FROM withheld WHERE entry ${roots}
       UNION ALL SELECT runs.entry, ${NONE}, runs.run, deliveries.state FROM ${ALL_RUNS} AS runs
         JOIN emissions ON emissions.cause_run = runs.run AND emissions.name IN ${SENT}
         JOIN ${ALL_DELIVERIES} AS deliveries ON deliveries.entry = emissions.entry WHERE runs.entry ${roots}

@@ -45,12 +45,12 @@ export function errorSearches(log: LogReader): Pick<SearchStore, 'searchErrors' 
       if (!row) return { replays: [], told: 'no_listener', causeRun: null, isRunRetained: false };
       const error = toNumbers(row, ownerId);
       const [told, replays, isRetained] = await Promise.all([
-        toldOf(log, [entry]),
+        toldOf(log, [error]),
         replaysOf(log, [error], SHOWN_REPLAYS),
         retainedRunsOf(log, [error]),
       ]);
       const { causeRun } = error;
-      return { replays: replays(error), told: told(entry), causeRun, isRunRetained: isRetained(error) };
+      return { replays: replays(error), told: told(error), causeRun, isRunRetained: isRetained(error) };
     },
   };
 }
@@ -135,10 +135,9 @@ class Searching {
     });
     if (ofDetail.length === 0) return [];
     const errors = ofDetail.map(({ head }) => head);
-    const entries = errors.map(({ entry }) => entry);
-    const [told, replays] = await Promise.all([toldOf(this.#log, entries), replaysOf(this.#log, errors)]);
+    const [told, replays] = await Promise.all([toldOf(this.#log, errors), replaysOf(this.#log, errors)]);
     const meant = ofDetail
-      .map(({ head, detail }) => ({ head, detail, told: told(head.entry), replays: replays(head) }))
+      .map(({ head, detail }) => ({ head, detail, told: told(head), replays: replays(head) }))
       .filter((error) => this.#isMeant(error));
     return this.#whole(meant);
   }
