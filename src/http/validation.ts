@@ -166,6 +166,8 @@ function expectation(schema: TSchema): string {
   switch (shape.type) {
     case 'integer':
       return `a whole number${range(shape.minimum, shape.maximum, '')}`;
+    case 'number':
+      return `a number${range(shape.minimum, shape.maximum, '')}`;
     case 'string':
       return `a string${range(shape.minLength, shape.maxLength, ' characters')}`;
     case 'array':

@@ -198,7 +198,7 @@ test('bad orders are refused by name', async () => {
     [{ error_ids: ids, since: 0 }, 400, 'since'],
     [{ ...group, since: 5, until: 5 }, 400, 'until'],
     [{ ...group, since: 'yesterday' }, 400, 'since'],
-    [{ ...group, rate: 0 }, 400, 'rate'],
+    [{ ...group, rate: 0 }, 400, 'rate must be a number from 0.001 to 1000'],
     [{ ...group, rate: 1e9 }, 400, 'rate'],
     [{ ...group, canary: -1 }, 400, 'canary'],
     [{ ...group, canary: 1.5 }, 400, 'canary'],

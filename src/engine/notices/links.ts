@@ -27,7 +27,12 @@ interface LinkActs {
     id: string,
     change: { readonly status: GroupOrder },
   ) => Promise<ErrorGroup>;
-  readonly replay: (ownerId: string, emitterId: string, entry: number, edited: null) => Promise<Appended>;
+  readonly replay: (
+    ownerId: string,
+    emitterId: string,
+    entry: number,
+    how: { readonly edited: null; readonly isOnce: true },
+  ) => Promise<Appended>;
 }
 
 const MAC_BYTES = 18;
@@ -67,7 +72,8 @@ export function createLinkActions({ store, shown, clock }: LinkDeps, acts: LinkA
     if (action === 'replay') {
       if (!hasReplay(emitterId))
         throw new Refusal('impossible', 'Errors of webhooks and heartbeats cannot be replayed');
-      await acts.replay(ownerId, emitterId, lastEntry, null);
+      // A form is sent twice by a double click, and a link is opened by several readers of a mail.
+      await acts.replay(ownerId, emitterId, lastEntry, { edited: null, isOnce: true });
     } else {
       await acts.updateErrorGroup(ownerId, id, { status: orderOf(action, clock.nowMs()) });
     }

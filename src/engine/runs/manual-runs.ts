@@ -4,7 +4,7 @@ import { directEmission, type Emission, ERRORS } from '../../domain/emission.ts'
 import { emissionOfReplay, isRedacted, isReported, REDACTED, whyNotAgain } from '../../domain/errors/replay.ts';
 import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import type { RunState } from '../../domain/run/run.ts';
+import { isOver, type RunState } from '../../domain/run/run.ts';
 import type { Appended, Store } from '../../store/contract/store.ts';
 import type { Emit } from '../accept/emit.ts';
 import type { Waiters } from '../accept/waiters.ts';
@@ -42,11 +42,12 @@ export function createManualRuns(deps: ManualRunDeps) {
     };
   }
 
+  /** Runs the event of an error again, or `edited` instead. `isOnce`: not when it was run again before, or is. */
   async function replay(
     ownerId: string,
     listenerId: string,
     entry: number,
-    edited: Uint8Array | null,
+    { edited, isOnce = false }: { readonly edited: Uint8Array | null; readonly isOnce?: boolean },
   ): Promise<Appended> {
     const error = await store.getEmission(ownerId, entry);
     if (!error || error.name !== ERRORS || error.emitterId !== listenerId || error.originalStart === null) {
@@ -65,12 +66,13 @@ export function createManualRuns(deps: ManualRunDeps) {
     }
     const { causeRun } = error;
     // Under the lock on the error: an operation that comes to it later follows this run, and none runs the event beside it.
-    const isBeside = edited === null && causeRun !== null && { unlessReplayed: { entry, causeRun, byOperation: true } };
+    const byOperation = !isOnce;
+    const isBeside = edited === null && causeRun !== null && { unlessReplayed: { entry, causeRun, byOperation } };
     const { appended } = await emit(emissionOfReplay(error, edited), { ...isBeside });
     const { lastReplay } = appended;
     if (!lastReplay) return appended;
-    const why = `${whyNotAgain(lastReplay)}: replay it when that run is over, or cancel it`;
-    throw new Refusal('conflict', `error ${recordId(entry)} is not replayed: ${why}`);
+    const what = isOver(lastReplay.state) ? '' : ': replay it when that run is over, or cancel it';
+    throw new Refusal('conflict', `error ${recordId(entry)} is not replayed: ${whyNotAgain(lastReplay)}${what}`);
   }
 
   async function mustBeNoHook({ ownerId, causeRun, entry }: Emission): Promise<void> {

@@ -110,6 +110,21 @@ test('a POST mutes, resolves and replays, each in the audit log', async () => {
   ok(!JSON.stringify(data).includes(signature), 'the log does not let its readers act');
 });
 
+test('a replay by a link runs an event once, however often it is confirmed', async () => {
+  await using errand = await startErrand();
+  await using receiver = await startReceiver();
+  const { workflow, link } = await told(errand, receiver);
+  const steps = [{ namespace: 'step', code: 'export default () => 1;' }];
+  await errand.client.put(`/v1/workflows/${workflow.id}`, { steps });
+  const clicked = await Promise.all([1, 2, 3].map(() => open(`${link}/replay`, 'POST')));
+  deepEqual(clicked.map(({ status }) => status).toSorted(), [200, 409, 409]);
+  await errand.settled();
+  const again = await open(`${link}/replay`, 'POST');
+  equal(again.status, 409);
+  match(await again.text(), /is not replayed: its event was run again by r_\w+ \(succeeded\)/);
+  equal((await errand.client.get(`/v1/workflows/${workflow.id}/runs`)).page_info.total_count, 2);
+});
+
 test('a link that is forged or of another group does nothing', async () => {
   await using errand = await startErrand();
   await using receiver = await startReceiver();

@@ -116,6 +116,6 @@ function addReplay(app: App, { actions, maxBodyBytes }: HttpDeps, { noun, path, 
     if (!params.id.startsWith(prefix)) throw notFound(noun, params.id);
     const entry = found(entryOf(params.record_id), 'error', params.record_id);
     const edited = eventOf(request, maxBodyBytes) ?? null;
-    return { data: startedToWire(await actions.replay(caller.ownerId, params.id, entry, edited)) };
+    return { data: startedToWire(await actions.replay(caller.ownerId, params.id, entry, { edited })) };
   });
 }
