@@ -35,6 +35,14 @@ export interface DigestWindow {
   readonly repeats: number;
 }
 
+/** Returns the group of errors that a key is of, if it is of one. */
+export function groupOfKey(digestKey: string): string {
+  return digestKey.split(' ')[1] ?? '';
+}
+
+/** Why a mail was neither sent nor counted. */
+export const MUTED_MAIL = 'its group of errors is muted';
+
 /** Says why a mail was counted and not sent. */
 export function whyCounted({ closesAtMs, repeats }: Omit<DigestWindow, 'openedAtMs'>): string {
   const closes = new Date(closesAtMs).toISOString();

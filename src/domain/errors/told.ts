@@ -6,14 +6,14 @@ import type { RunState } from '../run/run.ts';
 /**
  * `told`: a listener's run succeeded, or a mail, webhook, request or notice went out. `under_way`: one of them is not over. `counted`:
  * its mail was withheld, or a notice of its group is due later, and a digest counts it. `failed`: all failed, were given up or cancelled. `withheld`: every listener was left
- * out. `no_listener`: there was none.
+ * out, or its mail was, since its group is muted. `no_listener`: there was none.
  */
 export const TOLD = ['told', 'under_way', 'counted', 'failed', 'withheld', 'no_listener'] as const;
 export type Told = (typeof TOLD)[number];
 
 /** A run, delivery, notice or withheld listener of an error, or of what such a run sent. */
 export interface Telling {
-  readonly state: RunState | DeliveryState | 'withheld' | 'counted';
+  readonly state: RunState | DeliveryState | 'withheld' | 'counted' | 'muted';
   /** The number of a run. */
   readonly run: number | null;
   /** The run that sent it; null: the error itself caused it. */
@@ -36,6 +36,7 @@ function stateOf({ state, sentBy }: Telling): Told {
   if (GOOD.has(state)) return 'told';
   if (BAD.has(state)) return 'failed';
   if (state === 'counted') return 'counted';
+  if (state === 'muted') return 'withheld';
   if (state !== 'withheld') return 'under_way';
   return sentBy === null ? 'withheld' : 'counted';
 }

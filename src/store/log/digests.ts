@@ -9,14 +9,14 @@ import { writeEmission } from './write-emission.ts';
 /** Windows that one transaction closes. */
 export const DIGESTS_PER_STEP = 100;
 
-/** Closes the windows that are over. A window with repeats sends its mail, and opens the next one. */
+/** Closes the windows that are over. A window with repeats sends its mail, and opens the next one; that of a muted group sends none. */
 export function closeDigests(log: LogWriter): Claims {
   for (const digest of log.closedDigests()) closeDigest(log, digest);
   return log.claims;
 }
 
-function closeDigest(log: LogWriter, { ownerId, digestKey, window, newest }: ClosedDigest): void {
-  if (newest === null || countedIn(digestKey, window) === 0) {
+function closeDigest(log: LogWriter, { ownerId, digestKey, window, newest, isMuted }: ClosedDigest): void {
+  if (newest === null || isMuted || countedIn(digestKey, window) === 0) {
     log.endDigest(ownerId, digestKey);
     return;
   }

@@ -189,8 +189,9 @@ export interface NewGroup {
 
 /** Windows in which repeats of a notice are counted. */
 export interface DigestStore {
-  /** Returns the open window, or null. */
+  /** Returns the open window, or null; once it was read, it is known whether the group of the key is muted. */
   digestWindow(ownerId: string, digestKey: string): DigestWindow | null;
+  isGroupMuted(ownerId: string, digestKey: string): boolean;
   openDigest(digest: OpenedDigest): void;
   countInDigest(ownerId: string, digestKey: string, newestEntry: number): void;
   /** Returns some of the windows that are over. */
@@ -207,12 +208,11 @@ export interface OpenedDigest {
   readonly newestEntry: number;
 }
 
-export interface ClosedDigest {
-  readonly ownerId: string;
-  readonly digestKey: string;
+export interface ClosedDigest extends Pick<OpenedDigest, 'ownerId' | 'digestKey'> {
   readonly window: DigestWindow;
   /** Null: retention has deleted it. */
   readonly newest: Emission | null;
+  readonly isMuted: boolean;
 }
 
 /** Emissions that wait until they are due. */

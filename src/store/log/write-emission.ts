@@ -2,7 +2,13 @@
 // recordAttempt, fireTrigger, rescue and closeDigests all call it.
 
 import { MAIL } from '../../domain/delivery/delivery.ts';
-import { type DigestWindow, groupsKeyOf, isMailedAtOnce, whyCounted } from '../../domain/delivery/digest.ts';
+import {
+  type DigestWindow,
+  groupsKeyOf,
+  isMailedAtOnce,
+  MUTED_MAIL,
+  whyCounted,
+} from '../../domain/delivery/digest.ts';
 import { closedStateOf } from '../../domain/delivery/progress.ts';
 import { maySendAtOnce } from '../../domain/delivery/queue-state.ts';
 import { type Emission, ERRORS, type NewEmission } from '../../domain/emission.ts';
@@ -156,12 +162,16 @@ export function writeFailure(log: LogWriter, failed: Parameters<typeof failureOf
   return { entry: emission.entry, code: fault.code };
 }
 
-/** Counts a repeat of a notice instead of sending it. Returns the reason; null: the mail is to be sent, and opens a window. */
+/**
+ * Counts a repeat of a notice instead of sending it, and leaves out one of a muted group. Returns the reason; null: the mail is to be
+ * sent, and opens a window.
+ */
 function countRepeat(log: LogWriter, { ownerId, digestKey, entry }: Emission): string | null {
   if (digestKey === null) return null;
   const groupsKey = groupsKeyOf(digestKey);
   // A window that is over but not yet closed still counts. Both are read first: Postgres locks them together then.
   const [window, groups] = [log.digestWindow(ownerId, digestKey), log.digestWindow(ownerId, groupsKey)];
+  if (log.isGroupMuted(ownerId, digestKey)) return MUTED_MAIL;
   if (window) return countIn({ ownerId, digestKey, window });
   if (groups && !isMailedAtOnce(groups)) return countIn({ ownerId, digestKey: groupsKey, window: groups });
   const windowMs = log.owner(ownerId)?.digestWindowMs ?? 0;

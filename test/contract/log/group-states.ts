@@ -2,8 +2,10 @@
 
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { MAIL } from '../../../src/domain/delivery/delivery.ts';
+import { MUTED_MAIL } from '../../../src/domain/delivery/digest.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/domain/limits.ts';
-import { all, type Harness, only, START_MS, timesInTurn } from '../fixtures.ts';
+import { all, type Harness, mail, only, START_MS, succeeded, timesInTurn } from '../fixtures.ts';
 import { Stage } from '../stage.ts';
 import { change, fail, groups, muted, oneGroup, order, redeployed, stateOf, whole } from './grouping.ts';
 
@@ -20,6 +22,31 @@ export function groupStatesContract(harness: Harness): void {
       const { deploymentId } = workflow;
       deepEqual(now.reopened, { from: 'resolved', by: 'error', atMs: stage.clock.ms, entry, deploymentId });
       deepEqual([now.state, now.count], ['open', 2]);
+    });
+
+    it('keeps mails back while it is muted', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await stage.workflow();
+      const mailed = async (): Promise<number> =>
+        (await stage.store.listDeliveries({ ownerId: stage.owner.id, listenerId: MAIL }, { limit: 1 })).totalCount;
+      const failAndMail = async (): Promise<number> => {
+        const entry = await fail(stage, workflow);
+        await stage.end(only(await stage.claim(1, stage.global.id)), succeeded({ outgoing: [mail('failed')] }));
+        return entry;
+      };
+      await timesInTurn(2, failAndMail);
+      await order(stage, only(await groups(stage)), muted({ untilMs: stage.clock.nowMs() + 2 * DAY_MS }));
+      const error = await failAndMail();
+      const receipts = await stage.store.receipts(stage.owner.id, error);
+      equal(receipts.find(({ listenerId }) => listenerId === MAIL)?.reason, MUTED_MAIL);
+      equal((await stage.store.outcomeOfError(stage.owner.id, error)).told, 'withheld');
+      stage.clock.advance(DAY_MS);
+      deepEqual((await stage.store.closeDigests(all())).deliveries, [], 'of the repeat before it, either');
+      await failAndMail();
+      equal(await mailed(), 1);
+      stage.clock.advance(DAY_MS);
+      await failAndMail();
+      equal(await mailed(), 2, 'the mute is over');
     });
 
     it('stays resolved until the next deployment has it', async () => {

@@ -46,6 +46,8 @@ export interface PlannedDigest {
   repeats: number;
   newestEntry: number;
   isNew: boolean;
+  /** The group that it is of is muted. */
+  readonly isMuted: boolean;
 }
 
 export class BatchPlanner {
@@ -242,6 +244,7 @@ export class BatchPlanner {
       repeats: number(row, 'repeats'),
       newestEntry: 0,
       isNew: flag(row, 'is_new'),
+      isMuted: flag(row, 'is_muted'),
     };
     this.digests.set(key, digest);
     return digest;

@@ -35,7 +35,7 @@ import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import type { DigestNeed, EarlierTries, Needs, QueueNeed } from './batch-needs.ts';
 import { leaseKey, Misses, pairKey, tickKey } from './batch-needs.ts';
-import { readOverDigests, takeDueLater } from './due-rows.ts';
+import { isMutedOf, readOverDigests, takeDueLater } from './due-rows.ts';
 import { takeKeys } from './idempotency-keys.ts';
 import { QUEUE_COLUMNS, type QueueRow, toQueueRow } from './listener-queue.ts';
 
@@ -273,15 +273,17 @@ export class Reads {
       this.nowMs,
     );
     const rows = await this.#tx.query(
-      `SELECT d.owner_id, d.digest_key, d.opened_at_ms, d.closes_at_ms, d.repeats, d.newest_entry = 0 AS is_new
+      `SELECT d.owner_id, d.digest_key, d.opened_at_ms, d.closes_at_ms, d.repeats, d.newest_entry = 0 AS is_new,
+          ${isMutedOf('d.digest_key', '$3')} AS is_muted
         FROM unnest($1::text[], $2::text[]) AS u (o, k)
         JOIN digests AS d ON d.owner_id = u.o AND d.digest_key = u.k
         WHERE d.owner_id = ANY($1::text[]) AND d.digest_key = ANY($2::text[]) ORDER BY d.owner_id, d.digest_key FOR UPDATE OF d`,
       owners,
       keys,
+      this.nowMs,
     );
     for (const { ownerId, digestKey } of needs) {
-      const none = { opened_at_ms: this.nowMs, closes_at_ms: this.nowMs, repeats: 0, is_new: true };
+      const none = { opened_at_ms: this.nowMs, closes_at_ms: this.nowMs, repeats: 0, is_new: true, is_muted: false };
       this.digests.set(pairKey(ownerId, digestKey), none);
     }
     for (const row of rows) this.digests.set(pairKey(text(row, 'owner_id'), text(row, 'digest_key')), row);

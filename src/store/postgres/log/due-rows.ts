@@ -7,10 +7,17 @@ import { number } from '../../rows/cells.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 
+/** Returns whether the group that the key of a digest is of is muted, as SQL. */
+export function isMutedOf(key: 'digest_key' | 'd.digest_key', nowMs: '$1' | '$3'): string {
+  return `EXISTS (SELECT 1 FROM error_groups AS g WHERE g.id = split_part(${key}, ' ', 2) AND g.state = 'muted'
+    AND NOT coalesce(g.until_ms <= ${nowMs}::bigint, false))`;
+}
+
 /** Locks and returns some of the digests whose window is over, each with its newest mail, if that is kept. */
 export async function readOverDigests(tx: Tx, nowMs: number): Promise<Row[]> {
   const over = await tx.query(
-    `SELECT owner_id AS digest_owner, digest_key AS over_key, opened_at_ms, closes_at_ms, repeats, newest_entry
+    `SELECT owner_id AS digest_owner, digest_key AS over_key, opened_at_ms, closes_at_ms, repeats, newest_entry,
+        ${isMutedOf('digest_key', '$1')} AS is_muted
       FROM digests WHERE closes_at_ms <= $1::bigint ORDER BY owner_id, digest_key LIMIT ${DIGESTS_PER_STEP}
       FOR UPDATE SKIP LOCKED`,
     nowMs,

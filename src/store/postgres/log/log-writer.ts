@@ -31,7 +31,7 @@ import {
   type RunQueue,
 } from '../../log/port.ts';
 import { parseAnswer } from '../../rows/answers.ts';
-import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
+import { flag, number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { NOT_OF_SOURCES } from '../../rows/emission-cells.ts';
 import { toEmission } from '../../rows/log-rows.ts';
 import { asKept } from '../../seal/sealed-requests.ts';
@@ -261,9 +261,13 @@ export class PlannedLogWriter implements LogWriter {
     return digest === undefined || digest.isNew ? null : digest;
   }
 
+  isGroupMuted(ownerId: string, digestKey: string): boolean {
+    return this.planner.digests.get(pairKey(ownerId, digestKey))?.isMuted ?? false;
+  }
+
   openDigest(opened: OpenedDigest): void {
     const key = pairKey(opened.ownerId, opened.digestKey);
-    this.planner.digests.set(key, { ...opened, repeats: 0, isNew: false });
+    this.planner.digests.set(key, { ...opened, repeats: 0, isNew: false, isMuted: false });
   }
 
   countInDigest(ownerId: string, digestKey: string, newestEntry: number): void {
@@ -287,6 +291,7 @@ export class PlannedLogWriter implements LogWriter {
         repeats: number(row, 'repeats'),
       },
       newest: row.entry === null ? null : toEmission(row, this.planner.core),
+      isMuted: flag(row, 'is_muted'),
     }));
     return rows.filter(({ ownerId, digestKey }) => !this.planner.digests.has(pairKey(ownerId, digestKey)));
   }

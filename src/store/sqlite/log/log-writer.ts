@@ -1,6 +1,6 @@
 // SQLite's LogWriter: writes each row at once, within the transaction of the batch.
 
-import type { DigestWindow } from '../../../domain/delivery/digest.ts';
+import { type DigestWindow, groupOfKey } from '../../../domain/delivery/digest.ts';
 import type { Emission, NewEmission } from '../../../domain/emission.ts';
 import type { GroupedError } from '../../../domain/errors/group.ts';
 import type { Replay } from '../../../domain/errors/replay.ts';
@@ -261,6 +261,11 @@ export class SqliteLogWriter implements LogWriter {
     return row ? toDigestWindow(row) : null;
   }
 
+  isGroupMuted(_ownerId: string, digestKey: string): boolean {
+    const group = this.core.writer.get('SELECT state, until_ms FROM error_groups WHERE id = ?', groupOfKey(digestKey));
+    return group?.state === 'muted' && (numberOrNull(group, 'until_ms') ?? Infinity) > this.nowMs;
+  }
+
   openDigest({ ownerId, digestKey, openedAtMs, closesAtMs, newestEntry }: OpenedDigest): void {
     this.core.writer.run(
       `INSERT OR REPLACE INTO digests (owner_id, digest_key, opened_at_ms, closes_at_ms, repeats, newest_entry)
@@ -287,6 +292,7 @@ export class SqliteLogWriter implements LogWriter {
         ownerId: text(row, 'owner_id'),
         digestKey: text(row, 'digest_key'),
         window: toDigestWindow(row),
+        isMuted: this.isGroupMuted(text(row, 'owner_id'), text(row, 'digest_key')),
         newest: newest ? toEmission(newest, this.core) : null,
       };
     });
