@@ -184,12 +184,7 @@ export interface Actions {
   /** Runs a workflow by hand. `event`: the bytes as sent. */
   runWorkflow(ownerId: string, workflowId: string, event: Uint8Array): Promise<Appended>;
   /** Replays an event. `edited`: the bytes of the event to use instead of the original's; null: the original's. */
-  replay(
-    ownerId: string,
-    listenerId: string,
-    entry: number,
-    how: { readonly edited: Uint8Array | null },
-  ): Promise<Appended>;
+  replay(ownerId: string, listenerId: string, entry: number, how: { edited: Uint8Array | null }): Promise<Appended>;
   cancelRun(ownerId: string, run: number): Promise<RunState>;
   /** Ends the wait that a run is in. `request`: as that of `endWait`. Returns the run's new state; `conflict` when it does not wait. */
   resumeRun(ownerId: string, run: number, request: string): Promise<RunState>;
