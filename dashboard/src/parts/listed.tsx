@@ -81,8 +81,9 @@ export function More({ of: { hasNextPage, fetchNextPage, isFetching, isFetchingN
     // Looked at again behind any request: one for the list as a whole cuts off one for the next page, maybe before that shows.
     if (!current || !hasNextPage || isFetching || isError) return;
     const observer = new IntersectionObserver(
-      ([entry]) => {
-        if (entry?.isIntersecting) void fetchNextPage();
+      // A busy page is told of several moments at once, the newest last.
+      (moments) => {
+        if (moments.at(-1)?.isIntersecting) void fetchNextPage();
       },
       { rootMargin: AHEAD },
     );
