@@ -174,3 +174,13 @@ test('the map of the architecture names each folder, and nothing that is not the
     [],
   );
 });
+
+test('the figures of scaling are the newest of the benchmark', async () => {
+  const bench = await readDocument('bench/README.md');
+  const measured = [...bench.matchAll(/^\| 10 [^|]*(?:SQLite|process(?:es)?) \| ([\d,]+\/s) \| ([\d.]+) \|/gm)];
+  const rows = tableOf(await readDocument('docs/scaling.md'), 'Accepted, run and finished');
+  assert.equal(rows.length, 4);
+  for (const [at, [what = '', rate = '', share = '']] of rows.entries()) {
+    assert.deepEqual([`${rate}/s`, share], measured[at]?.slice(1), what);
+  }
+});
