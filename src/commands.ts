@@ -116,6 +116,11 @@ const redact: ProgramDeps['redact'] = async (rules, event) => {
   return new Redactor(rules, await matcherOf(rules.patterns)).json(event);
 };
 
+const mails: ProgramDeps['mails'] = {
+  check: async (smtpUrl) => (await import('./mail/smtp-check.ts')).checkSmtp(smtpUrl),
+  send: async (mail) => (await import('./mail/test-mail.ts')).sendTestMail(mail),
+};
+
 async function storeCommands(): Promise<StoreCommands> {
   const { createStoreCommands } = await import('./server/store-commands.ts');
   return createStoreCommands(readConfig(process.env));
@@ -131,6 +136,7 @@ const program = createProgram({
     deploying,
     explain,
     redact,
+    mails,
     usersUmask,
     store: storeCommands,
   },

@@ -8,7 +8,7 @@ import { addAudit } from './audit.ts';
 import { addChannels } from './commands/channels.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addDeliveries, addMail } from './commands/deliveries.ts';
-import { addDoctor } from './commands/doctor.ts';
+import { addDoctor, type MailChecks } from './commands/doctor.ts';
 import { addErrors } from './commands/errors.ts';
 import { addHeartbeats } from './commands/heartbeats.ts';
 import { addInit } from './commands/init.ts';
@@ -51,6 +51,7 @@ export interface ProgramDeps extends AdministrationDeps {
   readonly redact: Redact;
   /** Of who calls: the files of a project are made with it. */
   readonly usersUmask: number;
+  readonly mails: MailChecks;
 }
 
 export function createProgram(deps: ProgramDeps): Command {
@@ -88,7 +89,7 @@ export function createProgram(deps: ProgramDeps): Command {
   addConfig(program, connect, deps.env);
   addExplainUrl(program, connect, deps.explain);
   addCompletion(program);
-  addDoctor(program, connect, deps.env);
+  addDoctor(program, { env: deps.env, connect, mails: deps.mails });
   addInit(program, deps.usersUmask);
   addTest(program);
   addMcp(program, { connect, bundle: (file) => deps.deploying.bundle(file) });

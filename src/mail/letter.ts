@@ -75,6 +75,6 @@ function isAddress(text: string): boolean {
 }
 
 /** Returns the domain of a sender such as `Errand <errand@example.com>`. */
-function domainOf(from: string): string {
+export function domainOf(from: string): string {
   return /@([A-Za-z0-9.-]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
 }

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
 import { startErrand } from '../support/errand.ts';
 import { freePort } from '../support/port.ts';
+import { mailServer } from '../unit/mail/servers.ts';
 import { openShell } from './command.ts';
 
 test('a project is made where nothing of it is yet', async () => {
@@ -101,6 +102,33 @@ test('a server that is well is told as such', async () => {
   const settings = await shell.run(['doctor'], { env: { ERRAND_PORT: 'many' } });
   assert.equal(settings.code, 1);
   assert.match(settings.stdout, /^settings +wrong +.*ERRAND_PORT/m);
+});
+
+test('the mail server is tried, and gets a mail when asked', async () => {
+  await using shell = await openShell(null);
+  await using server = await mailServer();
+  const env = { ERRAND_SMTP_URL: server.url, ERRAND_MAIL_TO: 'ada@example.org', ERRAND_PORT: String(await freePort()) };
+  const doctor = async (...more: string[]): Promise<Json> => {
+    const { stdout } = await shell.run(['doctor', '--json', ...more], { env });
+    return JSON.parse(stdout).find(({ what }: Json) => what === 'mail');
+  };
+  const at = `127.0.0.1:${server.port} answers`;
+  assert.deepEqual(await doctor(), {
+    what: 'mail',
+    is: 'well',
+    says: `${at}; mails go to ada@example.org (--send-mail sends one)`,
+  });
+  assert.equal(server.arrived.length, 0);
+  const sent = await doctor('--send-mail');
+  assert.deepEqual([sent.is, sent.says.startsWith(`${at}; a mail to ada@example.org was sent: `)], ['well', true]);
+  assert.deepEqual(
+    server.arrived.map(({ email }) => email.subject),
+    ['Mails of Errand arrive'],
+  );
+  const away = await shell.run(['doctor'], {
+    env: { ...env, ERRAND_SMTP_URL: `smtp://127.0.0.1:${await freePort()}` },
+  });
+  assert.match(away.stdout, /^mail +wrong +127\.0\.0\.1:\d+: .*nothing listens there/m);
 });
 
 test('the ledger is counted again from the rows', async () => {

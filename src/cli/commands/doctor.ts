@@ -15,6 +15,21 @@ interface Finding {
   readonly says: string;
 }
 
+type MailFinding = Omit<Finding, 'what'>;
+
+export interface MailChecks {
+  /** Tries the mail server, up to signing in. */
+  readonly check: (smtpUrl: string) => Promise<MailFinding>;
+  /** Sends a mail that says that mails arrive. */
+  readonly send: (mail: { smtpUrl: string; from: string; to: string }) => Promise<MailFinding>;
+}
+
+interface DoctorDeps {
+  readonly env: NodeJS.ProcessEnv;
+  readonly connect: Connect;
+  readonly mails: MailChecks;
+}
+
 const STYLES: Readonly<Record<string, Style>> = { well: 'green', look: 'yellow', wrong: 'red' };
 /** Errors that are findings; of settings that are wrong, too. */
 const EXPECTED: ReadonlySet<string> = new Set(['CliError', 'ConfigError', 'ProblemError', 'ConnectionError']);
@@ -22,15 +37,28 @@ const MIN_NODE = 24;
 const MIN_FREE = 1024 ** 3;
 const MAX_SKEW_MS = 5 * SECOND_MS;
 
-export function addDoctor(program: Command, connect: Connect, env: NodeJS.ProcessEnv): void {
-  serverCommand(
+interface Mailing {
+  readonly mails: MailChecks;
+  readonly isSent: boolean;
+}
+
+interface DoctorOptions extends ServerOptions {
+  readonly sendMail?: boolean;
+}
+
+export function addDoctor(program: Command, { env, connect, mails }: DoctorDeps): void {
+  const doctor = serverCommand(
     program,
     'doctor',
     'look at settings, disk, server, clock and mail, and say what to do; exit code 1 when something is wrong',
-  ).action(async (options: ServerOptions) => {
+  ).option('--send-mail', 'send a mail to ERRAND_MAIL_TO, too, when the mail server is well');
+  doctor.action(async (options: DoctorOptions) => {
     const out = createOutput();
     const isHere = options.url === undefined && options.profile === undefined;
-    const findings = [...(isHere ? await here(env) : []), ...(await server(connect, options))];
+    const findings = [
+      ...(isHere ? await here(env, { mails, isSent: options.sendMail === true }) : []),
+      ...(await server(connect, options)),
+    ];
     if (findings.some(({ is }) => is === 'wrong')) process.exitCode = EXIT.failed;
     if (options.json) return printJson(out, findings);
     await printTable(out, findings, [
@@ -42,7 +70,7 @@ export function addDoctor(program: Command, connect: Connect, env: NodeJS.Proces
 }
 
 /** Checks this machine and this environment. */
-async function here(env: NodeJS.ProcessEnv): Promise<Finding[]> {
+async function here(env: NodeJS.ProcessEnv, mailing: Mailing): Promise<Finding[]> {
   const major = Number.parseInt(process.versions.node, 10);
   const node: Finding = { what: 'Node.js', is: major >= MIN_NODE ? 'well' : 'wrong', says: process.version };
   let config: Config;
@@ -55,7 +83,7 @@ async function here(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     node,
     { what: 'settings', is: 'well', says: 'can be read; "errand config" lists them' },
     await disk(config),
-    mail(config),
+    await mail(config, mailing),
     isolation(config),
   ];
 }
@@ -74,15 +102,16 @@ async function disk({ dataDir }: Config): Promise<Finding> {
   };
 }
 
-function mail({ smtpUrl, mailTo }: Config): Finding {
+async function mail({ smtpUrl, mailFrom: from, mailTo: to }: Config, { mails, isSent }: Mailing): Promise<Finding> {
+  const what = 'mail';
   if (smtpUrl === null)
-    return {
-      what: 'mail',
-      is: 'look',
-      says: 'no ERRAND_SMTP_URL: mails are files in the outbox folder, and reach no person',
-    };
-  if (mailTo === null) return { what: 'mail', is: 'look', says: 'no ERRAND_MAIL_TO: the first owner has no address' };
-  return { what: 'mail', is: 'well', says: `to ${mailTo}` };
+    return { what, is: 'look', says: 'no ERRAND_SMTP_URL: mails are files in the outbox folder, and reach no person' };
+  const { is, says } = await mails.check(smtpUrl);
+  if (is === 'wrong') return { what, is, says };
+  if (to === null) return { what, is: 'look', says: `${says}; no ERRAND_MAIL_TO: the first owner has no address` };
+  if (!isSent) return { what, is, says: `${says}; mails go to ${to} (--send-mail sends one)` };
+  const sent = await mails.send({ smtpUrl, from, to });
+  return { what, is: sent.is === 'well' ? is : sent.is, says: `${says}; ${sent.says}` };
 }
 
 function isolation({ isolation: level, ownersWithoutJail }: Config): Finding {

@@ -19,7 +19,7 @@ const MORE: Readonly<Record<string, readonly string[]>> = {
     'errand components check ./components',
     'errand components check shop --url https://errand.example.com',
   ],
-  doctor: ['errand doctor', 'errand doctor --profile prod'],
+  doctor: ['errand doctor', 'errand doctor --send-mail', 'errand doctor --profile prod'],
 };
 
 /** Adds them; all commands must be there. Throws for words that are no command, or one that has examples. */
