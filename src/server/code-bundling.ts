@@ -14,9 +14,14 @@ import type { Config } from './config.ts';
 /** Of all services of the process: each new store has the same global workflow, which is bundled for the first alone. */
 const BUNDLES = createBundleCache();
 
+/** Who saves a workflow file saves it again: starting the process takes 0.4 s. */
+const FILES_IDLE_MS = 10 * 60_000;
+
 export interface BundlingParts {
   readonly bundleStep: (source: StepSource, packagesDir?: string | null, outside?: PackageFolders) => Promise<Bundled>;
   readonly bundleFile: (file: WorkflowFile) => Promise<BundledFile>;
+  /** Starts the process that bundles workflow files ahead of the first of them. */
+  readonly prepareBundling: () => void;
   readonly bundles: BundleCache;
   /** Folders of packages that are not bundled. */
   readonly packageFolders: () => PackageFolders;
@@ -30,11 +35,13 @@ export function createBundling(config: Config, log: Log): BundlingParts {
   const roots = [config.packagesDir, config.componentsDir].filter((dir) => dir !== null);
   const { cgroups } = ownCgroups();
   const confined = new Bundling({ level, user, roots, log, cgroups });
-  const trusted = new Bundling({ level, user: null, roots: null, log, cgroups });
+  const idleMs = config.workflowsDir === null ? undefined : FILES_IDLE_MS;
+  const trusted = new Bundling({ level, user: null, roots: null, log, cgroups, idleMs });
   return {
     bundleStep: (source, packagesDir = null, outside = NONE_OUTSIDE) =>
       ('path' in source && source.isTrusted ? trusted : confined).bundleStep(source, packagesDir, outside),
     bundleFile: (file) => trusted.bundleFile(file, { dir: config.packagesDir, outside: packageFolders() }),
+    prepareBundling: () => void trusted.prepare(),
     bundles: BUNDLES,
     packageFolders,
     problem: () => confined.problem ?? trusted.problem,

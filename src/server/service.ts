@@ -187,7 +187,7 @@ function buildParts(surroundings: Surroundings) {
   const repairs = isRepairing ? new SourceRepairs({ ...sourceDeps, ...loopPorts, cancelRun: acts.cancelRun }) : null;
   const deployer = createFileDeployer({ store, clock, ids, runner, workflows: acts, readFile: fileInput });
   const upgrade = createGlobalErrorUpgrade({ store, clock, ids, log, runner });
-  const files = buildFolder({ ...surroundings, emit, clock }, deployer, bundling.bundleFile);
+  const files = buildFolder({ ...surroundings, emit, clock }, deployer, bundling);
   const { listComponents, getComponent } = components;
   const actions = {
     ...acts,

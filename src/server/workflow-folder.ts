@@ -22,11 +22,21 @@ interface FolderParts {
 export function buildFolder(
   { config, store, random, log, clock, emit }: FolderParts,
   deployer: FileDeployer,
-  bundleFile: BundlingParts['bundleFile'],
+  { bundleFile, prepareBundling }: Pick<BundlingParts, 'bundleFile' | 'prepareBundling'>,
 ): WorkflowFolder | null {
   const { workflowsDir: dir, packagesDir } = config;
   if (dir === null) return null;
   const ownerId = async (): Promise<string> => ((await store.listOwners())[0] as { id: string }).id;
   const tellBroken = createFileErrors({ store, emit, clock });
-  return new WorkflowFolder({ bundleFile, deployer, dir, packagesDir, ownerId, tellBroken, random, log });
+  return new WorkflowFolder({
+    bundleFile,
+    prepareBundling,
+    deployer,
+    dir,
+    packagesDir,
+    ownerId,
+    tellBroken,
+    random,
+    log,
+  });
 }

@@ -110,6 +110,7 @@ async function develop({ env, connect, list, dir, hasTypes }: Developing): Promi
 /** What the server's log calls it → what is shown. */
 const FILE_EVENTS: Readonly<Record<string, string>> = {
   'workflow file deployed': 'deployed',
+  'workflow file is right again': 'right again, as it was deployed before:',
   'workflow file was deleted: its workflow is disabled': 'switched off, since its file is gone:',
 };
 

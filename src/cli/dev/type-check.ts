@@ -4,6 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access } from 'node:fs/promises';
+import { constants, setPriority } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 
@@ -44,12 +45,22 @@ export async function checkTypes(
 ): Promise<CheckedTypes> {
   const cwd = dirname(config);
   const child = spawn(tsc, ['--noEmit', '--pretty', 'false', '-p', config], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  giveWay(child);
   onStart(child);
   const ended = once(child, 'close');
   const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr), ended]).catch(
     (error: Error): [string, string] => ['', `${relative(process.cwd(), tsc)}: ${error.message}`],
   );
   return { ok: child.exitCode === 0, lines: `${said}${complained}`.split(/\r?\n/).filter((line) => line !== '') };
+}
+
+/** Lets the deployment of what was saved go first: both begin at the same time. */
+function giveWay({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
+  } catch {
+    // It has ended.
+  }
 }
 
 /** Checks types again and again: one check at a time, the next one for all that was asked meanwhile. */

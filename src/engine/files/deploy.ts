@@ -70,6 +70,15 @@ export function createFileDeployer(deps: FileDeps) {
 
   /** Returns problems of the file as a value. Rejects when storage fails. */
   async function deployFile(ownerId: string, file: FileCode): Promise<DeployedFile> {
+    return (await deployIf(ownerId, file, async () => true)) as DeployedFile;
+  }
+
+  /** Deploys a file that may change meanwhile. `isStill` is asked before anything is written; null: it said no. */
+  async function deployIf(
+    ownerId: string,
+    file: FileCode,
+    isStill: () => Promise<boolean>,
+  ): Promise<DeployedFile | null> {
     const digest = digestOf([file.bundle, file.sourceMap, JSON.stringify(file.env)]);
     return againIfTaken(async () => {
       const former = await find(deps, ownerId, file.key);
@@ -80,6 +89,7 @@ export function createFileDeployer(deps: FileDeps) {
       if (former && isSame(former, mark)) return deployedFile('same', former);
       try {
         const input = await describe(deps, { ownerId, file, former });
+        if (!(await isStill())) return null;
         const onlyNamed = await refuseTwin(store, ownerId, { ...mark, name: input.name });
         return await write(deps, { ownerId, file, mark, former, input: { ...input, onlyNamed } });
       } catch (error) {
@@ -105,7 +115,7 @@ export function createFileDeployer(deps: FileDeps) {
     });
   }
 
-  return { listFiles, deployFile, removeFile };
+  return { listFiles, deployFile, deployIf, removeFile };
 }
 
 class Refused extends Error {

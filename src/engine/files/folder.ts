@@ -2,12 +2,16 @@
 //
 // The scan decides: it stamps every file, and a workflow is bundled again when a stamp of its inputs has changed. The
 // watcher only triggers the next scan early, and may miss changes. A file that does not compile, or throws when it is
-// loaded, is told once for each problem (file-errors.ts), and its last good deployment stays active. A file counts as removed when it is
-// missing twice, since editors move a file away before they write it again.
+// loaded, is told once for each problem (file-errors.ts), and its last good deployment stays active.
+//
+// Editors truncate a file before they write it, write it in several steps, or move it away first. Bundling begins at once, and what
+// it yields is written only when its files are still the same; a problem is told, and a file counts as removed, only when that
+// has lasted (`Doubts`). (Rejected: waiting for quiet first. It was 50 ms of each save, and no protection from slower writers.)
 
 import { type FSWatcher, watch } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { isSent } from '../../domain/files/file-mark.ts';
 import type { Log, Random } from '../../ports.ts';
@@ -16,11 +20,14 @@ import { formatProblem } from '../../runner/bundling/bundle-options.ts';
 import { StoreUnavailable } from '../../store/contract/store.ts';
 import { Loop } from '../loop.ts';
 import type { FileDeployer } from './deploy.ts';
+import { Doubts } from './doubts.ts';
 import type { BrokenFile, TellBroken } from './file-errors.ts';
 import { mayBeWorkflow, type Scan, scanFolder, stampOf } from './scan.ts';
 
 export interface FolderDeps {
   readonly bundleFile: (file: WorkflowFile) => Promise<BundledFile>;
+  /** Starts what bundles ahead of its first file; a hint. */
+  readonly prepareBundling: () => void;
   readonly deployer: FileDeployer;
   readonly dir: string;
   /** Packages that files may import besides those of the folder; null: none. */
@@ -30,6 +37,8 @@ export interface FolderDeps {
   readonly tellBroken: TellBroken;
   readonly random: Random;
   readonly log: Log;
+  /** A clock that never jumps. */
+  readonly nowMs?: () => number;
 }
 
 interface KnownFailure {
@@ -38,9 +47,24 @@ interface KnownFailure {
   readonly stamp: string;
 }
 
+/** One look at one file. */
+interface Looking {
+  readonly ownerId: string;
+  readonly path: string;
+  readonly scan: Scan;
+  readonly env: Record<string, string>;
+  /** Whether it is the first look after the start. */
+  readonly isFirst: boolean;
+}
+
 const POLL_MS = 2000;
-/** Editors and copies write a file in several steps. */
-const QUIET_MS = 50;
+/** A save is several events. */
+const QUIET_MS = 10;
+/** So long after the last event, files must be as they were when their bundle was begun. */
+const STILL_MS = 50;
+/** How long a problem must last before it is told: that of an empty file longer, since it is about to be written. */
+const WRONG_MS = 400;
+const EMPTY_MS = 2000;
 const GONE_MS = 300;
 const AT_ONCE = 4;
 /** Key of reports about no single file; paths of files are absolute. */
@@ -57,7 +81,11 @@ export class WorkflowFolder {
   /** Keys of existing workflows; null before they were read. */
   #deployedPaths: Set<string> | null = null;
   #ownerId: string | null = null;
-  #missing = new Set<string>();
+  /** Problems that are not told yet, and files that are missing. */
+  readonly #wrong: Doubts;
+  readonly #missing: Doubts;
+  readonly #nowMs: () => number;
+  #changedAt = Number.NEGATIVE_INFINITY;
   #watchers = new Map<string, FSWatcher>();
   #quiet: NodeJS.Timeout | undefined;
   #stopped = false;
@@ -65,6 +93,9 @@ export class WorkflowFolder {
   constructor(deps: FolderDeps) {
     this.#deps = deps;
     this.#dir = deps.dir;
+    this.#nowMs = deps.nowMs ?? (() => performance.now());
+    this.#wrong = new Doubts(this.#nowMs);
+    this.#missing = new Doubts(this.#nowMs);
     this.#loop = new Loop({ name: 'workflow files', tick: () => this.#tick(), maxWaitMs: POLL_MS }, deps);
   }
 
@@ -95,6 +126,7 @@ export class WorkflowFolder {
     this.#ownerId ??= await this.#deps.ownerId();
     const ownerId = this.#ownerId;
     const isFirst = this.#deployedPaths === null;
+    this.#wrong.next();
     this.#deployedPaths ??= new Set((await this.#deps.deployer.listFiles(ownerId)).filter((key) => !isSent(key)));
     const paths = [...scan.stamps.keys()].filter(mayBeWorkflow).sort();
     const env = await this.#env();
@@ -102,14 +134,16 @@ export class WorkflowFolder {
     const left = due.filter((path) => path !== null);
     const take = async (): Promise<void> => {
       for (let path = left.shift(); path !== undefined && !this.#stopped; path = left.shift()) {
-        await this.#deploy({ ownerId, path, scan, env }).catch((error: unknown) => this.#fail(ownerId, path, error));
+        const looking = { ownerId, path, scan, env, isFirst };
+        await this.#deploy(looking).catch((error: unknown) => this.#fail(looking, error));
       }
     };
     const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, take));
     const failed = ended.find((one) => one.status === 'rejected');
     if (failed) throw failed.reason;
-    if (this.#isEmptied(scan)) return POLL_MS;
-    return await this.#removeGone(ownerId, { paths: new Set(paths), isFirst });
+    if (this.#isEmptied(scan)) return Math.min(POLL_MS, this.#wrong.leftMs);
+    const goneMs = await this.#removeGone(ownerId, { paths: new Set(paths), isFirst });
+    return Math.min(goneMs, this.#wrong.leftMs);
   }
 
   /** Returns null when the folder cannot be read: no file counts as removed then. */
@@ -133,45 +167,61 @@ export class WorkflowFolder {
 
   async #stamp(inputs: readonly string[] | null, { stamps, around }: Scan): Promise<string> {
     if (inputs === null) return [...stamps, around].join();
-    const dir = this.#dir;
-    const ours = inputs.map((input) => {
-      const path = input.startsWith(dir + sep) ? input.slice(dir.length + 1).replaceAll(sep, '/') : '';
-      return stamps.get(path) ?? stampOf(input);
-    });
+    const ours = inputs.map((input) => stamps.get(this.#pathOf(input)) ?? stampOf(input));
     return [...(await Promise.all(ours)), around].join();
   }
 
-  async #deploy(looking: { ownerId: string; path: string; scan: Scan; env: Record<string, string> }): Promise<void> {
+  /** Returns the path in the folder, with slashes; empty: the file is elsewhere. */
+  #pathOf(input: string): string {
+    return input.startsWith(this.#dir + sep) ? input.slice(this.#dir.length + 1).replaceAll(sep, '/') : '';
+  }
+
+  async #deploy(looking: Looking): Promise<void> {
     const { ownerId, path, scan, env } = looking;
-    const { deployer } = this.#deps;
-    const dir = this.#dir;
-    const source = await readFile(resolve(dir, path), 'utf8').catch(() => '');
-    const bundled = await this.#deps.bundleFile({ dir, path });
+    const { deployer, bundleFile } = this.#deps;
+    const source = await readFile(resolve(this.#dir, path), 'utf8').catch(() => '');
+    const bundled = await bundleFile({ dir: this.#dir, path });
     const know = async (inputs: readonly string[] | null): Promise<void> => {
       this.#known.set(path, { inputs, stamp: await this.#stamp(inputs, scan) });
     };
-    const refuse = (problems: readonly string[]) => this.#refuse({ ownerId, key: path, source, problems });
-    if (bundled.kind === 'broken') {
-      await refuse(bundled.problems.map(formatProblem));
-      return know(null);
-    }
+    const refuse = async (problems: readonly string[], inputs: readonly string[] | null = null): Promise<void> => {
+      if (await this.#refuse(looking, { ownerId, key: path, source, problems })) await know(inputs);
+    };
+    if (bundled.kind === 'broken') return refuse(bundled.problems.map(formatProblem));
     if (bundled.kind === 'module') {
-      if (this.#deployedPaths?.has(path)) await refuse([`${path}:1:1: it no longer has a default export`]);
+      const isWorkflow = this.#deployedPaths?.has(path);
+      if (isWorkflow) return refuse([`${path}:1:1: it no longer has a default export`], bundled.inputs);
+      this.#rightAgain(path);
       return know(bundled.inputs);
     }
     const { bundle, sourceMap, inputs } = bundled;
-    const deployed = await deployer.deployFile(ownerId, { key: path, project: null, source, bundle, sourceMap, env });
-    if (this.#stopped) return;
-    if (deployed.kind === 'refused') {
-      await refuse([deployed.problem].map(formatProblem));
-      return know(null);
-    }
+    const file = { key: path, project: null, source, bundle, sourceMap, env };
+    const deployed = await deployer.deployIf(ownerId, file, () => this.#isStill(inputs, scan));
+    if (this.#stopped || deployed === null) return;
+    if (deployed.kind === 'refused') return refuse([deployed.problem].map(formatProblem));
     await know(inputs);
-    this.#reported.delete(path);
     this.#deployedPaths?.add(path);
-    if (deployed.kind === 'same') return;
+    if (deployed.kind === 'same') return this.#rightAgain(path);
+    this.#reported.delete(path);
     const { workflowId, deploymentId } = deployed;
     this.#deps.log.info({ file: path, workflow: workflowId, deployment: deploymentId }, 'workflow file deployed');
+  }
+
+  /** Returns whether files are as the scan found them. Others than the folder's own are not asked for. */
+  async #isStill(inputs: readonly string[], { stamps }: Scan): Promise<boolean> {
+    const sinceMs = this.#nowMs() - this.#changedAt;
+    if (sinceMs < STILL_MS) await sleep(STILL_MS - sinceMs);
+    const paths = inputs.map((input) => this.#pathOf(input)).filter((path) => stamps.has(path));
+    const now = await Promise.all(paths.map((path) => stampOf(join(this.#dir, path))));
+    const isStill = now.every((stamp, i) => stamp === stamps.get(paths[i] as string));
+    // The event of the change may have been before this scan, and its stamp after it.
+    if (!isStill) this.#loop.wake();
+    return isStill;
+  }
+
+  /** Tells that what was told of a file is over, where no deployment says so. */
+  #rightAgain(path: string): void {
+    if (this.#reported.delete(path)) this.#deps.log.info({ file: path }, 'workflow file is right again');
   }
 
   /** Returns whether all of several files are missing: more likely a folder that is not mounted than an emptied one. */
@@ -188,35 +238,40 @@ export class WorkflowFolder {
 
   async #removeGone(ownerId: string, now: { paths: ReadonlySet<string>; isFirst: boolean }): Promise<number> {
     const gone = [...(this.#deployedPaths ?? [])].filter((path) => !now.paths.has(path));
-    const missedBefore = this.#missing;
-    this.#missing = new Set(gone);
+    this.#missing.next();
     for (const path of gone) {
-      if (this.#stopped || !(now.isFirst || missedBefore.has(path))) continue;
+      if (this.#stopped || !(now.isFirst || this.#missing.hasLasted(path, 'missing', GONE_MS))) continue;
       await this.#deps.deployer.removeFile(ownerId, path);
       this.#deployedPaths?.delete(path);
       this.#known.delete(path);
       this.#reported.delete(path);
-      this.#missing.delete(path);
       this.#deps.log.info({ file: path }, 'workflow file was deleted: its workflow is disabled');
     }
-    return this.#missing.size > 0 ? GONE_MS : Number.POSITIVE_INFINITY;
+    return this.#missing.leftMs;
   }
 
   /** Reports an error. Only a failure of storage is retried. */
-  async #fail(ownerId: string, path: string, error: unknown): Promise<void> {
+  async #fail(looking: Looking, error: unknown): Promise<void> {
     if (error instanceof StoreUnavailable) throw error;
-    await this.#refuse({ ownerId, key: path, source: '', problems: [`${path}:1:1: ${String(error)}`] });
+    const { ownerId, path } = looking;
+    const broken = { ownerId, key: path, source: '', problems: [`${path}:1:1: ${String(error)}`] };
+    if (!(await this.#refuse(looking, broken))) return;
     const scan = await this.#scan();
     if (scan !== null) this.#known.set(path, { inputs: null, stamp: await this.#stamp(null, scan) });
   }
 
-  async #refuse(broken: BrokenFile): Promise<void> {
-    const { key: path, problems } = broken;
-    const isNew = this.#report(path, problems.join('\n'), () => {
+  /** Tells of a problem that has lasted. Returns false when it has not, and the file is to be looked at again. */
+  async #refuse({ path, scan, isFirst }: Looking, broken: BrokenFile): Promise<boolean> {
+    const { source, problems } = broken;
+    const problem = problems.join('\n');
+    const isKnown = isFirst || this.#reported.get(path) === problem;
+    const forMs = source.trim() === '' ? EMPTY_MS : WRONG_MS;
+    if (!isKnown && !this.#wrong.hasLasted(path, `${scan.stamps.get(path)} ${problem}`, forMs)) return false;
+    const isNew = this.#report(path, problem, () => {
       const stays = this.#deployedPaths?.has(path) ? ': its last good deployment stays' : '';
       this.#deps.log.error({ file: path, problems }, `workflow file refused${stays}`);
     });
-    if (!isNew) return;
+    if (!isNew) return true;
     try {
       await this.#deps.tellBroken(broken);
     } catch (error) {
@@ -224,6 +279,7 @@ export class WorkflowFolder {
       this.#reported.delete(path);
       throw error;
     }
+    return true;
   }
 
   /** Returns whether it was not reported yet. */
@@ -263,6 +319,9 @@ export class WorkflowFolder {
 
   #changed(): void {
     clearTimeout(this.#quiet);
-    if (!this.#stopped) this.#quiet = setTimeout(() => this.#loop.wake(), QUIET_MS);
+    if (this.#stopped) return;
+    this.#changedAt = this.#nowMs();
+    this.#deps.prepareBundling();
+    this.#quiet = setTimeout(() => this.#loop.wake(), QUIET_MS);
   }
 }

@@ -32,6 +32,8 @@ export interface BundlingOptions extends BundlerIsolation {
   /** Limits of the system, where the server may set them. */
   readonly cgroups?: Cgroups | null;
   readonly start?: typeof startBundler;
+  /** How long the process may be idle before it ends. */
+  readonly idleMs?: number | undefined;
 }
 
 interface PendingBundle {
@@ -88,6 +90,15 @@ export class Bundling {
     return 'kind' in answer ? answer : { kind: 'broken', problems: answer.problems };
   }
 
+  /** Starts the process ahead of a first bundle; it ends when it stays idle. */
+  async prepare(): Promise<void> {
+    const stamp = await this.#stampOfRoots();
+    if (this.#isStopped || this.#process !== null) return;
+    this.#stamp = stamp;
+    this.#process = this.#start();
+    this.#fill();
+  }
+
   /** Refuses what is under way and ends the process. May be called twice. */
   stop(): void {
     this.#isStopped = true;
@@ -132,7 +143,7 @@ export class Bundling {
       this.#process?.send(next.id, next.request);
     }
     if (this.#underWay.size + this.#waiting.length === 0)
-      this.#idle = setTimeout(() => this.#release(), IDLE_MS).unref();
+      this.#idle = setTimeout(() => this.#release(), this.#options.idleMs ?? IDLE_MS).unref();
   }
 
   #start(): BundlerProcess {

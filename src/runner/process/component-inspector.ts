@@ -124,6 +124,8 @@ export class ComponentInspector {
           if (answer === null) return;
           requests.close();
           link.kill();
+          // The end of the process, and its folder's, take 20 ms that no deployment waits for.
+          resolve(answer);
         },
         onDeath: (death, removed) => {
           stopWaiting();

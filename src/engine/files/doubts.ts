@@ -1,0 +1,41 @@
+// What was seen and may be over at the next look: kept with the time at which it was seen first.
+
+interface Doubt {
+  readonly what: string;
+  readonly sinceMs: number;
+}
+
+export class Doubts {
+  readonly #nowMs: () => number;
+  #before = new Map<string, Doubt>();
+  #now = new Map<string, Doubt>();
+  #leftMs = Number.POSITIVE_INFINITY;
+
+  /** `nowMs`: a clock that never jumps. */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Begins the next look. What is not seen again in it is forgotten. */
+  next(): void {
+    this.#before = this.#now;
+    this.#now = new Map();
+    this.#leftMs = Number.POSITIVE_INFINITY;
+  }
+
+  /** Returns whether each look for `forMs` has seen the same of a file. */
+  hasLasted(path: string, what: string, forMs: number): boolean {
+    const before = this.#before.get(path);
+    const nowMs = this.#nowMs();
+    const doubt = before?.what === what ? before : { what, sinceMs: nowMs };
+    this.#now.set(path, doubt);
+    const leftMs = doubt.sinceMs + forMs - nowMs;
+    if (leftMs > 0) this.#leftMs = Math.min(this.#leftMs, leftMs);
+    return leftMs <= 0;
+  }
+
+  /** How long until the first of them has lasted; infinite: none is left. */
+  get leftMs(): number {
+    return this.#leftMs;
+  }
+}
