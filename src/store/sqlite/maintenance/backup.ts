@@ -2,8 +2,9 @@
 // writes it, in a thread and on a connection of its own: the server's waits for nothing, and the growing file tells how far it is. Copying pages (sqlite3_backup) would begin again
 // with every write of the server. The copy can give free pages back (space.ts), also when the store cannot.
 
-import { chmod, lstat, open, rename, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { rmSync } from 'node:fs';
+import { chmod, lstat, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { TellProgress } from '../../../ports.ts';
@@ -40,11 +41,18 @@ export async function backupSqlite(
   tell?: TellProgress,
 ): Promise<BackupReport> {
   await refuseExisting(file);
-  const partial = `${file}.${process.pid}.partial`;
+  await removeAbandoned(file);
+  const partial = partialOf(file, process.pid);
   const source = openToRead(path);
   try {
-    await reserve(partial);
-    await copy(source, { path, partial, tell });
+    const listening = removeWhenInterrupted(partial);
+    try {
+      await reserve(partial);
+      await copy(source, { path, partial, tell });
+    } finally {
+      // The check stops this thread: a signal ends it at once, and the next backup to the same file removes what is left.
+      listening.end();
+    }
     tell?.('checking the copy', null);
     const checked = await checkCopy(partial, keys);
     await flush(partial);
@@ -54,10 +62,58 @@ export async function backupSqlite(
     const { size: bytes } = await stat(file);
     return { file, bytes, schema: SCHEMA_VERSION, integrity: 'ok', ...checked };
   } catch (error) {
-    await rm(partial, { force: true }).catch(() => {}); // the first error says more
+    removePartial(partial);
     throw error;
   } finally {
     source.close();
+  }
+}
+
+const partialOf = (file: string, pid: number): string => `${file}.${pid}.partial`;
+
+/** Removes what backups to the same file have left that were killed. In a container all of them had the id of this process. */
+async function removeAbandoned(file: string): Promise<void> {
+  const names = await readdir(dirname(file)).catch(() => []);
+  for (const name of names) {
+    const [, pid] = /^\.(\d+)\.partial(-journal)?$/.exec(name.slice(basename(file).length)) ?? [];
+    if (pid === undefined || !name.startsWith(basename(file)) || isAlive(Number(pid))) continue;
+    await rm(join(dirname(file), name), { force: true });
+  }
+}
+
+/** Removes a copy that is not whole, with SQLite's journal of it. Fails silently: what has happened before says more. */
+function removePartial(partial: string): void {
+  for (const end of ['', '-journal']) {
+    try {
+      rmSync(`${partial}${end}`, { force: true });
+    } catch {
+      // The next backup to the same file removes it.
+    }
+  }
+}
+
+/** Removes the copy before a signal ends the process: the thread that writes it cannot be stopped. */
+function removeWhenInterrupted(partial: string): { end(): void } {
+  const interrupted = (signal: NodeJS.Signals): void => {
+    removePartial(partial);
+    process.kill(process.pid, signal);
+  };
+  for (const signal of ENDING) process.once(signal, interrupted);
+  return {
+    end: () => {
+      for (const signal of ENDING) process.off(signal, interrupted);
+    },
+  };
+}
+
+/** Returns whether another process has the id. */
+function isAlive(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
@@ -89,6 +145,7 @@ const WORK = `
   db.prepare('VACUUM INTO ?').run(partial);
   db.close();`;
 const LOOK_MS = 100;
+const ENDING = ['SIGINT', 'SIGTERM'] as const;
 
 interface Copying {
   readonly path: string;
