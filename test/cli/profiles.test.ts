@@ -102,5 +102,11 @@ test('exit codes tell what was wrong', async () => {
   assert.equal(await code('runs', 'list', '--url', `http://127.0.0.1:${await freePort()}`), 5);
   assert.equal(await code('runs', 'list', '--url', 'errand.example.com'), 2);
   assert.equal(await code('runs', 'list', '--since', 'yesterday', ...named), 2);
+  const typed = await shell.run(['workflows', 'run', 'nothing', '--event', '{"n": 1}', ...named]);
+  assert.equal(typed.code, 2);
+  assert.match(
+    typed.stderr,
+    /^errand: a file is expected, not the JSON itself: write it to a file, or give - and pipe it/,
+  );
   assert.deepEqual(Object.keys(EXIT_CODES).map(Number), [0, 1, 2, 3, 4, 5, 130]);
 });

@@ -211,8 +211,11 @@ async function replayOne({ errand, out, isJson }: Remote, id: string, { event: f
   out.note(`See what became of it: errand runs show ${data.run_id}`);
 }
 
+const HOW_JSON = `write it to a file, or give - and pipe it, as in: echo '{"n": 1}' | errand … --event -`;
+
 export async function readJson(file: string): Promise<unknown> {
   const json = await (file === '-' ? text(process.stdin) : readFile(file, 'utf8')).catch((error: Error) => {
+    if (/^\s*[{[]/.test(file)) throw new CliError(`a file is expected, not the JSON itself: ${HOW_JSON}`, EXIT.usage);
     throw new CliError(`${file} cannot be read: ${error.message}`, EXIT.usage);
   });
   try {

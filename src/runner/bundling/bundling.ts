@@ -258,7 +258,8 @@ function problemIn(file: string, text: string): Bundled {
   return { ok: false, problems: [{ file, line: 1, column: 1, text }] };
 }
 
-/** Returns the first line: a process that runs out of memory writes a hundred lines. */
+/** Returns the line that names the error, else the first one: a process that runs out of memory writes a hundred lines. */
 function firstLine(text: string): string {
-  return (text.split('\n').find((line) => line.trim() !== '') ?? '').slice(0, 300);
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return (lines.find((line) => /^(Uncaught )?\w*Error\b/.test(line)) ?? lines[0] ?? '').slice(0, 300);
 }

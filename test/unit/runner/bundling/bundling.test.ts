@@ -268,16 +268,16 @@ test('one that cannot be started is told, and tried again', async (t) => {
   let isBroken = true;
   const start = (place: Parameters<typeof startBundler>[0]): ChildProcess => {
     if (!isBroken) return startBundler(place);
-    const program = 'process.stderr.write("no memory\\nat a\\nat b\\n"); process.exitCode = 7';
+    const program = 'process.stderr.write("node:fs:12\\n  ^\\nError: no memory\\nat a\\n"); process.exitCode = 7';
     return spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
   };
   const { bundling, lines } = bundlingAt(t, 'process', { start });
   const isUnavailable = (error: unknown): boolean => error instanceof Refusal && error.code === 'unavailable';
   await assert.rejects(bundling.bundleStep(step('export default 1'), null), isUnavailable);
-  assert.equal(bundling.problem, 'no memory');
+  assert.equal(bundling.problem, 'Error: no memory');
   assert.deepEqual(
     lines.map(({ fields }) => [fields.code, fields.detail]),
-    [[7, 'no memory']],
+    [[7, 'Error: no memory']],
   );
   isBroken = false;
   assert.equal((await bundling.bundleStep(step('export default 1'), null)).ok, true);
