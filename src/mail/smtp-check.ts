@@ -20,7 +20,7 @@ const SIGN_IN = new Set([530, 534, 535, 538]);
 const PORTS =
   'smtps:// is for TLS from the first byte (port 465), smtp:// for all else (587, 25); many networks block port 25';
 
-/** Never rejects; settles within `withinMs`. */
+/** Tries a mail server. Never rejects; settles within `withinMs`. */
 export async function checkSmtp(smtpUrl: string, withinMs = WITHIN_MS): Promise<SmtpFinding> {
   const url = URL.parse(smtpUrl);
   if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '') {

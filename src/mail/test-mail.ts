@@ -13,7 +13,7 @@ interface TestMail {
   readonly to: string;
 }
 
-/** Never rejects. */
+/** Sends the mail. Never rejects. */
 export async function sendTestMail({ smtpUrl, from, to }: TestMail): Promise<SmtpFinding> {
   const smtp = createSmtp({ smtpUrl });
   const emitId = randomUUID();

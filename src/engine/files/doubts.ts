@@ -34,7 +34,7 @@ export class Doubts {
     return leftMs <= 0;
   }
 
-  /** How long until the first of them has lasted; infinite: none is left. */
+  /** Returns how long it is until the first of them has lasted; infinite: none is left. */
   get leftMs(): number {
     return this.#leftMs;
   }
