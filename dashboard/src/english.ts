@@ -98,6 +98,14 @@ export const T = {
     mutedUntil: 'Muted until',
     kept: 'Older errors are deleted by retention; the count includes them.',
   },
+  told: {
+    told: 'told',
+    under_way: 'being told',
+    counted: 'in a digest',
+    failed: 'not told',
+    withheld: 'held back',
+    no_listener: 'no listener',
+  },
   differences: {
     title: 'What differs',
     lookedAt: (failures: number, successes: number) =>
@@ -107,6 +115,7 @@ export const T = {
     lastGood: 'Last good run',
     firstBad: 'First bad run',
     notKept: 'not kept any more',
+    neverGood: 'none yet',
     itsRun: 'its run',
     itsError: 'its error',
     sameCode: 'Both ran the same version of the code.',
@@ -195,7 +204,8 @@ export const T = {
     readOnly: 'The key of this session may not change it.',
     triggers: 'Triggers',
     noTriggers: 'No trigger: it runs for what it listens to, and by hand.',
-    every: (seconds: number) => `every ${seconds} s`,
+    every: (time: string) => `every ${time}`,
+    triggerTypes: { http: 'HTTP', schedule: 'Schedule', email: 'Mail', source: 'Source' } as Record<string, string>,
     listens: 'Listens to',
     noListens: 'It listens to no other emitter.',
     heard: 'Heard by',
@@ -711,6 +721,10 @@ export const T = {
     graceHint: 'How late a ping may be.',
     graceTime: 'Grace',
     states: { up: 'up', new: 'never pinged', down: 'down', paused: 'paused' },
+    codes: {
+      Silent: 'It is silent: no ping came in time.',
+      HeartbeatFailed: 'The job told that it failed.',
+    } as Record<string, string>,
     pinged: 'Its address',
     pingText: 'A secret: who has it can ping. Put it at the end of the job:',
     pings: 'Pings',

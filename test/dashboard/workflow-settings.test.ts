@@ -70,7 +70,7 @@ test('settings of a workflow are read and changed', { skip }, async () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();
     await page.getByRole('heading', { name: 'Price <b>all</b> orders' }).waitFor();
-    await card.getByText('10 in 1 min 0 s').waitFor();
+    await card.getByText('10 in 1 min').waitFor();
     const changed = await settings();
     assert.deepEqual(
       [

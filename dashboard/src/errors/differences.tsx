@@ -114,7 +114,9 @@ function Runs({ differences, groupId, emitterId }: FoundProps) {
           </dt>
           <dd>
             {good === null ? (
-              <span className="soft">{words.notKept}</span>
+              <span className="soft">
+                {differences.looked_at.successes.count === 0 ? words.neverGood : words.notKept}
+              </span>
             ) : (
               <Link to="/runs/$runId" params={{ runId: good.run_id }}>
                 {words.itsRun}

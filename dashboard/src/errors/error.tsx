@@ -102,7 +102,7 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
           </section>
           {event && <EventCard event={event} workflowId={emitterId.startsWith('p_') ? emitterId : null} />}
         </div>
-        <div className="stack-16">
+        <div className="stack-16 beside">
           <section className="card">
             <div className="card-head">
               <h2>{T.error.told}</h2>

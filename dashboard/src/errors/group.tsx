@@ -74,9 +74,8 @@ function Whole({ group }: { group: ErrorGroupWhole }) {
             </div>
           </section>
           {/^(p|dc)_/.test(group.emitter_id) && <WhatDiffers groupId={group.id} emitterId={group.emitter_id} />}
-          <Members group={group} />
         </div>
-        <div className="stack-16">
+        <div className="stack-16 beside">
           <section className="card card-body">
             <Facts group={group} where={names(group.emitter_id)} />
           </section>
@@ -88,6 +87,9 @@ function Whole({ group }: { group: ErrorGroupWhole }) {
           </section>
           <Note key={group.id} group={group} />
           <Deployments group={group} />
+        </div>
+        <div className="stack-16">
+          <Members group={group} />
         </div>
       </div>
     </>
@@ -191,8 +193,8 @@ function Facts({ group, where }: { group: ErrorGroupWhole; where: string }) {
           </dd>
         </>
       )}
-      <dt>{T.group.why}</dt>
-      <dd className="soft">
+      <dt className="is-whole">{T.group.why}</dt>
+      <dd className="is-whole">
         <bdi>{group.why.replaceAll('`', '')}</bdi>
         {group.reopened && <div>{T.group.reopenedBy(group.reopened.by)}</div>}
       </dd>
@@ -220,7 +222,7 @@ function Members({ group }: { group: ErrorGroupWhole }) {
               </div>
             </div>
             {replay && <Badge state={replay.state} text={`↻ ${T.states[replay.state] ?? replay.state}`} />}
-            <Badge state={told === 'told' ? 'delivered' : 'held'} text={told} />
+            <Badge state={told} text={T.told[told]} />
           </li>
         )}
       />

@@ -70,7 +70,7 @@ function Row({ channel, told, mayWrite }: RowProps) {
         </div>
       </div>
       {told !== undefined && (
-        <Badge state={isTold ? 'active' : 'paused'} text={isTold ? T.channels.hearsAll : T.channels.hearsSome} />
+        <Badge state={isTold ? 'active' : 'chosen'} text={isTold ? T.channels.hearsAll : T.channels.hearsSome} />
       )}
       {!active && <Badge state="paused" text={T.workflows.inactive} />}
       {mayWrite && <Acts channel={channel} told={told} isTold={isTold} />}

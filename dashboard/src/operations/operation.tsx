@@ -48,9 +48,8 @@ function Whole({ operation }: { operation: Operation }) {
               <Numbers operation={operation} />
             </div>
           </Card>
-          {replay && <Results id={id} isOver={!isUnderWay(operation)} groupId={replay.group_id} />}
         </div>
-        <section className="card card-body">
+        <section className="card card-body beside">
           <dl className="facts">
             {replay?.group_id && (
               <Fact name={T.operations.group}>
@@ -95,6 +94,7 @@ function Whole({ operation }: { operation: Operation }) {
             )}
           </dl>
         </section>
+        {replay && <Results id={id} isOver={!isUnderWay(operation)} groupId={replay.group_id} />}
       </div>
     </>
   );

@@ -43,11 +43,11 @@ function Row({ result, groupId }: { result: ReplayResult; groupId: string | null
   return (
     <li>
       <div className="grow">
-        <ErrorLink id={id} emitterId={emitterId} groupId={groupId} text={<At ms={Number.parseInt(id, 10)} />} />{' '}
+        <ErrorLink id={id} emitterId={emitterId} groupId={groupId} text={<At ms={Number.parseInt(id, 10)} />} />
         {emitterId !== null && (
-          <span className="soft">
+          <div className="soft cut">
             <bdi>{names(emitterId)}</bdi>
-          </span>
+          </div>
         )}
         {reason && (
           <div className="soft">

@@ -41,8 +41,21 @@ export function agoText(ms: number, now: number): string {
 }
 
 const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const OF_THIS_YEAR = new Intl.DateTimeFormat(undefined, {
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  second: '2-digit',
+});
 
 export const localText = (ms: number): string => LOCAL.format(ms);
+
+/** Leaves out the year when it is this one. */
+export function shortText(ms: number, now: number): string {
+  const isThisYear = new Date(ms).getFullYear() === new Date(now).getFullYear();
+  return isThisYear ? OF_THIS_YEAR.format(ms) : localText(ms);
+}
 
 /** How long ago; the local time and UTC when the pointer rests on it. */
 export function Ago({ ms }: { ms: number }) {
@@ -57,10 +70,11 @@ export function Ago({ ms }: { ms: number }) {
 
 /** The local time; UTC when the pointer rests on it. */
 export function At({ ms }: { ms: number }) {
+  const now = useNow();
   const iso = new Date(ms).toISOString();
   return (
-    <time dateTime={iso} title={iso}>
-      {localText(ms)}
+    <time dateTime={iso} title={`${localText(ms)}\n${iso}`}>
+      {shortText(ms, now)}
     </time>
   );
 }

@@ -93,7 +93,7 @@ function Whole({ run }: { run: RunWhole }) {
             <JsonTree value={run.event} />
           </section>
         </div>
-        <div className="stack-16">
+        <div className="stack-16 beside">
           <section className="card card-body">
             <dl className="facts">
               <dt>{T.runs.created}</dt>
@@ -155,7 +155,7 @@ function Acts({ run }: { run: RunWhole }) {
       await navigate({ to: '/runs/$runId', params: { runId } });
     });
   return (
-    <div style={{ display: 'flex', flexWrap: 'wrap', gap: 8 }}>
+    <div className="buttons">
       {run.state === 'failed' && !run.retried_by && run.workflow_id && (
         <Button size="xs" leftSection={<Icon name="replay" size={15} />} onClick={() => void retry()}>
           {T.runs.retry}

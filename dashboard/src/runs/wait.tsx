@@ -21,11 +21,13 @@ export function Wait({ run: { id, waiting } }: { run: RunWhole }) {
   const fault = faultOf(data);
   return (
     <Card title={words.title}>
-      <div className="card-body">
-        <p>{words.kinds[kind]}</p>
-        <p className="soft">
-          {kind === 'suspend' ? words.cancelledAt : words.goesOnAt} <At ms={untilMs} />
-        </p>
+      <div className="card-body stack-12">
+        <div>
+          <p>{words.kinds[kind]}</p>
+          <p className="soft">
+            {kind === 'suspend' ? words.cancelledAt : words.goesOnAt} <At ms={untilMs} />
+          </p>
+        </div>
         {mayWrite && (
           <div className="buttons">
             {kind !== 'retry' && (

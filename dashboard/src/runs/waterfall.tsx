@@ -33,7 +33,10 @@ function Step({ step, from, whole }: { step: StepResult; from: number; whole: nu
       <summary>
         <span className="fall-name cut mono">{namespace}</span>
         <span className="fall-track">
-          <i className={state === 'failed' ? 'bad' : undefined} style={{ left: `${left}%`, width: `${width}%` }} />
+          <i
+            className={state === 'failed' ? 'bad' : undefined}
+            style={{ left: `min(${left}%, 100% - 3px)`, width: `${width}%` }}
+          />
         </span>
         <span className="fall-took soft">{tookMs === null ? '' : durationText(tookMs)}</span>
         <Badge state={state} />

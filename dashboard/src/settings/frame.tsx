@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { T } from '../english.ts';
 
 const TABS = [
@@ -12,9 +12,16 @@ const TABS = [
 
 /** The frame of the pages about the owner: what belongs to no single workflow. */
 export function SettingsFrame({ title, head, children }: { title: string; head?: ReactNode; children: ReactNode }) {
+  const tabs = useRef<HTMLElement>(null);
+  // On a phone the tabs are wider than the screen: the one of this page is in sight.
+  useEffect(() => {
+    const { current: nav } = tabs;
+    const active = nav?.querySelector<HTMLElement>('.active');
+    if (nav && active) nav.scrollLeft = active.offsetLeft - (nav.clientWidth - active.offsetWidth) / 2;
+  }, []);
   return (
     <>
-      <nav className="subnav" aria-label={T.settings.title}>
+      <nav ref={tabs} className="subnav" aria-label={T.settings.title}>
         {TABS.map(({ to, text }) => (
           <Link key={to} to={to} activeProps={{ className: 'active' }}>
             {text}

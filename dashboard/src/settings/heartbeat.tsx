@@ -45,7 +45,7 @@ function Whole({ heartbeat }: { heartbeat: Heartbeat }) {
               {T.workflows.errors}
             </Link>
           </p>
-          {codes.length > 0 && <p className="bad">{codes.join(', ')}</p>}
+          {codes.length > 0 && <p className="bad">{codes.map((code) => words.codes[code] ?? code).join(' ')}</p>}
         </div>
         {mayWrite && <Acts heartbeat={heartbeat} />}
       </div>
@@ -58,7 +58,7 @@ function Whole({ heartbeat }: { heartbeat: Heartbeat }) {
             </div>
           </Card>
         </div>
-        <div className="stack-16">
+        <div className="stack-16 beside">
           <section className="card card-body">
             <Facts heartbeat={heartbeat} />
           </section>

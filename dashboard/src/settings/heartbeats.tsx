@@ -4,6 +4,7 @@ import type { Heartbeat } from '../../../src/client/client.ts';
 import { heartbeatsQuery } from '../api/heartbeats.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
+import { durationText } from '../parts/duration.ts';
 import { Badge, Empty } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 import { HeartbeatForm } from './heartbeat-form.tsx';
@@ -40,5 +41,5 @@ export function HeartbeatsPage() {
 }
 
 export function whenOf({ cron, interval_seconds: seconds, timezone }: Heartbeat): string {
-  return cron === undefined ? T.workflows.every(seconds ?? 0) : `${cron} (${timezone})`;
+  return cron === undefined ? T.workflows.every(durationText((seconds ?? 0) * 1000)) : `${cron} (${timezone})`;
 }

@@ -56,10 +56,10 @@ function Whole({ webhook }: { webhook: Webhook }) {
         {canWrite && <Acts webhook={webhook} />}
       </div>
       <div className="columns">
-        <Deliveries id={id} />
-        <div className="stack-16">
+        <div className="stack-16 beside">
           <Links id={id} />
         </div>
+        <Deliveries id={id} />
       </div>
     </>
   );
@@ -87,7 +87,7 @@ function Acts({ webhook: { id, active } }: { webhook: Webhook }) {
     setTesting(false);
   };
   return (
-    <div style={{ display: 'flex', flexWrap: 'wrap', gap: 8 }}>
+    <div className="buttons">
       <Button size="xs" loading={isTesting} onClick={() => void test()}>
         {T.webhooks.test}
       </Button>
@@ -135,7 +135,8 @@ function Deliveries({ id }: { id: string }) {
           <Badge state={delivery.state} />
           <div className="grow">
             <Link to="/deliveries/$deliveryId" params={{ deliveryId: delivery.id }}>
-              <bdi>{names(delivery.emitter_id)}</bdi> {delivery.event_name}
+              <bdi>{names(delivery.emitter_id)}</bdi>{' '}
+              {delivery.event_name !== '' && <code className="soft">{delivery.event_name}</code>}
             </Link>
             <div className="soft cut">{delivery.why}</div>
           </div>

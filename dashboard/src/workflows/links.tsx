@@ -4,13 +4,15 @@ import { useNames } from '../api/names.ts';
 import { listensQuery } from '../api/workflows.ts';
 import { T } from '../english.ts';
 
-/** Subscriptions to and from a workflow or webhook. */
+/** Subscriptions to and from a workflow, source or webhook; a heartbeat only emits. */
 export function Links({ id }: { id: string }) {
   const listens = useQuery(listensQuery({ listener_id: id })).data ?? [];
   const heard = useQuery(listensQuery({ emitter_id: id })).data ?? [];
   return (
     <>
-      <List title={T.workflows.listens} none={T.workflows.noListens} all={listens} end="emitter_id" />
+      {!id.startsWith('hb_') && (
+        <List title={T.workflows.listens} none={T.workflows.noListens} all={listens} end="emitter_id" />
+      )}
       {!id.startsWith('wh_') && (
         <List title={T.workflows.heard} none={T.workflows.noHeard} all={heard} end="listener_id" />
       )}

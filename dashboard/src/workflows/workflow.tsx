@@ -77,7 +77,7 @@ function Whole({ workflow }: { workflow: Workflow }) {
           </p>
         </div>
         {canWrite && (
-          <div style={{ display: 'flex', flexWrap: 'wrap', gap: 8 }}>
+          <div className="buttons">
             <Button size="xs" onClick={() => setRunning(true)}>
               {T.workflows.run}
             </Button>
@@ -92,15 +92,15 @@ function Whole({ workflow }: { workflow: Workflow }) {
           <Suspense fallback={<Loading />}>
             <Steps workflow={workflow} canWrite={canWrite} />
           </Suspense>
-          <Runs of={{ workflow_id: id }} />
         </div>
-        <div className="stack-16">
+        <div className="stack-16 beside">
           <Triggers workflow={workflow} />
           <Links id={id} />
           <WorkflowSettings workflow={workflow} canWrite={canWrite} />
           <Versions workflow={workflow} canWrite={canWrite} />
           <Retention key={id} workflow={workflow} canWrite={canWrite} />
         </div>
+        <Runs of={{ workflow_id: id }} />
       </div>
       {isRunning && <RunDialog workflowId={id} close={() => setRunning(false)} />}
     </>
