@@ -816,7 +816,10 @@ export const T = {
     now: 'now',
     ago: { s: 's ago', m: 'min ago', h: 'h ago', d: 'd ago' },
     lost: 'There is nothing at this address',
+    gone: 'This does not exist',
+    goneText: 'It was deleted, retention has deleted it, or it belongs to another owner.',
     home: 'To the overview',
+    offline: 'The server does not answer. Connecting again…',
     forbidden: 'The key of this session may not do that.',
   },
 } as const;

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { startErrand } from '../support/errand.ts';
+import { freePort } from '../support/port.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { closeBrowser, type Visit, visiting } from './browser.ts';
 import { type Story, tell } from './story.ts';
@@ -13,8 +14,8 @@ import { type Story, tell } from './story.ts';
 const DAY_MS = 86_400_000;
 const ROUNDS = 56;
 const SETTLE_MS = 500;
-const PICTURES: Readonly<Record<string, { path: string; theme?: 'dark' }>> = {
-  overview: { path: '/' },
+const PICTURES: Readonly<Record<string, { path: string; search?: string; theme?: 'dark' }>> = {
+  overview: { path: '/', search: '?span=week' },
   errors: { path: '/errors' },
   group: { path: '/errors/$groupId' },
   error: { path: '/errors/$groupId/$errorId', theme: 'dark' },
@@ -44,9 +45,9 @@ async function ofReadme(visit: Visit, { paths }: Story): Promise<void> {
   await mkdir(folder, { recursive: true });
   await page.setViewportSize({ width: 1180, height: 760 });
   await signIn();
-  for (const [name, { path, theme = 'light' }] of Object.entries(PICTURES)) {
+  for (const [name, { path, search = '', theme = 'light' }] of Object.entries(PICTURES)) {
     await page.emulateMedia({ colorScheme: theme });
-    await open(paths[path] as string);
+    await open(`${paths[path]}${search}`);
     await settle(visit);
     await writeFile(join(folder, `${name}.webp`), await picture(page, 80));
   }
@@ -76,13 +77,16 @@ async function ofAll(visit: Visit, { paths, mailPath, waitingPath }: Story): Pro
 
 let offsetMs = -7 * DAY_MS;
 const clock = { nowMs: () => Date.now() + offsetMs };
-await using errand = await startErrand({}, { clock, databaseClock: clock });
+// Every start notes the figures of its hour, which the charts are made of; addresses stay the same.
+const port = String(await freePort());
+await using errand = await startErrand({ ERRAND_PORT: port }, { clock, databaseClock: clock });
 await using receiver = await startReceiver();
 const story = await tell({
   errand,
   receiver,
   rounds: ROUNDS,
-  before: (round) => {
+  before: async (round) => {
+    if (round > 0) await errand.restart();
     offsetMs = Math.round(-7 * DAY_MS * (1 - (round + 1) / ROUNDS));
   },
 });

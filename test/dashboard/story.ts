@@ -16,7 +16,7 @@ export interface Telling {
   readonly much?: string;
   readonly rounds?: number;
   /** Comes before each round, and sets the clock. */
-  readonly before?: (round: number) => void;
+  readonly before?: (round: number) => void | Promise<void>;
 }
 
 export interface Story {
@@ -231,10 +231,10 @@ export async function tell(telling: Telling): Promise<Story> {
   const { errand, receiver, rounds = 4, before } = telling;
   const { client } = errand;
   receiver.answer((n) => (n % 7 === 6 ? 503 : 200), {}, telling.say?.('received') ?? 'received');
-  before?.(0);
+  await before?.(0);
   const at = await cast(telling);
   for (let round = 0; round < rounds; round++) {
-    before?.(round);
+    await before?.(round);
     if (round === Math.floor(rounds * 0.55))
       await client.put(`/v1/workflows/${at.orders.id}`, { steps: codeOf('check', STRICT) });
     await play(at, telling, round);

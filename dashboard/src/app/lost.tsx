@@ -7,7 +7,9 @@ export function Lost() {
     <main className="main">
       <Empty isPage icon="search" title={T.common.lost}>
         <div className="actions">
-          <Link to="/">{T.common.home}</Link>
+          <Link to="/" className="button-link">
+            {T.common.home}
+          </Link>
         </div>
       </Empty>
     </main>

@@ -46,9 +46,11 @@ export function Shell() {
   const path = useLocation({ select: ({ pathname }) => pathname });
   const isLive = useLiveErrors();
   useGrownLists();
+  const [wasLive, setWasLive] = useState(false);
   const [isHelp, setHelp] = useState(false);
   const [isMenu, setMenu] = useState(false);
   const [isPalette, setPalette] = useState(false);
+  useEffect(() => setWasLive((before) => before || isLive), [isLive]);
   useEffect(() => {
     const hear = (event: KeyboardEvent): void => {
       if (event.key !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
@@ -124,6 +126,11 @@ export function Shell() {
         </header>
         <main className="main" id="content">
           <div className="main-inner">
+            {wasLive && !isLive && (
+              <p className="offline" role="status">
+                {T.common.offline}
+              </p>
+            )}
             <Outlet />
           </div>
         </main>

@@ -59,7 +59,7 @@ function Row({ channel, told, mayWrite }: RowProps) {
   const { id, kind, name, active, config } = channel;
   const isTold = told?.includes(id) ?? false;
   return (
-    <li>
+    <li className="is-stacked">
       <div className="grow">
         <strong>
           <bdi>{name}</bdi>

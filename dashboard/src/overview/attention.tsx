@@ -58,8 +58,8 @@ export function Attention() {
             <span className="only-wide">
               <Sparkline hours={group.hours ?? []} label={T.errors.columns.trend} />
             </span>
-            <strong>{group.count.toLocaleString()}</strong>
-            <span className="soft only-wide">
+            <strong className="tally">{group.count.toLocaleString()}</strong>
+            <span className="soft seen only-wide">
               <Ago ms={group.last_seen_ms} />
             </span>
           </li>

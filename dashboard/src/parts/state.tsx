@@ -1,4 +1,5 @@
 import { Button, Loader } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ApiError } from '../api/http.ts';
 import { T } from '../english.ts';
@@ -74,14 +75,22 @@ export function Loading() {
 export function Failed({ error, again }: { error: Error; again: () => void }) {
   const isGone = error instanceof ApiError && error.status === 404;
   return (
-    <Empty icon="errors" title={isGone ? T.common.lost : T.common.failed} text={error.message}>
-      {!isGone && (
-        <div className="actions">
+    <Empty
+      icon={isGone ? 'search' : 'errors'}
+      title={isGone ? T.common.gone : T.common.failed}
+      text={isGone ? T.common.goneText : error.message}
+    >
+      <div className="actions">
+        {isGone ? (
+          <Link to="/" className="button-link">
+            {T.common.home}
+          </Link>
+        ) : (
           <Button size="xs" variant="default" onClick={again}>
             {T.common.again}
           </Button>
-        </div>
-      )}
+        )}
+      </div>
     </Empty>
   );
 }

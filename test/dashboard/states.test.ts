@@ -1,0 +1,79 @@
+// What pages show when all is not well: no server, nothing at an address; and what a phone needs of them.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startErrand } from '../support/errand.ts';
+import { freePort } from '../support/port.ts';
+import { shareErrand } from '../support/shared-errand.ts';
+import { until } from '../support/wait.ts';
+import { skip, visiting } from './browser.ts';
+
+const newErrand = shareErrand();
+const PHONE = { width: 380, height: 780 };
+const FAILS = `export default () => { throw Object.assign(new Error('no stock'), { code: 'NoStock' }); };`;
+
+test('every page tells when the server is away', { skip }, async () => {
+  await using errand = await startErrand({ ERRAND_PORT: String(await freePort()) });
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/webhooks');
+    const told = page.getByRole('status').filter({ hasText: 'The server does not answer' });
+    await until('the stream is open', () => visit.requested.some((url) => url.endsWith('/v1/errors/stream')));
+    await page.getByRole('link', { name: 'Errors', exact: true }).click();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+    assert.equal(await told.count(), 0);
+    await errand.stop();
+    await told.waitFor();
+    await visit.inspect('the server is away', ['.offline']);
+    await errand.restart();
+    await told.waitFor({ state: 'detached' });
+    visit.complaints.length = 0;
+  });
+});
+
+test('what was deleted is told on its page, with a way out', { skip }, async () => {
+  await using errand = await newErrand();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    for (const path of ['/runs/r_none', '/webhooks/wh_none', '/sources/dc_none', '/data-stores/ds_none']) {
+      await page.goto(errand.url + path);
+      await page.getByRole('heading', { name: 'This does not exist' }).waitFor();
+      await visit.inspect(path);
+      await page.getByRole('link', { name: 'To the overview' }).click();
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    }
+    assert.ok(visit.complaints.splice(0).every((line) => /40[04]/.test(line)));
+  });
+});
+
+test('a list without an end stands below the facts on a phone', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(FAILS);
+  await errand.send(workflow, {});
+  await errand.errors(workflow.id, 1);
+  const [group] = (await errand.client.get('/v1/error_groups')).data;
+  const webhook = await errand.client.post('/v1/webhooks', { url: 'http://127.0.0.1:9/', name: 'Shop' });
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await page.setViewportSize(PHONE);
+    await visit.signIn();
+    for (const [path, fact, list] of [
+      [`/errors/${group.id}`, 'Who was told', 'Errors of this group'],
+      [`/workflows/${workflow.id}`, 'Triggers', 'Runs'],
+      [`/webhooks/${webhook.id}`, 'Listens to', 'Deliveries'],
+    ] as const) {
+      await visit.open(path);
+      const [above, below] = [fact, list].map((name) => page.getByRole('heading', { name, exact: true }));
+      await below?.waitFor();
+      await above?.waitFor();
+      const [high, low] = [await above?.boundingBox(), await below?.boundingBox()];
+      assert.ok(high && low && high.y < low.y, path);
+    }
+    await visit.open('/heartbeats');
+    const tab = await page.getByRole('navigation', { name: 'Settings' }).getByText('Heartbeats').boundingBox();
+    assert.ok(tab && tab.x >= 0 && tab.x + tab.width <= PHONE.width, 'the tab of the page is in sight');
+  });
+});
