@@ -1,4 +1,4 @@
-// What pages show when all is not well: no server, nothing at an address; and what a phone needs of them.
+// What pages show when all is not well: no server, nothing at an address; and what a phone and a keyboard need of them.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -75,5 +75,51 @@ test('a list without an end stands below the facts on a phone', { skip }, async 
     await visit.open('/heartbeats');
     const tab = await page.getByRole('navigation', { name: 'Settings' }).getByText('Heartbeats').boundingBox();
     assert.ok(tab && tab.x >= 0 && tab.x + tab.width <= PHONE.width, 'the tab of the page is in sight');
+  });
+});
+
+test('dialogs take the focus, keep it, and give it back', { skip }, async () => {
+  await using errand = await newErrand();
+  await errand.client.post('/v1/data_stores', { name: 'Prices' });
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    const focused = (): Promise<string> =>
+      page.evaluate(`document.activeElement.textContent || document.activeElement.getAttribute('aria-label') || ''`);
+    for (const [path, name] of [
+      ['/keys', 'New key'],
+      ['/data-stores', 'New data store'],
+      ['/heartbeats', 'New heartbeat'],
+      ['/notices', 'New channel'],
+      ['/accounts', 'New account'],
+      ['/webhooks', 'New webhook'],
+    ] as const) {
+      await visit.open(path);
+      const opener = page.getByRole('button', { name, exact: true });
+      await opener.focus();
+      await page.keyboard.press('Enter');
+      const dialog = page.getByRole('dialog');
+      await dialog.waitFor();
+      const isWithin = `document.querySelector('[role=dialog]').contains(document.activeElement)`;
+      await page.waitForFunction(isWithin);
+      for (let n = 0; n < 12; n++) await page.keyboard.press('Tab');
+      assert.ok(await page.evaluate(isWithin), `${path}: the focus stays within`);
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      await until(`${path}: the focus is back`, async () => (await focused()) === name);
+    }
+    // A dialog that follows another one gives it back to what opened the first.
+    await visit.open('/webhooks');
+    await page.getByRole('button', { name: 'New webhook', exact: true }).click();
+    await page.getByLabel('Address').fill('http://127.0.0.1:9/');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByText('It is shown here once').waitFor();
+    await page.keyboard.press('Escape');
+    await until('the focus is back', async () => (await focused()) === 'New webhook');
+    // What has the focus shows it.
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Shift+Tab');
+    const outline = await page.evaluate('getComputedStyle(document.activeElement).outlineStyle');
+    assert.notEqual(outline, 'none');
   });
 });

@@ -1,7 +1,9 @@
 import { Modal } from '@mantine/core';
 import { T } from '../english.ts';
+import { useFocusBack } from '../parts/focus.ts';
 
 export function Help({ close }: { close: () => void }) {
+  useFocusBack();
   return (
     <Modal opened onClose={close} title={T.help.title} closeButtonProps={{ 'aria-label': T.help.close }}>
       <dl className="facts">

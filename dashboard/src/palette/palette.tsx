@@ -2,6 +2,7 @@ import { Modal } from '@mantine/core';
 import { useRouter } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { T } from '../english.ts';
+import { useFocusBack } from '../parts/focus.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useFound } from './found.ts';
 
@@ -19,6 +20,7 @@ export function Palette({ close }: { close: () => void }) {
     close();
     router.history.push(href);
   };
+  useFocusBack();
   const hear = (event: KeyboardEvent): void => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const chosen = found[here];

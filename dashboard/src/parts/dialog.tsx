@@ -2,12 +2,14 @@ import { Button } from '@mantine/core';
 import { type FormEvent, lazy, Suspense, useState } from 'react';
 import { T } from '../english.ts';
 import type { DialogProps } from './dialog-frame.tsx';
+import { useFocusBack } from './focus.ts';
 import { toastError } from './toast.tsx';
 
 /** Dialogs come when the first one is opened: a page shows without them. */
 const Frame = lazy(async () => ({ default: (await import('./dialog-frame.tsx')).DialogFrame }));
 
 export function Dialog(props: DialogProps) {
+  useFocusBack();
   return (
     <Suspense>
       <Frame {...props} />

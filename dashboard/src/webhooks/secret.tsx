@@ -1,6 +1,7 @@
 import { Button, Modal } from '@mantine/core';
 import { T } from '../english.ts';
 import { Command } from '../parts/copy.tsx';
+import { useFocusBack } from '../parts/focus.ts';
 
 interface SecretProps {
   readonly title?: string;
@@ -11,6 +12,7 @@ interface SecretProps {
 
 /** A secret is shown once: it is nowhere to be read again. */
 export function SecretDialog({ title = T.webhooks.secret, secret, text, close }: SecretProps) {
+  useFocusBack();
   return (
     <Modal
       opened

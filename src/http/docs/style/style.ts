@@ -26,6 +26,7 @@ img { max-width: 100%; height: auto; }
 .table { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .875rem; }
 th, td { text-align: left; vertical-align: top; padding: .45rem .9rem .45rem 0; border-bottom: 1px solid var(--line-soft); }
+table:not(.parameters) td:first-child code { overflow-wrap: break-word; }
 th { font-weight: 600; color: var(--soft); font-size: .8rem; border-color: var(--line); }
 .button, .page button { border: 0; font: inherit; cursor: pointer; display: inline-block; background: var(--accent); color: var(--bg); text-decoration: none; border-radius: 7px; padding: .45rem .9rem; font-weight: 600; }
 .front { max-width: 36rem; margin: 14vh auto 0; text-align: center; padding: 0 1rem; }
