@@ -40,6 +40,7 @@ test('The package holds programs, documents and the licence', () => {
   for (const path of [
     'LICENSE',
     'README.md',
+    'dist/bundled/code.js',
     'dist/bundled/main.js',
     'dist/errand.js',
     'dist/runner/child/main.js',
@@ -101,7 +102,7 @@ test('The installed server loads few files, and none of the command line', async
     [],
   );
   assert.ok(own.length < 20, `${own.length} files`);
-  const needless = /\/(commander|nodemailer|undici|postgres|@opentelemetry)\//;
+  const needless = /\/(commander|esbuild|nodemailer|undici|postgres|@opentelemetry)\//;
   assert.deepEqual(
     modules.filter((url) => needless.test(url)),
     [],
