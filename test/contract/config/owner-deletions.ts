@@ -3,6 +3,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/limits.ts';
+import { excused } from '../../../src/domain/watch/heartbeat.ts';
+import { firstTickMs } from '../../../src/engine/schedule/cron.ts';
 import type { PurgeRecord } from '../../../src/store/contract/owner-deletions.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
 import { all, defined, emit, failed, type Harness, mail, none, only, succeeded, times } from '../fixtures.ts';
@@ -219,7 +221,9 @@ export function ownerDeletionsContract(harness: Harness): void {
       await watchFor(stage, 2 * HOUR_MS);
       await ping(stage, beat);
       await watchFor(stage, 11 * MINUTE_MS);
-      await restore(other);
+      await stage.store.restoreOwner(other.owner.id, (of, { isBack, nowMs }) =>
+        excused(of, { isBack }, { nowMs, nextTick: firstTickMs }),
+      );
       await watchFor(stage, MINUTE_MS);
       deepEqual(await codesOf(stage, beat.heartbeat.id), ['Silent']);
       await watchFor(stage, HOUR_MS - 12 * MINUTE_MS);

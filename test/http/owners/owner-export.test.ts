@@ -61,6 +61,12 @@ test('an export has everything of its owner, and no secret', async () => {
   assert.ok(byType('audit_record').some(({ operation }) => operation === 'createWebhook'));
   const events = byType('event');
   assert.ok(events.some(({ name }) => name === '$errors'));
+  const mails = events.filter(({ name }) => name === '$email');
+  assert.deepEqual(
+    mails.map((mail) => 'event_text' in mail),
+    [false],
+    'a mail quotes what rules do not reach',
+  );
   assert.match(events[0].event_text, /\[redacted\]/);
   assert.doesNotMatch(events[0].event_text, /12345678901234567890/);
   for (const secret of ['account-secret', 'header-secret', webhook.secret, other.data.api_key, mine.id, third.id]) {

@@ -87,7 +87,10 @@ test('what a source has registered is taken back by the purge', async () => {
   assert.equal(vendor.received.length, 5, `the one that was off (${off.id}), and the other owner's, are not called`);
 });
 
-test('a hook that a kill has cut off runs again', async () => {
+for (const signal of ['SIGKILL', 'SIGTERM'] as const)
+  test(`a hook that ${signal} has cut off runs again`, () => cutOff(signal));
+
+async function cutOff(signal: NodeJS.Signals): Promise<void> {
   await using folder = await createFolder();
   await using gate = await startGate();
   const env = { ERRAND_DATA_DIR: folder.path, ERRAND_API_KEY: KEY, ERRAND_OWNER_GRACE_DAYS: '0' };
@@ -104,11 +107,11 @@ test('a hook that a kill has cut off runs again', async () => {
   });
   await client.delete(`/v1/owners/${data.id}`);
   await gate.wait(1);
-  first.child.kill('SIGKILL');
+  first.child.kill(signal);
   await first.exited;
   await using second = await spawnErrand({ ...env, ERRAND_ALLOW_TARGETS: '127.0.0.0/8' });
   await gate.wait(2);
   gate.open();
   const again = createClient(second.url, KEY);
   await until('the record', async () => (await again.get('/v1/audit?operation=deactivateSource')).data.length === 1);
-});
+}

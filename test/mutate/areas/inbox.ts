@@ -161,7 +161,10 @@ export const INBOX_MUTATIONS: readonly Mutation[] = [
       'SELECT 1 FROM triggers WHERE id = ANY($1::text[]) ORDER BY md5(id || random()) FOR UPDATE',
     ],
   }),
-  ...of(`${STORE}/log/watch/notes.ts`, ['test/postgres/lock-order.test.ts'], {
-    'locks: watches are locked in any order': ['ORDER BY id, kind ${FOR_UPDATE}', 'ORDER BY random() ${FOR_UPDATE}'],
+  ...of(`${STORE}/config/watch/watches.ts`, ['test/postgres/lock-order.test.ts'], {
+    'locks: a change of a workflow takes its watches as they come': [
+      '  yield* lockWatches([id]);\n  const gone',
+      '  const gone',
+    ],
   }),
 ];

@@ -132,6 +132,8 @@ export const OWNER_MUTATIONS: readonly Mutation[] = [
       '!expected.includes(updatedAtMs)',
       'expected[0] !== updatedAtMs',
     ],
+  }),
+  ...of('src/domain/requests.ts', ['test/unit/domain/request.test.ts'], {
     'If-Match: two changes of a moment are one version': [
       'Math.max(nowMs, before.updatedAtMs + 1)',
       'Math.max(nowMs, before.updatedAtMs)',

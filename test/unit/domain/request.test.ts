@@ -3,6 +3,17 @@ import { test } from 'node:test';
 import { text, utf8 } from '../../../src/domain/bytes.ts';
 import { hiddenBody, originOfListener, requestListener, titleOf } from '../../../src/domain/delivery/http-request.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
+import { nextVersion } from '../../../src/domain/requests.ts';
+
+test('each change makes a later version, whatever the clock says', () => {
+  for (const [nowMs, version] of [
+    [9, 9],
+    [5, 6],
+    [3, 6],
+  ] as const) {
+    equal(nextVersion({ updatedAtMs: 5 }, nowMs), version);
+  }
+});
 
 const asked = (url: string, more: object = {}) => ({ method: 'POST', url, headers: {}, ...more });
 

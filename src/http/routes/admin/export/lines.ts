@@ -181,7 +181,7 @@ async function* dataStores(store: Store, ownerId: string): AsyncGenerator<Export
     const records = async (page: PageQuery) =>
       (await store.listRecords({ ownerId, storeId: one.id }, page)) ?? { items: [] };
     for (let after: string | undefined; ; ) {
-      const { items } = await records({ limit: LIMITS.keysPerPage, ...(after === undefined ? {} : { after }) });
+      const { items } = await records({ limit: LIMITS.pageRecords, ...(after === undefined ? {} : { after }) });
       for (const record of items) {
         yield lineOf('data_record', `${one.id}/${record.key}`, { data_store_id: one.id, ...recordToWire(record) });
       }
