@@ -546,7 +546,6 @@ export const T = {
     noState: 'It keeps nothing between its runs.',
     tooLong: (chars: number) => `${chars.toLocaleString()} characters: too long to be shown`,
     longName: 'A name that is too long to be shown',
-    moreState: (count: number) => `and ${count.toLocaleString()} more`,
     invoke: 'Run now',
     invoked: 'It runs.',
     delete: 'Delete',

@@ -27,6 +27,7 @@ const FEED = `export default {
   run(event) {
     this.db.set('<i>last</i>', { seen: event.body.n });
     this.db.set('much', 'x'.repeat(9000));
+    for (let n = 0; n < (event.body.keeps ?? 0); n++) this.db.set('z' + String(n).padStart(3, '0'), n);
     console.log('got <img src=x onerror=alert(1)>');
     this.$emit({ body: event.body, city: this.city, district: this.district }, { summary: '<b>Order</b> ' + event.body.n + ' \u202eabc' });
   },
@@ -90,6 +91,14 @@ test('a source is deployed by a form that its props make', { skip }, async () =>
     await state.filter({ hasText: /<i>last<\/i>.*seen: 7.*much.*9,002 characters/ }).waitFor();
     assert.equal(await page.title(), 'Errand');
     await visit.inspectAll(`/sources/${source.id}`, '<b>Order</b> 7');
+    await fetch(source.endpoint_url, { method: 'POST', headers, body: '{"n":8,"keeps":230}' });
+    await page.getByText('<b>Order</b> 8').waitFor();
+    // What stands behind the first hundred names comes when its place is reached.
+    await until('the last name', async () => {
+      await page.evaluate(`document.querySelector('section[aria-label="State"]').scrollIntoView({ block: 'end' })`);
+      return (await state.getByText('z229', { exact: true }).count()) > 0;
+    });
+    assert.ok(visit.requested.some((url) => url.endsWith(`/v1/sources/${source.id}/state?skip=200`)));
     await page.getByRole('button', { name: 'Change' }).click();
     const token = page.getByLabel('Token');
     assert.equal(await token.inputValue(), '', 'what is secret is not shown');

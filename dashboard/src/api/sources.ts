@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type {
   Component,
   ConfigurableProps,
@@ -10,7 +10,7 @@ import type {
   Started,
 } from '../../../src/client/client.ts';
 import { parseEvent } from '../errors/event-text.ts';
-import { call, send } from './http.ts';
+import { call, query, send } from './http.ts';
 import { type Data, listQuery, readAll } from './list.ts';
 
 const AGAIN_MS = 4000;
@@ -49,13 +49,20 @@ export function emissionQuery(sourceId: string, id: string) {
 
 /** What it keeps between its runs; numbers as it wrote them. */
 export function sourceStateQuery(id: string) {
-  return queryOptions({
+  return infiniteQueryOptions({
     queryKey: ['source-state', id],
-    queryFn: async ({ signal }) => {
-      const { value } = parseEvent(await send('GET', `/v1/sources/${id}/state`, { signal })) ?? { value: null };
+    queryFn: async ({ pageParam: skip, signal }) => {
+      const path = `/v1/sources/${id}/state${query({ skip: skip === 0 ? undefined : skip })}`;
+      const { value } = parseEvent(await send('GET', path, { signal })) ?? { value: null };
       return (value as Data<SourceState>).data;
     },
-    refetchInterval: AGAIN_MS,
+    initialPageParam: 0,
+    getNextPageParam: ({ count, values }, pages) => {
+      const read = pages.reduce((sum, page) => sum + page.values.length, 0);
+      return values.length > 0 && read < count ? read : null;
+    },
+    // Each page would be a request.
+    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 1 ? AGAIN_MS : false),
   });
 }
 

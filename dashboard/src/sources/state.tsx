@@ -1,24 +1,26 @@
 // What a source keeps between its runs.
 
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { sourceStateQuery } from '../api/sources.ts';
 import { T } from '../english.ts';
 import { Card } from '../parts/card.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
+import { More } from '../parts/listed.tsx';
 import { Rows } from '../parts/rows.tsx';
 import { Failed, Loading } from '../parts/state.tsx';
 
 export function State({ sourceId }: { sourceId: string }) {
-  const { data, error, isPending, refetch } = useQuery(sourceStateQuery(sourceId));
-  const rest = data ? data.count - data.values.length : 0;
+  const listed = useInfiniteQuery(sourceStateQuery(sourceId));
+  const { data, error, isPending, refetch } = listed;
+  const values = data?.pages.flatMap((page) => page.values) ?? [];
   return (
     <Card title={T.sources.state}>
       {isPending && <Loading />}
       {error && <Failed error={error} again={() => void refetch()} />}
-      {data?.count === 0 && <p className="soft card-body">{T.sources.noState}</p>}
+      {data?.pages[0]?.count === 0 && <p className="soft card-body">{T.sources.noState}</p>}
       {data && (
         <Rows
-          all={data.values.map((one, at) => ({ ...one, at }))}
+          all={values.map((one, at) => ({ ...one, at }))}
           row={({ at, name, value, chars }) => (
             <li key={name ?? at} className="is-block">
               <div className="state-name break">
@@ -39,7 +41,7 @@ export function State({ sourceId }: { sourceId: string }) {
           )}
         />
       )}
-      {rest > 0 && <p className="soft card-body">{T.sources.moreState(rest)}</p>}
+      <More of={listed} />
     </Card>
   );
 }

@@ -971,10 +971,10 @@ export class Errand {
   /**
    * Read what a source keeps: `GET /v1/sources/{id}/state`
    *
-   * What it has in `$.service.db` since its last run that ended: the first 100 names. What you hide is hidden.
+   * What it has in `$.service.db` since its last run that ended: 100 names, from the first one or behind `skip` of them. What you hide is hidden.
    */
   getSourceState(input: GetSourceStateInput, options: CallOptions = {}): Promise<GetSourceStateAnswer> {
-    return this.#transport.send<GetSourceStateAnswer>({ method: 'GET', path: '/v1/sources/{id}/state' }, input, options);
+    return this.#transport.send<GetSourceStateAnswer>({ method: 'GET', path: '/v1/sources/{id}/state', query: ['skip'] }, input, options);
   }
 
   /**

@@ -1635,7 +1635,7 @@ export interface SourceLogLine {
 export interface SourceState {
   /** Names that it keeps, also those that are not shown. */
   readonly count: number;
-  /** The first 100, by their names. */
+  /** At most 100, in the order of their names. */
   readonly values: readonly SourceStateValue[];
 }
 
@@ -3563,6 +3563,8 @@ export interface ListSourceLogsAnswer {
 export interface GetSourceStateInput {
   /** The source. */
   readonly id: string;
+  /** How many names to pass over; none when not given. */
+  readonly skip?: number;
 }
 
 export interface GetSourceStateAnswer {

@@ -1,12 +1,12 @@
 // What a source keeps in `$.service.db`, as far as it is shown.
 
-/** More stays where it is; a page tells of it. */
-export const SOURCE_STATE = { values: 100, valueChars: 4096, nameChars: 256 } as const;
+/** Of one answer; `maxSkip`: of how many it may pass over. */
+export const SOURCE_STATE = { values: 100, maxSkip: 1_000_000, valueChars: 4096, nameChars: 256 } as const;
 
 export interface SourceState {
   /** How many names there are. */
   readonly count: number;
-  /** The first ones, in the order of their names. */
+  /** Some of them, in the order of their names. */
   readonly values: readonly StateValue[];
 }
 

@@ -151,8 +151,8 @@ export function shownStore(store: Store, rules: Pick<RedactionRulesOf, 'read'>):
         ...changed,
         group: shownGroup(changed.group, hides(changed.group.emitterId)),
       })),
-    sourceState: (ownerId, sourceId) =>
-      one(ownerId, store.sourceState(ownerId, sourceId), (state, hides) => ({
+    sourceState: (ownerId, sourceId, skip) =>
+      one(ownerId, store.sourceState(ownerId, sourceId, skip), (state, hides) => ({
         ...state,
         values: state.values.map((value) => shownValue(value, hides(sourceId))),
       })),

@@ -90,7 +90,7 @@ export function sourceVerbs({ database, seal }: ConfigCore): SourceStore {
       return { db, seenIds: seen.map((row) => text(row, 'item_id')) };
     },
 
-    sourceState: async (ownerId, sourceId) => {
+    sourceState: async (ownerId, sourceId, skip = 0) => {
       const kept = sql`source_db WHERE source_id = ${sourceId}`;
       const [row] = await database.all(sql`SELECT (SELECT count(*) FROM ${kept}) AS total
         FROM runnables WHERE id = ${sourceId} AND owner_id = ${ownerId} AND substr(id, 1, 3) = 'dc_'`);
@@ -99,7 +99,7 @@ export function sourceVerbs({ database, seal }: ConfigCore): SourceStore {
       const rows = await database.all(sql`SELECT CASE WHEN length(name) <= ${nameChars} THEN name END AS name,
           CASE WHEN length(name) <= ${nameChars} AND length(value) <= ${valueChars} THEN value END AS value,
           length(value) AS chars
-        FROM ${kept} ORDER BY ${BY_NAME} LIMIT ${values}`);
+        FROM ${kept} ORDER BY ${BY_NAME} LIMIT ${values} OFFSET ${skip}`);
       return { count: number(row, 'total'), values: rows.map(toStateValue) };
     },
 

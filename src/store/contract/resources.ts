@@ -130,8 +130,11 @@ export interface SourceStore {
    * checked the owner.
    */
   readSourceDb(sourceId: string): Promise<Record<string, string>>;
-  /** Reads as much of a source's `$.service.db` as is shown (SOURCE_STATE). Undefined: the owner has no such source. */
-  sourceState(ownerId: string, sourceId: string): Promise<SourceState | undefined>;
+  /**
+   * Reads as much of a source's `$.service.db` as is shown (SOURCE_STATE), behind the first `skip` names. Undefined: the owner
+   * has no such source.
+   */
+  sourceState(ownerId: string, sourceId: string, skip?: number): Promise<SourceState | undefined>;
   /**
    * Reads all that a source keeps between its runs, or the steps of a workflow. Undefined: the owner has neither of this id.
    */

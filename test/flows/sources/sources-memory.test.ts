@@ -74,6 +74,10 @@ test('what a source keeps is shown, without what is hidden', async () => {
   ];
   assert.deepEqual((await stateOf()).json.data, { count: 4, values: shown });
   assert.equal((await stateOf(other)).status, 404);
+  const skipping = (skip: string) => errand.client.request('GET', `/v1/sources/${source.id}/state?skip=${skip}`);
+  assert.deepEqual((await skipping('3')).json.data, { count: 4, values: shown.slice(3) });
+  assert.deepEqual((await skipping('1000000')).json.data, { count: 4, values: [] });
+  for (const wrong of ['-1', '1.5', 'x', '', '1000001']) assert.equal((await skipping(wrong)).status, 400, wrong);
   await errand.restart();
   await errand.client.put('/v1/users/me/redaction', { keys: ['token'], patterns: ['\\d{16}'] });
   const { values } = (await stateOf()).json.data;

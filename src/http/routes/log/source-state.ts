@@ -28,7 +28,7 @@ const STATE_VALUE = Type.Object(
 const SOURCE_STATE_WHOLE = Type.Object(
   {
     count: Type.Integer({ description: 'Names that it keeps, also those that are not shown.', examples: [1] }),
-    values: Type.Array(STATE_VALUE, { description: `The first ${SOURCE_STATE.values}, by their names.` }),
+    values: Type.Array(STATE_VALUE, { description: `At most ${SOURCE_STATE.values}, in the order of their names.` }),
   },
   { title: 'SourceState' },
 );
@@ -39,12 +39,23 @@ export function addSourceStateRoute(app: App, { store }: HttpDeps): void {
     tag: 'sources',
     access: 'read',
     summary: 'Read what a source keeps',
-    description: `What it has in \`$.service.db\` since its last run that ended: the first ${SOURCE_STATE.values} names. What you hide is hidden.`,
+    description: `What it has in \`$.service.db\` since its last run that ended: ${SOURCE_STATE.values} names, from the first one or behind \`skip\` of them. What you hide is hidden.`,
     params: idIn(PREFIX.source, 'The source.'),
+    query: {
+      skip: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: SOURCE_STATE.maxSkip,
+          description: 'How many names to pass over; none when not given.',
+          examples: [SOURCE_STATE.values],
+        }),
+      ),
+    },
     answer: dataOf(SOURCE_STATE_WHOLE),
   });
-  app.get('/v1/sources/:id/state', { schema }, async ({ params, caller }) => {
-    const { count, values } = found(await store.sourceState(caller.ownerId, params.id), 'source', params.id);
+  app.get('/v1/sources/:id/state', { schema }, async ({ params, query, caller }) => {
+    const state = await store.sourceState(caller.ownerId, params.id, query.skip);
+    const { count, values } = found(state, 'source', params.id);
     return { data: { count, values: values.map(valueToWire) } };
   });
 }
