@@ -95,5 +95,6 @@ test('an edited replay keeps its exact bytes', async (t) => {
   const headers = { 'content-type': 'application/json' };
   const body = `{ "event": 1, "ev\\u0065nt" : ${ODD} }`;
   await call('POST', `/v1/workflows/${P1}/$errors/${recordId(entries[0] as number)}/replay`, { headers, body });
-  assert.equal(Buffer.from(calls[0]?.args[3] as Uint8Array).toString(), ODD);
+  const { edited } = (calls[0] as (typeof calls)[number]).args[3] as { edited: Uint8Array };
+  assert.equal(Buffer.from(edited).toString(), ODD);
 });
