@@ -1,4 +1,4 @@
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { queryOptions, useQueries, useQuery } from '@tanstack/react-query';
 import { readAll } from './list.ts';
 import { workflowsQuery } from './workflows.ts';
 
@@ -8,34 +8,29 @@ export interface Named {
   readonly url?: string;
 }
 
+const NOUNS = ['sources', 'webhooks', 'heartbeats', 'channels'] as const;
+
 /** A field that a record does not have is refused. */
 const fieldsOf = (noun: string) => ({ include: noun === 'webhooks' ? 'id,name,url' : 'id,name' });
 
-const othersQuery = queryOptions({
-  queryKey: ['names'],
-  queryFn: async ({ signal }) => {
-    const read = (noun: string): Promise<Named[]> => readAll<Named>(`/v1/${noun}`, fieldsOf(noun), signal);
-    const [sources, webhooks, heartbeats, channels] = await Promise.all(
-      ['sources', 'webhooks', 'heartbeats', 'channels'].map(read),
-    );
-    return { sources: sources ?? [], webhooks: webhooks ?? [], heartbeats: heartbeats ?? [], channels: channels ?? [] };
-  },
-  staleTime: 60_000,
-});
+/** Begins with the key of the list, so that what asks again for the list asks for the names. */
+function namesQuery(noun: (typeof NOUNS)[number]) {
+  return queryOptions({
+    queryKey: [noun, 'names'],
+    queryFn: ({ signal }) => readAll<Named>(`/v1/${noun}`, fieldsOf(noun), signal),
+    staleTime: 60_000,
+  });
+}
 
 const NONE: readonly Named[] = [];
 
 /** What has a name, by kind. */
 export function useNamed() {
   const workflows: readonly Named[] = useQuery(workflowsQuery).data ?? NONE;
-  const others = useQuery(othersQuery).data;
-  return {
-    workflows,
-    sources: others?.sources ?? NONE,
-    webhooks: others?.webhooks ?? NONE,
-    heartbeats: others?.heartbeats ?? NONE,
-    channels: others?.channels ?? NONE,
-  };
+  const [sources = NONE, webhooks = NONE, heartbeats = NONE, channels = NONE] = useQueries({
+    queries: NOUNS.map(namesQuery),
+  }).map(({ data }) => data);
+  return { workflows, sources, webhooks, heartbeats, channels };
 }
 
 /** Returns what gives the name of a workflow, source, webhook, heartbeat or channel; its id when it has none, or is gone. */

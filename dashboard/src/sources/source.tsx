@@ -115,7 +115,7 @@ function Whole({ source }: { source: SourceWhole }) {
 
 function Acts({ source: { id, name, active } }: { source: SourceWhole }) {
   const navigate = useNavigate();
-  const act = useAct(['source', id], ['sources'], ['names'], ['emissions', id], ['source-logs', id], ['runs']);
+  const act = useAct(['source', id], ['sources'], ['emissions', id], ['source-logs', id], ['runs']);
   const remove = async (): Promise<void> => {
     await deleteSource(id);
     await navigate({ to: '/sources' });
