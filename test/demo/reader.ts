@@ -104,11 +104,22 @@ async function type(blocks: readonly Block[], { cwd, errand }: Place): Promise<P
     cwd,
     env: { ...BARE_ENV, PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: cwd, PORT: ports.get('8787') },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
   });
+  // What it left running, since a block failed, would keep its outputs open.
+  child.once('exit', () => killGroup(child.pid as number));
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   assert.equal(child.exitCode, 0, `the shell ended with ${child.exitCode}\n${stdout}\n${stderr}`);
   const outputs = stdout.split(/^@@ \d+\n/m).slice(1);
   return blocks.map((block, i) => ({ block, output: outputs[i] ?? '' }));
+}
+
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 const PRELUDE = `

@@ -1,5 +1,5 @@
 import { Button, TextInput } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type ComponentOf, componentsQuery, createSource } from '../api/sources.ts';
@@ -115,6 +115,7 @@ function OwnCode() {
 }
 
 function Deploy({ of }: { of: Extract<ComponentOf, { component: string } | { component_code: string }> }) {
+  const client = useQueryClient();
   const navigate = useNavigate();
   const [name, setName] = useState('');
   return (
@@ -132,6 +133,7 @@ function Deploy({ of }: { of: Extract<ComponentOf, { component: string } | { com
         send={async (values) => {
           const given = name.trim() === '' ? {} : { name: name.trim() };
           const { id } = await createSource({ ...of, ...given, configured_props: values });
+          void client.invalidateQueries({ queryKey: ['sources'] });
           await navigate({ to: '/sources/$sourceId', params: { sourceId: id } });
         }}
       />
