@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
 import manifest from '../../../package.json' with { type: 'json' };
@@ -14,6 +14,7 @@ import { createClient } from '../../support/client.ts';
 import { createErrandOn } from '../../support/flows.ts';
 import { createFolder } from '../../support/folders/folder.ts';
 import { startGate } from '../../support/gate.ts';
+import { freePort } from '../../support/port.ts';
 import { until } from '../../support/wait.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -28,7 +29,7 @@ interface Started extends AsyncDisposable {
 }
 
 /** As the leader of its own process group, as a terminal starts it. */
-async function npmStart(dataDir: string): Promise<Started> {
+async function npmStart(dataDir: string, options: readonly string[] = []): Promise<Started> {
   const settings = { ERRAND_PORT: '0', ERRAND_DATA_DIR: dataDir, ERRAND_API_KEY: KEY, ERRAND_OWNERS_WITHOUT_JAIL: '9' };
   const env: Record<string, string> = {
     ...BARE_ENV,
@@ -36,7 +37,12 @@ async function npmStart(dataDir: string): Promise<Started> {
     npm_config_script_shell: SHELL,
     npm_config_update_notifier: 'false',
   };
-  const npm = spawn('npm', ['start'], { cwd: ROOT, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const npm = spawn('npm', ['start', ...options], {
+    cwd: ROOT,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const exited = once(npm, 'exit');
   let text = '';
   for (const stream of [npm.stdout, npm.stderr]) {
@@ -92,7 +98,9 @@ for (const [what, signal] of [
     assert.deepEqual(await started.exited, [0, null]);
     await assert.rejects(fetch(`${started.url}/healthz`), 'nothing is left that listens');
 
-    await using again = await npmStart(folder.path);
+    const port = String(await freePort());
+    await using again = await npmStart(folder.path, ['--', '--port', port]);
+    assert.equal(new URL(again.url).port, port);
     const next = createClient(again.url, KEY);
     const [run] = await createErrandOn(() => next).runs(workflow.id, 1);
     assert.deepEqual([run.state, run.attempt], ['succeeded', 1]);
@@ -105,8 +113,8 @@ interface Ended {
   readonly stderr: string;
 }
 
-async function shell(script: string, env: Record<string, string>): Promise<Ended> {
-  const child = spawn(SHELL, ['-c', script], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+async function shell(script: string, env: Record<string, string>, cwd = ROOT): Promise<Ended> {
+  const child = spawn(SHELL, ['-c', script], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (part) => {
     stdout += part;
@@ -166,8 +174,13 @@ test('an older Node.js is told', { skip: older === null && 'there is no older No
 });
 
 test('warnings of engines are explained in one line', async () => {
-  const explain = (node: string) =>
-    shell(manifest.scripts.prepare, { ...BARE_ENV, npm_config_user_agent: `npm/11.0.0 node/${node} linux x64` });
+  // Without Vite, the dashboard is not built again under other tests, which open or pack it.
+  await using folder = await createFolder();
+  await symlink(join(ROOT, 'release'), join(folder.path, 'release'));
+  const explain = (node: string) => {
+    const env = { ...BARE_ENV, npm_config_user_agent: `npm/11.0.0 node/${node} linux x64` };
+    return shell(manifest.scripts.prepare, env, folder.path);
+  };
   assert.deepEqual(await explain(process.version), { code: 0, stdout: '', stderr: '' });
   const { code, stdout } = await explain('v20.20.2');
   assert.equal(code, 0);
