@@ -8,25 +8,33 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildServer } from '../release/server-program.ts';
 import { dashboard } from './dashboard.ts';
-import { deliveryParts } from './delivery-parts.ts';
-import { errorParts } from './error-parts.ts';
-import { type FLOODS, fairness } from './fairness.ts';
-import { add, addSpread, atLeast, below, figures } from './figures.ts';
-import { GROWING, growth } from './growth.ts';
-import { acceptToReceiver, footprint, listing, throwToListed } from './latency.ts';
-import { generator } from './load.ts';
-import { besideNodeRed } from './node-red-part.ts';
-import { ownerParts } from './owner-parts.ts';
-import { axiosStarts, packageStarts } from './packages.ts';
-import { envOn, startDatabase } from './postgres.ts';
-import { postgresParts } from './postgres-parts.ts';
-import { startBench } from './server.ts';
-import { slowDisks } from './slow-disk.ts';
-import { coldStarts } from './start.ts';
-import { median } from './stats.ts';
-import { prefill, storeSpeed } from './store.ts';
-import { streamParts } from './stream-parts.ts';
-import { acceptAlone, acceptAndRun, errorChain, type Flood, LOAD_ABOUT, type Times, yardstick } from './throughput.ts';
+import { deliveryParts } from './deliveries/delivery-parts.ts';
+import { errorParts } from './errors/error-parts.ts';
+import { add, addSpread, atLeast, below, figures } from './kit/figures.ts';
+import { generator } from './kit/load.ts';
+import { startBench } from './kit/server.ts';
+import { median } from './kit/stats.ts';
+import { type FLOODS, fairness } from './owners/fairness.ts';
+import { ownerParts } from './owners/owner-parts.ts';
+import { streamParts } from './sources/stream-parts.ts';
+import { GROWING, growth } from './stores/growth.ts';
+import { envOn, startDatabase } from './stores/postgres.ts';
+import { postgresParts } from './stores/postgres-parts.ts';
+import { prefill, storeSpeed } from './stores/store.ts';
+import { acceptToReceiver, footprint, listing, throwToListed } from './throughput/latency.ts';
+import { besideNodeRed } from './throughput/node-red-part.ts';
+import { axiosStarts, packageStarts } from './throughput/packages.ts';
+import { slowDisks } from './throughput/slow-disk.ts';
+import { coldStarts } from './throughput/start.ts';
+import {
+  acceptAlone,
+  acceptAndRun,
+  errorChain,
+  type Flood,
+  LOAD_ABOUT,
+  type Times,
+  yardstick,
+} from './throughput/throughput.ts';
 
 const { values: options } = parseArgs({
   options: {

@@ -11,10 +11,10 @@ import { clock, random } from '../src/server/real-ports.ts';
 import type { Store } from '../src/store/contract/store.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
 import { skip, type Visit, visiting } from '../test/dashboard/browser.ts';
-import { add, below } from './figures.ts';
-import { API_KEY, type Bench, SECRET_KEY, startBench } from './server.ts';
-import { spreadOf } from './stats.ts';
-import { eventOf, type Flow, FREE_HANDS } from './store-work.ts';
+import { add, below } from './kit/figures.ts';
+import { API_KEY, type Bench, SECRET_KEY, startBench } from './kit/server.ts';
+import { spreadOf } from './kit/stats.ts';
+import { eventOf, type Flow, FREE_HANDS } from './stores/store-work.ts';
 
 export interface Filled {
   readonly workflows: number;

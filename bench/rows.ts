@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Figure } from './figures.ts';
+import type { Figure } from './kit/figures.ts';
 
 interface Piece {
   readonly name: string;

@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '..');
 const MAX_LINES = 350;
 const MAX_FILES = 25;
 
-const CHECKED = ['src', 'dashboard', 'sources', 'test', 'examples', 'release'];
+export const CHECKED = ['src', 'dashboard', 'sources', 'test', 'examples', 'release', 'bench'];
 /** What tests read is no code: frozen stores, answers of others. What is generated is as long as what it is made from, and the list of the dashboard's texts as long as there are texts. */
 const UNCHECKED = /^(test\/data|src\/client\/generated)\/|^dashboard\/src\/english\.ts$/;
 const CODE = /\.(tsx?|css|mjs|js)$/;

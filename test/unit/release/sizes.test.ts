@@ -1,8 +1,10 @@
 // The check of how large files and folders are.
 
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { tooLarge } from '../../../release/sizes.ts';
+import { CHECKED, tooLarge } from '../../../release/sizes.ts';
 
 const lines = (count: number): string => 'a\n'.repeat(count);
 
@@ -20,4 +22,13 @@ test('a folder of more than 25 files is refused', () => {
     Array.from({ length: count }, (_, n) => [`${folder}/${n}.ts`, '']);
   const files = new Map([...named('test/a', 25), ...named('test/a/b', 26)]);
   assert.deepEqual(tooLarge(files), ['test/a/b/: 26 files, where 25 is the limit']);
+});
+
+test('each folder whose types are checked has its sizes checked', async () => {
+  const { include } = JSON.parse(await readFile(join(import.meta.dirname, '../../../tsconfig.json'), 'utf8'));
+  const folders = (include as string[]).map((path) => path.split('/')[0] as string);
+  assert.deepEqual(
+    folders.filter((folder) => !CHECKED.includes(folder)),
+    [],
+  );
 });
