@@ -56,6 +56,7 @@ import { replayOrdersContract } from './replays/replay-orders.ts';
 import { replayedBeforeContract } from './replays/replayed-before.ts';
 import { replaysContract } from './replays/replays.ts';
 import { sameErrorsContract } from './replays/same-errors.ts';
+import { besideReadersContract } from './retention/beside-readers.ts';
 import { errorRetentionContract } from './retention/errors.ts';
 import { pruningContract } from './retention/pruning.ts';
 import { claimingContract } from './runs/claiming.ts';
@@ -129,6 +130,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   ledgerContract,
   ledgerHoursContract,
   countersContract,
+  besideReadersContract,
   pruningContract,
   concurrencyContract,
   crashContract,

@@ -7,6 +7,7 @@ import {
   isAllFixed,
   judged,
   outcomeOf,
+  overIn,
   type Replaying,
   type ReplayOutcome,
   roomOf,
@@ -68,14 +69,17 @@ function* settleStep(w: Writing, row: Row): Steps<boolean> {
   }
   const before = toReplaying(row);
   const outcomes = ended.map(({ outcome }): ReplayOutcome => outcome);
-  const replaying: Replaying = { ...before, counts: counted(before.counts, outcomes, 'under_way') };
-  const next = nextOf(row, replaying);
+  const settled: Replaying = { ...before, counts: counted(before.counts, outcomes, 'under_way') };
+  const following = nextOf(row, settled);
+  const { replaying, next } =
+    following.state === 'done' ? withGone(row, settled, following) : { replaying: settled, next: following };
   const endedAtMs = next.state === 'done' ? w.nowMs : numberOrNull(row, 'ended_at_ms');
   const { counts } = replaying;
   yield* send(sql`UPDATE operations SET state = ${next.state}, reason = ${next.reason}, ended_at_ms = ${endedAtMs},
       is_canary_over = ${next.isCanaryOver}, stop_at = ${next.stopAt}, room = ${roomOf({ ...replaying, ...progressOf(next) })},
       under_way = ${counts.under_way}, fixed = ${counts.fixed}, failed_same = ${counts.failed_same},
       failed_differently = ${counts.failed_differently}, cancelled = ${counts.cancelled}, unknown = ${counts.unknown},
+      not_replayed = ${counts.not_replayed},
       updated_at_ms = ${w.nowMs}, turn = ${w.nextTurn()} WHERE id = ${id}`);
   return next.state === 'done' && isAllFixed(replaying) && (yield* resolveGroup(w, row, replaying));
 }
@@ -87,6 +91,18 @@ function nextOf(row: Row, replaying: Replaying): NextProgress {
   if (was !== 'paused') return { state: was, reason, ...progressOf(replaying) };
   const next = judged(replaying);
   return { ...next, state: was, reason: next.reason ?? reason };
+}
+
+/** Counts errors that retention has deleted since the operation counted them: they were not reached, and are no results. */
+function withGone(row: Row, replaying: Replaying, next: NextProgress): { replaying: Replaying; next: NextProgress } {
+  const { counts } = replaying;
+  const gone = number(row, 'total') - overIn(counts);
+  if (gone <= 0) return { replaying, next };
+  const errors = gone === 1 ? '1 error was' : `${gone} errors were`;
+  return {
+    replaying: { ...replaying, counts: { ...counts, not_replayed: counts.not_replayed + gone } },
+    next: { ...next, reason: `${errors} deleted by retention before being replayed.` },
+  };
 }
 
 interface NextProgress extends Pick<Replaying, 'isCanaryOver' | 'stopAt'> {
