@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<AuditRecord>[] = [
 ];
 
 export function addAudit(program: Command, { administer }: AdministrationDeps): void {
-  const audit = program.command('audit').description('who changed what, and from where');
+  const audit = program.command('audit').description('list and export the audit log: who changed what, and from where');
   const list = filtered(audit, 'list', 'the newest 100 records');
   withExamples(list, 'errand audit list --since 1d', 'errand audit list --owner Shop --operation deleteWorkflow');
   list.action((options: AuditOptions) =>
@@ -63,12 +63,12 @@ export function addAudit(program: Command, { administer }: AdministrationDeps): 
 
 function filtered(audit: Command, name: string, description: string): Command {
   return serverCommand(audit, name, description)
-    .option('--owner <id>', 'whose log; none: your own, and on the data dir that of the first owner')
-    .option('--by-key <id>', 'only what was done with this key')
-    .option('--operation <name>', 'only this operation, as the OpenAPI document calls it')
-    .option('--target <id>', 'only what was done to this, by its whole id: it may be gone')
-    .option('--since <time>', 'from then on: 2h, 7d ago, or 2026-01-31T12:00:00Z', timeValue)
-    .option('--until <time>', 'before then', timeValue);
+    .option('--owner <id>', 'whose log; default: your own, or on the data dir that of the first owner')
+    .option('--by-key <id>', 'only changes made with this key')
+    .option('--operation <name>', 'only this operation, by its operationId in the OpenAPI document')
+    .option('--target <id>', 'only changes to this record, by its whole id (it may be deleted)')
+    .option('--since <time>', 'from this time on: an age such as 2h or 7d, or 2026-01-31T12:00:00Z', timeValue)
+    .option('--until <time>', 'before this time', timeValue);
 }
 
 async function pagesOf(a: Administration, options: AuditOptions): Promise<AsyncIterable<readonly AuditRecord[]>> {

@@ -40,10 +40,10 @@ export interface ComponentsDeps {
 export function addComponents(program: Command, { checking, print, write }: ComponentsDeps): void {
   program
     .command('components')
-    .description('components that are files')
+    .description('check component files')
     .command('check <path>')
-    .description('tell of each component in a folder whether it would run; exits with 1 when one would not')
-    .option('--url <url>', 'the server whose folder of components has the path; ERRAND_API_KEY has the key')
+    .description('report for each component in a folder whether it would run; exit code 1 when one would not')
+    .option('--url <url>', 'the server whose components folder contains the path; its key is in ERRAND_API_KEY')
     .option('--json', 'print what POST /v1/components/check answers')
     .action(async (path: string, { url, json }: { url?: string; json?: true }) => {
       await checking({ path, url: url?.replace(/\/+$/, '') ?? null }, async (check) => {

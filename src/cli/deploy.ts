@@ -64,12 +64,18 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
     'deploy <path>',
     'bundle a workflow or source file, or all in a folder, and deploy it; the same path is the same one',
   )
-    .option('--props <json>', 'of a source: its props as JSON, or @ and a file of JSON; none: they stay')
-    .option('--project <name>', 'whose files these are; none: the name in package.json, with the folder below it')
-    .option('--check', 'check types first, with the TypeScript of the project, and show what changes')
-    .option('--dry-run', 'the same, and deploy nothing')
-    .option('--prune', 'of a folder: delete the workflows and sources of this project whose files are gone; asks first')
-    .option('--yes', 'do not ask');
+    .option('--props <json>', 'props of a source as JSON, or @ and the name of a JSON file; default: unchanged')
+    .option(
+      '--project <name>',
+      'the project that the files belong to; default: the name in package.json, and the folder below it',
+    )
+    .option('--check', "check types with the project's own TypeScript, and show what would change, before deploying")
+    .option('--dry-run', 'like --check, but deploy nothing')
+    .option(
+      '--prune',
+      'for a folder: delete the workflows and sources of this project whose files are gone; asks for confirmation',
+    )
+    .option('--yes', 'do not ask for confirmation');
   withExamples(
     command,
     'errand deploy workflows',

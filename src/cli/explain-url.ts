@@ -19,7 +19,7 @@ export function addExplainUrl(program: Command, connect: Connect, explain: Expla
     serverCommand(
       program,
       'explain-url <target>',
-      'say step by step whether a server may send webhooks to a URL; exit code 1 when it may not',
+      'explain step by step whether the server may send webhooks to a URL; exit code 1 when it may not',
     ),
   );
   withExamples(

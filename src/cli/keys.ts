@@ -51,9 +51,9 @@ function addCreate(keys: Command, { administer }: AdministrationDeps): void {
     .option(...OWNER)
     .option('--label <text>', 'what the key is for', 'made by errand keys create')
     .option('--scopes <list>', `of ${SCOPES.join(', ')}; by commas`, DEFAULT_SCOPES.join(','))
-    .option('--expires <time>', 'when it expires: a time such as 2027-01-31T12:00:00Z, or 90d, 12h from now on')
-    .option('--workflow <id>', 'with --scopes ingest: the only workflow whose errors it reports; shows its DSN')
-    .option('--service <name>', 'with --scopes ingest: the same, by the name of a service');
+    .option('--expires <time>', 'when it expires: a time such as 2027-01-31T12:00:00Z, or 90d or 12h from now')
+    .option('--workflow <id>', 'with --scopes ingest: the only workflow that it may report errors of; prints its DSN')
+    .option('--service <name>', 'with --scopes ingest: the same, for a service by its name');
   withExamples(
     create,
     'errand keys create --label "on my laptop" --scopes read --expires 90d',
@@ -78,9 +78,9 @@ function addCreate(keys: Command, { administer }: AdministrationDeps): void {
 }
 
 function addList(keys: Command, { administer }: AdministrationDeps): void {
-  const list = serverCommand(keys, 'list', 'keys, the newest first, without the keys themselves')
+  const list = serverCommand(keys, 'list', 'list keys, newest first, without the keys themselves')
     .option(...OWNER)
-    .option('--limit <n>', 'how many; 0: all', countValue(0), LIST_LIMIT);
+    .option('--limit <n>', 'how many to show; 0: all', countValue(0), LIST_LIMIT);
   withExamples(list, 'errand keys list', 'errand keys list --owner Shop');
   list.action(async ({ owner, limit, ...options }: OwnedOptions & { readonly limit: number }) => {
     const all = await administer(options, async (a) => take(a.listKeys(await findOwner(a, owner)), limit || null));

@@ -17,7 +17,7 @@ export function addOwnerDeletions(owners: Command, { administer }: Administratio
     owners,
     'delete <owner>',
     'delete an owner with all that it owns, after ERRAND_OWNER_GRACE_DAYS; from now on it is refused and nothing of it runs',
-  ).option('--yes', 'do not ask for its name');
+  ).option('--yes', 'do not ask for the name as confirmation');
   withExamples(remove, 'errand owners delete Shop', 'errand owners delete u_0Vj3aBc9dEfGhIjK --yes --json');
   remove.action(async (given: string, { yes, ...options }: DeleteOptions) => {
     const owner = await administer(options, async (a) => {

@@ -45,7 +45,7 @@ function addCreate(owners: Command, { administer }: AdministrationDeps): void {
     'make an owner, with its first key (shown once) and its global error workflow',
   )
     .requiredOption('--name <name>', 'label of the owner')
-    .option('--email <address>', 'where its mail goes');
+    .option('--email <address>', "mail address for the owner's notices");
   withExamples(create, 'errand owners create --name "Shop" --email shop@example.com');
   create.action(
     async ({
@@ -65,9 +65,9 @@ function addCreate(owners: Command, { administer }: AdministrationDeps): void {
 }
 
 function addList(owners: Command, { administer }: AdministrationDeps): void {
-  const list = serverCommand(owners, 'list', 'the owners, the newest first').option(
+  const list = serverCommand(owners, 'list', 'list owners, newest first').option(
     '--limit <n>',
-    'how many; 0: all',
+    'how many to show; 0: all',
     countValue(0),
     LIST_LIMIT,
   );
@@ -99,7 +99,7 @@ function addQuota(owners: Command, { administer }: AdministrationDeps): void {
   const command = serverCommand(
     owners,
     'quota <owner_id>',
-    'show what an owner may use and uses, or set it: a number, or none for as much as there is',
+    "show an owner's quotas and usage, or set quotas: a number, or none for no limit",
   );
   for (const [option, [, about]] of Object.entries(QUOTAS)) command.option(`--${option} <n>`, about);
   withExamples(command, 'errand owners quota Shop', 'errand owners quota Shop --processes 4 --requests none');

@@ -70,7 +70,7 @@ export function addStore(program: Command, { commands }: StoreDeps): void {
     });
   }
 
-  const store = program.command('store').description('the store: its backup, what is in it, where it is');
+  const store = program.command('store').description('back up, check, move, salvage and re-key the store');
   addBackup(store, add);
   const checking: Reported<CheckReport, Options> = {
     act: (on, { telling }) => on.check(telling.progress),
@@ -95,9 +95,7 @@ export function addStore(program: Command, { commands }: StoreDeps): void {
     add(
       program
         .command('verify')
-        .description(
-          'count the ledger again from the rows, and check all that has to add up: the same as "store check"',
-        ),
+        .description('recount the ledger from the rows, and check that everything adds up; the same as "store check"'),
       checking,
     ),
     'errand verify',
@@ -132,7 +130,7 @@ function addMove(store: Command, add: Add): void {
   const command = store
     .command('move')
     .description('move the SQLite store of the data dir into an empty Postgres database; stop the server before')
-    .option('--to <url>', 'the database, as in ERRAND_DATABASE_URL, which is used when this is not given')
+    .option('--to <url>', 'the database, as in ERRAND_DATABASE_URL, which is the default')
     .option('--undo', 'go back to the SQLite store, as it was before the move');
   type Undone = Awaited<ReturnType<StoreCommands['undoMove']>>;
   add<MoveReport | Undone, Options & { readonly to?: string; readonly undo?: true }>(command, {
@@ -170,8 +168,8 @@ function addSalvage(store: Command, add: Add): void {
 function addRekey(store: Command, add: Add): void {
   const command = store
     .command('rekey')
-    .description("seal the store's secrets with another key of yours; stop the server before when the store is SQLite")
-    .option('--to-file <file>', 'a file with the new key; without it, the key is read from standard input');
+    .description("replace the key that seals the store's secrets; stop the server first when the store is SQLite")
+    .option('--to-file <file>', 'file with the new key; default: read it from standard input');
   add<Awaited<ReturnType<StoreCommands['rekey']>>, Options & { readonly toFile?: string }>(command, {
     act: async (on, { options: { toFile } }) => on.rekey(await readNewKey(toFile)),
     print: (out, { store: place, opens_with: opensWith }) =>

@@ -48,6 +48,11 @@ test('runs are retried and cancelled', async () => {
   const retried = await shell.json('runs', 'retry', failed.id);
   assert.match(retried.run_id, /^r_/);
   await errand.runs(workflow.id, 2);
+  const refused = await shell.run(['runs', 'retry', failed.id, ...named]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /--again/);
+  assert.match((await shell.json('runs', 'retry', failed.id, '--again')).run_id, /^r_/);
+  await errand.runs(workflow.id, 3);
   const waiting = await errand.workflow('export default ({ $ }) => $.flow.delay(3600000);');
   await errand.send(waiting, {});
   const [run] = await until('the run to wait', async () => {

@@ -27,9 +27,9 @@ const fields = (channel: Channel): Fields => ({
 export function addChannels(program: Command, connect: Connect): void {
   const channels = program
     .command('channels')
-    .description('where notices of errors go: chats, incident services, mailboxes');
+    .description('manage channels: the chats, incident services and mailboxes that error notices are sent to');
   const list = addListing<Channel, Limited>(channels, connect, {
-    description: 'channels, the newest first',
+    description: 'list channels, newest first',
     none: 'no channels',
     columns: [
       { title: 'ID', of: ({ id }) => id },
@@ -42,7 +42,7 @@ export function addChannels(program: Command, connect: Connect): void {
   });
   withExamples(list, 'errand channels list');
   const show = addActing(channels, connect, {
-    ...{ kind: 'channel', name: 'show', description: 'one channel, without what is secret', fields },
+    ...{ kind: 'channel', name: 'show', description: 'show a channel, without its secrets', fields },
     act: async (errand, id) => (await errand.getChannel({ id })).data,
   });
   withExamples(show, 'errand channels show "On call"');
@@ -66,13 +66,13 @@ export function addChannels(program: Command, connect: Connect): void {
     const name = active ? 'enable' : 'disable';
     const switching = addActing(channels, connect, {
       ...{ kind: 'channel', name, fields },
-      description: active ? 'switch it on' : 'switch it off: no notice is sent to it',
+      description: active ? 'enable a channel' : 'disable a channel: no notices are sent to it',
       act: async (errand, id) => (await errand.updateChannel({ id, active })).data,
     });
     withExamples(switching, `errand channels ${name} "On call"`);
   }
   const deleting = addDeleting(channels, connect, {
-    ...{ kind: 'channel', description: 'delete it', fields },
+    ...{ kind: 'channel', description: 'delete a channel', fields },
     act: async (errand, id) => (await errand.deleteChannel({ id })).data,
   });
   withExamples(deleting, 'errand channels delete "On call" --yes');

@@ -89,18 +89,18 @@ const STATES = 'pending, sending, retrying, held, delivered, exhausted or cancel
 export function addDeliveries(program: Command, connect: Connect): void {
   const deliveries = program
     .command('deliveries')
-    .description('events on their way to webhooks, mailboxes and addresses');
+    .description('list, show and resend deliveries to webhooks, mailboxes and addresses');
   const list = addListing<Delivery, ListOptions>(deliveries, connect, {
-    ...{ description: 'the newest deliveries', none: 'no deliveries', columns: COLUMNS },
+    ...{ description: 'list the newest deliveries', none: 'no deliveries', columns: COLUMNS },
     list: async (errand, { state, webhook, kind, event }) => {
       const webhookId = webhook === undefined ? undefined : await findId(errand, 'webhook', webhook);
       return { items: errand.listDeliveries({ state, kind, emission_id: event, webhook_id: webhookId }) };
     },
   })
     .option('--state <state>', STATES)
-    .option('--webhook <id>', 'only those to this webhook')
+    .option('--webhook <id>', 'only deliveries to this webhook')
     .option('--kind <kind>', 'webhook, mail or http')
-    .option('--event <emit_id>', 'only those of this event: which service got it');
+    .option('--event <emit_id>', 'only deliveries of this event');
   withExamples(
     list,
     'errand deliveries list --state exhausted',
@@ -110,9 +110,9 @@ export function addDeliveries(program: Command, connect: Connect): void {
 }
 
 export function addMail(program: Command, connect: Connect): void {
-  const mail = program.command('mail').description('mails: which went out, which did not, and why');
+  const mail = program.command('mail').description('list, show and resend mails');
   addListing<Delivery, Limited & { readonly state?: Delivery['state'] }>(mail, connect, {
-    ...{ description: 'the newest mails', none: 'no mails', columns: COLUMNS },
+    ...{ description: 'list the newest mails', none: 'no mails', columns: COLUMNS },
     list: (errand, { state }) => errand.listDeliveries({ kind: 'mail', state }),
   }).option('--state <state>', STATES);
   addRest(mail, connect, 'a mail');
@@ -122,12 +122,17 @@ function addRest(parent: Command, connect: Connect, noun: string): void {
   const act = async (errand: Errand, id: string): Promise<DeliveryWhole> => (await errand.getDelivery({ id })).data;
   const show = addActing(parent, connect, {
     ...{ kind: 'delivery', name: 'show', act, fields },
-    description: `${noun} with every attempt, and what the last one sent and got; "last": the newest`,
+    description: `show ${noun} with every attempt, and the last request and response; "last": the newest`,
     more: showAttempts,
   });
   withExamples(show, `errand ${parent.name()} show last`);
   addActing<Delivery, ServerOptions>(parent, connect, {
-    ...{ kind: 'delivery', name: 'resend', description: `send ${noun} again, whatever its state`, fields },
+    ...{
+      kind: 'delivery',
+      name: 'resend',
+      description: `send ${noun} again, unless it is being sent or its webhook is disabled`,
+      fields,
+    },
     act: async (errand, id) => (await errand.resendDelivery({ id })).data,
   });
 }

@@ -50,8 +50,8 @@ export function addDoctor(program: Command, { env, connect, mails }: DoctorDeps)
   const doctor = serverCommand(
     program,
     'doctor',
-    'look at settings, disk, server, clock and mail, and say what to do; exit code 1 when something is wrong',
-  ).option('--send-mail', 'send a mail to ERRAND_MAIL_TO, too, when the mail server is well');
+    'check settings, disk, server, clock and mail, and say what to do; exit code 1 when something is wrong',
+  ).option('--send-mail', 'also send a mail to ERRAND_MAIL_TO when the mail server works');
   doctor.action(async (options: DoctorOptions) => {
     const out = createOutput();
     const isHere = options.url === undefined && options.profile === undefined;

@@ -24,12 +24,12 @@ export function errorFilter(command: Command, hasTimes = true): Command {
     .option('--code <code>', 'only errors with this code, such as TypeError')
     .option('--group <id>', 'only errors of this group')
     .option('--step <name>', 'only errors of steps with this name')
-    .option('--text <text>', 'only errors with this in their message')
+    .option('--text <text>', 'only errors whose message contains this text')
     .option('--deployment <id>', 'only errors of this deployment');
   if (!hasTimes) return command;
   return command
-    .option('--since <time>', 'from then on: 2h, 7d ago, or 2026-01-31T12:00:00Z', timeValue)
-    .option('--until <time>', 'before then', timeValue);
+    .option('--since <time>', 'from this time on: an age such as 2h or 7d, or 2026-01-31T12:00:00Z', timeValue)
+    .option('--until <time>', 'before this time', timeValue);
 }
 
 export interface ErrorQuery {

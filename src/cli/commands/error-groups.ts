@@ -30,14 +30,14 @@ interface ListOptions extends ServerOptions {
 
 export function addGroups(errors: Command, connect: Connect): void {
   const groups = errors.command('groups').description('errors that have the same cause, counted');
-  const list = serverCommand(groups, 'list', 'groups, the one seen last first')
+  const list = serverCommand(groups, 'list', 'list groups, most recently seen first')
     .option('--of <id>', 'only groups of this workflow, source or webhook')
     .option('--state <state>', 'open, resolved or muted')
     .option('--code <code>', 'only groups with this code')
-    .option('--since <time>', 'seen from then on', timeValue)
-    .option('--text <text>', 'only groups with this in what they have in common')
+    .option('--since <time>', 'seen at or after this time', timeValue)
+    .option('--text <text>', 'only groups whose code, message template, frame or step contains this text')
     .option('--sort <by>', 'last_seen or count')
-    .option('--limit <n>', 'how many; 0: all', countValue(0), LIST_LIMIT);
+    .option('--limit <n>', 'how many to show; 0: all', countValue(0), LIST_LIMIT);
   withExamples(list, 'errand errors groups list --state open --sort count');
   list.action(async ({ of, state, code, since, text, sort, limit, ...options }: ListOptions) => {
     const { errand, out, isJson } = await connect(options);
@@ -48,7 +48,7 @@ export function addGroups(errors: Command, connect: Connect): void {
     if (records.length === 0) return out.note('no groups of errors');
     await printTable(out, records, COLUMNS);
   });
-  serverCommand(groups, 'show <id>', 'one group: since when, how many, in which deployments').action(
+  serverCommand(groups, 'show <id>', 'show a group: first and last seen, counts, deployments').action(
     async (id: string, options: ServerOptions) => {
       const { errand, out, isJson } = await connect(options);
       const { data } = await errand.getErrorGroup({ id: await findId(errand, 'group', id) });
@@ -81,17 +81,17 @@ function addChanges(groups: Command, connect: Connect): void {
     if (isJson) return printJson(out, data);
     await printFields(out, { group: data.id, state: data.state, note: data.note });
   };
-  serverCommand(groups, 'resolve <id>', 'it is corrected: another error opens it again')
-    .option('--next-deployment', 'only an error of a later deployment opens it again')
-    .option('--note <text>', 'the reason, kept with the group')
+  serverCommand(groups, 'resolve <id>', 'mark a group as resolved; the next error opens it again')
+    .option('--next-deployment', 'only errors of a later deployment open it again')
+    .option('--note <text>', 'note that is kept with the group')
     .action(
       (id: string, { nextDeployment, note, ...options }: ServerOptions & { nextDeployment?: true; note?: string }) =>
         change(id, options, { state: 'resolved', resolved_in_next_deployment: nextDeployment, note }),
     );
-  const mute = serverCommand(groups, 'mute <id>', 'its errors are listed, and cause no notice')
-    .option('--until <time>', 'until then, such as 2026-01-31T12:00:00Z')
-    .option('--errors <n>', 'until so many more have come', countValue(1))
-    .option('--note <text>', 'the reason, kept with the group');
+  const mute = serverCommand(groups, 'mute <id>', 'mute a group: its errors are still listed, but send no notices')
+    .option('--until <time>', 'until this time, such as 2026-01-31T12:00:00Z')
+    .option('--errors <n>', 'until this many more errors have occurred', countValue(1))
+    .option('--note <text>', 'note that is kept with the group');
   withExamples(mute, 'errand errors groups mute eg_0Vj3aBc9dEfGhIjK --errors 100 --note "the shop is closed"');
   mute.action(
     (
@@ -99,7 +99,7 @@ function addChanges(groups: Command, connect: Connect): void {
       { until, errors, note, ...options }: ServerOptions & { until?: string; errors?: number; note?: string },
     ) => change(id, options, { state: 'muted', muted_until: until, muted_errors: errors, note }),
   );
-  serverCommand(groups, 'reopen <id>', 'it is not resolved or muted any more').action(
+  serverCommand(groups, 'reopen <id>', 'open a resolved or muted group again').action(
     (id: string, options: ServerOptions) => change(id, options, { state: 'open' }),
   );
 }

@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<FoundError>[] = [
 ];
 
 export function addErrors(program: Command, connect: Connect): void {
-  const errors = program.command('errors').description('what failed: list it, look at it, run it again');
+  const errors = program.command('errors').description('list, show, follow, replay and export errors');
   addList(errors, connect);
   addShow(errors, connect);
   addTail(errors, connect);
@@ -41,10 +41,12 @@ export function addErrors(program: Command, connect: Connect): void {
 }
 
 function addList(errors: Command, connect: Connect): void {
-  const list = errorFilter(serverCommand(errors, 'list', 'the newest errors of all workflows, sources and webhooks'))
+  const list = errorFilter(
+    serverCommand(errors, 'list', 'list the newest errors of all workflows, sources and webhooks'),
+  )
     .option('--told <state>', 'true, false, or one of told, under_way, counted, failed, withheld, no_listener')
     .option('--not-replayed', 'only errors without a replay or retry')
-    .option('--limit <n>', 'how many; 0: all', countValue(0), LIST_LIMIT);
+    .option('--limit <n>', 'how many to show; 0: all', countValue(0), LIST_LIMIT);
   withExamples(
     list,
     'errand errors list --since 2h',
@@ -78,8 +80,8 @@ function addShow(errors: Command, connect: Connect): void {
     'show <id>',
     'one error: its stack, its event, and who was told; "last": the newest',
   )
-    .option('--event', 'print the event that failed, as it arrived, and nothing else')
-    .option('--fixture', 'print what "errand test" and errand/testing run code with');
+    .option('--event', 'print only the original event, as it arrived')
+    .option('--fixture', 'print a fixture for "errand test" and errand/testing');
   withExamples(show, 'errand errors show last', 'errand errors show 1782000000123-0 --event > event.json');
   show.action(async (id: string, options: ServerOptions & { readonly event?: true; readonly fixture?: true }) => {
     const remote = await connect(options);
@@ -102,7 +104,7 @@ function addTail(errors: Command, connect: Connect): void {
   const tail = errorFilter(
     serverCommand(errors, 'tail', 'errors as they come, until Ctrl-C; with --json one a line'),
     false,
-  ).option('--after <id>', 'begin behind this error, with what came since');
+  ).option('--after <id>', 'start after this error, with those that followed it');
   withExamples(tail, 'errand errors tail', 'errand errors tail --of "Charge orders" --json | jq .event.error.msg');
   tail.action(async (options: ServerOptions & ErrorFilter & { readonly after?: string }) => {
     const { errand, out, isJson } = await connect(options);
@@ -130,13 +132,17 @@ function lineOf(out: Remote['out'], { id, indexed_at_ms: ms, event, metadata }: 
 
 function addReplay(errors: Command, connect: Connect): void {
   const replay = errorFilter(
-    serverCommand(errors, 'replay [ids...]', 'run the events of errors again: those named, or all that options choose'),
+    serverCommand(
+      errors,
+      'replay [ids...]',
+      'run the original events of errors again: of the errors named, or of all that match the options',
+    ),
   )
-    .option('--event <file>', 'of one error: run this event instead, JSON in a file; - is standard input')
-    .option('--dry-run', 'only say which errors it would be')
-    .option('--again', 'also errors that were replayed already')
-    .option('--rate <n>', 'at most so many a second', countValue(1))
-    .option('--yes', 'do not ask');
+    .option('--event <file>', 'for a single error: run this event instead, a JSON file; - is standard input')
+    .option('--dry-run', 'only show which errors would be replayed')
+    .option('--again', 'include errors that were already replayed')
+    .option('--rate <n>', 'at most this many per second', countValue(1))
+    .option('--yes', 'do not ask for confirmation');
   withExamples(
     replay,
     'errand errors replay last',
@@ -226,11 +232,9 @@ export async function readJson(file: string): Promise<unknown> {
 }
 
 function addExport(errors: Command, connect: Connect): void {
-  const command = errorFilter(
-    serverCommand(errors, 'export', 'all errors that are kept, oldest first, one JSON object a line'),
-  )
-    .option('--after <id>', 'only errors behind this one')
-    .option('--out <file>', 'write into this file, which must not be there yet');
+  const command = errorFilter(serverCommand(errors, 'export', 'write all stored errors as JSON lines, oldest first'))
+    .option('--after <id>', 'only errors after this one')
+    .option('--out <file>', 'write to this file, which must not exist yet');
   withExamples(
     command,
     'errand errors export --since 30d --out errors.ndjson',

@@ -34,9 +34,9 @@ const fields = (beat: Heartbeat): Fields => ({
 export function addHeartbeats(program: Command, connect: Connect): void {
   const heartbeats = program
     .command('heartbeats')
-    .description('jobs that run elsewhere and tell of it: silence is an error');
+    .description('manage heartbeats: a job that runs elsewhere and does not report in time is an error');
   const list = addListing<Heartbeat, Limited>(heartbeats, connect, {
-    description: 'heartbeats, the newest first',
+    description: 'list heartbeats, newest first',
     none: 'no heartbeats',
     columns: [
       { title: 'ID', of: ({ id }) => id },
@@ -50,7 +50,7 @@ export function addHeartbeats(program: Command, connect: Connect): void {
   });
   withExamples(list, 'errand heartbeats list');
   const show = addActing(heartbeats, connect, {
-    ...{ kind: 'heartbeat', name: 'show', description: 'one heartbeat: how it fares, and its address', fields },
+    ...{ kind: 'heartbeat', name: 'show', description: 'show a heartbeat: its state and its ping address', fields },
     act: async (errand, id) => (await errand.getHeartbeat({ id })).data,
   });
   withExamples(show, 'errand heartbeats show Backup');
@@ -59,13 +59,15 @@ export function addHeartbeats(program: Command, connect: Connect): void {
     const name = active ? 'enable' : 'disable';
     const switching = addActing(heartbeats, connect, {
       ...{ kind: 'heartbeat', name, fields },
-      description: active ? 'watch it' : 'pause it: pings are counted, and none is missed',
+      description: active
+        ? 'enable a heartbeat'
+        : 'pause a heartbeat: pings are still counted, but a missing one is no error',
       act: async (errand, id) => (await errand.updateHeartbeat({ id, active })).data,
     });
     withExamples(switching, `errand heartbeats ${name} Backup`);
   }
   const deleting = addDeleting(heartbeats, connect, {
-    ...{ kind: 'heartbeat', description: 'delete it with its address', fields },
+    ...{ kind: 'heartbeat', description: 'delete a heartbeat with its address', fields },
     act: async (errand, id) => (await errand.deleteHeartbeat({ id })).data,
   });
   withExamples(deleting, 'errand heartbeats delete Backup --yes');
@@ -82,10 +84,10 @@ interface CreateOptions extends ServerOptions {
 function addCreate(heartbeats: Command, connect: Connect): void {
   const create = serverCommand(heartbeats, 'create <name>', 'make a heartbeat, and show the address that its job pings')
     .option('--every <seconds>', 'the longest time between two pings', countValue(1))
-    .option('--cron <expression>', 'when the job runs, instead of --every')
-    .option('--timezone <zone>', 'of --cron, such as Europe/Berlin; UTC when not given')
-    .option('--grace <seconds>', 'how late a ping may be; 300 when not given', countValue(0))
-    .option('--post-only', 'refuse GET, so that what follows links does not ping');
+    .option('--cron <expression>', 'schedule of the job, instead of --every')
+    .option('--timezone <zone>', 'timezone of --cron, such as Europe/Berlin; default: UTC')
+    .option('--grace <seconds>', 'how late a ping may be, in seconds; default: 300', countValue(0))
+    .option('--post-only', 'refuse GET, so that programs that follow links do not ping');
   withExamples(
     create,
     'errand heartbeats create Backup --cron "0 3 * * *" --timezone Europe/Berlin',

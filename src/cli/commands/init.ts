@@ -111,7 +111,7 @@ Workflows for [Errand](node_modules/errand/README.md).
 export function addInit(program: Command, usersUmask: number): void {
   const init = program
     .command('init [folder]')
-    .description('make a project with one workflow, its types, a test and a README; files that are there are kept');
+    .description('create a project with one workflow, its types, a test and a README; existing files are kept');
   withExamples(init, 'errand init my-workflows');
   init.action(async (folder = '.') => {
     const dir = resolve(folder);

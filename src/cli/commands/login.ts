@@ -18,9 +18,9 @@ interface LoginOptions {
 export function addLogin(program: Command): void {
   const login = program
     .command('login')
-    .description('keep the address and the key of a server in a profile, and use it from now on')
-    .option('--url <url>', 'the server; asked for when not given')
-    .option('--profile <name>', 'what the profile is called', DEFAULT_NAME);
+    .description('save the address and key of a server as a profile, and make it the current one')
+    .option('--url <url>', 'address of the server; default: ask for it')
+    .option('--profile <name>', 'name of the profile', DEFAULT_NAME);
   withExamples(
     login,
     'errand login --url https://errand.example.com',
@@ -40,7 +40,7 @@ export function addLogin(program: Command): void {
   });
   program
     .command('logout [profile]')
-    .description('forget a profile and its key; none named: the current one')
+    .description('delete a profile and its key; default: the current one')
     .action(async (given: string | undefined) => {
       const all = await readProfiles();
       const name = given ?? all.current;
@@ -62,10 +62,10 @@ function clientOf(url: string, key: string): Errand {
 }
 
 function addProfiles(program: Command): void {
-  const profiles = program.command('profiles').description('the servers that you are logged in to');
+  const profiles = program.command('profiles').description('list and choose the saved servers');
   profiles
     .command('list')
-    .description('profiles, without their keys')
+    .description('list profiles, without their keys')
     .option('--json', 'print JSON')
     .action(async ({ json }: { readonly json?: true }) => {
       const out = createOutput();

@@ -27,8 +27,8 @@ export function addMcp(program: Command, { connect, bundle }: McpDeps): void {
         'tools for assistants (Model Context Protocol): errors, groups, replays, deployments, deliveries, over standard input and output',
       ),
   )
-    .option('--dir <folder>', 'the folder whose workflow files may be deployed', '.')
-    .option('--read-only', 'offer no tool that changes something, whatever the key may do');
+    .option('--dir <folder>', 'folder whose workflow files may be deployed', '.')
+    .option('--read-only', 'offer only tools that change nothing, whatever the key allows');
   withExamples(mcp, 'errand mcp --profile prod --read-only', 'claude mcp add errand -- npx errand mcp --profile prod');
   mcp.action(async ({ dir, readOnly, ...options }: McpOptions) => {
     const { errand, url } = await connect(options);

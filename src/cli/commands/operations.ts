@@ -10,9 +10,11 @@ import { timeText } from '../shell/text.ts';
 import { follow, operationFields } from './replays.ts';
 
 export function addOperations(program: Command, connect: Connect): void {
-  const operations = program.command('operations').description('work on many deliveries or errors, in the background');
+  const operations = program
+    .command('operations')
+    .description('list, follow, pause and cancel resends and replays that run in the background');
   addListing<Operation, Limited>(operations, connect, {
-    description: 'operations, the newest first',
+    description: 'list operations, newest first',
     none: 'no operations',
     columns: [
       { title: 'TIME', of: ({ created_at_ms: ms }) => timeText(ms) },
@@ -27,7 +29,11 @@ export function addOperations(program: Command, connect: Connect): void {
   });
   const one = { kind: 'operation', fields: operationFields } as const;
   addActing(operations, connect, {
-    ...{ ...one, name: 'show', description: 'one operation: how far it is, and why it waits; "last": the newest' },
+    ...{
+      ...one,
+      name: 'show',
+      description: 'show an operation: its progress, and why it is paused; "last": the newest',
+    },
     act: async (errand, id) => (await errand.getOperation({ id })).data,
   });
   serverCommand(
@@ -40,15 +46,15 @@ export function addOperations(program: Command, connect: Connect): void {
     await follow(remote, data);
   });
   addActing(operations, connect, {
-    ...{ ...one, name: 'pause', description: 'let it wait' },
+    ...{ ...one, name: 'pause', description: 'pause an operation' },
     act: async (errand, id) => (await errand.pauseOperation({ id })).data,
   });
   addActing(operations, connect, {
-    ...{ ...one, name: 'resume', description: 'let it go on' },
+    ...{ ...one, name: 'resume', description: 'resume a paused operation' },
     act: async (errand, id) => (await errand.resumeOperation({ id })).data,
   });
   addActing(operations, connect, {
-    ...{ ...one, name: 'cancel', description: 'end it; what was sent stays sent' },
+    ...{ ...one, name: 'cancel', description: 'cancel an operation; what was already sent or replayed stays so' },
     act: async (errand, id) => (await errand.cancelOperation({ id })).data,
   });
 }

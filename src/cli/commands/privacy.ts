@@ -39,7 +39,9 @@ interface Place extends RedactionRules {
 }
 
 export function addPrivacy(program: Command, connect: Connect, redact: Redact): void {
-  const privacy = program.command('privacy').description('what is hidden wherever events and messages are shown');
+  const privacy = program
+    .command('privacy')
+    .description('list, set and preview the redaction rules for events and messages');
   addList(privacy, connect);
   addSet(privacy, connect);
   addPreview(privacy, connect, redact);
@@ -49,12 +51,12 @@ const workflowOption = ['--workflow <id>', 'the rules of this workflow, which ho
 
 function ruleOptions(command: Command): Command {
   return command
-    .option('--hide <names...>', 'names of members whose values are hidden; * stands for any characters')
-    .option('--pattern <expressions...>', 'regular expressions (RE2): what they match is hidden');
+    .option('--hide <names...>', 'names of fields whose values are hidden; * matches any characters')
+    .option('--pattern <expressions...>', 'regular expressions (RE2) whose matches are hidden');
 }
 
 function addList(privacy: Command, connect: Connect): void {
-  const list = serverCommand(privacy, 'list', 'your rules; with --workflow those of a workflow, too').option(
+  const list = serverCommand(privacy, 'list', 'list your rules; with --workflow, also those of a workflow').option(
     ...workflowOption,
   );
   withExamples(list, 'errand privacy list', 'errand privacy list --workflow "Charge orders"');
@@ -87,15 +89,15 @@ async function placesOf(errand: Errand, workflow: string | undefined): Promise<P
 
 function addSet(privacy: Command, connect: Connect): void {
   const set = ruleOptions(
-    serverCommand(privacy, 'set', 'set the rules; asks first where rules that there are would go').option(
+    serverCommand(privacy, 'set', 'set the rules; asks for confirmation before it removes existing ones').option(
       ...workflowOption,
     ),
   )
-    .option('--add', 'add to the rules that there are')
-    .option('--clear', 'hide nothing any more')
-    .option('--before-storing', 'of a workflow: what is stored is hidden, too; its errors are not replayed then')
-    .option('--no-before-storing', 'of a workflow: what is stored stays as it came')
-    .option('--yes', 'do not ask');
+    .option('--add', 'add to the existing rules')
+    .option('--clear', 'remove all rules')
+    .option('--before-storing', 'for a workflow: also hide it in what is stored; its errors can then not be replayed')
+    .option('--no-before-storing', 'for a workflow: store events as they arrived')
+    .option('--yes', 'do not ask for confirmation');
   withExamples(
     set,
     "errand privacy set --hide password '*token' --pattern '\\b\\d{13,19}\\b'",
@@ -149,8 +151,8 @@ function addPreview(privacy: Command, connect: Connect, redact: Redact): void {
       ...workflowOption,
     ),
   )
-    .option('--event <file>', 'the event: JSON in a file; - is standard input')
-    .option('--error <id>', 'the event of this error; "last": of the newest');
+    .option('--event <file>', 'JSON file with the event; - is standard input')
+    .option('--error <id>', 'use the event of this error; "last": the newest');
   withExamples(
     preview,
     'errand privacy preview --event event.json',

@@ -42,7 +42,7 @@ function runFilter(command: Command): Command {
     .option('--source <id>', 'only runs of this source')
     .option('--state <state>', 'queued, running, waiting, succeeded, failed or cancelled')
     .option('--code <code>', 'only runs that failed with this code')
-    .option('--text <text>', 'only runs with this in their event or summary');
+    .option('--text <text>', 'only runs whose event or summary contains this text');
 }
 
 async function runQuery(errand: Errand, { workflow, source, state, code, text, since, until }: Filter) {
@@ -54,11 +54,13 @@ async function runQuery(errand: Errand, { workflow, source, state, code, text, s
 }
 
 export function addRuns(program: Command, connect: Connect): void {
-  const runs = program.command('runs').description('executions of workflows and sources');
-  const list = runFilter(serverCommand(runs, 'list', 'the newest runs'))
-    .option('--since <time>', 'from then on: 2h, 7d ago, or 2026-01-31T12:00:00Z', timeValue)
-    .option('--until <time>', 'before then', timeValue)
-    .option('--limit <n>', 'how many; 0: all', countValue(0), LIST_LIMIT);
+  const runs = program
+    .command('runs')
+    .description('list, show, follow, retry and cancel executions of workflows and sources');
+  const list = runFilter(serverCommand(runs, 'list', 'list the newest runs'))
+    .option('--since <time>', 'from this time on: an age such as 2h or 7d, or 2026-01-31T12:00:00Z', timeValue)
+    .option('--until <time>', 'before this time', timeValue)
+    .option('--limit <n>', 'how many to show; 0: all', countValue(0), LIST_LIMIT);
   withExamples(
     list,
     'errand runs list --state failed --since 1d',
@@ -77,7 +79,7 @@ export function addRuns(program: Command, connect: Connect): void {
 }
 
 function addShow(runs: Command, connect: Connect): void {
-  const show = serverCommand(runs, 'show <id>', 'one run: its steps, what it printed, its error; "last": the newest');
+  const show = serverCommand(runs, 'show <id>', 'show a run: its steps, logs and error; "last": the newest');
   withExamples(show, 'errand runs show last', 'errand runs show r_g4w9zl7uo0 --json');
   show.action(async (id: string, options: ServerOptions) => {
     const remote = await connect(options);
@@ -158,18 +160,22 @@ function lineOf(out: Remote['out'], run: Run): string {
 }
 
 function addChanges(runs: Command, connect: Connect): void {
-  const retry = serverCommand(runs, 'retry <ids...>', 'run the events of failed runs again, from the first step');
+  const retry = serverCommand(
+    runs,
+    'retry <ids...>',
+    'run the events of failed runs again, from the step that failed, with the active code',
+  ).option('--again', 'also runs that were already retried or replayed');
   withExamples(retry, 'errand runs retry r_g4w9zl7uo0', 'errand runs retry last');
-  retry.action(async (ids: readonly string[], options: ServerOptions) => {
+  retry.action(async (ids: readonly string[], options: ServerOptions & { readonly again?: true }) => {
     const { errand, out, isJson } = await connect(options);
     for (const given of ids) {
       const id = await findId(errand, 'run', given);
-      const { data } = await errand.retryRun({ id });
+      const { data } = await errand.retryRun({ id, again: options.again });
       if (isJson) await printLine(out, data);
       else await printFields(out, { run: id, 'retried by': data.run_id });
     }
   });
-  serverCommand(runs, 'cancel <ids...>', 'end runs that wait or run').action(
+  serverCommand(runs, 'cancel <ids...>', 'cancel runs that are queued, waiting or running').action(
     async (ids: readonly string[], options: ServerOptions) => {
       const { errand, out, isJson } = await connect(options);
       for (const given of ids) {

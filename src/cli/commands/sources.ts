@@ -24,7 +24,7 @@ const fields = (source: SourceWhole): Fields => ({
 export function addSources(program: Command, connect: Connect): void {
   const sources = program.command('sources').description('event sources');
   addListing<SourceWhole, Limited>(sources, connect, {
-    description: 'sources, the newest first',
+    description: 'list sources, newest first',
     none: 'no sources',
     columns: [
       { title: 'ID', of: ({ id }) => id },
@@ -35,11 +35,11 @@ export function addSources(program: Command, connect: Connect): void {
     list: (errand) => errand.listSources(),
   });
   addActing(sources, connect, {
-    ...{ kind: 'source', name: 'show', description: 'one source: its props and its address', fields },
+    ...{ kind: 'source', name: 'show', description: 'show a source: its props and its address', fields },
     act: async (errand, id) => (await errand.getSource({ id })).data,
   });
   addActing(sources, connect, {
-    ...{ kind: 'source', name: 'run', description: 'run it now, as a tick would' },
+    ...{ kind: 'source', name: 'run', description: 'run a source now, as its timer would' },
     act: async (errand, id) => (await errand.invokeSource({ id })).data,
     fields: (started: { readonly run_id?: string | null }) => ({ run: started.run_id }),
   });
@@ -47,18 +47,18 @@ export function addSources(program: Command, connect: Connect): void {
   for (const active of [true, false]) {
     addActing(sources, connect, {
       ...{ kind: 'source', name: active ? 'enable' : 'disable', fields },
-      description: active ? 'switch it on' : 'switch it off: it emits nothing',
+      description: active ? 'enable a source' : 'disable a source: it emits nothing',
       act: async (errand, id) => (await errand.updateSource({ id, active })).data,
     });
   }
   addDeleting(sources, connect, {
-    ...{ kind: 'source', description: 'delete it with its subscriptions', fields },
+    ...{ kind: 'source', description: 'delete a source with its subscriptions', fields },
     act: async (errand, id) => (await errand.deleteSource({ id })).data,
   });
 }
 
 function addLogs(sources: Command, connect: Connect): void {
-  const logs = serverCommand(sources, 'logs <id>', 'what it printed, oldest first');
+  const logs = serverCommand(sources, 'logs <id>', 'show the logs of a source, oldest first');
   withExamples(logs, 'errand sources logs "Orders feed"');
   logs.action(async (given: string, options: ServerOptions) => {
     const { errand, out, isJson } = await connect(options);

@@ -49,12 +49,14 @@ function parsed(text: string): { readonly value?: unknown } {
 const UNNAMED = /^(\*|p_\*|dc_\*|(hi|ti|u|hb)_\w+)$/;
 
 export function addSubscriptions(program: Command, connect: Connect): void {
-  const subscriptions = program.command('subscriptions').description('which events go from where to where');
+  const subscriptions = program
+    .command('subscriptions')
+    .description('list, create and delete subscriptions: which events go where');
   addListing<Subscription, Limited & { readonly from?: string; readonly to?: string; readonly event?: string }>(
     subscriptions,
     connect,
     {
-      ...{ description: 'subscriptions, the newest first', none: 'no subscriptions', columns: COLUMNS },
+      ...{ description: 'list subscriptions, newest first', none: 'no subscriptions', columns: COLUMNS },
       list: async (errand, { from, to, event }) => {
         const emitterId = from === undefined || UNNAMED.test(from) ? from : await findEmitter(errand, from);
         const listenerId = to === undefined ? undefined : await findEmitter(errand, to);
@@ -63,16 +65,16 @@ export function addSubscriptions(program: Command, connect: Connect): void {
       },
     },
   )
-    .option('--from <id>', 'only those of this workflow, source or webhook')
-    .option('--to <id>', 'only those to this workflow, source or webhook')
-    .option('--event <name>', 'only those of this event name');
+    .option('--from <id>', 'only subscriptions to this workflow, source or webhook')
+    .option('--to <id>', 'only subscriptions of this listener: a workflow, source or webhook')
+    .option('--event <name>', 'only subscriptions to this event name');
   const create = serverCommand(
     subscriptions,
     'create <from> <to>',
     'send what one emits to another: a workflow, source or webhook',
   )
-    .option('--event <name>', 'only events of this name, such as $errors; none: the default channel')
-    .option('--filter <json>', 'only those of them whose content is like this', filterValue);
+    .option('--event <name>', 'only events with this name, such as $errors; default: events without a name')
+    .option('--filter <json>', 'only events whose content matches this filter', filterValue);
   withExamples(
     create,
     `errand subscriptions create "Charge orders" "Errors to chat" --event '$errors'`,
@@ -92,7 +94,7 @@ export function addSubscriptions(program: Command, connect: Connect): void {
     await printTable(out, data, COLUMNS);
   });
   addDeleting(subscriptions, connect, {
-    ...{ kind: 'subscription', description: 'end a subscription', fields },
+    ...{ kind: 'subscription', description: 'delete a subscription', fields },
     act: async (errand, id) => (await errand.deleteSubscription({ id })).data,
   });
 }

@@ -65,10 +65,10 @@ interface TriggerOptions extends ServerOptions {
 
 export function addTrigger(program: Command, connect: Connect): void {
   const trigger = serverCommand(program, 'trigger <id>', 'send an example event to the address of a workflow or source')
-    .addOption(new Option('--example <kind>', 'what is sent').choices(Object.keys(EXAMPLES)).default('plain'))
-    .option('--data <json>', 'this event instead')
-    .option('--event <file>', 'this event instead: JSON in a file; - is standard input')
-    .option('--secret <secret>', 'sign it as Stripe or GitHub would, with this secret');
+    .addOption(new Option('--example <kind>', 'which example to send').choices(Object.keys(EXAMPLES)).default('plain'))
+    .option('--data <json>', 'send this event instead')
+    .option('--event <file>', 'send this event instead: a JSON file; - is standard input')
+    .option('--secret <secret>', 'sign the request as Stripe or GitHub would, with this secret');
   withExamples(
     trigger,
     'errand trigger "Charge orders"',

@@ -28,9 +28,11 @@ const fields = (webhook: Webhook): Fields => ({
 });
 
 export function addWebhooks(program: Command, connect: Connect): void {
-  const webhooks = program.command('webhooks').description('endpoints of yours to which events are delivered');
+  const webhooks = program
+    .command('webhooks')
+    .description('list, create, test and manage endpoints that events are delivered to');
   addListing<Webhook, Limited>(webhooks, connect, {
-    description: 'webhooks, the newest first',
+    description: 'list webhooks, newest first',
     none: 'no webhooks',
     columns: [
       { title: 'ID', of: ({ id }) => id },
@@ -42,7 +44,7 @@ export function addWebhooks(program: Command, connect: Connect): void {
     list: (errand) => errand.listWebhooks(),
   });
   addActing(webhooks, connect, {
-    ...{ kind: 'webhook', name: 'show', description: 'one webhook: its settings and how it fares', fields },
+    ...{ kind: 'webhook', name: 'show', description: 'show a webhook: its settings and health', fields },
     act: async (errand, id) => (await errand.getWebhook({ id })).data,
   });
   addCreate(webhooks, connect);
@@ -50,7 +52,7 @@ export function addWebhooks(program: Command, connect: Connect): void {
     ...{
       kind: 'webhook',
       name: 'test',
-      description: 'send one signed request now, and show what came back; exit code 1 when it failed',
+      description: 'send one signed request now, and show the response; exit code 1 when it failed',
     },
     act: async (errand, id) => (await errand.testWebhook({ id })).data,
     fields: testFields,
@@ -63,22 +65,24 @@ export function addWebhooks(program: Command, connect: Connect): void {
     webhooks,
     connect,
     {
-      ...{ kind: 'webhook', name: 'rotate-secret', description: 'make a new secret, shown once' },
+      ...{ kind: 'webhook', name: 'rotate-secret', description: 'create a new signing secret; it is shown once' },
       act: async (errand, id, { overlap }) => (await errand.rotateWebhookSecret({ id, overlap_s: overlap })).data,
       fields: ({ secret }) => ({ secret }),
     },
-  ).option('--overlap <seconds>', 'how long the old secret signs, too', countValue(0));
+  ).option('--overlap <seconds>', 'seconds for which the old secret also signs', countValue(0));
   addResend(webhooks, connect);
   addExplainSignature(webhooks);
   for (const active of [true, false]) {
     addActing(webhooks, connect, {
       ...{ kind: 'webhook', name: active ? 'enable' : 'disable', fields },
-      description: active ? 'switch it on, and send what was held' : 'switch it off: its deliveries are held',
+      description: active
+        ? 'enable a webhook, and send its held deliveries'
+        : 'disable a webhook: its deliveries are held',
       act: async (errand, id) => (await errand.updateWebhook({ id, active })).data,
     });
   }
   addDeleting(webhooks, connect, {
-    ...{ kind: 'webhook', description: 'delete it with its subscriptions', fields },
+    ...{ kind: 'webhook', description: 'delete a webhook with its subscriptions', fields },
     act: async (errand, id) => (await errand.deleteWebhook({ id })).data,
   });
 }
@@ -98,7 +102,7 @@ function testFields({ delivered, follows, request, attempt }: WebhookTest): Fiel
 function addCreate(webhooks: Command, connect: Connect): void {
   const create = serverCommand(webhooks, 'create <url>', 'make a webhook; its secret is shown once')
     .option('--name <name>', 'label for your own use')
-    .option('--description <text>', 'longer description')
+    .option('--description <text>', 'longer description for your own use')
     .option('--ordered', 'one delivery at a time, in the order of the events');
   withExamples(create, 'errand webhooks create https://example.com/hooks --name "Errors to chat"');
   create.action(
@@ -130,10 +134,14 @@ interface ResendOptions extends ServerOptions {
 
 function addResend(webhooks: Command, connect: Connect): void {
   const resend = serverCommand(webhooks, 'resend <id>', 'send many deliveries again, and follow it until it is done')
-    .requiredOption('--since <time>', 'deliveries from then on: 2h, 7d ago, or 2026-01-31T12:00:00Z', timeValue)
-    .option('--until <time>', 'before then', timeValue)
-    .option('--state <states>', 'exhausted, delivered, cancelled or retrying, by commas; exhausted when not given')
-    .option('--dry-run', 'say how many there are, and show a few; nothing is sent');
+    .requiredOption(
+      '--since <time>',
+      'deliveries from this time on: an age such as 2h or 7d, or 2026-01-31T12:00:00Z',
+      timeValue,
+    )
+    .option('--until <time>', 'before this time', timeValue)
+    .option('--state <states>', 'comma-separated: exhausted, delivered, cancelled, retrying; default: exhausted')
+    .option('--dry-run', 'show how many deliveries would be sent, and a few of them; send nothing');
   withExamples(resend, 'errand webhooks resend "Errors to chat" --since 6h --dry-run');
   resend.action(async (given: string, { since, until, state, dryRun, ...options }: ResendOptions) => {
     const remote = await connect(options);

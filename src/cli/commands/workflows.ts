@@ -12,15 +12,13 @@ import { safeLines, secondsText, shareText, timeText, tookText } from '../shell/
 import { readJson } from './errors.ts';
 
 export function addWorkflows(program: Command, connect: Connect): void {
-  const workflows = program
-    .command('workflows')
-    .description('workflows: look at them, run them, switch them on and off');
+  const workflows = program.command('workflows').description('list, show, run, enable and disable workflows');
   const list = addListing<Workflow, Limited & { readonly name?: string; readonly inactive?: true }>(
     workflows,
     connect,
     {
       description:
-        'workflows, the newest first: their last runs, how many of the newest 100 failed, and how long 95 of 100 took at most',
+        'list workflows, newest first, with their last run, and the failures and p95 duration of their newest 100 runs',
       none: 'no workflows',
       columns: [
         { title: 'ID', of: ({ id }) => id },
@@ -36,13 +34,13 @@ export function addWorkflows(program: Command, connect: Connect): void {
     },
   )
     .option('--name <name>', 'only the one with this name')
-    .option('--inactive', 'only those that are switched off');
+    .option('--inactive', 'only disabled ones');
   withExamples(list, 'errand workflows list', 'errand workflows list --json | jq -r .[].id');
   const show = addActing(workflows, connect, {
     ...{
       kind: 'workflow',
       name: 'show',
-      description: 'one workflow: its steps, triggers and addresses',
+      description: 'show a workflow: its steps, triggers and addresses',
       fields: wholeFields,
       more: showParts,
     },
@@ -55,14 +53,16 @@ export function addWorkflows(program: Command, connect: Connect): void {
     addActing(workflows, connect, {
       kind: 'workflow',
       name: active ? 'enable' : 'disable',
-      description: active ? 'switch it on: its triggers take events' : 'switch it off: its triggers take no events',
+      description: active
+        ? 'enable a workflow: its triggers accept events'
+        : 'disable a workflow: its triggers accept no events',
       act: async (errand, id) => (await errand.updateWorkflow({ id, active })).data,
       fields,
     });
   }
   addDeployments(workflows, connect);
   addDeleting(workflows, connect, {
-    ...{ kind: 'workflow', description: 'delete it with its triggers and subscriptions', fields },
+    ...{ kind: 'workflow', description: 'delete a workflow with its triggers and subscriptions', fields },
     act: async (errand, id) => (await errand.deleteWorkflow({ id })).data,
   });
 }
@@ -123,9 +123,9 @@ function addCode(workflows: Command, connect: Connect): void {
 }
 
 function addRun(workflows: Command, connect: Connect): void {
-  const run = serverCommand(workflows, 'run <id>', 'run it with an event')
-    .option('--event <file>', 'JSON in a file; - is standard input')
-    .option('--data <json>', 'the event itself');
+  const run = serverCommand(workflows, 'run <id>', 'run a workflow with an event')
+    .option('--event <file>', 'JSON file with the event; - is standard input')
+    .option('--data <json>', 'the event as JSON');
   withExamples(
     run,
     `errand workflows run "Charge orders" --data '{"order": 7}'`,
@@ -160,7 +160,7 @@ export async function eventOf({
 }
 
 function addDeployments(workflows: Command, connect: Connect): void {
-  serverCommand(workflows, 'deployments <id>', 'its deployments, the newest first').action(
+  serverCommand(workflows, 'deployments <id>', 'list the deployments of a workflow, newest first').action(
     async (given: string, options: ServerOptions) => {
       const { errand, out, isJson } = await connect(options);
       const { data } = await errand.listDeployments({ id: await findId(errand, 'workflow', given) });

@@ -40,7 +40,7 @@ export function addDev(program: Command, { env, connect, list }: DevDeps): void 
     .description('start a server that deploys a folder of workflows with every save, and show runs, errors and types')
     .option('--port <port>', 'port to listen on; 0: any free one (ERRAND_PORT, 4400)')
     .option('--data-dir <dir>', 'folder of the store (ERRAND_DATA_DIR, ./data)')
-    .option('--no-types', 'do not check types with the TypeScript of the project');
+    .option('--no-types', "do not check types with the project's TypeScript");
   withExamples(dev, 'errand dev', 'errand dev src/workflows --port 0');
   dev.action(async (given: string | undefined, { port, dataDir, types }: DevOptions) => {
     const dir = await folderOf(given);

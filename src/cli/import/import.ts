@@ -31,8 +31,11 @@ export function addImport(program: Command, connect: Connect): void {
     'import <folder>',
     'create the workflows of a Pipedream project, as its GitHub Sync wrote them; inactive, and each name once',
   )
-    .option('--activate', 'let them run at once; else they wait, since they still run there')
-    .option('--dry-run', 'tell what would be created, and create nothing');
+    .option(
+      '--activate',
+      'activate the workflows at once; by default they are inactive, since they still run at Pipedream',
+    )
+    .option('--dry-run', 'show what would be created, and create nothing');
   withExamples(command, 'errand import my-project --dry-run', 'errand import my-project/orders-p_abc123 --activate');
   command.action(async (folder: string, { activate, dryRun, ...options }: ImportOptions) => {
     const found = await stat(resolve(folder)).catch(() => null);

@@ -25,7 +25,7 @@ export function addExplainSignature(webhooks: Command): void {
     .requiredOption('--headers <file>', 'its headers, one a line, as "curl -D" and logs have them')
     .requiredOption('--body <file>', 'its body, byte for byte as it came')
     .requiredOption('--secret <secret...>', 'secrets of the webhook (whsec_…), or its public key (whpk_…)')
-    .option('--at <time>', 'when it came, such as 2026-01-31T12:00:00Z; now when not given')
+    .option('--at <time>', 'when the request was received, such as 2026-01-31T12:00:00Z; default: now')
     .option('--json', 'print JSON');
   withExamples(command, 'errand webhooks explain-signature --headers headers.txt --body body.json --secret whsec_…');
   command.action(async ({ headers, body, secret, at, json }: ExplainOptions) => {

@@ -36,8 +36,8 @@ export function addListen(program: Command, connect: Connect): void {
     'send a webhook’s deliveries on to a port of this machine, and explain a signature that is refused; until Ctrl-C',
   )
     .requiredOption('--to <port>', 'a port of this machine, or a whole URL')
-    .option('--secret <secret>', 'sign with this secret of the webhook (whsec_…); none: one is made and shown')
-    .option('--last', 'begin with the newest delivery that there is');
+    .option('--secret <secret>', 'sign with this secret of the webhook (whsec_…); default: a new one, which is shown')
+    .option('--last', 'start with the newest existing delivery');
   withExamples(
     listen,
     'errand listen "Errors to chat" --to 3000',

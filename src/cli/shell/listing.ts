@@ -28,15 +28,17 @@ export interface Limited extends ServerOptions {
 export function addListing<T, O extends Limited>(parent: Command, connect: Connect, of: Listed<T, O>): Command {
   const list = serverCommand(parent, 'list', of.description);
   withExamples(list, wordsOfCommand(list));
-  return list.option('--limit <n>', 'how many; 0: all', countValue(0), LIST_LIMIT).action(async (options: O) => {
-    const { errand, out, isJson } = await connect(options);
-    const list = of.list(errand, options);
-    const items = Symbol.asyncIterator in list ? list : (await list).items;
-    const records = await take(items, options.limit || null);
-    if (isJson) return printJson(out, records);
-    if (records.length === 0) return out.note(of.none);
-    await printTable(out, records, of.columns);
-  });
+  return list
+    .option('--limit <n>', 'how many to show; 0: all', countValue(0), LIST_LIMIT)
+    .action(async (options: O) => {
+      const { errand, out, isJson } = await connect(options);
+      const list = of.list(errand, options);
+      const items = Symbol.asyncIterator in list ? list : (await list).items;
+      const records = await take(items, options.limit || null);
+      if (isJson) return printJson(out, records);
+      if (records.length === 0) return out.note(of.none);
+      await printTable(out, records, of.columns);
+    });
 }
 
 /** How examples name a record. */
@@ -86,7 +88,7 @@ export function addDeleting<T>(parent: Command, connect: Connect, of: Omit<Acted
   const command = serverCommand(parent, 'delete <id>', of.description);
   withExamples(command, `${wordsOfCommand(command)} ${NAMED[of.kind]} --yes`);
   return command
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask for confirmation')
     .action(async (given: string, options: ServerOptions & { readonly yes?: true }) => {
       const { errand, out, isJson, url } = await connect(options);
       const id = await findId(errand, of.kind, given);

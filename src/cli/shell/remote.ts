@@ -37,23 +37,29 @@ const RETRIES = 2;
 export function serverCommand(parent: Command, nameAndArgs: string, description: string): Command {
   return serverOptions(parent.command(nameAndArgs).description(description)).option(
     '--json',
-    'print JSON, as the interface has it',
+    'print JSON, as the HTTP API returns it',
   );
 }
 
 /** Adds the options that name a server. */
 export function serverOptions(command: Command): Command {
   return command
-    .option('--url <url>', 'the server; none: the one that runs on the data dir, else that of the current profile')
-    .option('--key <key>', 'its API key; better in ERRAND_API_KEY, since other users see what a command was given')
-    .option('--profile <name>', 'the server of a profile, made by "errand login"');
+    .option(
+      '--url <url>',
+      'address of the server; default: the one running on the data dir, else that of the current profile',
+    )
+    .option(
+      '--key <key>',
+      'its API key; prefer ERRAND_API_KEY, since other users of the machine can see options of commands',
+    )
+    .option('--profile <name>', 'use the server of this profile, saved by "errand login"');
 }
 
 /** Adds the option by which a command asks no server, and goes by the environment of this shell. */
 export function localOption(command: Command): Command {
   return command.option(
     '--local',
-    "ask no server: go by the settings in this shell's environment, which a server need not have",
+    "use the settings in this shell's environment instead of asking the server; the server may have others",
   );
 }
 

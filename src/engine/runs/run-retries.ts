@@ -50,7 +50,10 @@ export function createRunRetries({ store, emit }: RunRetryDeps) {
     const { appended } = await emit(emissionOf(emission, failed), { continuation, ...isFirst });
     const { lastReplay } = appended;
     if (!lastReplay) return appended;
-    throw new Refusal('conflict', `${id}: ${whyNotAgain(lastReplay)}. With "again": true it is tried once more`);
+    throw new Refusal(
+      'conflict',
+      `${id}: ${whyNotAgain(lastReplay)}. Send "again": true (--again) to retry it once more`,
+    );
   }
 
   return { retryRun };
