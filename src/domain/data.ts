@@ -23,6 +23,12 @@ export interface DataStore {
   readonly updatedAtMs: number;
 }
 
+export interface DataStoreChange {
+  readonly name: string;
+  /** Given the name before the change, in its transaction; what it throws is passed on with nothing written. */
+  readonly check: (before: string) => void;
+}
+
 export interface DataRecord {
   readonly key: string;
   /** JSON text. */

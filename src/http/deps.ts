@@ -1,7 +1,7 @@
 // What the HTTP layer needs, as one typed object that service.ts builds. Reads go to the store; whatever changes or starts
 // something goes through `actions`, which the engine implements.
 
-import type { Account, DataRecord, DataStore } from '../domain/data.ts';
+import type { Account, DataRecord, DataStore, DataStoreChange } from '../domain/data.ts';
 import type { NewEmission } from '../domain/emission.ts';
 import type { Urls } from '../domain/endpoint.ts';
 import type { Differences } from '../domain/errors/differences.ts';
@@ -51,7 +51,7 @@ import type { RunState } from '../domain/run/run.ts';
 import type { OpenStream, StreamAsked } from '../domain/stream.ts';
 import type { Ping, WatchedHeartbeat } from '../domain/watch/heartbeat.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
-import type { DataPlace } from '../store/contract/data.ts';
+import type { DataPlace, RecordCheck } from '../store/contract/data.ts';
 import type { DryRun, ResendPreview } from '../store/contract/operations.ts';
 import type { DeliveryRecord } from '../store/contract/records.ts';
 import type { Appended, Idempotency, Store } from '../store/contract/store.ts';
@@ -120,7 +120,7 @@ export interface OwnerQuotas {
   takeRequest(ownerId: string): void;
   /** Checks the quota of stored bytes before something of that size is stored. */
   takeStored(ownerId: string, bytes: number): void;
-  set(ownerId: string, change: Partial<Quotas>): Promise<void>;
+  set(ownerId: string, change: Partial<Quotas>, check?: (before: Quotas) => void): Promise<void>;
   show(ownerId: string): Promise<{ readonly limits: Quotas; readonly use: QuotaUse }>;
 }
 
@@ -246,10 +246,10 @@ export interface Actions {
   testChannel(ownerId: string, id: string): Promise<Pick<Probe, 'attempt' | 'state'>>;
 
   createDataStore(ownerId: string, input: { name: string }): Promise<DataStore>;
-  updateDataStore(ownerId: string, id: string, input: { name: string }): Promise<DataStore>;
+  updateDataStore(ownerId: string, id: string, change: DataStoreChange): Promise<DataStore>;
   deleteDataStore(ownerId: string, id: string): Promise<DataStore>;
   /** Writes a record. Throws `impossible` when the data store is full. */
-  setRecord(place: DataPlace, input: RecordInput): Promise<DataRecord>;
+  setRecord(place: DataPlace, input: RecordInput & RecordCheck): Promise<DataRecord>;
   deleteRecord(place: DataPlace, key: string): Promise<DataRecord>;
   clearRecords(place: DataPlace): Promise<void>;
 

@@ -1,8 +1,8 @@
 // Refuses query parameters that a route does not have: a misspelt filter would list everything, and a misspelt condition act
 // on everything. A route's own schemas say what it has, so that this holds for every route that is added.
 //
-// Public routes take any: load balancers, browsers and monitors add parameters of their own to addresses of pages and checks.
-// What the ingress answers (`/e/…`, `/r/…`) does not come here: there the query belongs to the event.
+// Pages and checks, which are public and outside `/v1`, take any: load balancers, browsers and monitors add parameters of their
+// own to their addresses. What the ingress answers (`/e/…`, `/r/…`) does not come here: there the query belongs to the event.
 
 import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
@@ -21,10 +21,14 @@ const MAX_FAULTS = 20;
  */
 export function addQueryCheck(app: App): void {
   app.addHook('onRequest', async (request) => {
-    if (request.is404 || request.routeOptions.config.access?.access === 'public') return;
+    if (request.is404 || takesAny(request)) return;
     const given = Object.keys(request.query as Record<string, unknown>);
     if (given.length > 0) refuseUnknown(given, namesOf(request));
   });
+}
+
+function takesAny({ routeOptions: { config, url = '' } }: FastifyRequest): boolean {
+  return config.access?.access === 'public' && !url.startsWith('/v1/');
 }
 
 /** Returns what the route takes in its query: its members of a body, too, but where there is no body. */

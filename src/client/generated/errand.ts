@@ -1241,7 +1241,7 @@ export class Errand {
   /**
    * Write a record: `PUT /v1/data_stores/{id}/records/{key}`
    *
-   * Creates or replaces the record. Keys have 1 to 255 characters; a data store has at most 100000 records.
+   * Creates or replaces the record. Keys have 1 to 255 characters; a data store has at most 100000 records. With `If-Match`, a record that is not there is not created: 412.
    */
   setDataRecord(input: SetDataRecordInput, options: CallOptions = {}): Promise<SetDataRecordAnswer> {
     return this.#transport.send<SetDataRecordAnswer>({ method: 'PUT', path: '/v1/data_stores/{id}/records/{key}', body: 'members' }, input, options);
@@ -1916,7 +1916,7 @@ export class Errand {
   /**
    * Is it alive?: `GET /healthz`
    *
-   * 200 as long as the process answers.
+   * 200 as long as the process answers. Any query is taken, and ignored.
    */
   getHealth(input: GetHealthInput = {}, options: CallOptions = {}): Promise<GetHealthAnswer> {
     return this.#transport.send<GetHealthAnswer>({ method: 'GET', path: '/healthz', isPublic: true }, input, options);
@@ -1925,7 +1925,7 @@ export class Errand {
   /**
    * Does it take requests?: `GET /readyz`
    *
-   * 200 when storage answers and the process is not about to stop, else 503. While the process that bundles code cannot be started, `status` is `degraded` and `bundling` is `failing`: events are taken and run, and deploying answers 503.
+   * 200 when storage answers and the process is not about to stop, else 503. While the process that bundles code cannot be started, `status` is `degraded` and `bundling` is `failing`: events are taken and run, and deploying answers 503. Any query is taken, and ignored.
    */
   getReadiness(input: GetReadinessInput = {}, options: CallOptions = {}): Promise<GetReadinessAnswer> {
     return this.#transport.send<GetReadinessAnswer>({ method: 'GET', path: '/readyz', isPublic: true }, input, options);

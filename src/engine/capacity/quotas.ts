@@ -116,9 +116,9 @@ export class OwnerQuotas {
     return storedBytes !== null && this.#bytesOf(ownerId) >= storedBytes;
   }
 
-  /** Throws `Refusal` when the owner does not exist. */
-  async set(ownerId: string, change: Partial<Quotas>): Promise<void> {
-    const quotas = await this.#deps.store.setQuotas(ownerId, change);
+  /** Throws `Refusal` when the owner does not exist. `check` refuses by the quotas before the change. */
+  async set(ownerId: string, change: Partial<Quotas>, check?: (before: Quotas) => void): Promise<void> {
+    const quotas = await this.#deps.store.setQuotas(ownerId, change, check);
     if (!quotas) throw noOwner(ownerId);
     this.#take(new Map([...this.#quotas, [ownerId, quotas]]));
   }

@@ -1,12 +1,12 @@
 // Data stores: creating, renaming, deleting, and changes of their records by callers of the API.
 
-import type { DataRecord, DataStore } from '../../domain/data.ts';
+import type { DataRecord, DataStore, DataStoreChange } from '../../domain/data.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { RecordInput } from '../../domain/requests.ts';
 import type { Clock, Ids, Wake } from '../../ports.ts';
-import type { DataPlace, SetRecord } from '../../store/contract/data.ts';
+import type { DataPlace, RecordCheck, SetRecord } from '../../store/contract/data.ts';
 import type { Store } from '../../store/contract/store.ts';
 
 export interface DataStoreDeps {
@@ -28,8 +28,8 @@ export function createDataStores({ store, clock, ids, wake }: DataStoreDeps) {
     return dataStore;
   }
 
-  async function updateDataStore(ownerId: string, id: string, { name }: { name: string }): Promise<DataStore> {
-    const renamed = await store.renameDataStore(ownerId, id, { name, atMs: clock.nowMs() });
+  async function updateDataStore(ownerId: string, id: string, change: DataStoreChange): Promise<DataStore> {
+    const renamed = await store.renameDataStore(ownerId, id, { ...change, atMs: clock.nowMs() });
     return found(renamed, id);
   }
 
@@ -39,7 +39,7 @@ export function createDataStores({ store, clock, ids, wake }: DataStoreDeps) {
     return deleted;
   }
 
-  async function setRecord(place: DataPlace, input: RecordInput): Promise<DataRecord> {
+  async function setRecord(place: DataPlace, input: RecordInput & RecordCheck): Promise<DataRecord> {
     const answer = found(await store.setRecord(place, input), place.storeId);
     if ('record' in answer) return answer.record;
     throw new Refusal('impossible', whyFull(place.storeId, answer));

@@ -1,8 +1,13 @@
+import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
+import type { DataRecord } from '../../domain/data.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { changedMeanwhile } from '../../domain/requests.ts';
+import type { RecordCheck } from '../../store/contract/data.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
+import { contentCheck, contentVersion, tag } from '../etag.ts';
 import { found, notFound } from '../found.ts';
 import { LIST_QUERY, listOf, pageOf } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
@@ -81,10 +86,11 @@ function addRead(app: App, { store }: HttpDeps): void {
     params: RECORD_PARAMS,
     answer: ANSWER,
   });
-  app.get('/v1/data_stores/:id/records/:key', { schema }, async ({ params: { id, key }, caller }) => {
+  app.get('/v1/data_stores/:id/records/:key', { schema }, async ({ params: { id, key }, caller }, reply) => {
     const place = { ownerId: caller.ownerId, storeId: id };
     const { record } = found(await store.getRecord(place, checkedKey('key', key)), 'data store', id);
     if (!record) throw notFound('record', key);
+    tag(reply, contentVersion(contentOf(record)));
     return { data: recordToWire(record) };
   });
 }
@@ -95,18 +101,22 @@ function addWrites(app: App, { actions }: HttpDeps): void {
     tag: 'data_stores',
     access: 'write',
     summary: 'Write a record',
-    description: `Creates or replaces the record. Keys have 1 to ${LIMITS.recordKeyChars} characters; a data store has at most ${LIMITS.recordsPerDataStore} records.`,
+    description: `Creates or replaces the record. Keys have 1 to ${LIMITS.recordKeyChars} characters; a data store has at most ${LIMITS.recordsPerDataStore} records. With \`If-Match\`, a record that is not there is not created: 412.`,
     params: RECORD_PARAMS,
     body: DATA_RECORD_INPUT,
+    takesIfMatch: true,
     example: { value: { total: 12.5 } },
     answer: ANSWER,
   });
-  app.put('/v1/data_stores/:id/records/:key', { schema: put }, async (request) => {
+  app.put('/v1/data_stores/:id/records/:key', { schema: put }, async (request, reply) => {
     const { params, body, caller } = request;
     // The schema requires it.
     const value = jsonOf(request, { name: 'value', maxBytes: LIMITS.recordBytes }) as Uint8Array;
     const place = { ownerId: caller.ownerId, storeId: params.id };
-    return { data: recordToWire(await actions.setRecord(place, recordInput(params.key, value, body.ttl))) };
+    const input = { ...recordInput(params.key, value, body.ttl), ...recordCheck(request) };
+    const record = await actions.setRecord(place, input);
+    tag(reply, contentVersion(contentOf(record)));
+    return { data: recordToWire(record) };
   });
 
   const remove = operation({
@@ -122,4 +132,21 @@ function addWrites(app: App, { actions }: HttpDeps): void {
     const place = { ownerId: caller.ownerId, storeId: id };
     return { data: recordToWire(await actions.deleteRecord(place, checkedKey('key', key))) };
   });
+}
+
+/** Returns what the version of a record is made of: counting its writes would cost code, which writes most of them and compares none. */
+function contentOf({ value, expiresAtMs }: DataRecord): object {
+  return { value, expiresAtMs };
+}
+
+function recordCheck(request: Pick<FastifyRequest<{ Params: { key: string } }>, 'headers' | 'params'>): RecordCheck {
+  if (request.headers['if-match'] === undefined) return {};
+  const name = `the record ${JSON.stringify(request.params.key)}`;
+  const check = contentCheck(request, name);
+  return {
+    check: (before) => {
+      if (!before) throw changedMeanwhile(name);
+      check(contentOf(before));
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import { PREFIX } from '../../domain/ids.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
+import { contentCheck, contentVersion, tag } from '../etag.ts';
 import { found } from '../found.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
@@ -56,8 +57,10 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     params: PARAMS,
     answer,
   });
-  app.get('/v1/data_stores/:id', { schema: get }, async ({ params: { id }, caller }) => {
-    return { data: dataStoreToWire(found(await store.getDataStore(caller.ownerId, id), 'data store', id)) };
+  app.get('/v1/data_stores/:id', { schema: get }, async ({ params: { id }, caller }, reply) => {
+    const dataStore = found(await store.getDataStore(caller.ownerId, id), 'data store', id);
+    tag(reply, contentVersion(dataStore.name));
+    return { data: dataStoreToWire(dataStore) };
   });
 
   const put = operation({
@@ -69,10 +72,15 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     params: PARAMS,
     put: { takes: 'members' },
     body: DATA_STORE_INPUT,
+    takesIfMatch: true,
     answer,
   });
-  app.put('/v1/data_stores/:id', { schema: put }, async ({ params, body, caller }) => {
-    return { data: dataStoreToWire(await actions.updateDataStore(caller.ownerId, params.id, body)) };
+  app.put('/v1/data_stores/:id', { schema: put }, async (request, reply) => {
+    const { params, body, caller } = request;
+    const change = { name: body.name, check: contentCheck(request, params.id) };
+    const renamed = await actions.updateDataStore(caller.ownerId, params.id, change);
+    tag(reply, contentVersion(renamed.name));
+    return { data: dataStoreToWire(renamed) };
   });
 
   const remove = operation({

@@ -11,6 +11,9 @@ const READINESS = Type.Object({
   bundling: Type.Optional(text({ description: '`failing`: no code can be deployed here; the log says why' })),
 });
 
+/** Balancers and monitors add parameters against caches; a check that is refused would take a healthy node away. */
+const ANY_QUERY = 'Any query is taken, and ignored.';
+
 export function addHealthRoutes(app: App, { store, metrics, draining, canBundle }: HttpDeps): void {
   const healthz = operation({
     id: 'getHealth',
@@ -18,7 +21,7 @@ export function addHealthRoutes(app: App, { store, metrics, draining, canBundle 
     access: 'public',
     answersWhile: ['stopping', 'no_api'],
     summary: 'Is it alive?',
-    description: '200 as long as the process answers.',
+    description: `200 as long as the process answers. ${ANY_QUERY}`,
     answer: STATUS,
   });
   app.get('/healthz', { schema: healthz }, async () => ({ status: 'ok' }));
@@ -30,7 +33,8 @@ export function addHealthRoutes(app: App, { store, metrics, draining, canBundle 
     answersWhile: ['stopping', 'no_api'],
     summary: 'Does it take requests?',
     description:
-      '200 when storage answers and the process is not about to stop, else 503. While the process that bundles code cannot be started, `status` is `degraded` and `bundling` is `failing`: events are taken and run, and deploying answers 503.',
+      '200 when storage answers and the process is not about to stop, else 503. While the process that bundles code cannot be started, `status` is `degraded` and `bundling` is `failing`: events are taken and run, and deploying answers 503. ' +
+      ANY_QUERY,
     answer: READINESS,
   });
   app.get('/readyz', { schema: readyz }, async () => {

@@ -4,7 +4,7 @@
 
 import type { DataRecord } from '../../domain/data.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import type { DataPlace, RecordPage, RecordStore, SetRecord } from '../contract/data.ts';
+import type { DataPlace, RecordCheck, RecordPage, RecordStore, SetRecord } from '../contract/data.ts';
 import type { PageQuery } from '../contract/records.ts';
 import { number, text } from '../rows/cells.ts';
 import { toRecord } from '../rows/data-rows.ts';
@@ -135,17 +135,21 @@ function joinedRecord(row: Row): DataRecord | null {
   return row.key === null ? null : toRecord(row);
 }
 
-interface Setting {
+interface Setting extends RecordCheck {
   readonly key: string;
   readonly value: string;
   readonly ttlMs: number | null;
   readonly nowMs: number;
 }
 
-function* set(place: DataPlace, { key, value, ttlMs, nowMs }: Setting): Steps<SetRecord | undefined> {
+function* set(place: DataPlace, { key, value, ttlMs, nowMs, check }: Setting): Steps<SetRecord | undefined> {
   const [stores, sizes] = yield* together(lock(place), bytesOf(place, key));
   const of = counted(stores, place);
   if (!of) return undefined;
+  if (check) {
+    const row = yield* get(one({ ...place, key, nowMs }));
+    check(row ? joinedRecord(row) : null);
+  }
   const before = sizes?.[0] && number(sizes[0], 'bytes');
   const bytes = Buffer.byteLength(key) + Buffer.byteLength(value);
   const change = { records: before === undefined ? 1 : 0, bytes: bytes - (before ?? 0) };

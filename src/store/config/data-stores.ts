@@ -44,8 +44,12 @@ export function dataStoreVerbs(core: ConfigCore): DataStoreStore {
             ${dataStore.updatedAtMs})`);
       }),
 
-    renameDataStore: (ownerId, id, { name, atMs }) =>
+    renameDataStore: (ownerId, id, { name, atMs, check }) =>
       database.writeData(function* ({ nowMs }) {
+        const before = yield* get(sql`SELECT name FROM data_stores
+          WHERE id = ${id} AND owner_id = ${ownerId} ${FOR_UPDATE}`);
+        if (!before) return undefined;
+        check?.(text(before, 'name'));
         yield* send(sql`UPDATE data_stores SET name = ${name}, updated_at_ms = ${atMs}
           WHERE id = ${id} AND owner_id = ${ownerId}`);
         const row = yield* get(one({ ownerId, id, nowMs }));

@@ -11,10 +11,12 @@ export function quotaVerbs({ database }: ConfigCore): QuotaStore {
   const parts = [...MEASURED_PARTS, ...database.moreMeasured];
   return {
     // Locked: quotas that were never set have no row to lock.
-    setQuotas: (ownerId, change) =>
+    setQuotas: (ownerId, change, check) =>
       database.writeLocked(ownerId, function* () {
         const row = yield* get(sql`SELECT * FROM owner_quotas WHERE owner_id = ${ownerId}`);
-        const quotas = { ...(row ? toQuotas(row) : NO_QUOTAS), ...change };
+        const before = row ? toQuotas(row) : NO_QUOTAS;
+        check?.(before);
+        const quotas = { ...before, ...change };
         const { processes, cpuSecondsPerMinute, requestsPerSecond, storedBytes } = quotas;
         const written = yield* get(sql`INSERT INTO owner_quotas
             (owner_id, processes, cpu_seconds_per_minute, requests_per_second, stored_bytes)

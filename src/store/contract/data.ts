@@ -30,6 +30,11 @@ export interface FoundRecord {
 /** `full`: nothing was written, since the store has as many records, or bytes, as it may have. */
 export type SetRecord = { readonly record: DataRecord } | { readonly full: 'records' | 'bytes' };
 
+export interface RecordCheck {
+  /** Given the record before its change, in the transaction of that; what it throws is passed on with nothing written. */
+  readonly check?: ((before: DataRecord | null) => void) | undefined;
+}
+
 export interface RecordPage {
   readonly totalCount: number;
   readonly items: readonly DataRecord[];
@@ -48,7 +53,7 @@ export interface RecordStore {
    */
   setRecord(
     place: DataPlace,
-    record: { key: string; value: string; ttlMs: number | null },
+    record: { key: string; value: string; ttlMs: number | null } & RecordCheck,
   ): Promise<SetRecord | undefined>;
   /** Returns the record with its new expiry. */
   expireRecord(place: DataPlace, key: string, ttlMs: number | null): Promise<FoundRecord | undefined>;
@@ -67,7 +72,12 @@ export interface RecordStore {
 
 export interface DataStoreStore extends RecordStore {
   createDataStore(dataStore: DataStore): Promise<void>;
-  renameDataStore(ownerId: string, id: string, to: { name: string; atMs: number }): Promise<DataStore | undefined>;
+  /** Renames it. `check` is given the name before the change; an error that it throws is passed on with nothing written. */
+  renameDataStore(
+    ownerId: string,
+    id: string,
+    to: { name: string; atMs: number; check?: (before: string) => void },
+  ): Promise<DataStore | undefined>;
   getDataStore(ownerId: string, id: string): Promise<DataStore | undefined>;
   listDataStores(ownerId: string, page: PageQuery): Promise<Page<DataStore>>;
   /** Deletes the store and hides its records at once; `sweepData` deletes them. */

@@ -22,8 +22,11 @@ export interface StoredBytes {
 }
 
 export interface QuotaStore {
-  /** Changes quotas of an owner; what is left out stays. Returns all of them; undefined when there is no such owner. */
-  setQuotas(ownerId: string, change: Partial<Quotas>): Promise<Quotas | undefined>;
+  /**
+   * Changes quotas of an owner; what is left out stays. Returns all of them; undefined when there is no such owner. `check` is
+   * given the quotas before the change; an error that it throws is passed on with nothing written.
+   */
+  setQuotas(ownerId: string, change: Partial<Quotas>, check?: (before: Quotas) => void): Promise<Quotas | undefined>;
   /** Returns the quotas of all owners that have any. */
   listQuotas(): Promise<ReadonlyMap<string, Quotas>>;
   /**

@@ -1,6 +1,6 @@
 // Data stores: records that are there as soon as they are answered, one owner's alone, and gone when their time is over.
 
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DataStore } from '../../../src/domain/data.ts';
 import { PREFIX } from '../../../src/domain/ids.ts';
@@ -24,6 +24,13 @@ async function set(stage: Stage, at: DataPlace, key: string, value = '1', ttlMs:
   ok('record' in answer, JSON.stringify(answer));
   return answer.record;
 }
+
+/** Returns a check that lets a change of `before` through alone. */
+const only =
+  (before: string | null) =>
+  (current: string | null): void => {
+    if (current !== before) throw new Error('not what was meant');
+  };
 
 const keysOf = async (stage: Stage, at: DataPlace, after: string | null = null) =>
   defined(await stage.store.listRecordKeys(at, after));
@@ -57,6 +64,17 @@ export function dataStoresContract(harness: Harness): void {
       deepEqual([page.totalCount, page.items.map(({ id, name }) => [id, name])], [2, [[second.id, ODD]]]);
       const next = await stage.store.listDataStores(stage.owner.id, { limit: 9, after: second.id });
       deepEqual(next.items, [renamed]);
+    });
+
+    it('is not renamed when its check throws', async () => {
+      await using stage = await Stage.open(harness);
+      const at = await created(stage);
+      const rename = (name: string) =>
+        stage.store.renameDataStore(at.ownerId, at.storeId, { name, atMs: 1, check: only('seen') });
+      const ends = await Promise.allSettled(times(5, (n) => rename(`n${n}`)));
+      deepEqual(ends.map(({ status }) => status).sort(), ['fulfilled', ...times(4, () => 'rejected')]);
+      const made = ends.findIndex(({ status }) => status === 'fulfilled');
+      equal(defined(await stage.store.getDataStore(at.ownerId, at.storeId)).name, `n${made}`);
     });
 
     it('is its owner’s alone, with its records', async () => {
@@ -123,6 +141,26 @@ export function dataStoresContract(harness: Harness): void {
       deepEqual(await stage.store.deleteRecord(at, 'k'), { record: second });
       deepEqual(await stage.store.deleteRecord(at, 'k'), { record: null });
       equal(await sizeOf(stage, at), 0);
+    });
+
+    it('is not set when its check throws', async () => {
+      await using stage = await Stage.open(harness);
+      const at = await created(stage);
+      const setOver = (value: string, before: string | null) => {
+        const check = (record: { value: string } | null) => only(before)(record?.value ?? null);
+        return stage.store.setRecord(at, { key: 'k', value, ttlMs: null, check });
+      };
+      await rejects(setOver('1', '0'), /not what was meant/);
+      equal(await sizeOf(stage, at), 0);
+      await setOver('1', null);
+      const ends = await Promise.allSettled(times(5, (n) => setOver(`${n + 2}`, '1')));
+      deepEqual(ends.map(({ status }) => status).sort(), ['fulfilled', ...times(4, () => 'rejected')]);
+      equal(await textOf(stage, at, 'k'), String(ends.findIndex(({ status }) => status === 'fulfilled') + 2));
+      equal(await sizeOf(stage, at), 1);
+      await set(stage, at, 'short', '1', 1000);
+      stage.clock.advance(1000);
+      const check = (record: unknown) => equal(record, null, 'what has expired is not there');
+      await stage.store.setRecord(at, { key: 'short', value: '2', ttlMs: null, check });
     });
 
     it('set by many at once is counted once', async () => {

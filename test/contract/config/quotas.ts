@@ -39,6 +39,18 @@ export function quotasContract(harness: Harness): void {
     });
   });
 
+  describe('a change of quotas', () => {
+    it('is not written when its check throws', async () => {
+      await using stage = await Stage.open(harness);
+      const change = (processes: number) =>
+        stage.store.setQuotas(stage.owner.id, { processes }, (before) => deepEqual(before, NO_QUOTAS));
+      const ends = await Promise.allSettled([change(1), change(2), change(3)]);
+      deepEqual(ends.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected']);
+      const made = ends.findIndex(({ status }) => status === 'fulfilled') + 1;
+      deepEqual((await stage.store.listQuotas()).get(stage.owner.id), { ...NO_QUOTAS, processes: made });
+    });
+  });
+
   describe('stored bytes', () => {
     it('are measured by owner, whatever the order', async () => {
       await using stage = await Stage.open(harness);

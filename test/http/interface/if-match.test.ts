@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { operationsOf } from '../../support/belongings.ts';
 import type { Client, Json } from '../../support/client.ts';
+import { startErrand } from '../../support/errand.ts';
+import { createOwner } from '../../support/owners.ts';
 import { shareErrand } from '../../support/shared-errand.ts';
 import { createSource, ECHO_SOURCE } from '../../support/sources/sources.ts';
 
@@ -14,7 +16,7 @@ interface Record {
   readonly path: string;
   readonly change: (n: number) => object;
   /** The member that is changed. */
-  readonly member: 'name' | 'note';
+  readonly member: 'name' | 'note' | 'value';
 }
 
 /** One of each that callers change. */
@@ -26,6 +28,9 @@ async function recordsOf(errand: Owner): Promise<Record[]> {
   const heartbeat = await client.post('/v1/heartbeats', { name: 'x', interval_seconds: 600 });
   const channel = await client.post('/v1/channels', { kind: 'mail', config: { to: 'a@example.com' } });
   const account = await client.post('/v1/accounts', { app: 'slack', fields: { token: 't' } });
+  const dataStore = await client.post('/v1/data_stores', { name: 'x' });
+  const record = `/v1/data_stores/${dataStore.id}/records/${encodeURIComponent('a "key"/%')}`;
+  await client.request('PUT', record, { value: 'x' });
   const failing = await errand.workflow('export default () => { throw new Error("no"); }');
   await errand.send(failing, {});
   await errand.errors(failing.id, 1);
@@ -34,10 +39,12 @@ async function recordsOf(errand: Owner): Promise<Record[]> {
   const named = [
     ...[`/v1/workflows/${workflow.id}`, `/v1/sources/${source.id}`, `/v1/webhooks/${webhook.id}`, '/v1/users/me'],
     ...[`/v1/heartbeats/${heartbeat.id}`, `/v1/channels/${channel.id}`, `/v1/accounts/${account.id}`],
+    `/v1/data_stores/${dataStore.id}`,
   ];
   return [
     ...named.map((path): Record => ({ path, change: name, member: 'name' })),
     { path: `/v1/error_groups/${group.id}`, change: (n) => ({ note: `name ${n}` }), member: 'note' },
+    { path: record, change: (n) => ({ value: `name ${n}` }), member: 'value' },
   ];
 }
 
@@ -108,6 +115,81 @@ test('of changes for one tag a single one is made', async () => {
   }
 });
 
+test('a record of another content or end is not overwritten', async () => {
+  const { client } = await newOwner();
+  const { id } = await client.post('/v1/data_stores', { name: 'x' });
+  const path = `/v1/data_stores/${id}/records/stock`;
+  for (const ifMatch of ['*', '"abc"']) {
+    assert.equal((await put(client, { path, body: { value: 1 }, ifMatch })).status, 412, `${ifMatch} creates nothing`);
+  }
+  assert.equal((await client.request('GET', path)).status, 404);
+  const made = await put(client, { path, body: { value: 7 }, ifMatch: null });
+  const kept = await put(client, { path, body: { value: 7, ttl: 600 }, ifMatch: made.tag });
+  assert.equal(kept.status, 200);
+  assert.notEqual(kept.tag, made.tag, 'it has an end now');
+  assert.equal((await put(client, { path, body: { value: 8 }, ifMatch: made.tag })).status, 412);
+  assert.equal((await client.request('DELETE', path)).status, 200);
+  const late = await put(client, { path, body: { value: 8 }, ifMatch: kept.tag });
+  assert.equal(late.status, 412);
+  assert.match(late.json.detail, /^the record "stock" is not what If-Match names/);
+  assert.equal((await client.request('GET', path)).status, 404, 'what was deleted stays deleted');
+});
+
+test('ten counters of one record lose no count', async () => {
+  const { client } = await newOwner();
+  const { id } = await client.post('/v1/data_stores', { name: 'x' });
+  const path = `/v1/data_stores/${id}/records/n`;
+  await put(client, { path, body: { value: 0 }, ifMatch: null });
+  const count = async (): Promise<void> => {
+    for (;;) {
+      const read = await client.request('GET', path);
+      const body = { value: read.json.data.value + 1 };
+      const { status } = await put(client, { path, body, ifMatch: read.headers.get('etag') });
+      if (status === 200) return;
+      assert.equal(status, 412);
+    }
+  };
+  await Promise.all(Array.from({ length: 10 }, count));
+  assert.equal((await client.get(path)).data.value, 10);
+});
+
+test('quotas that were changed since are not overwritten', async () => {
+  await using errand = await startErrand();
+  const { client } = errand;
+  const { id } = await createOwner(errand);
+  const path = `/v1/owners/${id}/quotas`;
+  const read = await tagOf(client, path);
+  const answers = await Promise.all(
+    [3, 4, 5].map((processes) => put(client, { path, body: { processes }, ifMatch: read })),
+  );
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 412, 412]);
+  const made = answers.find(({ status }) => status === 200);
+  assert.equal((await client.get(path)).data.limits.processes, made?.json.data.limits.processes);
+  assert.equal(await tagOf(client, path), made?.tag);
+  assert.equal((await put(client, { path, body: { processes: null }, ifMatch: made?.tag ?? '' })).status, 200);
+  assert.equal(await tagOf(client, path), read, 'as before: the tag is of what they are');
+});
+
+/** What is deployed of a file is a version of its own; the one before it stays, and can be active again. */
+const DEPLOYING: ReadonlySet<string> = new Set(['/v1/workflow_files', '/v1/source_files']);
+
+test('every PUT and PATCH compares tags of its GET', async () => {
+  const { client } = await newOwner();
+  const document = await client.get('/v1/openapi.json');
+  let seen = 0;
+  for (const { method, path } of await operationsOf(client)) {
+    if ((method !== 'PUT' && method !== 'PATCH') || DEPLOYING.has(path)) continue;
+    const parameters: Json[] = document.paths[path][method.toLowerCase()].parameters ?? [];
+    assert.ok(
+      parameters.some(({ name }) => name === 'if-match'),
+      `${method} ${path}`,
+    );
+    assert.ok(document.paths[path].get, `GET ${path}`);
+    seen += 1;
+  }
+  assert.ok(seen >= 27, `${seen} seen`);
+});
+
 test('a request that compares no tag refuses the header', async () => {
   const { client } = await newOwner();
   const headers = { authorization: `Bearer ${client.key}`, 'content-type': 'application/json', 'if-match': '"a"' };
@@ -128,5 +210,5 @@ test('a request that compares no tag refuses the header', async () => {
     assert.equal(answer.status, 400, `${method} ${path}: ${text}`);
     assert.match(text, /does not take If-Match/, `${method} ${path}`);
   }
-  assert.ok(taking >= 22, `${taking} take it`);
+  assert.ok(taking >= 25, `${taking} take it`);
 });

@@ -87,12 +87,34 @@ test('an invalid value of a parameter is refused by its name', async () => {
   for (const name of [...known, 'since', 'until', 'active', 'code']) assert.ok(seen.has(name), name);
 });
 
-test('public routes take any query', async () => {
+test('public operations refuse it as others do', async () => {
   const { client, url } = await newOwner();
+  const open = (await operationsOf(client, /^\/v1\//)).filter(({ scope }) => scope === null);
+  assert.deepEqual(open.map(({ id }) => id).sort(), ['createSession', 'getOpenApi']);
+  for (const { method, path } of open) {
+    const answer = await fetch(`${url + path}?_=1`, { method });
+    assert.equal(answer.status, 400, path);
+    assert.match(await answer.text(), UNKNOWN);
+  }
+});
+
+test('pages and checks take any query', async () => {
+  const { client, url } = await newOwner();
+  const open = (await operationsOf(client, /^\/(?!v1\/)/)).filter(
+    ({ scope, method }) => scope === null && method === 'GET',
+  );
+  const checks = open.filter(({ path }) => !path.includes('{'));
+  assert.deepEqual(checks.map(({ path }) => path).sort(), ['/healthz', '/readyz']);
   const document = await client.get('/v1/openapi.json');
-  const open = Object.keys(document.paths).filter((path) => document.paths[path].get?.security?.length === 0);
-  const paths = [...open.filter((path) => !path.includes('{')), '/', '/docs', '/docs/errors'];
-  assert.ok(paths.includes('/healthz') && paths.includes('/v1/openapi.json'));
+  for (const { path } of checks) assert.match(document.paths[path].get.description, /Any query is taken, and ignored/);
+  const paths = [
+    ...checks.map(({ path }) => path),
+    '/',
+    '/docs',
+    '/docs/errors',
+    '/docs/webhooks',
+    '/docs/search.json',
+  ];
   for (const path of paths) assert.equal((await fetch(`${url + path}?_=1&utm_source=x`)).status, 200, path);
 });
 

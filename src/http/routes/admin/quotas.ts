@@ -1,8 +1,9 @@
 import { PREFIX } from '../../../domain/ids.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
+import { contentCheck, contentVersion, tag } from '../../etag.ts';
 import { dataOf, idIn, operation } from '../../openapi/operation.ts';
-import { QUOTAS, QUOTAS_SET, quotasFromWire, quotasToWire } from '../../wire/quotas.ts';
+import { QUOTAS, QUOTAS_SET, quotasFromWire, quotasSet, quotasToWire } from '../../wire/quotas.ts';
 
 export function addQuotaRoutes(app: App, { quotas }: HttpDeps): void {
   const mine = operation({
@@ -26,8 +27,10 @@ export function addQuotaRoutes(app: App, { quotas }: HttpDeps): void {
     params: idIn(PREFIX.owner, 'The owner.'),
     answer: dataOf(QUOTAS),
   });
-  app.get('/v1/owners/:id/quotas', { schema: get }, async ({ params }) => {
-    return { data: quotasToWire(params.id, await quotas.show(params.id)) };
+  app.get('/v1/owners/:id/quotas', { schema: get }, async ({ params }, reply) => {
+    const shown = await quotas.show(params.id);
+    tag(reply, contentVersion(quotasSet(shown.limits)));
+    return { data: quotasToWire(params.id, shown) };
   });
 
   const put = operation({
@@ -40,11 +43,16 @@ export function addQuotaRoutes(app: App, { quotas }: HttpDeps): void {
     params: idIn(PREFIX.owner, 'The owner.'),
     put: { takes: 'members' },
     body: QUOTAS_SET,
+    takesIfMatch: true,
     example: { processes: 8, requests_per_second: 100 },
     answer: dataOf(QUOTAS),
   });
-  app.put('/v1/owners/:id/quotas', { schema: put }, async ({ params, body }) => {
-    await quotas.set(params.id, quotasFromWire(body));
-    return { data: quotasToWire(params.id, await quotas.show(params.id)) };
+  app.put('/v1/owners/:id/quotas', { schema: put }, async (request, reply) => {
+    const { id } = request.params;
+    const check = contentCheck(request, `the quotas of ${id}`);
+    await quotas.set(id, quotasFromWire(request.body), (before) => check(quotasSet(before)));
+    const shown = await quotas.show(id);
+    tag(reply, contentVersion(quotasSet(shown.limits)));
+    return { data: quotasToWire(id, shown) };
   });
 }
