@@ -1,7 +1,7 @@
 // Replaying many errors: what an operation of the kind `replay` was asked for, how many it may make now, what became of each
 // error, and what follows from that. Pure.
 
-import { LIMITS } from '../limits.ts';
+import { LIMITS, SECOND_MS } from '../limits.ts';
 import { isOver, type RunState } from '../run/run.ts';
 import type { Replay } from './replay.ts';
 
@@ -101,19 +101,34 @@ export function roomOf({ order, counts, isCanaryOver }: Replaying): number {
   return Math.max(0, isCanaryOver ? beside : Math.min(beside, order.canary - replayedIn(counts)));
 }
 
+/** When a queue is full, an operation waits so long. */
+export const FULL_MS = SECOND_MS;
+
+/** More than any step puts the next one off beside the pause of the rate. What is due later was due by a clock that was set back. */
+export const MOST_AHEAD_MS = 2 * SECOND_MS;
+
 /** Returns how many replays may begin now. */
 export function pacedRoomOf(replaying: Replaying, nowMs: number): number {
-  const { order, dueAtMs } = replaying;
+  const { order } = replaying;
   const room = roomOf(replaying);
+  const dueAtMs = dueBy(replaying, nowMs);
   if (nowMs < dueAtMs) return 0;
   if (order.rate === null) return room;
-  return Math.min(room, 1 + Math.floor(((nowMs - Math.max(dueAtMs, nowMs - CAUGHT_UP_MS)) * order.rate) / 1000));
+  return Math.min(room, 1 + Math.floor(((nowMs - Math.max(dueAtMs, nowMs - CAUGHT_UP_MS)) * order.rate) / SECOND_MS));
+}
+
+/** Returns when the next replay may be made; now, should the clock have been set back. */
+function dueBy({ order: { rate }, dueAtMs }: Pick<Replaying, 'order' | 'dueAtMs'>, nowMs: number): number {
+  const mostMs = MOST_AHEAD_MS + (rate === null ? 0 : SECOND_MS / rate);
+  return dueAtMs > nowMs + mostMs ? nowMs : dueAtMs;
 }
 
 /** Returns when the next replay may be made, `made` replays having been made now. */
-export function dueAfter({ order, dueAtMs }: Replaying, made: number, nowMs: number): number {
+export function dueAfter(replaying: Replaying, made: number, nowMs: number): number {
+  const { order } = replaying;
+  const dueAtMs = dueBy(replaying, nowMs);
   if (order.rate === null || made === 0) return dueAtMs;
-  return Math.max(dueAtMs, nowMs - CAUGHT_UP_MS) + Math.ceil((made * 1000) / order.rate);
+  return Math.max(dueAtMs, nowMs - CAUGHT_UP_MS) + Math.ceil((made * SECOND_MS) / order.rate);
 }
 
 /**

@@ -23,7 +23,8 @@ export class RequestRate {
   /** Returns 0: the request is allowed; else the seconds until one is. */
   take(nowMs: number): number {
     const passedMs = Math.max(0, nowMs - this.#atMs);
-    this.#atMs = Math.max(this.#atMs, nowMs);
+    // Also back, as the clock: else nothing is refilled until it has come as far again.
+    this.#atMs = nowMs;
     this.#tokens = Math.min(this.#burst, this.#tokens + (passedMs * this.perSecond) / SECOND_MS);
     if (this.#tokens < 1) return Math.max(1, Math.ceil((1 - this.#tokens) / this.perSecond));
     this.#tokens--;

@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DAY_MS, SECOND_MS } from '../../../src/domain/limits.ts';
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../src/domain/limits.ts';
 import { at, defined, type Harness, only } from '../fixtures.ts';
 import { redeployed } from '../log/grouping.ts';
 import {
@@ -116,6 +116,33 @@ export function replayOrdersContract(harness: Harness): void {
       equal(await stepOn(stage), 1);
       stage.clock.advance(DAY_MS);
       equal(await stepOn(stage), 1, 'what was missed is not caught up with');
+    });
+
+    it('goes on at its rate when the clock is set back or forward', async () => {
+      await using stage = await failedOnes(harness, 7);
+      const operation = await start(stage, { groupId: stage.groupId }, { rate: 0.1 });
+      equal(await stepOn(stage), 1);
+      stage.clock.advance(-HOUR_MS);
+      equal(await stepOn(stage), 1);
+      equal(await stepOn(stage), 0, 'by the clock as it is now');
+      stage.clock.advance(10 * SECOND_MS);
+      equal(await stepOn(stage), 1);
+      stage.clock.advance(DAY_MS);
+      equal(await stepOn(stage), 1);
+      stage.clock.advance(-SECOND_MS);
+      equal(await stepOn(stage), 0, 'a little back is a little later');
+      await order(stage, operation, 'pause');
+      stage.clock.advance(-DAY_MS);
+      equal(await stepOn(stage), 0);
+      await order(stage, operation, 'resume');
+      equal(await stepOn(stage), 1);
+      await endAll(stage);
+      for (let made = 5; made < 7; made++) {
+        stage.clock.advance(10 * SECOND_MS);
+        await carryOut(stage);
+      }
+      deepEqual([(await shown(stage, operation)).state, await counts(stage, operation)], ['done', { fixed: 7 }]);
+      equal((await results(stage, operation)).length, 7);
     });
 
     it('replays with the deployment that was asked for', async () => {

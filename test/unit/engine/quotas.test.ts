@@ -148,6 +148,14 @@ test('a rate is kept over any time, and says when', () => {
   );
 });
 
+test('a clock that is set back stops no refilling', () => {
+  const [beforeMs, backMs] = [1_000_003_600_000, 1_000_000_000_000];
+  const rate = new RequestRate(2, beforeMs);
+  const taken = Array.from({ length: 11 }, () => rate.take(backMs));
+  assert.deepEqual(taken, [...new Array(10).fill(0), 1]);
+  assert.deepEqual([rate.take(backMs + 1000), rate.take(backMs + 1000), rate.take(backMs + 1000)], [0, 0, 1]);
+});
+
 test('a long pause saves up no more than a burst', () => {
   const [beforeMs, afterMs] = [1_000_000_000_000, 1_000_003_600_000];
   const rate = new RequestRate(2, beforeMs);

@@ -7,13 +7,13 @@ import {
   counted,
   dealtWith,
   dueAfter,
+  FULL_MS,
   isLeftUnfixed,
   pacedRoomOf,
   type Replaying,
   type ReplayOutcome,
   roomOf,
 } from '../../../domain/errors/replaying.ts';
-import { SECOND_MS } from '../../../domain/limits.ts';
 import { checkpointFrom } from '../../../domain/run/checkpoint.ts';
 import { FOR_UPDATE, isAmong, sql, tableOf } from '../../config/sql.ts';
 import { all, type Steps, send } from '../../config/steps.ts';
@@ -25,9 +25,6 @@ import type { Row } from '../../rows/rows.ts';
 import type { LockedReplay, LogWriter, ReplaysMade } from '../port.ts';
 import { writeEmission } from '../write-emission.ts';
 import { followFailures, type LastReplay, lockLastReplays, type OfRun } from './last-replays.ts';
-
-/** When a queue is full, the operation waits so long. */
-const FULL_MS = SECOND_MS;
 
 /** Implements LogStore.replayErrors. */
 export function replayErrors(log: LogWriter, step: ReplayStep): Awaited<ReturnType<LogStore['replayErrors']>> {

@@ -1,10 +1,10 @@
 // Reads of what replay operations are about, for both databases: the errors of a selection, in order, step by step.
 
 import { ERRORS } from '../../../domain/emission.ts';
-import { dealtWith, type ErrorSelection, type ReplayOrder } from '../../../domain/errors/replaying.ts';
+import { dealtWith, type ErrorSelection, MOST_AHEAD_MS, type ReplayOrder } from '../../../domain/errors/replaying.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { firstNumberOf } from '../../../domain/operation.ts';
-import { isAmongNumbers, joined, raw, type Sql, sql } from '../../config/sql.ts';
+import { differs, isAmongNumbers, joined, raw, type Sql, sql } from '../../config/sql.ts';
 import type { OperationStore, PreviewedError, ReplayCandidate, ReplayedError } from '../../contract/operations.ts';
 import { number, numberOrNull, textOrNull } from '../../rows/cells.ts';
 import { toEmission } from '../../rows/log-rows.ts';
@@ -83,6 +83,12 @@ function indexOf(ownerId: string, { groupId, workflowId }: ErrorSelection): Numb
   return { column: 'name', value: ERRORS, number: 'entry', where };
 }
 
+/** Of an operation's rate, as SQL. */
+const PAUSE_MS = differs({
+  sqlite: `coalesce(1000 / json_extract(replay, '$.rate'), 0)`,
+  postgres: `coalesce(1000 / (replay::json ->> 'rate')::float8, 0)`,
+});
+
 export function replayReads(log: LogReader): Pick<OperationStore, 'previewReplay' | 'nextReplays'> {
   const { database } = log;
 
@@ -155,7 +161,7 @@ export function replayReads(log: LogReader): Pick<OperationStore, 'previewReplay
 
     nextReplays: async () => {
       const mayGoOn = raw("(state = 'running' OR under_way > 0) AND state = 'running' AND room > 0 AND NOT is_through");
-      const isDue = sql`due_at_ms <= ${log.now()}`;
+      const isDue = sql`(due_at_ms <= ${log.now()} OR due_at_ms > ${log.now()} + ${MOST_AHEAD_MS} + ${PAUSE_MS})`;
       const row = await database.get(
         sql`SELECT * FROM operations WHERE ${mayGoOn} AND is_counted AND ${isDue} ORDER BY turn, id LIMIT 1`,
       );
