@@ -132,7 +132,7 @@ async function inspect(page: Page, what: string, within?: readonly string[]): Pr
   axe ??= await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   // `evaluate` goes through the debugger, which the content policy does not bind.
   // A dialog that has just opened gets its name a moment later. One that gets none is a finding.
-  await page.waitForFunction(ARE_DIALOGS_NAMED, undefined, { timeout: 5000 }).catch(() => undefined);
+  await page.waitForFunction(ARE_DIALOGS_NAMED, undefined, { timeout: 20_000 }).catch(() => undefined);
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(axe);
   const context = within === undefined ? 'document' : JSON.stringify({ include: within });
   // It is not loaded into frames, and waits for each in vain: the frame of a mail runs no script.

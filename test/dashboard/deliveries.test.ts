@@ -95,7 +95,7 @@ test('a new secret is shown once, and a webhook is paused', { skip }, async () =
     assert.notEqual(secret, webhook.secret);
     await visit.inspect('the new secret');
     await dialog.getByRole('button', { name: 'Copy' }).click();
-    assert.equal(await page.evaluate('navigator.clipboard.readText()'), secret);
+    await until('it is copied', async () => (await page.evaluate('navigator.clipboard.readText()')) === secret);
     await dialog.getByRole('button', { name: 'Done' }).click();
     await visit.open(`/webhooks/${webhook.id}`);
     assert.doesNotMatch(await page.content(), /whsec_/, 'it is not shown again');

@@ -86,6 +86,7 @@ test('a list goes on by itself, and keeps a screen of rows', { skip }, async () 
     });
     // The timer asks for the first page alone.
     await page.evaluate('window.scrollTo(0, 0)');
+    await page.getByText('Webhook 0', { exact: true }).waitFor();
     await visit.still();
     visit.requested.length = 0;
     const asked = (): URLSearchParams[] =>
@@ -127,7 +128,10 @@ test('a new error asks for the first page alone, and stands before the others', 
     visit.requested.length = 0;
     const asked = (): string[] => visit.requested.filter((url) => new URL(url).pathname === '/v1/error_groups');
     // One that was there, at the end, and one that is new.
-    for (const code of [last, 'Newest']) await errand.send(workflow, { code });
+    for (const code of [last, 'Newest']) {
+      await errand.send(workflow, { code });
+      await errand.settled();
+    }
     await page.evaluate('window.scrollTo(0, 0)');
     await row('Newest').waitFor();
     await until('both are first', async () => {

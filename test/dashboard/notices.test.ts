@@ -74,13 +74,13 @@ test('a group is replayed: tried, stopped by its canary, and finished', { skip }
 test('an operation is paused, and cancelled', { skip }, async () => {
   await using errand = await newErrand();
   const { workflow } = await failing(errand, 2);
-  const operation = await errand.client.post('/v1/replays', { workflow_id: workflow.id, rate: 0.001 });
+  const operation = await errand.client.post('/v1/replays', { workflow_id: workflow.id, rate: 0.001, canary: 0 });
   await visiting(errand, async (visit) => {
     const { page } = visit;
     await visit.signIn();
     await visit.open(`/operations/${operation.id}`);
     const state = async () => (await errand.client.get(`/v1/operations/${operation.id}`)).data.state;
-    if ((await state()) === 'running') await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('button', { name: 'Resume' }).waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.locator('h1').getByText('cancelled').waitFor();

@@ -154,8 +154,10 @@ test('subscriptions are drawn, listed, made and deleted', { skip }, async () => 
     await visit.inspectAll('/subscriptions', 'hears the errors of');
     // Each node is a link, and says who it is.
     const graph = page.getByRole('region', { name: 'Who hears whom' });
-    await graph.getByRole('link').first().waitFor();
-    assert.deepEqual((await graph.getByRole('link').allTextContents()).sort(), ['Orders', 'Stock <i>', 'To the shop']);
+    await until('all nodes have their names', async () => {
+      const names = await graph.getByRole('link').allTextContents();
+      return names.sort().join() === 'Orders,Stock <i>,To the shop';
+    });
     await page.getByLabel('Search by name or event…').fill('stock');
     await graph.getByText('To the shop').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Unsubscribe Stock <i> from Orders' }).click();

@@ -73,8 +73,11 @@ test('a list without an end stands below the facts on a phone', { skip }, async 
       assert.ok(high && low && high.y < low.y, path);
     }
     await visit.open('/heartbeats');
-    const tab = await page.getByRole('navigation', { name: 'Settings' }).getByText('Heartbeats').boundingBox();
-    assert.ok(tab && tab.x >= 0 && tab.x + tab.width <= PHONE.width, 'the tab of the page is in sight');
+    // It is brought there once the page is drawn.
+    await until('the tab of the page is in sight', async () => {
+      const tab = await page.getByRole('navigation', { name: 'Settings' }).getByText('Heartbeats').boundingBox();
+      return tab && tab.x >= 0 && tab.x + tab.width <= PHONE.width;
+    });
   });
 });
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClient, type Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
+import { startGate } from '../../support/gate.ts';
 import { beat } from '../../support/heartbeats.ts';
 import { createOwner, type OwnerOn } from '../../support/owners.ts';
 import { assertProblem } from '../../support/problem.ts';
@@ -85,12 +86,15 @@ test('who may not delete an owner is told why', async () => {
 test('runs that wait are cancelled, and the one under way ends', async () => {
   await using errand = await startErrand();
   const [other, third] = [await createOwner(errand), await createOwner(errand, 'third')];
-  const slow = `export default async () => { await new Promise((go) => setTimeout(go, 300)); return 1 }`;
-  const workflow = await other.workflow(slow, { settings: { concurrency: 1 } });
+  await using gate = await startGate();
+  const slow = `export default async () => { await fetch(process.env.GATE); return 1 }`;
+  const workflow = await other.workflow(slow, { settings: { concurrency: 1, env: { GATE: gate.url } } });
   for (let n = 0; n < 10; n++) await Promise.all(Array.from({ length: 100 }, () => other.send(workflow, { n })));
+  await gate.wait(1);
   const gone = remove(errand, other);
   const late = await Promise.allSettled(Array.from({ length: 20 }, () => other.send(workflow, {})));
   await gone;
+  gate.open();
   const kept = await third.workflow(OK);
   await third.send(kept, {});
   await third.runs(kept.id, 1);
