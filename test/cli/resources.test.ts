@@ -127,6 +127,10 @@ test('sources and mails are listed and shown', async () => {
     return mails.length > 0 && mails;
   });
   assert.equal((await shell.json('mail', 'show', mail.id)).kind, 'mail');
+  assert.match(mail.subject, /^\[Errand\] .*Error x$/);
+  const table = (await shell.run(['mail', 'list', '--url', errand.client.url])).stdout;
+  assert.match(table, /SUBJECT/);
+  assert.ok(table.includes(mail.subject), table);
 });
 
 test('another owner sees nothing of it', async () => {

@@ -117,7 +117,10 @@ test('a channel is made, tested, told of all errors, and deleted', { skip }, asy
     await failing(errand, 1);
     await receiver.wait(2);
     await visit.open(`/notices?channel=${channel.id}`);
-    await page.getByRole('link', { name: 'Notice', exact: true }).first().click();
+    await page
+      .getByRole('link', { name: /^\[Errand\] .* failed: .*order 1 is bad/ })
+      .first()
+      .click();
     await page.frameLocator('iframe').getByText('order 1 is bad').first().waitFor();
     await visit.inspect('a notice');
     await page.getByRole('link', { name: 'Notices' }).first().click();
@@ -150,7 +153,7 @@ test('a hostile mail is shown, and nothing of it runs', { skip }, async () => {
     const { page } = visit;
     await visit.signIn();
     await visit.inspectAll('/notices', 'Mail of Mails');
-    await page.getByRole('link', { name: 'Mail of Mails' }).click();
+    await page.getByRole('link', { name: '<i>Order</i> 7', exact: true }).click();
     await page.getByRole('heading', { name: '<i>Order</i> 7' }).waitFor();
     const frame = page.frameLocator('iframe');
     await frame.getByRole('heading', { name: 'Order 7' }).waitFor();

@@ -67,6 +67,8 @@ test('a mail is shown as a page on which nothing runs', async () => {
   await using errand = await startErrand();
   const run = await mailingRun(errand);
   const { id, mail } = await mailOf(errand, run, 'delivered');
+  const [listed] = (await errand.client.get('/v1/deliveries?kind=mail')).data;
+  assert.deepEqual([listed.id, listed.subject], [id, 'Grüße']);
   assert.deepEqual(mail, { subject: 'Grüße', text: 'Zeile 1\n.\nZeile 3', has_html: true });
   const page = await errand.client.request('GET', `/v1/deliveries/${id}/mail`);
   assert.deepEqual([page.status, page.text], [200, '<b>fett</b>']);
@@ -95,6 +97,7 @@ test('a notice is shown as a mail, and listed by its channel', async () => {
   assert.deepEqual(await of(silent.id), []);
   const { mail } = (await client.get(`/v1/deliveries/${notice.id}`)).data;
   assert.match(mail.subject, /Stock failed/);
+  assert.equal(notice.subject, mail.subject);
   assert.match(mail.text, /no stock for order 7/);
   const page = await client.request('GET', `/v1/deliveries/${notice.id}/mail`);
   assert.match(page.text, /no stock for order 7/);

@@ -66,20 +66,26 @@ function Sent() {
 
 function Row({ delivery }: { delivery: Delivery }) {
   const names = useNames();
-  const { id, kind, emitter_id: emitterId, state, why, attempts_made: made, created_at_ms: createdAtMs } = delivery;
+  const { id, kind, emitter_id: emitterId, subject, state, why, attempts_made: made } = delivery;
+  const what = (
+    <>
+      {kind === 'mail' ? T.notices.mail : T.notices.notice}{' '}
+      {/^(p|dc|wh|hb)_/.test(emitterId) && <bdi>{T.notices.of(names(emitterId))}</bdi>}
+    </>
+  );
   return (
     <li className="group-link">
       <div className="grow">
         <Link to="/deliveries/$deliveryId" params={{ deliveryId: id }}>
-          {kind === 'mail' ? T.notices.mail : T.notices.notice}{' '}
-          {/^(p|dc|wh|hb)_/.test(emitterId) && <bdi>{T.notices.of(names(emitterId))}</bdi>}
+          {subject ? <bdi>{subject}</bdi> : what}
         </Link>
+        {subject && <div className="soft cut">{what}</div>}
         {why && <div className="soft cut">{why}</div>}
       </div>
       <span className="soft nowrap only-wide">{T.webhooks.attempts(made)}</span>
       <Badge state={state} />
       <span className="soft">
-        <Ago ms={createdAtMs} />
+        <Ago ms={delivery.created_at_ms} />
       </span>
     </li>
   );

@@ -29,6 +29,7 @@ const fields = (delivery: Delivery): Fields => ({
   to: delivery.webhook_id ?? delivery.channel_id ?? delivery.origin,
   'emitted by': delivery.emitter_id,
   event: delivery.event_name,
+  subject: delivery.subject,
   state: delivery.state,
   attempts: delivery.attempts_made,
   created: timeText(delivery.created_at_ms),
@@ -109,10 +110,16 @@ export function addDeliveries(program: Command, connect: Connect): void {
   addRest(deliveries, connect, 'a delivery');
 }
 
+/** What a mail says in place of what it is an event of. */
+const MAIL_COLUMNS: readonly Column<Delivery>[] = COLUMNS.flatMap((column): readonly Column<Delivery>[] => {
+  if (column.title === 'TO') return [];
+  return column.title === 'EVENT' ? [{ title: 'SUBJECT', of: ({ subject }) => subject }] : [column];
+});
+
 export function addMail(program: Command, connect: Connect): void {
   const mail = program.command('mail').description('list, show and resend mails');
   addListing<Delivery, Limited & { readonly state?: Delivery['state'] }>(mail, connect, {
-    ...{ description: 'list the newest mails', none: 'no mails', columns: COLUMNS },
+    ...{ description: 'list the newest mails', none: 'no mails', columns: MAIL_COLUMNS },
     list: (errand, { state }) => errand.listDeliveries({ kind: 'mail', state }),
   }).option('--state <state>', STATES);
   addRest(mail, connect, 'a mail');

@@ -264,6 +264,8 @@ export interface Delivery {
   readonly emitter_id: string;
   /** Channel: empty for the default one, `$errors` for errors. */
   readonly event_name: string;
+  /** Only of a mail and of a notice: the first 200 characters of its subject. */
+  readonly subject?: string;
   readonly state: "pending" | "sending" | "retrying" | "held" | "delivered" | "exhausted" | "cancelled";
   /** Those that count: one that was put off by `Retry-After` does not. */
   readonly attempts_made: number;
@@ -307,6 +309,8 @@ export interface DeliveryWhole {
   readonly emitter_id: string;
   /** Channel: empty for the default one, `$errors` for errors. */
   readonly event_name: string;
+  /** Only of a mail and of a notice: the first 200 characters of its subject. */
+  readonly subject?: string;
   readonly state: "pending" | "sending" | "retrying" | "held" | "delivered" | "exhausted" | "cancelled";
   /** Those that count: one that was put off by `Retry-After` does not. */
   readonly attempts_made: number;

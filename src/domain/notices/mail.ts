@@ -1,9 +1,9 @@
 // A notice as a mail: text, and the same as HTML in a form that every client shows: one column, inline styles, a table for the
 // facts, nothing that is loaded from elsewhere.
 
-import { utf8 } from '../bytes.ts';
+import { text, utf8 } from '../bytes.ts';
 import { EMAIL, type NewEmission, PLAIN_EMISSION } from '../emission.ts';
-import { factsOf, hasReplay, type Notice, titleOf } from './notice.ts';
+import { factsOf, hasReplay, type Notice, shortened, titleOf } from './notice.ts';
 
 export interface NoticeMail {
   readonly subject: string;
@@ -19,10 +19,32 @@ export function mailEmission(notice: Notice, ownerId: string): NewEmission {
 }
 
 export function mailOf(notice: Notice): NoticeMail {
-  const whole = titleOf(notice);
-  // The message stands below it in full.
-  const title = whole.length > 150 ? `${whole.slice(0, 149).toWellFormed()}…` : whole;
-  return { subject: `[Errand] ${title}`, text: textOf(notice, title), html: htmlOf(notice, title) };
+  const title = shortTitle(notice);
+  return { subject: noticeSubject(notice), text: textOf(notice, title), html: htmlOf(notice, title) };
+}
+
+export function noticeSubject(notice: Notice): string {
+  return `[Errand] ${shortTitle(notice)}`;
+}
+
+/** Returns the title without the end of a long message, which stands below it in full. */
+function shortTitle(notice: Notice): string {
+  return shortened(titleOf(notice), TITLE_CHARS);
+}
+
+const TITLE_CHARS = 150;
+/** How much of a mail's body lists read, and how much of its subject they show. */
+export const SUBJECT_BYTES = 1024;
+const SUBJECT_CHARS = 200;
+const SUBJECT = /^\{"subject":("(?:[^"\\\p{Cc}]|\\u[\da-fA-F]{4}|\\["\\/bfnrt])*)("?)/u;
+
+/** Returns the beginning of the subject of a mail, given the beginning of its JSON text; null when it does not begin with one. */
+export function subjectAtStart(start: Uint8Array): string | null {
+  const [, quoted, end] = SUBJECT.exec(text(start)) ?? [];
+  if (quoted === undefined) return null;
+  const subject = JSON.parse(`${quoted}"`) as string;
+  // The start may end within a character.
+  return shortened(end === '"' ? subject : `${subject.replace(/\ufffd$/, '')}…`, SUBJECT_CHARS);
 }
 
 /** Returns the links of a mail. Each asks for a confirmation: a program that scans the mail follows its links. */

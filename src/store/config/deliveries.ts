@@ -3,7 +3,9 @@
 
 import { type Attempt, type DeliveryKind, type DeliveryState, isWebhook } from '../../domain/delivery/delivery.ts';
 import { type NotResendable, reasonAgainstResending } from '../../domain/delivery/progress.ts';
+import { NOTICE } from '../../domain/emission.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { SUBJECT_BYTES } from '../../domain/notices/mail.ts';
 import { firstNumberOf, RESENDABLE } from '../../domain/operation.ts';
 import type { AttemptRecord, DeliveryWhole, QueuePosition } from '../contract/records.ts';
 import type { DeliveryStore } from '../contract/store.ts';
@@ -40,9 +42,10 @@ const TABLES = {
   cancelled: OVER,
 } as const satisfies Record<DeliveryState, unknown>;
 
-/** Columns of a delivery `d` and its emission `e`. */
+/** Columns of a delivery `d` and its emission `e`. A mail may be large: the beginning of it has the subject. */
 const COLUMNS = raw(`d.delivery, d.kind, d.listener_id, d.subscription_id, d.entry, e.emitter_id, e.name, d.state,
-  d.attempts_made, d.due_at_ms, d.due_by, d.ended_at_ms`);
+  d.attempts_made, d.due_at_ms, d.due_by, d.ended_at_ms,
+  CASE WHEN e.name = '${NOTICE}' THEN e.body WHEN d.kind = 'mail' THEN substr(e.body, 1, ${SUBJECT_BYTES}) END AS said`);
 
 const one = (delivery: number): Sql => sql`SELECT ${COLUMNS}, d.owner_id
   FROM ${ALL_DELIVERIES} AS d JOIN emissions AS e ON e.entry = d.entry WHERE d.delivery = ${delivery}`;

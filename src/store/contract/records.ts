@@ -108,6 +108,8 @@ export interface DeliveryRecord {
   readonly emitId: string;
   readonly emitterId: string;
   readonly eventName: string;
+  /** Of a mail and of a notice, as a mail: the beginning of its subject. Null for what is no mail. */
+  readonly subject: string | null;
   readonly state: DeliveryState;
   /** Attempts that count. */
   readonly attemptsMade: number;

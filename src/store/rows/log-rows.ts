@@ -2,9 +2,11 @@
 
 import { DELIVERY_STATES, type DeliveryKind, type DeliveryState, type DueBy } from '../../domain/delivery/delivery.ts';
 import type { DigestWindow } from '../../domain/delivery/digest.ts';
-import type { Emission, SourceType } from '../../domain/emission.ts';
+import { type Emission, NOTICE, type SourceType } from '../../domain/emission.ts';
 import { errorIn } from '../../domain/failure.ts';
 import { emitId } from '../../domain/ids.ts';
+import { noticeSubject, subjectAtStart } from '../../domain/notices/mail.ts';
+import { readNotice } from '../../domain/notices/notice.ts';
 import { RUN_STATES, type RunState } from '../../domain/run/run.ts';
 import type { Wait, WaitKind } from '../../domain/run/wait.ts';
 import type { DeliveryRecord, EmissionRecord, Ledger, ListedRun, RunRecord } from '../contract/records.ts';
@@ -133,12 +135,18 @@ export function toDeliveryRecord(row: Row, storeTag: string): DeliveryRecord {
     emitId: emitId(storeTag, number(row, 'entry')),
     emitterId: text(row, 'emitter_id'),
     eventName: text(row, 'name'),
+    subject: row.said === null ? null : subjectIn(text(row, 'name'), bytes(row, 'said')),
     state: text<DeliveryState>(row, 'state'),
     attemptsMade: number(row, 'attempts_made'),
     nextAttemptAtMs: numberOrNull(row, 'due_at_ms'),
     dueBy: text<DueBy>(row, 'due_by'),
     endedAtMs: numberOrNull(row, 'ended_at_ms'),
   };
+}
+
+/** Returns the subject. `said`: a notice, or the beginning of a mail. */
+function subjectIn(name: string, said: Uint8Array): string | null {
+  return name === NOTICE ? noticeSubject(readNotice(said)) : subjectAtStart(said);
 }
 
 /** Returns the ledger. `facts`: counters by name. A counter below zero is wrong, and shown as zero until it is corrected. */

@@ -1,7 +1,8 @@
 // Deliveries: claimed when due, in turn, recorded attempt by attempt, and only under a lease that is still ours.
 
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type DeliveryState, MAIL } from '../../../src/domain/delivery/delivery.ts';
 import { ERRORS } from '../../../src/domain/emission.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
 import {
@@ -10,16 +11,19 @@ import {
   at,
   CountedSlots,
   defined,
+  emit,
   type Harness,
+  mail,
   none,
   only,
   START_MS,
   sameMembers,
+  succeeded,
   timesInTurn,
   upTo,
 } from '../fixtures.ts';
 import { assertLedgerAddsUp } from '../log/counting.ts';
-import { STUBBORN } from '../stage.ts';
+import { STUBBORN, Stage } from '../stage.ts';
 import { pendingFor, withWebhooks } from './sending.ts';
 
 export function deliveriesContract(harness: Harness): void {
@@ -59,6 +63,7 @@ export function deliveriesContract(harness: Harness): void {
         emitId,
         emitterId: stage.emitterId,
         eventName: '',
+        subject: null,
         state: 'delivered',
         attemptsMade: 1,
         nextAttemptAtMs: null,
@@ -67,6 +72,24 @@ export function deliveriesContract(harness: Harness): void {
       });
       deepEqual(whole.attempts, [{ ...made, n: 1, trigger: 'event' }]);
       await assertLedgerAddsUp(stage);
+    });
+
+    it('of a mail is listed with its subject', async () => {
+      await using stage = await Stage.open(harness);
+      const long = `Grüße ${'🎉'.repeat(2000)}`;
+      const outgoing = [mail('hello'), mail(long), { ...emit('', { text: 'no subject' }), kind: 'email' as const }];
+      await stage.end(await stage.started(await stage.workflow()), succeeded({ outgoing }));
+      const listed = async (state?: DeliveryState) =>
+        (await stage.store.listDeliveries({ ownerId: stage.owner.id, listenerId: MAIL, state }, { limit: 10 })).items;
+      const subjects = (await listed()).map(({ subject }) => subject);
+      deepEqual([subjects.length, subjects.at(-1), subjects[0]], [3, 'hello', null]);
+      match(subjects[1] ?? '', /^Grüße (🎉)+…$/u);
+      await stage.delivered(defined((await stage.deliveries())[0]));
+      const over = only(await listed('delivered'));
+      const { record } = defined(await stage.store.getDelivery(stage.owner.id, over.delivery));
+      deepEqual([over.subject, record.subject], ['hello', 'hello']);
+      const again = await stage.store.resendDelivery(stage.owner.id, over.delivery);
+      equal(typeof again === 'object' && again.subject, 'hello');
     });
 
     it('waits for its next attempt by the clock', async () => {

@@ -30,6 +30,12 @@ const DELIVERY_FIELDS = {
   emission_id: EMIT_ID,
   emitter_id: text({ example: 'p_0Vj3aBc9dEfGhIjK' }),
   event_name: EVENT_NAME,
+  subject: Type.Optional(
+    text({
+      description: 'Only of a mail and of a notice: the first 200 characters of its subject.',
+      example: '[Errand] Orders failed: TypeError Cannot read properties of undefined',
+    }),
+  ),
   state: DELIVERY_STATE,
   attempts_made: Type.Integer({
     description: 'Those that count: one that was put off by `Retry-After` does not.',
@@ -101,6 +107,7 @@ export function deliveryToWire(delivery: DeliveryRecord, pausedUntilMs: number |
     emission_id: delivery.emitId,
     emitter_id: delivery.emitterId,
     event_name: delivery.eventName,
+    ...(delivery.subject === null ? {} : { subject: delivery.subject }),
     state: delivery.state,
     attempts_made: delivery.attemptsMade,
     next_attempt_at_ms: nextAttemptAtMs(delivery, pausedUntilMs),

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { utf8 } from '../../../../src/domain/bytes.ts';
 import { channelsFor } from '../../../../src/domain/notices/channel.ts';
 import { channelListener, channelOfListener } from '../../../../src/domain/notices/listener.ts';
-import { mailOf } from '../../../../src/domain/notices/mail.ts';
+import { mailOf, SUBJECT_BYTES, subjectAtStart } from '../../../../src/domain/notices/mail.ts';
 import { headOf, type Notice, shortened, titleOf } from '../../../../src/domain/notices/notice.ts';
 import { faultOfTemplate } from '../../../../src/domain/notices/template.ts';
 
@@ -95,4 +95,33 @@ test('a listener names its channel, and no other does', () => {
   for (const other of ['mail', 'wh_1', 'http:u_1:https://ch_1:443', 'http:u_1:https://a.example:443', null]) {
     equal(channelOfListener(other), null);
   }
+});
+
+test('the start of a mail gives the start of its subject', () => {
+  const startOf = (subject: unknown) =>
+    subjectAtStart(utf8(JSON.stringify({ subject, text: 'below' })).subarray(0, SUBJECT_BYTES));
+  for (const subject of ['', 'Grüße "an" \\ alle 🎉', '\u202eabc\n</b>', '\ud800'.toWellFormed()])
+    equal(startOf(subject), subject);
+  equal(startOf('é'.repeat(200)), 'é'.repeat(200));
+  equal(startOf('é'.repeat(201)), `${'é'.repeat(199)}…`);
+  // The end of what is read lies within a character, or within an escape.
+  for (const letter of ['é', '€', '🎉', '\u0000', '"'])
+    for (const before of ['', 'a', 'ab', 'abc', 'abcd', 'abcde']) {
+      const long = before + letter.repeat(1200);
+      const start = utf8(JSON.stringify({ subject: long })).subarray(0, 100);
+      const shown = subjectAtStart(start) ?? '';
+      match(shown, /…$/);
+      ok(long.startsWith(shown.slice(0, -1)) && shown.length > 10, shown);
+    }
+  for (const body of [
+    '',
+    '{}',
+    '[]',
+    '{"subject":7}',
+    '{"subject":null,"text":""}',
+    '{"text":"","subject":"late"}',
+    '{"subj',
+  ])
+    equal(subjectAtStart(utf8(body)), null, body);
+  equal(subjectAtStart(Uint8Array.of(0xff, 0xfe)), null);
 });
