@@ -4,7 +4,8 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 
-export type Part = 'unit' | 'sqlite' | 'slow' | 'postgres' | 'rare' | 'postgres:all';
+export const PARTS = ['unit', 'sqlite', 'slow', 'postgres', 'rare', 'postgres:all'] as const;
+export type Part = (typeof PARTS)[number];
 
 const ROOT = join(import.meta.dirname, '..');
 /** Files; `.ci/run` has another part beside them, and two cores: what waits for long leaves no core idle, and deadlines hold. */
@@ -61,10 +62,15 @@ export function repeatedFiles(part: Part): string[] {
   return part === 'postgres:all' ? filesOf(ALL_AGAIN) : [];
 }
 
-/** Returns the arguments of `node` for a part. */
-export function argumentsOf(part: Part): string[] {
-  const isPostgres = part.startsWith('postgres');
+/** Returns all files that run in a part. */
+export function allFiles(part: Part): string[] {
   const inherited = part === 'postgres:all' ? ownFiles('postgres') : [];
+  return [...ownFiles(part), ...inherited, ...repeatedFiles(part)];
+}
+
+/** Returns the arguments of `node` for a part, or for these files of it. */
+export function argumentsOf(part: Part, files: readonly string[] = allFiles(part)): string[] {
+  const isPostgres = part.startsWith('postgres');
   return [
     '--test',
     ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
@@ -75,8 +81,26 @@ export function argumentsOf(part: Part): string[] {
     `--test-global-setup=${isPostgres ? SETUP.postgres : SETUP.sqlite}`,
     // Closing what a stopped Postgres has left open, Node may wait for ever.
     ...(isPostgres ? ['--test-force-exit'] : []),
-    ...ownFiles(part),
-    ...inherited,
-    ...repeatedFiles(part),
+    ...files,
   ];
+}
+
+/** More are no accident of the machine. */
+const MOST_AGAIN = 2;
+
+/**
+ * Returns which files to run once more, of the lines that `failures.ts` has written (`<part> <file>`); null: none, since there are too
+ * many, or since one of the failed parts has no test that failed (it was ended, or could not begin).
+ */
+export function filesAgain(lines: string, failedParts: readonly string[]): { part: string; file: string }[] | null {
+  const files = [...new Set(lines.split('\n').filter((line) => line !== ''))].map((line) => {
+    const [part = '?', ...file] = line.split(' ');
+    return { part, file: file.join(' ') };
+  });
+  const isExplained = failedParts.every((part) => files.some((one) => one.part === part));
+  const isKnown = files.every(
+    ({ part, file }) =>
+      failedParts.includes(part) && PARTS.some((name) => name === part && allFiles(name).includes(file)),
+  );
+  return isExplained && isKnown && files.length <= MOST_AGAIN ? files : null;
 }

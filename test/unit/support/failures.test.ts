@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { createFolder } from '../../support/folders/folder.ts';
@@ -21,19 +21,29 @@ test('that was asked in vain', () => { throw new Error('fetch failed', { cause: 
 test('what fails is told with its place and its reason, here and in the file', async () => {
   await using folder = await createFolder();
   const file = join(folder.path, 'some.test.mjs');
+  const helper = join(folder.path, 'kit.mjs');
   const kept = join(folder.path, 'failures.txt');
   await writeFile(file, TESTS);
+  await writeFile(helper, `import test from 'node:test'; test('of a kit', () => { throw new Error('no'); });`);
+  const user = join(folder.path, 'user.test.mjs');
+  await writeFile(user, `import './kit.mjs';`);
   const { NODE_TEST_CONTEXT, ...env } = process.env;
-  const child = spawn(process.execPath, ['--test', `--test-reporter=${REPORTER}`, file], {
-    env: { ...env, ERRAND_TEST_FAILURES: kept },
+  const child = spawn(process.execPath, ['--test', `--test-reporter=${REPORTER}`, file, user], {
+    env: { ...env, ERRAND_TEST_FAILURES: kept, ERRAND_TEST_PART: 'unit' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const said = await text(child.stdout);
   assert.equal(await readFile(kept, 'utf8'), said);
-  assert.equal(said.match(/^failed: /gm)?.length, 2, said);
+  assert.equal(said.match(/^failed: /gm)?.length, 3, said);
   assert.match(said, /some\.test\.mjs:6 that does not \(\d+ ms\)\n {2}AssertionError.*one is not two/);
   assert.match(
     said,
     /some\.test\.mjs:8 that was asked in vain \(\d+ ms\)\n[\s\S]*\[cause\]: Error: the other side closed/,
+  );
+  const cwd = process.cwd();
+  assert.deepEqual(
+    (await readFile(`${kept}.files`, 'utf8')).trim().split('\n').sort(),
+    [file, file, user].map((one) => `unit ${relative(cwd, one)}`),
+    'of each the file that was run, and not the one that defines the test',
   );
 });
