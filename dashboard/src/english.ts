@@ -1,6 +1,15 @@
 // Every text of the dashboard, so that it can be translated. Texts with values are functions.
 
+import type { ReplayDryRun } from '../../src/client/client.ts';
 import type { GroupState } from './api/types.ts';
+
+/** Returns how many errors a replay would run again, of how many if not all. */
+function ofMany({ count, at_least: isPart, to_replay: n, passed_over: passedOver }: ReplayDryRun): string {
+  const least = isPart ? 'at least ' : '';
+  const some = n === 0 && !isPart ? 'none' : `${least}${n.toLocaleString()}`;
+  const all = `${least}${count.toLocaleString()} ${count === 1 ? 'error' : 'errors'}`;
+  return passedOver === 0 && n === count ? all : `${some} of ${all}`;
+}
 
 export const T = {
   product: 'Errand',
@@ -449,10 +458,10 @@ export const T = {
     dryRun: 'What would be replayed',
     nothing: 'No error would be replayed.',
     first: (n: number) => (n === 1 ? 'It goes first' : `The oldest ${n}, which go first`),
-    start: (n: number, isPart: boolean) =>
-      n === 0
-        ? 'Nothing to replay'
-        : `Replay ${isPart ? 'at least ' : ''}${n.toLocaleString()} ${n === 1 ? 'error' : 'errors'}`,
+    toReplay: (dryRun: ReplayDryRun) => `${ofMany(dryRun)} would be replayed now`,
+    passedOver: (n: number, isPart: boolean) => `${isPart ? 'At least ' : ''}${n.toLocaleString()} passed over:`,
+    start: (dryRun: ReplayDryRun) => `Replay ${ofMany(dryRun)}`,
+    startNone: 'Nothing to replay',
   },
   notices: {
     title: 'Notices',

@@ -98,6 +98,11 @@ test('several errors are replayed once that is wanted', async () => {
   });
   const done = await shell.json('errors', 'replay', '--of', failing.id, '--yes');
   assert.deepEqual([done.state, done.replay.fixed], ['done', 2]);
+  const after = await shell.run(['errors', 'replay', '--of', failing.id, '--dry-run', ...named]);
+  assert.match(after.stdout, /errors +2\nto replay +0\npassed over +2\n/);
+  assert.match(after.stdout, /2 +its event was run again, and succeeded/);
+  const none = await shell.run(['errors', 'replay', '--of', failing.id, ...named]);
+  assert.match(none.stderr, /none of 2 errors again .* passed over \(2: its event was run again, and succeeded\)/);
   for (const wrong of [[], ['--text', 'card', '--of', failing.id], ['1-1', '--code', 'x']]) {
     assert.equal((await shell.run(['errors', 'replay', ...wrong, ...named])).code, 2, wrong.join(' '));
   }

@@ -52,6 +52,7 @@ import { schedulesContract } from './log/schedules.ts';
 import { streamsContract } from './log/streams.ts';
 import { ticksContract } from './log/ticks.ts';
 import { replaysByHandContract } from './replays/by-hand.ts';
+import { dryRunsContract } from './replays/dry-runs.ts';
 import { replayOrdersContract } from './replays/replay-orders.ts';
 import { replayedBeforeContract } from './replays/replayed-before.ts';
 import { replaysContract } from './replays/replays.ts';
@@ -153,6 +154,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   watchesContract,
   heartbeatsContract,
   sameErrorsContract,
+  dryRunsContract,
   ownerDeletionsContract,
   ownerPurgesContract,
 ];

@@ -94,6 +94,7 @@ test('a dry run tells how many, and makes nothing', async () => {
   const { workflow, groupId, ids } = await failed(errand, 7);
   const told = await errand.client.post('/v1/replays', { group_id: groupId, dry_run: true });
   deepEqual([told.dry_run, told.count, told.at_least], [true, 7, false]);
+  deepEqual([told.to_replay, told.passed_over, told.reasons], [7, 0, []]);
   deepEqual(told.by_workflow, [{ id: workflow.id, count: 7 }]);
   deepEqual(
     told.sample,
@@ -106,6 +107,30 @@ test('a dry run tells how many, and makes nothing', async () => {
   equal((await errand.client.post('/v1/replays', other)).count, 0);
   deepEqual((await errand.client.get('/v1/operations')).data, []);
   equal((await errand.client.get('/v1/ledger')).data.runs.total, 7);
+});
+
+test('a dry run counts as the replay does', async () => {
+  const errand = await newOwner();
+  const { workflow, ids } = await failed(errand, 6);
+  const gone = await failed(errand, 1);
+  await errand.client.request('DELETE', `/v1/workflows/${gone.workflow.id}`);
+  await operation(errand, (await errand.client.post('/v1/replays', { error_ids: ids[0] })).id);
+  await deploy(errand, workflow);
+  await operation(errand, (await errand.client.post('/v1/replays', { error_ids: ids.slice(1, 4) })).id);
+  const named = { error_ids: ['1-0', ...ids, ...gone.ids] };
+  const dry = await errand.client.post('/v1/replays', { ...named, dry_run: true });
+  deepEqual([dry.count, dry.at_least, dry.to_replay, dry.passed_over], [8, false, 2, 6]);
+  deepEqual(dry.reasons.map(({ outcome, count, reason }: Json) => `${count} ${outcome}: ${reason}`).toSorted(), [
+    `1 not_replayed: there is no ${gone.workflow.id} any more`,
+    '1 not_replayed: there is no such error, or its event is no longer stored',
+    '1 replayed_before: its event was run again, and failed: the error of that run is listed itself',
+    '3 replayed_before: its event was run again, and succeeded',
+  ]);
+  equal(dry.reasons[0].count, 3, 'the reason of most comes first');
+  const again = await errand.client.post('/v1/replays', { ...named, again: true, dry_run: true });
+  deepEqual([again.to_replay, again.passed_over], [6, 2]);
+  const { id } = await errand.client.post('/v1/replays', named);
+  deepEqual(counted(await operation(errand, id)), { fixed: 2, not_replayed: 2, replayed_before: 4 });
 });
 
 test('a canary that fails stops the rest', async () => {

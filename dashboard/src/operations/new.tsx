@@ -73,7 +73,6 @@ function Form({ of }: { of: Pick<Replays, 'group_id' | 'workflow_id'> }) {
     }
   };
   const words = T.operations;
-  const count = dryRun.data?.count ?? 0;
   return (
     <>
       {of.group_id === undefined ? (
@@ -132,8 +131,8 @@ function Form({ of }: { of: Pick<Replays, 'group_id' | 'workflow_id'> }) {
             set={(value) => put({ ordered: value })}
           />
           <CheckField label={words.again} hint={words.againHint} value={again} set={(value) => put({ again: value })} />
-          <Button type="submit" loading={isBusy} disabled={count === 0}>
-            {words.start(count, dryRun.data?.at_least ?? false)}
+          <Button type="submit" loading={isBusy} disabled={!hasReplays(dryRun.data)}>
+            {dryRun.data && hasReplays(dryRun.data) ? words.start(dryRun.data) : words.startNone}
           </Button>
         </form>
         <Card title={words.dryRun}>
@@ -146,15 +145,25 @@ function Form({ of }: { of: Pick<Replays, 'group_id' | 'workflow_id'> }) {
   );
 }
 
+/** Returns whether errors would be replayed, or it is not known of all. */
+function hasReplays(dryRun: ReplayDryRun | undefined): boolean {
+  return dryRun !== undefined && (dryRun.to_replay > 0 || dryRun.at_least);
+}
+
 function DryRun({ dryRun, groupId }: { dryRun: ReplayDryRun; groupId: string | null }) {
-  const { count, at_least: isPart, by_workflow: byWorkflow, sample } = dryRun;
+  const { count, at_least: isPart, reasons, by_workflow: byWorkflow, sample } = dryRun;
   const names = useNames();
   const words = T.operations;
   if (count === 0) return <p className="card-body soft">{words.nothing}</p>;
   return (
     <>
       <div className="card-body">
-        <p className="big">{words.of('replay', count, isPart)}</p>
+        <p className="big">{words.toReplay(dryRun)}</p>
+        {reasons.map(({ reason, count: passedOver }) => (
+          <p key={reason} className="warn">
+            {words.passedOver(passedOver, isPart)} {reason}
+          </p>
+        ))}
         {byWorkflow.map(({ id, count: ofOne }) => (
           <p key={id} className="soft">
             <bdi>{names(id)}</bdi>: {ofOne.toLocaleString()}

@@ -21,17 +21,35 @@ export async function replaySeveral(remote: Remote, input: ReplayErrorsInput, { 
   if (isDry && isJson) return printJson(out, first);
   if (isDry) return showDryRun(remote, first);
   if (first.count === 0) throw new CliError('there are no such errors');
-  await ask(`Run the events of ${first.at_least ? 'more than ' : ''}${first.count} errors again on ${remote.url}?`);
+  await ask(questionOf(first, remote.url));
   const { data: begun } = await errand.replayErrors(input);
   if ('dry_run' in begun) throw new CliError('the server has only counted the errors');
   await follow(remote, begun);
 }
 
-async function showDryRun(
-  { out }: Remote,
-  { count, at_least: atLeast, by_workflow: by, sample }: ReplayDryRun,
-): Promise<void> {
-  await printFields(out, { errors: `${atLeast ? 'more than ' : ''}${count}` });
+function questionOf(dryRun: ReplayDryRun, url: string): string {
+  const { at_least: atLeast, to_replay: toReplay, passed_over: passedOver, reasons } = dryRun;
+  const count = numbered(dryRun.count, atLeast);
+  if (passedOver === 0) return `Run the events of ${count} ${dryRun.count === 1 ? 'error' : 'errors'} again on ${url}?`;
+  const why = reasons.map((one) => `${one.count}: ${one.reason}`).join('; ');
+  const some = toReplay === 0 && !atLeast ? 'none' : numbered(toReplay, atLeast);
+  return `Run the events of ${some} of ${count} errors again on ${url}? The others are passed over (${why}).`;
+}
+
+const numbered = (n: number, isAtLeast: boolean): string => `${isAtLeast ? 'at least ' : ''}${n}`;
+
+async function showDryRun({ out }: Remote, dryRun: ReplayDryRun): Promise<void> {
+  const { count, at_least: atLeast, reasons, by_workflow: by, sample } = dryRun;
+  await printFields(out, {
+    errors: numbered(count, atLeast),
+    'to replay': numbered(dryRun.to_replay, atLeast),
+    'passed over': numbered(dryRun.passed_over, atLeast),
+  });
+  if (reasons.length > 0)
+    await printTable(out, reasons, [
+      { title: 'PASSED OVER', of: (one) => one.count },
+      { title: 'WHY', of: ({ reason }) => reason },
+    ]);
   if (by.length > 0)
     await printTable(out, by, [
       { title: 'OF', of: ({ id }) => id },

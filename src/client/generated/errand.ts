@@ -1511,7 +1511,7 @@ export class Errand {
   /**
    * Replay many errors: `POST /v1/replays`
    *
-   * Runs the original events of a group’s, a workflow’s or the named errors again, byte for byte, oldest first: those that there are now. It goes on in the background, also after a restart: the answer is the operation, which shows its progress. A few go first (`canary`), and at most 128 are under way at a time. What cannot be replayed is counted and listed with its reason. When all errors of a group are fixed, it is resolved. With `dry_run` nothing is made, and the answer says how many there are, up to 10,000, and shows a few.
+   * Runs the original events of a group’s, a workflow’s or the named errors again, byte for byte, oldest first: those that there are now. It goes on in the background, also after a restart: the answer is the operation, which shows its progress. A few go first (`canary`), and at most 128 are under way at a time. What cannot be replayed is counted and listed with its reason. When all errors of a group are fixed, it is resolved. With `dry_run` nothing is made, and the answer says how many there are, up to 10,000, how many of them would be replayed now and why the others would be passed over, and shows a few.
    */
   replayErrors(input: ReplayErrorsInput = {}, options: CallOptions = {}): Promise<ReplayErrorsAnswer> {
     return this.#transport.send<ReplayErrorsAnswer>({ method: 'POST', path: '/v1/replays', body: 'members' }, input, options);

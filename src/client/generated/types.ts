@@ -1297,8 +1297,19 @@ export interface ReplayDryRun {
   readonly dry_run: true;
   /** Errors found. */
   readonly count: number;
-  /** There are more than were counted. */
+  /** There may be more than were counted: so many errors, and so many bytes of their events, are looked at. */
   readonly at_least: boolean;
+  /** Of these, how many would be replayed now. */
+  readonly to_replay: number;
+  /** And how many would not: see `reasons`. With `again`, what was run before is replayed. */
+  readonly passed_over: number;
+  /** Why errors would be passed over, the reason of most first. */
+  readonly reasons: readonly ({
+    /** What the replay would count them as. It follows the replay of one that is `under_way`. */
+    readonly outcome: "under_way" | "not_replayed" | "replayed_before";
+    readonly reason: string;
+    readonly count: number;
+  })[];
   readonly by_workflow: readonly {
     /** The workflow, source or webhook that failed. */
     readonly id: string;
@@ -4571,7 +4582,7 @@ export interface ReplayErrorsInput {
   readonly ordered?: boolean;
   /** Also errors of which a replay or a retry has ended already; they are left and counted when not given. */
   readonly again?: boolean;
-  /** Only tells how many errors there are, and shows a few. */
+  /** Only tells how many errors there are, how many of them would be replayed now and why the others would not, and shows a few. */
   readonly dry_run?: boolean;
 }
 

@@ -51,20 +51,55 @@ export function whyNotAgain({ run, state, operationId }: Pick<Replay, 'run' | 's
   return isOver(state) ? `its event was run again by ${by} (${state})` : `its event is being run again by ${by}`;
 }
 
+/** Returns the same of any replay in that state, for many errors. */
+export function whyPassedOver({ state }: Pick<Replay, 'state'>): string {
+  if (!isOver(state)) return 'its event is being run again already';
+  if (state === 'succeeded') return 'its event was run again, and succeeded';
+  return 'its event was run again, and failed: the error of that run is listed itself';
+}
+
+/** Why a named error is not replayed that the owner does not have. */
+export const NO_ERROR = 'there is no such error, or its event is no longer stored';
+/** Why an error of a hook is not replayed. */
+export const OF_HOOK = 'it is of a hook, which runs again when the source is changed';
+export const whyNothingRuns = (emitterId: string | null): string => `there is no ${emitterId} any more`;
+
+/** What says whether the event of an error can be replayed. */
+export interface Replayable
+  extends Pick<Emission, 'emitterId' | 'name' | 'originalStart' | 'causeRun' | 'causeDelivery' | 'code'> {
+  /** Returns what its context says of it. */
+  readonly marks: () => { readonly reported?: boolean; readonly redacted?: boolean };
+}
+
 /** Returns why the event of an error can never be replayed; null: it can, if there is still something to run it. */
 export function whyNeverReplayed(error: Emission): string | null {
-  const { emitterId, name, originalStart, causeRun, causeDelivery } = error;
+  return whyNever({ ...error, marks: () => contextOf(error) });
+}
+
+export function whyNever(error: Replayable): string | null {
+  const { emitterId, name, originalStart, causeRun, causeDelivery, code, marks } = error;
   if (name !== ERRORS || originalStart === null) return 'it is no error with an original event';
   if (emitterId.startsWith(PREFIX.webhook))
     return 'it is of a webhook: its deliveries are sent again, and not replayed';
   if (causeRun === null && causeDelivery === null) {
-    if (isReported(error)) return 'it was reported by another program: there is nothing here to run again';
-    const of = error.code === 'StartFailed' ? 'a file that could not be deployed' : 'a watch';
+    if (marks().reported) return 'it was reported by another program: there is nothing here to run again';
+    const of = code === 'StartFailed' ? 'a file that could not be deployed' : 'a watch';
     return `it is of ${of}: no run failed, and there is no event to replay`;
   }
-  if (isRedacted(error)) return REDACTED;
+  if (marks().redacted) return REDACTED;
   if (causeRun === null) return 'it is of a mail or a request: deliveries are sent again, and not replayed';
   return null;
+}
+
+/** How many bytes behind an original event have the marks, with names of workflows in them. */
+export const MARKS_BYTES = 8192;
+/** The mark of an event that was redacted is the first one. */
+export const REDACTED_BYTES = 64;
+
+/** Reads marks from the beginning of what stands behind an original event. Quotes in strings are escaped, so no text looks like one. */
+export function marksIn(head: string): ReturnType<Replayable['marks']> {
+  const [context = ''] = head.split(',"error":', 1);
+  return { reported: context.includes(',"reported":true'), redacted: context.includes('{"redacted":true') };
 }
 
 /** Returns the emission that runs the original event of an error again, byte for byte. `edited`: another event instead. */

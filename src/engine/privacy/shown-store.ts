@@ -158,8 +158,8 @@ export function shownStore(store: Store, rules: Pick<RedactionRulesOf, 'read'>):
       })),
     readMemory: (ownerId, id) =>
       one(ownerId, store.readMemory(ownerId, id), (memory, hides) => shownMemory(memory, hides(id))),
-    previewReplay: async (ownerId, selection) => {
-      const [preview, hides] = await Promise.all([store.previewReplay(ownerId, selection), hidesFor(ownerId)]);
+    previewReplay: async (ownerId, order) => {
+      const [preview, hides] = await Promise.all([store.previewReplay(ownerId, order), hidesFor(ownerId)]);
       if (!hides) return preview;
       const sample = preview.sample.map((candidate) => ({
         ...candidate,

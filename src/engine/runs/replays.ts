@@ -1,13 +1,26 @@
 // Replaying many errors: what an owner may ask for, and the steps that replay them. The store knows how far each operation has
 // come; here it is decided which errors can be replayed.
 
-import { emissionOfReplay, whyNeverReplayed, whyNotAgain } from '../../domain/errors/replay.ts';
+import {
+  emissionOfReplay,
+  NO_ERROR,
+  OF_HOOK,
+  whyNeverReplayed,
+  whyNotAgain,
+  whyNothingRuns,
+} from '../../domain/errors/replay.ts';
 import { dealtWith, type ErrorSelection, type ReplayOrder } from '../../domain/errors/replaying.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import type { NewReplay, Operation } from '../../domain/operation.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { Clock, Ids, Wake } from '../../ports.ts';
-import type { DryRun, ReplayCandidate, ReplayChoice } from '../../store/contract/operations.ts';
+import type {
+  DryRun,
+  PassedOver,
+  ReplayCandidate,
+  ReplayChoice,
+  ReplayPreview,
+} from '../../store/contract/operations.ts';
 import type { Claims, Store } from '../../store/contract/store.ts';
 import { hooksOf } from '../sources/hooks.ts';
 
@@ -43,7 +56,7 @@ async function choiceOf(
 ): Promise<ReplayChoice> {
   const emitterId = error?.emitterId ?? null;
   const left = (reason: string): ReplayChoice => ({ entry, emitterId, reason });
-  if (error === null) return left('there is no such error, or its event is no longer stored');
+  if (error === null) return left(NO_ERROR);
   const why = whyNeverReplayed(error) ?? (await whyHook(store, ownerId, error));
   if (why !== null) return left(why);
   return { entry, emitterId: error.emitterId, emission: emissionOfReplay(error, null), groupId: error.groupId };
@@ -58,7 +71,7 @@ async function whyHook(
   if (!emitterId.startsWith(PREFIX.source) || causeRun === null) return null;
   const failed = await store.getRun(ownerId, causeRun);
   if (!failed || hooksOf({ name: failed.eventName, body: failed.event }) === null) return null;
-  return 'it is of a hook, which runs again when the source is changed';
+  return OF_HOOK;
 }
 
 export interface ReplayActionDeps {
@@ -91,7 +104,7 @@ export function createReplays({ store, shown, clock, ids, wake }: ReplayActionDe
 
   async function previewReplays(ownerId: string, order: ReplayOrder): Promise<DryRun> {
     await check(ownerId, order);
-    const preview = await shown.previewReplay(ownerId, order.selection);
+    const preview = await shown.previewReplay(ownerId, order);
     const sample = [];
     for (const candidate of preview.sample) {
       const choice = await choiceOf(store, candidate, ownerId);
@@ -100,11 +113,28 @@ export function createReplays({ store, shown, clock, ids, wake }: ReplayActionDe
       const why = 'reason' in choice ? choice.reason : whyLeft;
       sample.push({ ...candidate, reason: why ?? (await whyGone(ownerId, choice.emitterId)) });
     }
-    return { ...preview, sample };
+    const { toReplay, passedOver } = await alsoGone(ownerId, preview);
+    return { ...preview, sample, toReplay, passedOver };
+  }
+
+  /** Passes over also what has nothing left that could run it. */
+  async function alsoGone(
+    ownerId: string,
+    { toReplay, passedOver }: ReplayPreview,
+  ): Promise<Pick<DryRun, 'toReplay' | 'passedOver'>> {
+    const gone: PassedOver[] = [];
+    let count = 0;
+    for (const [emitterId, of] of toReplay) {
+      const reason = await whyGone(ownerId, emitterId);
+      if (reason === null) count += of;
+      else gone.push({ outcome: 'not_replayed', reason, count: of });
+    }
+    const most = [...passedOver, ...gone].sort((one, other) => other.count - one.count);
+    return { toReplay: count, passedOver: most };
   }
 
   async function whyGone(ownerId: string, emitterId: string | null): Promise<string | null> {
-    return (await store.exists(ownerId, emitterId ?? '')) ? null : `there is no ${emitterId} any more`;
+    return (await store.exists(ownerId, emitterId ?? '')) ? null : whyNothingRuns(emitterId);
   }
 
   async function check(ownerId: string, { selection, deploymentId }: ReplayOrder): Promise<void> {
@@ -124,7 +154,7 @@ export function createReplays({ store, shown, clock, ids, wake }: ReplayActionDe
 
   /** Returns the workflows, other than `id`, that the selected errors are of. Named errors may be of several workflows. */
   async function othersThan(ownerId: string, selection: ErrorSelection, id: string): Promise<readonly string[]> {
-    const { byEmitter } = await store.previewReplay(ownerId, selection);
+    const { byEmitter } = await store.previewReplay(ownerId, { selection, isAgain: false });
     return [...byEmitter.keys()].filter((emitterId) => emitterId !== id);
   }
 
@@ -141,7 +171,7 @@ export function createReplays({ store, shown, clock, ids, wake }: ReplayActionDe
       if (await store.exists(ownerId, workflowId)) return workflowId;
       // Of a deleted one, errors are left: they are listed with the reason why they are not replayed.
       const every = { ...selection, code: null, sinceMs: null, untilMs: null };
-      if ((await store.previewReplay(ownerId, every)).count > 0) return workflowId;
+      if ((await store.previewReplay(ownerId, { selection: every, isAgain: false })).count > 0) return workflowId;
     }
     throw new Refusal('not_found', `there is no workflow ${workflowId}`);
   }

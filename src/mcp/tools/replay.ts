@@ -45,7 +45,7 @@ export const replayErrors: Tool = tool<ReplayInput>({
   name: 'replay_errors',
   title: 'Run the events of errors again',
   description:
-    'Runs the original events of errors again with the code that is active now: of errors named by error_ids, or of a group or workflow. It takes two calls. Call it without confirm first: nothing is run, and the answer says which errors it would be and gives a confirmation. Show that to the person. Then call it with the same members and that confirmation as confirm. When what would be run has changed since, it is refused: make a new dry run. With event, the one named error is run with that event instead.',
+    'Runs the original events of errors again with the code that is active now: of errors named by error_ids, or of a group or workflow. It takes two calls. Call it without confirm first: nothing is run, and the answer says which errors it would be, how many of them would be run (to_replay) and why the others would not, and gives a confirmation. Show that to the person. Then call it with the same members and that confirmation as confirm. When what would be run has changed since, it is refused: make a new dry run. With event, the one named error is run with that event instead.',
   scope: 'write',
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   input: input({
@@ -65,7 +65,10 @@ export const replayErrors: Tool = tool<ReplayInput>({
     {
       was_dry_run: flag('True: nothing was run.'),
       count: { type: 'integer', description: 'How many errors there are.' },
-      at_least: flag('There are more than were counted.'),
+      at_least: flag('There may be more than were counted.'),
+      to_replay: { type: 'integer', description: 'How many of them would be run again now.' },
+      passed_over: { type: 'integer', description: 'How many would not.' },
+      reasons: listOf(record('outcome, reason, count'), 'Why those would be passed over.'),
       by_workflow: listOf(record('id, count'), 'How many of which workflow or source.'),
       sample: listOf(record('id, code, message, left_out'), 'The oldest ones, which go first.'),
       confirm: text('Give it as confirm to run them.'),
@@ -125,17 +128,21 @@ interface DryRun {
 function digestOf({ order, event, dry }: DryRun): string {
   const members = Object.entries(order).sort(([a], [b]) => (a < b ? -1 : 1));
   const sample = dry.sample.map(({ id, reason }) => [id, reason]);
-  const seen = [members, event, dry.count, dry.by_workflow.map(({ id, count }) => [id, count]), sample];
+  const seen = [members, event, dry.count, dry.to_replay, dry.by_workflow.map(({ id, count }) => [id, count]), sample];
   return createHash('sha256').update(JSON.stringify(seen)).digest('base64url').slice(0, 22);
 }
 
-function shown({ count, at_least: atLeast, by_workflow: by, sample }: ReplayDryRun, confirm: string) {
+function shown(dryRun: ReplayDryRun, confirm: string) {
+  const { count, at_least: atLeast, to_replay: toReplay, passed_over: passedOver, reasons, by_workflow: by } = dryRun;
   return {
     was_dry_run: true,
     count,
     at_least: atLeast,
+    to_replay: toReplay,
+    passed_over: passedOver,
+    reasons: reasons.map(({ outcome, reason, count: of }) => ({ outcome, reason, count: of })),
     by_workflow: by.map(({ id, count: of }) => ({ id, count: of })),
-    sample: sample.map(({ id, code, msg, reason }) => {
+    sample: dryRun.sample.map(({ id, code, msg, reason }) => {
       return { id, code, message: msg === null ? null : cut(msg, MAX.message), left_out: reason };
     }),
     // Without errors there is nothing to confirm.

@@ -3,7 +3,7 @@
 import type { Emission, NewEmission } from '../../domain/emission.ts';
 import type { ErrorGroup } from '../../domain/errors/group.ts';
 import type { Replay } from '../../domain/errors/replay.ts';
-import type { ErrorSelection, ReplayOutcome } from '../../domain/errors/replaying.ts';
+import type { ReplayOrder, ReplayOutcome } from '../../domain/errors/replaying.ts';
 import type {
   NewOperation,
   NewReplay,
@@ -55,12 +55,22 @@ export interface ReplayResultQuery {
 export interface ReplayPreview {
   /** Errors found, up to LIMITS.countedRecords. */
   readonly count: number;
-  /** There are more than were counted. */
+  /** There are more than were counted, or not of all it is known what becomes of them. */
   readonly isAtLeast: boolean;
+  /** Of those, by what they are of, the errors that would be replayed now if that is still there. */
+  readonly toReplay: ReadonlyMap<string, number>;
+  readonly passedOver: readonly PassedOver[];
   /** Of those, by workflow, source or webhook; errors that are not there have none. */
   readonly byEmitter: ReadonlyMap<string, number>;
   /** The first LIMITS.replaySample. */
   readonly sample: readonly PreviewedError[];
+}
+
+/** Errors that an operation would make no replay of. */
+export interface PassedOver {
+  readonly outcome: Extract<ReplayOutcome, 'under_way' | 'not_replayed' | 'replayed_before'>;
+  readonly reason: string;
+  readonly count: number;
 }
 
 /** An error that an operation has come to. */
@@ -77,7 +87,9 @@ export interface PreviewedError extends ReplayCandidate {
 }
 
 /** What a dry run tells. */
-export interface DryRun extends Omit<ReplayPreview, 'sample'> {
+export interface DryRun extends Omit<ReplayPreview, 'sample' | 'toReplay'> {
+  /** Errors that would be replayed now. */
+  readonly toReplay: number;
   readonly sample: readonly (PreviewedError & {
     /** Why it would not be replayed; null: it would. */
     readonly reason: string | null;
@@ -154,7 +166,8 @@ export interface OperationStore {
    * or are over. Ends of replays are noted also when the operation is paused or cancelled.
    */
   stepOperation(): Promise<Stepped>;
-  previewReplay(ownerId: string, selection: ErrorSelection): Promise<ReplayPreview>;
+  /** Returns what an operation would do now. Looks at LIMITS.countedRecords errors, and reads a bounded part of their events. */
+  previewReplay(ownerId: string, order: Pick<ReplayOrder, 'selection' | 'isAgain'>): Promise<ReplayPreview>;
   /**
    * Returns how many errors of a group there are that have a run, up to its `lastEntry`, and of how many of them the event has come through
    * since: by its newest replay or retry, or by that of the error that it ended in. Null: there are more than

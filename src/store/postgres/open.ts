@@ -8,6 +8,7 @@ import type { Store } from '../contract/store.ts';
 import { FullEmitters } from '../log/groups/full-emitters.ts';
 import { logReads } from '../log/log-records.ts';
 import { groupReplayReads } from '../log/replays/group-replays.ts';
+import { replayPreviews } from '../log/replays/replay-preview.ts';
 import { replayReads } from '../log/replays/replay-records.ts';
 import { retentionVerbs } from '../log/retention/retention.ts';
 import { runReads } from '../log/run-records.ts';
@@ -161,6 +162,7 @@ function storeOf(core: LogCore, closeAll: () => Promise<void>): Omit<Store, keyo
     ...errorSearches(log),
     ...runSearches(log),
     ...replayReads(log),
+    ...replayPreviews(log),
     ...groupReplayReads(log),
     ...retentionVerbs(database, () => forgetOld(core)),
     ...configVerbs({ ...core, database }),

@@ -9,6 +9,7 @@ import { writeGroupsOf } from '../log/groups/error-groups.ts';
 import { FullEmitters } from '../log/groups/full-emitters.ts';
 import { logReads } from '../log/log-records.ts';
 import { groupReplayReads } from '../log/replays/group-replays.ts';
+import { replayPreviews } from '../log/replays/replay-preview.ts';
 import { replayReads } from '../log/replays/replay-records.ts';
 import { retentionVerbs } from '../log/retention/retention.ts';
 import { runReads } from '../log/run-records.ts';
@@ -129,6 +130,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...errorSearches(log),
     ...runSearches(log),
     ...replayReads(log),
+    ...replayPreviews(log),
     ...groupReplayReads(log),
     ...retentionVerbs(opened),
     ...configVerbs({ ...core, database: opened }),

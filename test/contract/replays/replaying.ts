@@ -48,6 +48,9 @@ export const NONE: ErrorSelection = {
 
 export const selection = (of: Partial<ErrorSelection>): ErrorSelection => ({ ...NONE, ...of });
 
+/** Returns what a dry run is asked for. */
+export const asked = (of: Partial<ErrorSelection>, isAgain = false) => ({ selection: selection(of), isAgain });
+
 export const PLAIN_ORDER: Omit<ReplayOrder, 'selection'> = {
   deploymentId: null,
   rate: null,

@@ -9,6 +9,7 @@ import { assertLedgerAddsUp } from '../log/counting.ts';
 import { failing, redeployed } from '../log/grouping.ts';
 import type { Stage } from '../stage.ts';
 import {
+  asked,
   carryOut,
   counts,
   endAll,
@@ -20,7 +21,6 @@ import {
   next,
   order,
   results,
-  selection,
   shown,
   start,
   stepOn,
@@ -263,7 +263,7 @@ export function replaysContract(harness: Harness): void {
       equal(await stage.store.getOperation(neighbour.owner.id, operation.id), undefined);
       equal(await stage.store.orderOperation(neighbour.owner.id, operation.id, 'cancel'), undefined);
       for (const theirs of [{ groupId: stage.groupId }, { workflowId: stage.flow.id }]) {
-        equal((await stage.store.previewReplay(neighbour.owner.id, selection(theirs))).count, 0);
+        equal((await stage.store.previewReplay(neighbour.owner.id, asked(theirs))).count, 0);
         const empty = await start(neighbour, theirs);
         await stepOn(neighbour);
         deepEqual([(await shown(neighbour, empty)).total, await results(neighbour, empty)], [0, []]);
@@ -271,7 +271,7 @@ export function replaysContract(harness: Harness): void {
       const named = await start(neighbour, { entries: stage.entries });
       await stepOn(neighbour);
       deepEqual(await counts(neighbour, named), { not_replayed: 2 }, 'as if they did not exist');
-      const previewed = await stage.store.previewReplay(neighbour.owner.id, selection({ entries: stage.entries }));
+      const previewed = await stage.store.previewReplay(neighbour.owner.id, asked({ entries: stage.entries }));
       deepEqual([...previewed.byEmitter.keys()], [], 'nor whose they are');
       await carryOut(stage);
       deepEqual(await counts(stage, operation), { fixed: 2 }, 'no step of another owner counts');
@@ -301,14 +301,14 @@ export function replaysContract(harness: Harness): void {
     it('is previewed without being made', async () => {
       await using stage = await failedOnes(harness, 7);
       const { owner, store, flow: workflow } = stage;
-      const preview = await store.previewReplay(owner.id, selection({ groupId: stage.groupId }));
+      const preview = await store.previewReplay(owner.id, asked({ groupId: stage.groupId }));
       deepEqual([preview.count, preview.isAtLeast, [...preview.byEmitter]], [7, false, [[workflow.id, 7]]]);
       deepEqual(
         preview.sample.map(({ entry }) => entry),
         stage.entries.slice(0, LIMITS.replaySample),
       );
       equal((await store.listOperations({ ownerId: owner.id }, { limit: 9 })).totalCount, 0);
-      equal((await store.previewReplay(owner.id, selection({ workflowId: workflow.id, code: 'X' }))).count, 0);
+      equal((await store.previewReplay(owner.id, asked({ workflowId: workflow.id, code: 'X' }))).count, 0);
     });
 
     it('is deleted with its results when it is old', async () => {

@@ -8,7 +8,7 @@ import { DAY_MS, LIMITS } from '../../../src/domain/limits.ts';
 import type { Workflow } from '../../../src/domain/resource.ts';
 import { NO_ERRORS_YET } from '../../../src/store/contract/retention.ts';
 import { at, defined, type Harness, times } from '../fixtures.ts';
-import { carryOut, fail, selection, shown, start } from '../replays/replaying.ts';
+import { asked, carryOut, fail, shown, start } from '../replays/replaying.ts';
 import { Stage } from '../stage.ts';
 
 const KEPT = LIMITS.listedPerEmitterAndName;
@@ -142,7 +142,7 @@ export function errorRetentionContract(harness: Harness): void {
       const { items } = await stage.store.searchErrors({ ownerId: stage.owner.id }, { limit: 100 }, false);
       const of = new Map(items.map((item) => [item.emission.entry, item.isRunRetained]));
       deepEqual([of.get(defined(fresh)), of.get(at(entries, KEPT + 4))], [true, false]);
-      const preview = await stage.store.previewReplay(stage.owner.id, selection({ groupId }));
+      const preview = await stage.store.previewReplay(stage.owner.id, asked({ groupId }));
       equal(preview.count, KEPT + 5);
       const operation = await start(stage, { groupId });
       deepEqual(await carryOut(stage), [KEPT + 5]);

@@ -78,7 +78,7 @@ test('an error is found, read with its source, and its events run again', async 
   assert.equal(differs.looked_at.failures.count, 2);
 
   const dry = await mcp.call('replay_errors', { group_id: groups[0].id });
-  assert.deepEqual([dry.was_dry_run, dry.count, dry.sample.length], [true, 2, 2]);
+  assert.deepEqual([dry.was_dry_run, dry.count, dry.to_replay, dry.sample.length], [true, 2, 2, 2]);
   await errand.client.put(`/v1/workflows/${failing.id}`, {
     steps: [{ namespace: 'step', code: 'export default () => 1;' }],
   });
@@ -90,6 +90,8 @@ test('an error is found, read with its source, and its events run again', async 
     return seen.state === 'done' && seen;
   });
   assert.deepEqual([done.outcomes.fixed, done.results.length], [2, 2]);
+  const over = await mcp.call('replay_errors', { group_id: groups[0].id });
+  assert.deepEqual([over.count, over.to_replay, over.passed_over, over.reasons[0].count], [2, 0, 2, 2]);
   assert.equal((await mcp.call('read_run', { id: done.results[0].run_id })).state, 'succeeded');
 });
 

@@ -188,8 +188,9 @@ test('what is redacted before storing is stored nowhere, and not replayed', asyn
   match(replay.json.error ?? replay.json.detail, /redacted before it was stored/);
   const retried = await errand.client.request('POST', `/v1/runs/${run.id}/retry`, {});
   assertProblem(retried, 422);
-  const { sample } = await errand.client.post('/v1/replays', { error_ids: [record.id], dry_run: true });
+  const { sample, ...dry } = await errand.client.post('/v1/replays', { error_ids: [record.id], dry_run: true });
   match(sample[0].reason, /redacted before it was stored/);
+  deepEqual([dry.to_replay, dry.passed_over, dry.reasons[0].reason], [0, 1, sample[0].reason]);
   await errand.client.post(`${path}/$errors/${record.id}/replay`, { event: { password: 'new' } });
 });
 

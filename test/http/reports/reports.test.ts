@@ -272,7 +272,8 @@ test('a replay of many leaves reported errors out, and says why', async () => {
   await errand.send(workflow, {});
   await errand.errors(workflow.id, 1);
   await errand.client.post('/v1/errors', { workflow_id: workflow.id, message: 'reported' });
-  const { sample } = await errand.client.post('/v1/replays', { workflow_id: workflow.id, dry_run: true });
+  const { sample, ...dry } = await errand.client.post('/v1/replays', { workflow_id: workflow.id, dry_run: true });
+  deepEqual([dry.to_replay, dry.passed_over, dry.reasons[0].reason], [1, 1, sample[1].reason]);
   deepEqual(
     sample.map(({ msg, reason }: Json) => [msg, reason]),
     [

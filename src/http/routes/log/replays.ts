@@ -32,7 +32,7 @@ function addOrder(app: App, { actions }: HttpDeps): void {
     tag: 'operations',
     access: 'write',
     summary: 'Replay many errors',
-    description: `Runs the original events of a group’s, a workflow’s or the named errors again, byte for byte, oldest first: those that there are now. It goes on in the background, also after a restart: the answer is the operation, which shows its progress. A few go first (\`canary\`), and at most ${LIMITS.replaysUnderWay} are under way at a time. What cannot be replayed is counted and listed with its reason. When all errors of a group are fixed, it is resolved. With \`dry_run\` nothing is made, and the answer says how many there are, up to ${LIMITS.countedRecords.toLocaleString('en')}, and shows a few.`,
+    description: `Runs the original events of a group’s, a workflow’s or the named errors again, byte for byte, oldest first: those that there are now. It goes on in the background, also after a restart: the answer is the operation, which shows its progress. A few go first (\`canary\`), and at most ${LIMITS.replaysUnderWay} are under way at a time. What cannot be replayed is counted and listed with its reason. When all errors of a group are fixed, it is resolved. With \`dry_run\` nothing is made, and the answer says how many there are, up to ${LIMITS.countedRecords.toLocaleString('en')}, how many of them would be replayed now and why the others would be passed over, and shows a few.`,
     body: REPLAY_INPUT,
     answer: dataOf(Type.Union([OPERATION, DRY_RUN])),
   });

@@ -3,6 +3,7 @@
 import type { Static } from 'typebox';
 import {
   type ErrorSelection,
+  LEFT_OUTCOMES,
   OUTCOMES,
   type OutcomeCounts,
   type Replaying,
@@ -144,7 +145,11 @@ export const REPLAY_INPUT = {
     }),
   ),
   dry_run: Type.Optional(
-    Type.Boolean({ description: 'Only tells how many errors there are, and shows a few.', examples: [false] }),
+    Type.Boolean({
+      description:
+        'Only tells how many errors there are, how many of them would be replayed now and why the others would not, and shows a few.',
+      examples: [false],
+    }),
   ),
 };
 
@@ -234,11 +239,34 @@ export function replayResultToWire(result: ReplayResult): Static<typeof REPLAY_R
   };
 }
 
+const PASSED_OVER = ['under_way', ...LEFT_OUTCOMES] as const;
+
 export const DRY_RUN = Type.Object(
   {
     dry_run: Type.Literal(true),
     count: Type.Integer({ minimum: 0, description: 'Errors found.', examples: [42] }),
-    at_least: Type.Boolean({ description: 'There are more than were counted.', examples: [false] }),
+    at_least: Type.Boolean({
+      description:
+        'There may be more than were counted: so many errors, and so many bytes of their events, are looked at.',
+      examples: [false],
+    }),
+    to_replay: Type.Integer({ minimum: 0, description: 'Of these, how many would be replayed now.', examples: [12] }),
+    passed_over: Type.Integer({
+      minimum: 0,
+      description: 'And how many would not: see `reasons`. With `again`, what was run before is replayed.',
+      examples: [30],
+    }),
+    reasons: Type.Array(
+      Type.Object({
+        outcome: oneOf(
+          PASSED_OVER,
+          'What the replay would count them as. It follows the replay of one that is `under_way`.',
+        ),
+        reason: text({ example: 'its event was run again, and succeeded' }),
+        count: HOW_MANY,
+      }),
+      { description: 'Why errors would be passed over, the reason of most first.' },
+    ),
     by_workflow: Type.Array(
       Type.Object({
         id: text({ description: 'The workflow, source or webhook that failed.', example: 'p_0Vj3aBc9dEfGhIjK' }),
@@ -259,11 +287,21 @@ export const DRY_RUN = Type.Object(
   { title: 'ReplayDryRun' },
 );
 
-export function dryRunToWire({ count: found, isAtLeast, byEmitter, sample }: DryRun): Static<typeof DRY_RUN> {
+export function dryRunToWire({
+  count: found,
+  isAtLeast,
+  toReplay,
+  passedOver,
+  byEmitter,
+  sample,
+}: DryRun): Static<typeof DRY_RUN> {
   return {
     dry_run: true,
     count: found,
     at_least: isAtLeast,
+    to_replay: toReplay,
+    passed_over: passedOver.reduce((sum, { count: of }) => sum + of, 0),
+    reasons: [...passedOver],
     by_workflow: [...byEmitter].map(([emitterId, of]) => ({ id: emitterId, count: of })),
     sample: sample.map(({ entry, error, reason }) => ({
       id: recordId(entry),

@@ -2,7 +2,7 @@
 // whatever becomes of processes, and of several processes with the same errors one succeeds. Of several operations that come to
 // the same error one replays it, and the others follow that replay until it ends.
 
-import { whyNotAgain } from '../../../domain/errors/replay.ts';
+import { whyNotAgain, whyNothingRuns } from '../../../domain/errors/replay.ts';
 import {
   counted,
   dealtWith,
@@ -92,7 +92,7 @@ function resultOf(
   if ('causeRun' in choice) return 'room';
   const { emission } = choice;
   const runnable = log.runnable(ownerId, emission.onlyListenerId ?? '');
-  if (!runnable) return { ...none, groupId, outcome: 'not_replayed', reason: `there is no ${emitterId} any more` };
+  if (!runnable) return { ...none, groupId, outcome: 'not_replayed', reason: whyNothingRuns(emitterId) };
   if (!mayBegin) return 'room';
   // A run without room in its queue would fail, and the replay with it.
   if (log.runQueue(ownerId, runnable.id).waiting >= runnable.settings.queueLimit) return 'full';

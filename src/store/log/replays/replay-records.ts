@@ -5,7 +5,7 @@ import { dealtWith, type ErrorSelection, MOST_AHEAD_MS, type ReplayOrder } from 
 import { LIMITS } from '../../../domain/limits.ts';
 import { firstNumberOf } from '../../../domain/operation.ts';
 import { differs, isAmongNumbers, joined, raw, type Sql, sql } from '../../config/sql.ts';
-import type { OperationStore, PreviewedError, ReplayCandidate, ReplayedError } from '../../contract/operations.ts';
+import type { OperationStore, ReplayCandidate, ReplayedError } from '../../contract/operations.ts';
 import { number, numberOrNull, textOrNull } from '../../rows/cells.ts';
 import { toEmission } from '../../rows/log-rows.ts';
 import { toOperation } from '../../rows/operation-rows.ts';
@@ -89,30 +89,25 @@ const PAUSE_MS = differs({
   postgres: `coalesce(1000 / (replay::json ->> 'rate')::float8, 0)`,
 });
 
-export function replayReads(log: LogReader): Pick<OperationStore, 'previewReplay' | 'nextReplays'> {
+/** Reads errors that may be replayed, with their events, which are read together: the caller bounds them. */
+export async function candidatesOf(
+  log: LogReader,
+  ownerId: string,
+  errors: readonly Pick<SelectedError, 'entry'>[],
+): Promise<readonly ReplayCandidate[]> {
+  const rows = await log.database.all(
+    sql`SELECT * FROM emissions WHERE entry ${isAmongNumbers(errors.map(({ entry }) => entry))}
+      AND owner_id = ${ownerId} AND name = ${ERRORS}`,
+  );
+  const found = new Map(rows.map((row) => [number(row, 'entry'), toEmission(row, log)]));
+  return errors.map(({ entry }) => ({ entry, error: found.get(entry) ?? null }));
+}
+
+export function replayReads(log: LogReader): Pick<OperationStore, 'nextReplays'> {
   const { database } = log;
 
   async function read(range: SelectedRange): Promise<readonly SelectedError[]> {
     return toSelected(await database.planned(selectedErrors(range)), range);
-  }
-
-  /** Reads errors that may be replayed, with their events, which are read together: the caller bounds them. */
-  async function candidatesOf(ownerId: string, errors: readonly SelectedError[]): Promise<readonly ReplayCandidate[]> {
-    const rows = await database.all(
-      sql`SELECT * FROM emissions WHERE entry ${isAmongNumbers(errors.map(({ entry }) => entry))}
-        AND owner_id = ${ownerId} AND name = ${ERRORS}`,
-    );
-    const found = new Map(rows.map((row) => [number(row, 'entry'), toEmission(row, log)]));
-    return errors.map(({ entry }) => ({ entry, error: found.get(entry) ?? null }));
-  }
-
-  async function previewed(ownerId: string, errors: readonly SelectedError[]): Promise<readonly PreviewedError[]> {
-    const candidates = await candidatesOf(ownerId, errors);
-    const ofRuns = candidates.flatMap(({ entry, error }) =>
-      error?.causeRun ? { entry, causeRun: error.causeRun } : [],
-    );
-    const latest = toLastReplays(await database.all(selectLastReplays(ownerId, ofRuns)), ofRuns);
-    return candidates.map((candidate) => ({ ...candidate, before: latest.get(candidate.entry) ?? null }));
   }
 
   /** Returns those whose replay has ended, by entry: their events are not read, however many they are. */
@@ -131,34 +126,6 @@ export function replayReads(log: LogReader): Pick<OperationStore, 'previewReplay
   }
 
   return {
-    previewReplay: async (ownerId, selection) => {
-      const byEmitter = new Map<string, number>();
-      const sampled: SelectedError[] = [];
-      let [count, looked, after, isAtLeast] = [0, 0, -1, false];
-      for (let isMore = true; isMore; ) {
-        const range = {
-          ownerId,
-          selection,
-          after,
-          lastEntry: Number.MAX_SAFE_INTEGER - 1,
-          limit: LIMITS.operationStep,
-        };
-        const errors = await read(range);
-        for (const error of errors.filter(({ isMeant }) => isMeant)) {
-          if (sampled.length < LIMITS.replaySample) sampled.push(error);
-          if (error.emitterId !== null) byEmitter.set(error.emitterId, (byEmitter.get(error.emitterId) ?? 0) + 1);
-          count++;
-        }
-        looked += errors.length;
-        after = errors.at(-1)?.entry ?? after;
-        isMore = errors.length === LIMITS.operationStep;
-        if (isMore && looked >= LIMITS.countedRecords) [isAtLeast, isMore] = [true, false];
-        // SQLite's reads are in the server's own thread: whatever came meanwhile goes first.
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      return { count, isAtLeast, byEmitter, sample: await previewed(ownerId, sampled) };
-    },
-
     nextReplays: async () => {
       const mayGoOn = raw("(state = 'running' OR under_way > 0) AND state = 'running' AND room > 0 AND NOT is_through");
       const isDue = sql`(due_at_ms <= ${log.now()} OR due_at_ms > ${log.now()} + ${MOST_AHEAD_MS} + ${PAUSE_MS})`;
@@ -182,6 +149,7 @@ export function replayReads(log: LogReader): Pick<OperationStore, 'previewReplay
       const { taken, isAll } = withinBytes(errors, { most: number(row, 'room') + BESIDE_ROOM, left });
       const meant = taken.filter(({ isMeant }) => isMeant);
       const whole = await candidatesOf(
+        log,
         ownerId,
         meant.filter(({ entry }) => !left.has(entry)),
       );
