@@ -41,9 +41,10 @@ function commandText({ words, command }: { words: string; command: Command }): s
   const isRemote = has('--profile') && has('--url');
   const options = command.options.filter(({ long }) => !isRemote || !SHARED.has(long ?? ''));
   const isGroup = words.includes(' ');
-  const lines = options.map(({ flags, description, defaultValue }) => {
+  const lines = options.map(({ flags, description, defaultValue, argChoices = [] }) => {
+    const words = argChoices.length === 0 ? '' : `: ${argChoices.map((word) => `\`${word}\``).join(', ')}`;
     const fallback = defaultValue === undefined ? '' : ` (default: ${String(defaultValue)})`;
-    return `| \`${flags.replaceAll('|', '\\|')}\` | ${description.replaceAll('|', '\\|')}${fallback} |\n`;
+    return `| \`${flags.replaceAll('|', '\\|')}\` | ${description.replaceAll('|', '\\|')}${words}${fallback} |\n`;
   });
   const examples = examplesOf(command).map((line) => `${line}\n`);
   return [

@@ -8,12 +8,12 @@ import type { Checks, ComponentsDeps } from './cli/components.ts';
 import type { BundledFiles } from './cli/deploy.ts';
 import { createProgram, type ProgramDeps } from './cli/program.ts';
 import { administrationOver } from './cli/remote-administration.ts';
-import { EXIT, EXPECTED_ERRORS, exitCodeOf } from './cli/shell/exit.ts';
+import { CliError, EXIT, EXPECTED_ERRORS, exitCodeOf } from './cli/shell/exit.ts';
 import { readProfiles } from './cli/shell/profiles.ts';
 import { createConnect, findTarget, type ServerOptions } from './cli/shell/remote.ts';
 import type { StoreCommands } from './cli/store.ts';
 import type { Log } from './ports.ts';
-import { readConfig } from './server/config.ts';
+import { ConfigError, readConfig } from './server/config.ts';
 
 /** What is written is for its user alone (keys, profiles, backups), but for the files of a project. */
 const usersUmask = process.umask(0o077);
@@ -126,6 +126,15 @@ async function storeCommands(): Promise<StoreCommands> {
   return createStoreCommands(readConfig(process.env));
 }
 
+/** Refuses settings as a wrong command line: a start without options does not come here. */
+function checkSettings(): void {
+  try {
+    readConfig(process.env);
+  } catch (error) {
+    throw error instanceof ConfigError ? new CliError(error.message, EXIT.usage) : error;
+  }
+}
+
 const program = createProgram({
   ...{
     env: process.env,
@@ -141,6 +150,7 @@ const program = createProgram({
     store: storeCommands,
   },
   start: async () => {
+    checkSettings();
     await import('./main.ts');
   },
   findLocal,

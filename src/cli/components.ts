@@ -1,6 +1,7 @@
 // errand components check PATH: whether components would run, on this machine or on a server.
 
 import type { Command } from 'commander';
+import { serverValue } from './shell/values.ts';
 
 /** As `POST /v1/components/check` answers. */
 export interface Checks {
@@ -43,10 +44,14 @@ export function addComponents(program: Command, { checking, print, write }: Comp
     .description('check component files')
     .command('check <path>')
     .description('report for each component in a folder whether it would run; exit code 1 when one would not')
-    .option('--url <url>', 'the server whose components folder contains the path; its key is in ERRAND_API_KEY')
+    .option(
+      '--url <url>',
+      'the server whose components folder contains the path; its key is in ERRAND_API_KEY',
+      serverValue,
+    )
     .option('--json', 'print what POST /v1/components/check answers')
     .action(async (path: string, { url, json }: { url?: string; json?: true }) => {
-      await checking({ path, url: url?.replace(/\/+$/, '') ?? null }, async (check) => {
+      await checking({ path, url: url ?? null }, async (check) => {
         const checks = await checkAll(check);
         if (json) print({ data: checks.data, install: checks.install });
         else await write(tableOf(checks));

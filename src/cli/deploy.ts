@@ -83,11 +83,11 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
     'errand deploy shop/order.ts --profile prod',
   );
   command.action(async (given: string, { props: text, ...options }: DeployCommand) => {
-    const { dir, paths, isAlone } = await find(deps, given);
-    if (text !== undefined && !isAlone) throw new CliError('--props is for one file, not for a folder');
     const props = text === undefined ? undefined : await readProps(text);
+    const { dir, paths, isAlone } = await find(deps, given);
+    if (text !== undefined && !isAlone) throw new CliError('--props is for one file, not for a folder', EXIT.usage);
     if (paths.length === 0) throw nothing(given, { dir, isAlone });
-    if (options.prune && isAlone) throw new CliError('--prune is for a folder, not for one file');
+    if (options.prune && isAlone) throw new CliError('--prune is for a folder, not for one file', EXIT.usage);
     const project = await projectOf(dir, options.project);
     if (options.prune && project === null) throw unnamed(dir);
     const out = createOutput();
@@ -178,7 +178,7 @@ async function find(
 ): Promise<{ dir: string; paths: readonly string[]; isAlone: boolean }> {
   const path = resolve(given);
   const found = await stat(path).catch(() => null);
-  if (found === null) throw new CliError(`there is no file or folder ${path}`);
+  if (found === null) throw new CliError(`there is no file or folder ${path}`, EXIT.notFound);
   if (!found.isDirectory()) return { dir: dirname(path), paths: [basename(path)], isAlone: true };
   return { dir: path, paths: [...(await list(path))].sort(), isAlone: false };
 }
@@ -191,7 +191,10 @@ async function readProps(text: string): Promise<object> {
   } catch {
     // reported below
   }
-  throw new CliError('--props is no JSON object; it is like {"url": "https://…"}, or @ and a file that has it');
+  throw new CliError(
+    '--props is no JSON object; it is like {"url": "https://…"}, or @ and a file that has it',
+    EXIT.usage,
+  );
 }
 
 function nothing(given: string, { dir, isAlone }: { dir: string; isAlone: boolean }): CliError {

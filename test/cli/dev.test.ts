@@ -104,7 +104,7 @@ test('a folder is deployed with every save, and its runs are shown', async (t) =
 test('a folder that is not there, and a port that is taken, are told', async () => {
   await using shell = await openShell(null);
   const none = await shell.run(['dev', 'nowhere']);
-  assert.deepEqual([none.code, none.stderr], [1, `errand: there is no folder ${join(shell.home, 'nowhere')}\n`]);
+  assert.deepEqual([none.code, none.stderr], [3, `errand: there is no folder ${join(shell.home, 'nowhere')}\n`]);
   await mkdir(join(shell.home, 'workflows'));
   const refused = await shell.run(['dev', '--port', 'many', '--data-dir', join(shell.home, 'data')]);
   assert.equal(refused.code, 1);

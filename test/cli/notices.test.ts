@@ -25,7 +25,7 @@ test('a channel is made of a secret that no other user sees, and tested', async 
   assert.equal((await shell.json('channels', 'test', 'on c')).delivered, true);
   assert.equal((await shell.json('channels', 'disable', 'On call')).active, false);
   const wrong = await shell.run(['channels', 'create', 'fax', '--config', '-', ...named], { input: '{}' });
-  assert.deepEqual([wrong.code, /no kind of channel: slack/.test(wrong.stderr)], [2, true]);
+  assert.deepEqual([wrong.code, /Allowed choices are slack/.test(wrong.stderr)], [2, true]);
   const theirs = ['channels', 'show', id, '--url', other.client.url];
   assert.equal((await shell.run(theirs, { env: { ERRAND_API_KEY: other.client.key } })).code, 3);
   assert.equal((await shell.run(['channels', 'delete', id, ...named])).code, 2, 'it is asked about');

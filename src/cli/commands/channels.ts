@@ -1,16 +1,15 @@
 // errand channels list | show | create | test | enable | disable | delete
 
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import type { Channel, ChannelTest, CreateChannelInput } from '../../client/client.ts';
+import { CHANNEL_KINDS, type ChannelKind } from '../../domain/notices/channel.ts';
 import { withExamples } from '../shell/examples.ts';
-import { CliError, EXIT } from '../shell/exit.ts';
+import { EXIT } from '../shell/exit.ts';
 import { addActing, addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
 import { printFields, printJson } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { secondsText, tookText } from '../shell/text.ts';
 import { readJson } from './errors.ts';
-
-const KINDS = ['slack', 'discord', 'teams', 'pagerduty', 'opsgenie', 'http', 'mail'] as const;
 
 const whereOf = ({ config }: Channel): string | undefined => config.to ?? config.url ?? config.key;
 
@@ -80,7 +79,8 @@ export function addChannels(program: Command, connect: Connect): void {
 
 /** Addresses and keys of channels are secrets: they come from a file, since other users see what a command was given. */
 function addCreate(channels: Command, connect: Connect): void {
-  const create = serverCommand(channels, 'create <kind>', `make a channel: ${KINDS.join(', ')}`)
+  const create = serverCommand(channels, 'create', `make a channel: ${CHANNEL_KINDS.join(', ')}`)
+    .addArgument(new Argument('<kind>', 'kind of the channel').choices(CHANNEL_KINDS))
     .requiredOption('--config <file>', 'what the kind needs, as JSON such as {"url": "https://…"}; - is standard input')
     .option('--name <name>', 'label for your own use');
   withExamples(
@@ -89,9 +89,7 @@ function addCreate(channels: Command, connect: Connect): void {
     'errand channels create slack --config slack.json',
   );
   create.action(
-    async (given: string, { config, name, ...options }: ServerOptions & { config: string; name?: string }) => {
-      const kind = KINDS.find((one) => one === given);
-      if (kind === undefined) throw new CliError(`"${given}" is no kind of channel: ${KINDS.join(', ')}`, EXIT.usage);
+    async (kind: ChannelKind, { config, name, ...options }: ServerOptions & { config: string; name?: string }) => {
       // The server says what is wrong with it.
       const input = { kind, name, config: (await readJson(config)) as CreateChannelInput['config'] };
       const { errand, out, isJson } = await connect(options);

@@ -1,13 +1,15 @@
 // errand deliveries list | show | resend — errand mail list | show | resend
 
-import type { Command } from 'commander';
+import type { Command, Option } from 'commander';
 import type { Attempt, Delivery, DeliveryWhole, Errand } from '../../client/client.ts';
+import { DELIVERY_STATES } from '../../domain/delivery/delivery.ts';
 import { withExamples } from '../shell/examples.ts';
 import { findId } from '../shell/find.ts';
 import { addActing, addListing, type Fields, type Limited } from '../shell/listing.ts';
 import { type Column, printTable, stateStyle } from '../shell/output.ts';
 import type { Connect, Remote, ServerOptions } from '../shell/remote.ts';
 import { oneLine, safeLines, timeText, tookText } from '../shell/text.ts';
+import { choiceOption } from '../shell/values.ts';
 
 const COLUMNS: readonly Column<Delivery>[] = [
   { title: 'TIME', of: ({ created_at_ms: ms }) => timeText(ms) },
@@ -85,7 +87,9 @@ interface ListOptions extends Limited {
   readonly event?: string;
 }
 
-const STATES = 'pending, sending, retrying, held, delivered, exhausted or cancelled';
+const KINDS = ['webhook', 'mail', 'http'] as const;
+
+const stateOption = (): Option => choiceOption('--state <state>', 'only those in this state', DELIVERY_STATES);
 
 export function addDeliveries(program: Command, connect: Connect): void {
   const deliveries = program
@@ -98,9 +102,9 @@ export function addDeliveries(program: Command, connect: Connect): void {
       return { items: errand.listDeliveries({ state, kind, emission_id: event, webhook_id: webhookId }) };
     },
   })
-    .option('--state <state>', STATES)
+    .addOption(stateOption())
     .option('--webhook <id>', 'only deliveries to this webhook')
-    .option('--kind <kind>', 'webhook, mail or http')
+    .addOption(choiceOption('--kind <kind>', 'only those of this kind', KINDS))
     .option('--event <emit_id>', 'only deliveries of this event');
   withExamples(
     list,
@@ -121,7 +125,7 @@ export function addMail(program: Command, connect: Connect): void {
   addListing<Delivery, Limited & { readonly state?: Delivery['state'] }>(mail, connect, {
     ...{ description: 'list the newest mails', none: 'no mails', columns: MAIL_COLUMNS },
     list: (errand, { state }) => errand.listDeliveries({ kind: 'mail', state }),
-  }).option('--state <state>', STATES);
+  }).addOption(stateOption());
   addRest(mail, connect, 'a mail');
 }
 

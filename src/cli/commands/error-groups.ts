@@ -2,12 +2,14 @@
 
 import type { Command } from 'commander';
 import type { ErrorGroup, UpdateErrorGroupInput } from '../../client/client.ts';
+import { GROUP_SORTS, GROUP_STATES } from '../../domain/errors/group.ts';
+import { LIMITS } from '../../domain/limits.ts';
 import { withExamples } from '../shell/examples.ts';
 import { findEmitter, findId } from '../shell/find.ts';
 import { type Column, printFields, printJson, printTable, stateStyle } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { timeText } from '../shell/text.ts';
-import { countValue, LIST_LIMIT, take, timeValue } from '../shell/values.ts';
+import { choiceOption, countValue, futureValue, LIST_LIMIT, take, timeValue } from '../shell/values.ts';
 
 const COLUMNS: readonly Column<ErrorGroup>[] = [
   { title: 'ID', of: ({ id }) => id },
@@ -32,11 +34,11 @@ export function addGroups(errors: Command, connect: Connect): void {
   const groups = errors.command('groups').description('errors that have the same cause, counted');
   const list = serverCommand(groups, 'list', 'list groups, most recently seen first')
     .option('--of <id>', 'only groups of this workflow, source or webhook')
-    .option('--state <state>', 'open, resolved or muted')
+    .addOption(choiceOption('--state <state>', 'only groups in this state', GROUP_STATES))
     .option('--code <code>', 'only groups with this code')
     .option('--since <time>', 'seen at or after this time', timeValue)
     .option('--text <text>', 'only groups whose code, message template, frame or step contains this text')
-    .option('--sort <by>', 'last_seen or count')
+    .addOption(choiceOption('--sort <by>', 'the order', GROUP_SORTS))
     .option('--limit <n>', 'how many to show; 0: all', countValue(0), LIST_LIMIT);
   withExamples(list, 'errand errors groups list --state open --sort count');
   list.action(async ({ of, state, code, since, text, sort, limit, ...options }: ListOptions) => {
@@ -89,8 +91,8 @@ function addChanges(groups: Command, connect: Connect): void {
         change(id, options, { state: 'resolved', resolved_in_next_deployment: nextDeployment, note }),
     );
   const mute = serverCommand(groups, 'mute <id>', 'mute a group: its errors are still listed, but send no notices')
-    .option('--until <time>', 'until this time, such as 2026-01-31T12:00:00Z')
-    .option('--errors <n>', 'until this many more errors have occurred', countValue(1))
+    .option('--until <time>', 'until this time: 2h, 7d from now, or 2027-01-31T12:00:00Z', futureValue)
+    .option('--errors <n>', 'until this many more errors have occurred', countValue(1, LIMITS.maxMuteErrors))
     .option('--note <text>', 'note that is kept with the group');
   withExamples(mute, 'errand errors groups mute eg_0Vj3aBc9dEfGhIjK --errors 100 --note "the shop is closed"');
   mute.action(

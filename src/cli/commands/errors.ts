@@ -6,6 +6,8 @@ import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { FoundError, StreamedError } from '../../client/client.ts';
+import { TOLD_WORDS } from '../../domain/errors/told.ts';
+import { LIMITS } from '../../domain/limits.ts';
 import { confirm } from '../shell/ask.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
@@ -13,7 +15,7 @@ import { findId } from '../shell/find.ts';
 import { type Column, printFields, printJson, printLine, printTable, stateStyle } from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { oneLine, timeText } from '../shell/text.ts';
-import { countValue, LIST_LIMIT, take } from '../shell/values.ts';
+import { choiceOption, countValue, LIST_LIMIT, take } from '../shell/values.ts';
 import { type ErrorFilter, errorFilter, errorQuery } from './error-filter.ts';
 import { addGroups } from './error-groups.ts';
 import { findError, showError } from './error-show.ts';
@@ -44,7 +46,7 @@ function addList(errors: Command, connect: Connect): void {
   const list = errorFilter(
     serverCommand(errors, 'list', 'list the newest errors of all workflows, sources and webhooks'),
   )
-    .option('--told <state>', 'true, false, or one of told, under_way, counted, failed, withheld, no_listener')
+    .addOption(choiceOption('--told <state>', 'whether a listener was told, or what became of it', TOLD_WORDS))
     .option('--not-replayed', 'only errors without a replay or retry')
     .option('--limit <n>', 'how many to show; 0: all', countValue(0), LIST_LIMIT);
   withExamples(
@@ -141,7 +143,7 @@ function addReplay(errors: Command, connect: Connect): void {
     .option('--event <file>', 'for a single error: run this event instead, a JSON file; - is standard input')
     .option('--dry-run', 'only show which errors would be replayed')
     .option('--again', 'include errors that were already replayed')
-    .option('--rate <n>', 'at most this many per second', countValue(1))
+    .option('--rate <n>', 'at most this many per second', countValue(1, LIMITS.replaysPerSecond))
     .option('--yes', 'do not ask for confirmation');
   withExamples(
     replay,

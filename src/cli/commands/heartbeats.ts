@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import type { Heartbeat } from '../../client/client.ts';
+import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
 import { addActing, addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
@@ -73,6 +74,10 @@ export function addHeartbeats(program: Command, connect: Connect): void {
   withExamples(deleting, 'errand heartbeats delete Backup --yes');
 }
 
+const MIN_S = LIMITS.minHeartbeatMs / SECOND_MS;
+const MIN_GRACE_S = LIMITS.minHeartbeatGraceMs / SECOND_MS;
+const MAX_S = LIMITS.maxWatchMs / SECOND_MS;
+
 interface CreateOptions extends ServerOptions {
   readonly cron?: string;
   readonly every?: number;
@@ -83,10 +88,10 @@ interface CreateOptions extends ServerOptions {
 
 function addCreate(heartbeats: Command, connect: Connect): void {
   const create = serverCommand(heartbeats, 'create <name>', 'make a heartbeat, and show the address that its job pings')
-    .option('--every <seconds>', 'the longest time between two pings', countValue(1))
+    .option('--every <seconds>', 'the longest time between two pings', countValue(MIN_S, MAX_S))
     .option('--cron <expression>', 'schedule of the job, instead of --every')
     .option('--timezone <zone>', 'timezone of --cron, such as Europe/Berlin; default: UTC')
-    .option('--grace <seconds>', 'how late a ping may be, in seconds; default: 300', countValue(0))
+    .option('--grace <seconds>', 'how late a ping may be, in seconds; default: 300', countValue(MIN_GRACE_S, MAX_S))
     .option('--post-only', 'refuse GET, so that programs that follow links do not ping');
   withExamples(
     create,

@@ -7,6 +7,7 @@ import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
 import { createOutput, printFields, printJson, printTable } from '../shell/output.ts';
 import { checkName, profileNamed, profilesFile, readProfiles, writeProfiles } from '../shell/profiles.ts';
+import { serverValue } from '../shell/values.ts';
 
 const DEFAULT_NAME = 'default';
 
@@ -19,7 +20,7 @@ export function addLogin(program: Command): void {
   const login = program
     .command('login')
     .description('save the address and key of a server as a profile, and make it the current one')
-    .option('--url <url>', 'address of the server; default: ask for it')
+    .option('--url <url>', 'address of the server; default: ask for it', serverValue)
     .option('--profile <name>', 'name of the profile', DEFAULT_NAME);
   withExamples(
     login,

@@ -2,13 +2,14 @@
 
 import type { Command } from 'commander';
 import type { Errand, Run, RunWhole } from '../../client/client.ts';
+import { RUN_STATES } from '../../domain/run/run.ts';
 import { endedRuns } from '../shell/ended-runs.ts';
 import { withExamples } from '../shell/examples.ts';
 import { findId, namesOf } from '../shell/find.ts';
 import { type Column, printFields, printJson, printLine, printTable, stateStyle } from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { oneLine, safeLines, timeText, tookText } from '../shell/text.ts';
-import { countValue, LIST_LIMIT, take, timeValue } from '../shell/values.ts';
+import { choiceOption, countValue, LIST_LIMIT, take, timeValue } from '../shell/values.ts';
 
 const tookMs = ({ started_at_ms: from, ended_at_ms: to }: Run): number | null =>
   from === null || to === null ? null : to - from;
@@ -36,11 +37,14 @@ interface Filter {
   readonly until?: string;
 }
 
-function runFilter(command: Command): Command {
+/** Of runs that are over. */
+const ENDED_STATES = ['succeeded', 'failed', 'cancelled'] as const satisfies readonly Run['state'][];
+
+function runFilter(command: Command, states: readonly Run['state'][] = RUN_STATES): Command {
   return command
     .option('--workflow <id>', 'only runs of this workflow')
     .option('--source <id>', 'only runs of this source')
-    .option('--state <state>', 'queued, running, waiting, succeeded, failed or cancelled')
+    .addOption(choiceOption('--state <state>', 'only runs in this state', states))
     .option('--code <code>', 'only runs that failed with this code')
     .option('--text <text>', 'only runs whose event or summary contains this text');
 }
@@ -137,7 +141,10 @@ async function showRun({ out }: Remote, run: RunWhole): Promise<void> {
 const LOOK_MS = 700;
 
 function addTail(runs: Command, connect: Connect): void {
-  const tail = runFilter(serverCommand(runs, 'tail', 'runs as they end, until Ctrl-C; with --json one a line'));
+  const tail = runFilter(
+    serverCommand(runs, 'tail', 'runs as they end, until Ctrl-C; with --json one a line'),
+    ENDED_STATES,
+  );
   withExamples(tail, 'errand runs tail --workflow "Charge orders"', 'errand runs tail --state failed --json');
   tail.action(async ({ state, ...options }: ServerOptions & Filter) => {
     const { errand, out, isJson } = await connect(options);

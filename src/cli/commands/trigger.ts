@@ -76,12 +76,12 @@ export function addTrigger(program: Command, connect: Connect): void {
     'errand trigger "Stripe events" --example stripe --secret whsec_…',
   );
   trigger.action(async (given: string, { example: kind, event, data, secret, ...options }: TriggerOptions) => {
-    const { errand, out, isJson } = await connect(options);
-    const address = await addressOf(errand, given);
     const example = EXAMPLES[kind] as Example;
     const body = JSON.stringify(
       event === undefined && data === undefined ? example.body : await eventOf({ event, data }),
     );
+    const { errand, out, isJson } = await connect(options);
+    const address = await addressOf(errand, given);
     const headers = {
       'content-type': 'application/json',
       ...example.headers(body, secret, Math.floor(Date.now() / 1000)),

@@ -2,6 +2,8 @@
 
 import type { Command } from 'commander';
 import type { NewWebhook, ResendDryRun, Webhook, WebhookTest } from '../../client/client.ts';
+import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
+import { RESENDABLE } from '../../domain/operation.ts';
 import { addExplainSignature } from '../listen/explain-signature.ts';
 import { withExamples } from '../shell/examples.ts';
 import { findId } from '../shell/find.ts';
@@ -9,7 +11,7 @@ import { addActing, addDeleting, addListing, type Fields, type Limited } from '.
 import { printFields, printJson, printTable, type Style } from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { secondsText, timeText, tookText } from '../shell/text.ts';
-import { countValue, timeValue } from '../shell/values.ts';
+import { countValue, timeValue, wordsValue } from '../shell/values.ts';
 import { follow } from './replays.ts';
 
 const HEALTH: Readonly<Record<string, Style>> = { healthy: 'green', failing: 'red', disabled: 'red', paused: 'yellow' };
@@ -69,7 +71,11 @@ export function addWebhooks(program: Command, connect: Connect): void {
       act: async (errand, id, { overlap }) => (await errand.rotateWebhookSecret({ id, overlap_s: overlap })).data,
       fields: ({ secret }) => ({ secret }),
     },
-  ).option('--overlap <seconds>', 'seconds for which the old secret also signs', countValue(0));
+  ).option(
+    '--overlap <seconds>',
+    'seconds for which the old secret also signs',
+    countValue(0, LIMITS.maxSecretOverlapMs / SECOND_MS),
+  );
   addResend(webhooks, connect);
   addExplainSignature(webhooks);
   for (const active of [true, false]) {
@@ -140,7 +146,7 @@ function addResend(webhooks: Command, connect: Connect): void {
       timeValue,
     )
     .option('--until <time>', 'before this time', timeValue)
-    .option('--state <states>', 'comma-separated: exhausted, delivered, cancelled, retrying; default: exhausted')
+    .option('--state <states>', `comma-separated: ${RESENDABLE.join(', ')}; default: exhausted`, wordsValue(RESENDABLE))
     .option('--dry-run', 'show how many deliveries would be sent, and a few of them; send nothing');
   withExamples(resend, 'errand webhooks resend "Errors to chat" --since 6h --dry-run');
   resend.action(async (given: string, { since, until, state, dryRun, ...options }: ResendOptions) => {

@@ -132,8 +132,8 @@ function addRun(workflows: Command, connect: Connect): void {
     'errand workflows run "Charge orders" --event event.json',
   );
   run.action(async (given: string, options: ServerOptions & { readonly event?: string; readonly data?: string }) => {
-    const { errand, out, isJson } = await connect(options);
     const event = await eventOf(options);
+    const { errand, out, isJson } = await connect(options);
     const { data } = await errand.runWorkflow({ id: await findId(errand, 'workflow', given), event });
     if (isJson) return printJson(out, data);
     await printFields(out, { run: data.run_id });

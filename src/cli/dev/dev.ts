@@ -8,19 +8,21 @@ import { CliError, EXIT } from '../shell/exit.ts';
 import { createOutput, type Output } from '../shell/output.ts';
 import type { Connect } from '../shell/remote.ts';
 import { oneLine, safeLines } from '../shell/text.ts';
+import { countValue } from '../shell/values.ts';
 import { type LogLine, startServer } from './dev-server.ts';
 import { RunLog } from './run-log.ts';
 import { type CheckedTypes, findTypeScript, TypeChecks } from './type-check.ts';
 import { watchSaves } from './watch.ts';
 
 interface DevOptions {
-  readonly port?: string;
+  readonly port?: number;
   readonly dataDir?: string;
   /** `--no-types`: false. */
   readonly types: boolean;
 }
 
 const DEFAULT_DIR = 'workflows';
+const MAX_PORT = 65_535;
 const WARN = 40;
 /** Older files were not saved just now: a switched branch, for instance, or the start. */
 const JUST_SAVED_MS = 10_000;
@@ -38,7 +40,7 @@ export function addDev(program: Command, { env, connect, list }: DevDeps): void 
   const dev = program
     .command('dev [folder]')
     .description('start a server that deploys a folder of workflows with every save, and show runs, errors and types')
-    .option('--port <port>', 'port to listen on; 0: any free one (ERRAND_PORT, 4400)')
+    .option('--port <port>', 'port to listen on; 0: any free one (ERRAND_PORT, 4400)', countValue(0, MAX_PORT))
     .option('--data-dir <dir>', 'folder of the store (ERRAND_DATA_DIR, ./data)')
     .option('--no-types', "do not check types with the project's TypeScript");
   withExamples(dev, 'errand dev', 'errand dev src/workflows --port 0');
@@ -46,7 +48,7 @@ export function addDev(program: Command, { env, connect, list }: DevDeps): void 
     const dir = await folderOf(given);
     env.ERRAND_WORKFLOWS_DIR = dir;
     env.ERRAND_LOG_LEVEL = 'info';
-    if (port !== undefined) env.ERRAND_PORT = port;
+    if (port !== undefined) env.ERRAND_PORT = String(port);
     if (dataDir !== undefined) env.ERRAND_DATA_DIR = dataDir;
     process.exitCode = await develop({ env, connect, list, dir, hasTypes: types });
   });
@@ -60,7 +62,7 @@ async function folderOf(given: string | undefined): Promise<string> {
   );
   if (isFolder) return dir;
   const hint = given === undefined ? ': name the folder of your workflows, or make a project with "errand init"' : '';
-  throw new CliError(`there is no folder ${dir}${hint}`);
+  throw new CliError(`there is no folder ${dir}${hint}`, EXIT.notFound);
 }
 
 interface Developing extends DevDeps {

@@ -47,6 +47,7 @@ export function exitCodeOf(error: unknown): ExitCode {
 
 /** Returns the exit code for a refusal of the server. */
 export function exitCodeOfStatus(status: number): ExitCode {
+  if (status === 400) return EXIT.usage;
   if (status === 401 || status === 403) return EXIT.denied;
   return status === 404 ? EXIT.notFound : EXIT.failed;
 }

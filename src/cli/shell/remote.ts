@@ -5,6 +5,7 @@ import { Errand } from '../../client/client.ts';
 import { CliError, EXIT } from './exit.ts';
 import { createOutput, type Output } from './output.ts';
 import { profileNamed, readProfiles } from './profiles.ts';
+import { serverValue } from './values.ts';
 
 export interface ServerOptions {
   readonly url?: string;
@@ -47,6 +48,7 @@ export function serverOptions(command: Command): Command {
     .option(
       '--url <url>',
       'address of the server; default: the one running on the data dir, else that of the current profile',
+      serverValue,
     )
     .option(
       '--key <key>',
@@ -81,7 +83,7 @@ export async function findTarget(
   if (url !== undefined && profile !== undefined)
     throw new CliError('--url and --profile each name a server: give one of them', EXIT.usage);
   const given = key ?? env.ERRAND_API_KEY;
-  if (url !== undefined) return { url: url.replace(/\/+$/, ''), key: await keyFor(url, given), from: '--url' };
+  if (url !== undefined) return { url, key: await keyFor(url, given), from: '--url' };
   const all = await readProfiles();
   if (profile !== undefined) {
     const named = profileNamed(all, profile);

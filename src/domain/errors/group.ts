@@ -7,6 +7,8 @@ export type GroupState = 'open' | 'resolved' | 'muted';
 
 export const GROUP_STATES: readonly GroupState[] = ['open', 'resolved', 'muted'];
 
+export const GROUP_SORTS = ['last_seen', 'count'] as const;
+
 /** What the state of a group depends on. */
 export interface GroupStatus {
   readonly state: GroupState;

@@ -11,6 +11,9 @@ import type { RunState } from '../run/run.ts';
 export const TOLD = ['told', 'under_way', 'counted', 'failed', 'withheld', 'no_listener'] as const;
 export type Told = (typeof TOLD)[number];
 
+/** What searches take: one state, or whether a listener was told. */
+export const TOLD_WORDS = ['true', 'false', ...TOLD] as const;
+
 /** A run, delivery, notice or withheld listener of an error, or of what such a run sent. */
 export interface Telling {
   readonly state: RunState | DeliveryState | 'withheld' | 'counted' | 'muted';

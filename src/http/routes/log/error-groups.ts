@@ -3,7 +3,7 @@
 import { ERRORS } from '../../../domain/emission.ts';
 import { COMPARED } from '../../../domain/errors/compared.ts';
 import { captured } from '../../../domain/errors/fingerprint.ts';
-import { type ErrorGroup, GROUP_STATES } from '../../../domain/errors/group.ts';
+import { type ErrorGroup, GROUP_SORTS, GROUP_STATES } from '../../../domain/errors/group.ts';
 import { detailOf } from '../../../domain/failure.ts';
 import { PREFIX } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
@@ -37,7 +37,6 @@ import { receiptToWire } from '../../wire/log/runs.ts';
 import { exists } from './emitters.ts';
 
 const PARAMS = idIn(PREFIX.errorGroup, 'The group.');
-const SORTS = ['last_seen', 'count'] as const;
 
 export function addErrorGroupRoutes(app: App, deps: HttpDeps): void {
   addList(app, deps);
@@ -61,7 +60,7 @@ function addList(app: App, { store }: HttpDeps): void {
       code: word('Only groups with this code.', 'TypeError', LIMITS.codeChars),
       since: TIME_RANGE.since,
       text: SEARCHED_TEXT('the code, the message template, the frame, the step or the rule’s name'),
-      sort: Type.Optional(oneOf(SORTS, 'Seen last first, or most errors first.')),
+      sort: Type.Optional(oneOf(GROUP_SORTS, 'Seen last first, or most errors first.')),
       expand: Type.Optional(oneOf(['hours'], 'Each group with its errors by hour, as the whole group has them.')),
       ...LIST_QUERY,
     },

@@ -1,6 +1,6 @@
 // All errors and all runs of an owner, whatever they are of.
 
-import { TOLD, type Told } from '../../../domain/errors/told.ts';
+import { TOLD_WORDS, type Told } from '../../../domain/errors/told.ts';
 import { numberedId, PREFIX, recordId } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { Refusal } from '../../../domain/refusal.ts';
@@ -16,8 +16,6 @@ import { RUN, RUN_STATE, runToWire } from '../../wire/log/runs.ts';
 import { EXPAND, entryCursor } from './emitters.ts';
 
 const BOUNDS = `One request looks at no more than ${LIMITS.searchedRecords.toLocaleString('en')} records, and reads no more than ${LIMITS.searchedBytes / 2 ** 20} MiB of them: a page may be short, or empty, although more matches. Then \`next_cursor\` says where to go on, and \`searched_until_ms\` how far it came.`;
-
-const TOLD_WORDS = ['true', 'false', ...TOLD] as const;
 
 export function addSearchRoutes(app: App, deps: HttpDeps): void {
   addErrors(app, deps);
