@@ -209,11 +209,12 @@ export class Streams {
     return workflow?.settings.errorRetention?.days ?? null;
   }
 
-  #groupOf(channel: StreamChannel, head: number): Group {
+  #groupOf(channel: StreamChannel, end: number): Group {
     const key = keyOf(channel);
     const known = this.#groups.get(key);
     if (known) return known;
-    const group = new Group(channel, head, this.#read);
+    // Up to where emitters were looked for they are not looked for again: the reader itself reads what came since `end`.
+    const group = new Group(channel, Math.max(end, this.#knownTo ?? end), this.#read);
     this.#groups.set(key, group);
     return group;
   }

@@ -23,6 +23,8 @@ export class Log {
   isAway = false;
   /** How many days the workflows keep their errors; null: as everything. */
   daysOfErrors: number | null = null;
+  /** Called when an emission is looked up: a database answers a while later. */
+  meanwhile: () => Promise<unknown> = async () => undefined;
 
   emit(n: number, emitterId = 'dc_1'): void {
     this.end++;
@@ -44,7 +46,10 @@ export class Log {
       emittersAfter: async ({ after, upTo }) => new Set(inside(after, upTo).map((r) => r.emitterId)),
       getWorkflow: async () =>
         ({ settings: { errorRetention: { days: this.daysOfErrors, newest: null } } }) as Workflow,
-      getEmission: async (_ownerId, entry) => this.records.find((r) => r.entry === entry),
+      getEmission: async (_ownerId, entry) => {
+        await this.meanwhile();
+        return this.records.find((r) => r.entry === entry);
+      },
     } as Partial<Store> as Store;
   }
 }

@@ -85,6 +85,22 @@ describe('streams', () => {
     equal(sink.got, 'hello 3 ');
   });
 
+  it('miss nothing that comes while they are opened beside others', async () => {
+    const { log, streams, open } = stage();
+    await open(new Sink(), { emitterId: 'dc_2' });
+    log.emit(1);
+    await streams.tickNews();
+    log.meanwhile = () => {
+      log.emit(2);
+      return streams.tickNews();
+    };
+    const sink = new Sink();
+    await open(sink, { after: log.records[0]?.entry as number });
+    log.emit(3, 'dc_2');
+    await streams.tickNews();
+    equal(sink.got, 'hello 2 ');
+  });
+
   it('refuse an entry far ahead of the log', async () => {
     const { log, open } = stage();
     await rejects(open(new Sink(), { after: log.end + DAY_MS * NUMBERS_PER_MS }), /no record that was given/);
