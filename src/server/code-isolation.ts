@@ -10,6 +10,7 @@ import type { PackageFolders } from '../runner/bundling/outside.ts';
 import { type Opened, openCgroups } from '../runner/isolation/cgroups.ts';
 import { createCodeUsers } from '../runner/isolation/code-users.ts';
 import { hardeningObstacle } from '../runner/isolation/hardening.ts';
+import { hidingOption } from '../runner/isolation/hidden-processes.ts';
 import type { CodeUser, IsolationSettings } from '../runner/isolation/isolation.ts';
 import { findPackageFolders } from '../runner/isolation/package-folders.ts';
 import { createRunner, type ProcessRunner, type RunnerOptions } from '../runner/pool/pool.ts';
@@ -88,6 +89,13 @@ export function logMissingLimits(config: Config, log: Log): void {
   const obstacle = hardeningObstacle();
   if (obstacle !== null)
     log.warn({ obstacle }, 'user code runs without a filter of system calls: see docs/isolation.md');
+  const option = hidingOption();
+  if (option !== null) {
+    log.warn(
+      { option },
+      'memory and CPU of user code are not limited by the server, since /proc hides its processes: see docs/isolation.md',
+    );
+  }
 }
 
 /** Closes the data dir to the user of code, where that is not the server's user. */

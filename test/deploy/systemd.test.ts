@@ -43,3 +43,7 @@ test('a stop of the unit waits longer than the server does, and it may open enou
   assert.ok(number('LimitNOFILE') >= 65_536);
   assert.ok(number('LimitNOFILE') > readConfig({}).maxConnections);
 });
+
+test('the unit does not hide processes of code from the server, which limits what they take', async () => {
+  assert.doesNotMatch(await readFile(UNIT, 'utf8'), /^(ProtectProc|ProcSubset)=/m);
+});
