@@ -101,12 +101,13 @@ test('a folder is deployed with every save, and its runs are shown', async (t) =
   }
 });
 
-test('a folder that is not there, and a port that is taken, are told', async () => {
+test('a folder that is not there, and settings that cannot be, are told', async () => {
   await using shell = await openShell(null);
   const none = await shell.run(['dev', 'nowhere']);
   assert.deepEqual([none.code, none.stderr], [3, `errand: there is no folder ${join(shell.home, 'nowhere')}\n`]);
   await mkdir(join(shell.home, 'workflows'));
-  const refused = await shell.run(['dev', '--port', 'many', '--data-dir', join(shell.home, 'data')]);
+  const args = ['dev', '--port', '0', '--data-dir', join(shell.home, 'data')];
+  const refused = await shell.run(args, { env: { ERRAND_RETENTION_DAYS: 'many' } });
   assert.equal(refused.code, 1);
-  assert.match(refused.stdout, /errand: .*ERRAND_PORT/);
+  assert.match(refused.stdout, /errand: .*ERRAND_RETENTION_DAYS/);
 });
