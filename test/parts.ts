@@ -16,8 +16,8 @@ const SETUP = { sqlite: 'test/support/global-setup.ts', postgres: 'test/support/
 const UNIT = ['test/unit/{config,domain,engine,http,mail,verifier,webhook}/**/*.test.ts'];
 /** Wait for processes, packages and clocks most of their time: half of the time of all tests on SQLite. */
 const SLOW = ['test/{attacks,demo,deploy,package,prove,unit/store/move}/**/*.test.ts'];
-/** Other versions of Node, which are downloaded: not part of `npm test`. */
-const RARE = ['test/package/nodes.test.ts'];
+/** Other versions of Node and of clients of Sentry, which are downloaded: not part of `npm test`. */
+const RARE = ['test/http/reports/sentry-versions.test.ts', 'test/package/nodes.test.ts'];
 /** Half a minute of both cores each, or another version of Postgres: not part of `npm test` either. */
 const RARE_OF_POSTGRES = [
   'test/postgres/faults/rarer.test.ts',
@@ -59,7 +59,7 @@ export function ownFiles(part: Part): string[] {
 /** Returns the files that run in a part on Postgres, and in another one on SQLite. */
 export function repeatedFiles(part: Part): string[] {
   if (part === 'postgres') return filesOf(AGAIN);
-  return part === 'postgres:all' ? filesOf(ALL_AGAIN) : [];
+  return part === 'postgres:all' ? without(filesOf(ALL_AGAIN), filesOf(RARE)) : [];
 }
 
 /** Returns all files that run in a part. */

@@ -29,11 +29,12 @@ export function readSentryEvent(payload: Buffer): SentryEvent {
   const frames = framesOf(thrown?.stacktrace ?? threadsTrace(event));
   const own = frames.filter(({ isOwn }) => isOwn);
   const told = toldOf(event, exceptions.slice(0, -1));
+  const said = messageOf(event);
   return {
     eventId: eventIdOf(event.event_id),
     report: {
-      message: thrown ? textIn(thrown, 'value') || textIn(thrown, 'type') : messageOf(event),
-      code: thrown ? textIn(thrown, 'type') || 'Error' : 'Message',
+      message: thrown ? textIn(thrown, 'value') || textIn(thrown, 'type') : said,
+      code: (thrown && textIn(thrown, 'type')) || (thrown && !isStackOfMessage(thrown, said) ? 'Error' : 'Message'),
       stack: textOf(frames),
       ...(own.length > 0 ? { ownFrames: textOf(own) } : {}),
       step: '',
@@ -42,6 +43,11 @@ export function readSentryEvent(payload: Buffer): SentryEvent {
       originalEvent: payload,
     },
   };
+}
+
+/** Returns whether it only carries the stack of a message, as with `attachStacktrace`. */
+function isStackOfMessage(thrown: Members, said: string): boolean {
+  return said !== '' && textIn(thrown, 'value') === said;
 }
 
 function parsed(payload: Buffer): Members {

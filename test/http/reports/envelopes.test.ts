@@ -125,6 +125,8 @@ test('events of any shape are errors', async () => {
       'Error',
       'no type',
     ],
+    [{ message: 'said', exception: { values: [{ value: 'said', stacktrace: { frames: [{}] } }] } }, 'Message', 'said'],
+    [{ message: 'said', exception: { values: [{ value: 'thrown' }] } }, 'Error', 'thrown'],
     [{ exception: null, breadcrumbs: 7, tags: [['a', 'b']], user: 'x', timestamp: 'never' }, 'Message', ''],
     [{ exception: { values: [{ type: '\u0000E\ud800', value: '\u0000\ud800' }] } }, 'E\ufffd', '\u0000\ufffd'],
     [

@@ -19,7 +19,7 @@ test('each test file is of exactly one part', () => {
 });
 
 test('what is rare is named in full', () => {
-  assert.deepEqual(ownFiles('rare'), ['test/package/nodes.test.ts']);
+  assert.deepEqual(ownFiles('rare'), ['test/http/reports/sentry-versions.test.ts', 'test/package/nodes.test.ts']);
   assert.deepEqual(ownFiles('postgres:all'), [
     'test/contract/postgres-15.test.ts',
     'test/postgres/faults/rarer.test.ts',
