@@ -17,6 +17,7 @@ export function deliveryVerbs(core: LogCore): LeaseVerbs {
 
     recordAttempt: (end, admission) =>
       core.batch.write({
+        kind: `${end.delivery.emission.emitterId} ${end.delivery.kind} ${end.state}`,
         needs: (needs) => {
           needs.attempt(end.delivery);
           needs.owners.add(end.delivery.emission.ownerId);

@@ -82,6 +82,8 @@ export interface EarlierTries {
   readonly queues: Map<string, QueueNeed>;
   /** Decisions about watches that have changed meanwhile, by decisionKey. */
   readonly lostDecisions: Set<string>;
+  /** A try had locked queues that it expected to need, and needed others: the next one expects none. */
+  lockedTooFew: boolean;
 }
 
 /** What a plan needed and had not read. */

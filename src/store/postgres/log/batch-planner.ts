@@ -21,6 +21,8 @@ import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import { pairKey } from './batch-needs.ts';
 import type { Reads } from './batch-reads.ts';
+import type { PlannedDigest } from './due-rows.ts';
+import { Seen } from './expected-needs.ts';
 import { ListenerQueue, sendQueues } from './listener-queue.ts';
 import type { OwnerRoutes } from './routes.ts';
 import { RowChanges } from './row-changes.ts';
@@ -38,16 +40,6 @@ export interface PlannedClaim {
   readonly count: number;
   /** Null for deliveries. */
   readonly runnable: Runnable | null;
-}
-
-export interface PlannedDigest {
-  readonly openedAtMs: number;
-  readonly closesAtMs: number;
-  repeats: number;
-  newestEntry: number;
-  isNew: boolean;
-  /** The group that it is of is muted. */
-  readonly isMuted: boolean;
 }
 
 export class BatchPlanner {
@@ -89,6 +81,8 @@ export class BatchPlanner {
   readonly fallbacks: FallbackDecision[] = [];
   /** A notice of a group, or a look at a fallback, is due once the batch is committed. */
   isNoticeDue = false;
+  /** What the verb that is planned needs. */
+  seen = new Seen();
 
   constructor(core: Core, reads: Reads) {
     this.core = core;
@@ -103,6 +97,7 @@ export class BatchPlanner {
 
   queue(ownerId: string, listenerId: string, isRun: boolean): ListenerQueue {
     const key = pairKey(ownerId, listenerId);
+    this.seen.queues.set(key, { ownerId, listenerId, isRun });
     const known = this.#queues.get(key);
     if (known) return known;
     const row = this.reads.queues.get(key);
@@ -168,7 +163,6 @@ export class BatchPlanner {
       : this.#first(this.reads.expiredDeliveries, deliveryOf);
   }
 
-  /** Returns due rows that no earlier verb has handled. */
   /** Returns errors that may go to the global error workflow; once. */
   takeFallbacks(): readonly DueFallback[] {
     const left = this.reads.fallbacks.filter((one) => !this.#dealtWith.has(`fallback ${one.emission.entry}`));
@@ -228,10 +222,11 @@ export class BatchPlanner {
 
   digest(need: { ownerId: string; digestKey: string; windowMs: number }): PlannedDigest | undefined {
     const key = pairKey(need.ownerId, need.digestKey);
+    this.seen.digestWindowMs = need.windowMs;
     const known = this.digests.get(key);
     if (known) return known;
     const row = this.reads.digests.get(key);
-    if (!row) {
+    if (!row || row.window_ms !== need.windowMs) {
       this.isWhole = false;
       this.reads.missed.digests.set(key, need);
       return undefined;
@@ -312,29 +307,13 @@ export class BatchPlanner {
     }
   }
 
-  sendDigests(tx: Tx): void {
-    const used = [...this.digests.values()].filter((d) => d.newestEntry > 0);
-    if (used.length === 0) return;
-    void tx.query(
-      `UPDATE digests AS d SET repeats = u.repeats, newest_entry = u.newest, opened_at_ms = u.opened, closes_at_ms = u.closes
-        FROM unnest($1::text[], $2::text[], $3::int[], $4::bigint[], $5::bigint[], $6::bigint[])
-          AS u (o, k, repeats, newest, opened, closes)
-        WHERE d.owner_id = u.o AND d.digest_key = u.k AND d.owner_id = ANY($1::text[]) AND d.digest_key = ANY($2::text[])`,
-      arrayLiteral(used.map((d) => d.ownerId)),
-      arrayLiteral(used.map((d) => d.digestKey)),
-      arrayLiteral(used.map((d) => d.repeats)),
-      arrayLiteral(used.map((d) => d.newestEntry)),
-      arrayLiteral(used.map((d) => d.openedAtMs)),
-      arrayLiteral(used.map((d) => d.closesAtMs)),
-    );
-  }
-
   #miss(note: () => void): void {
     this.isWhole = false;
     note();
   }
 
   #routesOf(ownerId: string): OwnerRoutes | undefined {
+    this.seen.owners.add(ownerId);
     const version = this.reads.versions.get(ownerId);
     if (version !== undefined) return this.core.routes.of(ownerId, version);
     this.#miss(() => this.reads.missed.owners.add(ownerId));

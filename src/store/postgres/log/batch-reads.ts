@@ -35,12 +35,16 @@ import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 import type { DigestNeed, EarlierTries, Needs, QueueNeed } from './batch-needs.ts';
 import { leaseKey, Misses, pairKey, tickKey } from './batch-needs.ts';
-import { isMutedOf, readOverDigests, takeDueLater } from './due-rows.ts';
+import { lockDigests, readOverDigests, takeDueLater } from './due-rows.ts';
+import type { Expected } from './expected-needs.ts';
 import { takeKeys } from './idempotency-keys.ts';
-import { QUEUE_COLUMNS, type QueueRow, toQueueRow } from './listener-queue.ts';
+import { lockQueues, type QueueRow } from './listener-queue.ts';
 
 /** This node was taken for gone, and must not write: it registers again, and the transaction is repeated. */
 export class NodeGone extends Error {}
+
+/** The batch has locked queues early, and needs rows that are locked before them: it is repeated. */
+export class LockedTooFew extends Error {}
 
 export class Reads {
   nowMs = 0;
@@ -76,6 +80,9 @@ export class Reads {
   readonly #core: Core;
   readonly #tx: Tx;
   readonly #earlier: EarlierTries;
+  #isEarly = false;
+  /** Some queue that was expected has no row, so that none was locked early. */
+  isShort = false;
   #missed = new Misses();
 
   constructor(core: Core, tx: Tx, earlier: EarlierTries) {
@@ -89,14 +96,16 @@ export class Reads {
   }
 
   /** Reads, in one round trip, what the verbs have declared. What looks at the states of runs has round trips of its own before. */
-  async first(needs: Needs): Promise<void> {
+  async first(needs: Needs, expected: Expected): Promise<void> {
     // A run that ends loses its row with the endings, and gets another one when the batch is written: in between it is in no
     // state at all, and an error that it replays would be replayed again.
     if (needs.replays.length > 0) await this.#readReplays(needs.replays);
     if (needs.retried.size > 0) await this.#readRetried(needs.retried);
     if (needs.fallbacks) await this.#readFallbacks();
+    const owners = needs.owners.union(expected.owners);
+    const clock = this.#readClockAndVersions(owners);
     await Promise.all([
-      this.#readClockAndVersions(needs.owners),
+      clock,
       this.#readKeys(needs.keys),
       this.#readEndings(needs.endings),
       this.#readReturns(needs.returns),
@@ -107,6 +116,7 @@ export class Reads {
       needs.overDigests && this.#readOverDigests(),
       needs.dueLater && this.#readDueLater(),
       needs.expired && this.#readExpired(),
+      !this.#earlier.lockedTooFew && this.#lockEarly(expected, owners, clock),
     ]);
   }
 
@@ -118,6 +128,9 @@ export class Reads {
     const missed = this.#missed;
     this.#missed = new Misses();
     const isMissingOthers = missed.owners.size + missed.digests.size > 0 || !missed.routes.isEmpty;
+    if (this.#isEarly && missed.digests.size + missed.queues.size > 0) {
+      throw new LockedTooFew('the batch needs other queues than it has locked');
+    }
     if (!isMissingOthers) return this.#readQueues(missed.queues);
     await Promise.all([
       missed.owners.size > 0 && this.#readClockAndVersions(missed.owners),
@@ -260,32 +273,8 @@ export class Reads {
 
   async #readDigests(needs: readonly DigestNeed[]): Promise<void> {
     if (needs.length === 0) return;
-    const owners = arrayLiteral(needs.map((n) => n.ownerId));
-    const keys = arrayLiteral(needs.map((n) => n.digestKey));
-    // An owner without a window opens none; one that is open still counts.
-    void this.#tx.query(
-      `INSERT INTO digests (owner_id, digest_key, opened_at_ms, closes_at_ms, repeats, newest_entry)
-        SELECT o, k, $4::bigint, $4::bigint + w, 0, 0 FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (o, k, w)
-        WHERE w > 0 ORDER BY o, k ON CONFLICT DO NOTHING`,
-      owners,
-      keys,
-      arrayLiteral(needs.map((n) => n.windowMs)),
-      this.nowMs,
-    );
-    const rows = await this.#tx.query(
-      `SELECT d.owner_id, d.digest_key, d.opened_at_ms, d.closes_at_ms, d.repeats, d.newest_entry = 0 AS is_new,
-          ${isMutedOf('d.digest_key', '$3')} AS is_muted
-        FROM unnest($1::text[], $2::text[]) AS u (o, k)
-        JOIN digests AS d ON d.owner_id = u.o AND d.digest_key = u.k
-        WHERE d.owner_id = ANY($1::text[]) AND d.digest_key = ANY($2::text[]) ORDER BY d.owner_id, d.digest_key FOR UPDATE OF d`,
-      owners,
-      keys,
-      this.nowMs,
-    );
-    for (const { ownerId, digestKey } of needs) {
-      const none = { opened_at_ms: this.nowMs, closes_at_ms: this.nowMs, repeats: 0, is_new: true, is_muted: false };
-      this.digests.set(pairKey(ownerId, digestKey), none);
-    }
+    // The exact time counts for none of these rows: what opens a window writes its times.
+    const rows = await lockDigests(this.#tx, needs, this.nowMs || this.#core.clock.nowMs());
     for (const row of rows) this.digests.set(pairKey(text(row, 'owner_id'), text(row, 'digest_key')), row);
   }
 
@@ -296,28 +285,8 @@ export class Reads {
   async #readQueues(missed: ReadonlyMap<string, QueueNeed>): Promise<void> {
     for (const [key, need] of missed) this.#earlier.queues.set(key, need);
     const wanted = [...this.#earlier.queues].filter(([key]) => !this.queues.has(key)).map(([, need]) => need);
-    const owners = arrayLiteral(wanted.map((l) => l.ownerId));
-    const listeners = arrayLiteral(wanted.map((l) => l.listenerId));
-    const lock = async (): Promise<number> => {
-      const rows = await this.#tx.query(
-        `SELECT ${QUEUE_COLUMNS} FROM unnest($1::text[], $2::text[]) AS u (o, i)
-          JOIN listener_queues AS l ON l.owner_id = u.o AND l.listener_id = u.i
-          WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[])
-            AND (SELECT count(*) FROM unnest($1::text[], $2::text[]) AS g (o, i)
-              JOIN listener_queues AS t ON t.owner_id = g.o AND t.listener_id = g.i
-              WHERE t.owner_id = ANY($1::text[]) AND t.listener_id = ANY($2::text[])) = cardinality($1::text[])
-          ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l`,
-        owners,
-        listeners,
-      );
-      for (const row of rows) {
-        const queue = toQueueRow(row);
-        this.queues.set(pairKey(queue.ownerId, queue.listenerId), queue);
-      }
-      return rows.length;
-    };
     const versions = [...this.versions.keys()];
-    const [locked] = await Promise.all([lock(), this.#readVersions(versions)]);
+    const [locked] = await Promise.all([this.#lock(wanted), this.#readVersions(versions)]);
     if (locked === wanted.length) return;
     // A listener without a row yet: one transaction inserts it, and all lock it. Until then none is locked, or those that other
     // transactions insert meanwhile would be locked behind them, out of order.
@@ -325,18 +294,36 @@ export class Reads {
       `INSERT INTO listener_queues (owner_id, listener_id, is_run, waiting, taken)
         SELECT o, i, r, 0, 0 FROM unnest($1::text[], $2::text[], $3::boolean[]) AS u (o, i, r) ORDER BY o, i
         ON CONFLICT DO NOTHING`,
-      owners,
-      listeners,
+      arrayLiteral(wanted.map((l) => l.ownerId)),
+      arrayLiteral(wanted.map((l) => l.listenerId)),
       arrayLiteral(wanted.map((l) => l.isRun)),
     );
-    await Promise.all([lock(), this.#readVersions(versions)]);
+    await Promise.all([this.#lock(wanted), this.#readVersions(versions)]);
   }
 
-  async #readVersions(owners: readonly string[]): Promise<void> {
+  /** Locks digests and queues with the first reads. Versions are read behind the locks, as with queues that come last. */
+  async #lockEarly(expected: Expected, owners: ReadonlySet<string>, clock: Promise<void>): Promise<void> {
+    const wanted = [...expected.queues.values()];
+    if (wanted.length === 0) return;
+    const digests = this.#readDigests([...expected.digests.values()]);
+    const [locked] = await Promise.all([this.#lock(wanted), this.#readVersions([...owners], clock), digests]);
+    this.#isEarly = locked > 0;
+    this.isShort = locked === 0;
+  }
+
+  async #lock(wanted: readonly QueueNeed[]): Promise<number> {
+    const rows = await lockQueues(this.#tx, wanted);
+    for (const queue of rows) this.queues.set(pairKey(queue.ownerId, queue.listenerId), queue);
+    return rows.length;
+  }
+
+  /** Reads versions again. `after`: earlier reads of them, whose answers must not replace these. */
+  async #readVersions(owners: readonly string[], after?: Promise<void>): Promise<void> {
     const rows = await this.#tx.query(
       'SELECT owner_id, version FROM versions WHERE owner_id = ANY($1::text[])',
       arrayLiteral(owners),
     );
+    await after;
     for (const row of rows) this.versions.set(text(row, 'owner_id'), number(row, 'version'));
   }
 }

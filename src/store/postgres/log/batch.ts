@@ -6,7 +6,8 @@
 // memory, from what was read before, and written set by set. Each step is one round trip, for any number of verbs:
 //
 //   1. Needs (batch-needs.ts): each verb declares what it is sure to read.
-//   2. Reads (batch-reads.ts): one statement for each kind of row. Rows are locked. Runs that end are deleted at once, so only
+//   2. Reads (batch-reads.ts): one statement for each kind of row, with the queues that verbs of these kinds have needed before
+//      (expected-needs.ts). Rows are locked. Runs that end are deleted at once, so only
 //      one of two ends with the same lease finds the row.
 //   3. The planner (batch-planner.ts) runs the verbs one after the other. Their LogWriter (log-writer.ts) returns what was read
 //      and what earlier verbs have changed, and collects rows (row-changes.ts) instead of writing them. If something is missing,
@@ -41,7 +42,9 @@ import { OutcomeUnknown, type TransactionConnection, type Tx } from '../connecti
 import type { Core } from '../core.ts';
 import { type EarlierTries, Needs } from './batch-needs.ts';
 import { BatchPlanner } from './batch-planner.ts';
-import { NodeGone, Reads } from './batch-reads.ts';
+import { LockedTooFew, NodeGone, Reads } from './batch-reads.ts';
+import { sendDigests } from './due-rows.ts';
+import { type ExpectableVerb, ExpectedNeeds, Seen } from './expected-needs.ts';
 import { writeLedger } from './ledger.ts';
 
 /** The most verbs that share one commit, so that no verb waits for a huge one. */
@@ -54,7 +57,7 @@ const BESIDE_SMALL_FLOWS = 20;
 /** The most plans of one transaction: each may miss something that follows from what the last one read. */
 const MAX_PLANS = 64;
 
-export interface BatchVerb<T> {
+export interface BatchVerb<T> extends ExpectableVerb {
   /** Declares what the verb is sure to need. */
   readonly needs: (needs: Needs) => void;
   /** Plans the verb. Called once for each new planner; the last call counts. */
@@ -80,6 +83,7 @@ export class Batch {
   readonly #connection: TransactionConnection;
   readonly #core: Core;
   readonly #queue = new FairQueue<QueuedVerb>(BESIDE_SMALL_FLOWS);
+  readonly #expected = new ExpectedNeeds();
   #working: Promise<void> | undefined;
   #closed = false;
 
@@ -137,7 +141,7 @@ export class Batch {
 
   async #commit(batch: readonly QueuedVerb[]): Promise<unknown[]> {
     const core = this.#core;
-    const earlier: EarlierTries = { queues: new Map(), lostDecisions: new Set() };
+    const earlier: EarlierTries = { queues: new Map(), lostDecisions: new Set(), lockedTooFew: false };
     let planner: BatchPlanner | undefined;
     core.routes.trim();
     try {
@@ -145,7 +149,7 @@ export class Batch {
         try {
           const values = await this.#connection.transact(async (tx) => {
             planner?.undo();
-            const planned = await plan(core, batch, new Reads(core, tx, earlier));
+            const planned = await plan(batch, { core, reads: new Reads(core, tx, earlier), expected: this.#expected });
             planner = planned.planner;
             planner.changes.sendFirst(tx);
             await grantRows(planner, tx);
@@ -156,6 +160,7 @@ export class Batch {
           return values;
         } catch (error) {
           if (error instanceof NodeGone) await core.node.register();
+          else if (error instanceof LockedTooFew) earlier.lockedTooFew = true;
           else if (error instanceof DecisionsLost) for (const key of error.keys) earlier.lostDecisions.add(key);
           else throw error;
         }
@@ -178,20 +183,38 @@ class DecisionsLost extends Error {
   }
 }
 
+interface Planning {
+  readonly core: Core;
+  readonly reads: Reads;
+  readonly expected: ExpectedNeeds;
+}
+
 async function plan(
-  core: Core,
   batch: readonly QueuedVerb[],
-  reads: Reads,
+  { core, reads, expected }: Planning,
 ): Promise<{ planner: BatchPlanner; values: unknown[] }> {
   const needs = new Needs();
   for (const { verb } of batch) verb.needs(needs);
-  await reads.first(needs);
+  const verbs = batch.map(({ verb }) => verb);
+  await reads.first(needs, expected.of(verbs));
+  // One of the queues is gone, or not there yet.
+  if (reads.isShort) expected.forget(verbs);
   for (let n = 0; n < MAX_PLANS; n++) {
     if (!reads.missed.isEmpty) await reads.more();
     const planner = new BatchPlanner(core, reads);
     try {
-      const values = batch.map(({ verb }) => verb.plan(planner));
-      if (planner.isWhole) return { planner, values };
+      const seen: Seen[] = [];
+      const values = verbs.map((verb) => {
+        planner.seen = new Seen();
+        seen.push(planner.seen);
+        return verb.plan(planner);
+      });
+      if (planner.isWhole) {
+        verbs.forEach((verb, i) => {
+          expected.note(verb, seen[i] as Seen);
+        });
+        return { planner, values };
+      }
     } catch (error) {
       planner.undo();
       throw error;
@@ -204,7 +227,7 @@ async function plan(
 async function write(planner: BatchPlanner, tx: Tx): Promise<void> {
   planner.changes.send(tx, planner.nowMs);
   planner.sendMemory(tx);
-  planner.sendDigests(tx);
+  sendDigests(tx, planner.digests.values());
   const replays = runSteps(tx, writeReplays(planner.replaysMade));
   const fallbacks = runSteps(tx, writeFallbacks(planner.fallbacks));
   planner.sendQueues(tx);

@@ -12,6 +12,7 @@ import { toHealth } from '../../rows/webhook-rows.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import { NEVER, settled, storedStartTimes, toStartTimes, withMore } from '../runs/start-times.ts';
+import type { QueueNeed } from './batch-needs.ts';
 
 export interface QueueRow {
   readonly ownerId: string;
@@ -59,6 +60,22 @@ export function toQueueRow(row: Row): QueueRow {
     readyAtMs: numberIfRead(row, 'ready_at_ms') ?? 0,
     starts: toStartTimes(row.starts === undefined ? null : textOrNull(row, 'starts')),
   };
+}
+
+/** Locks these queues, in the order of their keys, if all of them have rows; else none. */
+export async function lockQueues(tx: Tx, wanted: readonly Omit<QueueNeed, 'isRun'>[]): Promise<QueueRow[]> {
+  const rows = await tx.query(
+    `SELECT ${QUEUE_COLUMNS} FROM unnest($1::text[], $2::text[]) AS u (o, i)
+      JOIN listener_queues AS l ON l.owner_id = u.o AND l.listener_id = u.i
+      WHERE l.owner_id = ANY($1::text[]) AND l.listener_id = ANY($2::text[])
+        AND (SELECT count(*) FROM unnest($1::text[], $2::text[]) AS g (o, i)
+          JOIN listener_queues AS t ON t.owner_id = g.o AND t.listener_id = g.i
+          WHERE t.owner_id = ANY($1::text[]) AND t.listener_id = ANY($2::text[])) = cardinality($1::text[])
+      ORDER BY l.owner_id, l.listener_id FOR UPDATE OF l`,
+    arrayLiteral(wanted.map((l) => l.ownerId)),
+    arrayLiteral(wanted.map((l) => l.listenerId)),
+  );
+  return rows.map(toQueueRow);
 }
 
 /** The queue of a listener with the changes of its transaction. */

@@ -38,7 +38,8 @@ import { asKept } from '../../seal/sealed-requests.ts';
 import type { NotifyChannel } from '../connection/notify.ts';
 import { PlannedLeasedRun } from '../runs/leased-run.ts';
 import { leaseKey, pairKey, tickKey } from './batch-needs.ts';
-import type { BatchPlanner, PlannedDigest } from './batch-planner.ts';
+import type { BatchPlanner } from './batch-planner.ts';
+import type { PlannedDigest } from './due-rows.ts';
 import { PlannedDeliveryQueue, PlannedRunQueue } from './planned-queues.ts';
 
 /** Added to a run's timeout for the start of a process, the node's own queue, and a slow database. */

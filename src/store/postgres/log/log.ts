@@ -1,7 +1,9 @@
 // The writing verbs of the log, each with what it needs before it is planned. See batch.ts.
 
+import { groupsKeyOf } from '../../../domain/delivery/digest.ts';
+import type { NewEmission } from '../../../domain/emission.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
-import { bytesOfEnd } from '../../../domain/run/run-end.ts';
+import { bytesOfEnd, type RunEnd } from '../../../domain/run/run-end.ts';
 import type { LogStore, RunStore, TimeStore } from '../../contract/store.ts';
 import { append } from '../../log/append.ts';
 import { closeDigests } from '../../log/digests.ts';
@@ -28,6 +30,7 @@ export function logVerbs(core: LogCore): LogVerbs {
     append: (emission, admission, options) =>
       batch.write(
         {
+          kind: options?.idempotency || options?.unlessReplayed ? null : `${emission.emitterId} ${emission.name}`,
           needs: (needs) => {
             const idempotency = options?.idempotency;
             needs.owners.add(emission.ownerId);
@@ -43,6 +46,8 @@ export function logVerbs(core: LogCore): LogVerbs {
     finishRun: (end, admission) =>
       batch.write(
         {
+          kind: kindOfEnd(end),
+          digests: end.emissions.flatMap(digestsOf),
           needs: (needs) => {
             const { lease, memory } = end;
             if (end.state === 'queued' || end.state === 'waiting') needs.returnRun(lease);
@@ -125,6 +130,19 @@ export function logVerbs(core: LogCore): LogVerbs {
         step.operationId,
       ),
   };
+}
+
+/** Ends that emit much are not told apart by what they emit: they may need any queue. */
+const NAMES_OF_KIND = 3;
+
+function kindOfEnd({ runnableId, state, memory, emissions }: RunEnd): string | null {
+  if (memory || emissions.length > NAMES_OF_KIND) return null;
+  return [runnableId, state, ...emissions.map(({ name }) => name)].join(' ');
+}
+
+function digestsOf({ ownerId, digestKey }: NewEmission): { ownerId: string; digestKey: string }[] {
+  if (digestKey === null) return [];
+  return [digestKey, groupsKeyOf(digestKey)].map((key) => ({ ownerId, digestKey: key }));
 }
 
 /** Queues runs again that were leased by a transaction whose outcome was unknown; expired leases are skipped. */
