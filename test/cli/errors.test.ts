@@ -135,6 +135,11 @@ test('groups of errors are listed, muted and opened again', async () => {
   assert.equal((await shell.json('errors', 'list', '--group', group.id)).length, 2);
   const muted = await shell.json('errors', 'groups', 'mute', group.id, '--errors', '5', '--note', 'known');
   assert.deepEqual([muted.state, muted.muted_errors_left, muted.note], ['muted', 5, 'known']);
+  const endless = await shell.run(['errors', 'groups', 'mute', group.id, '--url', errand.client.url]);
+  assert.deepEqual([endless.code, endless.stderr.includes('muted_')], [2, false]);
+  assert.match(endless.stderr, /--until, --errors or --next-deployment/);
+  const later = await shell.json('errors', 'groups', 'mute', group.id, '--next-deployment');
+  assert.equal(later.muted_until_next_deployment, true);
   assert.equal((await shell.json('errors', 'groups', 'reopen', group.id.slice(0, 9))).state, 'open');
   assert.equal((await shell.json('errors', 'groups', 'resolve', group.id)).state, 'resolved');
   assert.equal((await shell.json('errors', 'groups', 'show', group.id)).id, group.id);

@@ -5,6 +5,7 @@ import type { ErrorGroup, UpdateErrorGroupInput } from '../../client/client.ts';
 import { GROUP_SORTS, GROUP_STATES } from '../../domain/errors/group.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { withExamples } from '../shell/examples.ts';
+import { CliError, EXIT } from '../shell/exit.ts';
 import { findEmitter, findId } from '../shell/find.ts';
 import { type Column, printFields, printJson, printTable, stateStyle } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
@@ -29,6 +30,15 @@ interface ListOptions extends ServerOptions {
   readonly sort?: 'last_seen' | 'count';
   readonly limit: number;
 }
+
+interface MuteOptions extends ServerOptions {
+  readonly until?: string;
+  readonly errors?: number;
+  readonly nextDeployment?: true;
+  readonly note?: string;
+}
+
+const NO_END = 'a mute ends some time: give --until, --errors or --next-deployment';
 
 export function addGroups(errors: Command, connect: Connect): void {
   const groups = errors.command('groups').description('errors that have the same cause, counted');
@@ -93,14 +103,19 @@ function addChanges(groups: Command, connect: Connect): void {
   const mute = serverCommand(groups, 'mute <id>', 'mute a group: its errors are still listed, but send no notices')
     .option('--until <time>', 'until this time: 2h, 7d from now, or 2027-01-31T12:00:00Z', futureValue)
     .option('--errors <n>', 'until this many more errors have occurred', countValue(1, LIMITS.maxMuteErrors))
+    .option('--next-deployment', 'until a later deployment has an error of it')
     .option('--note <text>', 'note that is kept with the group');
   withExamples(mute, 'errand errors groups mute eg_0Vj3aBc9dEfGhIjK --errors 100 --note "the shop is closed"');
-  mute.action(
-    (
-      id: string,
-      { until, errors, note, ...options }: ServerOptions & { until?: string; errors?: number; note?: string },
-    ) => change(id, options, { state: 'muted', muted_until: until, muted_errors: errors, note }),
-  );
+  mute.action((id: string, { until, errors, nextDeployment, note, ...options }: MuteOptions) => {
+    if (until === undefined && errors === undefined && !nextDeployment) throw new CliError(NO_END, EXIT.usage);
+    return change(id, options, {
+      state: 'muted',
+      muted_until: until,
+      muted_errors: errors,
+      muted_until_next_deployment: nextDeployment,
+      note,
+    });
+  });
   serverCommand(groups, 'reopen <id>', 'open a resolved or muted group again').action(
     (id: string, options: ServerOptions) => change(id, options, { state: 'open' }),
   );

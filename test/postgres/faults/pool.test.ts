@@ -114,3 +114,25 @@ test('reads that wait when the store closes are refused', async (t) => {
   equal((await first).length, 1);
   await Promise.all([second, closed]);
 });
+
+test('tables that a newer process changes are read and written on', async () => {
+  const { url, drop } = await newDatabase();
+  const newer = postgres(url, { max: 1, fetch_types: false, onnotice: () => undefined });
+  const pool = new Pool({ url, name: NAME, connections: 3 });
+  try {
+    for (const table of ['one', 'two']) await newer.unsafe(`CREATE TABLE ${table} (n int)`);
+    const readAll = () => Promise.all([1, 2, 3].map(() => pool.all('SELECT * FROM one')));
+    const write = () => pool.write('INSERT INTO two VALUES ($1) RETURNING *', 1);
+    // Each connection has prepared the statements then.
+    await Promise.all([readAll(), write(), write(), write()]);
+    await newer.unsafe('ALTER TABLE one ADD COLUMN more int; ALTER TABLE two ADD COLUMN more int');
+    deepEqual(await readAll(), [[], [], []]);
+    await newer.unsafe('ALTER TABLE two ADD COLUMN still int');
+    deepEqual(await Promise.all([write(), write(), write()]), Array(3).fill([{ n: 1, more: null, still: null }]));
+    equal((await pool.get('SELECT count(*)::int AS n FROM two'))?.n, 6, 'none was written twice');
+  } finally {
+    await pool.close();
+    await newer.end({ timeout: 1 });
+    await drop();
+  }
+});

@@ -9,7 +9,7 @@ import pg from 'pg';
 import { StoreUnavailable } from '../../contract/store.ts';
 import { ANSWER_TIMEOUT_MS, type ConnectionOptions, clientConfig, queryOf, sessionOf, withCode } from './connection.ts';
 import { Hosts } from './hosts.ts';
-import { isConnectionError, isReadOnly, storageError } from './storage-error.ts';
+import { isConnectionError, isReadOnly, isStalePlan, storageError } from './storage-error.ts';
 import type { Row, Value } from './values.ts';
 
 const CONNECT_TIMEOUT_MS = 8000;
@@ -17,6 +17,8 @@ const CONNECT_TIMEOUT_MS = 8000;
 const BUSY_TIMEOUT_MS = ANSWER_TIMEOUT_MS;
 /** A read is tried again when it failed so soon that its caller has not waited for long. */
 const AGAIN_WITHIN_MS = 4000;
+/** A migration changes several tables, one after the other. */
+const FRESH_TRIES = 5;
 const CLOSE_TIMEOUT_MS = 1000;
 
 export interface PoolOptions extends ConnectionOptions {
@@ -37,7 +39,7 @@ export class Pool {
     this.#hosts = new Hosts(options);
   }
 
-  /** Reads; tries again after a broken connection. */
+  /** Reads; tries again after a broken connection, or with a stale plan. */
   async all(sql: string, ...values: Value[]): Promise<Row[]> {
     return this.#inTurn(() => again(() => this.#send(sql, values, true)));
   }
@@ -54,9 +56,9 @@ export class Pool {
     return this.#inTurn(() => again(() => this.#send(sql, values, false)));
   }
 
-  /** Writes by one statement, tried once. */
+  /** Writes by one statement, once: tried again only when its plan was stale, since it has done nothing then. */
   write(sql: string, ...values: Value[]): Promise<Row[]> {
-    return this.#inTurn(() => this.#send(sql, values, true));
+    return this.#inTurn(() => freshly(() => this.#send(sql, values, true)));
   }
 
   async close(): Promise<void> {
@@ -103,7 +105,8 @@ export class Pool {
       return (await pool.query<Row>(queryOf(sql, values, isPrepared))).rows;
     } catch (thrown) {
       const error = withCode(thrown);
-      if (isConnectionError(error) || isReadOnly(error)) this.#leave(connections);
+      // With stale plans, new connections: else each statement would meet a stale one on each of them.
+      if (isConnectionError(error) || isReadOnly(error) || isStalePlan(error)) this.#leave(connections);
       throw storageError(error);
     }
   }
@@ -137,9 +140,20 @@ export class Pool {
 async function again<T>(read: () => Promise<T>): Promise<T> {
   const until = performance.now() + AGAIN_WITHIN_MS;
   try {
-    return await read();
+    return await freshly(read);
   } catch (error) {
     if (!isConnectionError((error as Error).cause) || performance.now() > until) throw error;
-    return read();
+    return freshly(read);
+  }
+}
+
+/** Sends a statement again when a newer process has changed a table since it was prepared: over new connections. */
+async function freshly<T>(send: () => Promise<T>): Promise<T> {
+  for (let n = 1; ; n++) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!isStalePlan(error) || n === FRESH_TRIES) throw error;
+    }
   }
 }
