@@ -286,11 +286,13 @@ test('a large store is checked in seconds', async () => {
   const path = join(folder.path, 'errand.db');
   await fillStore(path, new TestClock());
   multiply(path, 100_000);
-  const before = performance.now();
+  const before = process.cpuUsage();
   const { findings, figures } = await checkSqlite(path);
   deepEqual(findings, []);
   ok((defined(figures).kept.emissions as number) > 100_000);
-  ok(performance.now() - before < 20_000);
+  // Of the processor: what others take of it is not the check's.
+  const { user, system } = process.cpuUsage(before);
+  ok(user + system < 20_000_000);
 });
 
 test('without a store there is nothing to check', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { test } from 'node:test';
-import { deploymentOf, faultOf, foldersOf, kit, requestOf, returned, signal, until } from '../kit.ts';
+import { deploymentOf, faultOf, foldersOf, kit, manualTimers, requestOf, returned, signal, until } from '../kit.ts';
 
 const PID = 'export default () => process.pid';
 const HANG = 'export default async ({ $ }) => { await $.respond({ immediate: true }); await new Promise(() => {}) }';
@@ -166,7 +166,7 @@ test('idle processes end with their folders', async (t) => {
   assert.deepEqual(foldersOf(tmpDir), []);
 });
 
-test('a process that could not load its code gives up its place', { timeout: 10_000 }, async (t) => {
+test('a process that could not load its code gives up its place', { timeout: 60_000 }, async (t) => {
   const { run, runner } = kit(t, { brokenMs: 20 });
   assert.equal(faultOf(await run('throw new Error("not today"); export default () => 1')).code, 'StartFailed');
   await until(() => runner.stats().processes === 0);
@@ -191,6 +191,7 @@ test('a retired deployment ends after its last run', async (t) => {
 });
 
 test('stopping waits, then hands back the rest', async (t) => {
+  const timers = manualTimers(t);
   const { runner, run, tmpDir } = kit(t);
   const [quickly, endlessly] = [signal(), signal()];
   const code = `export default async ({ $ }) => {
@@ -200,8 +201,9 @@ test('stopping waits, then hands back the rest', async (t) => {
   const quick = run(code, { onAnswer: quickly.onAnswer });
   const endless = run(HANG, { onAnswer: endlessly.onAnswer });
   await Promise.all([quickly.came, endlessly.came]);
-  await Promise.all([runner.stop(300), runner.stop(300)]);
+  const stopped = Promise.all([runner.stop(300), runner.stop(300)]);
   assert.equal(returned(await quick), 'done');
+  await timers.passUntil(stopped);
   assert.deepEqual((await endless).end, { kind: 'returned' });
   assert.deepEqual((await run(PID)).end, { kind: 'returned' });
   const left = existsSync(tmpDir) ? readdirSync(tmpDir) : [];

@@ -153,7 +153,8 @@ test('a source that harms others is set apart', async (t) => {
   // Time enough for the loop to have begun.
   assert.equal(faultOf(await run(a, {}, { timeoutMs: 1000 })).code, 'Timeout');
   const [pid] = bodies(await run(b));
-  const hanging = run(a, {}, { timeoutMs: 400 });
+  // Long enough for its own process to be seen.
+  const hanging = run(a, {}, { timeoutMs: 2000 });
   await until(() => runner.stats().processes === 2);
   assert.deepEqual(bodies(await run(b)), [pid]);
   assert.equal(faultOf(await hanging).code, 'Timeout');
