@@ -192,7 +192,7 @@ async function readProps(text: string): Promise<object> {
     // reported below
   }
   throw new CliError(
-    '--props is no JSON object; it is like {"url": "https://…"}, or @ and a file that has it',
+    '--props is not a JSON object; write it like {"url": "https://…"}, or @ and the name of a JSON file',
     EXIT.usage,
   );
 }

@@ -77,7 +77,7 @@ test('an error is replayed, also with another event', async () => {
   await writeFile(file, '{');
   const broken = await shell.run(['errors', 'replay', record.id, '--event', file, '--url', errand.client.url]);
   assert.equal(broken.code, 2);
-  assert.match(broken.stderr, /event\.json is no JSON/);
+  assert.match(broken.stderr, /event\.json is not valid JSON/);
 });
 
 test('several errors are replayed once that is wanted', async () => {

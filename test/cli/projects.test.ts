@@ -57,7 +57,7 @@ test('a project is made beside a manifest, which keeps what it has', async () =>
   await writeFile(join(other.home, 'package.json'), '{');
   const broken = await other.run(['init', '.']);
   assert.deepEqual([broken.code, broken.stdout], [1, '']);
-  assert.match(broken.stderr, /package\.json is no JSON object: nothing was written/);
+  assert.match(broken.stderr, /package\.json is not a JSON object: nothing was written/);
 });
 
 test('code is tested with the fixture of an error', async () => {

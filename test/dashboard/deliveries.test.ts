@@ -89,7 +89,7 @@ test('a new secret is shown once, and a webhook is paused', { skip }, async () =
     await visit.open(`/webhooks/${webhook.id}`);
     await page.getByRole('button', { name: 'New secret' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('The old secret signs for one more day.').waitFor();
+    await dialog.getByText('Requests are also signed with the old secret for one more day.').waitFor();
     const secret = (await dialog.locator('.command code').textContent()) ?? '';
     assert.match(secret, /^whsec_/);
     assert.notEqual(secret, webhook.secret);

@@ -156,7 +156,7 @@ test('an error shows its event as it came, and replays another', { skip }, async
     const field = page.getByRole('textbox', { name: 'Original event' });
     const text = await field.inputValue();
     await field.fill(text.replace('"bad": true', '"bad": fals'));
-    await page.getByText('This is no JSON:').waitFor();
+    await page.getByText('This is not valid JSON:').waitFor();
     assert.ok(await page.getByRole('button', { name: 'Replay with this event' }).isDisabled());
     await field.fill(text.replace('"bad": true', '"bad": false'));
     await page.getByText('2 lines changed').waitFor();

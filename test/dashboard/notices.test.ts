@@ -106,7 +106,7 @@ test('a channel is made, tested, told of all errors, and deleted', { skip }, asy
     await dialog.getByRole('button', { name: 'New channel' }).click();
     await page.getByText('<b>Board</b>').first().waitFor();
     const [channel] = (await errand.client.get('/v1/channels')).data;
-    await page.getByText('told of all errors').waitFor();
+    await page.getByText('notified of all errors').waitFor();
     assert.deepEqual((await errand.client.get('/v1/users/me')).data.channels, [channel.id]);
     await page.getByRole('button', { name: 'Send a test' }).click();
     await page

@@ -79,7 +79,7 @@ test('a key is made, shown once, and revoked', { skip }, async () => {
     await dialog.getByLabel('Days until it expires').fill('2');
     await visit.inspect('a new key');
     await dialog.getByRole('button', { name: 'New key' }).click();
-    await page.getByText('It is shown here once, and never again.').waitFor();
+    await page.getByText('It is shown only once.').waitFor();
     const key = (await page.getByRole('dialog').locator('.command code').textContent()) ?? '';
     const made = createClient(errand.url, key);
     const session = (await made.get('/v1/session')).data;

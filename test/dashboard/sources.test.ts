@@ -149,11 +149,11 @@ test('subscriptions are drawn, listed, made and deleted', { skip }, async () => 
         ['p_*', webhook.id, '*'],
       ].sort(),
     );
-    const list = page.getByRole('region', { name: 'In words' });
-    await list.getByText('hears the errors of').waitFor();
-    await visit.inspectAll('/subscriptions', 'hears the errors of');
+    const list = page.getByRole('region', { name: 'List', exact: true });
+    await list.getByText('gets errors of').waitFor();
+    await visit.inspectAll('/subscriptions', 'gets errors of');
     // Each node is a link, and says who it is.
-    const graph = page.getByRole('region', { name: 'Who hears whom' });
+    const graph = page.getByRole('region', { name: 'Graph', exact: true });
     await until('all nodes have their names', async () => {
       const names = await graph.getByRole('link').allTextContents();
       return names.sort().join() === 'Orders,Stock <i>,To the shop';

@@ -63,7 +63,7 @@ test('settings of a workflow are read and changed', { skip }, async () => {
     await dialog.getByLabel('Seconds that a run may take').fill('12.5');
     await dialog.getByLabel('Runs at the same time').fill('3');
     await dialog.getByLabel('Runs that may begin').fill('10');
-    await dialog.getByLabel('Within so many seconds').fill('60');
+    await dialog.getByLabel('Within this many seconds').fill('60');
     await dialog.getByLabel('Attempts, the first one included').fill('4');
     await dialog.getByLabel('Minutes after which silence').fill('90');
     await visit.inspect('changing settings');

@@ -280,7 +280,7 @@ test('a workflow runs with an event that was typed', { skip }, async () => {
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     const field = page.getByRole('dialog').getByRole('textbox', { name: 'Event' });
     await field.fill('{"body":{"lines":[1]');
-    await page.getByText('This is no JSON:').waitFor();
+    await page.getByText('This is not valid JSON:').waitFor();
     await field.fill('{"body":{"lines":[1]},"big":12345678901234567890}');
     await page.getByRole('dialog').getByRole('button', { name: 'Run' }).click();
     await page.waitForURL('**/runs/r_*');

@@ -229,7 +229,7 @@ export async function readJson(file: string): Promise<unknown> {
   try {
     return JSON.parse(json);
   } catch (error) {
-    throw new CliError(`${file} is no JSON: ${(error as Error).message}`, EXIT.usage);
+    throw new CliError(`${file} is not valid JSON: ${(error as Error).message}`, EXIT.usage);
   }
 }
 

@@ -155,7 +155,7 @@ export async function eventOf({
   try {
     return text === undefined ? {} : JSON.parse(text);
   } catch (error) {
-    throw new CliError(`--data is no JSON: ${(error as Error).message}`, EXIT.usage);
+    throw new CliError(`--data is not valid JSON: ${(error as Error).message}`, EXIT.usage);
   }
 }
 

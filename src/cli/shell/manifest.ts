@@ -22,7 +22,7 @@ export function completed(existing: string, ours: string, file: string): { text:
   };
   const { name: _, private: __, ...wanted } = JSON.parse(ours) as Manifest;
   const parsed = parsedManifest(existing);
-  if (parsed === null) throw new CliError(`${file} is no JSON object: nothing was written`);
+  if (parsed === null) throw new CliError(`${file} is not a JSON object: nothing was written`);
   return { text: `${JSON.stringify(fill(parsed, wanted, ''), null, 2)}\n`, added };
 }
 

@@ -54,7 +54,7 @@ function slack(notice: Notice): object {
       ...(notice.message === '' ? [] : [section(slackCode(notice.message))]),
       { type: 'section', fields },
       ...(notice.event === '' ? [] : [section(`The event begins:\n${slackCode(notice.event)}`)]),
-      ...(notice.link === '' ? [] : [section(`<${notice.link}|The errors>`)]),
+      ...(notice.link === '' ? [] : [section(`<${notice.link}|Show the errors>`)]),
     ],
   };
 }
@@ -126,7 +126,7 @@ function teams(notice: Notice): object {
           ],
           ...(notice.link === ''
             ? {}
-            : { actions: [{ type: 'Action.OpenUrl', title: 'The errors', url: notice.link }] }),
+            : { actions: [{ type: 'Action.OpenUrl', title: 'Show the errors', url: notice.link }] }),
         },
       },
     ],
@@ -143,7 +143,7 @@ function pagerDuty(notice: Notice, routingKey: string): object {
     ...base,
     event_action: 'trigger',
     client: 'Errand',
-    ...(notice.link === '' ? {} : { client_url: notice.link, links: [{ href: notice.link, text: 'The errors' }] }),
+    ...(notice.link === '' ? {} : { client_url: notice.link, links: [{ href: notice.link, text: 'Show the errors' }] }),
     payload: {
       summary: shortened(titleOf(notice), 1024),
       source: shortened(notice.name, 255),

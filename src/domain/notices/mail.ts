@@ -50,10 +50,10 @@ export function subjectAtStart(start: Uint8Array): string | null {
 /** Returns the links of a mail. Each asks for a confirmation: a program that scans the mail follows its links. */
 function linksOf({ kind, link, emitter_id }: Notice): readonly (readonly [name: string, link: string])[] {
   if (link === '') return [];
-  const shown = ['The errors', link] as const;
+  const shown = ['Show the errors', link] as const;
   if (kind === 'test' || kind === 'recovered') return [shown];
-  const mute = ['Mute them for a day', `${link}/mute`] as const;
-  return hasReplay(emitter_id) ? [shown, ['Replay the newest', `${link}/replay`], mute] : [shown, mute];
+  const mute = ['Mute these errors for a day', `${link}/mute`] as const;
+  return hasReplay(emitter_id) ? [shown, ['Replay the newest error', `${link}/replay`], mute] : [shown, mute];
 }
 
 function textOf(notice: Notice, title: string): string {

@@ -169,7 +169,7 @@ export function titleOf(notice: Notice): string {
     return oneLine(`${name} recovered${replayed === '' ? '' : ` (${replayed} replayed)`}: ${code} ${first}`);
   }
   if (kind === 'summary') {
-    return oneLine(`${name}: ${notice.groups} more kinds of errors, the newest ${code} ${first}`);
+    return oneLine(`${name}: ${notice.groups} more groups of errors, the newest ${code} ${first}`);
   }
   if (kind === 'digest') return oneLine(`${name}: ${more} more ${code} ${first}`);
   return oneLine(`${name} failed${reopened === null ? '' : ' again'}: ${code} ${first}`);
@@ -191,7 +191,7 @@ export function factsOf(notice: Notice): readonly (readonly [name: string, value
     ['Code', notice.code],
     ['Step', step],
     ['Line', line],
-    ['Kinds', kind === 'summary' ? String(notice.groups) : ''],
+    ['Groups', kind === 'summary' ? String(notice.groups) : ''],
     ['Errors', often],
     ['First seen', first_seen],
     ['Last seen', last_seen],

@@ -77,7 +77,7 @@ test('props are given with a source, and stay', async () => {
   await post({ endpoint_url: made.endpoint }, {});
   assert.equal((await emissions(errand, made.source_id, 1))[0].event, 8);
   for (const props of ['7', '{', '@nowhere.json', '[]']) {
-    assert.match((await deploy(errand, file, '--props', props)).stderr, /--props is no JSON object/);
+    assert.match((await deploy(errand, file, '--props', props)).stderr, /--props is not a JSON object/);
   }
   assert.match((await deploy(errand, folder.path, '--props', '{}')).stderr, /--props is for one file/);
 });
