@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { startErrand } from '../support/errand.ts';
 import { freePort } from '../support/port.ts';
 import { shareErrand } from '../support/shared-errand.ts';
+import { createSource, ECHO_SOURCE } from '../support/sources/sources.ts';
 import { until } from '../support/wait.ts';
 import { skip, visiting } from './browser.ts';
 
@@ -56,6 +57,8 @@ test('a list without an end stands below the facts on a phone', { skip }, async 
   await errand.errors(workflow.id, 1);
   const [group] = (await errand.client.get('/v1/error_groups')).data;
   const webhook = await errand.client.post('/v1/webhooks', { url: 'http://127.0.0.1:9/', name: 'Shop' });
+  const source = await createSource(errand, ECHO_SOURCE);
+  await errand.subscribe(source.id, workflow.id);
   await visiting(errand, async (visit) => {
     const { page } = visit;
     await page.setViewportSize(PHONE);
@@ -64,6 +67,8 @@ test('a list without an end stands below the facts on a phone', { skip }, async 
       [`/errors/${group.id}`, 'Who was told', 'Errors of this group'],
       [`/workflows/${workflow.id}`, 'Triggers', 'Runs'],
       [`/webhooks/${webhook.id}`, 'Listens to', 'Deliveries'],
+      [`/sources/${source.id}`, 'Address', 'Emissions'],
+      [`/sources/${source.id}`, 'Heard by', 'Runs'],
     ] as const) {
       await visit.open(path);
       const [above, below] = [fact, list].map((name) => page.getByRole('heading', { name, exact: true }));
@@ -78,6 +83,34 @@ test('a list without an end stands below the facts on a phone', { skip }, async 
       const tab = await page.getByRole('navigation', { name: 'Settings' }).getByText('Heartbeats').boundingBox();
       return tab && tab.x >= 0 && tab.x + tab.width <= PHONE.width;
     });
+  });
+});
+
+test('a dialog of a menu gives the focus to the button of the menu', { skip }, async () => {
+  await using errand = await newErrand();
+  await errand.client.post('/v1/channels', { kind: 'mail', name: 'Duty', config: { to: 'duty@example.com' } });
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/notices');
+    const opener = page.getByRole('button', { name: 'More for Duty' });
+    for (const [item, by] of [
+      ['Change', 'Enter'],
+      ['Delete', 'click'],
+    ] as const) {
+      await opener.click();
+      const choice = page.getByRole('menuitem', { name: item });
+      if (by === 'click') await choice.click();
+      else await choice.press('Enter');
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).waitFor();
+      await page.waitForFunction(`document.querySelector('[role=dialog]').contains(document.activeElement)`);
+      await page.getByRole('menuitem').first().waitFor({ state: 'detached' });
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await until(`${item}: the focus is back`, () =>
+        page.evaluate(`document.activeElement.getAttribute('aria-label') === 'More for Duty'`),
+      );
+    }
   });
 });
 

@@ -1,11 +1,18 @@
 import { Button, PasswordInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { ApiError } from '../api/http.ts';
 import { sessionQuery, signIn } from '../api/session.ts';
 import { T } from '../english.ts';
 import icon from '../icon.svg';
 import { Command } from '../parts/copy.tsx';
 import { queryClient } from './client.ts';
+
+/** Says what to do instead when the key is good, but not for this. */
+function faultText(error: unknown): string {
+  const said = error instanceof Error ? error.message : String(error);
+  return error instanceof ApiError && error.status === 403 ? `${T.session.needsRead} ${said}.` : said;
+}
 
 export function SignIn() {
   const { next = '/' } = useSearch({ from: '/sign-in' });
@@ -27,7 +34,7 @@ export function SignIn() {
       if (/^\/docs\b/.test(next)) window.location.replace(next);
       else await navigate({ to: next, replace: true });
     } catch (error) {
-      setFault(error instanceof Error ? error.message : String(error));
+      setFault(faultText(error));
     } finally {
       setBusy(false);
     }

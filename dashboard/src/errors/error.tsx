@@ -10,6 +10,7 @@ import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
 import { TONES } from '../operations/progress.tsx';
 import { ErrorLink } from '../operations/results.tsx';
+import { useMay } from '../parts/act.ts';
 import { CopyButton } from '../parts/copy.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
@@ -26,7 +27,7 @@ export function ErrorPage() {
   const group = useQuery(groupQuery(groupId));
   const emitterId = group.data?.emitter_id ?? '';
   const record = useQuery({ ...errorQuery(emitterId, errorId), enabled: emitterId !== '' });
-  const failed = [group, record].find(({ isError }) => isError);
+  const failed = [group, record].find(({ isError, data }) => isError && data === undefined);
   if (failed?.error) return <Failed error={failed.error} again={() => void failed.refetch()} />;
   if (!record.data) return <Loading />;
   return <Whole key={errorId} record={record.data} groupId={groupId} emitterId={emitterId} />;
@@ -45,7 +46,8 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
   const event = fixture ? eventTextOf(fixture) : null;
   const fault = record.event?.error;
   const context: Readonly<Record<string, unknown>> = { ...record.event?.original_context };
-  const canReplay = event !== null && !event.isBinary && /^(p|dc)_/.test(emitterId);
+  const mayWrite = useMay('write');
+  const canReplay = mayWrite && event !== null && !event.isBinary && /^(p|dc)_/.test(emitterId);
   useKeys({ r: () => canReplay && setReplaying(true) });
   if (!fault) return null;
   const deploymentId = typeof context.deployment_id === 'string' ? context.deployment_id : null;

@@ -7,6 +7,7 @@ import { ApiError } from '../api/http.ts';
 import { useNames } from '../api/names.ts';
 import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
+import { useMay } from '../parts/act.ts';
 import { HourChart } from '../parts/hours.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Listed } from '../parts/listed.tsx';
@@ -38,6 +39,7 @@ export function GroupPage() {
 
 function Whole({ group }: { group: ErrorGroupWhole }) {
   const acts = useGroupActs();
+  const mayWrite = useMay('write');
   const navigate = useNavigate();
   const names = useNames();
   const { fingerprint, state } = group;
@@ -61,7 +63,7 @@ function Whole({ group }: { group: ErrorGroupWhole }) {
             <bdi>{message || T.errors.noMessage}</bdi>
           </p>
         </div>
-        <Buttons group={group} acts={acts} />
+        {mayWrite && <Buttons group={group} acts={acts} />}
       </div>
       <div className="columns">
         <div className="stack-16">

@@ -2,11 +2,13 @@ import { Button } from '@mantine/core';
 import { useState } from 'react';
 import type { ErrorGroupWhole } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
+import { useMay } from '../parts/act.ts';
 import { useGroupActs } from './acts.ts';
 
 /** What a person wrote about the group. It is kept with the group, whatever state that has. */
 export function Note({ group }: { group: ErrorGroupWhole }) {
   const acts = useGroupActs();
+  const mayWrite = useMay('write');
   const [text, setText] = useState(group.note ?? '');
   const isChanged = text !== (group.note ?? '');
   return (
@@ -26,9 +28,10 @@ export function Note({ group }: { group: ErrorGroupWhole }) {
       <textarea
         className="note"
         aria-labelledby="note"
-        placeholder={T.group.notePlaceholder}
+        placeholder={mayWrite ? T.group.notePlaceholder : T.group.noNote}
         value={text}
         rows={3}
+        readOnly={!mayWrite}
         onChange={(event) => setText(event.currentTarget.value)}
       />
     </section>

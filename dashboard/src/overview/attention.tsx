@@ -34,7 +34,7 @@ export function Attention() {
       <div className="card-head">
         <h2>{T.overview.attention}</h2>
         <span className="grow" />
-        <Link to="/errors">{T.overview.openGroups(data?.pages[0]?.page_info.total_count ?? 0)}</Link>
+        {data && <Link to="/errors">{T.overview.openGroups(data.pages[0]?.page_info.total_count ?? 0)}</Link>}
       </div>
       {isPending && <Loading />}
       {error && <Failed error={error} again={() => void refetch()} />}

@@ -6,6 +6,7 @@ import { useChoice } from '../parts/address.ts';
 import { Card } from '../parts/card.tsx';
 import { Choice } from '../parts/choice.tsx';
 import { CountChart } from '../parts/hours.tsx';
+import { Failed } from '../parts/state.tsx';
 
 const FIGURES = ['events', 'runs', 'errors', 'deliveries'] as const;
 const SPANS = ['day', 'week'] as const;
@@ -19,7 +20,7 @@ type Figure = (typeof FIGURES)[number];
 export function Charts() {
   const [chosen, setSpan] = useChoice('span', SPANS);
   const span = chosen ?? 'day';
-  const { data: buckets } = useQuery(statsQuery(HOURS[span]));
+  const { data: buckets, error, refetch } = useQuery(statsQuery(HOURS[span]));
   return (
     <Card
       title={T.overview.overTime}
@@ -36,22 +37,28 @@ export function Charts() {
         </>
       }
     >
-      <div className="card-body charts">
-        {FIGURES.map((figure) => (
-          <Chart key={figure} figure={figure} buckets={buckets ?? []} perBar={HOURS_PER_BAR[span]} />
-        ))}
-      </div>
+      {!buckets && error ? (
+        <Failed error={error} again={() => void refetch()} />
+      ) : (
+        <div className="card-body charts" aria-busy={!buckets}>
+          {FIGURES.map((figure) => (
+            <Chart key={figure} figure={figure} buckets={buckets ?? null} perBar={HOURS_PER_BAR[span]} />
+          ))}
+        </div>
+      )}
     </Card>
   );
 }
 
 interface ChartProps {
   readonly figure: Figure;
-  readonly buckets: readonly StatsBucket[];
+  /** Null while they are being loaded: the place of the chart is kept. */
+  readonly buckets: readonly StatsBucket[] | null;
   readonly perBar: number;
 }
 
-function Chart({ figure, buckets, perBar }: ChartProps) {
+function Chart({ figure, buckets: known, perBar }: ChartProps) {
+  const buckets = known ?? [];
   const bars: { fromMs: number; count: number }[] = [];
   // From the newest on, so that the last bar is whole.
   for (let end = buckets.length; end > 0; end -= perBar) {
@@ -68,9 +75,13 @@ function Chart({ figure, buckets, perBar }: ChartProps) {
   return (
     <figure>
       <figcaption>
-        <span className="soft">{name}</span> <strong>{total.toLocaleString()}</strong>
+        <span className="soft">{name}</span> <strong>{known === null ? '…' : total.toLocaleString()}</strong>
       </figcaption>
-      <CountChart bars={bars} label={T.overview.chartOf(name, total)} isBad={figure === 'errors'} />
+      <CountChart
+        bars={bars}
+        label={known === null ? T.common.loading : T.overview.chartOf(name, total)}
+        isBad={figure === 'errors'}
+      />
     </figure>
   );
 }

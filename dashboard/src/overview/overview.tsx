@@ -6,6 +6,7 @@ import { ledgerQuery } from '../api/ledger.ts';
 import { sessionQuery } from '../api/session.ts';
 import { createWorkflow, workflowsQuery } from '../api/workflows.ts';
 import { T } from '../english.ts';
+import { useMay } from '../parts/act.ts';
 import { Command } from '../parts/copy.tsx';
 import { Failed, Loading } from '../parts/state.tsx';
 import { toast, toastError } from '../parts/toast.tsx';
@@ -16,7 +17,8 @@ import { EXAMPLES, type Example, sendFirstEvent } from './examples.ts';
 export function Overview() {
   const { data: workflows, error, refetch } = useQuery(workflowsQuery);
   const { data: session } = useQuery(sessionQuery);
-  if (error) return <Failed error={error} again={() => void refetch()} />;
+  const mayWrite = useMay('write');
+  if (error && !workflows) return <Failed error={error} again={() => void refetch()} />;
   if (!workflows || !session) return <Loading />;
   // A new owner has one workflow: the one that gets every error.
   const isNew = workflows.every(({ id }) => id === session.owner.global_error_workflow_id);
@@ -26,11 +28,11 @@ export function Overview() {
         <h1>{T.overview.title}</h1>
       </div>
       <div className="stack-16">
-        {isNew && <FirstMinute />}
+        {isNew && mayWrite && <FirstMinute />}
         <Attention />
         {!isNew && <Charts />}
         <Ledger />
-        {!isNew && <Examples />}
+        {!isNew && mayWrite && <Examples />}
       </div>
     </>
   );

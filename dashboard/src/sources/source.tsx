@@ -54,12 +54,7 @@ function Whole({ source }: { source: SourceWhole }) {
         {mayWrite && <Acts source={source} />}
       </div>
       <div className="columns">
-        <div className="stack-16">
-          <Emissions sourceId={id} />
-          <Logs sourceId={id} />
-          <Runs of={{ source_id: id }} />
-        </div>
-        <div className="stack-16">
+        <div className="stack-16 beside">
           {url && (
             <Card title={T.sources.address}>
               <div className="card-body">
@@ -107,6 +102,11 @@ function Whole({ source }: { source: SourceWhole }) {
             </section>
           )}
           <Links id={id} />
+        </div>
+        <div className="stack-16">
+          <Emissions sourceId={id} />
+          <Logs sourceId={id} />
+          <Runs of={{ source_id: id }} />
         </div>
       </div>
     </>

@@ -6,6 +6,7 @@ import { useNames } from '../api/names.ts';
 import { deliveryQuery, resendDelivery } from '../api/webhooks.ts';
 import { T } from '../english.ts';
 import { written } from '../errors/event-text.ts';
+import { useMay } from '../parts/act.ts';
 import { Card } from '../parts/card.tsx';
 import { CopyButton } from '../parts/copy.tsx';
 import { durationText } from '../parts/duration.ts';
@@ -31,6 +32,7 @@ export function DeliveryPage() {
 function Whole({ delivery }: { delivery: DeliveryWhole }) {
   const client = useQueryClient();
   const names = useNames();
+  const mayWrite = useMay('write');
   const { id, webhook_id: webhookId, state, why, attempts, request } = delivery;
   const resend = async (): Promise<void> => {
     try {
@@ -66,7 +68,7 @@ function Whole({ delivery }: { delivery: DeliveryWhole }) {
             </p>
           )}
         </div>
-        {SENDABLE.includes(state) && (
+        {mayWrite && SENDABLE.includes(state) && (
           <Button size="xs" leftSection={<Icon name="replay" size={15} />} onClick={() => void resend()}>
             {T.webhooks.resend}
           </Button>
