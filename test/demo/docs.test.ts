@@ -118,6 +118,11 @@ test('the README’s limits are the limits', async () => {
   );
   begins("Memory of a workflow's process", `${LIMITS.memoryMb} MB`);
   begins('Runs of one workflow at once', String(LIMITS.concurrency));
+  const { apiBodyBytes, verbatimValues, bodyValues } = LIMITS;
+  begins(
+    'Body of a request to the API',
+    `${apiBodyBytes / KIB / KIB} MiB; ${verbatimValues.toLocaleString('en')} JSON values, of which ${bodyValues.toLocaleString('en')} outside`,
+  );
   begins('Runs that wait', LIMITS.queueLimit.toLocaleString('en'));
   begins('A wait of a run', `${LIMITS.maxWaitMs / DAY_MS} days`);
   begins('Return values and exports of a run', `${LIMITS.resultBytes / KIB / KIB} MiB`);

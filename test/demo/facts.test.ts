@@ -102,6 +102,7 @@ test('the documented bounds for callers are the bounds', async () => {
     ],
     ['Requests sent ahead on one connection', english(LIMITS.requestsAhead)],
     ['Values in the body of an API request (events and the values of records apart)', english(LIMITS.bodyValues)],
+    ['Values in the body of an API request in all', english(LIMITS.verbatimValues)],
     ['Fields of a form or query that becomes an event', english(LIMITS.formFields)],
   ] as const) {
     for (const bound of bounds)
