@@ -85,8 +85,10 @@ test('a list goes on by itself, and keeps a screen of rows', { skip }, async () 
       return Number(/Webhook (\d+)/.exec((await last.textContent()) ?? '')?.[1]) > 150;
     });
     // The timer asks for the first page alone.
-    await page.evaluate('window.scrollTo(0, 0)');
-    await page.getByText('Webhook 0', { exact: true }).waitFor();
+    await until('its beginning', async () => {
+      await page.evaluate('window.scrollTo(0, 0)');
+      return page.getByText('Webhook 0', { exact: true }).isVisible();
+    });
     await visit.still();
     visit.requested.length = 0;
     const asked = (): URLSearchParams[] =>

@@ -4,8 +4,8 @@
 import { deepEqual, doesNotMatch, match, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import { fill, type Operation, operationsOf } from '../support/belongings.ts';
-import type { Client } from '../support/client.ts';
-import { PLANTED, type Planted, plant, RULES } from '../support/data/planted.ts';
+import type { Client, Json } from '../support/client.ts';
+import { CARD, PLANTED, type Planted, plant, RULES } from '../support/data/planted.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { startReceiver } from '../support/receiver.ts';
 
@@ -163,6 +163,34 @@ async function pageOf(link: string): Promise<string> {
   const pages = ['', '/mute', '/replay'].map(async (end) => (await fetch(link + end)).text());
   return (await Promise.all(pages)).join('');
 }
+
+test('subjects of mails are hidden wherever deliveries show', async () => {
+  await using errand = await startErrand();
+  const { client } = errand;
+  const workflow = await errand.workflow(`export default ({ steps, $ }) => {
+    $.send.email({ subject: steps.trigger.event.body.subject, text: 'x' });
+  };`);
+  await errand.send(workflow, { subject: `Order with ${CARD}` });
+  await errand.send(workflow, { subject: `${'long '.repeat(37)} and ${CARD}` });
+  await errand.settled();
+  const { id } = await client.get('/v1/users/me').then(({ data }) => data);
+  const subjects = async (): Promise<string> => {
+    const { data } = await client.get('/v1/deliveries?kind=mail');
+    const whole = await Promise.all(data.map((one: Json) => client.get(`/v1/deliveries/${one.id}`)));
+    const resent = await Promise.all(data.map((one: Json) => client.post(`/v1/deliveries/${one.id}/resend`)));
+    await errand.settled();
+    const { text: exported } = await client.request('GET', `/v1/owners/${id}/export`);
+    const lines = exported.split('\n').filter((line) => line.includes('"subject"'));
+    return [data, whole, resent].map((one) => JSON.stringify(one)).join('\n') + lines.join('\n');
+  };
+  const before = await subjects();
+  match(before, new RegExp(CARD));
+  match(before, /card-5501…/, 'one is cut within what is hidden');
+  await client.put('/v1/users/me/redaction', RULES);
+  const after = await subjects();
+  match(after, /"subject":"Order with \[redacted\]"/);
+  doesNotMatch(after, /card-5/);
+});
 
 test('what is hidden is in no notice, mail or line of the log', async () => {
   await using errand = await startErrand();

@@ -8,14 +8,15 @@ import type { DeliveryRecord } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 
 export interface ResendDeps {
-  readonly store: Pick<Store, 'resendDelivery'>;
+  /** The store as people see it. */
+  readonly shown: Pick<Store, 'resendDelivery'>;
   readonly wake: Wake;
 }
 
-export function createResends({ store, wake }: ResendDeps) {
+export function createResends({ shown, wake }: ResendDeps) {
   async function resendDelivery(ownerId: string, delivery: number): Promise<DeliveryRecord> {
     const id = numberedId(PREFIX.delivery, delivery);
-    const resent = await store.resendDelivery(ownerId, delivery);
+    const resent = await shown.resendDelivery(ownerId, delivery);
     if (resent === undefined) throw new Refusal('not_found', `there is no delivery ${id}`);
     if (typeof resent === 'string') throw refusal(id, resent);
     wake.notify('deliveries');

@@ -7,7 +7,13 @@ import type { ErrorGroup } from '../../domain/errors/group.ts';
 import { elementsOf, memberOf, membersOf } from '../../domain/json-member.ts';
 import type { Redactor } from '../../domain/privacy/redactor.ts';
 import type { StateValue } from '../../domain/run/source-state.ts';
-import type { DeliveryWhole, EmissionRecord, ListedRun, RunWhole } from '../../store/contract/records.ts';
+import type {
+  DeliveryRecord,
+  DeliveryWhole,
+  EmissionRecord,
+  ListedRun,
+  RunWhole,
+} from '../../store/contract/records.ts';
 import type { Memory } from '../../store/contract/resources.ts';
 import type { LoggedRecord } from '../../store/contract/streams.ts';
 
@@ -166,7 +172,17 @@ export function shownWhole(run: RunWhole, hides: Hides): RunWhole {
 
 export function shownDelivery(whole: DeliveryWhole, hides: Hides): DeliveryWhole {
   if (!hides) return whole;
-  return { ...whole, attempts: whole.attempts.map((attempt) => shownAttempt(attempt, hides)) };
+  return {
+    ...whole,
+    record: shownDeliveryRecord(whole.record, hides),
+    attempts: whole.attempts.map((attempt) => shownAttempt(attempt, hides)),
+  };
+}
+
+/** Redacts the subject of a mail. The last word of one that was cut goes, too: it may be the beginning of what is hidden. */
+export function shownDeliveryRecord(record: DeliveryRecord, hides: Hides): DeliveryRecord {
+  if (!hides || record.subject === null) return record;
+  return { ...record, subject: hides.text(record.subject.replace(/\S*…$/, '…')) };
 }
 
 /** Redacts what the receiver answered. */

@@ -10,6 +10,7 @@ import type { RedactionRulesOf } from './redactions.ts';
 import { foundGroups } from './shown-groups.ts';
 import {
   shownDelivery,
+  shownDeliveryRecord,
   shownEmission,
   shownGroup,
   shownLogged,
@@ -31,7 +32,9 @@ export const SHOWING = [
   'getRun',
   'searchErrors',
   'searchRuns',
+  'listDeliveries',
   'getDelivery',
+  'resendDelivery',
   'listErrorGroups',
   'getErrorGroup',
   'updateErrorGroup',
@@ -128,6 +131,15 @@ export function shownStore(store: Store, rules: Pick<RedactionRulesOf, 'read'>):
       const found = await store.searchRuns({ ...search, shown: own.all }, query);
       const items = await each(found.items, (run) => shownRun(run, own.of([run.runnableId, run.emitterId])));
       return { ...found, items };
+    },
+    listDeliveries: (of, query) =>
+      page(of.ownerId, store.listDeliveries(of, query), (record, hides) =>
+        shownDeliveryRecord(record, hides(record.emitterId)),
+      ),
+    resendDelivery: async (ownerId, delivery) => {
+      const hides = await hidesFor(ownerId);
+      const resent = await store.resendDelivery(ownerId, delivery);
+      return typeof resent === 'object' && hides ? shownDeliveryRecord(resent, hides(resent.emitterId)) : resent;
     },
     getDelivery: (ownerId, delivery) =>
       one(ownerId, store.getDelivery(ownerId, delivery), (whole, hides) =>

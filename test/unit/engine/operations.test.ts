@@ -174,7 +174,7 @@ test('orders that come too late are refused', async () => {
 test('a resent delivery wakes the loop', async () => {
   const { wake, woken } = createWake();
   const record = { delivery: DELIVERY } as never;
-  const resends = createResends({ store: { resendDelivery: async () => record }, wake });
+  const resends = createResends({ shown: { resendDelivery: async () => record }, wake });
   assert.equal(await resends.resendDelivery('u_1', DELIVERY), record);
   assert.deepEqual(woken, ['deliveries']);
 });
@@ -188,7 +188,7 @@ test('a delivery that cannot be resent is refused', async () => {
   ] as const;
   for (const [answer, code, message] of cases) {
     const store = { resendDelivery: async () => answer };
-    const resends = createResends({ store, wake: { notify: () => assert.fail('nothing is due') } });
+    const resends = createResends({ shown: store, wake: { notify: () => assert.fail('nothing is due') } });
     await assert.rejects(resends.resendDelivery('u_1', DELIVERY), { code, message });
   }
 });

@@ -256,7 +256,7 @@ test('a delivery that is sent again goes out', TIMEOUT, async () => {
   await engine.emitOf(await engine.heardSource());
   await recorded.promise;
   const [first] = engine.posted as [ClaimedDelivery];
-  await createResends(engine).resendDelivery(engine.stage.owner.id, first.delivery);
+  await createResends({ shown: engine.store, wake: engine.wake }).resendDelivery(engine.stage.owner.id, first.delivery);
   await sent(engine, 2);
 });
 
