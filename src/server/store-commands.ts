@@ -1,9 +1,9 @@
 // The operations of `errand store`, on the store that the settings name. The driver for Postgres is loaded on demand.
 
-import { constants, existsSync } from 'node:fs';
-import { copyFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { CliError, EXIT } from '../cli/shell/exit.ts';
 import type { MoveReport, StoreCommands, StoreTelling } from '../cli/store.ts';
@@ -80,14 +80,28 @@ async function salvage(
   const [from, made] = [dataPaths(dir), dataPaths(to)];
   refuseMissing(from.store);
   const keys = keysIn({ ...config, dataDir: dir, databaseUrl: null });
-  const report = await salvageSqlite({ path: resolve(from.store), file: resolve(made.store), keys, tell });
-  for (const [old, name] of [
+  const copied = [
     [from.secretKey, made.secretKey],
     [from.apiKey, made.apiKey],
-  ] as const) {
-    if (existsSync(old)) await copyFile(old, name, constants.COPYFILE_EXCL);
-  }
+  ] as const;
+  const report = await salvageSqlite({
+    ...{ path: resolve(from.store), file: resolve(made.store), keys, tell },
+    beside: async () => {
+      for (const [old, name] of copied) if (existsSync(old)) await copyKey(old, name);
+    },
+    besideNames: copied.map(([, name]) => basename(name)),
+  });
   return { ...report, next: `start a server with ERRAND_DATA_DIR=${to}` };
+}
+
+/** Copies a key. That of a salvage which was killed is there already; another one is never overwritten. */
+async function copyKey(old: string, name: string): Promise<void> {
+  const there = await readFile(name).catch(() => null);
+  const key = await readFile(old);
+  // Cut off: it was killed while it copied.
+  if (there && !key.subarray(0, there.length).equals(there))
+    throw new CliError(`${name} is another key: name a new folder`);
+  await writeFile(name, key, { mode: 0o600, flush: true });
 }
 
 function refuseMissing(path: string): void {

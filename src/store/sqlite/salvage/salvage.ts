@@ -5,7 +5,7 @@
 
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { TellProgress } from '../../../ports.ts';
 import type { Finding } from '../../check/checks.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
@@ -53,17 +53,24 @@ export interface Salvage {
   /** The operator's keys, to check that they open what is sealed. */
   readonly keys: readonly SecretKey[];
   readonly tell?: TellProgress;
+  /** Called when the new store is made, before it has its name: what a server needs beside it. */
+  readonly beside?: () => Promise<void>;
+  /** Names of what `beside` makes. */
+  readonly besideNames?: readonly string[];
 }
 
+const WAYS = ['used', 'ignored'] as const;
+
 /** Salvages a store. Throws `StoreUnavailable` when there is none, a server uses it, the new folder is not empty, or nothing can be read. */
-export async function salvageSqlite({ path, file, keys, tell }: Salvage): Promise<SalvageReport> {
+export async function salvageSqlite(salvage: Salvage): Promise<SalvageReport> {
+  const { path, file, keys, tell, beside } = salvage;
   if (!existsSync(path)) throw new StoreUnavailable(`there is no store at ${path}`);
-  await makeEmptyFolder(dirname(file));
   return withLock(path, async () => {
+    await makeEmptyFolder(salvage);
     const { schemaVersion } = readHeader(path);
     if (schemaVersion !== null && schemaVersion < 1000) refuseUnknownSchema(schemaVersion, MIGRATIONS, path);
     const damage = describeFiles(path);
-    const ways = sizeOf(`${path}-wal`) > 0 ? (['used', 'ignored'] as const) : (['ignored'] as const);
+    const ways = sizeOf(`${path}-wal`) > 0 ? WAYS : (['ignored'] as const);
     const tried = ways.map((wal, n) => {
       const share: TellProgress = (text, done) => tell?.(text, ((done ?? 0) + n) / ways.length);
       return { wal, ...tryReading({ path, place: `${file}.${wal}`, withWal: wal === 'used', tell: share }) };
@@ -77,6 +84,8 @@ export async function salvageSqlite({ path, file, keys, tell }: Salvage): Promis
       );
     }
     for (const { read } of tried) if (read && read !== best.read) removeStore(read.file);
+    // Before the store: a server that found it without its keys would not open what is sealed.
+    await beside?.();
     await putInPlace(best.read.file, file);
     const { ok, findings } = await checkSqlite(file, keys, tell);
     const { tables, repairs, isSealKeyThere: secrets } = best.read;
@@ -84,10 +93,18 @@ export async function salvageSqlite({ path, file, keys, tell }: Salvage): Promis
   });
 }
 
-async function makeEmptyFolder(folder: string): Promise<void> {
+/** Makes the folder of the new store. What a salvage left there that was killed is removed; the store itself is never overwritten. */
+async function makeEmptyFolder({ file, besideNames = [] }: Salvage): Promise<void> {
+  const folder = dirname(file);
+  const isLeft = (name: string): boolean => WAYS.some((wal) => name.startsWith(`${basename(file)}.${wal}.`));
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    if ((await readdir(folder)).length === 0) return;
+    const names = await readdir(folder);
+    const left = names.filter(isLeft);
+    // Keys alone may be the operator's.
+    const isOurs = left.length > 0 && names.every((name) => isLeft(name) || besideNames.includes(name));
+    if (isOurs) for (const name of left) await rm(join(folder, name), { force: true });
+    if (isOurs || names.length === 0) return;
   } catch (error) {
     throw new StoreUnavailable(`${folder} cannot be made: ${(error as Error).message}`, { cause: error });
   }
