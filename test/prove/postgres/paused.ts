@@ -13,7 +13,7 @@ import { onNodes } from './world.ts';
 
 /** A transaction that it was in the middle of is ended by the database after 3 s. */
 const QUIET_MS = 4000;
-const AWAKE_MS = 5000;
+const AWAKE_MS = 30_000;
 /** Within which a late result comes, also from a machine that is busy. */
 const LATE_MS = 15_000;
 

@@ -21,7 +21,7 @@ export interface NodesOptions {
 
 /** Six for reading, four for transactions, one that listens. */
 const CONNECTIONS_PER_NODE = 11;
-const GONE_DEADLINE_MS = 5000;
+const GONE_DEADLINE_MS = 30_000;
 
 /** Disposes of the database, whatever happens. */
 export async function onNodes(
