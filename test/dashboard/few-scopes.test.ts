@@ -100,7 +100,7 @@ test('what is still being loaded is not shown as nothing', { skip }, async () =>
       ['/', page.locator('.charts'), '1 open group'],
       [
         `/workflows/${workflow.id}`,
-        page.getByRole('heading', { name: 'Heard by' }),
+        page.getByRole('heading', { name: 'Listeners' }),
         'No workflow or webhook is subscribed to it.',
       ],
     ] as const;

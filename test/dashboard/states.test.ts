@@ -68,7 +68,7 @@ test('a list without an end stands below the facts on a phone', { skip }, async 
       [`/workflows/${workflow.id}`, 'Triggers', 'Runs'],
       [`/webhooks/${webhook.id}`, 'Listens to', 'Deliveries'],
       [`/sources/${source.id}`, 'Address', 'Emissions'],
-      [`/sources/${source.id}`, 'Heard by', 'Runs'],
+      [`/sources/${source.id}`, 'Listeners', 'Runs'],
     ] as const) {
       await visit.open(path);
       const [above, below] = [fact, list].map((name) => page.getByRole('heading', { name, exact: true }));
