@@ -1244,7 +1244,7 @@ export interface Receipt {
   readonly via: string;
   /** State of the run or delivery, or `withheld`. */
   readonly state: string;
-  /** Why it was withheld. */
+  /** Why it was withheld; of a delivery that failed, what its last attempt came to; of a failed run, its code. */
   readonly reason?: string;
 }
 

@@ -59,11 +59,19 @@ export interface NoticeAddress {
   readonly sequence: number;
   /** The last error that the notice tells of. */
   readonly lastEntry: number;
+  /** All groups that a summary tells of; null: it is none. */
+  readonly folded: { readonly emitterId: string; readonly ids: readonly string[] } | null;
 }
+
+/** Returns the key of an emitter's summaries, which is that of a group for other notices. */
+export const summaryKey = (emitterId: string): string => `${emitterId}-more`;
+
+/** Returns what the number of each summary begins with whose newest group it is. */
+export const summariesOf = (groupId: string): string => `${groupId} `;
 
 /** Returns the emission of a notice. The owner emits it: a workflow's lists of what it emitted do not show it. */
 export function noticeEmission(notice: Notice, to: NoticeAddress): NewEmission {
-  const { ownerId, channelId, groupId, sequence, lastEntry } = to;
+  const { ownerId, channelId, groupId, sequence, lastEntry, folded } = to;
   return {
     ...PLAIN_EMISSION,
     ownerId,
@@ -73,10 +81,11 @@ export function noticeEmission(notice: Notice, to: NoticeAddress): NewEmission {
     sourceType: 'API',
     body: utf8(JSON.stringify(notice)),
     onlyListenerId: channelListener(ownerId, channelId),
-    digestKey: groupId,
-    itemId: String(sequence),
+    digestKey: folded ? summaryKey(folded.emitterId) : groupId,
+    itemId: folded ? `${summariesOf(groupId ?? '')}${sequence}` : String(sequence),
     itemTs: lastEntry,
-    summary: `${notice.kind} of ${notice.group_id}`,
+    // By the groups that it names, a summary is found from their errors.
+    summary: `${notice.kind} of ${folded ? folded.ids.join(' ') : notice.group_id}`,
   };
 }
 
@@ -94,7 +103,7 @@ export function summaryOf(newest: Notice, { groups, errors }: { groups: number; 
     count: errors,
     more: errors,
     reopened: null,
-    group_id: `${newest.emitter_id}-more`,
+    group_id: summaryKey(newest.emitter_id),
   };
 }
 

@@ -54,7 +54,7 @@ export function createChannelTests({ store, clock, ids, publicUrl, probeChannel 
   function deliveryOf({ id, ownerId, kind }: Channel): ClaimedDelivery {
     const entry = clock.nowMs() * NUMBERS_PER_MS;
     const emitId = ids.next(TEST_PREFIX);
-    const to = { ownerId, channelId: id, groupId: null, sequence: 0, lastEntry: entry };
+    const to = { ownerId, channelId: id, groupId: null, sequence: 0, lastEntry: entry, folded: null };
     const made = noticeEmission(testNotice(emitId, clock.nowMs(), publicUrl()), to);
     return {
       delivery: entry,

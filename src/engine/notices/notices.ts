@@ -47,7 +47,8 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
       };
       await Promise.all(
         channelIds.map((channelId) => {
-          const to = { ownerId, channelId, groupId: group.id, sequence, lastEntry: group.lastEntry };
+          const folded = taken.folded && { emitterId: group.emitterId, ids: taken.folded.ids };
+          const to = { ownerId, channelId, groupId: group.id, sequence, lastEntry: group.lastEntry, folded };
           return emitOnce(noticeEmission(notice, to), channelId);
         }),
       );

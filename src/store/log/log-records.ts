@@ -22,6 +22,7 @@ import { ledgerHourVerbs } from './ledger-hours.ts';
 import { ALL_DELIVERIES, ALL_RUNS, LISTED, type LogReader, OF_LIVE_OWNER } from './log-tables.ts';
 import { healthReads } from './run-health.ts';
 import { SENT } from './search/error-outcomes.ts';
+import { FIRST_NOTICE, waitingNotices } from './search/noticed.ts';
 
 const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, group_id';
 const LATER_COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, CAST(NULL AS TEXT) AS group_id';
@@ -83,11 +84,14 @@ export function logReads(log: LogReader): LogReads {
       return { items: rows.map((row) => toEmission(row, log)), next: last ? number(last, 'entry') : null };
     },
 
-    receipts: (ownerId, entry) =>
-      receiptsOf(
+    receipts: async (ownerId, entry) => {
+      const receipts = await receiptsOf(
         log,
         sql`SELECT entry, CAST(NULL AS TEXT) AS via FROM emissions WHERE entry = ${entry} AND owner_id = ${ownerId}`,
-      ),
+      );
+      if (receipts.some(({ via }) => via === 'channel')) return receipts;
+      return [...receipts, ...(await waitingNotices(log, ownerId, entry))];
+    },
 
     ledger: (ownerId) => readLedger(log, ownerId),
 
@@ -215,26 +219,43 @@ async function receiptsOf({ database }: LogReader, heard: Sql): Promise<Receipt[
       WHERE heard.via IS NULL AND emissions.name IN ${SENT}),
     noticed AS (SELECT failed.entry AS root, notices.entry, CAST(NULL AS TEXT) AS via
       FROM heard ${THEN} emissions AS failed ON failed.entry = heard.entry AND failed.name = ${NAMES.errors}
-      ${THEN} emissions AS notices ON notices.digest_key = failed.group_id AND notices.name = ${NAMES.notice}
-        AND notices.entry > failed.entry AND notices.item_id = (SELECT first.item_id FROM emissions AS first
-          WHERE first.digest_key = failed.group_id AND first.name = ${NAMES.notice} AND first.entry > failed.entry
-            AND first.item_ts >= failed.entry ORDER BY first.entry LIMIT 1)
+      ${THEN} emissions AS first ON first.entry = (${FIRST_NOTICE})
+      ${THEN} emissions AS notices ON notices.digest_key = first.digest_key AND notices.name = ${NAMES.notice}
+        AND notices.owner_id = failed.owner_id AND notices.item_id = first.item_id
       WHERE heard.via IS NULL),
     told AS (SELECT entry AS root, entry, via FROM heard UNION ALL SELECT root, entry, via FROM sent
       UNION ALL SELECT root, entry, via FROM noticed)
     SELECT * FROM (
       SELECT heard.entry AS root, heard.entry, 1 AS place, 'run' AS kind, runs.run AS number,
-        runs.runnable_id AS listener_id, runs.subscription_id, runs.via, runs.state, runs.error_code AS reason
+        runs.runnable_id AS listener_id, runs.subscription_id, runs.via, runs.state, runs.error_code AS reason, NULL AS attempts
         FROM heard ${THEN} ${ALL_RUNS} AS runs ON runs.entry = heard.entry WHERE heard.via IS NULL
       UNION ALL SELECT told.root, told.entry, 2, CASE deliveries.kind WHEN 'mail' THEN 'mail' ELSE 'delivery' END,
         deliveries.delivery, deliveries.listener_id, deliveries.subscription_id, coalesce(told.via, deliveries.via),
-        deliveries.state, NULL
+        deliveries.state, CASE WHEN deliveries.state IN ('exhausted', 'retrying') THEN (SELECT ${DETAIL}
+          FROM attempts WHERE attempts.delivery = deliveries.delivery ORDER BY attempts.n DESC LIMIT 1) END,
+        deliveries.attempts_made
         FROM told ${THEN} ${ALL_DELIVERIES} AS deliveries ON deliveries.entry = told.entry
       UNION ALL SELECT told.root, told.entry, 3, 'withheld', NULL, withheld.listener_id, withheld.subscription_id,
-        coalesce(told.via, withheld.via), 'withheld', withheld.reason
+        coalesce(told.via, withheld.via), 'withheld', withheld.reason, NULL
         FROM told ${THEN} withheld ON withheld.entry = told.entry
     ) AS receipts ORDER BY root, entry, place, number, listener_id`);
   return rows.map(toReceipt);
+}
+
+/** The sentence that says what an attempt came to. */
+const DETAIL = differs({
+  sqlite: "json_extract(attempts.made, '$.detail')",
+  postgres: "attempts.made::json ->> 'detail'",
+});
+
+/** Returns what is said beside a state: of a delivery that has failed, how often and what its last attempt came to. */
+function reasonOf(row: Row): string | null {
+  const [reason, attempts] = [textOrNull(row, 'reason'), numberOrNull(row, 'attempts')];
+  if (reason === null || attempts === null) return reason;
+  const times = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
+  return text(row, 'state') === 'exhausted'
+    ? `given up after ${times}: ${reason}`
+    : `failed ${times} so far: ${reason}`;
 }
 
 function toReceipt(row: Row): Receipt {
@@ -245,7 +266,7 @@ function toReceipt(row: Row): Receipt {
     subscriptionId: textOrNull(row, 'subscription_id'),
     via: text<Via>(row, 'via'),
     state: text<Receipt['state']>(row, 'state'),
-    reason: textOrNull(row, 'reason'),
+    reason: reasonOf(row),
   };
 }
 

@@ -179,7 +179,7 @@ export function searchesContract(harness: Harness): void {
       equal(await told(first), 'withheld', 'no notice is made yet');
       const notice = only(await store.takeNotices(9));
       const { id: groupId, lastEntry } = notice.group;
-      const to = { ownerId: owner.id, channelId: 'ch_0000000000000001', groupId, sequence: 1, lastEntry };
+      const to = { ownerId: owner.id, channelId: 'ch_0000000000000001', groupId, sequence: 1, lastEntry, folded: null };
       const { claims } = await store.append(noticeEmission({ kind: 'error', group_id: groupId } as Notice, to), all());
       equal(await told(first), 'under_way', 'its notice is being sent');
       await store.endNotice(notice, HOUR_MS);

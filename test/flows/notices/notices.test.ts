@@ -192,6 +192,23 @@ test('receipts of each error show the notice that tells of it', async () => {
   });
   equal(receipts.length, 1);
   equal(receipts[0].listener_id, channel.id);
+  equal(receipts[0].reason, undefined);
+  // Its digest comes later: the receipt of the next error says when.
+  await errand.send(workflow, { text: 'broken' });
+  const [next] = await errand.errors(workflow.id, 2);
+  const nextPath = `/v1/workflows/${workflow.id}/$errors/event_summaries/${next.id}`;
+  const waiting = (await errand.client.get(nextPath)).data;
+  const [counted] = waiting.receipts.filter(({ via }: Json) => via === 'channel');
+  deepEqual([counted.id, counted.state, waiting.told], [null, 'withheld', 'counted']);
+  match(counted.reason, /^counted, and told in the digest of 20.*Z$/);
+  await errand.restart();
+  errand.forward(DAY_MS);
+  await receiver.wait(2);
+  await until('the digest to be told', async () => {
+    const { data } = await errand.client.get(nextPath);
+    const told = data.receipts.filter(({ via }: Json) => via === 'channel');
+    return told.length === 1 && told[0].state === 'delivered' && data.told === 'told';
+  });
   const { data: delivery } = await errand.client.get(`/v1/deliveries/${receipts[0].id}`);
   equal(delivery.kind, 'channel');
   equal(delivery.channel_id, channel.id);
@@ -213,6 +230,13 @@ test('a notice that cannot be delivered is an error without a notice', async () 
     return data[0];
   });
   match(group.template ?? group.message ?? JSON.stringify(group), /Notice to/);
+  const [{ id }] = await errand.errors(workflow.id, 1);
+  const { data } = await errand.client.get(`/v1/workflows/${workflow.id}/$errors/event_summaries/${id}`);
+  const [told] = data.receipts.filter(({ via }: Json) => via === 'channel');
+  deepEqual(
+    [told.state, /^given up after 1 attempt: The receiver answered 410/.test(told.reason)],
+    ['exhausted', true],
+  );
   errand.forward(2 * DAY_MS);
   await errand.settled();
   equal(receiver.received.length, 1);

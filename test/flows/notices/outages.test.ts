@@ -30,7 +30,7 @@ async function delivery(errand: Errand, workflowId: string): Promise<Json> {
   const path = `/v1/workflows/${workflowId}/$errors/event_summaries/${first?.id}`;
   const receipt = await until('the receipt of the notice', async () => {
     const { data } = await errand.client.get(path);
-    return data.receipts.find(({ via }: Json) => via === 'channel');
+    return data.receipts.find(({ via, id }: Json) => via === 'channel' && id !== null);
   });
   return (await errand.client.get(`/v1/deliveries/${receipt.id}`)).data;
 }
@@ -124,6 +124,20 @@ test('an address that may not be reached any more is not reached', async () => {
   equal(receiver.received.length, 0);
 });
 
+/** Returns of each error the one receipt of its channel, and whether a listener was told. */
+async function receiptsOf(errand: Errand, workflowId: string): Promise<Json[]> {
+  const all: Json[] = [];
+  for (const { id } of await errand.errors(workflowId, 100)) {
+    const { data } = await errand.client.get(`/v1/workflows/${workflowId}/$errors/event_summaries/${id}`);
+    const ofChannel = data.receipts.filter(({ via }: Json) => via === 'channel');
+    equal(ofChannel.length, 1);
+    const { data: found } = await errand.client.get(`/v1/errors?emitter_id=${workflowId}&limit=100`);
+    const { told } = found.find((error: Json) => error.id === id);
+    all.push({ ...ofChannel[0], told });
+  }
+  return all;
+}
+
 test('a hundred kinds of errors are twenty notices, and one of all others', async () => {
   await using errand = await startErrand();
   await using receiver = await startReceiver();
@@ -139,8 +153,21 @@ test('a hundred kinds of errors are twenty notices, and one of all others', asyn
   await errand.runs(globalId, 100);
   await errand.settled();
   equal((await errand.outbox()).length, 20);
+  const waiting = await receiptsOf(errand, workflow.id);
+  equal(waiting.filter(({ state, told }) => state === 'delivered' && told === 'told').length, 20);
+  const folded = waiting.filter(({ state, told, reason }) => {
+    return state === 'withheld' && told === 'counted' && /told in the summary of 20/.test(reason);
+  });
+  equal(folded.length, 80);
+  await errand.restart();
   errand.forward(11 * MINUTE_MS);
   await receiver.wait(21);
+  const told = await until('all to be told', async () => {
+    const all = await receiptsOf(errand, workflow.id);
+    return all.every(({ state, told }) => state === 'delivered' && told === 'told') && all;
+  });
+  deepEqual([...new Set(told.map(({ listener_id: of }) => of))], [id]);
+  equal(new Set(told.map((receipt) => receipt.id)).size, 21, 'one delivery for each notice, and one for the summary');
   const summary = bodiesOf(receiver.received)[20];
   deepEqual([summary.kind, summary.groups, summary.count], ['summary', 80, 80]);
   errand.forward(24 * HOUR_MS);

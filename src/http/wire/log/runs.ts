@@ -29,7 +29,13 @@ export const RECEIPT = Type.Object(
     subscription_id: nullable(id('sub_')),
     via: text({ description: 'trigger, subscription, global or channel.', example: 'subscription' }),
     state: text({ description: 'State of the run or delivery, or `withheld`.', example: 'succeeded' }),
-    reason: Type.Optional(text({ description: 'Why it was withheld.', example: 'notify is false on the workflow' })),
+    reason: Type.Optional(
+      text({
+        description:
+          'Why it was withheld; of a delivery that failed, what its last attempt came to; of a failed run, its code.',
+        example: 'notify is false on the workflow',
+      }),
+    ),
   },
   { title: 'Receipt', description: 'A listener of an emission, and what became of its run, delivery or mail.' },
 );

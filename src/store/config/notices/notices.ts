@@ -12,6 +12,7 @@
 import { EMAIL, ERRORS, NOTICE } from '../../../domain/emission.ts';
 import type { ErrorGroup } from '../../../domain/errors/group.ts';
 import { NOTICE_LIMITS } from '../../../domain/notices/limits.ts';
+import { summariesOf, summaryKey } from '../../../domain/notices/notice.ts';
 import type { FoldedGroups, NoticeStore, TakenNotice } from '../../contract/channels.ts';
 import { ALL_DELIVERIES, ALL_RUNS, OF_LIVE_OWNER } from '../../log/log-tables.ts';
 import { number, numberOrNull, text } from '../../rows/cells.ts';
@@ -157,16 +158,19 @@ function isOf({ ownerId, emitterId }: Emitter): Sql {
   return sql`owner_id = ${ownerId} AND emitter_id = ${emitterId}`;
 }
 
-function* toldOf(groupId: string): Steps<string[]> {
+/** Returns who was told of a group, also by summaries of which it was the newest one: who was told of so many is not told of each that recovers. */
+function* toldOf({ id, ownerId, emitterId }: ErrorGroup): Steps<string[]> {
+  const prefix = summariesOf(id);
   const rows = yield* all(sql`SELECT DISTINCT only_listener_id FROM emissions
-    WHERE digest_key = ${groupId} AND name = ${NAMES.notice} AND only_listener_id IS NOT NULL`);
+    WHERE digest_key ${isAmong([id, summaryKey(emitterId)])} AND name = ${NAMES.notice} AND owner_id = ${ownerId}
+      AND only_listener_id IS NOT NULL AND (digest_key = ${id} OR substr(item_id, 1, ${prefix.length}) = ${prefix})`);
   return rows.map((row) => text(row, 'only_listener_id'));
 }
 
 /** Returns whether the global error workflow has mailed one of the group's errors, and not only counted it. */
-function* wasMailed({ id }: ErrorGroup): Steps<boolean> {
+function* wasMailed({ id, ownerId }: ErrorGroup): Steps<boolean> {
   const errors = sql`SELECT entry FROM emissions WHERE group_id = ${id} AND name = ${NAMES.errors}
-    ORDER BY entry LIMIT ${NOTICE_LIMITS.mailedAmong}`;
+    AND owner_id = ${ownerId} ORDER BY entry LIMIT ${NOTICE_LIMITS.mailedAmong}`;
   const row = yield* get(sql`SELECT 1 AS one FROM (${errors}) AS failed
     JOIN ${ALL_RUNS} AS runs ON runs.entry = failed.entry AND runs.via = 'global'
     JOIN emissions AS mails ON mails.cause_run = runs.run AND mails.name = ${EMAIL}
@@ -182,7 +186,7 @@ function* takenOf(row: Row): Steps<TakenNotice> {
     sequence: number(row, 'notices') + 1,
     more: number(row, 'n') - number(row, 'told_n'),
     wasTold,
-    told: yield* toldOf(group.id),
+    told: yield* toldOf(group),
     folded: null,
   };
   if (text(row, 'state') !== 'resolved') {

@@ -36,12 +36,13 @@ export interface ErrorNumbers {
  */
 export async function toldOf(
   log: LogReader,
+  ownerId: string,
   errors: readonly Pick<ErrorNumbers, 'entry' | 'groupId'>[],
 ): Promise<(error: Pick<ErrorNumbers, 'entry' | 'groupId'>) => Told> {
   const { database } = log;
   const entries = errors.map(({ entry }) => entry);
   if (entries.length === 0) return () => 'no_listener';
-  const [read, noticed] = await Promise.all([readTellings(), noticedOf(log, errors)]);
+  const [read, noticed] = await Promise.all([readTellings(), noticedOf(log, ownerId, errors)]);
   const tellings = Map.groupBy(read, ({ root }) => root);
   return (error) => toldBy([...(tellings.get(error.entry) ?? []), ...noticed(error)]);
 

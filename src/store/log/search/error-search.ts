@@ -45,7 +45,7 @@ export function errorSearches(log: LogReader): Pick<SearchStore, 'searchErrors' 
       if (!row) return { replays: [], told: 'no_listener', causeRun: null, isRunRetained: false };
       const error = toNumbers(row, ownerId);
       const [told, replays, isRetained] = await Promise.all([
-        toldOf(log, [error]),
+        toldOf(log, ownerId, [error]),
         replaysOf(log, [error], SHOWN_REPLAYS),
         retainedRunsOf(log, [error]),
       ]);
@@ -135,7 +135,10 @@ class Searching {
     });
     if (ofDetail.length === 0) return [];
     const errors = ofDetail.map(({ head }) => head);
-    const [told, replays] = await Promise.all([toldOf(this.#log, errors), replaysOf(this.#log, errors)]);
+    const [told, replays] = await Promise.all([
+      toldOf(this.#log, this.#search.ownerId, errors),
+      replaysOf(this.#log, errors),
+    ]);
     const meant = ofDetail
       .map(({ head, detail }) => ({ head, detail, told: told(head), replays: replays(head) }))
       .filter((error) => this.#isMeant(error));

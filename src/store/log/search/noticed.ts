@@ -1,10 +1,18 @@
-// What became of the notices to channels that tell of errors. Read by group, since a notice tells of many errors of one: the first
-// one that was made after an error and reaches as far as it, with all that went out together with it.
+// What became of the notices to channels that tell of errors. A notice tells of many errors: of a group, or a summary of many groups of
+// one emitter. The first one that was made after an error and reaches as far as it tells of it, with all that went out together
+// with it.
 
-import { NOTICE } from '../../../domain/emission.ts';
+import { ERRORS, NOTICE } from '../../../domain/emission.ts';
 import type { Telling } from '../../../domain/errors/told.ts';
-import { differs, isAmong, raw, sql } from '../../config/sql.ts';
-import { number, text } from '../../rows/cells.ts';
+import { channelsFor } from '../../../domain/notices/channel.ts';
+import { channelListener } from '../../../domain/notices/listener.ts';
+import { summaryKey } from '../../../domain/notices/notice.ts';
+import { DEFAULT_SETTINGS, type Settings } from '../../../domain/resource.ts';
+import { differs, isAmong, raw, type Sql, sql } from '../../config/sql.ts';
+import type { Receipt } from '../../contract/records.ts';
+import { flag, json, number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
+import type { Row } from '../../rows/rows.ts';
+import { runnableSettingsPlace } from '../../seal/sealed-columns.ts';
 import { ALL_DELIVERIES, type LogReader } from '../log-tables.ts';
 
 interface OfGroup {
@@ -12,40 +20,105 @@ interface OfGroup {
   readonly groupId: string | null;
 }
 
+/** Written out: partial indexes apply to words, not to parameters. */
 const IS_NOTICE = raw(`notices.name = '${NOTICE}'`);
+const IS_ERROR = raw(`errors.name = '${ERRORS}'`);
 /** Notices first: SQLite would look through all deliveries instead. */
 const THEN = differs({ sqlite: 'CROSS JOIN', postgres: 'JOIN' });
+const SUMMARY_KEY = raw(`'${summaryKey('')}'`);
+const HAS_GROUP = differs({
+  sqlite: 'instr(notices.summary, failed.group_id) > 0',
+  postgres: 'strpos(notices.summary, failed.group_id) > 0',
+});
 
-/** Returns, by error, what became of its notices; `counted` where the next notice of its group will tell of it. */
+/** Selects the first notice that tells of the error `emissions AS failed`. */
+export const FIRST_NOTICE: Sql = sql`SELECT notices.entry FROM emissions AS notices
+  WHERE notices.digest_key IN (failed.group_id, failed.emitter_id || ${SUMMARY_KEY}) AND ${IS_NOTICE}
+    AND notices.owner_id = failed.owner_id AND notices.entry > failed.entry AND notices.item_ts >= failed.entry
+    AND (notices.digest_key = failed.group_id OR ${HAS_GROUP}) ORDER BY notices.entry LIMIT 1`;
+
+/** Returns, by error of one owner, what became of its notices; `counted` where the next notice of its group will tell of it. */
 export async function noticedOf(
   { database }: LogReader,
+  ownerId: string,
   errors: readonly OfGroup[],
 ): Promise<(error: OfGroup) => readonly Telling[]> {
-  const groups = [...new Set(errors.flatMap(({ groupId }) => groupId ?? []))];
-  if (groups.length === 0) return () => [];
+  const ids = [...new Set(errors.flatMap(({ groupId }) => groupId ?? []))];
+  if (ids.length === 0) return () => [];
   const oldest = Math.min(...errors.map(({ entry }) => entry));
-  const [rows, due] = await Promise.all([
-    database.all(sql`SELECT notices.digest_key AS group_id, notices.entry, notices.item_id, notices.item_ts, deliveries.state
-      FROM emissions AS notices ${THEN} ${ALL_DELIVERIES} AS deliveries ON deliveries.entry = notices.entry
-      WHERE ${IS_NOTICE} AND notices.digest_key ${isAmong(groups)} AND notices.entry > ${oldest} ORDER BY notices.entry`),
-    database.all(sql`SELECT id FROM error_groups WHERE id ${isAmong(groups)} AND state = 'open' AND notice_due_ms IS NOT NULL
-      AND EXISTS (SELECT 1 FROM emissions AS notices WHERE notices.digest_key = error_groups.id AND ${IS_NOTICE})`),
-  ]);
+  const groups = await database.all(sql`SELECT id, emitter_id, state, notice_due_ms, notice_after_ms, notice_folded
+    FROM error_groups WHERE id ${isAmong(ids)} AND owner_id = ${ownerId}`);
+  const keys = new Set(groups.flatMap((row) => [text(row, 'id'), summaryKey(text(row, 'emitter_id'))]));
+  const rows = await database.all(sql`SELECT notices.digest_key, notices.summary, notices.entry, notices.item_id,
+      notices.item_ts, deliveries.state
+    FROM emissions AS notices ${THEN} ${ALL_DELIVERIES} AS deliveries ON deliveries.entry = notices.entry
+    WHERE ${IS_NOTICE} AND notices.digest_key ${isAmong([...keys])} AND notices.entry > ${oldest}
+      AND notices.owner_id = ${ownerId} ORDER BY notices.entry`);
   const notices = rows.map((row) => ({
-    groupId: text(row, 'group_id'),
+    key: text(row, 'digest_key'),
+    groups: textOrNull(row, 'summary') ?? '',
     entry: number(row, 'entry'),
     sequence: text(row, 'item_id'),
     lastEntry: number(row, 'item_ts'),
     state: text<Telling['state']>(row, 'state'),
   }));
-  const byGroup = Map.groupBy(notices, ({ groupId }) => groupId);
-  const isDue = new Set(due.map((row) => text(row, 'id')));
+  const byKey = Map.groupBy(notices, ({ key }) => key);
+  const known = new Map(groups.map((row) => [text(row, 'id'), row]));
   return ({ entry, groupId }) => {
-    if (groupId === null) return [];
-    const later = (byGroup.get(groupId) ?? []).filter((notice) => notice.entry > entry);
+    const group = known.get(groupId ?? '');
+    if (!group || groupId === null) return [];
+    const own = byKey.get(groupId) ?? [];
+    const summaries = byKey.get(summaryKey(text(group, 'emitter_id'))) ?? [];
+    const telling = [...own, ...summaries.filter(({ groups: named }) => named.includes(groupId))];
+    const later = telling.filter((notice) => notice.entry > entry).sort((one, other) => one.entry - other.entry);
     const first = later.find(({ lastEntry }) => lastEntry >= entry);
-    if (!first) return isDue.has(groupId) ? [{ state: 'counted', run: null, sentBy: null }] : [];
-    const together = later.filter(({ sequence }) => sequence === first.sequence);
+    if (!first) return isCounted(group) ? [{ state: 'counted', run: null, sentBy: null }] : [];
+    const together = later.filter(({ key, sequence }) => key === first.key && sequence === first.sequence);
     return together.map(({ state }) => ({ state, run: null, sentBy: null }));
   };
+}
+
+const isDue = (group: Row): boolean => text(group, 'state') === 'open' && group.notice_due_ms !== null;
+
+/** Returns whether the next notice of a group is one of many errors. */
+function isCounted(group: Row): boolean {
+  return isDue(group) && (flag(group, 'notice_folded') || group.notice_after_ms !== null);
+}
+
+/** Returns the receipts of an error that waits for a notice: one for each channel that will get it. */
+export async function waitingNotices(
+  { database, seal }: LogReader,
+  ownerId: string,
+  entry: number,
+): Promise<readonly Receipt[]> {
+  const row = await database.get(sql`SELECT error_groups.state, notice_due_ms, notice_after_ms, notice_folded,
+      owners.channel_ids, errors.emitter_id, (SELECT settings FROM runnables WHERE runnables.id = errors.emitter_id
+        AND runnables.owner_id = errors.owner_id) AS settings
+    FROM emissions AS errors JOIN error_groups ON error_groups.id = errors.group_id AND error_groups.owner_id = errors.owner_id
+      JOIN owners ON owners.id = errors.owner_id
+    WHERE errors.entry = ${entry} AND errors.owner_id = ${ownerId} AND ${IS_ERROR}`);
+  if (!row || !isDue(row)) return [];
+  const sealed = textOrNull(row, 'settings');
+  const place = runnableSettingsPlace(text(row, 'emitter_id'));
+  const settings =
+    sealed === null
+      ? undefined
+      : { ...DEFAULT_SETTINGS, ...(JSON.parse(seal.open(sealed, place)) as Partial<Settings>) };
+  return channelsFor({ channelIds: json<string[]>(row, 'channel_ids') }, settings).map((channelId) => ({
+    kind: 'withheld',
+    number: null,
+    listenerId: channelListener(ownerId, channelId),
+    subscriptionId: null,
+    via: 'channel',
+    state: 'withheld',
+    reason: whyWaiting(row),
+  }));
+}
+
+function whyWaiting(group: Row): string {
+  const due = new Date(number(group, 'notice_due_ms')).toISOString();
+  if (flag(group, 'notice_folded')) return `one of many kinds of errors: told in the summary of ${due}`;
+  return numberOrNull(group, 'notice_after_ms') === null
+    ? 'its notice is about to be sent'
+    : `counted, and told in the digest of ${due}`;
 }
