@@ -57,10 +57,13 @@ function beginningOf(words: string): string | undefined {
 
 const NEEDED: Readonly<Record<string, string>> = { '--to': '3000', '--since': '2h', '--name': 'x', '--config': '-' };
 
+/** Given wherever they are known: what a command asks for otherwise. */
+const GIVEN = ['--yes', '--next-deployment'];
+
 function neededBy(command: Command, but = ''): string[] {
   const mandatory = command.options.filter(({ mandatory, long }) => mandatory && long !== but);
-  const yes = command.options.some(({ long }) => long === '--yes') ? ['--yes'] : [];
-  return [...mandatory.flatMap(({ long }) => [long ?? '', NEEDED[long ?? ''] ?? 'x']), ...yes];
+  const flags = command.options.flatMap(({ long }) => (long && GIVEN.includes(long) ? [long] : []));
+  return [...mandatory.flatMap(({ long }) => [long ?? '', NEEDED[long ?? ''] ?? 'x']), ...flags];
 }
 
 /** `workflow`: one with two deployments. */

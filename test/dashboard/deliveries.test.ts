@@ -144,7 +144,7 @@ test('an error says who was told, and leads to each of them', { skip }, async ()
         .getByText('succeeded')
         .waitFor();
       await row(/^Webhook To the shop/)
-        .getByText(/exhausted|given up|retrying/)
+        .getByText('given up after 1 attempt: The receiver answered')
         .waitFor();
       await row(/^Channel On call/)
         .getByText('delivered')

@@ -37,7 +37,7 @@ test('a group is replayed: tried, stopped by its canary, and finished', { skip }
     const { page } = visit;
     await visit.signIn();
     await visit.open('/operations');
-    await page.getByText('Nothing was replayed').waitFor();
+    await page.getByText('Nothing has been replayed').waitFor();
     await visit.inspect('no operations');
     await visit.open(`/errors/${group.id}`);
     await page.getByRole('link', { name: 'Replay all…' }).click();

@@ -149,7 +149,7 @@ test('dialogs take the focus, keep it, and give it back', { skip }, async () => 
     await page.getByRole('button', { name: 'New webhook', exact: true }).click();
     await page.getByLabel('Address').fill('http://127.0.0.1:9/');
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog').getByText('It is shown here once').waitFor();
+    await page.getByRole('dialog').getByText('It is shown only once').waitFor();
     await page.keyboard.press('Escape');
     await until('the focus is back', async () => (await focused()) === 'New webhook');
     // What has the focus shows it.

@@ -73,7 +73,8 @@ test('an error is seen live, read, mended, replayed, resolved, and told as recov
       return (
         (await page
           .getByRole('main')
-          .getByRole('link', { name: /^Notice/ })
+          .getByRole('listitem')
+          .filter({ hasText: /Notice/ })
           .count()) === 2
       );
     });

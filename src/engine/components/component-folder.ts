@@ -1,11 +1,10 @@
 // The folder of components (ERRAND_COMPONENTS_DIR): which files it has, and which paths lead to them.
 
 import { readdir, realpath, stat } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { join, sep } from 'node:path';
 import { Refusal } from '../../domain/refusal.ts';
 import { similarNames } from './suggestions.ts';
 
-const HIDDEN = /\/(node_modules|\.[^/]*)\//;
 const CODE = /\.[mc]?[jt]s$/;
 const NO_CODE = /\.(d|test|spec)\.[mc]?[jt]s$/;
 const TESTS = /^(tests?|__tests__)$/;
@@ -70,10 +69,7 @@ async function codeBelow(dir: string, folder: string): Promise<string[]> {
 }
 
 async function whatIsThere(dir: string, path: string): Promise<string> {
-  // With types, links to folders are not followed: they may lead outside, in circles, or to files that are just changing.
-  const entries = await readdir(dir, { recursive: true, withFileTypes: true }).catch(() => []);
-  const all = entries.map(({ parentPath, name }) => relative(dir, join(parentPath, name)).replaceAll(sep, '/'));
-  const files = all.filter((file) => CODE.test(file) && !HIDDEN.test(`/${file}`));
+  const files = await codeBelow(dir, '').catch(() => []);
   const near = similarNames(files, path);
   const end = near.length === 0 ? 'there are none' : `near it are ${near.join(', ')}`;
   return `names ${show(path)}, and there is no such file in the folder of components; ${end}`;

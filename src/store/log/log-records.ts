@@ -1,5 +1,6 @@
 // Reads of the log, for both databases: its lists, the ledger, receipts, and what is due when.
 
+import type { Attempt } from '../../domain/delivery/delivery.ts';
 import { ERRORS, NOTICE } from '../../domain/emission.ts';
 import { msOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
@@ -14,7 +15,7 @@ import type { StatsStore } from '../contract/stats.ts';
 import type { LogStore, TimeStore } from '../contract/store.ts';
 import { anyOf, type StreamStore } from '../contract/streams.ts';
 import { withinBytes } from '../rows/byte-limit.ts';
-import { flag, number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
+import { flag, json, number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
 import { toEmission, toEmissionRecord, toLedger } from '../rows/log-rows.ts';
 import { toTrigger } from '../rows/resource-rows.ts';
 import type { Row } from '../rows/rows.ts';
@@ -231,7 +232,7 @@ async function receiptsOf({ database }: LogReader, heard: Sql): Promise<Receipt[
         FROM heard ${THEN} ${ALL_RUNS} AS runs ON runs.entry = heard.entry WHERE heard.via IS NULL
       UNION ALL SELECT told.root, told.entry, 2, CASE deliveries.kind WHEN 'mail' THEN 'mail' ELSE 'delivery' END,
         deliveries.delivery, deliveries.listener_id, deliveries.subscription_id, coalesce(told.via, deliveries.via),
-        deliveries.state, CASE WHEN deliveries.state IN ('exhausted', 'retrying') THEN (SELECT ${DETAIL}
+        deliveries.state, CASE WHEN deliveries.state IN ('exhausted', 'retrying') THEN (SELECT attempts.made
           FROM attempts WHERE attempts.delivery = deliveries.delivery ORDER BY attempts.n DESC LIMIT 1) END,
         deliveries.attempts_made
         FROM told ${THEN} ${ALL_DELIVERIES} AS deliveries ON deliveries.entry = told.entry
@@ -242,20 +243,16 @@ async function receiptsOf({ database }: LogReader, heard: Sql): Promise<Receipt[
   return rows.map(toReceipt);
 }
 
-/** The sentence that says what an attempt came to. */
-const DETAIL = differs({
-  sqlite: "json_extract(attempts.made, '$.detail')",
-  postgres: "attempts.made::json ->> 'detail'",
-});
-
 /** Returns what is said beside a state: of a delivery that has failed, how often and what its last attempt came to. */
 function reasonOf(row: Row): string | null {
   const [reason, attempts] = [textOrNull(row, 'reason'), numberOrNull(row, 'attempts')];
   if (reason === null || attempts === null) return reason;
   const times = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
+  // Not taken out by the database: Postgres refuses JSON with the letter U+0000 in it, as an answer may have it.
+  const { detail } = json<Pick<Attempt, 'detail'>>(row, 'reason');
   return text(row, 'state') === 'exhausted'
-    ? `given up after ${times}: ${reason}`
-    : `failed ${times} so far: ${reason}`;
+    ? `given up after ${times}: ${detail}`
+    : `${times} failed so far: ${detail}`;
 }
 
 function toReceipt(row: Row): Receipt {

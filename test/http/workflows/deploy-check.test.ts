@@ -68,7 +68,7 @@ test('types are checked, changes shown, and what is gone asked about', async () 
   assert.deepEqual(await names(), ['A', 'B']);
   assert.equal((await deploy(folder.path, '--prune', '--yes')).status, 0);
   assert.deepEqual(await names(), ['A']);
-  assert.equal((await deploy(join(folder.path, 'a.ts'), '--prune')).status, 1);
+  assert.equal((await deploy(join(folder.path, 'a.ts'), '--prune')).status, 2);
 });
 
 test('a project prunes what it deployed itself', async () => {
