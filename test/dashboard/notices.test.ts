@@ -41,7 +41,7 @@ test('a group is replayed: tried, stopped by its canary, and finished', { skip }
     await visit.inspect('no operations');
     await visit.open(`/errors/${group.id}`);
     await page.getByRole('link', { name: 'Replay all…' }).click();
-    await page.getByText('3 errors', { exact: true }).waitFor();
+    await page.getByText('3 errors would be replayed now').waitFor();
     await page.getByText('order 1 is bad').waitFor();
     assert.deepEqual((await errand.client.get('/v1/operations')).data, [], 'a dry run makes nothing');
     await visit.inspectAll(`/operations/new?group=${group.id}`, '3 errors');
