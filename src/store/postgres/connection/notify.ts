@@ -40,9 +40,9 @@ export class Notices {
     this.#log = of.log;
   }
 
-  /** Notifies the other nodes soon. */
+  /** Notifies the other nodes soon. Of keys also one that came behind the last beat: it would let a revoked key read on. */
   tell(channel: NotifyChannel): void {
-    if (this.#closed || this.isAlone) return;
+    if (this.#closed || (this.isAlone && channel !== 'keys')) return;
     this.#due.add(channel);
     this.#timer ??= setTimeout(() => this.#send(), GATHER_MS);
   }
