@@ -36,7 +36,8 @@ export const T = {
     submit: 'Sign in',
     missing: 'Paste an API key.',
     needsRead: 'The dashboard takes a key that may read.',
-    link: 'Signing in with the link…',
+    ended:
+      'Your session is over: it was ended, or its key has expired or was revoked. Sign in to go back to where you were.',
     where: 'No key at hand? The server keeps its first key in a file:',
     command: 'cat data/api-key',
     restart: 'A restart prints a link that signs in once.',
@@ -677,6 +678,7 @@ export const T = {
     unused: 'never used',
     used: 'used',
     ends: 'expires',
+    expired: 'expired',
     revoke: 'Revoke',
     revokeOf: (label: string) => `Revoke ${label}`,
     wasRevoked: 'Revoked.',

@@ -298,17 +298,33 @@ test('a session that is over asks to sign in, and comes back', { skip }, async (
   await visiting(errand, async (visit) => {
     const { page } = visit;
     await visit.signIn(key.api_key);
-    await visit.open('/errors?state=all');
+    await visit.open('/errors?state=all&sort=count');
     await errand.client.delete(`/v1/keys/${key.id}`);
     // The click asks the server; or its own stream has told the page before, and the button is gone.
     await page
       .getByRole('button', { name: 'Open' })
       .click({ timeout: 3000 })
       .catch(() => undefined);
+    const why = page.getByRole('alert').filter({ hasText: 'Your session is over' });
+    await why.waitFor();
+    await visit.inspect('a session that is over');
     await page.getByLabel('API key', { exact: true }).fill(errand.client.key);
     visit.complaints.length = 0;
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Errors', exact: true, level: 1 }).waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('sort'), 'count');
+    // Also when the page is opened later; and no reason is given to a person who has signed out.
+    await page.goto('about:blank');
+    await page.context().clearCookies();
+    await page.goto(`${errand.url}/webhooks`);
+    await why.waitFor();
+    await page.getByLabel('API key', { exact: true }).fill(errand.client.key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
+    await page.getByRole('button', { name: /^Signed in as/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByLabel('API key', { exact: true }).waitFor();
+    assert.equal(await why.count(), 0);
     // What the page asked with the old key may be told late.
     assert.ok(visit.complaints.splice(0).every((line) => /401/.test(line)));
   });

@@ -195,6 +195,14 @@ test('Ctrl K goes to anything, by the keyboard alone', { skip }, async () => {
     const { data } = await client.get(`/v1/error_groups?emitter_id=${workflow.id}`);
     return data.length > 0 && data;
   });
+  const store = await client.post('/v1/data_stores', { name: 'Rates of exchange' });
+  const channel = await client.post('/v1/channels', {
+    kind: 'mail',
+    name: 'Night duty',
+    config: { to: 'a@example.com' },
+  });
+  await client.post('/v1/accounts', { app: 'shop', name: 'Shop of Oslo', fields: {} });
+  await client.post('/v1/keys', { label: 'Deploys of CI' });
   await visiting(errand, async (visit) => {
     const { page } = visit;
     await visit.signIn();
@@ -211,6 +219,17 @@ test('Ctrl K goes to anything, by the keyboard alone', { skip }, async () => {
     await page.getByRole('option', { name: /reversed/ }).waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/workflows/${workflow.id}`);
+    for (const [text, option, address] of [
+      ['rates', /Rates of exchange/, `/data-stores/${store.id}`],
+      ['night', /Night duty/, `/notices?channel=${channel.id}`],
+      ['oslo', /Shop of Oslo/, '/accounts'],
+      ['deploys of', /Deploys of CI/, '/keys'],
+    ] as const) {
+      await type(text);
+      await page.getByRole('option', { name: option }).waitFor();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`**${address}`);
+    }
     await type('no stock');
     await page.getByRole('option', { name: /no stock left/ }).waitFor();
     await page.keyboard.press('Enter');

@@ -19,8 +19,10 @@ function nextOf(value: unknown): string {
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: (search: Record<string, unknown>): { next?: string } =>
-    search.next === undefined ? {} : { next: nextOf(search.next) },
+  validateSearch: (search: Record<string, unknown>): { next?: string; ended?: true } => ({
+    ...(search.next === undefined ? {} : { next: nextOf(search.next) }),
+    ...(search.ended === true ? { ended: true } : {}),
+  }),
   component: lazyRouteComponent(() => import('./sign-in.tsx'), 'SignIn'),
 });
 
@@ -29,14 +31,14 @@ const shell = createRoute({
   id: 'shell',
   component: Shell,
   beforeLoad: async ({ location }) => {
-    const away = () => redirect({ to: '/sign-in', search: location.href === '/' ? {} : { next: location.href } });
-    if (!mayBeSignedIn()) throw away();
+    const next = location.href === '/' ? {} : { next: location.href };
+    if (!mayBeSignedIn()) throw redirect({ to: '/sign-in', search: next });
     try {
       await queryClient.ensureQueryData(sessionQuery);
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 401)) throw error;
       markSignedIn(false);
-      throw away();
+      throw redirect({ to: '/sign-in', search: { ...next, ended: true } });
     }
   },
 });

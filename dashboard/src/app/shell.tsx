@@ -73,7 +73,7 @@ export function Shell() {
       const next = window.location.pathname + window.location.search;
       queryClient.clear();
       markSignedIn(false);
-      void navigate({ to: '/sign-in', search: next === '/' ? {} : { next } });
+      void navigate({ to: '/sign-in', search: { ...(next === '/' ? {} : { next }), ended: true } });
     };
     window.addEventListener(SIGNED_OUT, leave);
     return () => window.removeEventListener(SIGNED_OUT, leave);

@@ -15,7 +15,7 @@ function faultText(error: unknown): string {
 }
 
 export function SignIn() {
-  const { next = '/' } = useSearch({ from: '/sign-in' });
+  const { next = '/', ended } = useSearch({ from: '/sign-in' });
   const navigate = useNavigate();
   const [key, setKey] = useState('');
   const [fault, setFault] = useState<string | null>(null);
@@ -65,6 +65,11 @@ export function SignIn() {
         </h1>
         <form className="card" onSubmit={submit}>
           <div className="card-body">
+            {ended && (
+              <p className="warn" role="alert">
+                {T.session.ended}
+              </p>
+            )}
             <PasswordInput
               label={T.session.key}
               description={T.session.keyHint}

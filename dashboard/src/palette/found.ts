@@ -3,8 +3,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue } from 'react';
 import { searchGroupsQuery } from '../api/errors.ts';
+import { keysQuery } from '../api/keys.ts';
 import { type Named, useNamed } from '../api/names.ts';
+import { accountsQuery, dataStoresQuery } from '../api/stores.ts';
 import { T } from '../english.ts';
+import { useMay } from '../parts/act.ts';
 import type { IconName } from '../parts/icon.tsx';
 
 export interface Found {
@@ -58,13 +61,21 @@ export function useFound(typed: string): readonly Found[] {
   const text = useDeferredValue(typed.trim());
   const wanted = text.toLowerCase();
   const named = useNamed();
+  const stores = useQuery(dataStoresQuery).data ?? [];
+  const accounts = useQuery(accountsQuery).data ?? [];
+  const mayKeys = useMay('keys');
+  const keys = (useQuery({ ...keysQuery, enabled: mayKeys }).data ?? []).map(({ id, label }) => ({ id, name: label }));
   const groups = useQuery({ ...searchGroupsQuery(text, SHOWN), enabled: text.length >= SHORTEST });
   const has = (said: string): boolean => said.toLowerCase().includes(wanted);
-  const of = (all: readonly Named[], kind: string, icon: IconName, path: string): Found[] =>
+  const of = (all: readonly Named[], kind: string, icon: IconName, href: (id: string) => string): Found[] =>
     all
-      .map(({ id, name, url }) => ({ key: id, text: name ?? url ?? id, kind, icon, href: `/${path}/${id}` }))
+      .map(({ id, name, url }) => ({ key: id, text: name ?? url ?? id, kind, icon, href: href(id) }))
       .filter((one) => has(one.text))
       .slice(0, SHOWN);
+  const page =
+    (path: string) =>
+    (id: string): string =>
+      `/${path}/${id}`;
   const pages = PAGES.filter((one) => has(one.text));
   if (wanted === '') return pages;
   const [, prefix = ''] = /^([a-z]{1,2})_\w+$/.exec(text) ?? [];
@@ -74,10 +85,14 @@ export function useFound(typed: string): readonly Found[] {
       ? []
       : [{ key: text, text, kind: words.byId, icon: 'search', href: `/${path}/${text}` } as const]),
     ...pages,
-    ...of(named.workflows, nav.workflows, 'workflows', 'workflows'),
-    ...of(named.sources, nav.sources, 'sources', 'sources'),
-    ...of(named.webhooks, nav.webhooks, 'webhooks', 'webhooks'),
-    ...of(named.heartbeats, nav.heartbeats, 'heartbeat', 'heartbeats'),
+    ...of(named.workflows, nav.workflows, 'workflows', page('workflows')),
+    ...of(named.sources, nav.sources, 'sources', page('sources')),
+    ...of(named.webhooks, nav.webhooks, 'webhooks', page('webhooks')),
+    ...of(named.heartbeats, nav.heartbeats, 'heartbeat', page('heartbeats')),
+    ...of(stores, T.dataStores.title, 'store', page('data-stores')),
+    ...of(named.channels, T.channels.title, 'notices', (id) => `/notices?channel=${id}`),
+    ...of(accounts, T.accounts.title, 'key', () => '/accounts'),
+    ...of(keys, T.keys.title, 'key', () => '/keys'),
     ...(groups.data ?? []).map(({ id, rule, fingerprint }) => ({
       key: id,
       text: `${rule ?? fingerprint.code}: ${fingerprint.template}`,

@@ -10,12 +10,13 @@ import { ConfirmButton } from '../parts/confirm.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
 import { CheckField, NumberField } from '../parts/fields.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
-import { Ago, At } from '../parts/time.tsx';
+import { Ago, At, useNow } from '../parts/time.tsx';
 import { SecretDialog } from '../webhooks/secret.tsx';
 import { ListPage } from './list-page.tsx';
 
 const words = T.keys;
 const DAY_S = 86_400;
+const FIRST: readonly Scope[] = ['read', 'write'];
 
 export function KeysPage() {
   const mayKeys = useMay('keys');
@@ -42,6 +43,8 @@ function Row({ of }: { of: ApiKey }) {
   const { id, label, scopes, last_used_at: usedAt, expires_at: endsAt, revoked_at: revokedAt } = of;
   const own = useQuery(sessionQuery).data?.key.id === id;
   const act = useAct(['keys']);
+  const now = useNow();
+  const isOver = endsAt !== null && endsAt * 1000 <= now;
   return (
     <li>
       <div className="grow">
@@ -50,13 +53,14 @@ function Row({ of }: { of: ApiKey }) {
         </strong>{' '}
         {own && <Badge state="active" text={words.own} />}{' '}
         {revokedAt !== null && <Badge state="failed" text={words.revoked} />}
+        {revokedAt === null && isOver && <Badge state="paused" text={words.expired} />}
         <div className="soft break">
           {scopes.join(', ')} · {usedAt === null ? words.unused : words.used}{' '}
           {usedAt !== null && <Ago ms={usedAt * 1000} />}
           {endsAt !== null && (
             <>
               {' · '}
-              {words.ends} <At ms={endsAt * 1000} />
+              {isOver ? words.expired : words.ends} <At ms={endsAt * 1000} />
             </>
           )}
         </div>
@@ -78,7 +82,7 @@ function NewKey({ close, done }: { close: () => void; done: (key: string) => voi
   const client = useQueryClient();
   const grantable = useQuery(sessionQuery).data?.key.scopes ?? [];
   const [label, setLabel] = useState('');
-  const [scopes, setScopes] = useState<readonly Scope[]>(['read', 'write']);
+  const [scopes, setScopes] = useState(FIRST.filter((scope) => grantable.includes(scope)));
   const [days, setDays] = useState<number | null>(null);
   const create = async (): Promise<void> => {
     const expires = days === null ? {} : { expires_at: Math.floor(Date.now() / 1000 + days * DAY_S) };
