@@ -31,7 +31,7 @@ function typesText(document: ApiDocument, operations: readonly ClientOperation[]
     for (const name of [input, answer]) {
       if (taken.has(name)) throw new Error(`${name} is the name of a schema and of an operation's type`);
     }
-    const members = operation.members.map((member) => memberOf(member, '  ')).join('');
+    const members = operation.members.map((member) => memberOf(member, '  ', 'taken')).join('');
     // An object with an unknown member would be taken where no member is declared.
     const taking = members === '' ? `export type ${input} = Readonly<Record<string, never>>;\n` : '';
     return [

@@ -85,10 +85,11 @@ export interface Member {
   readonly isOptional: boolean;
 }
 
-export function memberOf({ name, schema, isOptional }: Member, indent: string): string {
+/** `taken`: what is `undefined` is as good as left out. */
+export function memberOf({ name, schema, isOptional }: Member, indent: string, by?: 'taken'): string {
   const key = NAME.test(name) ? name : JSON.stringify(name);
   const type = typeOf(schema, indent);
-  return `${commentOf(schema.description, indent)}${indent}readonly ${key}${isOptional ? '?' : ''}: ${type};\n`;
+  return `${commentOf(schema.description, indent)}${indent}readonly ${key}${isOptional ? '?' : ''}: ${type}${isOptional && by && type !== 'unknown' ? ' | undefined' : ''};\n`;
 }
 
 /** Returns a description as a comment on lines of its own. */

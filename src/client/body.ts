@@ -29,8 +29,12 @@ export async function* textOf(
   }
 }
 
+/** The most that a timer can wait; it would go off at once for more. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** Rejects when the reading takes longer than `ms`. A connection whose other end is gone may never say so. */
 function inTime<T>(reading: Promise<T>, ms: number): Promise<T> {
+  if (ms > MAX_TIMER_MS) return reading;
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new ConnectionError(`nothing came for ${ms} ms`)), ms);
     reading.then(resolve, reject).finally(() => clearTimeout(timer));

@@ -1,7 +1,8 @@
 // What `errand/client` is: a client of the interface, for browsers and Node. It is a promise to programs that are not ours.
 
-export type { StreamEvent, StreamOptions } from './events.ts';
 // biome-ignore lint/performance/noBarrelFile: an entry of the package, which nothing of ours imports
+export { etagOf } from './etag.ts';
+export type { StreamEvent, StreamOptions } from './events.ts';
 export { Errand } from './generated/errand.ts';
 export type * from './generated/types.ts';
 export type { CallOptions, ErrandOptions } from './options.ts';

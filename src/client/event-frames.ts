@@ -22,6 +22,8 @@ const LINE_END = /\r\n|\n|\r/g;
 
 export function createFrameReader(lastId = ''): EventFrameReader {
   let rest = '';
+  /** A carriage return at the end of a part may be the half of a line end. */
+  let isOpen = false;
   let isAtStart = true;
   let [name, idBuffer, seenId] = ['', lastId, lastId];
   let data: string[] = [];
@@ -52,15 +54,17 @@ export function createFrameReader(lastId = ''): EventFrameReader {
 
   return {
     take: (part) => {
-      let text = rest + part;
-      if (isAtStart && text !== '') {
+      if (part === '') return [];
+      let text = isOpen ? `\r${part}` : part;
+      if (isAtStart) {
         isAtStart = false;
         if (text.startsWith(BYTE_ORDER_MARK)) text = text.slice(1);
       }
-      // A carriage return at the end may be the half of a line end.
-      const isOpen = text.endsWith('\r');
+      isOpen = text.endsWith('\r');
+      // The part alone is searched: a long line comes in many.
       const lines = (isOpen ? text.slice(0, -1) : text).split(LINE_END);
-      rest = `${lines.pop()}${isOpen ? '\r' : ''}`;
+      lines[0] = rest + lines[0];
+      rest = lines.pop() ?? '';
       return lines.flatMap(line);
     },
     get lastId() {

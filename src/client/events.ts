@@ -4,17 +4,18 @@ import { textOf } from './body.ts';
 import { createFrameReader, type Frame } from './event-frames.ts';
 import type { CallOptions, Open } from './options.ts';
 import { ConnectionError, ProblemError } from './problem.ts';
+import { checkNumbers } from './request.ts';
 import { backoffMs, pause } from './retry.ts';
 
 export interface StreamOptions extends CallOptions {
   /** The id of a record: the stream begins behind it, with everything that is still kept. None: from now on. */
-  readonly lastEventId?: string;
+  readonly lastEventId?: string | undefined;
   /** False: the end of the first connection is the end of the stream. */
-  readonly reconnects?: boolean;
+  readonly reconnects?: boolean | undefined;
   /** Called when a connection is lost, before the next one; null: the server ended it in order. */
-  readonly onDisconnect?: (error: unknown) => void;
+  readonly onDisconnect?: ((error: unknown) => void) | undefined;
   /** How long nothing may come, not even a comment, which the server sends every 15 seconds; 60 seconds when not given. */
-  readonly idleTimeoutMs?: number;
+  readonly idleTimeoutMs?: number | undefined;
 }
 
 /** `gap`: something may be missing that was emitted behind the record `after`, since it is kept no more. */
@@ -36,6 +37,7 @@ export async function* streamEvents<T>(
   options: StreamOptions,
 ): AsyncGenerator<StreamEvent<T>, void> {
   const { lastEventId, reconnects = true, onDisconnect, idleTimeoutMs: idleMs = IDLE_MS, ...call } = options;
+  checkNumbers(options);
   const { signal } = call;
   let lastId = lastEventId ?? (input as { last_event_id?: string }).last_event_id ?? '';
   let retryMs = RETRY_MS;

@@ -20,10 +20,12 @@ export async function* exportLines<T extends { readonly id: string }>(
   options: CallOptions,
 ): AsyncGenerator<T, void> {
   const { signal } = options;
+  let wasOpen = false;
   let { after } = input as { readonly after?: string };
   for (let failures = 0; ; ) {
     try {
       const response = await open({ ...input, after }, options);
+      wasOpen = true;
       for await (const line of linesOf(textOf(response, { idleMs: IDLE_MS, signal }))) {
         const value = JSON.parse(line) as T | End;
         if (isEnd(value)) {
@@ -39,7 +41,7 @@ export async function* exportLines<T extends { readonly id: string }>(
     } catch (error) {
       signal?.throwIfAborted();
       failures++;
-      if (!(error instanceof ConnectionError) || failures > MAX_FAILURES) throw error;
+      if (!wasOpen || !(error instanceof ConnectionError) || failures > MAX_FAILURES) throw error;
     }
     await pause(backoffMs(failures), signal);
   }

@@ -2,27 +2,31 @@
 
 export interface ErrandOptions {
   /** Of the server, such as https://errand.example.com. In a browser none is needed on a page of the server's own. */
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** The API key. None: for what needs no key, or when `headers` or `fetch` authenticate in another way. */
-  readonly key?: string;
+  readonly key?: string | undefined;
   /** Sent with every request. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Instead of the platform's own. */
-  readonly fetch?: typeof fetch;
-  /** How long one attempt may take; 60 seconds when not given. Streams and exports: until their answer begins. */
-  readonly timeoutMs?: number;
+  readonly fetch?: typeof fetch | undefined;
+  /** How long one attempt may take; 60 seconds when not given, `Infinity`: no end. Streams and exports: until their answer begins. */
+  readonly timeoutMs?: number | undefined;
   /** Attempts behind the first one; 3 when not given, 0: none. */
-  readonly retries?: number;
+  readonly retries?: number | undefined;
 }
 
 export interface CallOptions {
   /** Ends the call: it then throws the signal's reason. */
-  readonly signal?: AbortSignal;
-  readonly timeoutMs?: number;
-  readonly retries?: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly retries?: number | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Where the operation takes one; made by itself when not given. */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
+  /** The `ETag` of the record as it was read (`etagOf`): 412 when it was changed since. */
+  readonly ifMatch?: string | undefined;
+  /** `*`: create only; 412 when there is one. */
+  readonly ifNoneMatch?: '*' | undefined;
 }
 
 /** An operation of the interface, as far as a call needs to know it. */

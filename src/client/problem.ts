@@ -62,7 +62,7 @@ export function problemOf(response: Response, text: string, nowMs: number): Prob
     status: response.status,
     code: code as ProblemCode | null,
     detail: seen,
-    errors: problem.errors ?? [],
+    errors: Array.isArray(problem.errors) ? problem.errors : [],
     requestId: response.headers.get('x-request-id'),
     retryAfterMs: readRetryAfter(response.headers.get('retry-after'), nowMs),
   });

@@ -10,6 +10,10 @@ export interface MadeRequest {
 const HOLE = /\{(\w+)\}/g;
 /** What an HTTP header may hold. The platform's own message for others would have the key in it. */
 const KEY = /^[\x21-\x7e]+$/;
+const HEADER_NAME = /^[!#$%&'*+.^`|~\w-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** With these a change that was made, but not answered, would be refused when it is made again. */
+const CONDITIONS = ['if-match', 'if-none-match'];
 const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
 const KEY_BYTES = 16;
 
@@ -17,16 +21,37 @@ const KEY_BYTES = 16;
 export function baseOf(url: string | undefined): string {
   // A browser completes it with the page's own server.
   if (url === undefined || url === '') return '';
-  if (!/^https?:\/\/./.test(url)) throw new TypeError(`url: "${url}" is not like https://errand.example.com`);
-  const { search, hash, username, password } = new URL(url);
+  const parsed = parsedUrl(url);
+  if (!parsed) throw new TypeError(`url: "${url}" is not like https://errand.example.com`);
+  const { origin, pathname, search, hash, username, password } = parsed;
   if (search || hash || username || password)
     throw new TypeError('url: a server has no query, fragment or credentials; the key is given as `key`');
-  return url.replace(/\/+$/, '');
+  const path = pathname.replace(/\/+$/, '');
+  if (/\/v1$/.test(path)) throw new TypeError(`url: "${url}" ends with /v1, which each call puts behind it itself`);
+  return origin + path;
+}
+
+function parsedUrl(url: string): URL | null {
+  try {
+    return /^https?:\/\/./i.test(url) ? new URL(url) : null;
+  } catch {
+    return null;
+  }
 }
 
 export function checkKey(key: string | undefined): void {
   if (key !== undefined && !KEY.test(key))
     throw new TypeError('key: it is empty, or has a blank or another character that no key has');
+}
+
+/** Throws `TypeError` for numbers with which a call would never end, or end before it began. */
+export function checkNumbers(
+  of: Pick<ErrandOptions, 'timeoutMs' | 'retries'> & { readonly idleTimeoutMs?: number | undefined },
+): void {
+  for (const name of ['timeoutMs', 'retries', 'idleTimeoutMs'] as const) {
+    const value = of[name] ?? 1;
+    if (!(value >= (name === 'retries' ? 0 : 1))) throw new TypeError(`${name}: ${value} is too small, or no number`);
+  }
 }
 
 /** Returns the request of a call, with the idempotency key that all of its attempts have. */
@@ -44,18 +69,23 @@ export function requestOf(
   }
   const search = query.size > 0 ? `?${query}` : '';
   const body = bodyOf(route, rest);
-  const idempotencyKey = options.idempotencyKey ?? (route.takesIdempotencyKey ? randomKey() : undefined);
+  const headers = headersOf([
+    {
+      authorization: key === undefined || route.isPublic ? undefined : `Bearer ${key}`,
+      'content-type': body === undefined ? undefined : 'application/json',
+      'if-match': options.ifMatch,
+      'if-none-match': options.ifNoneMatch,
+    },
+    always,
+    options.headers,
+    { 'idempotency-key': options.idempotencyKey },
+  ]);
+  if (route.takesIdempotencyKey) headers['idempotency-key'] ??= randomKey();
   return {
     url: `${baseOf(url)}${path}${search}`,
     init: {
       method: route.method,
-      headers: {
-        ...(key === undefined || route.isPublic ? {} : { authorization: `Bearer ${key}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-        ...always,
-        ...options.headers,
-      },
+      headers,
       ...(body === undefined ? {} : { body }),
     },
   };
@@ -63,9 +93,27 @@ export function requestOf(
 
 /** Returns whether doing it twice is the same as doing it once. */
 export function isRepeatable(route: Route, { headers }: MadeRequest['init']): boolean {
+  if (CONDITIONS.some((name) => headers[name] !== undefined)) return route.method === 'GET';
   return (
     REPEATABLE.has(route.method) || (route.takesIdempotencyKey === true && headers['idempotency-key'] !== undefined)
   );
+}
+
+/**
+ * Returns the headers by their names in lower case: two spellings of one would both be sent. Throws `TypeError` for what no
+ * header may hold; the platform's message has the value, and would come as if the server could not be reached.
+ */
+function headersOf(
+  parts: readonly (Readonly<Record<string, string | undefined>> | undefined)[],
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of parts.flatMap((part) => Object.entries(part ?? {}))) {
+    if (value === undefined) continue;
+    if (!HEADER_NAME.test(name)) throw new TypeError(`headers: ${JSON.stringify(name)} is no name of a header`);
+    if (!HEADER_VALUE.test(value)) throw new TypeError(`headers: ${name} has a character that no header has`);
+    headers[name.toLowerCase()] = value;
+  }
+  return headers;
 }
 
 function take(rest: Map<string, unknown>, name: string): unknown {

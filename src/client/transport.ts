@@ -1,11 +1,13 @@
 // Makes calls: one attempt after another until there is an answer, or no more is to be expected.
 
+import { MAX_TIMER_MS } from './body.ts';
+import { keepTag } from './etag.ts';
 import { type StreamEvent, type StreamOptions, streamEvents } from './events.ts';
 import { exportLines } from './lines.ts';
 import type { CallOptions, ErrandOptions, Open, Route } from './options.ts';
 import { type Page, type Paged, pagesOf } from './paged.ts';
 import { ConnectionError, problemOf } from './problem.ts';
-import { baseOf, checkKey, isRepeatable, type MadeRequest, requestOf } from './request.ts';
+import { baseOf, checkKey, checkNumbers, isRepeatable, type MadeRequest, requestOf } from './request.ts';
 import { pause, retryDelayMs } from './retry.ts';
 
 export interface Transport {
@@ -20,27 +22,38 @@ export interface Transport {
 const TIMEOUT_MS = 60_000;
 const RETRIES = 3;
 /** Node's and undici's codes of what was never sent. */
-const UNSENT: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EAI_AGAIN', 'ENOTFOUND', 'UND_ERR_CONNECT_TIMEOUT']);
+const UNSENT: ReadonlySet<string> = new Set([
+  ...['ECONNREFUSED', 'EAI_AGAIN', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'],
+]);
+const EVENTS = 'text/event-stream';
+const LINES = 'application/x-ndjson';
 
 export function createTransport(own: ErrandOptions): Transport {
   baseOf(own.url);
   checkKey(own.key);
+  checkNumbers(own);
   const opener =
-    (route: Route): Open =>
-    (input, options) =>
-      call(own, route, { input, options }, async (response) => response);
-  const text = (route: Route, input: object, options: CallOptions): Promise<string> =>
-    call(own, route, { input, options }, (response) => response.text());
-  const send = async <T>(route: Route, input: object, options: CallOptions): Promise<T> =>
-    readJson(await text(route, input, options), own, route) as T;
+    (route: Route, type: string): Open =>
+    async (input, options) => {
+      const response = await call(own, route, { input, options }, async (opened) => opened);
+      if (typeOf(response) === type) return response;
+      await response.body?.cancel();
+      throw notAnswered(response, own, route);
+    };
+  const send = async <T>(route: Route, input: object, options: CallOptions): Promise<T> => {
+    const { text, response } = await call(own, route, { input, options }, readWhole);
+    return readJson(text, response, { own, route }) as T;
+  };
   return {
     send,
-    text,
+    text: (route: Route, input: object, options: CallOptions) =>
+      call(own, route, { input, options }, (response) => response.text()),
     list: <P extends Page>(route: Route, input: object, options: CallOptions) =>
       pagesOf<P>((cursor) => send<P>(route, { ...input, ...cursor }, options), input),
-    events: <T>(route: Route, input: object, options: StreamOptions) => streamEvents<T>(opener(route), input, options),
+    events: <T>(route: Route, input: object, options: StreamOptions) =>
+      streamEvents<T>(opener(route, EVENTS), input, options),
     lines: <T extends { readonly id: string }>(route: Route, input: object, options: CallOptions) =>
-      exportLines<T>(opener(route), input, options),
+      exportLines<T>(opener(route, LINES), input, options),
   };
 }
 
@@ -55,6 +68,7 @@ async function call<T>(
   { input, options }: CallInput,
   read: (response: Response) => Promise<T>,
 ): Promise<T> {
+  checkNumbers(options);
   const request = requestOf(own, route, { input, options });
   const retries = options.retries ?? own.retries ?? RETRIES;
   const tried = { retries, isRepeatable: isRepeatable(route, request.init) };
@@ -84,7 +98,7 @@ async function attempt<T>(own: ErrandOptions, { url, init }: MadeRequest, { opti
   signal?.throwIfAborted();
   const timeoutMs = options.timeoutMs ?? own.timeoutMs ?? TIMEOUT_MS;
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), timeoutMs);
+  const timer = timeoutMs > MAX_TIMER_MS ? undefined : setTimeout(() => late.abort(), timeoutMs);
   const signals = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
   try {
     const answering = (own.fetch ?? fetch)(url, { ...init, redirect: 'manual', signal: signals });
@@ -118,10 +132,42 @@ function unreachable(url: string, error: TypeError): ConnectionError {
   });
 }
 
-function readJson(text: string, { url }: ErrandOptions, { method, path }: Route): unknown {
+interface Whole {
+  readonly text: string;
+  readonly response: Response;
+}
+
+/** Reads an answer of JSON. Half of one, of a proxy that gave up, is a connection that broke: the call may be made again. */
+async function readWhole(response: Response): Promise<Whole> {
+  const text = await response.text();
+  if (typeOf(response) === 'application/json' && parsed(text) === undefined)
+    throw new ConnectionError(`the answer of ${response.url} is not whole`);
+  return { text, response };
+}
+
+/** Returns the answer as its caller gets it, with its `ETag` beside it. */
+function readJson(text: string, response: Response, at: { own: ErrandOptions; route: Route }): object {
+  const answer = parsed(text);
+  if (typeof answer !== 'object' || answer === null) throw notAnswered(response, at.own, at.route);
+  keepTag(answer, response.headers.get('etag'));
+  return answer;
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ConnectionError(`${method} ${url ?? ''}${path} was not answered with JSON: is that an Errand server?`);
+    return undefined;
   }
+}
+
+/** Returns the media type of an answer, without its parameters. */
+function typeOf({ headers }: Response): string {
+  return (headers.get('content-type') ?? '').replace(/;.*/s, '').trim().toLowerCase();
+}
+
+function notAnswered(response: Response, { url }: ErrandOptions, { method, path, isPublic }: Route): ConnectionError {
+  const type = typeOf(response) || 'something of no media type';
+  const why = isPublic ? 'what code answers itself is read with fetch' : 'is that an Errand server?';
+  return new ConnectionError(`${method} ${url ?? ''}${path} was answered with ${type}: ${why}`);
 }

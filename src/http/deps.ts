@@ -250,7 +250,7 @@ export interface Actions {
   deleteDataStore(ownerId: string, id: string): Promise<DataStore>;
   /** Writes a record. Throws `impossible` when the data store is full. */
   setRecord(place: DataPlace, input: RecordInput & RecordCheck): Promise<DataRecord>;
-  deleteRecord(place: DataPlace, key: string): Promise<DataRecord>;
+  deleteRecord(place: DataPlace, input: { key: string } & RecordCheck): Promise<DataRecord>;
   clearRecords(place: DataPlace): Promise<void>;
 
   getRedactions(ownerId: string): Promise<Redactions>;

@@ -1,6 +1,6 @@
-// ETag and If-Match: a caller that sends the ETag that it has read overwrites no change of another caller. The store
-// compares the version in the transaction of the change. A route that does not compare versions refuses the header,
-// since ignoring it would overwrite what the caller wants to keep.
+// ETag and If-Match: a caller that sends the ETag that it has read overwrites no change of another caller, and with
+// If-None-Match: * none that exists. The store compares in the transaction of the change. A route that does not compare
+// refuses these headers, since ignoring them would overwrite what the caller wants to keep.
 
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -14,6 +14,8 @@ declare module 'fastify' {
   interface FastifySchema {
     /** The route compares `If-Match` (`expectedBy`). */
     takesIfMatch?: boolean;
+    /** The route creates, and compares `If-None-Match` (`createsOnly`). */
+    takesIfNoneMatch?: boolean;
   }
 }
 
@@ -22,6 +24,15 @@ export const IF_MATCH = Type.Object({
     text({
       description: 'The `ETag` of the record as it was read: 412 when it was changed since, and nothing is changed.',
       example: '"mq7kdz2o"',
+    }),
+  ),
+});
+
+export const IF_NONE_MATCH = Type.Object({
+  'if-none-match': Type.Optional(
+    text({
+      description: '`*`: create only. 412 when there is one already, and nothing is changed.',
+      example: '*',
     }),
   ),
 });
@@ -48,6 +59,15 @@ export function expectedBy({ headers }: Pick<FastifyRequest, 'headers'>): { expe
   return { expected };
 }
 
+/** Returns whether the record is only to be created: `If-None-Match: *`. */
+export function createsOnly({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
+  const given = headers['if-none-match'];
+  if (given === undefined) return false;
+  if (given.trim() === '*') return true;
+  const message = `must be *, but was ${given.slice(0, 80)}`;
+  throw new Refusal('malformed', `If-None-Match ${message}`, { errors: [{ parameter: 'If-None-Match', message }] });
+}
+
 /** As many as a tag has room for, and a number holds exactly. */
 const VERSION_BYTES = 6;
 
@@ -64,9 +84,15 @@ export function contentCheck(request: Pick<FastifyRequest, 'headers'>, id: strin
 
 export function addVersions(app: App): void {
   app.addHook('onRequest', async ({ is404, method, headers, routeOptions }) => {
-    if (headers['if-match'] === undefined || is404 || method === 'GET' || method === 'HEAD') return;
-    if (!routeOptions.schema?.takesIfMatch) throw new Refusal('malformed', 'This request does not take If-Match');
+    if (is404 || method === 'GET' || method === 'HEAD') return;
+    const { takesIfMatch, takesIfNoneMatch } = routeOptions.schema ?? {};
+    if (headers['if-match'] !== undefined && !takesIfMatch) throw notTaken('If-Match');
+    if (headers['if-none-match'] !== undefined && !takesIfNoneMatch) throw notTaken('If-None-Match');
   });
+}
+
+function notTaken(header: string): Refusal {
+  return new Refusal('malformed', `This request does not take ${header}`);
 }
 
 function malformed(given: string): Refusal {

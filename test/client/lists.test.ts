@@ -107,7 +107,7 @@ test('an export is every error, also when it is cut off', async () => {
       const response = await fetch(input, init);
       if (opened++ > 0) return response;
       const text = await response.text();
-      return new Response(text.slice(0, text.indexOf('\n') + 20));
+      return new Response(text.slice(0, text.indexOf('\n') + 20), { headers: response.headers });
     },
   });
   const errors = await all(client.exportErrors({ code: 'TypeError' }));

@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const TSC = join(ROOT, 'node_modules/.bin/tsc');
 
 const HEAD = `
-import { ConnectionError, Errand, ProblemError, type Run, type Webhook } from 'errand/client';
+import { ConnectionError, Errand, etagOf, ProblemError, type Run, type Webhook } from 'errand/client';
 const errand = new Errand({ url: 'https://errand.example.com', key: 'k' });
 `;
 
@@ -29,6 +29,8 @@ const GOOD = [
   'await errand.setDataRecord({ id: "ds_1", key: "k", value: [1, null, "x"] });',
   'try { await errand.getMe(); } catch (error) { if (error instanceof ProblemError && error.code === "rate_limited") return error.retryAfterMs; if (error instanceof ConnectionError) return error.wasSent; throw error; } return;',
   'const text: string = await errand.getMetrics(); return text;',
+  'const read = await errand.getDataRecord({ id: "ds_1", key: "k" }); await errand.setDataRecord({ id: "ds_1", key: "k", value: 1 }, { ifMatch: etagOf(read) }); await errand.setDataRecord({ id: "ds_1", key: "k", value: 1 }, { ifNoneMatch: "*" });',
+  'const maybe: string | undefined = [""].pop(); const given = new Errand({ url: maybe, key: maybe, timeoutMs: undefined }); return given.searchRuns({ state: undefined, since: maybe }, { signal: undefined });',
   'return new Errand({ fetch: async (input, init) => fetch(input, init), headers: { cookie: "a=b" } });',
 ];
 
@@ -54,6 +56,10 @@ const BAD: readonly (readonly [code: string, message: RegExp])[] = [
     'try { await errand.getMe(); } catch (error) { if (error instanceof ProblemError) return error.code === "rate-limited"; } return;',
     /no overlap/,
   ],
+  [
+    'await errand.setDataRecord({ id: "ds_1", key: "k", value: 1 }, { ifNoneMatch: "x" });',
+    /not assignable to type '"\*"'/,
+  ],
   ['return new Errand({ key: 7 });', /not assignable to type 'string'/],
   ['return new Errand({ token: "x" });', /'token' does not exist/],
 ];
@@ -64,7 +70,15 @@ async function compile(code: string, libs: readonly string[], types: readonly st
     await writeFile(join(dir, 'program.ts'), code);
     await writeFile(join(dir, 'package.json'), '{"type": "module"}');
     const compilerOptions = {
-      ...{ noEmit: true, strict: true, target: 'es2024', module: 'nodenext', allowImportingTsExtensions: true },
+      ...{
+        noEmit: true,
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noUncheckedIndexedAccess: true,
+        target: 'es2024',
+        module: 'nodenext',
+        allowImportingTsExtensions: true,
+      },
       ...{
         lib: libs,
         types,

@@ -1241,7 +1241,7 @@ export class Errand {
   /**
    * Write a record: `PUT /v1/data_stores/{id}/records/{key}`
    *
-   * Creates or replaces the record. Keys have 1 to 255 characters; a data store has at most 100000 records. With `If-Match`, a record that is not there is not created: 412.
+   * Creates or replaces the record. Keys have 1 to 255 characters; a data store has at most 100000 records. With `If-Match`, a record that is not there is not created, and with `If-None-Match: *` one that is there is not replaced: 412.
    */
   setDataRecord(input: SetDataRecordInput, options: CallOptions = {}): Promise<SetDataRecordAnswer> {
     return this.#transport.send<SetDataRecordAnswer>({ method: 'PUT', path: '/v1/data_stores/{id}/records/{key}', body: 'members' }, input, options);
@@ -1250,7 +1250,7 @@ export class Errand {
   /**
    * Delete a record: `DELETE /v1/data_stores/{id}/records/{key}`
    *
-   * The answer is the record as it was.
+   * The answer is the record as it was. With `If-Match`, a record that was changed or deleted since it was read: 412.
    */
   deleteDataRecord(input: DeleteDataRecordInput, options: CallOptions = {}): Promise<DeleteDataRecordAnswer> {
     return this.#transport.send<DeleteDataRecordAnswer>({ method: 'DELETE', path: '/v1/data_stores/{id}/records/{key}' }, input, options);

@@ -2033,7 +2033,7 @@ export interface SendEnvelopeInput {
   /** The workflow, by the number in its DSN. */
   readonly project: string;
   /** The key of the DSN, when it comes in no header. */
-  readonly sentry_key?: string;
+  readonly sentry_key?: string | undefined;
 }
 
 export interface SendEnvelopeAnswer {
@@ -2045,7 +2045,7 @@ export interface StoreEventInput {
   /** The workflow, by the number in its DSN. */
   readonly project: string;
   /** The key of the DSN, when it comes in no header. */
-  readonly sentry_key?: string;
+  readonly sentry_key?: string | undefined;
   /** Any JSON. */
   readonly body?: unknown;
 }
@@ -2057,21 +2057,21 @@ export interface StoreEventAnswer {
 /** What `listWorkflows` takes. */
 export interface ListWorkflowsInput {
   /** True: only active ones; false: only inactive ones. */
-  readonly active?: boolean;
+  readonly active?: boolean | undefined;
   /** Only those with exactly this name. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Each workflow with what its newest runs tell. */
-  readonly expand?: "health";
+  readonly expand?: "health" | undefined;
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListWorkflowsAnswer {
@@ -2165,7 +2165,7 @@ export interface CreateWorkflowInput {
     readonly emitter_id: string;
     /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
     readonly event_name?: string | null;
-  })[];
+  })[] | undefined;
   readonly settings?: {
     /** How long a run may take. Null: 30000, or 60000 when a schedule started it. */
     readonly timeout_ms?: number | null;
@@ -2224,8 +2224,8 @@ export interface CreateWorkflowInput {
       /** The newest, however old they are. Null: 100. */
       readonly newest?: number | null;
     } | null;
-  };
-  readonly active?: boolean;
+  } | undefined;
+  readonly active?: boolean | undefined;
 }
 
 export interface CreateWorkflowAnswer {
@@ -2246,9 +2246,9 @@ export interface GetWorkflowAnswer {
 export interface UpdateWorkflowInput {
   /** The workflow. */
   readonly id: string;
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** False: it gets no more events. */
-  readonly active?: boolean;
+  readonly active?: boolean | undefined;
   readonly steps?: readonly {
     /** The step’s name, unique in the workflow. */
     readonly namespace: string;
@@ -2258,7 +2258,7 @@ export interface UpdateWorkflowInput {
     readonly component_path?: string;
     /** Values of the props of a component, by name. Values of secret props are never shown; left out of an update, they stay. */
     readonly configured_props?: { readonly [name: string]: unknown };
-  }[];
+  }[] | undefined;
   /** What starts it; empty for a workflow that only listens. */
   readonly triggers?: readonly ({
     /** Shown only. */
@@ -2332,7 +2332,7 @@ export interface UpdateWorkflowInput {
     readonly emitter_id: string;
     /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
     readonly event_name?: string | null;
-  })[];
+  })[] | undefined;
   readonly settings?: {
     /** How long a run may take. Null: 30000, or 60000 when a schedule started it. */
     readonly timeout_ms?: number | null;
@@ -2391,7 +2391,7 @@ export interface UpdateWorkflowInput {
       /** The newest, however old they are. Null: 100. */
       readonly newest?: number | null;
     } | null;
-  };
+  } | undefined;
 }
 
 export interface UpdateWorkflowAnswer {
@@ -2412,9 +2412,9 @@ export interface DeleteWorkflowAnswer {
 export interface PatchWorkflowInput {
   /** The workflow. */
   readonly id: string;
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** False: it gets no more events. */
-  readonly active?: boolean;
+  readonly active?: boolean | undefined;
   readonly steps?: readonly {
     /** The step’s name, unique in the workflow. */
     readonly namespace: string;
@@ -2424,7 +2424,7 @@ export interface PatchWorkflowInput {
     readonly component_path?: string;
     /** Values of the props of a component, by name. Values of secret props are never shown; left out of an update, they stay. */
     readonly configured_props?: { readonly [name: string]: unknown };
-  }[];
+  }[] | undefined;
   /** What starts it; empty for a workflow that only listens. */
   readonly triggers?: readonly ({
     /** Shown only. */
@@ -2498,7 +2498,7 @@ export interface PatchWorkflowInput {
     readonly emitter_id: string;
     /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
     readonly event_name?: string | null;
-  })[];
+  })[] | undefined;
   readonly settings?: {
     /** How long a run may take. Null: 30000, or 60000 when a schedule started it. */
     readonly timeout_ms?: number | null;
@@ -2557,7 +2557,7 @@ export interface PatchWorkflowInput {
       /** The newest, however old they are. Null: 100. */
       readonly newest?: number | null;
     } | null;
-  };
+  } | undefined;
 }
 
 export interface PatchWorkflowAnswer {
@@ -2569,15 +2569,15 @@ export interface DeployWorkflowFileInput {
   /** Of the file in its folder. */
   readonly path: string;
   /** Whose file it is. A path belongs to the project that deployed it first, and another one is refused: 409. Absent: it stays whose it is. */
-  readonly project?: string;
+  readonly project?: string | undefined;
   /** The file as it was written: what is shown as its code. */
   readonly source: string;
   /** An ES module that needs nothing but Node’s own modules; the bundler decides what it exports. Absent: the server bundles `source`. */
-  readonly bundle?: string;
+  readonly bundle?: string | undefined;
   /** From the bundle to the files, as JSON text. Given with `bundle`. */
-  readonly source_map?: string;
+  readonly source_map?: string | undefined;
   /** Environment variables of the code. */
-  readonly env?: { readonly [name: string]: string };
+  readonly env?: { readonly [name: string]: string } | undefined;
 }
 
 export interface DeployWorkflowFileAnswer {
@@ -2592,15 +2592,15 @@ export interface ListDeploymentsInput {
   /** The workflow. */
   readonly id: string;
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListDeploymentsAnswer {
@@ -2615,7 +2615,7 @@ export interface GetDeploymentChangesInput {
   /** The version. */
   readonly deployment_id: string;
   /** The version to compare with; the one before it when not given. */
-  readonly from?: string;
+  readonly from?: string | undefined;
 }
 
 export interface GetDeploymentChangesAnswer {
@@ -2637,37 +2637,37 @@ export interface ActivateDeploymentAnswer {
 /** What `searchErrors` takes. */
 export interface SearchErrorsInput {
   /** Only errors of this workflow, source or webhook. */
-  readonly emitter_id?: string;
+  readonly emitter_id?: string | undefined;
   /** Only errors with this code, in its own upper and lower case. */
-  readonly code?: string;
+  readonly code?: string | undefined;
   /** Only errors of this group (`GET /v1/error_groups`). */
-  readonly group_id?: string;
+  readonly group_id?: string | undefined;
   /** Only errors of steps with this name (`namespace`). */
-  readonly step?: string;
+  readonly step?: string | undefined;
   /** A part of the message, in upper or lower case. No character of it is a wildcard. */
-  readonly text?: string;
+  readonly text?: string | undefined;
   /** Only errors of runs with this deployment. */
-  readonly deployment_id?: string;
+  readonly deployment_id?: string | undefined;
   /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly since?: string;
+  readonly since?: string | undefined;
   /** Before then: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly until?: string;
+  readonly until?: string | undefined;
   /** `true`: a listener was told. `false`: none was, for whatever reason. Or one state of `told`. */
-  readonly told?: "true" | "false" | "told" | "under_way" | "counted" | "failed" | "withheld" | "no_listener";
+  readonly told?: "true" | "false" | "told" | "under_way" | "counted" | "failed" | "withheld" | "no_listener" | undefined;
   /** `true`: there is a replay of it, or a retry of its run. `false`: there is none. */
-  readonly replayed?: boolean;
+  readonly replayed?: boolean | undefined;
   /** Each record with its whole event. */
-  readonly expand?: "event";
+  readonly expand?: "event" | undefined;
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface SearchErrorsAnswer {
@@ -2678,19 +2678,19 @@ export interface SearchErrorsAnswer {
 /** What `reportError` takes. */
 export interface ReportErrorInput {
   /** The workflow whose error it is. */
-  readonly workflow_id?: string;
+  readonly workflow_id?: string | undefined;
   /** Instead of `workflow_id`: the program, by a name of your own. */
-  readonly service?: string;
+  readonly service?: string | undefined;
   /** What went wrong. Cut at 8192 bytes. */
   readonly message: string;
   /** The error’s code, or the name of its class; `Error` when not given. */
-  readonly code?: string;
+  readonly code?: string | undefined;
   /** The stack as the program has it, one frame a line. At most 50 lines are kept. */
-  readonly stack?: string;
+  readonly stack?: string | undefined;
   /** The part of the program: shown as the step, and grouped by. */
-  readonly step?: string;
+  readonly step?: string | undefined;
   /** When it happened; now when not given. */
-  readonly ts?: number | string;
+  readonly ts?: number | string | undefined;
   /** A JSON object with whatever helps: release, host, user. At most 65536 bytes. */
   readonly context?: unknown;
   /** Any JSON: what the program was working on. Kept byte for byte. */
@@ -2704,28 +2704,28 @@ export interface ReportErrorAnswer {
 /** What `searchRuns` takes. */
 export interface SearchRunsInput {
   /** Only runs of this workflow. */
-  readonly workflow_id?: string;
+  readonly workflow_id?: string | undefined;
   /** Only runs of this source. */
-  readonly source_id?: string;
-  readonly state?: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
+  readonly source_id?: string | undefined;
+  readonly state?: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | undefined;
   /** Only runs that failed with this code. */
-  readonly error_code?: string;
+  readonly error_code?: string | undefined;
   /** A part of `$summary`, or of the event’s JSON text as it came, in upper or lower case. No character of it is a wildcard. */
-  readonly text?: string;
+  readonly text?: string | undefined;
   /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly since?: string;
+  readonly since?: string | undefined;
   /** Before then: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly until?: string;
+  readonly until?: string | undefined;
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface SearchRunsAnswer {
@@ -2738,17 +2738,17 @@ export interface ListWorkflowErrorsInput {
   /** The workflow. */
   readonly id: string;
   /** Each record with its whole event. */
-  readonly expand?: "event";
+  readonly expand?: "event" | undefined;
   /** Records to return; 100 when not given, and never more than 100. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListWorkflowErrorsAnswer {
@@ -2763,7 +2763,7 @@ export interface GetWorkflowErrorInput {
   /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly record_id: string;
   /** Each record with its whole event. */
-  readonly expand?: "event";
+  readonly expand?: "event" | undefined;
 }
 
 export interface GetWorkflowErrorAnswer {
@@ -2789,17 +2789,17 @@ export interface ListSourceErrorsInput {
   /** The source. */
   readonly id: string;
   /** Each record with its whole event. */
-  readonly expand?: "event";
+  readonly expand?: "event" | undefined;
   /** Records to return; 100 when not given, and never more than 100. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListSourceErrorsAnswer {
@@ -2814,7 +2814,7 @@ export interface GetSourceErrorInput {
   /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly record_id: string;
   /** Each record with its whole event. */
-  readonly expand?: "event";
+  readonly expand?: "event" | undefined;
 }
 
 export interface GetSourceErrorAnswer {
@@ -2840,17 +2840,17 @@ export interface ListWebhookErrorsInput {
   /** The webhook. */
   readonly id: string;
   /** Each record with its whole event. */
-  readonly expand?: "event";
+  readonly expand?: "event" | undefined;
   /** Records to return; 100 when not given, and never more than 100. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListWebhookErrorsAnswer {
@@ -2865,7 +2865,7 @@ export interface GetWebhookErrorInput {
   /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly record_id: string;
   /** Each record with its whole event. */
-  readonly expand?: "event";
+  readonly expand?: "event" | undefined;
 }
 
 export interface GetWebhookErrorAnswer {
@@ -2877,17 +2877,17 @@ export interface ListHeartbeatErrorsInput {
   /** The heartbeat. */
   readonly id: string;
   /** Each record with its whole event. */
-  readonly expand?: "event";
+  readonly expand?: "event" | undefined;
   /** Records to return; 100 when not given, and never more than 100. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListHeartbeatErrorsAnswer {
@@ -2902,7 +2902,7 @@ export interface GetHeartbeatErrorInput {
   /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly record_id: string;
   /** Each record with its whole event. */
-  readonly expand?: "event";
+  readonly expand?: "event" | undefined;
 }
 
 export interface GetHeartbeatErrorAnswer {
@@ -2912,28 +2912,28 @@ export interface GetHeartbeatErrorAnswer {
 /** What `listErrorGroups` takes. */
 export interface ListErrorGroupsInput {
   /** Only groups of this workflow, source or webhook. */
-  readonly emitter_id?: string;
-  readonly state?: "open" | "resolved" | "muted";
+  readonly emitter_id?: string | undefined;
+  readonly state?: "open" | "resolved" | "muted" | undefined;
   /** Only groups with this code. */
-  readonly code?: string;
+  readonly code?: string | undefined;
   /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly since?: string;
+  readonly since?: string | undefined;
   /** A part of the code, the message template, the frame, the step or the rule’s name, in upper or lower case. No character of it is a wildcard. */
-  readonly text?: string;
+  readonly text?: string | undefined;
   /** Seen last first, or most errors first. */
-  readonly sort?: "last_seen" | "count";
+  readonly sort?: "last_seen" | "count" | undefined;
   /** Each group with its errors by hour, as the whole group has them. */
-  readonly expand?: "hours";
+  readonly expand?: "hours" | undefined;
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListErrorGroupsAnswer {
@@ -2955,17 +2955,17 @@ export interface GetErrorGroupAnswer {
 export interface UpdateErrorGroupInput {
   /** The group. */
   readonly id: string;
-  readonly state?: "open" | "resolved" | "muted";
+  readonly state?: "open" | "resolved" | "muted" | undefined;
   /** With the state `resolved`: only an error of a later deployment opens it again. */
-  readonly resolved_in_next_deployment?: boolean;
+  readonly resolved_in_next_deployment?: boolean | undefined;
   /** With the state `muted`: until then, milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly muted_until?: number | string | null;
+  readonly muted_until?: number | string | null | undefined;
   /** With the state `muted`: until so many more errors have come. */
-  readonly muted_errors?: number | null;
+  readonly muted_errors?: number | null | undefined;
   /** With the state `muted`: until an error of a later deployment. */
-  readonly muted_until_next_deployment?: boolean;
-  readonly note?: string | null;
-  readonly assignee?: string | null;
+  readonly muted_until_next_deployment?: boolean | undefined;
+  readonly note?: string | null | undefined;
+  readonly assignee?: string | null | undefined;
 }
 
 export interface UpdateErrorGroupAnswer {
@@ -2976,17 +2976,17 @@ export interface UpdateErrorGroupAnswer {
 export interface PatchErrorGroupInput {
   /** The group. */
   readonly id: string;
-  readonly state?: "open" | "resolved" | "muted";
+  readonly state?: "open" | "resolved" | "muted" | undefined;
   /** With the state `resolved`: only an error of a later deployment opens it again. */
-  readonly resolved_in_next_deployment?: boolean;
+  readonly resolved_in_next_deployment?: boolean | undefined;
   /** With the state `muted`: until then, milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly muted_until?: number | string | null;
+  readonly muted_until?: number | string | null | undefined;
   /** With the state `muted`: until so many more errors have come. */
-  readonly muted_errors?: number | null;
+  readonly muted_errors?: number | null | undefined;
   /** With the state `muted`: until an error of a later deployment. */
-  readonly muted_until_next_deployment?: boolean;
-  readonly note?: string | null;
-  readonly assignee?: string | null;
+  readonly muted_until_next_deployment?: boolean | undefined;
+  readonly note?: string | null | undefined;
+  readonly assignee?: string | null | undefined;
 }
 
 export interface PatchErrorGroupAnswer {
@@ -3018,21 +3018,21 @@ export interface PreviewErrorGroupsAnswer {
 /** What `streamErrors` takes. */
 export interface StreamErrorsInput {
   /** Only errors of this workflow, source or webhook. */
-  readonly emitter_id?: string;
+  readonly emitter_id?: string | undefined;
   /** Only errors with this code, in its own upper and lower case. */
-  readonly code?: string;
+  readonly code?: string | undefined;
   /** Only errors of this group (`GET /v1/error_groups`). */
-  readonly group_id?: string;
+  readonly group_id?: string | undefined;
   /** Only errors of steps with this name (`namespace`). */
-  readonly step?: string;
+  readonly step?: string | undefined;
   /** A part of the message, in upper or lower case. No character of it is a wildcard. */
-  readonly text?: string;
+  readonly text?: string | undefined;
   /** Only errors of runs with this deployment. */
-  readonly deployment_id?: string;
+  readonly deployment_id?: string | undefined;
   /** As the header `Last-Event-ID`, for clients that cannot set one; the header wins. */
-  readonly last_event_id?: string;
+  readonly last_event_id?: string | undefined;
   /** The same, as common replacements of `EventSource` send it. */
-  readonly lastEventId?: string;
+  readonly lastEventId?: string | undefined;
 }
 
 export type StreamErrorsItem = StreamedError;
@@ -3040,23 +3040,23 @@ export type StreamErrorsItem = StreamedError;
 /** What `exportErrors` takes. */
 export interface ExportErrorsInput {
   /** Only errors of this workflow, source or webhook. */
-  readonly emitter_id?: string;
+  readonly emitter_id?: string | undefined;
   /** Only errors with this code, in its own upper and lower case. */
-  readonly code?: string;
+  readonly code?: string | undefined;
   /** Only errors of this group (`GET /v1/error_groups`). */
-  readonly group_id?: string;
+  readonly group_id?: string | undefined;
   /** Only errors of steps with this name (`namespace`). */
-  readonly step?: string;
+  readonly step?: string | undefined;
   /** A part of the message, in upper or lower case. No character of it is a wildcard. */
-  readonly text?: string;
+  readonly text?: string | undefined;
   /** Only errors of runs with this deployment. */
-  readonly deployment_id?: string;
+  readonly deployment_id?: string | undefined;
   /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly since?: string;
+  readonly since?: string | undefined;
   /** Before then: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly until?: string;
+  readonly until?: string | undefined;
   /** Only errors behind this one: the `id` of a line, or the cursor of the last line. */
-  readonly after?: string;
+  readonly after?: string | undefined;
 }
 
 export type ExportErrorsItem = ExportedError;
@@ -3066,21 +3066,21 @@ export interface ExportWorkflowErrorsInput {
   /** The workflow. */
   readonly id: string;
   /** Only errors with this code, in its own upper and lower case. */
-  readonly code?: string;
+  readonly code?: string | undefined;
   /** Only errors of this group (`GET /v1/error_groups`). */
-  readonly group_id?: string;
+  readonly group_id?: string | undefined;
   /** Only errors of steps with this name (`namespace`). */
-  readonly step?: string;
+  readonly step?: string | undefined;
   /** A part of the message, in upper or lower case. No character of it is a wildcard. */
-  readonly text?: string;
+  readonly text?: string | undefined;
   /** Only errors of runs with this deployment. */
-  readonly deployment_id?: string;
+  readonly deployment_id?: string | undefined;
   /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly since?: string;
+  readonly since?: string | undefined;
   /** Before then: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly until?: string;
+  readonly until?: string | undefined;
   /** Only errors behind this one: the `id` of a line, or the cursor of the last line. */
-  readonly after?: string;
+  readonly after?: string | undefined;
 }
 
 export type ExportWorkflowErrorsItem = ExportedError;
@@ -3090,21 +3090,21 @@ export interface ExportSourceErrorsInput {
   /** The source. */
   readonly id: string;
   /** Only errors with this code, in its own upper and lower case. */
-  readonly code?: string;
+  readonly code?: string | undefined;
   /** Only errors of this group (`GET /v1/error_groups`). */
-  readonly group_id?: string;
+  readonly group_id?: string | undefined;
   /** Only errors of steps with this name (`namespace`). */
-  readonly step?: string;
+  readonly step?: string | undefined;
   /** A part of the message, in upper or lower case. No character of it is a wildcard. */
-  readonly text?: string;
+  readonly text?: string | undefined;
   /** Only errors of runs with this deployment. */
-  readonly deployment_id?: string;
+  readonly deployment_id?: string | undefined;
   /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly since?: string;
+  readonly since?: string | undefined;
   /** Before then: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly until?: string;
+  readonly until?: string | undefined;
   /** Only errors behind this one: the `id` of a line, or the cursor of the last line. */
-  readonly after?: string;
+  readonly after?: string | undefined;
 }
 
 export type ExportSourceErrorsItem = ExportedError;
@@ -3114,21 +3114,21 @@ export interface ExportWebhookErrorsInput {
   /** The webhook. */
   readonly id: string;
   /** Only errors with this code, in its own upper and lower case. */
-  readonly code?: string;
+  readonly code?: string | undefined;
   /** Only errors of this group (`GET /v1/error_groups`). */
-  readonly group_id?: string;
+  readonly group_id?: string | undefined;
   /** Only errors of steps with this name (`namespace`). */
-  readonly step?: string;
+  readonly step?: string | undefined;
   /** A part of the message, in upper or lower case. No character of it is a wildcard. */
-  readonly text?: string;
+  readonly text?: string | undefined;
   /** Only errors of runs with this deployment. */
-  readonly deployment_id?: string;
+  readonly deployment_id?: string | undefined;
   /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly since?: string;
+  readonly since?: string | undefined;
   /** Before then: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly until?: string;
+  readonly until?: string | undefined;
   /** Only errors behind this one: the `id` of a line, or the cursor of the last line. */
-  readonly after?: string;
+  readonly after?: string | undefined;
 }
 
 export type ExportWebhookErrorsItem = ExportedError;
@@ -3146,19 +3146,19 @@ export interface ListWorkflowEventsInput {
   /** The workflow. */
   readonly id: string;
   /** The channel; the default one when not given. */
-  readonly event_name?: string;
+  readonly event_name?: string | undefined;
   /** Each record with its whole event. */
-  readonly expand?: "event";
+  readonly expand?: "event" | undefined;
   /** Records to return; 100 when not given, and never more than 100. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListWorkflowEventsAnswer {
@@ -3173,7 +3173,7 @@ export interface GetWorkflowEventInput {
   /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly record_id: string;
   /** Each record with its whole event. */
-  readonly expand?: "event";
+  readonly expand?: "event" | undefined;
 }
 
 export interface GetWorkflowEventAnswer {
@@ -3185,21 +3185,21 @@ export interface ListSourceEventsInput {
   /** The source. */
   readonly id: string;
   /** The channel; the default one when not given. */
-  readonly event_name?: string;
+  readonly event_name?: string | undefined;
   /** Only those to which the source gave this id (Stripe’s `evt_…`, for instance), among the newest 10,000. */
-  readonly item_id?: string;
+  readonly item_id?: string | undefined;
   /** Each record with its whole event. */
-  readonly expand?: "event";
+  readonly expand?: "event" | undefined;
   /** Records to return; 100 when not given, and never more than 100. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListSourceEventsAnswer {
@@ -3214,7 +3214,7 @@ export interface GetSourceEventInput {
   /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly record_id: string;
   /** Each record with its whole event. */
-  readonly expand?: "event";
+  readonly expand?: "event" | undefined;
 }
 
 export interface GetSourceEventAnswer {
@@ -3241,19 +3241,19 @@ export interface ListHeartbeatEventsInput {
   /** The heartbeat. */
   readonly id: string;
   /** The channel; the default one when not given. */
-  readonly event_name?: string;
+  readonly event_name?: string | undefined;
   /** Each record with its whole event. */
-  readonly expand?: "event";
+  readonly expand?: "event" | undefined;
   /** Records to return; 100 when not given, and never more than 100. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListHeartbeatEventsAnswer {
@@ -3268,7 +3268,7 @@ export interface GetHeartbeatEventInput {
   /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly record_id: string;
   /** Each record with its whole event. */
-  readonly expand?: "event";
+  readonly expand?: "event" | undefined;
 }
 
 export interface GetHeartbeatEventAnswer {
@@ -3280,7 +3280,7 @@ export interface GetEventInput {
   /** Its emit id, or its record id. */
   readonly id: string;
   /** Each record with its whole event. */
-  readonly expand?: "event";
+  readonly expand?: "event" | undefined;
 }
 
 export interface GetEventAnswer {
@@ -3292,11 +3292,11 @@ export interface StreamEventsInput {
   /** A source, workflow, webhook or heartbeat; or `p_*`, `dc_*`, `*` for all of that kind, also those that are made later. */
   readonly id: string;
   /** The channel, as a subscription has it: the default one when not given, `*` for every name that does not begin with `$`, `$errors` for errors. */
-  readonly event_name?: string;
+  readonly event_name?: string | undefined;
   /** As the header `Last-Event-ID`, for clients that cannot set one; the header wins. */
-  readonly last_event_id?: string;
+  readonly last_event_id?: string | undefined;
   /** The same, as common replacements of `EventSource` send it. */
-  readonly lastEventId?: string;
+  readonly lastEventId?: string | undefined;
 }
 
 export type StreamEventsItem = EventRecord;
@@ -3306,11 +3306,11 @@ export interface StreamSourceEventsInput {
   /** The source. */
   readonly id: string;
   /** The channel, as a subscription has it: the default one when not given, `*` for every name that does not begin with `$`, `$errors` for errors. */
-  readonly event_name?: string;
+  readonly event_name?: string | undefined;
   /** As the header `Last-Event-ID`, for clients that cannot set one; the header wins. */
-  readonly last_event_id?: string;
+  readonly last_event_id?: string | undefined;
   /** The same, as common replacements of `EventSource` send it. */
-  readonly lastEventId?: string;
+  readonly lastEventId?: string | undefined;
 }
 
 export type StreamSourceEventsItem = EventRecord;
@@ -3319,17 +3319,17 @@ export type StreamSourceEventsItem = EventRecord;
 export interface ListRunsInput {
   /** The workflow. */
   readonly id: string;
-  readonly state?: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
+  readonly state?: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | undefined;
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListRunsAnswer {
@@ -3392,7 +3392,7 @@ export interface RetryRunInput {
   /** The run that failed, of a workflow. */
   readonly id: string;
   /** Also when a retry of the run, or a replay of its error, was made before and was not cancelled. */
-  readonly again?: boolean;
+  readonly again?: boolean | undefined;
 }
 
 export interface RetryRunAnswer {
@@ -3402,15 +3402,15 @@ export interface RetryRunAnswer {
 /** What `listSources` takes. */
 export interface ListSourcesInput {
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListSourcesAnswer {
@@ -3420,15 +3420,15 @@ export interface ListSourcesAnswer {
 
 /** What `createSource` takes. */
 export interface CreateSourceInput {
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** The component: an ES module in JavaScript or TypeScript. */
-  readonly component_code?: string;
+  readonly component_code?: string | undefined;
   /** Instead of code: a file in the server’s folder of components (`ERRAND_COMPONENTS_DIR`). */
-  readonly component_path?: string;
+  readonly component_path?: string | undefined;
   /** Instead of code: one of `GET /v1/components`. */
-  readonly component?: string;
+  readonly component?: string | undefined;
   /** Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`. Values of secret props are never shown; left out of an update, they stay. */
-  readonly configured_props?: { readonly [name: string]: unknown };
+  readonly configured_props?: { readonly [name: string]: unknown } | undefined;
   /** Who hears it from its first emission on: ids of workflows, sources and webhooks, or objects as subscriptions take them, without the emitter. What it emits while it is created reaches those alone that are named here, or that hear all sources. */
   readonly listeners?: readonly (string | {
     /** Who listens: a workflow `p_…`, source `dc_…` or webhook `wh_…`. */
@@ -3437,7 +3437,7 @@ export interface CreateSourceInput {
     readonly event_name?: string | null;
     /** Which of these events go through, by their content: for each field a list of what is wanted. [How it is written](/docs/webhooks#filters). At most 8192 bytes. Null: all. */
     readonly filter?: { readonly [name: string]: unknown } | null;
-  })[];
+  })[] | undefined;
 }
 
 export interface CreateSourceAnswer {
@@ -3447,15 +3447,15 @@ export interface CreateSourceAnswer {
 /** What `listMySources` takes. */
 export interface ListMySourcesInput {
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListMySourcesAnswer {
@@ -3477,16 +3477,16 @@ export interface GetSourceAnswer {
 export interface UpdateSourceInput {
   /** The source. */
   readonly id: string;
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** The component: an ES module in JavaScript or TypeScript. */
-  readonly component_code?: string;
+  readonly component_code?: string | undefined;
   /** Instead of code: a file in the server’s folder of components (`ERRAND_COMPONENTS_DIR`). */
-  readonly component_path?: string;
+  readonly component_path?: string | undefined;
   /** Instead of code: one of `GET /v1/components`. */
-  readonly component?: string;
+  readonly component?: string | undefined;
   /** Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`. Values of secret props are never shown; left out of an update, they stay. */
-  readonly configured_props?: { readonly [name: string]: unknown };
-  readonly active?: boolean;
+  readonly configured_props?: { readonly [name: string]: unknown } | undefined;
+  readonly active?: boolean | undefined;
 }
 
 export interface UpdateSourceAnswer {
@@ -3507,16 +3507,16 @@ export interface DeleteSourceAnswer {
 export interface PatchSourceInput {
   /** The source. */
   readonly id: string;
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** The component: an ES module in JavaScript or TypeScript. */
-  readonly component_code?: string;
+  readonly component_code?: string | undefined;
   /** Instead of code: a file in the server’s folder of components (`ERRAND_COMPONENTS_DIR`). */
-  readonly component_path?: string;
+  readonly component_path?: string | undefined;
   /** Instead of code: one of `GET /v1/components`. */
-  readonly component?: string;
+  readonly component?: string | undefined;
   /** Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`. Values of secret props are never shown; left out of an update, they stay. */
-  readonly configured_props?: { readonly [name: string]: unknown };
-  readonly active?: boolean;
+  readonly configured_props?: { readonly [name: string]: unknown } | undefined;
+  readonly active?: boolean | undefined;
 }
 
 export interface PatchSourceAnswer {
@@ -3528,11 +3528,11 @@ export interface DeleteSourceEventsInput {
   /** The source. */
   readonly id: string;
   /** Only this channel (empty: the default one). `$in`: what waits for its time, which is then never emitted. */
-  readonly event_name?: string;
+  readonly event_name?: string | undefined;
   /** From this record on, and with it. */
-  readonly start_id?: string;
+  readonly start_id?: string | undefined;
   /** Up to this record, and with it. */
-  readonly end_id?: string;
+  readonly end_id?: string | undefined;
 }
 
 export interface DeleteSourceEventsAnswer {
@@ -3558,15 +3558,15 @@ export interface ListSourceLogsInput {
   /** The source. */
   readonly id: string;
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListSourceLogsAnswer {
@@ -3579,7 +3579,7 @@ export interface GetSourceStateInput {
   /** The source. */
   readonly id: string;
   /** How many names to pass over; none when not given. */
-  readonly skip?: number;
+  readonly skip?: number | undefined;
 }
 
 export interface GetSourceStateAnswer {
@@ -3597,12 +3597,12 @@ export interface DeploySourceFileInput {
   /** From the bundle to the files, as JSON text. */
   readonly source_map: string;
   /** Whose file it is. A path belongs to the project that deployed it first, and another one is refused: 409. Absent: it stays whose it is. */
-  readonly project?: string;
-  readonly name?: string;
+  readonly project?: string | undefined;
+  readonly name?: string | undefined;
   /** Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`. Values of secret props are never shown; left out of an update, they stay. */
-  readonly configured_props?: { readonly [name: string]: unknown };
+  readonly configured_props?: { readonly [name: string]: unknown } | undefined;
   /** It is one of all files of a folder: what is no source with a `key` is skipped. */
-  readonly from_folder?: boolean;
+  readonly from_folder?: boolean | undefined;
 }
 
 export interface DeploySourceFileAnswer {
@@ -3631,27 +3631,27 @@ export interface GetComponentAnswer {
 /** What `configureProp` takes. */
 export interface ConfigurePropInput {
   /** The component: an ES module in JavaScript or TypeScript. Or name one that is deployed. */
-  readonly component_code?: string;
+  readonly component_code?: string | undefined;
   /** A file in the server’s folder of components. */
-  readonly component_path?: string;
+  readonly component_path?: string | undefined;
   /** The key of a component that comes with Errand. */
-  readonly component?: string;
+  readonly component?: string | undefined;
   /** The component of a source, and what it is configured with. */
-  readonly source_id?: string;
+  readonly source_id?: string | undefined;
   /** The component of a workflow’s step, likewise. */
-  readonly workflow_id?: string;
+  readonly workflow_id?: string | undefined;
   /** With `workflow_id`: which step; the first when left out. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** Values of the props that are configured so far, by name. They need not be complete. */
-  readonly configured_props?: { readonly [name: string]: unknown };
+  readonly configured_props?: { readonly [name: string]: unknown } | undefined;
   /** The prop whose options are asked for. */
   readonly prop_name: string;
   /** From 0. */
-  readonly page?: number;
+  readonly page?: number | undefined;
   /** The `context` of the page before; null or left out for the first. */
-  readonly prev_context?: { readonly [name: string]: unknown } | null;
+  readonly prev_context?: { readonly [name: string]: unknown } | null | undefined;
   /** The text that the user typed, for props with `useQuery`. */
-  readonly query?: string;
+  readonly query?: string | undefined;
 }
 
 export interface ConfigurePropAnswer {
@@ -3661,19 +3661,19 @@ export interface ConfigurePropAnswer {
 /** What `reloadProps` takes. */
 export interface ReloadPropsInput {
   /** The component: an ES module in JavaScript or TypeScript. Or name one that is deployed. */
-  readonly component_code?: string;
+  readonly component_code?: string | undefined;
   /** A file in the server’s folder of components. */
-  readonly component_path?: string;
+  readonly component_path?: string | undefined;
   /** The key of a component that comes with Errand. */
-  readonly component?: string;
+  readonly component?: string | undefined;
   /** The component of a source, and what it is configured with. */
-  readonly source_id?: string;
+  readonly source_id?: string | undefined;
   /** The component of a workflow’s step, likewise. */
-  readonly workflow_id?: string;
+  readonly workflow_id?: string | undefined;
   /** With `workflow_id`: which step; the first when left out. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** Values of the props that are configured so far, by name. They need not be complete. */
-  readonly configured_props?: { readonly [name: string]: unknown };
+  readonly configured_props?: { readonly [name: string]: unknown } | undefined;
 }
 
 export interface ReloadPropsAnswer {
@@ -3683,11 +3683,11 @@ export interface ReloadPropsAnswer {
 /** What `checkComponents` takes. */
 export interface CheckComponentsInput {
   /** The component: an ES module in JavaScript or TypeScript. Or name files of the server. */
-  readonly component_code?: string;
+  readonly component_code?: string | undefined;
   /** A file or a folder in the server’s folder of components; `.` is all of it. */
-  readonly component_path?: string;
+  readonly component_path?: string | undefined;
   /** Cursor: only files behind this path. */
-  readonly after?: string;
+  readonly after?: string | undefined;
 }
 
 export type CheckComponentsAnswer = ComponentChecks;
@@ -3695,17 +3695,17 @@ export type CheckComponentsAnswer = ComponentChecks;
 /** What `listAccounts` takes. */
 export interface ListAccountsInput {
   /** Only those of this app. */
-  readonly app?: string;
+  readonly app?: string | undefined;
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListAccountsAnswer {
@@ -3718,9 +3718,9 @@ export interface CreateAccountInput {
   /** The app’s name, as components spell it. */
   readonly app: string;
   /** Label for your own use; the app’s name when not given. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** What the app needs, as JSON: code finds it in `this.app.$auth`. At most 100 fields, 65536 bytes together. Never shown. */
-  readonly fields?: { readonly [name: string]: unknown };
+  readonly fields?: { readonly [name: string]: unknown } | undefined;
 }
 
 export interface CreateAccountAnswer {
@@ -3730,17 +3730,17 @@ export interface CreateAccountAnswer {
 /** What `listMyAccounts` takes. */
 export interface ListMyAccountsInput {
   /** Only those of this app. */
-  readonly app?: string;
+  readonly app?: string | undefined;
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListMyAccountsAnswer {
@@ -3763,11 +3763,11 @@ export interface UpdateAccountInput {
   /** The account. */
   readonly id: string;
   /** The app’s name, as components spell it. */
-  readonly app?: string;
+  readonly app?: string | undefined;
   /** Label for your own use; the app’s name when not given. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** What the app needs, as JSON: code finds it in `this.app.$auth`. At most 100 fields, 65536 bytes together. Never shown. */
-  readonly fields?: { readonly [name: string]: unknown };
+  readonly fields?: { readonly [name: string]: unknown } | undefined;
 }
 
 export interface UpdateAccountAnswer {
@@ -3789,11 +3789,11 @@ export interface PatchAccountInput {
   /** The account. */
   readonly id: string;
   /** The app’s name, as components spell it. */
-  readonly app?: string;
+  readonly app?: string | undefined;
   /** Label for your own use; the app’s name when not given. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** What the app needs, as JSON: code finds it in `this.app.$auth`. At most 100 fields, 65536 bytes together. Never shown. */
-  readonly fields?: { readonly [name: string]: unknown };
+  readonly fields?: { readonly [name: string]: unknown } | undefined;
 }
 
 export interface PatchAccountAnswer {
@@ -3803,15 +3803,15 @@ export interface PatchAccountAnswer {
 /** What `listChannels` takes. */
 export interface ListChannelsInput {
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListChannelsAnswer {
@@ -3824,9 +3824,9 @@ export interface CreateChannelInput {
   /** What is at the other end. It cannot be changed. */
   readonly kind: "slack" | "discord" | "teams" | "pagerduty" | "opsgenie" | "http" | "mail";
   /** Label for your own use; the kind when not given. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** False: no notice is sent to it. */
-  readonly active?: boolean;
+  readonly active?: boolean | undefined;
   /** What the kind needs. Addresses, keys and headers are kept sealed and never shown. */
   readonly config: {
     /** Of slack, discord, teams: the address of the incoming webhook. Of http: where the notice goes. Of pagerduty and opsgenie: instead of the service’s address, e.g. `https://api.eu.opsgenie.com`. */
@@ -3860,9 +3860,9 @@ export interface UpdateChannelInput {
   /** The channel. */
   readonly id: string;
   /** Label for your own use; the kind when not given. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** False: no notice is sent to it. */
-  readonly active?: boolean;
+  readonly active?: boolean | undefined;
   /** What the kind needs. Addresses, keys and headers are kept sealed and never shown. */
   readonly config?: {
     /** Of slack, discord, teams: the address of the incoming webhook. Of http: where the notice goes. Of pagerduty and opsgenie: instead of the service’s address, e.g. `https://api.eu.opsgenie.com`. */
@@ -3874,7 +3874,7 @@ export interface UpdateChannelInput {
     readonly headers?: { readonly [name: string]: string } | null;
     /** Of http: the body of the request, with placeholders such as {{title}}; the notice as JSON when not given. There are title, kind, group_id, emitter_id, name, code, message, step, line, count, more, groups, first_seen, last_seen, event, link, json. */
     readonly template?: string | null;
-  };
+  } | undefined;
 }
 
 export interface UpdateChannelAnswer {
@@ -3896,9 +3896,9 @@ export interface PatchChannelInput {
   /** The channel. */
   readonly id: string;
   /** Label for your own use; the kind when not given. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** False: no notice is sent to it. */
-  readonly active?: boolean;
+  readonly active?: boolean | undefined;
   /** What the kind needs. Addresses, keys and headers are kept sealed and never shown. */
   readonly config?: {
     /** Of slack, discord, teams: the address of the incoming webhook. Of http: where the notice goes. Of pagerduty and opsgenie: instead of the service’s address, e.g. `https://api.eu.opsgenie.com`. */
@@ -3910,7 +3910,7 @@ export interface PatchChannelInput {
     readonly headers?: { readonly [name: string]: string | null } | null;
     /** Of http: the body of the request, with placeholders such as {{title}}; the notice as JSON when not given. There are title, kind, group_id, emitter_id, name, code, message, step, line, count, more, groups, first_seen, last_seen, event, link, json. */
     readonly template?: string | null;
-  };
+  } | undefined;
 }
 
 export interface PatchChannelAnswer {
@@ -3930,15 +3930,15 @@ export interface TestChannelAnswer {
 /** What `listDataStores` takes. */
 export interface ListDataStoresInput {
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListDataStoresAnswer {
@@ -3990,7 +3990,7 @@ export interface DeleteDataStoreAnswer {
 export interface PatchDataStoreInput {
   /** The data store. */
   readonly id: string;
-  readonly name?: string;
+  readonly name?: string | undefined;
 }
 
 export interface PatchDataStoreAnswer {
@@ -4002,15 +4002,15 @@ export interface ListDataRecordsInput {
   /** The data store. */
   readonly id: string;
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListDataRecordsAnswer {
@@ -4049,7 +4049,7 @@ export interface SetDataRecordInput {
   /** Any JSON, at most 1048576 bytes. */
   readonly value: unknown;
   /** Seconds after which the record is gone; null or not given: it stays. */
-  readonly ttl?: number | null;
+  readonly ttl?: number | null | undefined;
 }
 
 export interface SetDataRecordAnswer {
@@ -4071,15 +4071,15 @@ export interface DeleteDataRecordAnswer {
 /** What `listWebhooks` takes. */
 export interface ListWebhooksInput {
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListWebhooksAnswer {
@@ -4092,29 +4092,29 @@ export interface CreateWebhookInput {
   /** Where events are delivered: an http or https address without credentials, at most 2048 characters. */
   readonly url: string;
   /** Label for your own use. */
-  readonly name?: string | null;
+  readonly name?: string | null | undefined;
   /** Longer description. */
-  readonly description?: string | null;
+  readonly description?: string | null | undefined;
   /** Request headers of your own, at most 32. None of Errand’s or of the connection’s can be set. Where a key without the scope `write` reads them, their values are "(hidden)". */
-  readonly headers?: { readonly [name: string]: string } | null;
+  readonly headers?: { readonly [name: string]: string } | null | undefined;
   /** How long an attempt may take in all. Null: 15000. */
-  readonly timeout_ms?: number | null;
+  readonly timeout_ms?: number | null | undefined;
   /** The schedule of retries. Null: 10 of them in about three days. */
   readonly retry?: {
     /** Before the second attempt, the third, …, each give or take 10 %. Empty: no retries. */
     readonly delays_ms: readonly number[];
-  } | null;
+  } | null | undefined;
   /** At most `limit` requests begin within any `interval_ms`. Null: no such limit. */
   readonly rate_limit?: {
     readonly limit: number;
     readonly interval_ms: number;
-  } | null;
+  } | null | undefined;
   /** Requests on their way at a time. Null: 8. */
-  readonly max_in_flight?: number | null;
+  readonly max_in_flight?: number | null | undefined;
   /** True: one delivery at a time, in the order of the events; one that fails holds up those behind it until it is delivered or exhausted. */
-  readonly ordered?: boolean | null;
+  readonly ordered?: boolean | null | undefined;
   /** `v1`: HMAC-SHA256 with the secret. `v1a`: ed25519, which receivers check with a public key. */
-  readonly signature?: readonly ("v1" | "v1a")[] | null;
+  readonly signature?: readonly ("v1" | "v1a")[] | null | undefined;
 }
 
 export interface CreateWebhookAnswer {
@@ -4124,15 +4124,15 @@ export interface CreateWebhookAnswer {
 /** What `listMyWebhooks` takes. */
 export interface ListMyWebhooksInput {
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListMyWebhooksAnswer {
@@ -4155,33 +4155,33 @@ export interface UpdateWebhookInput {
   /** The webhook. */
   readonly id: string;
   /** Where events are delivered: an http or https address without credentials, at most 2048 characters. */
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** Label for your own use. */
-  readonly name?: string | null;
+  readonly name?: string | null | undefined;
   /** Longer description. */
-  readonly description?: string | null;
+  readonly description?: string | null | undefined;
   /** False: deliveries are held. True: what was held goes out. */
-  readonly active?: boolean;
+  readonly active?: boolean | undefined;
   /** Request headers of your own, at most 32. None of Errand’s or of the connection’s can be set. Where a key without the scope `write` reads them, their values are "(hidden)". */
-  readonly headers?: { readonly [name: string]: string } | null;
+  readonly headers?: { readonly [name: string]: string } | null | undefined;
   /** How long an attempt may take in all. Null: 15000. */
-  readonly timeout_ms?: number | null;
+  readonly timeout_ms?: number | null | undefined;
   /** The schedule of retries. Null: 10 of them in about three days. */
   readonly retry?: {
     /** Before the second attempt, the third, …, each give or take 10 %. Empty: no retries. */
     readonly delays_ms: readonly number[];
-  } | null;
+  } | null | undefined;
   /** At most `limit` requests begin within any `interval_ms`. Null: no such limit. */
   readonly rate_limit?: {
     readonly limit: number;
     readonly interval_ms: number;
-  } | null;
+  } | null | undefined;
   /** Requests on their way at a time. Null: 8. */
-  readonly max_in_flight?: number | null;
+  readonly max_in_flight?: number | null | undefined;
   /** True: one delivery at a time, in the order of the events; one that fails holds up those behind it until it is delivered or exhausted. */
-  readonly ordered?: boolean | null;
+  readonly ordered?: boolean | null | undefined;
   /** `v1`: HMAC-SHA256 with the secret. `v1a`: ed25519, which receivers check with a public key. */
-  readonly signature?: readonly ("v1" | "v1a")[] | null;
+  readonly signature?: readonly ("v1" | "v1a")[] | null | undefined;
 }
 
 export interface UpdateWebhookAnswer {
@@ -4203,33 +4203,33 @@ export interface PatchWebhookInput {
   /** The webhook. */
   readonly id: string;
   /** Where events are delivered: an http or https address without credentials, at most 2048 characters. */
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** Label for your own use. */
-  readonly name?: string | null;
+  readonly name?: string | null | undefined;
   /** Longer description. */
-  readonly description?: string | null;
+  readonly description?: string | null | undefined;
   /** False: deliveries are held. True: what was held goes out. */
-  readonly active?: boolean;
+  readonly active?: boolean | undefined;
   /** Request headers of your own, at most 32. None of Errand’s or of the connection’s can be set. Where a key without the scope `write` reads them, their values are "(hidden)". */
-  readonly headers?: { readonly [name: string]: string | null } | null;
+  readonly headers?: { readonly [name: string]: string | null } | null | undefined;
   /** How long an attempt may take in all. Null: 15000. */
-  readonly timeout_ms?: number | null;
+  readonly timeout_ms?: number | null | undefined;
   /** The schedule of retries. Null: 10 of them in about three days. */
   readonly retry?: {
     /** Before the second attempt, the third, …, each give or take 10 %. Empty: no retries. */
     readonly delays_ms?: readonly number[] | null;
-  } | null;
+  } | null | undefined;
   /** At most `limit` requests begin within any `interval_ms`. Null: no such limit. */
   readonly rate_limit?: {
     readonly limit?: number | null;
     readonly interval_ms?: number | null;
-  } | null;
+  } | null | undefined;
   /** Requests on their way at a time. Null: 8. */
-  readonly max_in_flight?: number | null;
+  readonly max_in_flight?: number | null | undefined;
   /** True: one delivery at a time, in the order of the events; one that fails holds up those behind it until it is delivered or exhausted. */
-  readonly ordered?: boolean | null;
+  readonly ordered?: boolean | null | undefined;
   /** `v1`: HMAC-SHA256 with the secret. `v1a`: ed25519, which receivers check with a public key. */
-  readonly signature?: readonly ("v1" | "v1a")[] | null;
+  readonly signature?: readonly ("v1" | "v1a")[] | null | undefined;
 }
 
 export interface PatchWebhookAnswer {
@@ -4241,7 +4241,7 @@ export interface RotateWebhookSecretInput {
   /** The webhook. */
   readonly id: string;
   /** For how many seconds the secrets before sign along; 86400 when not given. 0: not at all. */
-  readonly overlap_s?: number;
+  readonly overlap_s?: number | undefined;
 }
 
 export interface RotateWebhookSecretAnswer {
@@ -4251,17 +4251,17 @@ export interface RotateWebhookSecretAnswer {
 /** What `listWebhookKeys` takes. */
 export interface ListWebhookKeysInput {
   /** Only those of this webhook. */
-  readonly webhook_id?: string;
+  readonly webhook_id?: string | undefined;
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListWebhookKeysAnswer {
@@ -4284,15 +4284,15 @@ export interface TestWebhookAnswer {
 /** What `listHeartbeats` takes. */
 export interface ListHeartbeatsInput {
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListHeartbeatsAnswer {
@@ -4302,19 +4302,19 @@ export interface ListHeartbeatsAnswer {
 
 /** What `createHeartbeat` takes. */
 export interface CreateHeartbeatInput {
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** When the job runs, instead of `interval_seconds`. */
-  readonly cron?: string;
+  readonly cron?: string | undefined;
   /** The longest time between two pings, instead of `cron`. */
-  readonly interval_seconds?: number;
+  readonly interval_seconds?: number | undefined;
   /** Of `cron`: IANA name; UTC when not given. */
-  readonly timezone?: string;
+  readonly timezone?: string | undefined;
   /** How late a ping may be, and how long a run may take that said when it began; 300 when not given. */
-  readonly grace_seconds?: number;
+  readonly grace_seconds?: number | undefined;
   /** False: pings are counted, and none is missed. */
-  readonly active?: boolean;
+  readonly active?: boolean | undefined;
   /** True: GET and HEAD are refused, so that whatever follows links (a mail scanner, a preview of a chat) does not ping. */
-  readonly post_only?: boolean;
+  readonly post_only?: boolean | undefined;
 }
 
 export interface CreateHeartbeatAnswer {
@@ -4335,19 +4335,19 @@ export interface GetHeartbeatAnswer {
 export interface UpdateHeartbeatInput {
   /** The heartbeat. */
   readonly id: string;
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** When the job runs, instead of `interval_seconds`. */
-  readonly cron?: string;
+  readonly cron?: string | undefined;
   /** The longest time between two pings, instead of `cron`. */
-  readonly interval_seconds?: number;
+  readonly interval_seconds?: number | undefined;
   /** Of `cron`: IANA name; UTC when not given. */
-  readonly timezone?: string;
+  readonly timezone?: string | undefined;
   /** How late a ping may be, and how long a run may take that said when it began; 300 when not given. */
-  readonly grace_seconds?: number;
+  readonly grace_seconds?: number | undefined;
   /** False: pings are counted, and none is missed. */
-  readonly active?: boolean;
+  readonly active?: boolean | undefined;
   /** True: GET and HEAD are refused, so that whatever follows links (a mail scanner, a preview of a chat) does not ping. */
-  readonly post_only?: boolean;
+  readonly post_only?: boolean | undefined;
 }
 
 export interface UpdateHeartbeatAnswer {
@@ -4368,19 +4368,19 @@ export interface DeleteHeartbeatAnswer {
 export interface PatchHeartbeatInput {
   /** The heartbeat. */
   readonly id: string;
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** When the job runs, instead of `interval_seconds`. */
-  readonly cron?: string;
+  readonly cron?: string | undefined;
   /** The longest time between two pings, instead of `cron`. */
-  readonly interval_seconds?: number;
+  readonly interval_seconds?: number | undefined;
   /** Of `cron`: IANA name; UTC when not given. */
-  readonly timezone?: string;
+  readonly timezone?: string | undefined;
   /** How late a ping may be, and how long a run may take that said when it began; 300 when not given. */
-  readonly grace_seconds?: number;
+  readonly grace_seconds?: number | undefined;
   /** False: pings are counted, and none is missed. */
-  readonly active?: boolean;
+  readonly active?: boolean | undefined;
   /** True: GET and HEAD are refused, so that whatever follows links (a mail scanner, a preview of a chat) does not ping. */
-  readonly post_only?: boolean;
+  readonly post_only?: boolean | undefined;
 }
 
 export interface PatchHeartbeatAnswer {
@@ -4401,17 +4401,17 @@ export interface ListWatchesAnswer {
 export interface ListWebhookDeliveriesInput {
   /** The webhook. */
   readonly id: string;
-  readonly state?: "pending" | "sending" | "retrying" | "held" | "delivered" | "exhausted" | "cancelled";
+  readonly state?: "pending" | "sending" | "retrying" | "held" | "delivered" | "exhausted" | "cancelled" | undefined;
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListWebhookDeliveriesAnswer {
@@ -4421,25 +4421,25 @@ export interface ListWebhookDeliveriesAnswer {
 
 /** What `listDeliveries` takes. */
 export interface ListDeliveriesInput {
-  readonly state?: "pending" | "sending" | "retrying" | "held" | "delivered" | "exhausted" | "cancelled";
+  readonly state?: "pending" | "sending" | "retrying" | "held" | "delivered" | "exhausted" | "cancelled" | undefined;
   /** Only those to this webhook. */
-  readonly webhook_id?: string;
+  readonly webhook_id?: string | undefined;
   /** Only to webhooks, mails, or requests that code asked for with `$.send.http`. */
-  readonly kind?: "webhook" | "mail" | "http";
+  readonly kind?: "webhook" | "mail" | "http" | undefined;
   /** Only notices to this channel of yours. */
-  readonly channel_id?: string;
+  readonly channel_id?: string | undefined;
   /** Only those of this event: its emit id, or its record id. */
-  readonly emission_id?: string;
+  readonly emission_id?: string | undefined;
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListDeliveriesAnswer {
@@ -4482,11 +4482,11 @@ export interface ResendWebhookInput {
   /** Deliveries that were accepted from then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
   readonly since: number | string;
   /** And before then; now when not given. */
-  readonly until?: number | string | null;
+  readonly until?: number | string | null | undefined;
   /** Those that are in one of these states when it is their turn: one or more of exhausted, delivered, cancelled, retrying, by commas or as an array; exhausted when not given. */
-  readonly state?: string | readonly string[];
+  readonly state?: string | readonly string[] | undefined;
   /** True: nothing is sent, and the answer says what would be. */
-  readonly dry_run?: boolean;
+  readonly dry_run?: boolean | undefined;
 }
 
 export interface ResendWebhookAnswer {
@@ -4496,19 +4496,19 @@ export interface ResendWebhookAnswer {
 /** What `listOperations` takes. */
 export interface ListOperationsInput {
   /** Only those of this kind. */
-  readonly kind?: "resend" | "replay";
+  readonly kind?: "resend" | "replay" | undefined;
   /** Only those of this webhook. */
-  readonly webhook_id?: string;
+  readonly webhook_id?: string | undefined;
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListOperationsAnswer {
@@ -4559,31 +4559,31 @@ export interface CancelOperationAnswer {
 /** What `replayErrors` takes. */
 export interface ReplayErrorsInput {
   /** The errors of this group. */
-  readonly group_id?: string;
+  readonly group_id?: string | undefined;
   /** The errors of this workflow. */
-  readonly workflow_id?: string;
+  readonly workflow_id?: string | undefined;
   /** These errors, of any workflows: 1 to 1000 ids of errors, by commas or as an array. */
-  readonly error_ids?: string | readonly string[];
+  readonly error_ids?: string | readonly string[] | undefined;
   /** With a group or workflow: only errors from then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly since?: number | string;
+  readonly since?: number | string | undefined;
   /** And before then: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly until?: number | string;
+  readonly until?: number | string | undefined;
   /** With a group or workflow: only errors with this code. */
-  readonly code?: string;
+  readonly code?: string | undefined;
   /** `current`: the deployment that is active when a replay begins; or the id of one of the workflow. */
-  readonly deployment?: string;
+  readonly deployment?: string | undefined;
   /** At most so many replays a second; as many as may be under way when not given. */
-  readonly rate?: number;
+  readonly rate?: number | undefined;
   /** So many errors go first; the others wait until all of these are fixed, else the operation pauses. 1 when not given. */
-  readonly canary?: number;
+  readonly canary?: number | undefined;
   /** Pauses after so many failures, and again after as many more. */
-  readonly stop_on_failures?: number;
+  readonly stop_on_failures?: number | undefined;
   /** One at a time, in the order in which the errors came. */
-  readonly ordered?: boolean;
+  readonly ordered?: boolean | undefined;
   /** Also errors of which a replay or a retry has ended already; they are left and counted when not given. */
-  readonly again?: boolean;
+  readonly again?: boolean | undefined;
   /** Only tells how many errors there are, how many of them would be replayed now and why the others would not, and shows a few. */
-  readonly dry_run?: boolean;
+  readonly dry_run?: boolean | undefined;
 }
 
 export interface ReplayErrorsAnswer {
@@ -4595,17 +4595,17 @@ export interface ListReplayResultsInput {
   /** The operation: a replay. */
   readonly id: string;
   /** `under_way`: the replay’s run is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. `unknown`: the run ended, and is no longer kept. `not_replayed`: it cannot be, see `reason`. `replayed_before`: a replay of it has ended already, see `reason`. */
-  readonly outcome?: "under_way" | "fixed" | "failed_same" | "failed_differently" | "cancelled" | "unknown" | "not_replayed" | "replayed_before";
+  readonly outcome?: "under_way" | "fixed" | "failed_same" | "failed_differently" | "cancelled" | "unknown" | "not_replayed" | "replayed_before" | undefined;
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListReplayResultsAnswer {
@@ -4615,22 +4615,22 @@ export interface ListReplayResultsAnswer {
 
 /** What `listSubscriptions` takes. */
 export interface ListSubscriptionsInput {
-  readonly emitter_id?: string;
-  readonly listener_id?: string;
+  readonly emitter_id?: string | undefined;
+  readonly listener_id?: string | undefined;
   /** Empty: those to the default channel. */
-  readonly event_name?: string;
+  readonly event_name?: string | undefined;
   /** `subscription` when not given. */
-  readonly via?: "subscription" | "trigger";
+  readonly via?: "subscription" | "trigger" | undefined;
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListSubscriptionsAnswer {
@@ -4645,9 +4645,9 @@ export interface CreateSubscriptionInput {
   /** Who listens: a workflow `p_…`, source `dc_…` or webhook `wh_…`. */
   readonly listener_id: string;
   /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
-  readonly event_name?: string | null;
+  readonly event_name?: string | null | undefined;
   /** Which of these events go through, by their content: for each field a list of what is wanted. [How it is written](/docs/webhooks#filters). At most 8192 bytes. Null: all. */
-  readonly filter?: { readonly [name: string]: unknown } | null;
+  readonly filter?: { readonly [name: string]: unknown } | null | undefined;
 }
 
 export interface CreateSubscriptionAnswer {
@@ -4661,7 +4661,7 @@ export interface DeleteSubscriptionByTripleInput {
   /** Who listens: a workflow `p_…`, source `dc_…` or webhook `wh_…`. */
   readonly listener_id: string;
   /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
-  readonly event_name?: string | null;
+  readonly event_name?: string | null | undefined;
 }
 
 export interface DeleteSubscriptionByTripleAnswer {
@@ -4671,11 +4671,11 @@ export interface DeleteSubscriptionByTripleAnswer {
 /** What `createAutoSubscription` takes. */
 export interface CreateAutoSubscriptionInput {
   /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
-  readonly event_name?: string | null;
+  readonly event_name?: string | null | undefined;
   /** Who listens: a workflow `p_…`, source `dc_…` or webhook `wh_…`. */
   readonly listener_id: string;
   /** Which of these events go through, by their content: for each field a list of what is wanted. [How it is written](/docs/webhooks#filters). At most 8192 bytes. Null: all. */
-  readonly filter?: { readonly [name: string]: unknown } | null;
+  readonly filter?: { readonly [name: string]: unknown } | null | undefined;
 }
 
 export interface CreateAutoSubscriptionAnswer {
@@ -4684,22 +4684,22 @@ export interface CreateAutoSubscriptionAnswer {
 
 /** What `listMySubscriptions` takes. */
 export interface ListMySubscriptionsInput {
-  readonly emitter_id?: string;
-  readonly listener_id?: string;
+  readonly emitter_id?: string | undefined;
+  readonly listener_id?: string | undefined;
   /** Empty: those to the default channel. */
-  readonly event_name?: string;
+  readonly event_name?: string | undefined;
   /** `subscription` when not given. */
-  readonly via?: "subscription" | "trigger";
+  readonly via?: "subscription" | "trigger" | undefined;
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListMySubscriptionsAnswer {
@@ -4744,7 +4744,7 @@ export interface PatchSubscriptionInput {
   /** The subscription. */
   readonly id: string;
   /** Which of these events go through, by their content: for each field a list of what is wanted. [How it is written](/docs/webhooks#filters). At most 8192 bytes. Null: all. */
-  readonly filter?: { readonly [name: string]: unknown } | null;
+  readonly filter?: { readonly [name: string]: unknown } | null | undefined;
 }
 
 export interface PatchSubscriptionAnswer {
@@ -4759,13 +4759,13 @@ export interface GetMeAnswer {
 
 /** What `updateMe` takes. */
 export interface UpdateMeInput {
-  readonly name?: string;
-  readonly email?: string | null;
+  readonly name?: string | undefined;
+  readonly email?: string | null | undefined;
   /** A workflow of yours that gets every error. */
-  readonly global_error_workflow_id?: string;
-  readonly digest_window_ms?: number;
+  readonly global_error_workflow_id?: string | undefined;
+  readonly digest_window_ms?: number | undefined;
   /** The channels that are notified of the errors of your workflows, sources and webhooks, beside the global error workflow. */
-  readonly channels?: readonly string[];
+  readonly channels?: readonly string[] | undefined;
 }
 
 export interface UpdateMeAnswer {
@@ -4774,13 +4774,13 @@ export interface UpdateMeAnswer {
 
 /** What `patchMe` takes. */
 export interface PatchMeInput {
-  readonly name?: string;
-  readonly email?: string | null;
+  readonly name?: string | undefined;
+  readonly email?: string | null | undefined;
   /** A workflow of yours that gets every error. */
-  readonly global_error_workflow_id?: string;
-  readonly digest_window_ms?: number;
+  readonly global_error_workflow_id?: string | undefined;
+  readonly digest_window_ms?: number | undefined;
   /** The channels that are notified of the errors of your workflows, sources and webhooks, beside the global error workflow. */
-  readonly channels?: readonly string[];
+  readonly channels?: readonly string[] | undefined;
 }
 
 export interface PatchMeAnswer {
@@ -4790,15 +4790,15 @@ export interface PatchMeAnswer {
 /** What `listKeys` takes. */
 export interface ListKeysInput {
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListKeysAnswer {
@@ -4811,13 +4811,13 @@ export interface CreateKeyInput {
   /** What the key is for. */
   readonly label: string;
   /** `ingest` to report errors of other programs, `read` to look, `write` to change, `keys` for API keys, `account` for who you are and the audit log, `admin` to make owners. Read and write when not given. */
-  readonly scopes?: readonly ("ingest" | "read" | "write" | "keys" | "account" | "admin")[];
+  readonly scopes?: readonly ("ingest" | "read" | "write" | "keys" | "account" | "admin")[] | undefined;
   /** When it expires, in seconds since the Unix epoch: from then on it is refused with 401. When not given, never, or when your own key does. */
-  readonly expires_at?: number | null;
+  readonly expires_at?: number | null | undefined;
   /** With the scope `ingest` alone: the only workflow whose errors the key reports. The answer has its `dsn`. */
-  readonly workflow_id?: string;
+  readonly workflow_id?: string | undefined;
   /** Instead of `workflow_id`: a service by its name, whose workflow is made when there is none. */
-  readonly service?: string;
+  readonly service?: string | undefined;
 }
 
 export interface CreateKeyAnswer {
@@ -4843,9 +4843,9 @@ export interface GetSessionAnswer {
 /** What `createSession` takes. */
 export interface CreateSessionInput {
   /** An API key that may read. */
-  readonly api_key?: string;
+  readonly api_key?: string | undefined;
   /** The end of the link that the server printed when it started. */
-  readonly link?: string;
+  readonly link?: string | undefined;
 }
 
 export interface CreateSessionAnswer {
@@ -4864,7 +4864,7 @@ export interface EndSessionAnswer {
 /** What `endAllSessions` takes. */
 export interface EndAllSessionsInput {
   /** Whose sessions; `key` when not given. */
-  readonly of?: "key" | "owner";
+  readonly of?: "key" | "owner" | undefined;
 }
 
 export interface EndAllSessionsAnswer {
@@ -4877,15 +4877,15 @@ export interface EndAllSessionsAnswer {
 /** What `listOwners` takes. */
 export interface ListOwnersInput {
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListOwnersAnswer {
@@ -4896,7 +4896,7 @@ export interface ListOwnersAnswer {
 /** What `createOwner` takes. */
 export interface CreateOwnerInput {
   readonly name: string;
-  readonly email?: string | null;
+  readonly email?: string | null | undefined;
 }
 
 export interface CreateOwnerAnswer {
@@ -4928,7 +4928,7 @@ export interface ExportOwnerInput {
   /** The owner. */
   readonly id: string;
   /** Only lines behind this one: the `id` of a line. */
-  readonly after?: string;
+  readonly after?: string | undefined;
 }
 
 export type ExportOwnerItem = OwnerExportLine;
@@ -4938,15 +4938,15 @@ export interface ListOwnerKeysInput {
   /** The owner. */
   readonly id: string;
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListOwnerKeysAnswer {
@@ -4961,13 +4961,13 @@ export interface CreateOwnerKeyInput {
   /** What the key is for. */
   readonly label: string;
   /** `ingest` to report errors of other programs, `read` to look, `write` to change, `keys` for API keys, `account` for who you are and the audit log, `admin` to make owners. Read and write when not given. */
-  readonly scopes?: readonly ("ingest" | "read" | "write" | "keys" | "account" | "admin")[];
+  readonly scopes?: readonly ("ingest" | "read" | "write" | "keys" | "account" | "admin")[] | undefined;
   /** When it expires, in seconds since the Unix epoch: from then on it is refused with 401. When not given, never, or when your own key does. */
-  readonly expires_at?: number | null;
+  readonly expires_at?: number | null | undefined;
   /** With the scope `ingest` alone: the only workflow whose errors the key reports. The answer has its `dsn`. */
-  readonly workflow_id?: string;
+  readonly workflow_id?: string | undefined;
   /** Instead of `workflow_id`: a service by its name, whose workflow is made when there is none. */
-  readonly service?: string;
+  readonly service?: string | undefined;
 }
 
 export interface CreateOwnerKeyAnswer {
@@ -5007,13 +5007,13 @@ export interface SetOwnerQuotasInput {
   /** The owner. */
   readonly id: string;
   /** Processes of user code at each node, idle ones too. Runs beyond wait. Null: any number. */
-  readonly processes?: number | null;
+  readonly processes?: number | null | undefined;
   /** CPU of user code at each node: 60 is one core. Beyond it runs wait. Null: any number. */
-  readonly cpu_seconds_per_minute?: number | null;
+  readonly cpu_seconds_per_minute?: number | null | undefined;
   /** API requests and events together, at each node. Beyond it they are refused with 429. Null: any number. */
-  readonly requests_per_second?: number | null;
+  readonly requests_per_second?: number | null | undefined;
   /** Of events, results and logs of runs, code, and data stores. Beyond it, what would be stored is refused with 429, and runs wait. Null: any number. */
-  readonly stored_bytes?: number | null;
+  readonly stored_bytes?: number | null | undefined;
 }
 
 export interface SetOwnerQuotasAnswer {
@@ -5025,13 +5025,13 @@ export interface PatchOwnerQuotasInput {
   /** The owner. */
   readonly id: string;
   /** Processes of user code at each node, idle ones too. Runs beyond wait. Null: any number. */
-  readonly processes?: number | null;
+  readonly processes?: number | null | undefined;
   /** CPU of user code at each node: 60 is one core. Beyond it runs wait. Null: any number. */
-  readonly cpu_seconds_per_minute?: number | null;
+  readonly cpu_seconds_per_minute?: number | null | undefined;
   /** API requests and events together, at each node. Beyond it they are refused with 429. Null: any number. */
-  readonly requests_per_second?: number | null;
+  readonly requests_per_second?: number | null | undefined;
   /** Of events, results and logs of runs, code, and data stores. Beyond it, what would be stored is refused with 429, and runs wait. Null: any number. */
-  readonly stored_bytes?: number | null;
+  readonly stored_bytes?: number | null | undefined;
 }
 
 export interface PatchOwnerQuotasAnswer {
@@ -5063,9 +5063,9 @@ export interface GetRedactionAnswer {
 /** What `setRedaction` takes. */
 export interface SetRedactionInput {
   /** Names of members whose values are hidden, at any depth, also in query strings and headers; `*` stands for any characters. Case, `-`, `_` and spaces do not count: `api_key` hides `X-Api-Key` only with `*apikey`, and `apiKey` as it is. */
-  readonly keys?: readonly string[];
+  readonly keys?: readonly string[] | undefined;
   /** Regular expressions in the syntax of RE2, without lookaround and back references. What they match is hidden: in texts, names of members, and numbers, which are hidden whole. */
-  readonly patterns?: readonly string[];
+  readonly patterns?: readonly string[] | undefined;
 }
 
 export interface SetRedactionAnswer {
@@ -5075,9 +5075,9 @@ export interface SetRedactionAnswer {
 /** What `patchRedaction` takes. */
 export interface PatchRedactionInput {
   /** Names of members whose values are hidden, at any depth, also in query strings and headers; `*` stands for any characters. Case, `-`, `_` and spaces do not count: `api_key` hides `X-Api-Key` only with `*apikey`, and `apiKey` as it is. */
-  readonly keys?: readonly string[];
+  readonly keys?: readonly string[] | undefined;
   /** Regular expressions in the syntax of RE2, without lookaround and back references. What they match is hidden: in texts, names of members, and numbers, which are hidden whole. */
-  readonly patterns?: readonly string[];
+  readonly patterns?: readonly string[] | undefined;
 }
 
 export interface PatchRedactionAnswer {
@@ -5099,11 +5099,11 @@ export interface SetWorkflowRedactionInput {
   /** The workflow. */
   readonly id: string;
   /** Names of members whose values are hidden, at any depth, also in query strings and headers; `*` stands for any characters. Case, `-`, `_` and spaces do not count: `api_key` hides `X-Api-Key` only with `*apikey`, and `apiKey` as it is. */
-  readonly keys?: readonly string[];
+  readonly keys?: readonly string[] | undefined;
   /** Regular expressions in the syntax of RE2, without lookaround and back references. What they match is hidden: in texts, names of members, and numbers, which are hidden whole. */
-  readonly patterns?: readonly string[];
+  readonly patterns?: readonly string[] | undefined;
   /** The rules, with those of the owner, hold for what is stored, too: events of the workflow’s triggers and runs by hand, which its code gets so, what its runs leave, and its errors. Errors that are stored so are not replayed, and their runs not tried again. */
-  readonly before_storing?: boolean;
+  readonly before_storing?: boolean | undefined;
 }
 
 export interface SetWorkflowRedactionAnswer {
@@ -5115,11 +5115,11 @@ export interface PatchWorkflowRedactionInput {
   /** The workflow. */
   readonly id: string;
   /** Names of members whose values are hidden, at any depth, also in query strings and headers; `*` stands for any characters. Case, `-`, `_` and spaces do not count: `api_key` hides `X-Api-Key` only with `*apikey`, and `apiKey` as it is. */
-  readonly keys?: readonly string[];
+  readonly keys?: readonly string[] | undefined;
   /** Regular expressions in the syntax of RE2, without lookaround and back references. What they match is hidden: in texts, names of members, and numbers, which are hidden whole. */
-  readonly patterns?: readonly string[];
+  readonly patterns?: readonly string[] | undefined;
   /** The rules, with those of the owner, hold for what is stored, too: events of the workflow’s triggers and runs by hand, which its code gets so, what its runs leave, and its errors. Errors that are stored so are not replayed, and their runs not tried again. */
-  readonly before_storing?: boolean;
+  readonly before_storing?: boolean | undefined;
 }
 
 export interface PatchWorkflowRedactionAnswer {
@@ -5129,25 +5129,25 @@ export interface PatchWorkflowRedactionAnswer {
 /** What `listAudit` takes. */
 export interface ListAuditInput {
   /** Only by this key. */
-  readonly key?: string;
+  readonly key?: string | undefined;
   /** Only this `operationId`. */
-  readonly operation?: string;
+  readonly operation?: string | undefined;
   /** Only changes of this one. */
-  readonly target?: string;
+  readonly target?: string | undefined;
   /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly since?: string;
+  readonly since?: string | undefined;
   /** Before then. */
-  readonly until?: string;
+  readonly until?: string | undefined;
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListAuditAnswer {
@@ -5160,25 +5160,25 @@ export interface ListOwnerAuditInput {
   /** The owner. */
   readonly id: string;
   /** Only by this key. */
-  readonly key?: string;
+  readonly key?: string | undefined;
   /** Only this `operationId`. */
-  readonly operation?: string;
+  readonly operation?: string | undefined;
   /** Only changes of this one. */
-  readonly target?: string;
+  readonly target?: string | undefined;
   /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly since?: string;
+  readonly since?: string | undefined;
   /** Before then. */
-  readonly until?: string;
+  readonly until?: string | undefined;
   /** Records to return; 100 when not given. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Cursor: only records older than this one (its id). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Cursor: only records newer than this one, next to it (its id). */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
-  readonly include?: string;
+  readonly include?: string | undefined;
   /** Comma-separated fields to drop. */
-  readonly exclude?: string;
+  readonly exclude?: string | undefined;
 }
 
 export interface ListOwnerAuditAnswer {
@@ -5195,11 +5195,11 @@ export interface GetLedgerAnswer {
 /** What `getStats` takes. */
 export interface GetStatsInput {
   /** `hour` when not given. */
-  readonly bucket?: "hour" | "day";
+  readonly bucket?: "hour" | "day" | undefined;
   /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly since?: string;
+  readonly since?: string | undefined;
   /** Before then: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
-  readonly until?: string;
+  readonly until?: string | undefined;
 }
 
 export interface GetStatsAnswer {

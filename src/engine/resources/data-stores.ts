@@ -45,8 +45,9 @@ export function createDataStores({ store, clock, ids, wake }: DataStoreDeps) {
     throw new Refusal('impossible', whyFull(place.storeId, answer));
   }
 
-  async function deleteRecord(place: DataPlace, key: string): Promise<DataRecord> {
-    const { record } = found(await store.deleteRecord(place, key), place.storeId);
+  async function deleteRecord(place: DataPlace, input: { key: string } & RecordCheck): Promise<DataRecord> {
+    const { key } = input;
+    const { record } = found(await store.deleteRecord(place, key, input), place.storeId);
     if (record) return record;
     throw new Refusal('not_found', `there is no record ${JSON.stringify(key)} in ${place.storeId}`);
   }

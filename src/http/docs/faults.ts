@@ -13,7 +13,8 @@ export const REFUSAL_MEANINGS: Readonly<Record<RefusalCode, string>> = {
   method_not_allowed: 'The path exists, but not with this method; the header `Allow` lists those that are possible.',
   too_slow: 'The request did not arrive within its time: 20 seconds for the headers, 60 for all of it.',
   conflict: 'It conflicts with the current state.',
-  precondition_failed: 'The record has another `ETag` than `If-Match` names: it was changed since it was read.',
+  precondition_failed:
+    'The record has another `ETag` than `If-Match` names: it was changed since it was read. Or `If-None-Match: *` was to create it, and it exists.',
   too_large:
     'The body is larger than the limit, also when it is so only after inflating, or holds more values than the limit, or a run that waits has no room left for it.',
   unsupported_media: 'The content type or content encoding is not supported here.',

@@ -3,7 +3,7 @@
 import type { FastifySchema } from 'fastify';
 import type { TObject, TProperties, TSchema } from 'typebox';
 import type { Access, PageOf, RouteAccess } from '../access/access.ts';
-import { IF_MATCH } from '../etag.ts';
+import { IF_MATCH, IF_NONE_MATCH } from '../etag.ts';
 import type { PutRules } from '../patch.ts';
 import { Type } from '../schema/type.ts';
 import { exampleOf } from './example.ts';
@@ -30,7 +30,16 @@ export const TAGS = {
 
 export type Tag = keyof typeof TAGS;
 
-export interface OperationDoc<P extends TProperties, Q extends TProperties, B extends TProperties> extends RouteAccess {
+interface Conditional {
+  /** Compares `If-Match` with the version of the record that it changes. */
+  readonly takesIfMatch?: true;
+  /** Of a PUT that creates: compares `If-None-Match` with whether there is such a record. */
+  readonly takesIfNoneMatch?: true;
+}
+
+export interface OperationDoc<P extends TProperties, Q extends TProperties, B extends TProperties>
+  extends RouteAccess,
+    Conditional {
   /** `operationId`: what a generated client calls it. */
   readonly id: string;
   readonly tag: Tag;
@@ -44,8 +53,6 @@ export interface OperationDoc<P extends TProperties, Q extends TProperties, B ex
   readonly example?: object;
   readonly answer: TSchema;
   readonly status?: number;
-  /** Compares `If-Match` with the version of the record that it changes. */
-  readonly takesIfMatch?: true;
   /** Of a PUT: how it takes the members; a PATCH is added beside it. */
   readonly put?: PutRules;
   /** What the audit log names: a path parameter (default: `id`), or `answer`: the id of the created record. */
@@ -89,7 +96,7 @@ export function operation<
     ...(doc.params ? { params: Type.Object(doc.params) } : {}),
     ...(doc.query ? { querystring: Type.Object(doc.query) } : {}),
     ...(doc.body ? { body: Type.Object(doc.body, bodyOptions) } : {}),
-    ...(doc.takesIfMatch ? { takesIfMatch: true, headers: IF_MATCH } : {}),
+    ...conditionsOf(doc),
     ...(doc.put ? { put: doc.put } : {}),
     access: doc.access,
     answersWhile: doc.answersWhile ?? [],
@@ -101,6 +108,16 @@ export function operation<
   };
   // Handlers never read members that their route does not have; Fastify checks those that it has.
   return schema as unknown as RouteSchema<P, Q, B>;
+}
+
+function conditionsOf({ takesIfMatch, takesIfNoneMatch }: Conditional): Partial<FastifySchema> {
+  if (!takesIfMatch) return {};
+  if (!takesIfNoneMatch) return { takesIfMatch, headers: IF_MATCH };
+  return {
+    takesIfMatch,
+    takesIfNoneMatch,
+    headers: Type.Object({ ...IF_MATCH.properties, ...IF_NONE_MATCH.properties }),
+  };
 }
 
 /** Returns the security requirement of the document: no key, or a key with that scope. */

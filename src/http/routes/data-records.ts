@@ -3,11 +3,12 @@ import type { Static } from 'typebox';
 import type { DataRecord } from '../../domain/data.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { Refusal } from '../../domain/refusal.ts';
 import { changedMeanwhile } from '../../domain/requests.ts';
 import type { RecordCheck } from '../../store/contract/data.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
-import { contentCheck, contentVersion, tag } from '../etag.ts';
+import { contentCheck, contentVersion, createsOnly, tag } from '../etag.ts';
 import { found, notFound } from '../found.ts';
 import { LIST_QUERY, listOf, pageOf } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
@@ -101,10 +102,11 @@ function addWrites(app: App, { actions }: HttpDeps): void {
     tag: 'data_stores',
     access: 'write',
     summary: 'Write a record',
-    description: `Creates or replaces the record. Keys have 1 to ${LIMITS.recordKeyChars} characters; a data store has at most ${LIMITS.recordsPerDataStore} records. With \`If-Match\`, a record that is not there is not created: 412.`,
+    description: `Creates or replaces the record. Keys have 1 to ${LIMITS.recordKeyChars} characters; a data store has at most ${LIMITS.recordsPerDataStore} records. With \`If-Match\`, a record that is not there is not created, and with \`If-None-Match: *\` one that is there is not replaced: 412.`,
     params: RECORD_PARAMS,
     body: DATA_RECORD_INPUT,
     takesIfMatch: true,
+    takesIfNoneMatch: true,
     example: { value: { total: 12.5 } },
     answer: ANSWER,
   });
@@ -124,13 +126,17 @@ function addWrites(app: App, { actions }: HttpDeps): void {
     tag: 'data_stores',
     access: 'write',
     summary: 'Delete a record',
-    description: 'The answer is the record as it was.',
+    description:
+      'The answer is the record as it was. With `If-Match`, a record that was changed or deleted since it was read: 412.',
     params: RECORD_PARAMS,
+    takesIfMatch: true,
     answer: ANSWER,
   });
-  app.delete('/v1/data_stores/:id/records/:key', { schema: remove }, async ({ params: { id, key }, caller }) => {
-    const place = { ownerId: caller.ownerId, storeId: id };
-    return { data: recordToWire(await actions.deleteRecord(place, checkedKey('key', key))) };
+  app.delete('/v1/data_stores/:id/records/:key', { schema: remove }, async (request) => {
+    const { params, caller } = request;
+    const place = { ownerId: caller.ownerId, storeId: params.id };
+    const input = { key: checkedKey('key', params.key), ...recordCheck(request) };
+    return { data: recordToWire(await actions.deleteRecord(place, input)) };
   });
 }
 
@@ -140,13 +146,17 @@ function contentOf({ value, expiresAtMs }: DataRecord): object {
 }
 
 function recordCheck(request: Pick<FastifyRequest<{ Params: { key: string } }>, 'headers' | 'params'>): RecordCheck {
-  if (request.headers['if-match'] === undefined) return {};
+  const isNew = createsOnly(request);
+  const isChange = request.headers['if-match'] !== undefined;
+  if (!isNew && !isChange) return {};
   const name = `the record ${JSON.stringify(request.params.key)}`;
   const check = contentCheck(request, name);
   return {
     check: (before) => {
-      if (!before) throw changedMeanwhile(name);
-      check(contentOf(before));
+      if (isNew && before)
+        throw new Refusal('precondition_failed', `${name} exists, and If-None-Match: * only creates`);
+      if (isChange && !before) throw changedMeanwhile(name);
+      if (before) check(contentOf(before));
     },
   };
 }

@@ -74,12 +74,13 @@ export function recordVerbs({ database, clock }: ConfigCore): RecordStore {
         return { record: { ...before, expiresAtMs } };
       }),
 
-    deleteRecord: (place, key) =>
+    deleteRecord: (place, key, { check } = {}) =>
       database.writeData(function* ({ nowMs }) {
         const [stores, rows, sizes] = yield* together(lock(place), one({ ...place, key, nowMs }), bytesOf(place, key));
         const of = counted(stores, place);
         const record = rows?.[0] && joinedRecord(rows[0]);
         const size = sizes?.[0];
+        if (of) check?.(record ?? null);
         if (!of || !record || !size) return of && { record: null };
         yield* send(sql`DELETE FROM data_records
           WHERE store_id = ${of.storeId} AND generation = ${of.generation} AND key = ${key}`);

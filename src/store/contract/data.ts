@@ -58,7 +58,7 @@ export interface RecordStore {
   /** Returns the record with its new expiry. */
   expireRecord(place: DataPlace, key: string, ttlMs: number | null): Promise<FoundRecord | undefined>;
   /** Returns the deleted record. */
-  deleteRecord(place: DataPlace, key: string): Promise<FoundRecord | undefined>;
+  deleteRecord(place: DataPlace, key: string, by?: RecordCheck): Promise<FoundRecord | undefined>;
   /** Hides all records at once; `sweepData` deletes them. */
   clearRecords(place: DataPlace): Promise<true | undefined>;
   /** Returns keys in order, those behind `after`, at most LIMITS.keysPerPage. */

@@ -163,6 +163,31 @@ export function dataStoresContract(harness: Harness): void {
       await stage.store.setRecord(at, { key: 'short', value: '2', ttlMs: null, check });
     });
 
+    it('is not deleted when its check throws', async () => {
+      await using stage = await Stage.open(harness);
+      const at = await created(stage);
+      const remove = (before: string | null) => {
+        const check = (record: { value: string } | null) => only(before)(record?.value ?? null);
+        return stage.store.deleteRecord(at, 'k', { check });
+      };
+      await rejects(remove('1'), /not what was meant/);
+      deepEqual(await remove(null), { record: null });
+      const record = await set(stage, at, 'k', '1');
+      await rejects(remove('2'), /not what was meant/);
+      equal(await textOf(stage, at, 'k'), '1');
+      const ends = await Promise.allSettled(times(5, () => remove('1')));
+      deepEqual(ends.map(({ status }) => status).sort(), ['fulfilled', ...times(4, () => 'rejected')]);
+      deepEqual(
+        ends.find(({ status }) => status === 'fulfilled'),
+        { status: 'fulfilled', value: { record } },
+      );
+      equal(await sizeOf(stage, at), 0);
+      await set(stage, at, 'short', '1', 1000);
+      stage.clock.advance(1000);
+      const check = (found: unknown) => equal(found, null, 'what has expired is not there');
+      deepEqual(await stage.store.deleteRecord(at, 'short', { check }), { record: null });
+    });
+
     it('set by many at once is counted once', async () => {
       await using stage = await Stage.open(harness);
       const at = await created(stage);

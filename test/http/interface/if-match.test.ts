@@ -135,6 +135,60 @@ test('a record of another content or end is not overwritten', async () => {
   assert.equal((await client.request('GET', path)).status, 404, 'what was deleted stays deleted');
 });
 
+const remove = (client: Client, path: string, headers: { [name: string]: string }) =>
+  client.request('DELETE', path, undefined, headers);
+
+test('a record is deleted only as it was read', async () => {
+  const { client } = await newOwner();
+  const { id } = await client.post('/v1/data_stores', { name: 'x' });
+  const path = `/v1/data_stores/${id}/records/stock`;
+  for (const ifMatch of ['*', '"abc"'])
+    assert.equal((await remove(client, path, { 'if-match': ifMatch })).status, 412, `there is none: ${ifMatch}`);
+  assert.equal((await remove(client, path, {})).status, 404);
+  const first = await put(client, { path, body: { value: 1 }, ifMatch: null });
+  const second = await put(client, { path, body: { value: 2 }, ifMatch: first.tag });
+  assert.equal((await remove(client, path, { 'if-match': 'abc' })).status, 400);
+  const late = await remove(client, path, { 'if-match': first.tag });
+  assert.equal(late.status, 412);
+  assert.match(late.json.detail, /^the record "stock" is not what If-Match names/);
+  assert.equal((await client.get(path)).data.value, 2);
+  const other = (await newOwner()).client;
+  assert.equal((await remove(other, path, { 'if-match': second.tag })).status, 404);
+  const answers = await Promise.all([1, 2, 3, 4].map(() => remove(client, path, { 'if-match': second.tag })));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 412, 412, 412]);
+  assert.equal(answers.find(({ status }) => status === 200)?.json.data.value, 2);
+  const third = await put(client, { path, body: { value: 3 }, ifMatch: null });
+  assert.equal((await remove(client, path, { 'if-match': `"xy", W/${third.tag}` })).status, 200);
+});
+
+test('a record that is only to be created replaces none', async () => {
+  const { client } = await newOwner();
+  const { id } = await client.post('/v1/data_stores', { name: 'x' });
+  const path = `/v1/data_stores/${id}/records/${encodeURIComponent('a "key"/%')}`;
+  const create = (value: unknown, more: object = {}, ifNoneMatch = '*') =>
+    client.request('PUT', path, { value, ...more }, { 'if-none-match': ifNoneMatch });
+  for (const wrong of ['"abc"', '', '**', 'W/"x"', '*, "x"']) {
+    const refused = await create(0, {}, wrong);
+    assert.deepEqual([refused.status, refused.json.errors[0].parameter], [400, 'If-None-Match'], wrong);
+  }
+  assert.equal((await client.request('GET', path)).status, 404);
+  const answers = await Promise.all([1, 2, 3, 4, 5].map((n) => create(n)));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 412, 412, 412, 412]);
+  const made = answers.find(({ status }) => status === 200);
+  const late = await create(7);
+  assert.match(late.json.type, /#precondition_failed$/);
+  assert.match(late.json.detail, /^the record "a \\"key\\"\/%" exists/);
+  assert.equal((await client.get(path)).data.value, made?.json.data.value);
+  const tagged = { 'if-none-match': '*', 'if-match': made?.headers.get('etag') ?? '' };
+  assert.equal((await client.request('PUT', path, { value: 8 }, tagged)).status, 412, 'both cannot be');
+  const other = (await newOwner()).client;
+  const theirs = await other.request('PUT', path, { value: 8 }, { 'if-none-match': '*' });
+  assert.equal(theirs.status, 404, 'of another owner there is nothing to tell');
+  assert.equal((await remove(client, path, {})).status, 200);
+  assert.equal((await create(9)).status, 200, 'what was deleted is not there');
+  assert.equal((await client.get(path)).data.value, 9);
+});
+
 test('ten counters of one record lose no count', async () => {
   const { client } = await newOwner();
   const { id } = await client.post('/v1/data_stores', { name: 'x' });
@@ -170,6 +224,9 @@ test('quotas that were changed since are not overwritten', async () => {
   assert.equal(await tagOf(client, path), read, 'as before: the tag is of what they are');
 });
 
+/** Of which one may be deleted only as it was read, and made only when there is none. */
+const RECORD = '/v1/data_stores/{id}/records/{key}';
+
 /** What is deployed of a file is a version of its own; the one before it stays, and can be active again. */
 const DEPLOYING: ReadonlySet<string> = new Set(['/v1/workflow_files', '/v1/source_files']);
 
@@ -190,16 +247,25 @@ test('every PUT and PATCH compares tags of its GET', async () => {
   assert.ok(seen >= 27, `${seen} seen`);
 });
 
-test('a request that compares no tag refuses the header', async () => {
+for (const [header, value] of [
+  ['If-Match', '"a"'],
+  ['If-None-Match', '*'],
+] as const) {
+  test(`a request that does not compare ${header} refuses it`, () => refusesElsewhere(header, value));
+}
+
+async function refusesElsewhere(header: string, value: string): Promise<void> {
   const { client } = await newOwner();
-  const headers = { authorization: `Bearer ${client.key}`, 'content-type': 'application/json', 'if-match': '"a"' };
+  const headers = { authorization: `Bearer ${client.key}`, 'content-type': 'application/json', [header]: value };
   const document = await client.get('/v1/openapi.json');
   let taking = 0;
   for (const { method, path, scope } of await operationsOf(client)) {
     if (method === 'GET' || scope === null || scope === 'admin') continue;
     const parameters: Json[] = document.paths[path][method.toLowerCase()].parameters ?? [];
-    if (parameters.some(({ name, in: where }) => where === 'header' && name.toLowerCase() === 'if-match')) {
-      assert.ok(['PUT', 'PATCH'].includes(method), method);
+    if (parameters.some(({ name, in: where }) => where === 'header' && name === header.toLowerCase())) {
+      const creates = header === 'If-None-Match';
+      const isRecord = path === RECORD && (method === 'PUT' || (method === 'DELETE' && !creates));
+      assert.ok(isRecord || (!creates && ['PUT', 'PATCH'].includes(method)), `${method} ${path}`);
       taking += 1;
       continue;
     }
@@ -208,7 +274,7 @@ test('a request that compares no tag refuses the header', async () => {
     // A key of this owner may be short of a scope.
     if (answer.status === 403) continue;
     assert.equal(answer.status, 400, `${method} ${path}: ${text}`);
-    assert.match(text, /does not take If-Match/, `${method} ${path}`);
+    assert.ok(text.includes(`does not take ${header}`), `${method} ${path}`);
   }
-  assert.ok(taking >= 25, `${taking} take it`);
-});
+  assert.ok(header === 'If-Match' ? taking >= 26 : taking === 1, `${taking} take it`);
+}

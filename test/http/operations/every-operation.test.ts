@@ -93,11 +93,14 @@ function requestsOf(
     fc.constant('text/plain'),
   );
   const ifMatch = fc.oneof({ arbitrary: fc.constant(null), weight: 6 }, fc.constantFrom('*', '"x"', 'W/"1"', 'x'));
+  const ifNoneMatch = ifMatch;
+  const conditionOf = (name: string, value: string | null) =>
+    value !== null && parameters.some((parameter) => parameter.name === name) ? { [name]: value } : {};
   return fc
     .record({
       holes: fc.tuple(...holes),
       query: fc.oneof(fc.constant(null), fc.tuple(unknown, ...queries)),
-      ...{ body, key, contentType, ifMatch },
+      ...{ body, key, contentType, ifMatch, ifNoneMatch },
     })
     .map((given) => {
       const filled = given.holes.reduce(
@@ -111,9 +114,8 @@ function requestsOf(
         headers: {
           ...(given.key === '' ? {} : { authorization: given.key }),
           ...(given.body === undefined ? {} : { 'content-type': given.contentType }),
-          ...(given.ifMatch !== null && parameters.some(({ name }) => name === 'if-match')
-            ? { 'if-match': given.ifMatch }
-            : {}),
+          ...conditionOf('if-match', given.ifMatch),
+          ...conditionOf('if-none-match', given.ifNoneMatch),
         },
         body: given.body,
       };
