@@ -2,6 +2,7 @@
 // see sqlite.test.ts for how one plugs in.
 
 import { describe } from 'node:test';
+import { setBackContract } from './clock/set-back.ts';
 import { accountsContract } from './config/accounts.ts';
 import { auditContract } from './config/audit.ts';
 import { changesContract } from './config/changes.ts';
@@ -125,6 +126,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   httpSendsContract,
   schedulesContract,
   ticksContract,
+  setBackContract,
   pagesContract,
   searchesContract,
   runSearchesContract,

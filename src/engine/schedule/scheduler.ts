@@ -3,6 +3,7 @@
 import { PLAIN_EMISSION } from '../../domain/emission.ts';
 import { DAY_MS, HOUR_MS } from '../../domain/limits.ts';
 import type { Trigger } from '../../domain/resource.ts';
+import { CLOCK_LIMITS } from '../../domain/watch/clock-limits.ts';
 import type { Clock } from '../../ports.ts';
 import { type ErrorsPlace, NO_ERRORS_YET } from '../../store/contract/retention.ts';
 import type { Store } from '../../store/contract/store.ts';
@@ -13,7 +14,7 @@ import { Loop, type LoopPorts } from '../loop.ts';
 import type { SendNotices } from '../notices/notices.ts';
 import { CANCELLED } from '../runs/ready-runs.ts';
 import type { WakeUps } from '../wake-ups.ts';
-import { dueTick, tickEvent } from './cron.ts';
+import { dueTick, firstTickMs, tickEvent } from './cron.ts';
 import type { Watches } from './watches.ts';
 
 export interface SchedulerDeps extends LoopPorts {
@@ -38,6 +39,9 @@ export class Scheduler {
   readonly #deps: SchedulerDeps;
   readonly #due: Loop;
   readonly #retention: Loop;
+  readonly #clock: Loop;
+  /** The latest time that was seen. */
+  #seenMs = 0;
   #pruneFrom = 0;
   /** Null: the walk over all emissions is not over. */
   #errorsFrom: ErrorsPlace | null = null;
@@ -46,20 +50,23 @@ export class Scheduler {
     this.#deps = deps;
     this.#due = new Loop({ name: 'times', tick: () => this.tickDue(), maxWaitMs: POLL_MS }, deps);
     this.#retention = new Loop({ name: 'retention', tick: () => this.tickRetention(), maxWaitMs: HOUR_MS }, deps);
+    this.#clock = new Loop({ name: 'clock', tick: () => this.#tickClock(), maxWaitMs: CLOCK_LIMITS.lookMs }, deps);
     deps.wake.subscribe('schedules', (inMs) => this.#due.wake(inMs));
   }
 
   start(): void {
     this.#due.start();
     this.#retention.start();
+    this.#clock.start();
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#due.stop(), this.#retention.stop()]);
+    await Promise.all([this.#due.stop(), this.#retention.stop(), this.#clock.stop()]);
   }
 
   async tickDue(): Promise<number> {
     const { store, slots, dispatch, clock } = this.#deps;
+    await this.#followClock();
     const due = await store.dueTriggers(TRIGGERS_AT_ONCE);
     await Promise.all(due.map((trigger) => this.#fire(trigger)));
     dispatch.take(await store.closeDigests(slots));
@@ -73,6 +80,24 @@ export class Scheduler {
     if (due.length === TRIGGERS_AT_ONCE || released.isMore || left.isMore || isMore || areMoreNotices) return 0;
     const next = await store.nextDueAtMs();
     return next === null ? Number.POSITIVE_INFINITY : next - clock.nowMs();
+  }
+
+  /** Asks no store: what was made since the clock was set back is set back, too, so that is to be noticed soon. */
+  async #tickClock(): Promise<number> {
+    const nowMs = this.#deps.clock.nowMs();
+    if (nowMs < this.#seenMs - CLOCK_LIMITS.toleranceMs) this.#due.wake();
+    this.#seenMs = nowMs;
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** Sets back what waits when the clock was set back. */
+  async #followClock(): Promise<void> {
+    const { store, wake, log } = this.#deps;
+    const backMs = await store.followClock(firstTickMs);
+    if (backMs === 0) return;
+    log.warn({ backMs }, 'the clock was set back: what waits is due as much earlier');
+    wake.notify('deliveries');
+    wake.notify('runs');
   }
 
   async #endWaits(): Promise<boolean> {

@@ -6,6 +6,7 @@ import type { Webhook } from '../../domain/resource.ts';
 import type { Clock } from '../../ports.ts';
 import type { MeasuredPart } from '../contract/quotas.ts';
 import type { OwnerStore, TriggerStore } from '../contract/resources.ts';
+import type { SetBack } from '../contract/store.ts';
 import type { Row } from '../rows/rows.ts';
 import type { Seal } from '../seal/seal.ts';
 import type { Sql } from './sql.ts';
@@ -32,6 +33,8 @@ export interface Writing {
   webhookWritten(id: string): void;
   /** Called when an owner is gone with all that it owned. */
   ownerRemoved(ownerId: string): void;
+  /** Sets back when deliveries are due, and until when their listeners are paused. */
+  turnBackDeliveries(by: SetBack): MaybeLater<void>;
   /** Locks the deliveries to a listener: none is claimed or queued until the transaction is over. Undefined: there is no queue. */
   lockDeliveries(of: Listener): MaybeLater<LockedDeliveries | undefined>;
 }

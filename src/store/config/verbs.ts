@@ -19,10 +19,11 @@ import type {
   WorkflowStore,
 } from '../contract/resources.ts';
 import type { SourceChangeStore } from '../contract/source-changes.ts';
-import type { DeliveryStore } from '../contract/store.ts';
+import type { DeliveryStore, TimeStore } from '../contract/store.ts';
 import type { WatchStore } from '../contract/watches.ts';
 import { accountVerbs } from './accounts.ts';
 import { auditVerbs } from './audit.ts';
+import { clockVerbs } from './clock/clock-jumps.ts';
 import type { ConfigCore } from './config-database.ts';
 import { dataStoreVerbs } from './data-stores.ts';
 import { ownerDeletionVerbs } from './deletion/owner-deletions.ts';
@@ -63,6 +64,7 @@ export type ConfigStore = OwnerStore &
   DataStoreStore &
   AuditStore &
   WatchStore &
+  Pick<TimeStore, 'followClock'> &
   Pick<ResourceStore, 'exists'> &
   Omit<OwnerDeletionStore, 'readEmissions'>;
 
@@ -87,6 +89,7 @@ export function configVerbs(core: ConfigCore): ConfigStore {
     ...noticeVerbs(core),
     ...dataStoreVerbs(core),
     ...auditVerbs(core),
+    ...clockVerbs(core),
     ...watchVerbs(core),
     ...heartbeatVerbs(core),
   };

@@ -15,7 +15,7 @@ import type { Attempt, ClaimedDelivery, DeliveryLease } from '../../domain/deliv
 import type { NotResendable } from '../../domain/delivery/progress.ts';
 import type { Emission, NewEmission } from '../../domain/emission.ts';
 import type { Replay } from '../../domain/errors/replay.ts';
-import type { Runnable, Trigger, Webhook } from '../../domain/resource.ts';
+import type { Runnable, Schedule, Trigger, Webhook } from '../../domain/resource.ts';
 import type { ClaimedRun, HttpAnswer, RunState } from '../../domain/run/run.ts';
 import type { RunEnd } from '../../domain/run/run-end.ts';
 import type { StoreClock } from '../../ports.ts';
@@ -260,15 +260,28 @@ export interface LongestWait {
   readonly deliveryMs: number | null;
 }
 
+/** By how much the clock was set back, at least. */
+export interface SetBack {
+  readonly nowMs: number;
+  readonly backMs: number;
+}
+
 export interface TimeStore {
+  /**
+   * Keeps, about every CLOCK_LIMITS.keptMs, what time it is. If the clock was set back since then by more than
+   * CLOCK_LIMITS.toleranceMs, whatever was to happen later is set back by as much, once for all nodes: ticks, waits, retries, pauses
+   * that receivers asked for, digests, notices. Times that users gave stay. `nextTick` returns the first due time of a schedule
+   * after a time. Returns by how much the clock was set back; 0: it was not, or another node was first.
+   */
+  followClock(nextTick: (schedule: Schedule, afterMs: number) => number): Promise<number>;
   /** Returns what has waited longest. One look for each workflow, source and listener, however much waits for it. */
   longestWaiting(): Promise<LongestWait>;
   /** Returns schedule triggers whose tick is due, oldest first. */
   dueTriggers(limit: number): Promise<readonly Trigger[]>;
   /**
    * Fires a tick: writes the emission and the next due time, if `expectedAtMs` is still the trigger's next tick (else null:
-   * another node fired it, or it was changed). Each due time of a trigger is emitted once; if it becomes the next one again,
-   * only the next due time is written (null). Throws when the next tick is not later.
+   * another node fired it, or it was changed). Each due time of a trigger is emitted once, as long as `followClock` does not set
+   * it back; if it becomes the next one again, only the next due time is written (null). Throws when the next tick is not later.
    */
   fireTrigger(tick: Tick, emission: NewEmission, admission: FreeSlots): Promise<Appended | null>;
   /** Returns when the next schedule tick, digest, notice, later emission, end of a run's wait or watch is due; null: none. */

@@ -1,5 +1,5 @@
 // Ticks of one schedule among several nodes, whatever they do: nodes whose idea of the time is off, that stop between
-// looking and writing, a clock that is set back, a schedule that is switched off and on.
+// looking and writing, a clock that is a little off, a schedule that is switched off and on.
 
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { describe, it } from 'node:test';

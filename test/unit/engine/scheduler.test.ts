@@ -42,7 +42,9 @@ test('retention goes by days, step by step', async () => {
 
 test('the next look is when something is due', async () => {
   const isMore = [false, true, false];
+  const back = [0, 3000];
   const store = {
+    followClock: async () => back.shift() ?? 0,
     dueTriggers: async () => [],
     closeDigests: async () => NOTHING,
     releaseLater: async () => ({ claims: NOTHING, isMore: false }),

@@ -12,6 +12,7 @@ import type {
 import { type Dialect, raw, render, type Sql, sql } from '../../config/sql.ts';
 import type { Steps, VerbStep } from '../../config/steps.ts';
 import type { MeasuredPart } from '../../contract/quotas.ts';
+import type { SetBack } from '../../contract/store.ts';
 import { LedgerChanges } from '../../log/ledger.ts';
 import { text } from '../../rows/cells.ts';
 import { toApiKey, toTrigger } from '../../rows/resource-rows.ts';
@@ -21,6 +22,7 @@ import type { NotifyChannel } from '../connection/notify.ts';
 import type { TransactionConnection, Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row, type Value } from '../connection/values.ts';
 import type { Core } from '../core.ts';
+import { turnBackDeliveries } from '../deliveries/turn-back.ts';
 import { writeLedger } from '../log/ledger.ts';
 import { RecordFinder } from '../log/record-finder.ts';
 import { cancelWaiting } from '../runs/cancel.ts';
@@ -199,6 +201,11 @@ class Effects implements Writing {
 
   ownerRemoved(ownerId: string): void {
     void this.#w.tx.query('DELETE FROM versions WHERE owner_id = $1', ownerId);
+  }
+
+  async turnBackDeliveries(by: SetBack): Promise<void> {
+    await turnBackDeliveries(this.#w.tx, by);
+    this.channels.add('deliveries');
   }
 
   async lockDeliveries(of: Listener): Promise<LockedDeliveries | undefined> {

@@ -11,10 +11,12 @@ import type {
 } from '../../config/config-database.ts';
 import { type Dialect, raw, render, type Sql, sql } from '../../config/sql.ts';
 import type { VerbStep } from '../../config/steps.ts';
+import type { SetBack } from '../../contract/store.ts';
 import { toApiKey } from '../../rows/resource-rows.ts';
 import { OPEN_RUN } from '../../rows/run-rows.ts';
 import type { Core } from '../core.ts';
 import type { Connection, Row, Value } from '../database.ts';
+import { turnBackDeliveries } from '../deliveries/turn-back.ts';
 import type { Transaction } from '../log/transaction.ts';
 import { cancelRuns } from '../partial-index.ts';
 import { forgetRoute, OpenDeliveries } from './webhooks.ts';
@@ -180,6 +182,10 @@ class ConfigRun implements Writing {
 
   /** Does nothing: nothing but the owner's row told of it. */
   ownerRemoved(): void {}
+
+  turnBackDeliveries(by: SetBack): void {
+    turnBackDeliveries(this.#core, by);
+  }
 
   lockDeliveries(of: Listener): LockedDeliveries {
     return new OpenDeliveries(this.#core, this.#tx, of);

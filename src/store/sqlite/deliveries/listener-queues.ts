@@ -142,6 +142,15 @@ export class ListenerQueues {
     this.block(queue, 0);
   }
 
+  /** Called when the clock was set back, and deliveries and pauses with it: all queues are looked at again. */
+  turnBack(backMs: number): void {
+    for (const [id, queue] of this.#queues) {
+      this.#touch(id);
+      if (queue.pausedUntilMs > this.#nowMs) queue.pausedUntilMs -= backMs;
+      this.settingsChanged(id);
+    }
+  }
+
   /** Sets the exact time of the next retry; null: there is none. */
   knowRetry(queue: ListenerQueue, atMs: number | null): void {
     this.#touch(queue.id);
