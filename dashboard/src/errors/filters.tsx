@@ -1,6 +1,6 @@
 import { Button, TextInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type RefObject, useEffect, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import { useNamed, useNames } from '../api/names.ts';
 import { useIsLive } from '../app/live-state.ts';
 import { T } from '../english.ts';
@@ -17,6 +17,8 @@ export function Filters({ field }: { field: RefObject<HTMLInputElement | null> }
   const navigate = useNavigate({ from: '/errors' });
   const isLive = useIsLive();
   const [text, setText] = useState(search.q ?? '');
+  /** What the address was given last: it takes a moment, in which more may be typed. */
+  const sent = useRef(text);
   const put = (change: Partial<Record<keyof ErrorSearch, string | undefined>>): void => {
     void navigate({ search: (before) => ({ ...before, ...change }) as ErrorSearch, replace: true });
   };
@@ -24,11 +26,18 @@ export function Filters({ field }: { field: RefObject<HTMLInputElement | null> }
   // biome-ignore lint/correctness/useExhaustiveDependencies: only what was typed changes the address
   useEffect(() => {
     if (text === (search.q ?? '')) return;
-    const timer = setTimeout(() => put({ q: text === '' ? undefined : text }), SETTLE_MS);
+    const timer = setTimeout(() => {
+      sent.current = text;
+      put({ q: text === '' ? undefined : text });
+    }, SETTLE_MS);
     return () => clearTimeout(timer);
   }, [text]);
   // The address may change without typing: back, or "clear".
-  useEffect(() => setText(search.q ?? ''), [search.q]);
+  useEffect(() => {
+    const q = search.q ?? '';
+    if (q !== sent.current) setText(q);
+    sent.current = q;
+  }, [search.q]);
 
   const state = search.state ?? 'open';
   return (

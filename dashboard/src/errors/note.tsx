@@ -9,8 +9,11 @@ import { useGroupActs } from './acts.ts';
 export function Note({ group }: { group: ErrorGroupWhole }) {
   const acts = useGroupActs();
   const mayWrite = useMay('write');
-  const [text, setText] = useState(group.note ?? '');
-  const isChanged = text !== (group.note ?? '');
+  // What is not touched follows the server.
+  const [typed, setTyped] = useState<string | null>(null);
+  const saved = group.note ?? '';
+  const text = typed ?? saved;
+  const isChanged = text !== saved;
   return (
     <section className="card">
       <div className="card-head">
@@ -32,7 +35,7 @@ export function Note({ group }: { group: ErrorGroupWhole }) {
         value={text}
         rows={3}
         readOnly={!mayWrite}
-        onChange={(event) => setText(event.currentTarget.value)}
+        onChange={(event) => setTyped(event.currentTarget.value)}
       />
     </section>
   );

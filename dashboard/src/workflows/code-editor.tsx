@@ -6,10 +6,10 @@ import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirro
 import { javascript, localCompletionSource } from '@codemirror/lang-javascript';
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
-import { EditorState } from '@codemirror/state';
+import { Annotation, EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
-import { useEffect, useRef } from 'react';
+import { useEffect, useLayoutEffect, useRef } from 'react';
 import { completing, type Place } from './completion.ts';
 
 export interface CodeFault {
@@ -20,7 +20,10 @@ export interface CodeFault {
 
 interface EditorProps {
   readonly label: string;
+  /** As it is saved. */
   readonly code: string;
+  /** What was typed and is not saved; undefined: nothing. */
+  readonly typed: string | undefined;
   readonly isReadOnly: boolean;
   readonly faults: readonly CodeFault[];
   /** What this step is given. */
@@ -52,8 +55,11 @@ const HIGHLIGHT = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.variableName)], color: 'var(--accent-text)' },
 ]);
 
+/** Of a change that no person made. */
+const FROM_SAVED = Annotation.define<boolean>();
+
 export function CodeEditor(props: EditorProps) {
-  const { label, code, isReadOnly, faults } = props;
+  const { label, code, typed, isReadOnly, faults } = props;
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const current = useRef(props);
@@ -68,7 +74,7 @@ export function CodeEditor(props: EditorProps) {
       root,
       parent: root,
       state: EditorState.create({
-        doc: code,
+        doc: typed ?? code,
         extensions: [
           lineNumbers(),
           history(),
@@ -97,7 +103,8 @@ export function CodeEditor(props: EditorProps) {
             indentWithTab,
           ]),
           EditorView.updateListener.of((update) => {
-            if (update.docChanged) current.current.change(update.state.doc.toString());
+            const isOwn = update.transactions.some((one) => one.docChanged && !one.annotation(FROM_SAVED));
+            if (isOwn) current.current.change(update.state.doc.toString());
           }),
         ],
       }),
@@ -109,13 +116,13 @@ export function CodeEditor(props: EditorProps) {
     };
   }, []);
 
-  // What was discarded or rolled back replaces the text.
-  useEffect(() => {
+  // What is saved replaces the text when nothing is typed: after "discard", or when another version is active. The text that was
+  // typed is the editor's own, and never put back into it: the page gets each letter a moment later, when there may be more.
+  const isTyped = typed !== undefined;
+  useLayoutEffect(() => {
     const made = view.current;
-    if (made && made.state.doc.toString() !== code) {
-      made.dispatch({ changes: { from: 0, to: made.state.doc.length, insert: code } });
-    }
-  }, [code]);
+    if (made && !isTyped) replace(made, code);
+  }, [code, isTyped]);
 
   useEffect(() => {
     const made = view.current;
@@ -129,6 +136,23 @@ export function CodeEditor(props: EditorProps) {
   }, [faults]);
 
   return <div ref={host} className="code-editor" />;
+}
+
+/** Replaces what differs alone, so that the cursor stays in its line. */
+function replace(view: EditorView, saved: string): void {
+  const before = view.state.doc.toString();
+  // As the editor separates lines.
+  const code = saved.replace(/\r\n?/g, '\n');
+  if (before === code) return;
+  const least = Math.min(before.length, code.length);
+  let start = 0;
+  while (start < least && before[start] === code[start]) start++;
+  let end = 0;
+  while (end < least - start && before[before.length - 1 - end] === code[code.length - 1 - end]) end++;
+  view.dispatch({
+    changes: { from: start, to: before.length - end, insert: code.slice(start, code.length - end) },
+    annotations: FROM_SAVED.of(true),
+  });
 }
 
 function diagnosticOf({ doc }: EditorState, { line, column, message }: CodeFault): Diagnostic {

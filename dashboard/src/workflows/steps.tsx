@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { ApiError } from '../api/http.ts';
 import { lastRunQuery } from '../api/runs.ts';
 import type { Workflow, WorkflowStep } from '../api/types.ts';
@@ -9,6 +9,7 @@ import { T } from '../english.ts';
 import { toast, toastError } from '../parts/toast.tsx';
 import { CodeEditor, type CodeFault } from './code-editor.tsx';
 import type { Place } from './completion.ts';
+import { type Draft, useDraft } from './drafts.ts';
 
 const NO_FAULTS: readonly CodeFault[] = [];
 
@@ -16,11 +17,18 @@ const NO_FAULTS: readonly CodeFault[] = [];
 export function Steps({ workflow, canWrite }: { workflow: Workflow; canWrite: boolean }) {
   const client = useQueryClient();
   const { id, steps = [] } = workflow;
-  const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
+  const [typed, setTyped] = useDraft(id);
   const [faults, setFaults] = useState<Readonly<Record<string, readonly CodeFault[]>>>({});
   const [isBusy, setBusy] = useState(false);
   const codeOf = ({ namespace, code = '' }: WorkflowStep): string => typed[namespace] ?? code;
   const isChanged = steps.some((step) => codeOf(step) !== (step.code ?? ''));
+  useAskBeforeClosing(isChanged);
+  // What is deployed by now, from here or elsewhere, is no draft any more.
+  useEffect(() => {
+    const isDeployed = ([name, text]: [string, string]): boolean =>
+      steps.some(({ namespace, code }) => namespace === name && code === text);
+    setTyped((now) => (Object.entries(now).some(isDeployed) ? pick(now, (one) => !isDeployed(one)) : now));
+  }, [steps, setTyped]);
 
   /** The last run is asked for when the first name is typed, and again when it may be an older one by now. */
   const placeOf = (at: number): Place | Promise<Place> => {
@@ -42,7 +50,8 @@ export function Steps({ workflow, canWrite }: { workflow: Workflow; canWrite: bo
           : { namespace: step.namespace, component_path: step.component_path },
       );
       client.setQueryData(workflowQuery(id).queryKey, await updateWorkflow(id, { steps: given }));
-      setTyped({});
+      // What was typed while it was being deployed is not deployed, and stays.
+      setTyped((now) => pick(now, ([name, text]) => text !== typed[name]));
       setFaults({});
       toast(T.workflows.saved);
       for (const name of ['deployments', 'workflows']) void client.invalidateQueries({ queryKey: [name] });
@@ -84,7 +93,8 @@ export function Steps({ workflow, canWrite }: { workflow: Workflow; canWrite: bo
           {step.component_path === undefined ? (
             <CodeEditor
               label={T.workflows.step(step.namespace)}
-              code={codeOf(step)}
+              code={step.code ?? ''}
+              typed={typed[step.namespace]}
               isReadOnly={!canWrite}
               faults={faults[step.namespace] ?? NO_FAULTS}
               place={() => placeOf(at)}
@@ -100,6 +110,20 @@ export function Steps({ workflow, canWrite }: { workflow: Workflow; canWrite: bo
       ))}
     </section>
   );
+}
+
+function pick(draft: Draft, isKept: (one: [string, string]) => boolean): Draft {
+  return Object.fromEntries(Object.entries(draft).filter(isKept));
+}
+
+/** The browser asks before it closes a page in which something was typed; other pages of the dashboard keep it. */
+function useAskBeforeClosing(isChanged: boolean): void {
+  useEffect(() => {
+    if (!isChanged) return;
+    const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
+    window.addEventListener('beforeunload', ask);
+    return () => window.removeEventListener('beforeunload', ask);
+  }, [isChanged]);
 }
 
 /** Places that the server names, by the step whose file they are in. */
