@@ -84,6 +84,9 @@ export const T = {
     noStep: 'no step',
     in: (step: string) => `in ${step}`,
     keys: 'j / k move · Enter open · e resolve · m mute · r replay · ? help',
+    keysReading: 'j / k move · Enter open · ? help',
+    mayNot: 'The key of this session may only read: it changes and replays no errors.',
+    noReplay: 'Errors of webhooks and heartbeats cannot be replayed: no run failed.',
   },
   group: {
     why: 'Grouped by',
@@ -832,6 +835,7 @@ export const T = {
     goneText: 'It was deleted, retention has deleted it, or it belongs to another owner.',
     home: 'To the overview',
     offline: 'The server does not answer. Connecting again…',
+    partFailed: 'Part of this page could not be loaded, and may be out of date.',
     forbidden: 'The key of this session may not do that.',
   },
 } as const;

@@ -85,7 +85,7 @@ export async function visiting(errand: Served, look: (visit: Visit) => Promise<v
         await page.getByRole('heading', { level: 1 }).first().waitFor();
       },
       still: async () => {
-        const loaders = page.locator('.mantine-Loader-root');
+        const loaders = page.locator('.mantine-Loader-root, .skeleton');
         while ((await loaders.count()) > 0) await loaders.first().waitFor({ state: 'detached' });
       },
       inspect: (what, within) => inspect(page, what, within),

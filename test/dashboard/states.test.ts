@@ -27,7 +27,7 @@ test('every page tells when the server is away', { skip }, async () => {
     assert.equal(await told.count(), 0);
     await errand.stop();
     await told.waitFor();
-    await visit.inspect('the server is away', ['.offline']);
+    await visit.inspect('the server is away', ['.trouble']);
     await errand.restart();
     await told.waitFor({ state: 'detached' });
     visit.complaints.length = 0;

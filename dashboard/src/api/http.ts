@@ -39,24 +39,43 @@ export function beginSession(): void {
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** Sends a request and returns the text of its answer. Throws `ApiError`. `raw`: the body is sent as it is. */
-export async function send(
-  method: Method,
-  path: string,
-  given: { body?: unknown; raw?: string; signal?: AbortSignal } = {},
-): Promise<string> {
+interface Given {
+  readonly body?: unknown;
+  readonly raw?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Changes that are under way. */
+const changing = new Map<string, Promise<string>>();
+
+/**
+ * Sends a request and returns the text of its answer. Throws `ApiError`. `raw`: the body is sent as it is. A change that is
+ * under way is not sent again: a button that is pressed twice while the server is slow has one effect.
+ */
+export function send(method: Method, path: string, given: Given = {}): Promise<string> {
   const body = given.raw ?? (given.body === undefined ? undefined : JSON.stringify(given.body));
+  if (method === 'GET' || given.signal) return request(method, path, body, given.signal);
+  const key = JSON.stringify([session, method, path, body]);
+  const known = changing.get(key);
+  if (known) return known;
+  const sent = request(method, path, body, given.signal).finally(() => changing.delete(key));
+  changing.set(key, sent);
+  return sent;
+}
+
+async function request(method: Method, path: string, body?: string, signal?: AbortSignal): Promise<string> {
   const headers: Record<string, string> = { 'x-errand-dashboard': '1', accept: 'application/json' };
   if (body !== undefined) headers['content-type'] = 'application/json';
   const of = session;
   let response: Response;
+  let text: string;
   try {
-    response = await fetch(path, { method, headers, body, signal: given.signal, credentials: 'same-origin' });
+    response = await fetch(path, { method, headers, body, signal, credentials: 'same-origin' });
+    text = await response.text();
   } catch (error) {
-    if (given.signal?.aborted) throw error;
+    if (signal?.aborted) throw error;
     throw new ApiError(0, null);
   }
-  const text = await response.text();
   if (response.ok) return text;
   if (response.status === 401 && of === session) window.dispatchEvent(new Event(SIGNED_OUT));
   throw new ApiError(response.status, problemOf(text));

@@ -26,16 +26,25 @@ const NONE: readonly Named[] = [];
 
 /** What has a name, by kind. */
 export function useNamed() {
-  const workflows: readonly Named[] = useQuery(workflowsQuery).data ?? NONE;
-  const [sources = NONE, webhooks = NONE, heartbeats = NONE, channels = NONE] = useQueries({
-    queries: NOUNS.map(namesQuery),
-  }).map(({ data }) => data);
-  return { workflows, sources, webhooks, heartbeats, channels };
+  return useAllNamed().named;
 }
+
+function useAllNamed() {
+  const asked = useQuery(workflowsQuery);
+  const others = useQueries({ queries: NOUNS.map(namesQuery) });
+  const workflows: readonly Named[] = asked.data ?? NONE;
+  const [sources = NONE, webhooks = NONE, heartbeats = NONE, channels = NONE] = others.map(({ data }) => data);
+  const isPending = [asked, ...others].some((one) => one.isPending);
+  return { named: { workflows, sources, webhooks, heartbeats, channels }, isPending };
+}
+
+/** Stands for a name that is being asked for. */
+const UNKNOWN = '…';
 
 /** Returns what gives the name of a workflow, source, webhook, heartbeat or channel; its id when it has none, or is gone. */
 export function useNames(): (id: string) => string {
-  const all = Object.values(useNamed()).flat();
+  const { named, isPending } = useAllNamed();
+  const all = Object.values(named).flat();
   const names = new Map(all.map(({ id, name, url }) => [id, name ?? url ?? id]));
-  return (id) => names.get(id) ?? id;
+  return (id) => names.get(id) ?? (isPending ? UNKNOWN : id);
 }

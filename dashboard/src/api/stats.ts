@@ -15,7 +15,6 @@ export function statsQuery(hours: number) {
       return (await call<Data<Stats>>('GET', `/v1/stats${query({ since })}`, undefined, signal)).data.buckets;
     },
     refetchInterval: AGAIN_MS,
-    placeholderData: (before) => before,
   });
 }
 

@@ -4,10 +4,12 @@ import { sessionQuery } from '../api/session.ts';
 import { markSignedIn, mayBeSignedIn } from '../api/signed-in.ts';
 import { errorSearch } from '../errors/search.ts';
 import { noticeSearch } from '../notices/search.ts';
+import { LoadingPage } from '../parts/state.tsx';
 import { webhookSearch } from '../webhooks/search.ts';
 import { queryClient } from './client.ts';
 import { Lost } from './lost.tsx';
 import { Shell } from './shell.tsx';
+import { PageFault } from './trouble.tsx';
 
 const root = createRootRoute({ notFoundComponent: Lost });
 
@@ -26,10 +28,25 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import('./sign-in.tsx'), 'SignIn'),
 });
 
+/** Until it is known who looks. */
+function Frame() {
+  return (
+    <div className="shell">
+      <div className="side" />
+      <main className="main">
+        <div className="main-inner">
+          <LoadingPage />
+        </div>
+      </main>
+    </div>
+  );
+}
+
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
   component: Shell,
+  pendingComponent: Frame,
   beforeLoad: async ({ location }) => {
     const next = location.href === '/' ? {} : { next: location.href };
     if (!mayBeSignedIn()) throw redirect({ to: '/sign-in', search: next });
@@ -227,7 +244,18 @@ const pages = [
 ] as const;
 const tree = root.addChildren([signIn, shell.addChildren(pages)]);
 
-export const router = createRouter({ routeTree: tree, defaultPreload: 'intent', scrollRestoration: true });
+/** As late as the outlines of parts of a page. */
+const OUTLINE_MS = 200;
+
+export const router = createRouter({
+  routeTree: tree,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+  defaultPendingMs: OUTLINE_MS,
+  defaultPendingMinMs: 0,
+  defaultPendingComponent: LoadingPage,
+  defaultErrorComponent: PageFault,
+});
 
 declare module '@tanstack/react-router' {
   interface Register {

@@ -13,6 +13,7 @@ import { queryClient } from './client.ts';
 import { useKeys } from './keys.ts';
 import { useGrownLists, useLiveErrors } from './live.ts';
 import { Live } from './live-state.ts';
+import { Trouble } from './trouble.tsx';
 
 /** Dialogs come when they are first opened. */
 const Help = lazy(async () => ({ default: (await import('./help.tsx')).Help }));
@@ -126,15 +127,11 @@ export function Shell() {
         </header>
         <main className="main" id="content">
           <div className="main-inner">
-            {wasLive && !isLive && (
-              <p className="offline" role="status">
-                {T.common.offline}
-              </p>
-            )}
             <Outlet />
           </div>
         </main>
       </div>
+      <Trouble isAway={wasLive && !isLive} />
       <Toasts />
       <Suspense>
         {isHelp && <Help close={() => setHelp(false)} />}

@@ -4,6 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { ErrorGroup } from '../../../src/client/client.ts';
 import { changeGroup, type GroupChange, replayError } from '../api/errors.ts';
 import { T } from '../english.ts';
+import { useMay } from '../parts/act.ts';
 import { toast, toastError } from '../parts/toast.tsx';
 
 const DAY_MS = 86_400_000;
@@ -16,13 +17,25 @@ export interface GroupActs {
   replay(group: Pick<ErrorGroup, 'emitter_id' | 'last_error_id'>): Promise<void>;
 }
 
+/** Errors of webhooks and heartbeats have no run that could begin again. */
+export function isReplayable({ emitter_id: emitterId }: Pick<ErrorGroup, 'emitter_id'>): boolean {
+  return /^(p|dc)_/.test(emitterId);
+}
+
+/** Does nothing but say why when the key of this session may only read: keys are pressed that no button offers. */
 export function useGroupActs(): GroupActs {
   const client = useQueryClient();
+  const mayWrite = useMay('write');
+  const isRefused = (): boolean => {
+    if (!mayWrite) toast(T.errors.mayNot, undefined, true);
+    return !mayWrite;
+  };
   const refresh = (): void => {
     for (const name of ['groups', 'group']) void client.invalidateQueries({ queryKey: [name] });
   };
 
   const change: GroupActs['change'] = async (group, wanted, said) => {
+    if (isRefused()) return;
     try {
       await changeGroup(group.id, wanted);
       const undo = { label: T.errors.undo, run: () => void back(group) };
@@ -53,7 +66,10 @@ export function useGroupActs(): GroupActs {
       const until = new Date(Date.now() + days * DAY_MS).toISOString();
       return change(group, { state: 'muted', muted_until: until }, T.errors.muted);
     },
-    replay: async ({ emitter_id: emitterId, last_error_id: errorId }) => {
+    replay: async (group) => {
+      if (isRefused()) return;
+      if (!isReplayable(group)) return toast(T.errors.noReplay, undefined, true);
+      const { emitter_id: emitterId, last_error_id: errorId } = group;
       try {
         await replayError(emitterId, errorId, null);
         toast(T.error.started);

@@ -5,13 +5,14 @@ import { differencesQuery } from '../api/errors.ts';
 import { T } from '../english.ts';
 import { Card } from '../parts/card.tsx';
 import { CodeDiff } from '../parts/code-diff.tsx';
-import { Failed, Loading } from '../parts/state.tsx';
+import { Unready } from '../parts/state.tsx';
 
 const words = T.differences;
 
 /** What separates the errors of a group from the runs that succeeded. */
 export function WhatDiffers({ groupId, emitterId }: { groupId: string; emitterId: string }) {
-  const { data, error, isPending, refetch } = useQuery(differencesQuery(groupId));
+  const asked = useQuery(differencesQuery(groupId));
+  const { data } = asked;
   return (
     <Card
       title={words.title}
@@ -21,8 +22,7 @@ export function WhatDiffers({ groupId, emitterId }: { groupId: string; emitterId
         )
       }
     >
-      {isPending && <Loading />}
-      {error && <Failed error={error} again={() => void refetch()} />}
+      {!data && <Unready of={asked} />}
       {data && <Found differences={data} groupId={groupId} emitterId={emitterId} />}
     </Card>
   );

@@ -11,11 +11,12 @@ import { T } from '../english.ts';
 import { TONES } from '../operations/progress.tsx';
 import { ErrorLink } from '../operations/results.tsx';
 import { useMay } from '../parts/act.ts';
+import { Card } from '../parts/card.tsx';
 import { CopyButton } from '../parts/copy.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
-import { Badge, Failed, Loading } from '../parts/state.tsx';
+import { Badge, Unready } from '../parts/state.tsx';
 import { At } from '../parts/time.tsx';
 import { curlOf, type EventText, eventTextOf, parseEvent } from './event-text.ts';
 import { Receipts } from './receipts.tsx';
@@ -27,9 +28,7 @@ export function ErrorPage() {
   const group = useQuery(groupQuery(groupId));
   const emitterId = group.data?.emitter_id ?? '';
   const record = useQuery({ ...errorQuery(emitterId, errorId), enabled: emitterId !== '' });
-  const failed = [group, record].find(({ isError, data }) => isError && data === undefined);
-  if (failed?.error) return <Failed error={failed.error} again={() => void failed.refetch()} />;
-  if (!record.data) return <Loading />;
+  if (!record.data) return <Unready of={group.data ? record : group} isPage />;
   return <Whole key={errorId} record={record.data} groupId={groupId} emitterId={emitterId} />;
 }
 
@@ -42,8 +41,8 @@ interface WholeProps {
 function Whole({ record, groupId, emitterId }: WholeProps) {
   const [isReplaying, setReplaying] = useState(false);
   const names = useNames();
-  const fixture = useQuery(fixtureQuery(record.id)).data;
-  const event = fixture ? eventTextOf(fixture) : null;
+  const fixture = useQuery(fixtureQuery(record.id));
+  const event = fixture.data ? eventTextOf(fixture.data) : null;
   const fault = record.event?.error;
   const context: Readonly<Record<string, unknown>> = { ...record.event?.original_context };
   const mayWrite = useMay('write');
@@ -102,7 +101,13 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
               deploymentId={deploymentId}
             />
           </section>
-          {event && <EventCard event={event} workflowId={emitterId.startsWith('p_') ? emitterId : null} />}
+          {event ? (
+            <EventCard event={event} workflowId={emitterId.startsWith('p_') ? emitterId : null} />
+          ) : (
+            <Card title={T.error.event}>
+              <Unready of={fixture} rows={8} />
+            </Card>
+          )}
         </div>
         <div className="stack-16 beside">
           <section className="card">

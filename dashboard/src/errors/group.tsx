@@ -11,9 +11,9 @@ import { useMay } from '../parts/act.ts';
 import { HourChart } from '../parts/hours.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Listed } from '../parts/listed.tsx';
-import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
+import { Badge, Empty, Unready } from '../parts/state.tsx';
 import { Ago, At } from '../parts/time.tsx';
-import { type GroupActs, useGroupActs } from './acts.ts';
+import { type GroupActs, isReplayable, useGroupActs } from './acts.ts';
 import { WhatDiffers } from './differences.tsx';
 import { Note } from './note.tsx';
 import { BackToErrors, Receipts } from './receipts.tsx';
@@ -21,11 +21,11 @@ import { BackToErrors, Receipts } from './receipts.tsx';
 export function GroupPage() {
   const { groupId } = useParams({ from: '/shell/errors/$groupId' });
   // Its state changes also without an error: a replay that was just looked at may have resolved it.
-  const { data: group, error, isPending, refetch } = useQuery({ ...groupQuery(groupId), staleTime: 0 });
-  if (isPending) return <Loading />;
+  const asked = useQuery({ ...groupQuery(groupId), staleTime: 0 });
+  const { data: group, error } = asked;
   if (!group) {
     const isGone = error instanceof ApiError && (error.status === 404 || error.status === 400);
-    if (!isGone) return <Failed error={error} again={() => void refetch()} />;
+    if (!isGone) return <Unready of={asked} isPage />;
     return (
       <Empty isPage icon="search" title={T.group.notFound} text={T.group.notFoundText}>
         <div className="actions">
@@ -75,7 +75,7 @@ function Whole({ group }: { group: ErrorGroupWhole }) {
               <HourChart hours={group.hours} label={T.group.trend} />
             </div>
           </section>
-          {/^(p|dc)_/.test(group.emitter_id) && <WhatDiffers groupId={group.id} emitterId={group.emitter_id} />}
+          {isReplayable(group) && <WhatDiffers groupId={group.id} emitterId={group.emitter_id} />}
         </div>
         <div className="stack-16 beside">
           <section className="card card-body">
@@ -143,7 +143,7 @@ function Buttons({ group, acts }: { group: ErrorGroupWhole; acts: GroupActs }) {
           )}
         </Menu.Dropdown>
       </Menu>
-      {/^(p|dc)_/.test(group.emitter_id) && (
+      {isReplayable(group) && (
         <Button
           size="xs"
           variant="default"
@@ -153,7 +153,7 @@ function Buttons({ group, acts }: { group: ErrorGroupWhole; acts: GroupActs }) {
           {T.errors.replay}
         </Button>
       )}
-      {/^(p|dc)_/.test(group.emitter_id) && (
+      {isReplayable(group) && (
         <Link to="/operations/new" search={{ group: group.id }} className="button-link">
           {T.operations.replayAll}
         </Link>

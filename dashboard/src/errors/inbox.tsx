@@ -7,14 +7,16 @@ import { groupsQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
 import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
+import { useMay } from '../parts/act.ts';
 import { Sparkline } from '../parts/hours.tsx';
 import { More } from '../parts/listed.tsx';
-import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
+import { Badge, Empty, Unready } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 import { useGroupActs } from './acts.ts';
 import { Filters } from './filters.tsx';
 
 const ROW_PX = 62;
+const USUAL = 10;
 const NUMBER = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 
 export function Inbox() {
@@ -22,7 +24,11 @@ export function Inbox() {
   const { state = 'open', ...search } = useSearch({ from: '/shell/errors' });
   const listed = useInfiniteQuery(groupsQuery({ ...search, state: state === 'all' ? undefined : state }));
   const groups = listed.data?.pages.flatMap(({ data }) => data) ?? [];
+  const mayWrite = useMay('write');
   useKeys({ '/': () => field.current?.focus() });
+  // Until the answer to other filters comes, what is shown is of the ones before; that these found nothing says nothing.
+  const isOther = listed.isPlaceholderData;
+  const isMissing = !listed.data || (isOther && groups.length === 0);
   const isFiltered = search.q !== undefined || search.emitter !== undefined || state !== 'open';
   return (
     <>
@@ -30,14 +36,17 @@ export function Inbox() {
         <h1>{T.errors.title}</h1>
         <span className="grow" />
         <span className="soft key-hint" aria-hidden="true">
-          {T.errors.keys}
+          {mayWrite ? T.errors.keys : T.errors.keysReading}
         </span>
       </div>
       <Filters field={field} />
-      <section className="card groups" aria-label={T.errors.title} aria-busy={listed.isFetching}>
-        {listed.isPending && <Loading />}
-        {listed.isError && <Failed error={listed.error} again={() => void listed.refetch()} />}
-        {listed.isSuccess && groups.length === 0 && <NoGroups isFiltered={isFiltered} />}
+      <section
+        className={isOther ? 'card groups is-other' : 'card groups'}
+        aria-label={T.errors.title}
+        aria-busy={listed.isFetching}
+      >
+        {isMissing && <Unready of={{ ...listed, isPending: true }} rows={USUAL} />}
+        {!isMissing && groups.length === 0 && <NoGroups isFiltered={isFiltered} />}
         {groups.length > 0 && <Rows groups={groups} />}
       </section>
       <More of={listed} />

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { groupsQuery } from '../api/errors.ts';
 import { heartbeatsQuery } from '../api/heartbeats.ts';
 import { ledgerQuery } from '../api/ledger.ts';
@@ -10,21 +10,28 @@ import { webhooksQuery } from '../api/webhooks.ts';
 import { T } from '../english.ts';
 import { durationText } from '../parts/duration.ts';
 import { Sparkline } from '../parts/hours.tsx';
-import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
+import { type Asked, Badge, Empty, together, Unready } from '../parts/state.tsx';
 import { Ago, useNow } from '../parts/time.tsx';
 
 const SHOWN = 6;
 /** Less is the ordinary time until a run begins. */
 const LAG_MS = 10_000;
 const SILENT = 'Silent';
+export const OPEN_GROUPS = groupsQuery({ state: 'open', sort: 'count' });
+const SILENCES = groupsQuery({ state: 'open', code: SILENT, sort: 'last_seen' });
 
 /** What needs a person now: open groups with the most errors, what is silent, what cannot be delivered, and what waits. */
 export function Attention() {
   const names = useNames();
-  const { data, isPending, error, refetch } = useInfiniteQuery(groupsQuery({ state: 'open', sort: 'count' }));
-  const silent = useInfiniteQuery(groupsQuery({ state: 'open', code: SILENT, sort: 'last_seen' })).data;
-  const others = useOthers();
-  const silences = silent?.pages[0]?.data ?? [];
+  const open = useInfiniteQuery(OPEN_GROUPS);
+  const silent = useInfiniteQuery(SILENCES);
+  const { data } = open;
+  const { rows: others, asked } = useOthers();
+  // Until all is known, nothing is said of any: what comes later would push down what is read, and "nothing" might be wrong.
+  const all = together([open, silent, ...asked]);
+  const wasKnown = useRef(false);
+  wasKnown.current ||= !all.isPending && !all.error;
+  const silences = silent.data?.pages[0]?.data ?? [];
   const groups = (data?.pages[0]?.data ?? [])
     .filter(({ id }) => silences.every((one) => one.id !== id))
     .slice(0, SHOWN);
@@ -36,12 +43,14 @@ export function Attention() {
         <span className="grow" />
         {data && <Link to="/errors">{T.overview.openGroups(data.pages[0]?.page_info.total_count ?? 0)}</Link>}
       </div>
-      {isPending && <Loading />}
-      {error && <Failed error={error} again={() => void refetch()} />}
-      {data && isCalm && <Empty icon="check" title={T.overview.calm} text={T.errors.noneText} />}
+      {wasKnown.current ? (
+        isCalm && <Empty icon="check" title={T.overview.calm} text={T.errors.noneText} />
+      ) : (
+        <Unready of={all} rows={SHOWN} />
+      )}
       <ul className="rows">
-        {others}
-        {[...silences.slice(0, SHOWN), ...groups].map((group) => (
+        {wasKnown.current && others}
+        {(wasKnown.current ? [...silences.slice(0, SHOWN), ...groups] : []).map((group) => (
           <li key={group.id} className="group-link">
             <div className="grow">
               <Link to="/errors/$groupId" params={{ groupId: group.id }}>
@@ -69,22 +78,28 @@ export function Attention() {
   );
 }
 
+interface Others {
+  readonly rows: ReactNode[];
+  readonly asked: readonly Asked[];
+}
+
 /** Rows of what is no group of errors. */
-function useOthers(): ReactNode[] {
+function useOthers(): Others {
   const names = useNames();
   const now = useNow();
-  const { data: webhooks } = useInfiniteQuery(webhooksQuery);
-  const { data: heartbeats } = useQuery(heartbeatsQuery);
+  const webhooks = useInfiniteQuery(webhooksQuery);
+  const heartbeats = useQuery(heartbeatsQuery);
+  const ledger = useQuery(ledgerQuery);
   // Mostly nothing waits, and then nothing is looked for.
-  const isQueued = (useQuery(ledgerQuery).data?.runs.queued ?? 0) > 0;
-  const { data: found } = useQuery({ ...oldestQueuedQuery, enabled: isQueued });
-  const oldest = isQueued ? found : null;
-  const failing = (webhooks?.pages[0]?.data ?? []).filter(
+  const isQueued = (ledger.data?.runs.queued ?? 0) > 0;
+  const queued = useQuery({ ...oldestQueuedQuery, enabled: isQueued });
+  const oldest = isQueued ? queued.data : null;
+  const failing = (webhooks.data?.pages[0]?.data ?? []).filter(
     ({ active, health }) => active && (health.status === 'failing' || health.status === 'disabled'),
   );
-  const down = (heartbeats ?? []).filter(({ status, active }) => active && status === 'down');
+  const down = (heartbeats.data ?? []).filter(({ status, active }) => active && status === 'down');
   const lagMs = oldest ? now - oldest.created_at_ms : 0;
-  return [
+  const rows = [
     ...(oldest && lagMs > LAG_MS
       ? [
           <li key="lag">
@@ -131,4 +146,5 @@ function useOthers(): ReactNode[] {
       </li>
     )),
   ];
+  return { rows, asked: [webhooks, heartbeats, ledger, ...(isQueued ? [queued] : [])] };
 }

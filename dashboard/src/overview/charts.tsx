@@ -6,7 +6,7 @@ import { useChoice } from '../parts/address.ts';
 import { Card } from '../parts/card.tsx';
 import { Choice } from '../parts/choice.tsx';
 import { CountChart } from '../parts/hours.tsx';
-import { Failed } from '../parts/state.tsx';
+import { Unready } from '../parts/state.tsx';
 
 const FIGURES = ['events', 'runs', 'errors', 'deliveries'] as const;
 const SPANS = ['day', 'week'] as const;
@@ -20,7 +20,8 @@ type Figure = (typeof FIGURES)[number];
 export function Charts() {
   const [chosen, setSpan] = useChoice('span', SPANS);
   const span = chosen ?? 'day';
-  const { data: buckets, error, refetch } = useQuery(statsQuery(HOURS[span]));
+  const asked = useQuery(statsQuery(HOURS[span]));
+  const { data: buckets, error } = asked;
   return (
     <Card
       title={T.overview.overTime}
@@ -38,7 +39,7 @@ export function Charts() {
       }
     >
       {!buckets && error ? (
-        <Failed error={error} again={() => void refetch()} />
+        <Unready of={asked} />
       ) : (
         <div className="card-body charts" aria-busy={!buckets}>
           {FIGURES.map((figure) => (

@@ -1,25 +1,38 @@
 import { Button } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { usePrefetchInfiniteQuery, usePrefetchQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import type { Ledger as LedgerCounts } from '../../../src/client/client.ts';
 import { ledgerQuery } from '../api/ledger.ts';
 import { sessionQuery } from '../api/session.ts';
 import { createWorkflow, workflowsQuery } from '../api/workflows.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { Command } from '../parts/copy.tsx';
-import { Failed, Loading } from '../parts/state.tsx';
+import { Unready } from '../parts/state.tsx';
 import { toast, toastError } from '../parts/toast.tsx';
-import { Attention } from './attention.tsx';
+import { Attention, OPEN_GROUPS } from './attention.tsx';
 import { Charts } from './charts.tsx';
 import { EXAMPLES, type Example, sendFirstEvent } from './examples.ts';
 
 export function Overview() {
-  const { data: workflows, error, refetch } = useQuery(workflowsQuery);
+  const asked = useQuery(workflowsQuery);
+  const { data: workflows } = asked;
   const { data: session } = useQuery(sessionQuery);
   const mayWrite = useMay('write');
-  if (error && !workflows) return <Failed error={error} again={() => void refetch()} />;
-  if (!workflows || !session) return <Loading />;
+  // All is asked for at once, though the page begins when it is known whether its owner is new.
+  usePrefetchQuery(ledgerQuery);
+  usePrefetchInfiniteQuery(OPEN_GROUPS);
+  if (!workflows || !session) {
+    return (
+      <>
+        <div className="page-head">
+          <h1>{T.overview.title}</h1>
+        </div>
+        <Unready of={asked} isPage />
+      </>
+    );
+  }
   // A new owner has one workflow: the one that gets every error.
   const isNew = workflows.every(({ id }) => id === session.owner.global_error_workflow_id);
   return (
@@ -104,22 +117,26 @@ function ExampleCards() {
 }
 
 function Ledger() {
-  const { data } = useQuery(ledgerQuery);
-  if (!data) return null;
-  const { runs, deliveries, emissions, errors } = data;
+  const asked = useQuery(ledgerQuery);
   return (
     <section className="card">
       <div className="card-head">
         <h2>{T.overview.ledger}</h2>
         <span className="soft">{T.overview.ledgerText}</span>
       </div>
-      <div className="card-body ledger">
-        <Counts name={T.overview.emissions} counts={{ total: emissions }} />
-        <Counts name={T.overview.runs} counts={runs} />
-        <Counts name={T.overview.deliveries} counts={deliveries} />
-        <Counts name={T.overview.errors} counts={{ total: errors.captured }} />
-      </div>
+      {asked.data ? <AllCounts of={asked.data} /> : <Unready of={asked} rows={4} />}
     </section>
+  );
+}
+
+function AllCounts({ of: { runs, deliveries, emissions, errors } }: { of: LedgerCounts }) {
+  return (
+    <div className="card-body ledger">
+      <Counts name={T.overview.emissions} counts={{ total: emissions }} />
+      <Counts name={T.overview.runs} counts={runs} />
+      <Counts name={T.overview.deliveries} counts={deliveries} />
+      <Counts name={T.overview.errors} counts={{ total: errors.captured }} />
+    </div>
   );
 }
 

@@ -6,29 +6,28 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { T } from '../english.ts';
 import { Card } from './card.tsx';
 import { Rows } from './rows.tsx';
-import { Failed, Loading } from './state.tsx';
+import { type Asked, Unready } from './state.tsx';
 
 /** The next page is asked for before a person has reached the end. */
 const AHEAD = '600px';
 
 interface WholeListProps<T> {
-  readonly of: Pick<UseQueryResult<readonly T[]>, 'data' | 'error' | 'isPending' | 'refetch'>;
+  readonly of: Pick<UseQueryResult<readonly T[]>, 'data'> & Asked;
   readonly empty?: ReactNode;
+  /** How many rows usually come. */
+  readonly usual?: number;
   /** A row: a `<li>` with its key. */
   readonly row: (one: T) => ReactNode;
 }
 
 /** A list that was read whole. */
-export function WholeList<T>({ of: { data, error, isPending, refetch }, empty, row }: WholeListProps<T>) {
-  return (
-    <>
-      {isPending && <Loading />}
-      {error && <Failed error={error} again={() => void refetch()} />}
-      {data?.length === 0 && empty}
-      {data && <Rows all={data} row={row} />}
-    </>
-  );
+export function WholeList<T>({ of, empty, row, usual }: WholeListProps<T>) {
+  if (!of.data) return <Unready of={of} rows={usual} />;
+  return of.data.length === 0 ? empty : <Rows all={of.data} row={row} />;
 }
+
+/** Of a list that goes on. */
+const USUAL = 8;
 
 interface Pages<T> {
   readonly data: readonly T[];
@@ -46,11 +45,10 @@ interface ListedProps<T> {
 }
 
 export function Listed<T>({ of, title, isPage = false, head, empty, row }: ListedProps<T>) {
-  const { data, error, isPending, refetch } = of;
-  const all = data?.pages.flatMap((page) => page.data);
+  const all = of.data?.pages.flatMap((page) => page.data);
   const content = (
     <>
-      <WholeList of={{ data: all, error, isPending, refetch } as WholeListProps<T>['of']} empty={empty} row={row} />
+      <WholeList of={{ ...of, data: all } as WholeListProps<T>['of']} empty={empty} row={row} usual={USUAL} />
       <More of={of} />
     </>
   );

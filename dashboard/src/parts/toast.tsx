@@ -25,7 +25,9 @@ function close(id: number): void {
 
 export function toast(text: string, action?: Toast['action'], isBad = false): void {
   const id = next++;
-  set([...toasts.slice(-3), { id, text, isBad, action }]);
+  // Said once, when the same is said again.
+  const others = toasts.filter((one) => one.text !== text || one.action || action);
+  set([...others.slice(-3), { id, text, isBad, action }]);
   setTimeout(() => close(id), SHOWN_MS);
 }
 

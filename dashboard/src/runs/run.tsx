@@ -10,7 +10,7 @@ import { durationText } from '../parts/duration.ts';
 import { Icon } from '../parts/icon.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
-import { Badge, Failed, Loading } from '../parts/state.tsx';
+import { Badge, Unready } from '../parts/state.tsx';
 import { Ago, At, Clock, useNow } from '../parts/time.tsx';
 import { toast, toastError } from '../parts/toast.tsx';
 import { Wait } from './wait.tsx';
@@ -18,9 +18,9 @@ import { Waterfall } from './waterfall.tsx';
 
 export function RunPage() {
   const { runId } = useParams({ from: '/shell/runs/$runId' });
-  const { data: run, error, isPending, refetch } = useQuery(runQuery(runId));
-  if (isPending) return <Loading />;
-  if (!run) return <Failed error={error} again={() => void refetch()} />;
+  const asked = useQuery(runQuery(runId));
+  const { data: run } = asked;
+  if (!run) return <Unready of={asked} isPage />;
   return <Whole run={run} />;
 }
 

@@ -10,7 +10,7 @@ interface ListPageProps<T> {
   readonly create?: string | undefined;
   readonly dialog: (close: () => void) => ReactNode;
   /** Null: the list may not be read. */
-  readonly of: Pick<UseQueryResult<readonly T[]>, 'data' | 'error' | 'isPending' | 'refetch'> | null;
+  readonly of: UseQueryResult<readonly T[]> | null;
   readonly empty: ReactNode;
   /** A row: a `<li>` with its key. */
   readonly row: (one: T) => ReactNode;

@@ -12,18 +12,18 @@ import { useAct, useMay } from '../parts/act.ts';
 import { Card } from '../parts/card.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
 import { CheckField, NumberField } from '../parts/fields.tsx';
-import { Failed, Loading } from '../parts/state.tsx';
+import { Unready } from '../parts/state.tsx';
 import { SettingsFrame } from './frame.tsx';
 
 const HOUR_MS = 3_600_000;
 const words = T.settings;
 
 export function SettingsPage() {
-  const { data: me, error, isPending, refetch } = useQuery(meQuery);
+  const asked = useQuery(meQuery);
+  const { data: me } = asked;
   return (
     <SettingsFrame title={words.profile}>
-      {isPending && <Loading />}
-      {error && <Failed error={error} again={() => void refetch()} />}
+      {!me && <Unready of={asked} rows={8} />}
       {me && (
         <div className="columns">
           <Profile key={me.id} me={me} />
@@ -166,20 +166,23 @@ type Measure = 'processes' | 'cpu_seconds_per_minute' | 'requests_per_second' | 
 const MEASURES: readonly Measure[] = ['processes', 'cpu_seconds_per_minute', 'requests_per_second', 'stored_bytes'];
 
 function Quota() {
-  const { data: quotas } = useQuery(quotasQuery);
-  if (!quotas) return null;
+  const asked = useQuery(quotasQuery);
+  const { data: quotas } = asked;
   return (
     <Card title={words.quotas}>
-      <div className="card-body">
-        <dl className="facts">
-          {MEASURES.map((measure) => (
-            <div key={measure} style={{ display: 'contents' }}>
-              <dt>{words.measures[measure]}</dt>
-              <dd>{usedText(quotas, measure)}</dd>
-            </div>
-          ))}
-        </dl>
-      </div>
+      {!quotas && <Unready of={asked} rows={MEASURES.length} />}
+      {quotas && (
+        <div className="card-body">
+          <dl className="facts">
+            {MEASURES.map((measure) => (
+              <div key={measure} style={{ display: 'contents' }}>
+                <dt>{words.measures[measure]}</dt>
+                <dd>{usedText(quotas, measure)}</dd>
+              </div>
+            ))}
+          </dl>
+        </div>
+      )}
     </Card>
   );
 }

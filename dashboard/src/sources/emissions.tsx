@@ -5,7 +5,7 @@ import { emissionQuery, emissionsQuery } from '../api/sources.ts';
 import { T } from '../english.ts';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Listed } from '../parts/listed.tsx';
-import { Empty, Failed, Loading } from '../parts/state.tsx';
+import { Empty, Unready } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 
 /** What a source emitted, newest first; each opens to its event. */
@@ -49,8 +49,8 @@ function Row({ emission, sourceId }: { emission: EventRecord; sourceId: string }
 }
 
 function Whole({ sourceId, id }: { sourceId: string; id: string }) {
-  const { data, error, isPending, refetch } = useQuery(emissionQuery(sourceId, id));
-  if (isPending) return <Loading />;
-  if (!data) return <Failed error={error} again={() => void refetch()} />;
+  const asked = useQuery(emissionQuery(sourceId, id));
+  const { data } = asked;
+  if (!data) return <Unready of={asked} />;
   return <JsonTree value={data.event ?? null} />;
 }

@@ -4,12 +4,13 @@ import type { SourceWhole } from '../../../src/client/client.ts';
 import { sourcesQuery } from '../api/sources.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
-import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
+import { Badge, Empty, Unready } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 
 export function SourceList() {
   const mayWrite = useMay('write');
-  const { data: all, error, isPending, refetch } = useQuery(sourcesQuery);
+  const asked = useQuery(sourcesQuery);
+  const { data: all } = asked;
   return (
     <>
       <div className="page-head">
@@ -22,8 +23,7 @@ export function SourceList() {
         )}
       </div>
       <section className="card" aria-label={T.sources.title}>
-        {isPending && <Loading />}
-        {error && <Failed error={error} again={() => void refetch()} />}
+        {!all && <Unready of={asked} rows={8} />}
         {all?.length === 0 && (
           <Empty icon="sources" title={T.sources.none} text={T.sources.noneText} command={T.sources.command} />
         )}

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { type ComponentOf, componentsQuery, createSource } from '../api/sources.ts';
 import { T } from '../english.ts';
 import { Card } from '../parts/card.tsx';
-import { Failed, Loading } from '../parts/state.tsx';
+import { Unready } from '../parts/state.tsx';
 import { PropForm } from './prop-form.tsx';
 
 /** In the address, for code of one's own. */
@@ -18,20 +18,26 @@ export function NewSource() {
       <Link to="/sources" className="crumb">
         ‹ {T.sources.title}
       </Link>
-      {component === undefined ? <Catalogue /> : component === OWN ? <OwnCode /> : <OfComponent name={component} />}
+      {component === undefined ? (
+        <Catalogue />
+      ) : component === OWN ? (
+        <OwnCode />
+      ) : (
+        <OfComponent key={component} name={component} />
+      )}
     </>
   );
 }
 
 function Catalogue() {
-  const { data, error, isPending, refetch } = useQuery(componentsQuery);
+  const asked = useQuery(componentsQuery);
+  const { data } = asked;
   return (
     <>
       <div className="page-head">
         <h1>{T.sources.create}</h1>
       </div>
-      {isPending && <Loading />}
-      {error && <Failed error={error} again={() => void refetch()} />}
+      {!data && <Unready of={asked} />}
       <ul className="examples is-bare">
         {data?.map(({ key, name, description }) => (
           <li key={key} className="group-link card">

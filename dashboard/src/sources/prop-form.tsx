@@ -6,7 +6,7 @@ import { type FormEvent, useState } from 'react';
 import { ApiError } from '../api/http.ts';
 import { type ComponentOf, type Prop, propsQuery, type Values } from '../api/sources.ts';
 import { T } from '../english.ts';
-import { Failed, Loading } from '../parts/state.tsx';
+import { Unready } from '../parts/state.tsx';
 import { toastError } from '../parts/toast.tsx';
 import { PropField } from './prop-field.tsx';
 
@@ -35,9 +35,9 @@ export function PropForm({ of, first, submit, send }: PropFormProps) {
   const [asked, setAsked] = useState<Values>({});
   const [faults, setFaults] = useState<Readonly<Record<string, string>>>({});
   const [isBusy, setBusy] = useState(false);
-  const { data: props, error, isPending, refetch, isFetching } = useQuery(propsQuery(of, asked, values));
-  if (isPending) return <Loading />;
-  if (!props) return <Failed error={error} again={() => void refetch()} />;
+  const form = useQuery(propsQuery(of, asked, values));
+  const { data: props, error, isFetching } = form;
+  if (!props) return <Unready of={form} />;
   const set = (prop: Prop, value: unknown): void => {
     const { [prop.name]: _, ...others } = values;
     setValues(value === undefined ? others : { ...values, [prop.name]: value });

@@ -11,7 +11,7 @@ import { ConfirmButton } from '../parts/confirm.tsx';
 import { Command } from '../parts/copy.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Listed } from '../parts/listed.tsx';
-import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
+import { Badge, Empty, Unready } from '../parts/state.tsx';
 import { At } from '../parts/time.tsx';
 import { Runs } from '../runs/run-rows.tsx';
 import { Links } from '../workflows/links.tsx';
@@ -22,9 +22,9 @@ import { State } from './state.tsx';
 
 export function SourcePage() {
   const { sourceId } = useParams({ from: '/shell/sources/$sourceId' });
-  const { data: source, error, isPending, refetch } = useQuery(sourceQuery(sourceId));
-  if (isPending) return <Loading />;
-  if (!source) return <Failed error={error} again={() => void refetch()} />;
+  const asked = useQuery(sourceQuery(sourceId));
+  const { data: source } = asked;
+  if (!source) return <Unready of={asked} isPage />;
   return <Whole key={sourceId} source={source} />;
 }
 

@@ -7,16 +7,15 @@ import { Card } from '../parts/card.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { More } from '../parts/listed.tsx';
 import { Rows } from '../parts/rows.tsx';
-import { Failed, Loading } from '../parts/state.tsx';
+import { Unready } from '../parts/state.tsx';
 
 export function State({ sourceId }: { sourceId: string }) {
   const listed = useInfiniteQuery(sourceStateQuery(sourceId));
-  const { data, error, isPending, refetch } = listed;
+  const { data } = listed;
   const values = data?.pages.flatMap((page) => page.values) ?? [];
   return (
     <Card title={T.sources.state}>
-      {isPending && <Loading />}
-      {error && <Failed error={error} again={() => void refetch()} />}
+      {!data && <Unready of={listed} rows={1} />}
       {data?.pages[0]?.count === 0 && <p className="soft card-body">{T.sources.noState}</p>}
       {data && (
         <Rows

@@ -37,6 +37,7 @@ function List({ title, none, of, end }: ListProps) {
       </div>
       <WholeList
         of={of}
+        usual={1}
         empty={<p className="card-body soft">{none}</p>}
         row={(one) => (
           <li key={one.id}>

@@ -8,7 +8,8 @@ import { useAct } from '../parts/act.ts';
 import { Card } from '../parts/card.tsx';
 import { CodeDiff } from '../parts/code-diff.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { Badge, Failed, Loading } from '../parts/state.tsx';
+import { WholeList } from '../parts/listed.tsx';
+import { Badge, Unready } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 
 interface VersionsProps {
@@ -17,13 +18,14 @@ interface VersionsProps {
 }
 
 export function Versions({ workflow: { id, deployment_id: current }, canWrite }: VersionsProps) {
-  const { data: versions = [] } = useQuery(deploymentsQuery(id));
+  const asked = useQuery(deploymentsQuery(id));
   const [shown, setShown] = useState<string | null>(null);
   const act = useAct(['workflow', id], ['deployments', id]);
   return (
     <Card title={T.workflows.versions}>
-      <ul className="rows">
-        {versions.map(({ id: version, created_at }) => (
+      <WholeList
+        of={asked}
+        row={({ id: version, created_at }) => (
           <li key={version}>
             <div className="grow">
               <code className="cut">{version}</code>
@@ -45,8 +47,8 @@ export function Versions({ workflow: { id, deployment_id: current }, canWrite }:
               </Button>
             )}
           </li>
-        ))}
-      </ul>
+        )}
+      />
       {shown !== null && <Changes workflowId={id} version={shown} current={current} close={() => setShown(null)} />}
     </Card>
   );
@@ -62,9 +64,8 @@ interface ChangesProps {
 /** What a version changed, and what going back to it would change. */
 function Changes({ workflowId, version, current, close }: ChangesProps) {
   const [isToCurrent, setToCurrent] = useState(false);
-  const { data, error, isPending, refetch } = useQuery(
-    changesQuery(workflowId, version, isToCurrent ? current : undefined),
-  );
+  const asked = useQuery(changesQuery(workflowId, version, isToCurrent ? current : undefined));
+  const { data } = asked;
   return (
     <Dialog title={T.workflows.changesOf(version)} isLarge close={close}>
       <div className="stack-16">
@@ -80,8 +81,7 @@ function Changes({ workflowId, version, current, close }: ChangesProps) {
             </div>
           </div>
         )}
-        {isPending && <Loading />}
-        {error && <Failed error={error} again={() => void refetch()} />}
+        {!data && <Unready of={asked} />}
         {data?.from_deployment_id === null && <p className="soft">{T.workflows.firstVersion}</p>}
         {data?.code.length === 0 && <p className="soft">{T.workflows.noChange}</p>}
         {data?.code.map(({ namespace, lines }) => (

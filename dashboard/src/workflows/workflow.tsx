@@ -6,7 +6,7 @@ import { sessionQuery } from '../api/session.ts';
 import type { Workflow } from '../api/types.ts';
 import { updateWorkflow, workflowQuery } from '../api/workflows.ts';
 import { T } from '../english.ts';
-import { Badge, Failed, Loading } from '../parts/state.tsx';
+import { Badge, Loading, Unready } from '../parts/state.tsx';
 import { toastError } from '../parts/toast.tsx';
 import { Runs } from '../runs/run-rows.tsx';
 import { Links } from './links.tsx';
@@ -31,10 +31,22 @@ export function WorkflowPage() {
 }
 
 function Page({ id }: { id: string }) {
-  const { data: workflow, error, isPending, refetch } = useQuery(workflowQuery(id));
-  if (isPending) return <Loading />;
-  if (!workflow) return <Failed error={error} again={() => void refetch()} />;
+  const asked = useQuery(workflowQuery(id));
+  const { data: workflow } = asked;
+  if (!workflow) return <Unready of={asked} isPage />;
   return <Whole key={id} workflow={workflow} />;
+}
+
+/** As high as the editors usually are. */
+function EditorPlace({ steps }: { steps: number }) {
+  return (
+    <section className="card" aria-label={T.workflows.code}>
+      <div className="card-head">
+        <h2>{T.workflows.code}</h2>
+      </div>
+      <Loading rows={Math.max(1, steps) * 9} />
+    </section>
+  );
 }
 
 function Whole({ workflow }: { workflow: Workflow }) {
@@ -89,7 +101,7 @@ function Whole({ workflow }: { workflow: Workflow }) {
       </div>
       <div className="columns">
         <div className="stack-16">
-          <Suspense fallback={<Loading />}>
+          <Suspense fallback={<EditorPlace steps={workflow.steps?.length ?? 1} />}>
             <Steps workflow={workflow} canWrite={canWrite} />
           </Suspense>
         </div>
