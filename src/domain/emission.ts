@@ -90,6 +90,8 @@ export interface Emission extends NewEmission {
   readonly entry: number;
   readonly emitId: string;
   readonly traceId: string;
+  /** True: its body is not what is stored, since rules hide a part of it. */
+  readonly isRedacted?: boolean;
 }
 
 /** The event of hooks. `creates`: the source is made by them, and refused when they fail. */

@@ -13,10 +13,14 @@ export interface Fixture {
   readonly original_event_text?: string;
   /** In its place, should the bytes be no UTF-8. */
   readonly original_event_base64?: string;
+  /** True: rules hide a part of the event or of the error, so the code gets `[redacted]` in its place. */
+  readonly redacted?: boolean;
 }
 
 export interface FixtureRun {
   readonly state: 'succeeded' | 'failed';
+  /** The fixture is redacted: the code did not get all that it failed of. */
+  readonly redacted: boolean;
   /** The step that threw; null: none did. */
   readonly step: string | null;
   /** What it threw, itself. */
@@ -30,7 +34,7 @@ export interface FixtureRun {
 }
 
 export interface FixtureOptions {
-  /** For the time of the run, in `process.env`: `settings.env`. */
+  /** For the time of the run, in `process.env`, beside the workflow's `settings.env`. */
   readonly env?: Readonly<Record<string, string>>;
   /** What a request to the `resume_url` of a step would have brought, by the step: `$resume_data` of it. */
   readonly resumed?: Readonly<Record<string, unknown>>;
@@ -63,14 +67,16 @@ export async function runFixture(code: unknown, fixture: Fixture, options: Fixtu
   const context = { ...fixture.original_context, replay: true };
   const results: Results = {};
   const asked: Asked[] = [];
-  const restore = withEnv(options.env ?? {});
+  const redacted = fixture.redacted === true || fixture.original_context.redacted === true;
+  const left = { redacted, steps: results, asked };
+  const restore = withEnv({ ...envOf(code), ...options.env });
   try {
     for (const step of steps) {
       const failed = await perform(step, { raw, context, results, asked, resumed: options.resumed ?? {} });
       if (failed === 'exit') break;
-      if (failed) return { state: 'failed', step: step.namespace, ...failed, steps: results, asked };
+      if (failed) return { state: 'failed', step: step.namespace, ...failed, ...left };
     }
-    return { state: 'succeeded', step: null, thrown: undefined, error: null, steps: results, asked };
+    return { state: 'succeeded', step: null, thrown: undefined, error: null, ...left };
   } finally {
     restore();
   }
@@ -162,10 +168,56 @@ function stepApi({ step, asked, exports, context }: ApiOf): object {
   };
 }
 
+/** Codes of the service, which what code throws cannot have. */
+const RESERVED: ReadonlySet<unknown> = new Set([
+  ...[
+    'Timeout',
+    'OutOfMemory',
+    'WorkerLost',
+    'WorkerExit',
+    'StartFailed',
+    'PayloadTooLarge',
+    'QueueFull',
+    'RateLimited',
+  ],
+  ...['DeliveryExhausted', 'DeliveryRefused', 'WebhookGone', 'WebhookFailing', 'WebhookDisabled'],
+  ...['Silent', 'Unhealthy', 'HeartbeatFailed', 'Internal'],
+]);
+const CODE_CHARS = 128;
+const MESSAGE_CHARS = 8192;
+/** Of an AggregateError. */
+const INNER_ERRORS = 10;
+const INNER_CHARS = 500;
+
+/** Returns what was thrown as the service would list it. */
 function described(thrown: unknown): { code: string; msg: string } {
-  if (!(thrown instanceof Error)) return { code: 'Error', msg: String(thrown) };
-  const { code } = thrown as { code?: unknown };
-  return { code: typeof code === 'string' && code !== '' ? code : thrown.name, msg: thrown.message };
+  if (!(thrown instanceof Error)) return { code: 'Error', msg: textOf(thrown).slice(0, MESSAGE_CHARS) };
+  const { code, name } = thrown as { code?: unknown; name?: unknown };
+  const claimed = [code, name].find((one) => typeof one === 'string' && one !== '' && !RESERVED.has(one));
+  return { code: String(claimed ?? 'Error').slice(0, CODE_CHARS), msg: messageOf(thrown).slice(0, MESSAGE_CHARS) };
+}
+
+function messageOf(error: Error): string {
+  const message = textOf(error.message);
+  if (!(error instanceof AggregateError) || error.errors.length === 0) return message;
+  const inner = error.errors.slice(0, INNER_ERRORS).map((one: unknown) => {
+    const said = textOf(one instanceof Error ? one.message : one);
+    return said.slice(0, INNER_CHARS).replace(/\s+/g, ' ');
+  });
+  if (error.errors.length > INNER_ERRORS) inner.push(`and ${error.errors.length - INNER_ERRORS} more`);
+  return message === '' ? inner.join('; ') : `${message}: ${inner.join('; ')}`;
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const { inspect } = process.getBuiltinModule('node:util');
+  return inspect(value, { depth: 4, breakLength: Number.POSITIVE_INFINITY, customInspect: false, getters: false });
+}
+
+/** Returns the variables that a workflow sets for its code. */
+function envOf(code: unknown): Readonly<Record<string, string>> {
+  const workflow = code as { readonly kind?: unknown; readonly settings?: { readonly env?: Record<string, string> } };
+  return (workflow?.kind === 'errand.workflow' && workflow.settings?.env) || {};
 }
 
 function stepsOf(code: unknown, { step }: Fixture): readonly RunnableStep[] {

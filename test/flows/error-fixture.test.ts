@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Fixture, runFixture } from '../../src/sdk/testing.ts';
+import type { Json } from '../support/client.ts';
 import { startErrand } from '../support/errand.ts';
 import { createOwner } from '../support/owners.ts';
 
@@ -44,4 +45,70 @@ test('a fixture is its owner’s alone', async () => {
   const other = await createOwner(errand, 'Bea');
   assert.equal((await other.client.request('GET', `/v1/errors/${record.id}/fixture`)).status, 404);
   assert.equal((await errand.client.request('GET', `/v1/errors/${record.id}/fixture`)).status, 200);
+});
+
+test('a fixture of a redacted event says so', async () => {
+  await using errand = await startErrand();
+  const read = async (workflow: Json): Promise<Fixture> => {
+    const [record] = await errand.errors(workflow.id, 1);
+    return (await errand.client.request('GET', `/v1/errors/${record.id}/fixture`)).json as Fixture;
+  };
+  const workflow = await errand.workflow(THROWS);
+  await errand.send(workflow, { b: 1, card: '4111' });
+  assert.equal((await read(workflow)).redacted, false);
+  await errand.client.put('/v1/users/me/redaction', { keys: ['password'] });
+  assert.equal((await read(workflow)).redacted, false, 'nothing of it is hidden');
+  await errand.client.put('/v1/users/me/redaction', { keys: ['card'] });
+  const shown = await read(workflow);
+  assert.equal(shown.redacted, true);
+  assert.match(shown.original_event_text ?? '', /"card":"\[redacted\]"/);
+  const run = await runFixture(({ event }: { event: Json }) => event.body.card, shown);
+  assert.deepEqual([run.redacted, run.steps[shown.step.namespace]?.$return_value], [true, '[redacted]']);
+  await errand.client.put('/v1/users/me/redaction', { keys: [], patterns: [] });
+  assert.equal((await read(workflow)).redacted, false, 'what is stored is whole');
+  // Also of the message alone, and of what was redacted before it was stored, whatever the rules are by now.
+  await errand.client.put(`/v1/workflows/${workflow.id}/redaction`, { patterns: ['no \\d'] });
+  assert.equal((await read(workflow)).redacted, true);
+  const before = await errand.workflow(THROWS);
+  const rules = `/v1/workflows/${before.id}/redaction`;
+  await errand.client.put(rules, { keys: ['card'], before_storing: true });
+  await errand.send(before, { b: 1, card: '4111' });
+  await errand.settled();
+  await errand.client.put(rules, { keys: [], before_storing: false });
+  await errand.restart();
+  const stored = await read(before);
+  assert.equal(stored.redacted, true);
+  assert.equal((await runFixture(() => 1, stored)).redacted, true);
+});
+
+test('bytes, texts and nothing come with a fixture as they came to the code', async () => {
+  await using errand = await startErrand();
+  const code = `export default ({ steps }) => { throw new Error(JSON.stringify(steps.trigger.event.body) + steps.trigger.raw.length); };`;
+  const { default: here } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+  const bodies: [type: string, body: Uint8Array | string][] = [
+    ['application/octet-stream', new Uint8Array([0, 255, 254, 65])],
+    ['application/json', new Uint8Array([123, 34, 97, 34, 58, 34, 255, 34, 125])],
+    ['application/json', '\ufeff{"a":1}'],
+    ['application/json', '{"a":'],
+    ['text/plain', 'é\u2028\0'],
+    ['application/x-www-form-urlencoded', 'a=1&a=2&b=%ff'],
+    [
+      'multipart/form-data; boundary=x',
+      '--x\r\ncontent-disposition: form-data; name="f"; filename="f"\r\n\r\n\xff\r\n--x--\r\n',
+    ],
+    ['application/json', ''],
+  ];
+  for (const [type, body] of bodies) {
+    const workflow = await errand.workflow(code);
+    const sent = await fetch(workflow.triggers[0].endpoint_url, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body: body as string,
+    });
+    assert.equal(sent.status, 200);
+    const [record] = await errand.errors(workflow.id, 1);
+    const fixture = (await errand.client.request('GET', `/v1/errors/${record.id}/fixture`)).json as Fixture;
+    const run = await runFixture(here, JSON.parse(JSON.stringify(fixture)));
+    assert.deepEqual(run.error, { code: 'Error', msg: record.event.error.msg }, type);
+  }
 });

@@ -31,6 +31,9 @@ export function addTest(program: Command): void {
     const tested: Tested[] = [];
     for (const fixture of fixtures) tested.push({ fixture, run: await runFixture(code, await readFixture(fixture)) });
     if (tested.some(({ run }) => run.state === 'failed')) process.exitCode = EXIT.failed;
+    for (const { fixture, run } of tested) {
+      if (run.redacted) out.note(`${fixture} is redacted: the code got [redacted] where rules hide something`);
+    }
     if (json)
       return printJson(
         out,

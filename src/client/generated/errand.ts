@@ -728,7 +728,7 @@ export class Errand {
   /**
    * Read an error as a test’s fixture: `GET /v1/errors/{record_id}/fixture`
    *
-   * A file for a test of your own: the original event byte for byte, its context, the step that failed and how. `runFixture` of `errand/testing` runs a workflow’s code with it.
+   * A file for a test of your own: the original event byte for byte, its context, the step that failed and how. `runFixture` of `errand/testing` runs a workflow’s code with it. Of an event that rules redact it has what they leave, and says so.
    */
   getErrorFixture(input: GetErrorFixtureInput, options: CallOptions = {}): Promise<GetErrorFixtureAnswer> {
     return this.#transport.send<GetErrorFixtureAnswer>({ method: 'GET', path: '/v1/errors/{record_id}/fixture' }, input, options);

@@ -442,6 +442,8 @@ export interface ErrorFixture {
   readonly original_event_text?: string;
   /** In its place, should the bytes be no UTF-8. */
   readonly original_event_base64?: string;
+  /** True: rules hide a part of the event or of the error, or hid it before it was stored, so code that is tested with it gets `[redacted]` in its place. */
+  readonly redacted: boolean;
 }
 
 export interface ErrorGroup {

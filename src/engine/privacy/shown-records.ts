@@ -63,7 +63,8 @@ export function shownEmission(emission: Emission, hides: Hides): Emission {
   const said = (given: string | null): string | null => orNull(given, (value) => hides.text(value));
   const [summary, itemId] = [said(emission.summary), said(emission.itemId)];
   if (emission.name !== ERRORS || start === null || length === null) {
-    return { ...emission, summary, itemId, body: hides.json(emission.body) };
+    const body = hides.json(emission.body);
+    return { ...emission, summary, itemId, body, ...redacted(body, emission.body) };
   }
   const { body, original } = shownError(emission.body, { start, length }, hides);
   return {
@@ -73,8 +74,12 @@ export function shownEmission(emission: Emission, hides: Hides): Emission {
     body,
     originalStart: original?.start ?? start,
     originalLength: original?.length ?? null,
+    ...redacted(body, emission.body),
   };
 }
+
+const redacted = (shown: Uint8Array, stored: Uint8Array): Pick<Emission, 'isRedacted'> =>
+  Buffer.compare(shown, stored) === 0 ? {} : { isRedacted: true };
 
 function shownParts({ name, body, summary }: EmissionBody, hides: Redactor) {
   return {

@@ -5,6 +5,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { LIMITS } from '../../../src/domain/limits.ts';
+import { PLATFORM_CODES } from '../../../src/domain/refusal.ts';
+import { Capture } from '../../../src/runner/child/capture.ts';
+import type { ChildLimits } from '../../../src/runner/child/protocol.ts';
+import { StackMapper } from '../../../src/runner/child/stack.ts';
 import { eventTextOf, type Fixture, runFixture } from '../../../src/sdk/testing.ts';
 import { defineWorkflow } from '../../../src/sdk/workflow.ts';
 import { createFolder } from '../../support/folders/folder.ts';
@@ -57,6 +62,35 @@ test('what a step throws is told with its step', async () => {
     return self;
   }, FIXTURE);
   equal(circular.error?.code, 'TypeError');
+});
+
+test('what is thrown is told as the service would list it', async () => {
+  const capture = new Capture({ ...LIMITS, stackFrames: 5 } as ChildLimits, new StackMapper([], LIMITS as ChildLimits));
+  const coded = (code: unknown, name = 'Error'): Error => Object.assign(new Error('said'), { code, name });
+  const thrown: unknown[] = [
+    ...PLATFORM_CODES.flatMap((code) => [coded(code), coded(undefined, code), coded(code, code), coded(code, 'Mine')]),
+    ...[coded(''), coded(7), coded('C'.repeat(200)), new TypeError('x'.repeat(10_000)), new RangeError('')],
+    ...['text', undefined, null, 7, { a: { b: [1] } }, Object.create(null), Symbol('s'), () => 1],
+    new AggregateError([new Error('one\ntwo'), 'three'], 'both'),
+    new AggregateError(Array.from({ length: 12 }, (_, n) => new Error(`e${n}`))),
+    Object.assign(new Error(), { message: { not: 'text' } }),
+  ];
+  for (const value of thrown) {
+    const run = await runFixture(() => Promise.reject(value), FIXTURE);
+    const { code, msg } = capture.fault({ value, step: 0 });
+    deepEqual(run.error, { code, msg });
+  }
+});
+
+test('variables of the workflow are set, and those of the test before them', async () => {
+  const workflow = defineWorkflow({
+    name: 'variables',
+    settings: { env: { ONE_OF_MINE: 'set', TWO_OF_MINE: 'set' } },
+    steps: (flow) => flow.step('reads', () => [process.env.ONE_OF_MINE, process.env.TWO_OF_MINE]),
+  });
+  const run = await runFixture(workflow, FIXTURE, { env: { TWO_OF_MINE: 'here' } });
+  deepEqual(run.steps.reads?.$return_value, ['set', 'here']);
+  equal(process.env.ONE_OF_MINE, undefined);
 });
 
 test('what code asks for is listed, and nothing waits', async () => {

@@ -2,6 +2,7 @@
 
 import { ERRORS } from '../../../domain/emission.ts';
 import { errorPartsOf } from '../../../domain/errors/error-parts.ts';
+import { isRedacted } from '../../../domain/errors/replay.ts';
 import { errorIn } from '../../../domain/failure.ts';
 import { entryOf } from '../../../domain/ids.ts';
 import type { App } from '../../app-type.ts';
@@ -26,6 +27,11 @@ const FIXTURE = Type.Object(
       text({ description: 'The text of the event, exactly as it arrived.', example: '{"order": 12345}' }),
     ),
     original_event_base64: Type.Optional(text({ description: 'In its place, should the bytes be no UTF-8.' })),
+    redacted: Type.Boolean({
+      description:
+        'True: rules hide a part of the event or of the error, or hid it before it was stored, so code that is tested with it gets `[redacted]` in its place.',
+      examples: [false],
+    }),
   },
   { title: 'ErrorFixture' },
 );
@@ -37,7 +43,7 @@ export function addErrorFixtureRoute(app: App, { store }: HttpDeps): void {
     access: 'read',
     summary: 'Read an error as a test’s fixture',
     description:
-      'A file for a test of your own: the original event byte for byte, its context, the step that failed and how. `runFixture` of `errand/testing` runs a workflow’s code with it.',
+      'A file for a test of your own: the original event byte for byte, its context, the step that failed and how. `runFixture` of `errand/testing` runs a workflow’s code with it. Of an event that rules redact it has what they leave, and says so.',
     params: { record_id: RECORD_ID },
     answer: FIXTURE,
   });
@@ -59,6 +65,7 @@ export function addErrorFixtureRoute(app: App, { store }: HttpDeps): void {
       error: new Verbatim(error),
       original_context: new Verbatim(originalContext),
       ...originalText(originalEvent),
+      redacted: emission.isRedacted === true || isRedacted(emission),
     };
   });
 }
