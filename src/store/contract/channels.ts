@@ -41,8 +41,8 @@ export interface FoldedGroups {
 
 export interface NoticeStore {
   /**
-   * Takes notices that are due. One that is not reported as sent within NOTICE_LIMITS.noticeLeaseMs is taken again: the caller sends it
-   * once, by an idempotency key. Of one emitter, NOTICE_LIMITS.noticesAtOnce groups are told one by one within NOTICE_LIMITS.foldMs, all
+   * Takes notices that are due. One that is not reported as sent within NOTICE_LIMITS.noticeLeaseMs is taken again, with the counts and
+   * the kind that it was emitted with, if it was: the caller sends it once, by an idempotency key. Of one emitter, NOTICE_LIMITS.noticesAtOnce groups are told one by one within NOTICE_LIMITS.foldMs, all
    * others in one notice behind it; that notice may come twice when a process is lost with it.
    */
   takeNotices(limit: number): Promise<readonly TakenNotice[]>;

@@ -4,9 +4,10 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HOUR_MS } from '../../../src/domain/limits.ts';
 import { NOTICE_LIMITS } from '../../../src/domain/notices/limits.ts';
+import { type Notice, noticeEmission } from '../../../src/domain/notices/notice.ts';
 import { DEFAULT_SETTINGS, type Workflow } from '../../../src/domain/resource.ts';
 import type { TakenNotice } from '../../../src/store/contract/channels.ts';
-import { defined, type Harness, mail, only, succeeded, times } from '../fixtures.ts';
+import { defined, type Harness, mail, none, only, succeeded, times } from '../fixtures.ts';
 import { Stage } from '../stage.ts';
 import { fail, groups, order } from './grouping.ts';
 
@@ -14,6 +15,12 @@ const TOLD = { settings: { ...DEFAULT_SETTINGS, channels: ['ch_0000000000000001'
 const OPEN = { state: 'open' } as const;
 const RESOLVED = { state: 'resolved', inNextDeployment: false } as const;
 const MUTED = { state: 'muted', untilMs: null, afterCount: 3, untilNextDeployment: false } as const;
+
+const noticeOf = ({ group, kind, more }: TakenNotice): Notice => ({
+  ...{ kind, group_id: group.id, emitter_id: group.emitterId, name: 'a', code: 'E', message: 'm', step: '', line: '' },
+  ...{ count: group.count, more, groups: 1, reopened: null, replayed: null, first_seen: '', last_seen: '' },
+  ...{ event: '', link: '' },
+});
 
 const shown = ({ kind, sequence, more, wasTold }: TakenNotice) => ({ kind, sequence, more, wasTold });
 
@@ -73,6 +80,52 @@ export function noticesContract(harness: Harness): void {
       // The first process is back: what it ends was ended.
       await stage.store.endNotice(first, 1);
       stage.clock.advance(NOTICE_LIMITS.noticeLeaseMs);
+      deepEqual(await taken(stage), []);
+    });
+
+    it('that was emitted is taken again as it was, and the next one tells of the rest', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await failing(stage);
+      const counts: number[] = [];
+      for (let n = 1; n <= 3; n++) {
+        const lost = only(await taken(stage));
+        const emission = noticeEmission(noticeOf(lost), {
+          ...{ ownerId: stage.owner.id, channelId: 'ch_0000000000000001', groupId: lost.group.id },
+          ...{ sequence: lost.sequence, lastEntry: lost.group.lastEntry, folded: null },
+        });
+        await stage.store.append(emission, none());
+        // Its process is gone; errors go on.
+        for (let more = 0; more < n; more++) await fail(stage, workflow);
+        stage.clock.advance(NOTICE_LIMITS.noticeLeaseMs);
+        await stage.reopen();
+        const again = only(await taken(stage));
+        deepEqual([shown(again), again.group.count], [shown(lost), lost.group.count]);
+        equal(again.group.lastEntry, lost.group.lastEntry);
+        counts.push(again.more);
+        await stage.store.endNotice(again, HOUR_MS);
+        deepEqual(await taken(stage), []);
+        stage.clock.advance(HOUR_MS);
+      }
+      const last = only(await taken(stage));
+      deepEqual([...counts, last.more], [1, 1, 2, 3]);
+      equal(last.group.count, 7);
+    });
+
+    it('of a recovery comes behind one that was lost when it was emitted', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await failing(stage);
+      await told(stage);
+      await fail(stage, workflow);
+      stage.clock.advance(HOUR_MS);
+      const lost = only(await taken(stage));
+      const emission = noticeEmission(noticeOf(lost), {
+        ...{ ownerId: stage.owner.id, channelId: 'ch_0000000000000001', groupId: lost.group.id },
+        ...{ sequence: lost.sequence, lastEntry: lost.group.lastEntry, folded: null },
+      });
+      await stage.store.append(emission, none());
+      await order(stage, lost.group, RESOLVED);
+      deepEqual(shown(await told(stage)), { kind: 'digest', sequence: 2, more: 1, wasTold: true });
+      deepEqual(shown(await told(stage)), { kind: 'recovered', sequence: 3, more: 0, wasTold: true });
       deepEqual(await taken(stage), []);
     });
 

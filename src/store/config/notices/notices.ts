@@ -21,6 +21,7 @@ import type { Row } from '../../rows/rows.ts';
 import type { ConfigCore } from '../config-database.ts';
 import { differs, FOR_UPDATE, isAmong, isAmongRows, isNotAmong, raw, type Sql, sql } from '../sql.ts';
 import { all, get, type Steps, send } from '../steps.ts';
+import { asSent } from './sent-notices.ts';
 
 /** Written out: partial indexes apply to words, not to parameters. */
 const NAMES = { errors: raw(`'${ERRORS}'`), notice: raw(`'${NOTICE}'`) };
@@ -31,7 +32,8 @@ interface Emitter {
   readonly emitterId: string;
 }
 
-export function noticeVerbs({ database, clock }: ConfigCore): NoticeStore {
+export function noticeVerbs(core: ConfigCore): NoticeStore {
+  const { database, clock } = core;
   return {
     takeNotices: async (limit) => {
       // Most of the time nothing is due: that is found without a transaction.
@@ -50,7 +52,7 @@ export function noticeVerbs({ database, clock }: ConfigCore): NoticeStore {
             WHERE id ${isAmong(own.map((row) => text(row, 'id')))}`);
         }
         const taken: TakenNotice[] = [];
-        for (const row of own) taken.push(yield* takenOf(row));
+        for (const row of own) taken.push(yield* asSent(yield* takenOf(row), core));
         return taken;
       });
       // Each in a transaction that waits for the locks of this emitter's groups alone, in their order, and holds no others.
