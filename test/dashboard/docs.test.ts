@@ -67,7 +67,7 @@ test('the documentation is whole without script', { skip }, async () => {
     const contents = bare.getByRole('navigation', { name: 'Documentation' });
     assert.equal(await contents.isVisible(), false);
     await bare.getByRole('button', { name: 'Contents' }).click();
-    await contents.getByRole('link', { name: 'HTTP interface' }).click();
+    await contents.getByRole('link', { name: 'HTTP API' }).click();
     await bare.waitForURL('**/docs');
     await bare.locator('summary').filter({ hasText: 'Create a webhook' }).click();
     const operation = bare.locator('details[open]').filter({ hasText: 'Create a webhook' });

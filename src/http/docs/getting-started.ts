@@ -4,11 +4,11 @@ import { escapeHtml } from './html.ts';
 export function gettingStarted(publicUrl: string): string {
   const steps = [
     {
-      says: 'Take your API key. A new store makes one at its first start, prints it once, and keeps it in <code>data/api-key</code>.',
+      says: 'Get your API key. The first start prints it once, and writes it to <code>data/api-key</code>.',
       code: `export URL=${publicUrl}\nexport KEY="$(cat data/api-key)"`,
     },
     {
-      says: 'Make a workflow with an HTTP trigger. Its one step fails when the order has no total.',
+      says: 'Create a workflow with an HTTP trigger. Its only step fails when the order has no total.',
       code: `curl -sS "$URL/v1/workflows" \\
   -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
   -d '{
@@ -21,24 +21,25 @@ export function gettingStarted(publicUrl: string): string {
   }'`,
     },
     {
-      says: 'Call it at the <code>endpoint_url</code> of the answer, once well and once badly. Both are accepted: the answer means that the event is on disk.',
-      code: `curl -sS "$ENDPOINT_URL" -H 'Content-Type: application/json' -d '{"order": 1, "total": 12.5}'
+      says: 'Take two values from the answer: <code>data.id</code> and <code>data.triggers[0].endpoint_url</code>. Send two orders, a valid and an invalid one. Both get 200, which means that the event is on disk.',
+      code: `export WORKFLOW_ID=p_… ENDPOINT_URL=…
+curl -sS "$ENDPOINT_URL" -H 'Content-Type: application/json' -d '{"order": 1, "total": 12.5}'
 curl -sS "$ENDPOINT_URL" -H 'Content-Type: application/json' -d '{"order": 2}'`,
     },
     {
-      says: 'Read what went wrong, with the event that did it, byte for byte.',
+      says: 'List the errors, each with the event that caused it, byte for byte.',
       code: `curl -sS "$URL/v1/workflows/$WORKFLOW_ID/\\$errors/event_summaries?expand=event" \\
   -H "Authorization: Bearer $KEY"`,
     },
     {
-      says: 'Have every error of it delivered to an endpoint of yours: a webhook, and a subscription to <code>$errors</code>.',
+      says: 'Have each error delivered to an endpoint of yours: create a webhook, and subscribe it to <code>$errors</code>. <code>WEBHOOK_ID</code> is <code>data.id</code> of the first answer.',
       code: `curl -sS -X POST "$URL/v1/webhooks?url=https://example.com/hooks/errand" \\
   -H "Authorization: Bearer $KEY"
 curl -sS -X POST "$URL/v1/subscriptions?emitter_id=$WORKFLOW_ID&listener_id=$WEBHOOK_ID&event_name=\\$errors" \\
   -H "Authorization: Bearer $KEY"`,
     },
     {
-      says: 'Correct the code with <code>PUT /v1/workflows/{id}</code>, then run the failed event again.',
+      says: 'Fix the code with <code>PUT /v1/workflows/{id}</code>, and run the failed event again. <code>RECORD_ID</code> is the <code>id</code> of the error in the list.',
       code: `curl -sS -X POST "$URL/v1/workflows/$WORKFLOW_ID/\\$errors/$RECORD_ID/replay" \\
   -H "Authorization: Bearer $KEY"`,
     },

@@ -37,7 +37,7 @@ const GROUPS: readonly { readonly title: string; readonly names: readonly string
   },
   {
     title: 'Errors',
-    names: ['error-handling', 'failed-orders', 'channels', 'watches', 'reporting', 'ingest', 'privacy'],
+    names: ['error-handling', 'failed-orders', 'channels', 'watches', 'reporting'],
   },
   { title: 'Deliver', names: ['webhooks', 'streams'] },
   {
@@ -97,7 +97,7 @@ export async function guideGroups(): Promise<readonly NavigationGroup[]> {
 const REFERENCE: NavigationGroup = {
   title: 'Reference',
   links: [
-    { href: '/docs', title: 'HTTP interface' },
+    { href: '/docs', title: 'HTTP API' },
     { href: '/docs/errors', title: 'Error codes' },
   ],
 };

@@ -70,9 +70,10 @@ export function proseHtml(text: string): string {
     .join('\n');
 }
 
-/** Returns as HTML a text with `code` in backticks and [links](/docs/…) to pages of the documentation. */
+/** Returns as HTML a text with `code` in backticks, **strong** words and [links](/docs/…) to pages of the documentation. */
 export function inlineHtml(text: string): string {
   return escapeHtml(text)
     .replace(/`([^`]+)`/g, '<code>$1</code>')
+    .replace(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>')
     .replace(/\[([^\]]+)\]\((\/docs[\w/#-]*)\)/g, '<a href="$2">$1</a>');
 }

@@ -1,7 +1,9 @@
 // /docs: the OpenAPI document as a page, grouped by noun. Rendered here, so that it needs no script in the browser.
 
+import { REFUSALS } from '../../domain/refusal.ts';
 import type { ApiDocument, ApiOperation, MediaType } from '../openapi/document.ts';
-import { faultTable } from './errors-page.ts';
+import { refusalsOf } from '../openapi/refusals.ts';
+import { faultTable, refusalExample } from './errors-page.ts';
 import { type Contents, docsPage, type NavigationGroup } from './frame.ts';
 import { gettingStarted } from './getting-started.ts';
 import { escapeHtml, inlineHtml, proseHtml } from './html.ts';
@@ -23,15 +25,15 @@ export function referencePage(document: ApiDocument, contents: Contents): string
     }) => `<h2 class="tag" id="tag-${name}">${words(name)}</h2>${proseHtml(description)}
 ${operations.map((listed) => operationHtml(listed, document)).join('\n')}`,
   );
-  const main = `<h1>HTTP interface <span class="quiet">${escapeHtml(document.info.version)}</span></h1>
+  const main = `<h1>HTTP API <span class="quiet">${escapeHtml(document.info.version)}</span></h1>
 ${proseHtml(document.info.description)}
 <p class="quiet">For machines: <a href="/v1/openapi.json">OpenAPI 3.1</a>.</p>
 ${gettingStarted(publicUrl)}
 ${sections.join('\n')}
 <h2 id="errors">Error codes</h2>
-<p>Every refusal is <code>application/problem+json</code>; the end of its <code>type</code> is the code.</p>
+${refusalExample()}
 ${faultTable()}`;
-  return docsPage({ title: 'HTTP interface', current: '/docs', main, more: navigation(groups) }, contents);
+  return docsPage({ title: 'HTTP API', current: '/docs', main, more: navigation(groups) }, contents);
 }
 
 export function operationsOf(document: ApiDocument, tag: string): OperationEntry[] {
@@ -74,7 +76,8 @@ function operationHtml(listed: OperationEntry, document: ApiDocument): string {
 <div class="inside" id="${operation.operationId}">${proseHtml(operation.description)}
 ${parameters.length > 0 ? `<h4>Parameters</h4>${parameterTable(parameters)}` : ''}
 <h4>Request</h4>${needed(operation)}${samplesHtml(listed, document)}
-<h4>Answer ${escapeHtml(answer?.[0] ?? '')}</h4><pre tabindex="0"><code>${escapeHtml(shown(example))}</code></pre></div>
+<h4>Answer ${escapeHtml(answer?.[0] ?? '')}</h4><pre tabindex="0"><code>${escapeHtml(shown(example))}</code></pre>
+<h4>Errors</h4>${refusalsHtml(operation)}</div>
 </details>`;
 }
 
@@ -91,6 +94,14 @@ function samplesHtml(listed: OperationEntry, document: ApiDocument): string {
 function needed({ security = [] }: ApiOperation): string {
   const scope = security[0]?.key?.[0];
   return scope === undefined ? '' : `<p>With a key that has the scope <code>${escapeHtml(scope)}</code>.</p>`;
+}
+
+/** Returns links to what may be wrong with a request. */
+function refusalsHtml(operation: ApiOperation): string {
+  const links = refusalsOf(operation).map(
+    (code) => `<a href="/docs/errors#${code}">${REFUSALS[code].status} <code>${code}</code></a>`,
+  );
+  return `<p>${links.join(', ')}, and what the description names.</p>`;
 }
 
 function exampleIn(content: Readonly<Record<string, MediaType>> | undefined): unknown {

@@ -33,7 +33,7 @@ export async function searchIndexOf(document: ApiDocument): Promise<SearchIndex>
   );
   const titles = all.map(([name, { title }]) => [`/docs/${name}`, title]);
   return {
-    pages: { ...Object.fromEntries(titles), '/docs': 'HTTP interface', '/docs/errors': 'Error codes' },
+    pages: { ...Object.fromEntries(titles), '/docs': 'HTTP API', '/docs/errors': 'Error codes' },
     entries: [...ofGuides.flat(), ...operationEntries(document), ...refusalEntries()],
   };
 }

@@ -1,6 +1,7 @@
 // The OpenAPI document of the app. Schemas with a title go under components, from which clients are generated.
 
 import type { App } from '../app-type.ts';
+import { refusalsOf, refusalsText } from './refusals.ts';
 
 export interface MediaType {
   readonly schema?: unknown;
@@ -57,10 +58,13 @@ function softenBody(operation: ApiOperation): void {
 }
 
 /** Names what an operation answers to a wrong request, where generated clients look; `default` is left for failures of the server. */
-function nameRefusals({ responses }: ApiOperation): void {
+function nameRefusals(operation: ApiOperation): void {
+  const { responses } = operation;
   const { default: refusal } = responses;
   const isNamed = Object.keys(responses).some((status) => status.startsWith('4'));
-  if (refusal && !isNamed) Object.assign(responses, { '4XX': refusal });
+  if (!refusal || isNamed) return;
+  const description = `Any of ${refusalsText(refusalsOf(operation))}, and those that the description names (RFC 9457). What each means: /docs/errors.`;
+  Object.assign(responses, { '4XX': { ...refusal, description } });
 }
 
 /** Replaces each schema that has a title by a reference, and collects it. Examples are data and stay. */

@@ -16,9 +16,17 @@ import { exampleOf } from './example.ts';
 import { TAGS } from './operation.ts';
 import { oneOf, text } from './schema.ts';
 
-const DESCRIPTION = `Workflows, event sources, webhooks, and every error of theirs.
+const DESCRIPTION = `Create workflows, event sources and webhooks, and read, forward and replay every error.
 
-Send \`Authorization: Bearer <API key>\` with everything under \`/v1\`. Parameters of POST, PUT, PATCH and DELETE may come in the query string or as a JSON object; the query wins; a name that the request does not have is refused with 400, which says the nearest one. Lists are newest first, with \`limit\`, \`after\` and \`before\`. The name of a time tells its unit: \`…_at\` is in seconds since 1970, \`…_at_ms\` and every other \`…_ms\` in milliseconds, \`…_s\` and \`…_seconds\` last so many seconds; beside each time, \`…_iso\` is the same as ISO 8601 text, in UTC (\`created_at_iso\`, \`started_at_iso\`). Records of emissions have \`indexed_at_ms\` alone. Every answer carries \`x-request-id\`.`;
+**Authentication.** Send \`Authorization: Bearer <API key>\` with every request under \`/v1\`. Each operation says which scope the key needs.
+
+**Parameters.** POST, PUT, PATCH and DELETE take parameters in the query string or in a JSON object; when both have one, the query string wins. An unknown name is refused with 400, and the message suggests the nearest one.
+
+**Lists** are newest first. \`limit\`, \`after\` and \`before\` page through them.
+
+**Times.** The name says the unit: \`…_at\` is in seconds since 1970, \`…_at_ms\` and every other \`…_ms\` in milliseconds; \`…_s\` and \`…_seconds\` are durations in seconds. Beside each time, \`…_iso\` has the same time as ISO 8601 text in UTC, such as \`created_at_iso\`. Only records of emissions have \`indexed_at_ms\` alone.
+
+**Errors** are \`application/problem+json\` with a code, a message and, for wrong parameters, the name of each: see [error codes](/docs/errors). Every answer has the header \`x-request-id\`; the server's log has the same id.`;
 
 const WHY_NOT = 'The refusal (RFC 9457). The codes are at /docs/errors.';
 

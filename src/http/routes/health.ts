@@ -55,7 +55,7 @@ export function addHealthRoutes(app: App, { store, metrics, draining, canBundle 
     description:
       'In Prometheus’ text format, of the whole process and all owners. Where `ERRAND_METRICS_PORT` is set, they are also at that address, without a key.',
     mediaType: 'text/plain',
-    answer: Type.String({ examples: ['errand_emissions_total 42'] }),
+    answer: Type.String({ examples: ['errand_emissions_accepted_total 42'] }),
   });
   app.get('/metrics', { schema: text200 }, async (_request, reply) => {
     const { contentType, body } = await metrics.text();

@@ -42,7 +42,7 @@ const SMALL_PAGE = htmlPage(
   `<main class="front"><h1>Errand</h1>
 <p>Workflows that catch every error and tell a person about it.</p>
 <p><a class="button" href="/docs">Read the documentation</a></p>
-<p class="quiet">The service is running. It is used through its <a href="/docs">HTTP interface</a>; the document for
+<p class="quiet">The service is running. It is used through its <a href="/docs">HTTP API</a>; the document for
 machines is <a href="/v1/openapi.json">/v1/openapi.json</a>.</p>
 <p class="quiet">The dashboard is not here, since it has not been built: <code>npm run build</code> builds it.</p></main>`,
 );

@@ -120,6 +120,36 @@ test('the docs say which key each operation needs', async (t) => {
   }
 });
 
+test('the docs say what may be wrong with each request', async (t) => {
+  const { call } = await startServer(t);
+  const { text } = await call('GET', '/docs', OPEN);
+  const document = await buildDocument();
+  const codesOf = (operationId: string): string[] => {
+    const start = text.indexOf(`<div class="inside" id="${operationId}">`);
+    const shown = text.slice(
+      text.indexOf('<h4>Errors', start),
+      text.indexOf('</details>', text.indexOf('<h4>Errors', start)),
+    );
+    return [...shown.matchAll(/href="\/docs\/errors#(\w+)"/g)].map(([, code]) => code as string);
+  };
+  const ofKey = ['unauthenticated', 'forbidden'];
+  assert.deepEqual(codesOf('getHealth'), ['malformed']);
+  assert.deepEqual(codesOf('listWorkflows'), ['malformed', ...ofKey, 'rate_limited']);
+  assert.deepEqual(codesOf('getWorkflow'), ['malformed', ...ofKey, 'not_found', 'rate_limited']);
+  const all = [
+    'malformed',
+    ...ofKey,
+    'not_found',
+    'precondition_failed',
+    'too_large',
+    'unsupported_media',
+    'rate_limited',
+  ];
+  assert.deepEqual(codesOf('updateWorkflow'), all);
+  const refusal = document.paths['/v1/workflows/{id}']?.put?.responses['4XX'] as { description?: string } | undefined;
+  for (const code of all) assert.match(refusal?.description ?? '', new RegExp(`\\d{3} \`${code}\``));
+});
+
 test('the docs show what lists and objects hold', async (t) => {
   const { call } = await startServer(t);
   const { text } = await call('GET', '/docs', OPEN);

@@ -1,4 +1,4 @@
-/** The operations of the HTTP interface: parameters, samples, and the form that tries one. */
+/** The operations of the HTTP API: parameters, samples, and the form that tries one. */
 export const REFERENCE = `
 h2.tag { border-top: 1px solid var(--line); padding-top: 1.8rem; }
 h2.tag::first-letter { text-transform: uppercase; }

@@ -41,6 +41,7 @@ th { font-weight: 600; color: var(--soft); font-size: .8rem; border-color: var(-
   tr { padding: .5rem 0; border-bottom: 1px solid var(--line); }
   td { border: 0; padding: .1rem 0; overflow-wrap: anywhere; white-space: normal; }
   td:empty { display: none; }
+  td:first-child { font-weight: 600; }
   td[data-label]:not([data-label=""])::before { content: attr(data-label) ": "; color: var(--soft); font-size: .8rem; }
 }
 @media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
