@@ -53,7 +53,8 @@ function tell(measured: readonly (readonly Flood[])[]): void {
     const rate = of(i, (flood) => flood.finishedPerSecond);
     const [p50, p99] = [of(i, (flood) => flood.p50Ms), of(i, (flood) => flood.p99Ms)];
     const cpu = of(i, (flood) => flood.serverCpuUs);
-    const note = `${Math.round(rate)}/s; answer p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms; CPU ${Math.round(cpu)} µs an event`;
+    const all = measured[i]?.map((flood) => Math.round(flood.finishedPerSecond)).join(', ');
+    const note = `${Math.round(rate)}/s; rounds: ${all}; answer p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms; CPU ${Math.round(cpu)} µs an event`;
     const judged = ms > 0 ? atLeast(rate / fast, goal, '') : {};
     add({ name: `25 accept → finished, syncs +${ms} ms`, value: rate / fast, unit: 'of +0', note, ...judged });
   }
