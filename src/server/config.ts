@@ -132,7 +132,7 @@ export const SETTINGS: readonly Setting[] = [
   {
     name: 'ERRAND_ALLOW_TARGETS',
     fallback: '',
-    about: 'CIDRs that webhooks and sources of ours may reach although they are not public, by commas',
+    about: 'Ranges (CIDR) that webhooks and built-in sources may reach although they are not public, by commas',
     read: readCidrs,
   },
   {
