@@ -11,6 +11,7 @@ import { administrationOver } from './cli/remote-administration.ts';
 import { CliError, EXIT, EXPECTED_ERRORS, exitCodeOf } from './cli/shell/exit.ts';
 import { readProfiles } from './cli/shell/profiles.ts';
 import { createConnect, findTarget, type ServerOptions } from './cli/shell/remote.ts';
+import { jsonText, safeLines } from './cli/shell/text.ts';
 import type { StoreCommands } from './cli/store.ts';
 import type { Log } from './ports.ts';
 import { ConfigError, readConfig } from './server/config.ts';
@@ -18,10 +19,15 @@ import { ConfigError, readConfig } from './server/config.ts';
 /** What is written is for its user alone (keys, profiles, backups), but for the files of a project. */
 const usersUmask = process.umask(0o077);
 
+/** Writes a message, which may hold what others wrote. */
+function say(message: string): void {
+  process.stderr.write(`errand: ${safeLines(message).join('\n')}\n`);
+}
+
 /** Writes what the user of a terminal needs to know. */
 const complain = (fields: object, name: string): void => {
   const { err } = fields as { err?: unknown };
-  process.stderr.write(`errand: ${name}${err instanceof Error ? `: ${err.message}` : ''}\n`);
+  say(`${name}${err instanceof Error ? `: ${err.message}` : ''}`);
 };
 const log: Log = { debug: () => undefined, info: () => undefined, warn: complain, error: complain };
 
@@ -37,7 +43,7 @@ const administer: AdministrationDeps['administer'] = async ({ url, key, profile 
 };
 
 const print = (value: unknown): void => {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  process.stdout.write(`${jsonText(value, 2)}\n`);
 };
 
 /** Writes to standard output: no more is read than the reader takes. */
@@ -96,7 +102,7 @@ const deploying: ProgramDeps['deploying'] = {
     const { problems } = bundled.kind === 'broken' ? bundled : component;
     return { kind: 'broken', problems: problems.map(formatProblem) };
   },
-  complain: (line: string) => void process.stderr.write(`errand: ${line}\n`),
+  complain: say,
 };
 
 const explain: ProgramDeps['explain'] = async (url) => {
@@ -156,11 +162,14 @@ const program = createProgram({
   findLocal,
 });
 
-// `errand config | head` closes the pipe early: not an error.
+// `errand config | head` closes the pipe early: not an error, but what was found before stays found.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(0);
+  if (error.code === 'EPIPE') process.exit();
+  say(`standard output cannot be written: ${error.message}`);
+  process.exit(EXIT.failed);
 });
+// There is no other place where it could be said.
+process.stderr.on('error', () => undefined);
 
 program.parseAsync().catch(async (error: unknown) => {
   if (error instanceof CommanderError) {
@@ -169,6 +178,6 @@ program.parseAsync().catch(async (error: unknown) => {
     return;
   }
   const { complaintOf } = await import('./server/startup-error.ts');
-  process.stderr.write(`errand: ${complaintOf(error, EXPECTED_ERRORS)}\n`);
+  say(complaintOf(error, EXPECTED_ERRORS));
   process.exitCode = exitCodeOf(error);
 });

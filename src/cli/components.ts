@@ -1,6 +1,7 @@
 // errand components check PATH: whether components would run, on this machine or on a server.
 
 import type { Command } from 'commander';
+import { oneLine, pad, widthOf } from './shell/text.ts';
 import { serverValue } from './shell/values.ts';
 
 /** As `POST /v1/components/check` answers. */
@@ -86,16 +87,20 @@ function joined(commands: readonly string[]): string | null {
 
 /** Returns a line for each file with its problems below it, then how many run, and the command. */
 function tableOf({ data, install }: Omit<Checks, 'truncated'>): string {
-  const width = Math.max(0, ...data.map(({ path }) => (path ?? '').length));
+  const width = data.reduce((most, check) => Math.max(most, widthOf(pathOf(check))), 0);
   const lines = data.flatMap((check) => [
-    `${check.kind.padEnd(6)}  ${verdictOf(check).padEnd(4)}  ${(check.path ?? '').padEnd(width)}  ${needsOf(check)}`.trimEnd(),
+    `${check.kind.padEnd(6)}  ${verdictOf(check).padEnd(4)}  ${pad(pathOf(check), width)}  ${oneLine(needsOf(check))}`.trimEnd(),
     ...check.problems.map((problem) => `    ${formatted(problem)}`),
     ...check.warnings.map((problem) => `    warning: ${formatted(problem)}`),
   ]);
   const components = data.filter(({ kind, runs }) => !runs || isComponent(kind));
   const count = components.filter(({ runs }) => runs).length;
   const end = [`${count} of ${components.length} components would run here`];
-  return [...lines, ...end, ...(install === null ? [] : [install]), ''].join('\n');
+  return [...lines, ...end, ...(install === null ? [] : [oneLine(install)]), ''].join('\n');
+}
+
+function pathOf({ path }: Checked): string {
+  return oneLine(path ?? '');
 }
 
 function isComponent(kind: string): boolean {
@@ -116,5 +121,5 @@ function needsOf({ missing_packages: packages, accounts }: Checked): string {
 }
 
 function formatted({ file, line, column, text }: Problem): string {
-  return `${file}:${line}:${column}: ${text}`;
+  return oneLine(`${file}:${line}:${column}: ${text}`);
 }

@@ -22,7 +22,7 @@ export function addConfig(program: Command, connect: Connect, env: NodeJS.Proces
     if (options.json) return printJson(out, settings);
     out.note(`settings of ${of}`);
     await printTable(out, settings, [
-      { title: 'SETTING', of: ({ name }) => name },
+      { title: 'SETTING', of: ({ name }) => name, isWhole: true },
       { title: 'VALUE', of: (one) => shownValue(one) },
       { title: 'DEFAULT', of: (one) => one.default },
       { title: 'WHAT', of: ({ about }) => about },

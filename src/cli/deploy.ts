@@ -13,6 +13,7 @@ import { withExamples } from './shell/examples.ts';
 import { CliError, EXIT } from './shell/exit.ts';
 import { createOutput, type Output, printLine } from './shell/output.ts';
 import { type ServerOptions, serverCommand } from './shell/remote.ts';
+import { oneLine } from './shell/text.ts';
 
 export type BundledFiles =
   | { readonly kind: 'workflow' | 'source'; readonly bundle: string; readonly sourceMap: string }
@@ -123,7 +124,7 @@ async function tell(out: Output, isJson: boolean, told: Told): Promise<void> {
   const { path, result, workflow_id: workflow, source_id: source, endpoints = [], endpoint } = told;
   const style = result === 'deleted' ? 'yellow' : result === 'same' ? 'dim' : 'green';
   const addresses = endpoint === undefined ? endpoints : [endpoint];
-  const line = [out.style(style, result.padEnd(7)), path, workflow ?? source, ...addresses].join('  ');
+  const line = [out.style(style, result.padEnd(7)), oneLine(path), workflow ?? source, ...addresses].join('  ');
   await out.write(`${line}\n`);
 }
 

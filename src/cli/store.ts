@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import type { TellProgress } from '../ports.ts';
 import { withExamples } from './shell/examples.ts';
 import { CliError, EXIT } from './shell/exit.ts';
+import { telling } from './shell/interrupt.ts';
 import { createOutput, type Output, printFields, printJson } from './shell/output.ts';
 import {
   type BackupReport,
@@ -49,19 +50,25 @@ interface Reported<T, O> {
   readonly act: (commands: StoreCommands, asked: { options: O; telling: StoreTelling }) => Promise<T>;
   readonly print: (out: Output, report: T) => Promise<void>;
   readonly isWell?: (report: T) => boolean;
+  /** Told when Ctrl-C ends it; none: nothing is left behind. */
+  readonly interrupted?: string;
 }
 
 export function addStore(program: Command, { commands }: StoreDeps): void {
   /** Adds `--json`. Of what takes long, a bar on standard error says how far it is. */
-  function add<T extends object, O extends Options>(command: Command, { act, print, isWell }: Reported<T, O>): Command {
+  function add<T extends object, O extends Options>(
+    command: Command,
+    { act, print, isWell, interrupted }: Reported<T, O>,
+  ): Command {
     return command.option('--json', 'print JSON').action(async (...given: unknown[]) => {
       // The last ones are the options and the command itself.
       const options = Object.assign({}, given.at(-2), { args: given.slice(0, -2) }) as unknown as O;
       const out = createOutput();
-      const telling: StoreTelling = { note: out.note, progress: out.progress };
+      const say: StoreTelling = { note: out.note, progress: out.progress };
       let report: T;
       try {
-        report = await act(await commands(), { options, telling });
+        const acting = async (): Promise<T> => act(await commands(), { options, telling: say });
+        report = await (interrupted === undefined ? acting() : telling(out, () => `errand: ${interrupted}`, acting));
       } finally {
         out.endProgress();
       }
@@ -138,6 +145,7 @@ function addMove(store: Command, add: Add): void {
       if (undo && to !== undefined) throw new CliError('--undo goes back: it takes no --to', EXIT.usage);
       return undo ? on.undoMove() : on.move(to ?? null, telling);
     },
+    interrupted: 'not finished: nothing is lost, call the command again',
     print: (out, report) => ('undone' in report ? printFields(out, { ...report }) : printMove(out, report)),
   });
   withExamples(
@@ -156,6 +164,7 @@ function addSalvage(store: Command, add: Add): void {
   add<SalvageReport, WithArgs & { readonly to: string }>(command, {
     act: (on, { options: { args, to }, telling }) => on.salvage({ dir: args[0] ?? null, to }, telling.progress),
     print: printSalvage,
+    interrupted: 'not finished: call the command again with the same folder',
     isWell: ({ ok }) => ok,
   });
   withExamples(

@@ -12,9 +12,10 @@ import { confirm } from '../shell/ask.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
 import { findId } from '../shell/find.ts';
+import { telling } from '../shell/interrupt.ts';
 import { type Column, printFields, printJson, printLine, printTable, stateStyle } from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
-import { oneLine, timeText } from '../shell/text.ts';
+import { oneLine, safeLines, timeText } from '../shell/text.ts';
 import { choiceOption, countValue, LIST_LIMIT, take } from '../shell/values.ts';
 import { type ErrorFilter, errorFilter, errorQuery } from './error-filter.ts';
 import { addGroups } from './error-groups.ts';
@@ -98,8 +99,8 @@ function addShow(errors: Command, connect: Connect): void {
 async function printEvent({ errand, out }: Remote, id: string): Promise<void> {
   const fixture = await errand.getErrorFixture({ record_id: id });
   const { original_event_text: event, original_event_base64: base64 } = fixture;
-  await out.write(event ?? Buffer.from(base64 ?? '', 'base64').toString());
-  if (out.isTerminal) await out.write('\n');
+  if (!out.isTerminal) return out.write(event ?? Buffer.from(base64 ?? '', 'base64'));
+  await out.write(`${safeLines(event ?? Buffer.from(base64 ?? '', 'base64').toString()).join('\n')}\n`);
 }
 
 function addTail(errors: Command, connect: Connect): void {
@@ -253,12 +254,17 @@ function addExport(errors: Command, connect: Connect): void {
     const file = createWriteStream(options.out, { flags: 'wx', mode: 0o600 });
     const done = finished(file);
     done.catch(() => undefined);
-    let count = 0;
-    for await (const line of lines) {
-      if (!file.write(`${JSON.stringify(line)}\n`))
-        await Promise.race([new Promise((drained) => file.once('drain', drained)), done]);
-      out.progress(`${++count} errors`);
-    }
+    let [count, last] = [0, ''];
+    const isPart = (): string =>
+      `errand: ${options.out} has a part, ${count} errors${last === '' ? '' : `; the others: --after ${last}, into another file`}`;
+    await telling(out, isPart, async () => {
+      for await (const line of lines) {
+        if (!file.write(`${JSON.stringify(line)}\n`))
+          await Promise.race([new Promise((drained) => file.once('drain', drained)), done]);
+        last = line.id;
+        out.progress(`${++count} errors`);
+      }
+    });
     file.end();
     await done;
     out.endProgress();

@@ -6,6 +6,7 @@ import type { BundledFiles } from '../deploy.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
 import { type Connect, type ServerOptions, serverOptions } from '../shell/remote.ts';
+import { safeLines } from '../shell/text.ts';
 
 interface McpDeps {
   readonly connect: Connect;
@@ -36,7 +37,7 @@ export function addMcp(program: Command, { connect, bundle }: McpDeps): void {
     const scopes = readOnly ? session.key.scopes.filter((scope) => READING.includes(scope)) : session.key.scopes;
     if (!scopes.includes('read')) throw new CliError(`the key "${session.key.label}" may not read`, EXIT.denied);
     const { serveMcp } = await import('../../mcp/stdio.ts');
-    const told = (text: string): void => void process.stderr.write(`errand: ${text}\n`);
+    const told = (text: string): void => void process.stderr.write(`errand: ${safeLines(text).join('\n')}\n`);
     serveMcp({ errand, scopes, dir: resolve(dir), bundle: (file) => bundled(bundle, file), told });
     told(`tools for ${session.owner.name} on ${url}; a client speaks to it over standard input`);
   });

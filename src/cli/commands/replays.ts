@@ -3,6 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Operation, ReplayDryRun, ReplayErrorsInput } from '../../client/client.ts';
 import { CliError } from '../shell/exit.ts';
+import { telling } from '../shell/interrupt.ts';
 import { printFields, printJson, printTable } from '../shell/output.ts';
 import type { Remote } from '../shell/remote.ts';
 
@@ -66,14 +67,19 @@ async function showDryRun({ out }: Remote, dryRun: ReplayDryRun): Promise<void> 
 
 /** Follows an operation until it is over or paused; exits with 1 when it was paused or cancelled. */
 export async function follow({ errand, out, isJson }: Remote, begun: Operation): Promise<void> {
-  let operation = begun;
-  while (operation.state === 'running') {
-    const { id, kind, progress, total } = operation;
-    const what = progress === null ? 'counting' : `of ${total ?? '?'}`;
-    out.progress(`${kind} ${id}: ${what}`, progress);
-    await pause(LOOK_MS);
-    operation = (await errand.getOperation({ id: begun.id })).data;
-  }
+  const { id, kind } = begun;
+  const goesOn = (): string =>
+    `errand: the ${kind} goes on at the server: errand operations follow ${id}, or errand operations cancel ${id}`;
+  const operation = await telling(out, goesOn, async () => {
+    let now = begun;
+    while (now.state === 'running') {
+      const { progress, total } = now;
+      out.progress(`${kind} ${id}: ${progress === null ? 'counting' : `of ${total ?? '?'}`}`, progress);
+      await pause(LOOK_MS);
+      now = (await errand.getOperation({ id })).data;
+    }
+    return now;
+  });
   out.endProgress();
   if (isJson) await printJson(out, operation);
   else await printFields(out, operationFields(operation));

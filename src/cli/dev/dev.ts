@@ -80,7 +80,7 @@ async function develop({ env, connect, list, dir, hasTypes }: Developing): Promi
   const server = startServer(env, {
     onLog: (line) => void told(out, line, { dir, isListening }),
     onText: (line) => {
-      if (isListening || GREETING.test(line) || line.startsWith('errand:')) void out.write(`${line}\n`);
+      if (isListening || GREETING.test(line) || line.startsWith('errand:')) void out.write(`${oneLine(line)}\n`);
     },
   });
   const endWatching = watchSaves({ dir, list, onSave: () => isListening && types?.ask() });

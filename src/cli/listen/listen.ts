@@ -109,7 +109,7 @@ async function forward(remote: Remote, { delivery, url, secret }: Forwarding): P
   await out.write(`${out.style('dim', timeText(Date.now()))} ${delivery.id} ${out.style(style, shown)} ${took} ms\n`);
   if (status === null || !UNSIGNED.has(status)) return;
   const why = refusedSignature({ id, timestampS, body, secret, signature: headers['webhook-signature'] });
-  await out.write(why.map((line) => `  ${line}\n`).join(''));
+  await out.write(why.map((line) => `  ${oneLine(line)}\n`).join(''));
 }
 
 /** Returns the bytes of an event: what is parsed and written again has another signature. */

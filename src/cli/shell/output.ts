@@ -2,15 +2,20 @@
 
 import { styleText } from 'node:util';
 import { createProgress } from './progress.ts';
-import { fit, oneLine, pad, widthOf } from './text.ts';
+import { fit, jsonText, oneLine, onlyOurs, pad, safeLines, widthOf } from './text.ts';
 
 export type Style = 'red' | 'green' | 'yellow' | 'cyan' | 'dim' | 'bold';
 
 export interface Output {
   /** Standard output is a terminal. */
   readonly isTerminal: boolean;
-  /** Resolves when more can be written: what is printed may be larger than memory. */
-  write(text: string): Promise<void>;
+  /** Columns of the terminal; infinite: it is none, and nothing is cut. */
+  readonly width: number;
+  /**
+   * Resolves when more can be written: what is printed may be larger than memory. In a terminal, control characters but
+   * colours and line breaks are shown as signs, wherever they came from.
+   */
+  write(text: string | Uint8Array): Promise<void>;
   /** Writes for people, beside the result: on standard error. */
   note(text: string): void;
   /** Shows how far long work is, beside the result. `share`: from 0 to 1; null: not known. */
@@ -25,25 +30,36 @@ export interface Column<T> {
   readonly of: (record: T) => string | number | boolean | null | undefined;
   /** Colour by what the cell says. */
   readonly style?: (text: string) => Style | null;
+  /** It is never cut. */
+  readonly isWhole?: true;
 }
 
 const GAP = '  ';
+/** Columns for what the last column says: wanted, and at least. */
+const LAST = 32;
 const MIN_LAST = 12;
+/** Ids and times are whole where names are cut: they are copied from there. */
+const MIN_COLUMN = 20;
+const DEFAULT_WIDTH = 80;
+/** Of the last value of a record that is lines of its own. */
+const MORE_LINES = 2;
 
 export function createOutput(
   stdout: NodeJS.WriteStream = process.stdout,
   stderr: NodeJS.WriteStream = process.stderr,
 ): Output {
   const progress = createProgress(stderr);
+  const isTerminal = stdout.isTTY === true;
   return {
-    isTerminal: stdout.isTTY === true,
+    isTerminal,
+    width: isTerminal ? stdout.columns || DEFAULT_WIDTH : Number.POSITIVE_INFINITY,
     write: (text) =>
       new Promise((resolve, reject) => {
-        stdout.write(text, (error) => (error ? reject(error) : resolve()));
+        stdout.write(isTerminal ? onlyOurs(textOf(text)) : text, (error) => (error ? reject(error) : resolve()));
       }),
     note: (text) => {
       progress.end();
-      stderr.write(`${text}\n`);
+      stderr.write(`${safeLines(text).join('\n')}\n`);
     },
     progress: (text, share = null) => progress.show(text, share),
     endProgress: () => progress.clear(),
@@ -52,39 +68,95 @@ export function createOutput(
   };
 }
 
+function textOf(written: string | Uint8Array): string {
+  return typeof written === 'string' ? written : Buffer.from(written).toString();
+}
+
 export async function printJson({ write }: Output, value: unknown): Promise<void> {
-  await write(`${JSON.stringify(value, null, 2)}\n`);
+  await write(`${jsonText(value, 2)}\n`);
 }
 
 /** Prints one value a line: for what has no end. */
 export async function printLine({ write }: Output, value: unknown): Promise<void> {
-  await write(`${JSON.stringify(value)}\n`);
+  await write(`${jsonText(value)}\n`);
 }
 
-/** Prints a table. In a terminal its last column ends where the line does; elsewhere nothing is cut. */
+/**
+ * Prints a table. In a terminal it is no wider than the lines: long names are cut, then what the last column says; where that
+ * is not enough, each record is lines of its own. Elsewhere nothing is cut.
+ */
 export async function printTable<T>(out: Output, records: readonly T[], columns: readonly Column<T>[]): Promise<void> {
   const rows = records.map((record) => columns.map(({ of }) => oneLine(String(of(record) ?? ''))));
   // A column that is empty in each row says nothing.
   const shown = columns.map((_, n) => rows.some((row) => row[n] !== ''));
   const used = columns.filter((_, n) => shown[n]);
-  const cells = [used.map(({ title }) => title), ...rows.map((row) => row.filter((_, n) => shown[n]))];
-  const widths = used.map((_, n) => Math.max(...cells.map((row) => widthOf(row[n] ?? ''))));
-  const room = out.isTerminal ? (process.stdout.columns ?? 80) : Number.POSITIVE_INFINITY;
-  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0);
-  const last = Math.max(MIN_LAST, room - before);
-  const lines = cells.map((row, at) =>
+  const cells = rows.map((row) => row.filter((_, n) => shown[n]));
+  const widths = widthsOf(used, cells, out.width);
+  const lines = widths === null ? recordLines(out, used, cells) : tableLines(out, used, { cells, widths });
+  await out.write(`${lines.join('\n')}\n`);
+}
+
+/** Returns the widths of columns; null: the table does not fit. */
+function widthsOf<T>(columns: readonly Column<T>[], cells: readonly string[][], room: number): number[] | null {
+  const widths = columns.slice(0, -1).map(({ title }, n) => {
+    return cells.reduce((most, row) => Math.max(most, widthOf(row[n] ?? '')), title.length);
+  });
+  const last = columns.length - 1;
+  // Of a long cell, its width is not asked for.
+  const said = cells.reduce(
+    (most, row) => Math.max(most, shortWidth(row[last] ?? '')),
+    columns[last]?.title.length ?? 0,
+  );
+  const over = (): number => widths.reduce((sum, width) => sum + width + GAP.length, 0) + Math.min(said, LAST) - room;
+  for (const [n, width] of [...widths.entries()].sort(([, a], [, b]) => b - a))
+    if (over() > 0 && !columns[n]?.isWhole) widths[n] = Math.max(Math.min(width, MIN_COLUMN), width - over());
+  const lastWidth = Math.min(said, LAST) - over();
+  return lastWidth < Math.min(said, MIN_LAST) ? null : [...widths, lastWidth];
+}
+
+function shortWidth(cell: string): number {
+  return cell.length > LAST ? LAST : widthOf(cell);
+}
+
+interface Laid {
+  readonly cells: readonly string[][];
+  readonly widths: readonly number[];
+}
+
+function tableLines<T>(out: Output, columns: readonly Column<T>[], { cells, widths }: Laid): string[] {
+  const last = columns.length - 1;
+  const laid = (row: readonly string[], styleOf: (cell: string, n: number) => Style | null): string =>
     row
       .map((cell, n) => {
-        const isLast = n === row.length - 1;
-        const text = isLast ? fit(cell, last) : pad(cell, widths[n] ?? 0);
-        if (at === 0) return out.style('bold', text);
-        const style = used[n]?.style?.(cell);
-        return style ? out.style(style, text) : text;
+        const width = widths[n] ?? 0;
+        const cut = Number.isFinite(out.width) ? fit(cell, width) : cell;
+        const style = styleOf(cell, n);
+        const text = n === last ? cut : pad(cut, width);
+        return style === null ? text : out.style(style, text);
       })
       .join(GAP)
-      .trimEnd(),
+      .trimEnd();
+  const head = laid(
+    columns.map(({ title }) => title),
+    () => 'bold',
   );
-  await out.write(`${lines.join('\n')}\n`);
+  return [head, ...cells.map((row) => laid(row, (cell, n) => columns[n]?.style?.(cell) ?? null))];
+}
+
+/** Returns each record as lines of titles and values, with a line between records. */
+function recordLines<T>(out: Output, columns: readonly Column<T>[], cells: readonly string[][]): string[] {
+  const width = Math.max(...columns.map(({ title }) => title.length));
+  const room = Math.max(MIN_COLUMN, out.width - width - GAP.length);
+  return cells.flatMap((row, at) => [
+    ...(at === 0 ? [] : ['']),
+    ...row.flatMap((cell, n) => {
+      const { title = '', style, isWhole } = columns[n] ?? {};
+      if (cell === '') return [];
+      const color = style?.(cell) ?? null;
+      const text = isWhole ? cell : fit(cell, n === row.length - 1 ? room + MORE_LINES * out.width : room);
+      return [`${out.style('bold', pad(title, width))}${GAP}${color === null ? text : out.style(color, text)}`];
+    }),
+  ]);
 }
 
 /** Prints names and values below each other; what is null is left out. */

@@ -1,6 +1,6 @@
 // How far long work is: a bar that is written over in a terminal, and a line now and then where each would stay.
 
-import { pad, widthOf } from './text.ts';
+import { fit, oneLine, pad, widthOf } from './text.ts';
 
 export interface Progress {
   /** Shows how far it is. `share`: how much is done, from 0 to 1; null: not known. */
@@ -12,6 +12,7 @@ export interface Progress {
 }
 
 const CELLS = 24;
+const DEFAULT_WIDTH = 80;
 /** In a file, short work has no lines and an hour of work has some hundred. */
 const LINE_EVERY_MS = 10_000;
 
@@ -22,7 +23,7 @@ export function barOf(share: number): string {
 }
 
 export function createProgress(
-  stream: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>,
+  stream: Pick<NodeJS.WriteStream, 'write' | 'isTTY'> & { readonly columns?: number },
   nowMs: () => number = () => performance.now(),
 ): Progress {
   let width = 0;
@@ -30,14 +31,16 @@ export function createProgress(
   return {
     show: (text, share) => {
       if (stream.isTTY === true) {
-        const line = share === null ? text : `${barOf(share)} ${text}`;
+        const whole = share === null ? oneLine(text) : `${barOf(share)} ${oneLine(text)}`;
+        // What is longer than a line would stay there: a terminal goes back to the begin of its last line alone.
+        const line = fit(whole, (stream.columns || DEFAULT_WIDTH) - 1);
         stream.write(`\r${pad(line, width)}`);
         width = widthOf(line);
         return;
       }
       if (nowMs() < lineDueMs) return;
       lineDueMs = nowMs() + LINE_EVERY_MS;
-      stream.write(`${share === null ? '' : `${Math.floor(share * 100)} % `}${text}\n`);
+      stream.write(`${share === null ? '' : `${Math.floor(share * 100)} % `}${oneLine(text)}\n`);
     },
     end: () => {
       if (width > 0) stream.write('\n');

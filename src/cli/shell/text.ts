@@ -5,40 +5,82 @@ import { SECOND_MS } from '../../domain/limits.ts';
 /** Controls of terminals, and marks that turn the direction of what follows. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+/** Of these, what JSON leaves as it is. */
+const LEFT_IN_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+/** The colours that this program writes itself, line breaks, and then all controls. */
+const OURS_OR_CONTROL = new RegExp(`\\u001b\\[[\\d;]{1,8}m|\\n|${CONTROL.source}`, 'g');
+const SIGN = '\ufffd';
+
+/** East Asian wide and fullwidth characters, in the planes of ideographs, too. */
 const WIDE =
-  /\p{Extended_Pictographic}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18cff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]/u;
+/** Shown as a picture: by itself, with the selector for it, or as a flag. */
+const PICTURE = /\p{Emoji_Presentation}|\ufe0f|\p{Regional_Indicator}{2}/u;
+/** Only marks that stand on what is before them, and characters without a width. */
+const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]*$/u;
+const ASCII = /^[ -~]*$/;
 const GRAPHEMES = new Intl.Segmenter();
 const MORE = '…';
+/** Of a character with thousands of marks on it, these are looked at. */
+const MOST_PER_COLUMN = 32;
 
 /** Returns text on one line, with a sign in the place of each control character. */
 export function oneLine(text: string): string {
-  return text.replace(/\s*[\r\n]+\s*/g, ' ').replace(CONTROL, '\ufffd');
+  const line = /[\r\n]/.test(text) ? joined(text) : text;
+  return line.replaceAll('\t', ' ').replace(CONTROL, SIGN);
+}
+
+/** Returns the lines as one. An expression that matches white space around breaks would take the square of its length. */
+function joined(text: string): string {
+  const lines = text.split(/[\r\n]+/).map((line) => line.trim());
+  return lines.filter((line) => line !== '').join(' ');
 }
 
 /** Returns the text with its lines, made safe in the same way. */
 export function safeLines(text: string): string[] {
-  return text.split(/\r\n|\n|\r/).map((line) => line.replaceAll('\t', '    ').replace(CONTROL, '\ufffd'));
+  return text.split(/\r\n|\n|\r/).map((line) => line.replaceAll('\t', '    ').replace(CONTROL, SIGN));
+}
+
+/** Returns what may go to a terminal of a text that holds colours of ours. */
+export function onlyOurs(text: string): string {
+  return text
+    .replaceAll('\t', '    ')
+    .replace(OURS_OR_CONTROL, (found) => (found === '\n' || found.length > 1 ? found : SIGN));
+}
+
+/** Returns JSON that is the same for programs, and holds nothing that a terminal acts on. */
+export function jsonText(value: unknown, indent?: number): string | undefined {
+  return JSON.stringify(value, null, indent)?.replace(
+    LEFT_IN_JSON,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function columnsOf(segment: string): number {
+  if (WIDE.test(segment) || PICTURE.test(segment)) return 2;
+  return NO_WIDTH.test(segment) ? 0 : 1;
 }
 
 /** Returns how many columns a text takes. */
 export function widthOf(text: string): number {
+  if (ASCII.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of GRAPHEMES.segment(text)) width += WIDE.test(segment) ? 2 : 1;
+  for (const { segment } of GRAPHEMES.segment(text)) width += columnsOf(segment);
   return width;
 }
 
-/** Returns as much of a text as fits, with a sign that there is more. */
+/** Returns as much of a text as fits, with a sign that there is more. No more of a long text is read than that. */
 export function fit(text: string, width: number): string {
-  if (widthOf(text) <= width) return text;
-  let [kept, taken] = ['', 0];
-  for (const { segment } of GRAPHEMES.segment(text)) {
-    taken += WIDE.test(segment) ? 2 : 1;
-    if (taken > width - 1) break;
+  const head = text.slice(0, width * MOST_PER_COLUMN + 1);
+  let [kept, taken, shortened] = ['', 0, ''];
+  for (const { segment } of GRAPHEMES.segment(head)) {
+    if (taken <= width - 1) shortened = kept;
+    taken += columnsOf(segment);
+    if (taken > width) return shortened + MORE;
     kept += segment;
   }
-  return kept + MORE;
+  return head.length < text.length ? shortened + MORE : kept;
 }
-
 export function pad(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - widthOf(text)));
 }

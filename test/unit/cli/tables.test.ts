@@ -1,0 +1,107 @@
+// Tables in terminals of any width, and elsewhere.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Column, createOutput, printTable } from '../../../src/cli/shell/output.ts';
+import { createProgress } from '../../../src/cli/shell/progress.ts';
+import { widthOf } from '../../../src/cli/shell/text.ts';
+
+interface Row {
+  readonly time: string;
+  readonly id: string;
+  readonly name: string;
+  readonly says: string;
+}
+
+const ROWS: readonly Row[] = [
+  {
+    time: '2026-11-23T23:40:25Z',
+    id: '1795477225324-0',
+    name: '注文を請求する 👩‍👩‍👧 עברית of a shop',
+    says: 'no card '.repeat(40),
+  },
+  { time: '2026-11-23T23:40:25Z', id: '1795477225324-1', name: 'b\u001b]0;x\u0007\n', says: 'e\u0301'.repeat(200) },
+];
+const COLUMNS: readonly Column<Row>[] = [
+  { title: 'TIME', of: ({ time }) => time },
+  { title: 'ID', of: ({ id }) => id },
+  { title: 'OF', of: ({ name }) => name },
+  { title: 'MESSAGE', of: ({ says }) => says, style: () => 'red' },
+];
+
+async function printed<T>(columns: number | null, rows: readonly T[], of: readonly Column<T>[]): Promise<string[]> {
+  let text = '';
+  const write = (part: string, done: () => void): boolean => {
+    text += part;
+    done();
+    return true;
+  };
+  const stream = { isTTY: columns !== null, columns: columns ?? undefined, write, on: () => undefined };
+  const out = createOutput(stream as unknown as NodeJS.WriteStream, stream as unknown as NodeJS.WriteStream);
+  await printTable({ ...out, style: (_style, cell) => cell }, rows, of);
+  return text.trimEnd().split('\n');
+}
+
+test('no line of a table is wider than the terminal', async () => {
+  for (const columns of [80, 100, 120, 200]) {
+    const lines = await printed(columns, ROWS, COLUMNS);
+    assert.equal(lines.length, 3, `${columns}`);
+    for (const line of lines) assert.ok(widthOf(line) <= columns, `${columns}: ${line}`);
+    for (const { id, time } of ROWS) assert.ok(lines.some((line) => line.includes(id) && line.includes(time)));
+  }
+});
+
+test('in a narrow terminal each record is lines of its own', async () => {
+  for (const columns of [20, 40, 60]) {
+    const lines = await printed(columns, ROWS, COLUMNS);
+    assert.deepEqual(
+      lines.filter((line) => line.startsWith('ID')),
+      ROWS.map(({ id }) => `ID       ${id}`),
+    );
+    for (const line of lines) assert.ok(widthOf(line) <= Math.max(29, columns) || line.startsWith('MESSAGE'), line);
+    assert.ok(lines.includes(''), 'a line between records');
+  }
+});
+
+test('a table of short cells stays a table', async () => {
+  const lines = await printed(
+    40,
+    [{ n: 'deliveries.delivered', a: 1, b: 2 }],
+    [
+      { title: 'FACT', of: ({ n }) => n },
+      { title: 'LEDGER', of: ({ a }) => a },
+      { title: 'ROWS', of: ({ b }) => b },
+    ],
+  );
+  assert.deepEqual(lines, ['FACT                  LEDGER  ROWS', 'deliveries.delivered  1       2']);
+});
+
+test('what is whole is never cut', async () => {
+  const name = 'ERRAND_MAX_CONNECTIONS_PER_ADDRESS';
+  const of: readonly Column<{ name: string; about: string }>[] = [
+    { title: 'SETTING', of: (one) => one.name, isWhole: true },
+    { title: 'WHAT', of: ({ about }) => about },
+  ];
+  for (const columns of [40, 60])
+    assert.ok((await printed(columns, [{ name, about: 'x '.repeat(90) }], of)).some((line) => line.includes(name)));
+});
+
+test('outside of a terminal nothing is cut, and nothing controls one', async () => {
+  const [, first = '', second = ''] = await printed(null, ROWS, COLUMNS);
+  assert.ok(first.includes('no card '.repeat(40).trimEnd()));
+  assert.match(second, /b\ufffd\]0;x\ufffd /);
+});
+
+test('a bar fits its line', () => {
+  let text = '';
+  const write = (part: string): boolean => {
+    text += part;
+    return true;
+  };
+  const stream = { isTTY: true, columns: 40, write } as unknown as Parameters<typeof createProgress>[0];
+  const progress = createProgress(stream, () => 0);
+  progress.show('copied, emissions: 12 of 1000000 rows, 12 rows/s', 0.5);
+  progress.show('a text \u001b[2J', null);
+  for (const line of text.split('\r')) assert.ok(widthOf(line) < 40, line);
+  assert.ok(!text.includes('\u001b'));
+});
