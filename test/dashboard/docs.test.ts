@@ -145,7 +145,7 @@ test('an operation is tried with the session, and changes ask first', { skip }, 
     await list.getByRole('button', { name: 'Try it' }).click();
     await list.getByText('Sent as').waitFor();
     await list.getByRole('button', { name: 'Send' }).click();
-    await list.getByText('200').first().waitFor();
+    await list.getByRole('status').filter({ hasText: /^200/ }).waitFor();
     await list.locator('.try pre').filter({ hasText: '<img src=x' }).waitFor();
     assert.notEqual(await page.title(), 'owned');
 
@@ -173,7 +173,7 @@ test('an operation is tried with the session, and changes ask first', { skip }, 
     await remove.getByRole('button', { name: 'Send' }).click();
     await dialog.getByText('DELETE /v1/data_stores/..%2Fv1%2Fworkflows').waitFor();
     await dialog.getByRole('button', { name: 'Send' }).click();
-    await remove.getByText(/^404/).waitFor();
+    await remove.getByRole('status').filter({ hasText: /^404/ }).waitFor();
     // The browser complains of each answer that is none of success.
     assert.ok(visit.complaints.splice(0).every((line) => /404/.test(line)));
   });

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { filesAgain } from '../../parts.ts';
@@ -49,4 +49,22 @@ test('what passes is told, and what fails again fails', async () => {
   assert.equal(failed.status, 1, failed.stderr);
   assert.match(failed.stderr, /^failed again: test\/unit\/domain\/dedupe\.test\.ts/m);
   assert.equal(again(`${failures}-none`, 'unit').status, 1);
+});
+
+test('whoever runs everything runs them with the project’s own Node.js', async () => {
+  await using folder = await createFolder();
+  const failures = join(folder.path, 'failures');
+  await writeFile(`${failures}.files`, `unit ${UNIT}\n`);
+  // The machine's own Node.js may be one that knows no TypeScript.
+  await writeFile(join(folder.path, 'node'), '#!/bin/sh\nexit 9\n', { mode: 0o755 });
+  const lines = (await readFile(join(ROOT, '.ci/run'), 'utf8')).trimEnd().split('\n');
+  const last = lines.at(-1) ?? '';
+  assert.match(last, /again\.ts/);
+  const { NODE_TEST_CONTEXT, ...env } = process.env;
+  const { status, stderr } = spawnSync('bash', ['-c', `set -euo pipefail; parts=(unit); ${last}`], {
+    cwd: ROOT,
+    env: { ...env, PATH: `${folder.path}:/usr/bin:/bin`, ERRAND_TEST_FAILURES: failures },
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0, stderr);
 });
