@@ -4,11 +4,14 @@
 
 import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
+import postgres from 'postgres';
 import type { ClaimedRun } from '../../src/domain/run/run.ts';
 import { endOf } from '../../src/domain/run/run-end.ts';
 import type { Store } from '../../src/store/contract/store.ts';
 import { all, at, none, succeeded } from '../contract/fixtures.ts';
 import { assertLedgerAddsUp } from '../contract/log/counting.ts';
+import { queryOn } from '../support/postgres/databases.ts';
+import { until } from '../support/wait.ts';
 import { type Stores, storesOn } from './nodes/stores.ts';
 
 async function finish({ clock }: Stores, node: Store, runs: readonly ClaimedRun[]): Promise<void> {
@@ -69,5 +72,47 @@ test('events that need other queues than those before them wait in no circle', a
       await finish(nodes, at(stores, n), claims.runs);
     }
   }
+  await assertLedgerAddsUp(stage);
+});
+
+const locking = (id: string): string => `SELECT FROM listener_queues WHERE listener_id = '${id}' FOR UPDATE NOWAIT`;
+const WAITING = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+
+test('a queue that is found out about late is locked in its turn', async () => {
+  await using nodes = await storesOn(2, {}, { mostDeadlocks: 0 });
+  const { stage, url, emitterId } = nodes;
+  const [node, other] = [at(nodes.stores, 0), at(nodes.stores, 1)];
+  const pair = [
+    await stage.workflow({ settings: { queueLimit: 1 } }),
+    await stage.workflow({ settings: { queueLimit: 1 } }),
+  ];
+  // The one that hears of the error has its queue locked first.
+  const [handler, full] = pair.map(({ id }) => id).sort() as [string, string];
+  await stage.subscribe(emitterId, full);
+  await stage.subscribe(full, handler, '$errors');
+  const { id: elsewhere } = await stage.source();
+  await stage.subscribe(elsewhere, handler);
+  const { claims } = await other.append(stage.make.emission(elsewhere), all());
+  await finish(nodes, other, claims.runs);
+  await node.append(stage.make.emission(emitterId), none());
+
+  const sql = postgres(url, { max: 1, fetch_types: false });
+  let refused: unknown;
+  const appended = await sql.begin(async (tx) => {
+    await tx.unsafe(locking(handler));
+    const appending = node.append(stage.make.emission(emitterId), none());
+    await until('the node waits for the queue', async () => (await queryOn(url, WAITING)).length > 0);
+    refused = await queryOn(url, locking(full)).catch((error: unknown) => error);
+    return { appending };
+  });
+  equal(refused instanceof Error, false, 'whoever needs the other queue alone need not wait');
+  await appended.appending;
+  await sql.end();
+  const { items } = await stage.store.listEmissions(
+    { ownerId: stage.owner.id, emitterId: full, name: '$errors' },
+    { limit: 9 },
+    true,
+  );
+  equal(items.length, 1);
   await assertLedgerAddsUp(stage);
 });

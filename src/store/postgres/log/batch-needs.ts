@@ -78,11 +78,12 @@ export interface QueueNeed {
 
 /** What the tries of a batch leave to the next one. */
 export interface EarlierTries {
-  /** Queues that were needed: the next try locks them at once. */
+  /** Digests and queues that were needed: the next try locks all of them at once, in the order of their keys. */
+  readonly digests: Map<string, DigestNeed>;
   readonly queues: Map<string, QueueNeed>;
   /** Decisions about watches that have changed meanwhile, by decisionKey. */
   readonly lostDecisions: Set<string>;
-  /** A try had locked queues that it expected to need, and needed others: the next one expects none. */
+  /** A try had locked queues, and needed others: the next one expects none. */
   lockedTooFew: boolean;
 }
 

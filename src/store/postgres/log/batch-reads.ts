@@ -8,8 +8,8 @@
 //   watches, groups of errors, ledger
 //
 // What waits for a listener is changed under the lock of its queue alone. Janitors skip what is locked. Postgres detects deadlocks
-// that are left, and the transaction is tried again: a queue that a batch finds out about late, the deletion of a workflow whose
-// late emissions are just being released, and the purge of an owner that is still written to. Tests fail with more
+// that are left, and the transaction is tried again: the deletion of a workflow whose late emissions are just being released, and
+// the purge of an owner that is still written to. Tests fail with more
 // than a few deadlocks (test/support/postgres/fresh.ts).
 
 import type { DeliveryLease } from '../../../domain/delivery/delivery.ts';
@@ -43,7 +43,7 @@ import { lockQueues, type QueueRow } from './listener-queue.ts';
 /** This node was taken for gone, and must not write: it registers again, and the transaction is repeated. */
 export class NodeGone extends Error {}
 
-/** The batch has locked queues early, and needs rows that are locked before them: it is repeated. */
+/** The batch has locked digests or queues, and needs others: it is repeated, so that they are locked in the order of their keys. */
 export class LockedTooFew extends Error {}
 
 export class Reads {
@@ -80,7 +80,6 @@ export class Reads {
   readonly #core: Core;
   readonly #tx: Tx;
   readonly #earlier: EarlierTries;
-  #isEarly = false;
   /** Some queue that was expected has no row, so that none was locked early. */
   isShort = false;
   #missed = new Misses();
@@ -128,14 +127,16 @@ export class Reads {
     const missed = this.#missed;
     this.#missed = new Misses();
     const isMissingOthers = missed.owners.size + missed.digests.size > 0 || !missed.routes.isEmpty;
-    if (this.#isEarly && missed.digests.size + missed.queues.size > 0) {
-      throw new LockedTooFew('the batch needs other queues than it has locked');
-    }
-    if (!isMissingOthers) return this.#readQueues(missed.queues);
+    for (const [key, need] of missed.digests) this.#earlier.digests.set(key, need);
+    for (const [key, need] of missed.queues) this.#earlier.queues.set(key, need);
+    const areDigestsLate = missed.digests.size > 0 && this.digests.size > 0;
+    const areBothLate = missed.digests.size + missed.queues.size > 0 && this.queues.size > 0;
+    if (areDigestsLate || areBothLate) throw new LockedTooFew('the batch needs others than it has locked');
+    if (!isMissingOthers) return this.#readQueues();
     await Promise.all([
       missed.owners.size > 0 && this.#readClockAndVersions(missed.owners),
       this.#core.routes.read(this.#tx, missed.routes),
-      this.#readDigests([...missed.digests.values()]),
+      missed.digests.size > 0 && this.#readDigests(this.#digestsOfEarlierTries()),
     ]);
   }
 
@@ -278,15 +279,20 @@ export class Reads {
     for (const row of rows) this.digests.set(pairKey(text(row, 'owner_id'), text(row, 'digest_key')), row);
   }
 
+  /** Returns the digests that this try or an earlier one has needed, and that are not locked. */
+  #digestsOfEarlierTries(): DigestNeed[] {
+    return [...this.#earlier.digests].filter(([key]) => !this.digests.has(key)).map(([, need]) => need);
+  }
+
   /**
    * Locks queues. A change or deletion of a listener locks its queue too, so from here on none happens; earlier changes show in
    * the versions, which are read again after the lock.
    */
-  async #readQueues(missed: ReadonlyMap<string, QueueNeed>): Promise<void> {
-    for (const [key, need] of missed) this.#earlier.queues.set(key, need);
+  async #readQueues(): Promise<void> {
     const wanted = [...this.#earlier.queues].filter(([key]) => !this.queues.has(key)).map(([, need]) => need);
     const versions = [...this.versions.keys()];
-    const [locked] = await Promise.all([this.#lock(wanted), this.#readVersions(versions)]);
+    const digests = this.#readDigests(this.#digestsOfEarlierTries());
+    const [locked] = await Promise.all([this.#lock(wanted), this.#readVersions(versions), digests]);
     if (locked === wanted.length) return;
     // A listener without a row yet: one transaction inserts it, and all lock it. Until then none is locked, or those that other
     // transactions insert meanwhile would be locked behind them, out of order.
@@ -307,7 +313,6 @@ export class Reads {
     if (wanted.length === 0) return;
     const digests = this.#readDigests([...expected.digests.values()]);
     const [locked] = await Promise.all([this.#lock(wanted), this.#readVersions([...owners], clock), digests]);
-    this.#isEarly = locked > 0;
     this.isShort = locked === 0;
   }
 

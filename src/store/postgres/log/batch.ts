@@ -13,7 +13,8 @@
 //      and what earlier verbs have changed, and collects rows (row-changes.ts) instead of writing them. If something is missing,
 //      mostly queues of listeners, it is noted, a harmless value is returned, and the plan is dropped. The missing rows are
 //      read, and the verbs are planned again, until a plan misses nothing. Queues come last, and are locked together, in the
-//      order of their keys.
+//      order of their keys; when a plan finds that others are needed (a full queue makes an error, which has a handler), the
+//      transaction is repeated with all of them.
 //   4. Grants: the slots that ends have freed claim runs and deliveries (claims/claim.ts). Beginnings of waits are written right
 //      before, since a run with an early order to resume may be claimed at once.
 //   5. Rows: one statement for each table, the queues after all others, then watches, then groups of errors, then the ledger. A batch
@@ -141,7 +142,12 @@ export class Batch {
 
   async #commit(batch: readonly QueuedVerb[]): Promise<unknown[]> {
     const core = this.#core;
-    const earlier: EarlierTries = { queues: new Map(), lostDecisions: new Set(), lockedTooFew: false };
+    const earlier: EarlierTries = {
+      digests: new Map(),
+      queues: new Map(),
+      lostDecisions: new Set(),
+      lockedTooFew: false,
+    };
     let planner: BatchPlanner | undefined;
     core.routes.trim();
     try {
