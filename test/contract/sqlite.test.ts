@@ -69,7 +69,7 @@ if (process.argv[2] === 'writer') {
   await writeUntilKilled(openSqliteIn(String(process.argv[3]), optionsOf(new TestClock())));
 } else {
   storeContract('sqlite', harness);
-  test('no statement scans a table that grows', () => checkPlans());
+  test('no statement scans a table that grows, and each index is read', () => checkPlans());
 }
 
 /** Explains each statement that the whole contract made the store prepare. */
@@ -79,9 +79,11 @@ async function checkPlans(): Promise<void> {
   await openSqliteIn(directory, optionsOf(new TestClock())).close();
   const db = new DatabaseSync(path);
   const scans: string[] = [];
+  const read = new Set<string>();
   for (const sql of prepared) {
     if (!/^\s*(SELECT|UPDATE|DELETE|INSERT)/i.test(sql)) continue;
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[];
+    for (const { detail } of plan) for (const [, index = ''] of detail.matchAll(/INDEX (\w+)/g)) read.add(index);
     const grows = plan.filter(({ detail }) =>
       /^SCAN (emissions|runs|deliveries|attempts|withheld|idempotency|deployments|deployment_codes|codes)\b/.test(
         detail,
@@ -93,8 +95,14 @@ async function checkPlans(): Promise<void> {
     ))
       scans.push(`${detail}: ${sql.replace(/\s+/g, ' ')}`);
   }
+  const indexes = db.prepare(`SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL`).all();
   db.close();
   await removeFolder(directory);
   ok(prepared.size > 80, `only ${prepared.size} statements were prepared`);
   deepEqual(scans, []);
+  deepEqual(
+    indexes.map(({ name }) => String(name)).filter((name) => !read.has(name)),
+    [],
+    'each index is read by some statement',
+  );
 }

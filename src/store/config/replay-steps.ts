@@ -22,12 +22,18 @@ import { toReplaying } from '../rows/operation-rows.ts';
 import type { Row } from '../rows/rows.ts';
 import { OPEN_RUN } from '../rows/run-rows.ts';
 import type { Writing } from './config-database.ts';
-import { raw, sql, tableOf } from './sql.ts';
+import { differs, raw, sql, tableOf } from './sql.ts';
 import { all, type Steps, send } from './steps.ts';
+
+/** `operation_results AS r`. SQLite would look through all results of the operation. */
+const RESULTS_UNDER_WAY = differs({
+  sqlite: 'operation_results AS r INDEXED BY operation_results_open',
+  postgres: 'operation_results AS r',
+});
 
 /** A condition on `operations AS o` of the kind `replay`: a step can be made. */
 export const REPLAY_HAS_STEP = sql`(o.state = 'running' AND (NOT o.is_counted OR (o.is_through AND o.under_way = 0))
-  OR o.under_way > 0 AND EXISTS (SELECT 1 FROM operation_results AS r
+  OR o.under_way > 0 AND EXISTS (SELECT 1 FROM ${RESULTS_UNDER_WAY}
     WHERE r.operation_id = o.id AND r.outcome = 'under_way'
       AND NOT EXISTS (SELECT 1 FROM ${OPEN_RUNS} AS open WHERE open.run = r.run AND ${raw(OPEN_RUN)})))`;
 
@@ -117,7 +123,7 @@ function progressOf({ isCanaryOver, stopAt }: Pick<Replaying, 'isCanaryOver' | '
 function* readEnded(id: string): Steps<readonly Ended[]> {
   const rows =
     yield* all(sql`SELECT r.entry, r.group_id, runs.state, runs.error_entry, failures.group_id AS failed_group
-    FROM operation_results AS r LEFT JOIN ${ALL_RUNS} AS runs ON runs.run = r.run
+    FROM ${RESULTS_UNDER_WAY} LEFT JOIN ${ALL_RUNS} AS runs ON runs.run = r.run
       LEFT JOIN emissions AS failures ON failures.entry = runs.error_entry
     WHERE r.operation_id = ${id} AND r.outcome = 'under_way' ORDER BY r.entry`);
   return rows.flatMap((row) => {

@@ -176,7 +176,7 @@ const FIRST_DELIVERY = sql`${differs({
 })}`;
 
 const WAITING_RUNS = differs({
-  sqlite: "runs WHERE state = 'waiting'",
+  sqlite: "runs INDEXED BY runs_due WHERE state = 'waiting'",
   postgres: 'open_runs WHERE due_at_ms IS NOT NULL',
 });
 

@@ -231,6 +231,30 @@ export function searchesContract(harness: Harness): void {
       equal(items.find((item) => item.run === retried.run)?.retriedBy, null);
     });
 
+    it('tells the replays of what could not be delivered', async () => {
+      await using stage = await Stage.open(harness);
+      const webhook = await stage.webhook();
+      const source = await stage.source();
+      await stage.subscribe(source.id, webhook.id);
+      const workflow = await stage.workflow();
+      const lost: { entry: number; delivery: number }[] = [];
+      for (const _ of [1, 2]) {
+        await stage.append(source.id);
+        const delivery = defined((await stage.deliveries()).at(-1));
+        const { errorEntry } = await stage.exhausted(delivery);
+        lost.push({ entry: defined(errorEntry), delivery: delivery.delivery });
+      }
+      const [once, never] = [at(lost, 0), at(lost, 1)];
+      const again = { name: REPLAY, causeDelivery: once.delivery, summary: replayOf(once.entry, false) };
+      const replayed = await stage.started(workflow, again);
+      const replaysOf = async ({ entry }: { entry: number }) =>
+        (await stage.store.outcomeOfError(stage.owner.id, entry)).replays.map(({ run }) => run);
+      deepEqual([await replaysOf(once), await replaysOf(never)], [[replayed.run], []]);
+      const found = async (replayed: boolean) =>
+        (await errorsOf(stage, { replayed })).filter((entry) => lost.some((error) => error.entry === entry));
+      deepEqual([await found(true), await found(false)], [[once.entry], [never.entry]]);
+    });
+
     it('looks at a bounded number, and goes on', async () => {
       await using stage = await Stage.open(harness);
       const rare = await stage.failure(await stage.workflow(), 'Rare');

@@ -6,7 +6,7 @@ import { kindOfReplay } from '../../../domain/errors/replay.ts';
 import { outcomeOf } from '../../../domain/errors/replaying.ts';
 import { type Telling, type Told, toldBy } from '../../../domain/errors/told.ts';
 import type { RunState } from '../../../domain/run/run.ts';
-import { isAmongNumbers, raw, sql } from '../../config/sql.ts';
+import { differs, isAmongNumbers, raw, sql } from '../../config/sql.ts';
 import type { ErrorReplay } from '../../contract/search.ts';
 import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { ALL_DELIVERIES, ALL_RUNS, type LogReader } from '../log-tables.ts';
@@ -67,6 +67,9 @@ export async function toldOf(
   }
 }
 
+/** SQLite would look through all replays of the owner. */
+const OF_DELIVERIES = differs({ sqlite: 'emissions INDEXED BY emissions_cause_delivery', postgres: 'emissions' });
+
 /** Returns the replays of errors of one owner, newest first; of those that are alike the newest alone, unless `limit` says how many. */
 export async function replaysOf(
   { database }: LogReader,
@@ -85,12 +88,16 @@ export async function replaysOf(
 
   async function readReplays() {
     const causes = [
-      { column: raw('cause_run'), numbers: errors.flatMap(({ causeRun }) => causeRun ?? []) },
-      { column: raw('cause_delivery'), numbers: errors.flatMap(({ causeDelivery }) => causeDelivery ?? []) },
+      { from: raw('emissions'), column: raw('cause_run'), numbers: errors.flatMap(({ causeRun }) => causeRun ?? []) },
+      {
+        from: OF_DELIVERIES,
+        column: raw('cause_delivery'),
+        numbers: errors.flatMap(({ causeDelivery }) => causeDelivery ?? []),
+      },
     ];
-    const parts = causes.flatMap(({ column, numbers }) => {
+    const parts = causes.flatMap(({ from, column, numbers }) => {
       if (numbers.length === 0) return [];
-      const of = sql`FROM emissions WHERE owner_id = ${errors[0]?.ownerId ?? ''} AND ${column} ${isAmongNumbers(numbers)} AND name = ${REPLAYS}`;
+      const of = sql`FROM ${from} WHERE owner_id = ${errors[0]?.ownerId ?? ''} AND ${column} ${isAmongNumbers(numbers)} AND name = ${REPLAYS}`;
       return limit === undefined
         ? sql`SELECT max(entry) AS entry ${of} GROUP BY ${column}, summary`
         : sql`SELECT entry ${of} ORDER BY entry DESC LIMIT ${limit}`;

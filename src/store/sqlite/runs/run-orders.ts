@@ -39,9 +39,11 @@ class SqliteRunOrders implements RunOrders {
     return this.#tx.nowMs;
   }
 
+  /** SQLite would look through all runs that wait, since their state is compared for equality. */
   due(limit: number): Sql {
     return sql`SELECT run, owner_id, runnable_id, count(*) OVER () AS found FROM (
-        SELECT run, owner_id, runnable_id, due_at_ms FROM runs WHERE state = 'waiting' AND due_at_ms <= ${this.nowMs}
+        SELECT run, owner_id, runnable_id, due_at_ms FROM runs INDEXED BY runs_due
+          WHERE state = 'waiting' AND due_at_ms <= ${this.nowMs}
           ORDER BY due_at_ms, run LIMIT ${limit}) ORDER BY due_at_ms, run`;
   }
 
