@@ -17,30 +17,34 @@ import type { Row } from '../rows/rows.ts';
 import { toWebhook } from '../rows/webhook-rows.ts';
 import type { ConfigCore, Writing } from './config-database.ts';
 import { readPage } from './pages.ts';
-import { differs, raw, type Sql, sql } from './sql.ts';
+import { differs, NO_KEY, raw, type Sql, sql } from './sql.ts';
 import { get, type Steps, together, work } from './steps.ts';
 
 type DeliveryVerbs = Pick<DeliveryStore, 'listDeliveries' | 'getDelivery' | 'resendDelivery'>;
 
 const LISTED = 'delivery, owner_id, kind, listener_id, subscription_id, entry, state, attempts_made, due_by';
+/** SQLite would look through all deliveries of the owner or the webhook. */
 const OPEN = differs({
-  sqlite: 'deliveries',
-  postgres: `(SELECT ${LISTED}, due_at_ms, NULL::bigint AS ended_at_ms FROM open_deliveries)`,
+  sqlite: 'deliveries AS d INDEXED BY deliveries_open',
+  postgres: `(SELECT ${LISTED}, due_at_ms, NULL::bigint AS ended_at_ms FROM open_deliveries) AS d`,
 });
 const OVER = differs({
-  sqlite: 'deliveries',
-  postgres: `(SELECT ${LISTED}, NULL::bigint AS due_at_ms, ended_at_ms FROM deliveries)`,
+  sqlite: 'deliveries AS d',
+  postgres: `(SELECT ${LISTED}, NULL::bigint AS due_at_ms, ended_at_ms FROM deliveries) AS d`,
 });
 
-const TABLES = {
-  pending: OPEN,
-  sending: OPEN,
-  retrying: OPEN,
-  held: OPEN,
-  delivered: OVER,
-  exhausted: OVER,
-  cancelled: OVER,
-} as const satisfies Record<DeliveryState, unknown>;
+const ANY = sql`${ALL_DELIVERIES} AS d`;
+
+/** Deliveries in a state: the table that has them, and the condition as text, so that partial indexes apply. */
+const BY_STATE: Readonly<Record<DeliveryState, { readonly from: Sql; readonly is: Sql }>> = {
+  pending: { from: sql`${OPEN}`, is: sql`d.state = 'pending'` },
+  sending: { from: sql`${OPEN}`, is: sql`d.state = 'sending'` },
+  retrying: { from: sql`${OPEN}`, is: sql`d.state = 'retrying'` },
+  held: { from: sql`${OPEN}`, is: sql`d.state = 'held'` },
+  delivered: { from: sql`${OVER}`, is: sql`d.state = 'delivered'` },
+  exhausted: { from: sql`${OVER}`, is: sql`d.state = 'exhausted'` },
+  cancelled: { from: sql`${OVER}`, is: sql`d.state = 'cancelled'` },
+};
 
 /** Columns of a delivery `d` and its emission `e`. A mail may be large: the beginning of it has the subject. */
 const COLUMNS = raw(`d.delivery, d.kind, d.listener_id, d.subscription_id, d.entry, e.emitter_id, e.name, d.state,
@@ -54,19 +58,25 @@ export function deliveryVerbs(core: ConfigCore): DeliveryVerbs {
   const { database, storeTag } = core;
   return {
     listDeliveries: ({ ownerId, listenerId, kind, state, entry, accepted }, page) => {
-      const table = state === undefined ? ALL_DELIVERIES : TABLES[state];
+      // Of one emission there are few: its index finds them, and neither another index nor the order may be preferred.
+      const isOfEmission = entry !== undefined;
+      const { from, is } = state === undefined ? { from: ANY, is: null } : BY_STATE[state];
+      const within =
+        listenerId === undefined
+          ? { column: raw('d.owner_id'), value: ownerId }
+          : { column: raw('d.listener_id'), value: listenerId };
+      const table = isOfEmission ? ANY : from;
       return readPage(database, {
-        from: sql`${table} AS d JOIN emissions AS e ON e.entry = d.entry`,
-        countFrom: sql`${table} AS d`,
+        from: sql`${table} JOIN emissions AS e ON e.entry = d.entry`,
+        countFrom: table,
         columns: COLUMNS,
-        // Of one emission there are few: its index finds them, and the order must not read the table by its key instead.
-        key: raw(entry === undefined ? 'd.delivery' : '(d.delivery + 0)'),
-        ...(listenerId === undefined ? {} : { within: { column: raw('d.listener_id'), value: listenerId } }),
+        key: raw(isOfEmission ? '(d.delivery + 0)' : 'd.delivery'),
+        ...(isOfEmission ? {} : { within }),
         where: [
-          sql`d.owner_id = ${ownerId}`,
+          sql`${isOfEmission ? NO_KEY : raw('')}d.owner_id = ${ownerId}`,
           ...(entry === undefined ? [] : [sql`d.entry = ${entry}`]),
           ...(kind === undefined ? [] : [raw(KINDS[kind])]),
-          ...(state === undefined ? [] : [sql`d.state = ${state}`]),
+          ...(is === null ? [] : [is]),
           ...(accepted === undefined
             ? []
             : [

@@ -18,7 +18,7 @@ import { toErrorGroup } from '../rows/group-rows.ts';
 import type { Row } from '../rows/rows.ts';
 import type { ConfigCore, Listener } from './config-database.ts';
 import { type Listing, readPage } from './pages.ts';
-import { differs, FOR_UPDATE, isAmong, isAmongRows, joined, raw, type Sql, sql } from './sql.ts';
+import { differs, FOR_UPDATE, isAmong, isAmongRows, joined, NO_KEY, raw, type Sql, sql } from './sql.ts';
 import { all, get, type Steps, send } from './steps.ts';
 
 /** The count and the id as one text that sorts as they do. */
@@ -55,7 +55,7 @@ export function errorGroupVerbs({ database, clock }: ConfigCore): ErrorGroupStor
       const since = Math.floor(clock.nowMs() / HOUR_MS) - LIMITS.groupHours;
       const rows = await database.all(sql`SELECT h.group_id, h.hour, h.n FROM error_groups AS g
         JOIN error_group_hours AS h ON h.group_id = g.id
-        WHERE g.id ${isAmong(ids)} AND g.owner_id = ${ownerId} AND h.hour > ${since}
+        WHERE g.id ${isAmong(ids)} AND ${NO_KEY}g.owner_id = ${ownerId} AND h.hour > ${since}
         ORDER BY h.group_id, h.hour DESC`);
       const byGroup = Map.groupBy(rows, (row) => text(row, 'group_id'));
       return new Map([...byGroup].map(([id, hours]) => [id, hours.map(hourOf)]));

@@ -76,6 +76,9 @@ export function either(pieces: Readonly<Record<DatabaseKind, Sql>>): Sql {
   return sql`${{ kind: 'either', ...pieces }}`;
 }
 
+/** Before a column: SQLite does not look rows up by it, since another condition leaves fewer. */
+export const NO_KEY = differs({ sqlite: '+', postgres: '' });
+
 /** Locks the rows of a SELECT until the transaction is over. SQLite has one writer at a time. */
 export const FOR_UPDATE = differs({ sqlite: '', postgres: 'FOR UPDATE' });
 

@@ -6,7 +6,7 @@
 import type { RunState } from '../../domain/run/run.ts';
 import type { EarlyOrder, WaitKind } from '../../domain/run/wait.ts';
 import type { Listener } from '../config/config-database.ts';
-import { differs, isAmongNumbers, type Sql, sql } from '../config/sql.ts';
+import { differs, isAmongNumbers, NO_KEY, type Sql, sql } from '../config/sql.ts';
 import { all, get, type Steps, together } from '../config/steps.ts';
 import { StoreUnavailable } from '../contract/store.ts';
 import type { WaitOf, WaitStore } from '../contract/waits.ts';
@@ -141,7 +141,7 @@ export function* endWaits(orders: RunOrders, limit: number): Steps<EndedWaits> {
   const runs = due.map((row) => number(row, 'run'));
   // Checked again under the locks: another node or a request may have ended these waits, and the run may wait again by now. The
   // `+ 0` avoids the index of what is due: a plan made while little was due would read all that is due.
-  const isDue = sql`run ${isAmongNumbers(runs)} AND state = 'waiting' AND due_at_ms + 0 <= ${orders.nowMs}`;
+  const isDue = sql`run ${isAmongNumbers(runs)} AND ${NO_KEY}state = 'waiting' AND due_at_ms + 0 <= ${orders.nowMs}`;
   const [cancelled = [], again = []] = yield* together(
     // The transaction that deleted a workflow may not have seen a run that was about to wait.
     orders.cancelled(

@@ -1,13 +1,12 @@
 // A schedule's tick.
 
 import type { NewEmission } from '../../domain/emission.ts';
-import { isAmong, raw, sql, tableOf } from '../config/sql.ts';
+import { differs, isAmong, raw, sql, tableOf } from '../config/sql.ts';
 import { all, type Steps, send } from '../config/steps.ts';
 import type { Appended, Tick } from '../contract/store.ts';
 import { flag, number, text } from '../rows/cells.ts';
 import { OPEN_RUN } from '../rows/run-rows.ts';
 import { appendedOf } from './append.ts';
-import { OPEN_RUNS } from './log-tables.ts';
 import type { LogWriter } from './port.ts';
 import { writeEmission } from './write-emission.ts';
 
@@ -22,11 +21,14 @@ export function fireTrigger(log: LogWriter, tick: Tick, emission: NewEmission): 
   return log.takeTick(tick) ? appendedOf(log, writeEmission(log, emission)) : null;
 }
 
+/** SQLite would look through all runs of the owner. */
+const OPEN_RUNS_OF = differs({ sqlite: 'runs AS o INDEXED BY runs_open', postgres: 'open_runs AS o' });
+
 /**
  * Whether a source's trigger has an open run. The emission is not joined: a plan of Postgres that was made for few events would
  * read all of them.
  */
-const IS_BUSY = sql`(substr(triggers.runnable_id, 1, 3) = 'dc_' AND EXISTS (SELECT 1 FROM ${OPEN_RUNS} AS o
+const IS_BUSY = sql`(substr(triggers.runnable_id, 1, 3) = 'dc_' AND EXISTS (SELECT 1 FROM ${OPEN_RUNS_OF}
   WHERE o.owner_id = triggers.owner_id AND o.runnable_id = triggers.runnable_id AND ${raw(OPEN_RUN)}
     AND (SELECT e.emitter_id FROM emissions AS e WHERE e.entry = o.entry) = triggers.id))`;
 

@@ -8,7 +8,7 @@ import { channelsFor } from '../../../domain/notices/channel.ts';
 import { channelListener } from '../../../domain/notices/listener.ts';
 import { summaryKey } from '../../../domain/notices/notice.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../../../domain/resource.ts';
-import { differs, isAmong, raw, type Sql, sql } from '../../config/sql.ts';
+import { differs, isAmong, NO_KEY, raw, type Sql, sql } from '../../config/sql.ts';
 import type { Receipt } from '../../contract/records.ts';
 import { flag, json, number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import type { Row } from '../../rows/rows.ts';
@@ -47,7 +47,7 @@ export async function noticedOf(
   if (ids.length === 0) return () => [];
   const oldest = Math.min(...errors.map(({ entry }) => entry));
   const groups = await database.all(sql`SELECT id, emitter_id, state, notice_due_ms, notice_after_ms, notice_folded
-    FROM error_groups WHERE id ${isAmong(ids)} AND owner_id = ${ownerId}`);
+    FROM error_groups WHERE id ${isAmong(ids)} AND ${NO_KEY}owner_id = ${ownerId}`);
   const keys = new Set(groups.flatMap((row) => [text(row, 'id'), summaryKey(text(row, 'emitter_id'))]));
   const rows = await database.all(sql`SELECT notices.digest_key, notices.summary, notices.entry, notices.item_id,
       notices.item_ts, deliveries.state

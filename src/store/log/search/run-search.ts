@@ -4,7 +4,7 @@ import { text as utf8Text } from '../../../domain/bytes.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { containing } from '../../../domain/literal-text.ts';
 import type { RunState } from '../../../domain/run/run.ts';
-import { differs, isAmongNumbers, joined, raw, type Sql, sql } from '../../config/sql.ts';
+import { isAmongNumbers, joined, NO_KEY, raw, type Sql, sql } from '../../config/sql.ts';
 import type { ListedRun, PageQuery } from '../../contract/records.ts';
 import type { RunSearch, SearchPage, SearchStore } from '../../contract/search.ts';
 import { bytes, number, text, textOrNull } from '../../rows/cells.ts';
@@ -12,9 +12,6 @@ import { toListedRun } from '../../rows/log-rows.ts';
 import { ALL_RUNS, LISTED_RUN, type LogReader, RUNS_IN } from '../log-tables.ts';
 import { searchWithin } from './bounded-search.ts';
 import { inRange, type NumberIndex, ordered, rangeOfTimes } from './number-ranges.ts';
-
-/** Keeps SQLite from reading all runs of the owner instead. */
-const NO_KEY = differs({ sqlite: '+', postgres: '' });
 
 interface RunRow {
   readonly run: number;

@@ -156,6 +156,7 @@ CREATE TABLE runs (
 CREATE INDEX runs_runnable ON runs (runnable_id, run);
 CREATE INDEX runs_entry ON runs (entry);
 CREATE INDEX runs_failed ON runs (runnable_id, run) WHERE state = 'failed';
+CREATE INDEX runs_cancelled ON runs (runnable_id, run) WHERE state = 'cancelled';
 -- The search of all runs of an owner.
 CREATE INDEX runs_owner ON runs (owner_id, run);
 CREATE INDEX runs_owner_failed ON runs (owner_id, run) WHERE state = 'failed';
@@ -194,6 +195,7 @@ CREATE TABLE open_deliveries (
   lease_until_ms bigint,
   due_at_ms bigint
 ) ${HOT};
+CREATE INDEX open_deliveries_owner ON open_deliveries (owner_id, delivery);
 CREATE INDEX open_deliveries_listener ON open_deliveries (owner_id, listener_id, delivery);
 CREATE INDEX open_deliveries_due ON open_deliveries (owner_id, listener_id, state, due_at_ms, delivery)
   WHERE state IN ('pending', 'retrying');
@@ -201,8 +203,8 @@ CREATE INDEX open_deliveries_entry ON open_deliveries (entry);
 -- What was sent again and waits: an operation looks how many there are.
 CREATE INDEX open_deliveries_resent ON open_deliveries (owner_id, listener_id, delivery)
   WHERE due_by = 'resend' AND state = 'retrying';
--- The list of requests that code asked for. No other delivery is in it.
-CREATE INDEX open_deliveries_http ON open_deliveries (owner_id, delivery) WHERE kind = 'http';
+-- Lists of the mails and requests that code asked for. No other delivery is in it.
+CREATE INDEX open_deliveries_kind ON open_deliveries (owner_id, kind, delivery) WHERE kind = 'mail' OR kind = 'http';
 
 -- Deliveries that are over.
 CREATE TABLE deliveries (
@@ -222,9 +224,14 @@ CREATE TABLE deliveries (
   fence integer NOT NULL,
   ended_at_ms bigint NOT NULL
 );
+CREATE INDEX deliveries_owner ON deliveries (owner_id, delivery);
 CREATE INDEX deliveries_listener ON deliveries (owner_id, listener_id, delivery);
+-- Lists of the few that were lost among the many that were delivered.
+CREATE INDEX deliveries_lost ON deliveries (owner_id, state, delivery) WHERE state = 'exhausted' OR state = 'cancelled';
+CREATE INDEX deliveries_listener_lost ON deliveries (owner_id, listener_id, state, delivery)
+  WHERE state = 'exhausted' OR state = 'cancelled';
 CREATE INDEX deliveries_entry ON deliveries (entry);
-CREATE INDEX deliveries_http ON deliveries (owner_id, delivery) WHERE kind = 'http';
+CREATE INDEX deliveries_kind ON deliveries (owner_id, kind, delivery) WHERE kind = 'mail' OR kind = 'http';
 
 CREATE VIEW all_deliveries AS
   SELECT delivery, owner_id, kind, listener_id, subscription_id, via, entry, state, attempts_made, due_at_ms,

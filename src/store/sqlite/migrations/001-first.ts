@@ -62,6 +62,7 @@ CREATE INDEX runs_runnable ON runs (runnable_id, run);
 CREATE INDEX runs_entry ON runs (entry);
 CREATE INDEX runs_open ON runs (state, runnable_id, run) WHERE state = 'queued' OR state = 'running' OR state = 'waiting';
 CREATE INDEX runs_failed ON runs (runnable_id, run) WHERE state = 'failed';
+CREATE INDEX runs_cancelled ON runs (runnable_id, run) WHERE state = 'cancelled';
 -- The search of all runs of an owner.
 CREATE INDEX runs_owner ON runs (owner_id, run);
 CREATE INDEX runs_owner_failed ON runs (owner_id, run) WHERE state = 'failed';
@@ -97,7 +98,12 @@ CREATE TABLE deliveries (
   due_at_ms INTEGER,
   ended_at_ms INTEGER
 ) STRICT;
+CREATE INDEX deliveries_owner ON deliveries (owner_id, delivery);
 CREATE INDEX deliveries_listener ON deliveries (owner_id, listener_id, delivery);
+-- Lists of the few that were lost among the many that were delivered.
+CREATE INDEX deliveries_lost ON deliveries (owner_id, state, delivery) WHERE state = 'exhausted' OR state = 'cancelled';
+CREATE INDEX deliveries_listener_lost ON deliveries (owner_id, listener_id, state, delivery)
+  WHERE state = 'exhausted' OR state = 'cancelled';
 CREATE INDEX deliveries_entry ON deliveries (entry);
 -- When the next one is due is kept in memory.
 CREATE INDEX deliveries_open ON deliveries (listener_id, state, due_at_ms, delivery)
@@ -107,8 +113,8 @@ CREATE INDEX deliveries_sending ON deliveries (boot) WHERE state = 'sending';
 CREATE INDEX deliveries_head ON deliveries (listener_id, delivery) WHERE state IN ('pending', 'retrying');
 -- What was sent again and waits: an operation looks how many there are.
 CREATE INDEX deliveries_resent ON deliveries (listener_id, delivery) WHERE state = 'retrying' AND due_by = 'resend';
--- The list of requests that code asked for. No other delivery is in it.
-CREATE INDEX deliveries_http ON deliveries (owner_id, delivery) WHERE kind = 'http';
+-- Lists of the mails and requests that code asked for. No other delivery is in it.
+CREATE INDEX deliveries_kind ON deliveries (owner_id, kind, delivery) WHERE kind = 'mail' OR kind = 'http';
 `;
 
 const HEALTH = `

@@ -39,7 +39,7 @@ class SqliteRunOrders implements RunOrders {
     return this.#tx.nowMs;
   }
 
-  /** SQLite would look through all runs that wait, since their state is compared for equality. */
+  /** Reads by the index that is named: SQLite would choose that of states, and look through all runs that wait. */
   due(limit: number): Sql {
     return sql`SELECT run, owner_id, runnable_id, count(*) OVER () AS found FROM (
         SELECT run, owner_id, runnable_id, due_at_ms FROM runs INDEXED BY runs_due
