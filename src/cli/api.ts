@@ -5,6 +5,9 @@ import { type Config, dataPaths } from '../server/config.ts';
 import { readRunning } from '../server/running-file.ts';
 import { CliError, EXIT, exitCodeOfStatus } from './shell/exit.ts';
 
+/** So long a server on this machine may take to say that it is there. */
+const ALIVE_MS = 10_000;
+
 export interface Api {
   /** Returns the answer's `data`. Throws `CliError` with the server's message. */
   call(method: string, path: string, body?: object): Promise<unknown>;
@@ -18,10 +21,12 @@ export async function findRunning(config: Config): Promise<{ readonly url: strin
   const running = await readRunning(paths.running);
   if (running === null) return null;
   const { url } = running;
-  const isAlive = await fetch(`${url}/healthz`).then(
+  const signal = AbortSignal.timeout(ALIVE_MS);
+  const isAlive = await fetch(`${url}/healthz`, { signal }).then(
     (response) => response.ok,
     () => false,
   );
+  if (signal.aborted) throw new CliError(`${url} does not answer: see what its process does`, EXIT.unreachable);
   if (!isAlive) return null;
   const key = config.apiKey ?? (await readFile(paths.apiKey, 'utf8').catch(() => null))?.trim();
   if (!key)

@@ -88,7 +88,7 @@ export function createProgram(deps: ProgramDeps): Command {
   addComponents(program, deps);
   addConfig(program, connect, deps.env);
   addExplainUrl(program, connect, deps.explain);
-  addCompletion(program);
+  addCompletion(program, connect);
   addDoctor(program, { env: deps.env, connect, mails: deps.mails });
   addInit(program, deps.usersUmask);
   addTest(program);

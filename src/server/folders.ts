@@ -2,14 +2,16 @@
 // names the setting.
 
 import { constants } from 'node:fs';
-import { access, mkdir, stat } from 'node:fs/promises';
+import { access, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 import type { Log } from '../ports.ts';
 import { type Config, ConfigError } from './config.ts';
 
 /** Creates the data dir if it is missing. Rejects with `ConfigError`. */
 export async function makeDataDir({ dataDir }: Pick<Config, 'dataDir'>): Promise<void> {
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await makeFolder(resolve(dataDir), 0o700);
     await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new ConfigError(

@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { BARE_ENV } from '../support/bare-env.ts';
+import { startErrand } from '../support/errand.ts';
 import { openShell } from './command.ts';
 
 /** Typed words → what they are completed to. */
@@ -16,6 +18,7 @@ const CASES: Readonly<Record<string, string>> = {
   'errand store ver': '',
   'errand --he': '--help',
   'errand deploy --pru': '--prune',
+  'errand runs list --state succ': 'succeeded',
 };
 
 function without(shell: string): string | false {
@@ -84,6 +87,56 @@ ${typed.join('')}zpty -d z
   const shown = await output('zsh', ['-f', 'driver.zsh'], script.home);
   const expected = cases.map(([line, completed]) => [...line.split(' ').slice(0, -1), completed].join(' '));
   assert.deepEqual(shown.trim().split('\n'), expected);
+});
+
+/** Names that a shell must not read. */
+const NAMES = ['Charge orders', 'Charge $(touch hacked) `touch hacked`', 'Other'];
+
+test('names of what is on the server are printed, and nothing where none answers', async () => {
+  await using errand = await startErrand();
+  await using shell = await openShell(errand.client);
+  for (const name of [...NAMES, 'a\u001b]0;x\u0007']) await errand.workflow('export default () => 1;', { name });
+  const named = await shell.run(['completion', '--names', 'workflow', '--wait', '120000', '--url', errand.url]);
+  const lines = named.stdout.trim().split('\n');
+  for (const name of NAMES) assert.ok(lines.includes(name), named.stdout);
+  assert.ok(!named.stdout.includes('\u001b'), 'an id stands for a name that cannot be typed');
+  const away = await shell.run(['completion', '--names', 'workflow']);
+  assert.deepEqual([away.code, away.stdout, away.stderr], [0, '', '']);
+  await shell.run(['login', '--url', errand.url, '--profile', 'prod'], { input: errand.client.key });
+  assert.equal((await shell.run(['completion', '--names', 'profile'])).stdout, 'prod\n');
+  assert.equal((await shell.run(['completion'])).code, 2);
+});
+
+test('bash and fish complete names as they are', async () => {
+  await using errand = await startErrand();
+  await using shell = await openShell(null);
+  for (const name of NAMES) await errand.workflow('export default () => 1;', { name });
+  await shell.run(['login', '--url', errand.url, '--profile', 'prod'], { input: errand.client.key });
+  const bin = join(shell.home, 'bin');
+  await mkdir(bin);
+  const entry = join(import.meta.dirname, '../../src/errand.ts');
+  const command = `#!/bin/sh\n[ "$2" != --names ] || set -- "$@" --wait 120000\nexec '${process.execPath}' '${entry}' "$@"\n`;
+  await writeFile(join(bin, 'errand'), command, { mode: 0o755 });
+  const env = { ...BARE_ENV, HOME: shell.home, PATH: `${bin}:${process.env.PATH}`, TERM: 'dumb' };
+  const lines = (program: string, args: readonly string[]): Promise<string[]> =>
+    new Promise((resolve) => {
+      execFile(program, [...args], { cwd: shell.home, env, timeout: 120_000 }, (_error, stdout) =>
+        resolve(stdout.trim().split('\n')),
+      );
+    });
+  const asked = (words: readonly string[]): string =>
+    `source <(errand completion bash); COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _errand; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const charges = NAMES.slice(0, 2).sort();
+  assert.deepEqual((await lines('bash', ['-c', asked(['errand', 'workflows', 'show', 'Cha'])])).sort(), charges);
+  const option = ['errand', 'runs', 'list', '--workflow', `'"Cha'`];
+  assert.deepEqual((await lines('bash', ['-c', asked(option)])).sort(), charges);
+  assert.deepEqual(await lines('bash', ['-c', asked(['errand', 'profiles', 'use', 'p'])]), ['prod']);
+  if (without('fish') === false) {
+    const fish = `errand completion fish | source; complete -C'errand workflows show Cha'`;
+    const shown = await lines('fish', ['--no-config', '-c', fish]);
+    assert.equal(shown.length, 2, shown.join('\n'));
+  }
+  await assert.rejects(access(join(shell.home, 'hacked')), 'a name was run');
 });
 
 test('another shell is refused', async () => {

@@ -1,8 +1,8 @@
 // Which server a command talks to: options, the data dir, profiles; and what its exit code says.
 
 import assert from 'node:assert/strict';
-import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { EXIT_CODES } from '../../src/cli/shell/exit.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
@@ -37,6 +37,25 @@ test('a profile keeps the key where only its user can read it', async () => {
   await writeFile(file, '{');
   await chmod(file, 0o600);
   assert.match((await shell.run(LIST)).stderr, /profiles\.json is not JSON/);
+});
+
+test('profiles that cannot be read stand in the way of no other server', async () => {
+  await using errand = await startErrand();
+  await using shell = await openShell(null);
+  const file = join(shell.home, '.config/errand/profiles.json');
+  await mkdir(dirname(file), { recursive: true });
+  const running = { ERRAND_DATA_DIR: errand.dataDir, ERRAND_API_KEY: errand.client.key };
+  await writeFile(join(errand.dataDir, 'running.json'), JSON.stringify({ pid: process.pid, url: errand.url }));
+  for (const text of ['{', '[]', '{"current":"a","profiles":{"a":{}}}', '{"current":1,"profiles":{}}', 'null']) {
+    await writeFile(file, text, { mode: 0o600 });
+    const { code, stderr } = await shell.run(LIST);
+    assert.equal(code, 1, text);
+    assert.match(stderr, /^errand: .*profiles\.json is not JSON as "errand login" writes it/);
+    assert.equal((await shell.run(LIST, { env: running })).code, 0, 'of the data dir');
+    assert.equal((await shell.run([...LIST, '--url', errand.url], { env: running })).code, 0, 'of --url');
+  }
+  await writeFile(file, '{"current":"gone","profiles":{}}');
+  assert.equal((await shell.run(LIST)).code, 3);
 });
 
 test('a wrong key is not kept', async () => {

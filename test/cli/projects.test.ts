@@ -1,7 +1,7 @@
 // errand init, test, verify and doctor.
 
 import assert from 'node:assert/strict';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
@@ -58,6 +58,21 @@ test('a project is made beside a manifest, which keeps what it has', async () =>
   const broken = await other.run(['init', '.']);
   assert.deepEqual([broken.code, broken.stdout], [1, '']);
   assert.match(broken.stderr, /package\.json is not a JSON object: nothing was written/);
+});
+
+test('a project that cannot be written leaves nothing behind', { timeout: 120_000 }, async () => {
+  await using shell = await openShell(null);
+  // Node's own recursive mkdir never ends there.
+  const nowhere = await shell.run(['init', '/proc/x/y']);
+  assert.equal(nowhere.code, 1);
+  assert.match(nowhere.stderr, /^errand: the project cannot be written, and nothing of it was: .*\/proc\/x/);
+  // Its tests cannot be written: their folder is a file.
+  await writeFile(join(shell.home, 'test'), 'a file');
+  const blocked = await shell.run(['init', '.']);
+  assert.deepEqual([blocked.code, blocked.stdout], [1, '']);
+  assert.deepEqual(await readdir(shell.home), ['test']);
+  await rm(join(shell.home, 'test'));
+  assert.equal((await shell.run(['init', '.'])).code, 0);
 });
 
 test('code is tested with the fixture of an error', async () => {

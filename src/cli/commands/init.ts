@@ -1,9 +1,10 @@
 // errand init: a project with one workflow, its types, a test and a README.
 
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { VERSION } from '../../domain/version.ts';
+import { makeFolder } from '../../make-folder.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError } from '../shell/exit.ts';
 import { completed } from '../shell/manifest.ts';
@@ -130,18 +131,48 @@ export function addInit(program: Command, usersUmask: number): void {
     }
     process.umask(usersUmask);
     const existing = await readFile(join(dir, MANIFEST), 'utf8').catch(() => null);
-    if (existing !== null) {
-      const { text, added } = completed(existing, files.get(MANIFEST) ?? '{}', join(dir, MANIFEST));
-      await writeFile(join(dir, MANIFEST), text);
-      files.delete(MANIFEST);
-      if (added.length > 0) process.stderr.write(`${join(folder, MANIFEST)} has ${added.join(', ')} now\n`);
-    }
-    for (const [path, text] of files) {
-      await mkdir(dirname(join(dir, path)), { recursive: true });
-      await writeFile(join(dir, path), text, { flag: 'wx' });
-      process.stdout.write(`${join(folder, path)}\n`);
-    }
+    const manifest = existing === null ? null : completed(existing, files.get(MANIFEST) ?? '{}', join(dir, MANIFEST));
+    if (manifest !== null) files.delete(MANIFEST);
+    // First: it can be done again.
+    if (manifest !== null) await replace(join(dir, MANIFEST), manifest.text);
+    await writeAll(dir, files);
+    if (manifest !== null && manifest.added.length > 0)
+      process.stderr.write(`${join(folder, MANIFEST)} has ${manifest.added.join(', ')} now\n`);
+    for (const path of files.keys()) process.stdout.write(`${join(folder, path)}\n`);
     const enter = folder === '.' ? '' : `cd ${folder} && `;
     process.stderr.write(`Next: ${enter}npm install && npm run dev\n`);
   });
+}
+
+// Writes all files, or none: what was made is removed when one cannot be written, so that the command can be called again.
+async function writeAll(dir: string, files: ReadonlyMap<string, string>): Promise<void> {
+  const made: string[] = [];
+  try {
+    for (const [path, text] of files) {
+      const file = join(dir, path);
+      const folder = await makeFolder(dirname(file));
+      if (folder !== null) made.push(folder);
+      await writeFile(file, text, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+        // Of a full disk, a part is there; another program's file is not ours.
+        if (error.code !== 'EEXIST') made.push(file);
+        throw error;
+      });
+      made.push(file);
+    }
+  } catch (error) {
+    for (const path of made.reverse()) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+    throw new CliError(`the project cannot be written, and nothing of it was: ${(error as Error).message}`);
+  }
+}
+
+// Replaces a file at once: a full disk leaves the old one.
+async function replace(file: string, text: string): Promise<void> {
+  const made = `${file}.${process.pid}.tmp`;
+  try {
+    await writeFile(made, text, { mode: (await stat(file)).mode });
+    await rename(made, file);
+  } catch (error) {
+    await rm(made, { force: true }).catch(() => undefined);
+    throw new CliError(`${file} cannot be completed: ${(error as Error).message}`);
+  }
 }

@@ -112,7 +112,7 @@ const EMITTERS: Readonly<Record<string, KindName>> = { p: 'workflow', dc: 'sourc
 /** Returns the id of a workflow, source or webhook. */
 export async function findEmitter(errand: Errand, given: string): Promise<string> {
   const kind = EMITTERS[/^(p|dc|wh)_/.exec(given)?.[1] ?? ''];
-  if (kind !== undefined) return findId(errand, kind, given);
+  if (kind !== undefined && KINDS[kind].id.test(given)) return given;
   const missing: unknown[] = [];
   for (const one of ['workflow', 'source', 'webhook'] as const) {
     try {

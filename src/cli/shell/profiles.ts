@@ -1,8 +1,9 @@
 // Profiles: the servers that a person works with, each with its address and key, in a file that only they can read.
 
-import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { makeFolder } from '../../make-folder.ts';
 import { CliError } from './exit.ts';
 
 export interface Profile {
@@ -35,17 +36,24 @@ export async function readProfiles(file = profilesFile()): Promise<Profiles> {
   if (process.platform !== 'win32' && (mode & OTHERS) !== 0)
     throw new CliError(`${file} has keys and other users can read it: chmod 600 ${file}`);
   try {
-    const { current, profiles } = JSON.parse(text) as Partial<Profiles>;
-    if (typeof profiles === 'object' && profiles !== null) return { current: current ?? null, profiles };
+    const { current = null, profiles } = JSON.parse(text) as Partial<Profiles>;
+    const isNamed = current === null || typeof current === 'string';
+    if (isNamed && typeof profiles === 'object' && profiles !== null && Object.values(profiles).every(isProfile))
+      return { current, profiles };
   } catch {
     // told below
   }
   throw new CliError(`${file} is not JSON as "errand login" writes it: correct it, or remove it and log in again`);
 }
 
+function isProfile(value: unknown): value is Profile {
+  const { url, key } = (value ?? {}) as Partial<Profile>;
+  return typeof url === 'string' && typeof key === 'string';
+}
+
 /** Writes beside the file and renames, so that a crash leaves the old one or the new one. */
 export async function writeProfiles(all: Profiles, file = profilesFile()): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await makeFolder(resolve(dirname(file)), 0o700);
   const made = `${file}.${process.pid}.tmp`;
   await writeFile(made, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 });
   // A file that was left behind keeps its mode.

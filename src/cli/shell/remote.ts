@@ -84,13 +84,13 @@ export async function findTarget(
     throw new CliError('--url and --profile each name a server: give one of them', EXIT.usage);
   const given = key ?? env.ERRAND_API_KEY;
   if (url !== undefined) return { url, key: await keyFor(url, given), from: '--url' };
-  const all = await readProfiles();
   if (profile !== undefined) {
-    const named = profileNamed(all, profile);
+    const named = profileNamed(await readProfiles(), profile);
     return { url: named.url, key: key ?? named.key, from: `profile ${profile}` };
   }
   const local = await findLocal();
   if (local) return { url: local.url, key: key ?? local.key, from: 'data dir' };
+  const all = await readProfiles();
   if (all.current !== null) {
     const named = profileNamed(all, all.current);
     return { url: named.url, key: key ?? named.key, from: `profile ${all.current}` };

@@ -4,8 +4,9 @@
 // is whole.
 
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { makeFolder } from '../../../make-folder.ts';
 import type { TellProgress } from '../../../ports.ts';
 import type { Finding } from '../../check/checks.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
@@ -98,7 +99,7 @@ async function makeEmptyFolder({ file, besideNames = [] }: Salvage): Promise<voi
   const folder = dirname(file);
   const isLeft = (name: string): boolean => WAYS.some((wal) => name.startsWith(`${basename(file)}.${wal}.`));
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder, 0o700);
     const names = await readdir(folder);
     const left = names.filter(isLeft);
     // Keys alone may be the operator's.
