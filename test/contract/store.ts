@@ -50,6 +50,7 @@ import { orderingContract } from './log/ordering.ts';
 import { pagesContract } from './log/pages.ts';
 import { routingContract } from './log/routing.ts';
 import { schedulesContract } from './log/schedules.ts';
+import { settledContract } from './log/settled.ts';
 import { streamsContract } from './log/streams.ts';
 import { ticksContract } from './log/ticks.ts';
 import { replaysByHandContract } from './replays/by-hand.ts';
@@ -125,6 +126,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   mailsContract,
   httpSendsContract,
   schedulesContract,
+  settledContract,
   ticksContract,
   setBackContract,
   pagesContract,

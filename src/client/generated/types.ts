@@ -69,7 +69,7 @@ export interface Attempt {
     readonly connect_ms: number | null;
     readonly first_byte_ms: number | null;
   };
-  readonly outcome: "answered" | "timeout" | "refused" | "reset" | "tls" | "dns" | "forbidden";
+  readonly outcome: "answered" | "timeout" | "refused" | "reset" | "tls" | "dns" | "forbidden" | "withheld";
   readonly status: number | null;
   readonly request?: AttemptRequest;
   /** At most 4 KiB of them. Of headers that hold credentials, such as `set-cookie`, the value is `(hidden)`. */

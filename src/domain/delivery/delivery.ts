@@ -57,7 +57,8 @@ export interface ClaimedDelivery extends DeliveryLease {
   readonly trigger: AttemptTrigger;
 }
 
-export type AttemptOutcome = 'answered' | 'timeout' | 'refused' | 'reset' | 'tls' | 'dns' | 'forbidden';
+/** `withheld`: nothing was sent, since what it would tell of is known. */
+export type AttemptOutcome = 'answered' | 'timeout' | 'refused' | 'reset' | 'tls' | 'dns' | 'forbidden' | 'withheld';
 
 /** The result of one attempt: a value, never an exception. */
 export interface Attempt {

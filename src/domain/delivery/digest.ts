@@ -42,6 +42,7 @@ export function groupOfKey(digestKey: string): string {
 
 /** Why a mail was neither sent nor counted. */
 export const MUTED_MAIL = 'its group of errors is muted';
+export const RESOLVED_MAIL = 'its group of errors was resolved before';
 
 /** Says why a mail was counted and not sent. */
 export function whyCounted({ closesAtMs, repeats }: Omit<DigestWindow, 'openedAtMs'>): string {

@@ -36,7 +36,7 @@ export interface HealthChange {
 }
 
 export interface AttemptEffect {
-  readonly state: 'delivered' | 'retrying' | 'exhausted';
+  readonly state: 'delivered' | 'retrying' | 'exhausted' | 'cancelled';
   readonly pauseUntilMs: number | null;
   readonly nowMs: number;
 }

@@ -61,7 +61,7 @@ export function closedStateOf(
 }
 
 export interface AttemptResult {
-  readonly state: 'delivered' | 'retrying' | 'exhausted';
+  readonly state: 'delivered' | 'retrying' | 'exhausted' | 'cancelled';
   readonly nextAttemptAtMs: number | null;
   /** Set when the receiver asked for a pause; only with `retrying`. */
   readonly pauseUntilMs: number | null;
@@ -78,7 +78,8 @@ export function afterAttempt(
 ): DeliveryMove {
   const isRetrying = result.state === 'retrying';
   const state = isRetrying ? (closed ?? 'retrying') : result.state;
-  const counted = result.pauseUntilMs === null ? 1 : 0;
+  // Postponed by the receiver, or withheld.
+  const counted = result.pauseUntilMs === null && result.state !== 'cancelled' ? 1 : 0;
   // A delivery that is over keeps the reason of its last attempt.
   const isOver = state !== 'retrying' && state !== 'held';
   const progress: DeliveryProgress = {

@@ -4,7 +4,7 @@ import type { DeliveryState } from '../delivery/delivery.ts';
 import type { RunState } from '../run/run.ts';
 
 /**
- * `told`: a listener's run succeeded, or a mail, webhook, request or notice went out. `under_way`: one of them is not over. `counted`:
+ * `told`: a listener's run succeeded, a mail, webhook, request or notice went out, or somebody resolved its group before. `under_way`: one of them is not over. `counted`:
  * its mail was withheld, or a notice of its group is due later, and a digest counts it. `failed`: all failed, were given up or cancelled. `withheld`: every listener was left
  * out, or its mail was, since its group is muted. `no_listener`: there was none.
  */
@@ -16,14 +16,15 @@ export const TOLD_WORDS = ['true', 'false', ...TOLD] as const;
 
 /** A run, delivery, notice or withheld listener of an error, or of what such a run sent. */
 export interface Telling {
-  readonly state: RunState | DeliveryState | 'withheld' | 'counted' | 'muted';
+  readonly state: RunState | DeliveryState | 'withheld' | 'counted' | 'muted' | 'resolved';
   /** The number of a run. */
   readonly run: number | null;
   /** The run that sent it; null: the error itself caused it. */
   readonly sentBy: number | null;
 }
 
-const GOOD = new Set<Telling['state']>(['succeeded', 'delivered']);
+/** `resolved`: nothing was sent, since somebody had resolved its group by then, and so knows of it. */
+const GOOD = new Set<Telling['state']>(['succeeded', 'delivered', 'resolved']);
 const BAD = new Set<Telling['state']>(['failed', 'cancelled', 'exhausted']);
 
 /** Returns the best of what became of it. Of a run that sent something, what it sent decides: the end of its code alone tells no person. */

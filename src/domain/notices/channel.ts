@@ -43,6 +43,11 @@ export const CONFIG_OF: Readonly<Record<ChannelKind, Readonly<Partial<Record<key
   mail: { to: true },
 };
 
+/** Returns whether what takes the notices keeps something open from an error to its recovery: an incident, or what a program makes of it. */
+export function opensIncidents(kind: ChannelKind): boolean {
+  return kind === 'pagerduty' || kind === 'opsgenie' || kind === 'http';
+}
+
 /** Addresses of services that have one for all their customers. */
 export const SERVICE_URL: Readonly<Partial<Record<ChannelKind, string>>> = {
   pagerduty: 'https://events.pagerduty.com',

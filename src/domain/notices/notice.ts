@@ -2,8 +2,10 @@
 // secrets: what the channel needs to be reached is read when the delivery is attempted.
 
 import { text, utf8 } from '../bytes.ts';
-import { type NewEmission, NOTICE, PLAIN_EMISSION } from '../emission.ts';
+import { groupOfKey } from '../delivery/digest.ts';
+import { EMAIL, type NewEmission, NOTICE, PLAIN_EMISSION } from '../emission.ts';
 import type { ErrorDetail } from '../failure.ts';
+import { PREFIX } from '../ids.ts';
 import { channelListener } from './listener.ts';
 
 /**
@@ -88,6 +90,19 @@ export function noticeEmission(notice: Notice, to: NoticeAddress): NewEmission {
     summary: `${notice.kind} of ${folded ? folded.ids.join(' ') : notice.group_id}`,
   };
 }
+
+/** Returns the groups of errors that a mail or notice tells of; of a recovery, and of what is about no group, none. */
+export function groupsToldBy({
+  name,
+  digestKey,
+  summary,
+}: Pick<NewEmission, 'name' | 'digestKey' | 'summary'>): readonly string[] {
+  if (name === EMAIL) return [groupOfKey(digestKey ?? '')].filter(isGroup);
+  const [kind, , ...ids] = name === NOTICE && summary !== null ? summary.split(' ') : [];
+  return kind === 'recovered' || kind === 'test' ? [] : ids.filter(isGroup);
+}
+
+const isGroup = (id: string): boolean => id.startsWith(PREFIX.errorGroup);
 
 export function readNotice(body: Uint8Array): Notice {
   return JSON.parse(text(body)) as Notice;

@@ -39,6 +39,7 @@ export interface DeliveriesDeps extends LoopPorts {
 
 const CLAIMED_AT_ONCE = 128;
 const POLL_MS = 1000;
+const WITHHELD = { state: 'cancelled' } as const;
 /** For how long successes are gathered while more of their listener's deliveries are queued here. */
 const GATHERED_MS = 3;
 
@@ -203,7 +204,7 @@ export class Deliveries {
 
   #endOf(delivery: ClaimedDelivery, made: Attempt): AttemptEnd {
     const { clock, random } = this.#deps;
-    const decision = decide(delivery, made, random.fraction());
+    const decision = made.outcome === 'withheld' ? WITHHELD : decide(delivery, made, random.fraction());
     const dueAtMs = decision.state === 'retrying' ? clock.latestMs() + decision.inMs : null;
     return {
       delivery,
@@ -243,8 +244,9 @@ function isCutOff({ aborted }: AbortSignal, made: Attempt): boolean {
   return aborted && made.outcome !== 'answered';
 }
 
+/** Returns null when the attempt says nothing of the receiver. */
 function isDelivered({ state, pauseUntilMs }: AttemptEnd): boolean | null {
-  return pauseUntilMs === null ? state === 'delivered' : null;
+  return pauseUntilMs === null && state !== 'cancelled' ? state === 'delivered' : null;
 }
 
 function nothing(): void {}

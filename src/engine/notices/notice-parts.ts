@@ -7,6 +7,7 @@ import type { Emit } from '../accept/emit.ts';
 import { type ChannelAttemptDeps, createChannelAttempts } from './channel-attempts.ts';
 import { createNoticeLinks } from './links.ts';
 import { createNotices } from './notices.ts';
+import { unlessSettled } from './unless-settled.ts';
 
 interface NoticeParts {
   readonly store: Store;
@@ -18,10 +19,13 @@ interface NoticeParts {
 }
 
 export function buildNotices({ store, clock, log, emit, urls, senders }: NoticeParts) {
+  const { post, sendTo } = createChannelAttempts({ store, clock, ...senders });
   const linkOf = createNoticeLinks({ store, clock, ...urls });
   return {
     linkOf,
     sendNotices: createNotices({ store, emit, log, linkOf }),
-    ...createChannelAttempts({ store, clock, ...senders }),
+    sendTo,
+    post: unlessSettled({ store, clock }, post),
+    mail: unlessSettled({ store, clock }, senders.mail),
   };
 }

@@ -4,11 +4,11 @@ import type { NewEmission } from '../../domain/emission.ts';
 import type { ErrorGroup } from '../../domain/errors/group.ts';
 import { msOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import { channelsFor } from '../../domain/notices/channel.ts';
+import { channelsFor, opensIncidents } from '../../domain/notices/channel.ts';
 import { NOTICE_LIMITS } from '../../domain/notices/limits.ts';
 import { channelOfListener } from '../../domain/notices/listener.ts';
 import { mailEmission } from '../../domain/notices/mail.ts';
-import { type Notice, noticeEmission, summaryOf } from '../../domain/notices/notice.ts';
+import { type Notice, noticeEmission, summaryKey, summaryOf } from '../../domain/notices/notice.ts';
 import type { Owner, Settings } from '../../domain/resource.ts';
 import type { Log } from '../../ports.ts';
 import type { TakenNotice } from '../../store/contract/channels.ts';
@@ -39,11 +39,11 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
     const channelIds = owner ? await channelsOf(owner, taken, workflow?.settings) : [];
     // The group of a workflow that is deleted is over, and no good news.
     const isMailed = owner !== undefined && taken.wasMailed && (workflow !== undefined || !isWorkflow(group));
-    if (channelIds.length > 0 || isMailed) {
+    const closedIds = taken.summaries ? await withIncidents(ownerId, taken.summaries.listenerIds) : [];
+    if (channelIds.length + closedIds.length > 0 || isMailed) {
       const notice = await noticeOf(taken);
-      const emitOnce = async (made: NewEmission, to: string): Promise<void> => {
-        const idempotency = { triggerId: group.id, key: `${sequence} ${to}`, requestHash: '' };
-        await emit(made, { idempotency });
+      const emitOnce = async (made: NewEmission, to: string, { of = group.id, n = sequence } = {}): Promise<void> => {
+        await emit(made, { idempotency: { triggerId: of, key: `${n} ${to}`, requestHash: '' } });
       };
       await Promise.all(
         channelIds.map((channelId) => {
@@ -52,24 +52,48 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
           return emitOnce(noticeEmission(notice, to), channelId);
         }),
       );
+      // Several groups of a summary may be the last one at the same time: what it opened is closed once.
+      const once = { of: summaryKey(group.emitterId), n: taken.summaries?.newest ?? 0 };
+      const closing = { ...notice, group_id: once.of };
+      for (const channelId of closedIds) {
+        const to = { ownerId, channelId, groupId: null, sequence: once.n, lastEntry: group.lastEntry, folded: null };
+        await emitOnce(noticeEmission(closing, to), channelId, once);
+      }
       if (isMailed) await emitOnce(mailEmission(notice, ownerId), 'mail');
     }
     await store.endNotice(taken, owner?.digestWindowMs ?? LIMITS.digestWindowMs);
   }
 
   /**
-   * Returns the channels that get a notice. A recovery is told to those who were told of the error: what they opened is to be
-   * closed.
+   * Returns the channels that get a notice. A recovery is told to those who were told of the error, and not to those for whom it
+   * is withheld or was lost; what they opened is closed.
    */
   async function channelsOf(
     owner: Owner,
     { kind, wasTold, told }: TakenNotice,
     settings: Settings | undefined,
   ): Promise<readonly string[]> {
-    const heard = wasTold ? told.flatMap((id) => channelOfListener(id) ?? []) : [];
-    const ids = kind === 'recovered' ? heard : channelsFor(owner, settings);
+    const heard = new Map(
+      told.flatMap(({ listenerId, heard }) => {
+        const id = channelOfListener(listenerId);
+        return id === null || !wasTold ? [] : [[id, heard]];
+      }),
+    );
+    const ids = kind === 'recovered' ? heard.keys() : channelsFor(owner, settings);
     const found = await Promise.all([...new Set(ids)].map((id) => store.getChannel(owner.id, id)));
-    return found.flatMap((channel) => (channel?.active ? [channel.id] : []));
+    return found.flatMap((channel) => {
+      if (!channel?.active) return [];
+      // An attempt whose answer was lost may have opened an incident: closing one that is not open is no error.
+      const isWanted = kind !== 'recovered' || opensIncidents(channel.kind) || heard.get(channel.id) === true;
+      return isWanted ? [channel.id] : [];
+    });
+  }
+
+  /** Returns the channels among listeners that keep open what a summary opened. */
+  async function withIncidents(ownerId: string, listenerIds: readonly string[]): Promise<readonly string[]> {
+    const ids = listenerIds.flatMap((listenerId) => channelOfListener(listenerId) ?? []);
+    const found = await Promise.all(ids.map((id) => store.getChannel(ownerId, id)));
+    return found.flatMap((channel) => (channel?.active && opensIncidents(channel.kind) ? [channel.id] : []));
   }
 
   async function noticeOf(taken: TakenNotice): Promise<Notice> {

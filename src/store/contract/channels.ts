@@ -25,16 +25,33 @@ export interface TakenNotice {
   readonly more: number;
   /** A channel was told since the group opened. */
   readonly wasTold: boolean;
-  /** Listeners that were told of the group, as far as the log still knows. */
-  readonly told: readonly string[];
-  /** Of a recovery: the global error workflow has mailed an error of the group. */
+  /** Listeners that notices of the group were made for, as far as the log still knows. */
+  readonly told: readonly ToldListener[];
+  /** Of a recovery: the global error workflow has mailed an error of the group, or will. */
   readonly wasMailed: boolean;
+  /** Of a recovery: summaries that told of the group, if all that they told of is over; null: there are none. */
+  readonly summaries: ToldSummaries | null;
   /** It tells of this group, the newest, and of others of the same emitter, of which there were too many. Null: of no other. */
   readonly folded: FoldedGroups | null;
 }
 
+export interface ToldListener {
+  readonly listenerId: string;
+  /** A notice went out, or will. False: all failed, or are withheld since the group was resolved before. */
+  readonly heard: boolean;
+}
+
+export interface ToldSummaries {
+  readonly listenerIds: readonly string[];
+  /** The number of the newest. */
+  readonly newest: number;
+}
+
 export interface FoldedGroups {
   readonly ids: readonly string[];
+  /** How many errors each of them had when it was taken. */
+  readonly counts: readonly number[];
+  /** The sum of them. */
   readonly errors: number;
   readonly leasedUntilMs: number;
 }
@@ -46,6 +63,8 @@ export interface NoticeStore {
    * others in one notice behind it; that notice may come twice when a process is lost with it.
    */
   takeNotices(limit: number): Promise<readonly TakenNotice[]>;
+  /** Returns whether somebody has resolved all of the groups: nothing that tells of them is to be sent any more. */
+  areSettled(ownerId: string, groupIds: readonly string[]): Promise<boolean>;
   /** Ends a notice that was taken: until `windowMs` are over, repeats are counted. Does nothing when it was ended before. */
   endNotice(taken: TakenNotice, windowMs: number): Promise<void>;
 }

@@ -148,7 +148,7 @@ export interface AttemptEnd {
   readonly delivery: ClaimedDelivery;
   readonly made: Attempt;
   /** The decision of domain/delivery/delivery.ts, with an absolute due time. */
-  readonly state: 'delivered' | 'retrying' | 'exhausted';
+  readonly state: 'delivered' | 'retrying' | 'exhausted' | 'cancelled';
   readonly nextAttemptAtMs: number | null;
   /** Retry-After: the listener is paused until then, and the attempt does not count. Only with `retrying`. */
   readonly pauseUntilMs: number | null;

@@ -232,7 +232,7 @@ async function receiptsOf({ database }: LogReader, heard: Sql): Promise<Receipt[
         FROM heard ${THEN} ${ALL_RUNS} AS runs ON runs.entry = heard.entry WHERE heard.via IS NULL
       UNION ALL SELECT told.root, told.entry, 2, CASE deliveries.kind WHEN 'mail' THEN 'mail' ELSE 'delivery' END,
         deliveries.delivery, deliveries.listener_id, deliveries.subscription_id, coalesce(told.via, deliveries.via),
-        deliveries.state, CASE WHEN deliveries.state IN ('exhausted', 'retrying') THEN (SELECT attempts.made
+        deliveries.state, CASE WHEN deliveries.state IN ('exhausted', 'retrying', 'cancelled') THEN (SELECT attempts.made
           FROM attempts WHERE attempts.delivery = deliveries.delivery ORDER BY attempts.n DESC LIMIT 1) END,
         deliveries.attempts_made
         FROM told ${THEN} ${ALL_DELIVERIES} AS deliveries ON deliveries.entry = told.entry
@@ -249,7 +249,8 @@ function reasonOf(row: Row): string | null {
   if (reason === null || attempts === null) return reason;
   const times = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
   // Not taken out by the database: Postgres refuses JSON with the letter U+0000 in it, as an answer may have it.
-  const { detail } = json<Pick<Attempt, 'detail'>>(row, 'reason');
+  const { detail, outcome } = json<Pick<Attempt, 'detail' | 'outcome'>>(row, 'reason');
+  if (text(row, 'state') === 'cancelled') return outcome === 'withheld' ? detail : null;
   return text(row, 'state') === 'exhausted'
     ? `given up after ${times}: ${detail}`
     : `${times} failed so far: ${detail}`;

@@ -24,6 +24,7 @@ import type { WatchKind } from '../../domain/watch/watch.ts';
 import type { ReplayResult, ReplayStep } from '../contract/operations.ts';
 import type { Claims, Idempotency, RunFailure, Tick } from '../contract/store.ts';
 import type { WatchDecision } from '../contract/watches.ts';
+import type { GroupNotices } from './groups/group-notices.ts';
 import type { LastReplay } from './replays/last-replays.ts';
 
 /** What a verb has claimed for this process; filled until the transaction is committed. */
@@ -167,7 +168,6 @@ export type FallbackDecision =
   | { readonly entry: number; readonly told: true }
   | { readonly entry: number; readonly told: false; readonly dueAtMs: number | null; readonly reason: string };
 
-/** Groups of errors. */
 export interface GroupStore {
   /** Counts an error in its group, or in that for other errors (full-emitters.ts). Returns the id. Written before the commit. */
   captureError(group: NewGroup, error: GroupedError): string;
@@ -187,11 +187,10 @@ export interface NewGroup {
   readonly isTold: boolean;
 }
 
-/** Windows in which repeats of a notice are counted. */
 export interface DigestStore {
-  /** Returns the open window, or null; once it was read, it is known whether the group of the key is muted. */
+  /** Returns the open window, or null; once it was read, what the group of the key says is known, too. */
   digestWindow(ownerId: string, digestKey: string): DigestWindow | null;
-  isGroupMuted(ownerId: string, digestKey: string): boolean;
+  groupNotices(ownerId: string, digestKey: string): GroupNotices | null;
   openDigest(digest: OpenedDigest): void;
   countInDigest(ownerId: string, digestKey: string, newestEntry: number): void;
   /** Returns some of the windows that are over. */
@@ -204,6 +203,7 @@ export interface OpenedDigest {
   readonly digestKey: string;
   readonly openedAtMs: number;
   readonly closesAtMs: number;
+  readonly repeats: number;
   /** The newest mail: the digest is made from it. */
   readonly newestEntry: number;
 }
@@ -212,7 +212,7 @@ export interface ClosedDigest extends Pick<OpenedDigest, 'ownerId' | 'digestKey'
   readonly window: DigestWindow;
   /** Null: retention has deleted it. */
   readonly newest: Emission | null;
-  readonly isMuted: boolean;
+  readonly isWithheld: boolean;
 }
 
 /** Emissions that wait until they are due. */

@@ -7,6 +7,7 @@ import {
   groupsKeyOf,
   isMailedAtOnce,
   MUTED_MAIL,
+  RESOLVED_MAIL,
   whyCounted,
 } from '../../domain/delivery/digest.ts';
 import { closedStateOf } from '../../domain/delivery/progress.ts';
@@ -36,6 +37,8 @@ export interface Written {
 
 /** About the runs that an emission causes. */
 interface RunInsert extends Pick<AppendOptions, 'continuation' | 'isAwaited'> {
+  /** A digest: its mails open no window, and are in none. */
+  readonly isDigest?: boolean;
   /** With a continuation: the deployment that the run has until it ends, instead of the active one. */
   readonly deploymentId?: string;
 }
@@ -63,7 +66,7 @@ export function writeEmission(log: LogWriter, made: NewEmission, options: RunIns
       const run = writeRun(log, { emission, target: pinned, isAwaited, continuation });
       first ??= run;
     } else {
-      writeDelivery(log, emission, target);
+      writeDelivery(log, { emission, target, isDigest: options.isDigest ?? false });
     }
   }
   for (const one of withheld)
@@ -163,23 +166,26 @@ export function writeFailure(log: LogWriter, failed: Parameters<typeof failureOf
 }
 
 /**
- * Counts a repeat of a notice instead of sending it, and leaves out one of a muted group. Returns the reason; null: the mail is to be
- * sent, and opens a window.
+ * Counts a repeat of a notice instead of sending it, and leaves out one of a group that is muted or resolved. Returns the reason;
+ * null: the mail is to be sent, and opens a window.
  */
 function countRepeat(log: LogWriter, { ownerId, digestKey, entry }: Emission): string | null {
   if (digestKey === null) return null;
   const groupsKey = groupsKeyOf(digestKey);
   // A window that is over but not yet closed still counts. Both are read first: Postgres locks them together then.
   const [window, groups] = [log.digestWindow(ownerId, digestKey), log.digestWindow(ownerId, groupsKey)];
-  if (log.isGroupMuted(ownerId, digestKey)) return MUTED_MAIL;
-  if (window) return countIn({ ownerId, digestKey, window });
+  const group = log.groupNotices(ownerId, digestKey);
+  if (group?.withheld) return group.withheld === 'muted' ? MUTED_MAIL : RESOLVED_MAIL;
+  // A group that was opened again since is told at once, and what its window has counted stays counted.
+  const isOver = window !== null && (group?.reopenedAtMs ?? 0) > window.openedAtMs;
+  if (window && !isOver) return countIn({ ownerId, digestKey, window });
   if (groups && !isMailedAtOnce(groups)) return countIn({ ownerId, digestKey: groupsKey, window: groups });
   const windowMs = log.owner(ownerId)?.digestWindowMs ?? 0;
   if (windowMs > 0) {
     const opened = { ownerId, openedAtMs: log.nowMs, closesAtMs: log.nowMs + windowMs, newestEntry: entry };
-    log.openDigest({ ...opened, digestKey });
+    log.openDigest({ ...opened, digestKey, repeats: window?.repeats ?? 0 });
     if (groups) log.countInDigest(ownerId, groupsKey, entry);
-    else log.openDigest({ ...opened, digestKey: groupsKey });
+    else log.openDigest({ ...opened, digestKey: groupsKey, repeats: 0 });
   }
   return null;
 
@@ -191,11 +197,17 @@ function countRepeat(log: LogWriter, { ownerId, digestKey, entry }: Emission): s
   }
 }
 
+interface CausedDelivery {
+  readonly emission: Emission;
+  readonly target: DeliveryTarget;
+  readonly isDigest: boolean;
+}
+
 /** Writes a delivery: sending if it overtakes none and has a slot, else pending, or held. */
-function writeDelivery(log: LogWriter, emission: Emission, target: DeliveryTarget): void {
+function writeDelivery(log: LogWriter, { emission, target, isDigest }: CausedDelivery): void {
   const { kind, via } = target;
   const isMail = kind === 'mail';
-  const counted = isMail ? countRepeat(log, emission) : null;
+  const counted = isMail && !isDigest ? countRepeat(log, emission) : null;
   if (counted !== null) {
     const withheld = { listenerId: MAIL, subscriptionId: null, via: 'direct', reason: counted } as const;
     log.insertWithheld(emission.entry, withheld, null);

@@ -291,6 +291,7 @@ export function noticesContract(harness: Harness): void {
       for (const run of await stage.claim(2, stage.global.id)) {
         await stage.end(run, succeeded({ outgoing: [mail('failed')] }));
       }
+      for (const delivery of await stage.deliveries()) await stage.delivered(delivery);
       await order(stage, group, RESOLVED);
       const { kind, wasMailed } = await told(stage);
       deepEqual([kind, wasMailed], ['recovered', true]);

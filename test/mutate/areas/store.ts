@@ -218,7 +218,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   }),
   ...of(`${STORE}/log/digests.ts`, CONTRACT, {
     'digests: an empty window tells': [
-      'if (newest === null || isMuted || countedIn(digestKey, window) === 0) {',
+      'if (newest === null || isWithheld || countedIn(digestKey, window) === 0) {',
       'if (newest === null) {',
     ],
   }),

@@ -65,7 +65,7 @@ export const ATTEMPT = Type.Object(
     started_at_ms: MILLISECONDS,
     took_ms: Type.Number({ examples: [41] }),
     timing: Type.Object({ dns_ms: PART_MS, connect_ms: PART_MS, first_byte_ms: PART_MS }),
-    outcome: oneOf(['answered', 'timeout', 'refused', 'reset', 'tls', 'dns', 'forbidden']),
+    outcome: oneOf(['answered', 'timeout', 'refused', 'reset', 'tls', 'dns', 'forbidden', 'withheld']),
     status: nullable(Type.Integer({ examples: [200] })),
     request: Type.Optional(ATTEMPT_REQUEST),
     response_headers: Type.Record(Type.String(), Type.String(), {

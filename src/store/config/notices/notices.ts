@@ -13,13 +13,14 @@ import { EMAIL, ERRORS, NOTICE } from '../../../domain/emission.ts';
 import type { ErrorGroup } from '../../../domain/errors/group.ts';
 import { NOTICE_LIMITS } from '../../../domain/notices/limits.ts';
 import { summariesOf, summaryKey } from '../../../domain/notices/notice.ts';
-import type { FoldedGroups, NoticeStore, TakenNotice } from '../../contract/channels.ts';
+import type { FoldedGroups, NoticeStore, TakenNotice, ToldListener } from '../../contract/channels.ts';
+import { IS_SETTLED } from '../../log/groups/group-notices.ts';
 import { ALL_DELIVERIES, ALL_RUNS, OF_LIVE_OWNER } from '../../log/log-tables.ts';
 import { number, numberOrNull, text } from '../../rows/cells.ts';
 import { toErrorGroup } from '../../rows/group-rows.ts';
 import type { Row } from '../../rows/rows.ts';
 import type { ConfigCore } from '../config-database.ts';
-import { differs, FOR_UPDATE, isAmong, isAmongRows, isNotAmong, raw, type Sql, sql } from '../sql.ts';
+import { differs, FOR_UPDATE, isAmong, isAmongRows, isNotAmong, raw, type Sql, sql, tableOf } from '../sql.ts';
 import { all, get, type Steps, send } from '../steps.ts';
 import { asSent } from './sent-notices.ts';
 
@@ -61,6 +62,12 @@ export function noticeVerbs(core: ConfigCore): NoticeStore {
         folded.push(...(await database.write(({ nowMs }) => takeFolded(emitterOf(row), nowMs))));
       }
       return [...own, ...folded];
+    },
+
+    areSettled: async (ownerId, groupIds) => {
+      const row = await database.get(sql`SELECT count(*) AS n FROM error_groups AS g
+        WHERE g.id ${isAmong(groupIds)} AND g.owner_id = ${ownerId} AND ${raw(IS_SETTLED)}`);
+      return row !== undefined && number(row, 'n') === new Set(groupIds).size;
     },
 
     endNotice: (taken, windowMs) =>
@@ -120,9 +127,10 @@ function* takeFolded(emitter: Emitter, nowMs: number): Steps<TakenNotice[]> {
   const whole = yield* get(sql`SELECT * FROM error_groups WHERE id = ${text(newest, 'id')}`);
   if (!whole) return [];
   const one = yield* takenOf(whole);
-  const errors = taken.reduce((sum, each) => sum + number(each, 'n'), 0);
   const ids = taken.map((row) => text(row, 'id'));
-  return [others.length === 0 ? one : { ...one, folded: { ids, errors, leasedUntilMs } }];
+  const counts = taken.map((row) => number(row, 'n'));
+  const errors = counts.reduce((sum, n) => sum + n, 0);
+  return [others.length === 0 ? one : { ...one, folded: { ids, counts, errors, leasedUntilMs } }];
 }
 
 interface Ending {
@@ -144,12 +152,22 @@ function* endOwn({ group, kind, sequence }: TakenNotice, { nowMs, windowMs }: En
     WHERE id = ${group.id} AND notices = ${sequence - 1}`);
 }
 
-/** Ends the groups of a notice. Others of the emitter may have been folded since, to be told when the lease is over. */
-function* endFolded({ ids, leasedUntilMs }: FoldedGroups, { nowMs, windowMs }: Ending): Steps<void> {
+/**
+ * Ends the groups of a notice. Others of the emitter may have been folded since, to be told when the lease is over; and errors that
+ * have come since are counted in their next notices.
+ */
+function* endFolded({ ids, counts, leasedUntilMs }: FoldedGroups, { nowMs, windowMs }: Ending): Steps<void> {
+  const groups = tableOf(
+    { id: 'text', told: 'bigint' },
+    ids.map((id, i) => ({ id, told: counts[i] ?? 0 })),
+  );
+  const nextMs = sql`CAST (${nowMs + windowMs} AS BIGINT)`;
   const leased = sql`SELECT id FROM error_groups WHERE id ${isAmong(ids)} AND notice_folded AND state = 'open'
     AND notice_due_ms = ${leasedUntilMs} ORDER BY id ${FOR_UPDATE}`;
-  yield* send(sql`UPDATE error_groups SET notices = notices + 1, told_n = n, notice_after_ms = ${nowMs + windowMs},
-      notice_due_ms = NULL, notice_folded = false WHERE id ${isAmongRows(leased)}`);
+  yield* send(sql`UPDATE error_groups SET notices = notices + 1, told_n = taken.told, notice_after_ms = ${nextMs},
+      notice_due_ms = CASE WHEN n > taken.told THEN ${nextMs} END, notice_folded = false
+    FROM (SELECT id, told FROM ${groups} WHERE true) AS taken
+    WHERE error_groups.id = taken.id AND error_groups.id ${isAmongRows(leased)}`);
 }
 
 function emitterOf(row: Row): Emitter {
@@ -161,22 +179,49 @@ function isOf({ ownerId, emitterId }: Emitter): Sql {
 }
 
 /** Returns who was told of a group, also by summaries of which it was the newest one: who was told of so many is not told of each that recovers. */
-function* toldOf({ id, ownerId, emitterId }: ErrorGroup): Steps<string[]> {
+function* toldOf({ id, ownerId, emitterId }: ErrorGroup): Steps<ToldListener[]> {
   const prefix = summariesOf(id);
-  const rows = yield* all(sql`SELECT DISTINCT only_listener_id FROM emissions
-    WHERE digest_key ${isAmong([id, summaryKey(emitterId)])} AND name = ${NAMES.notice} AND owner_id = ${ownerId}
-      AND only_listener_id IS NOT NULL AND (digest_key = ${id} OR substr(item_id, 1, ${prefix.length}) = ${prefix})`);
-  return rows.map((row) => text(row, 'only_listener_id'));
+  const rows =
+    yield* all(sql`SELECT notices.only_listener_id, max(CASE WHEN ${willBeSent(id)} THEN 1 ELSE 0 END) AS heard
+    FROM emissions AS notices JOIN ${ALL_DELIVERIES} AS sent ON sent.entry = notices.entry
+    WHERE notices.digest_key ${isAmong([id, summaryKey(emitterId)])} AND notices.name = ${NAMES.notice}
+      AND notices.owner_id = ${ownerId} AND notices.only_listener_id IS NOT NULL
+      AND (notices.digest_key = ${id} OR substr(notices.item_id, 1, ${prefix.length}) = ${prefix})
+    GROUP BY notices.only_listener_id`);
+  return rows.map((row) => ({ listenerId: text(row, 'only_listener_id'), heard: number(row, 'heard') === 1 }));
 }
 
-/** Returns whether the global error workflow has mailed one of the group's errors, and not only counted it. */
+/** The condition under which a delivery has told of a group that is resolved, or will: what waits is withheld when somebody resolved it. */
+function willBeSent(groupId: string): Sql {
+  return sql`(sent.state IN ('delivered', 'sending') OR (sent.state IN ('pending', 'retrying')
+    AND NOT EXISTS (SELECT 1 FROM error_groups AS g WHERE g.id = ${groupId} AND ${raw(IS_SETTLED)})))`;
+}
+
+const HAS_GROUP = differs({ sqlite: 'instr(told.summary, g.id) > 0', postgres: 'strpos(told.summary, g.id) > 0' });
+
+/** Returns who was told of a group by summaries, if no group that they told of is open any more. */
+function* summariesOver({ id, ownerId, emitterId }: ErrorGroup): Steps<TakenNotice['summaries']> {
+  const told = sql`emissions AS told WHERE told.digest_key = ${summaryKey(emitterId)} AND told.name = ${NAMES.notice}
+    AND told.owner_id = ${ownerId}`;
+  const rows = yield* all(sql`SELECT told.only_listener_id, max(told.entry) AS newest FROM ${told}
+      AND EXISTS (SELECT 1 FROM error_groups AS g WHERE g.id = ${id} AND ${HAS_GROUP})
+    GROUP BY told.only_listener_id`);
+  if (rows.length === 0) return null;
+  const open = yield* get(sql`SELECT 1 AS one FROM error_groups AS g WHERE g.owner_id = ${ownerId}
+    AND g.emitter_id = ${emitterId} AND g.state = 'open' AND EXISTS (SELECT 1 FROM ${told} AND ${HAS_GROUP}) LIMIT 1`);
+  if (open) return null;
+  const listenerIds = rows.map((row) => text(row, 'only_listener_id'));
+  return { listenerIds, newest: Math.max(...rows.map((row) => number(row, 'newest'))) };
+}
+
+/** Returns whether the global error workflow has mailed one of the group's errors, or will, and not only counted it. */
 function* wasMailed({ id, ownerId }: ErrorGroup): Steps<boolean> {
   const errors = sql`SELECT entry FROM emissions WHERE group_id = ${id} AND name = ${NAMES.errors}
     AND owner_id = ${ownerId} ORDER BY entry LIMIT ${NOTICE_LIMITS.mailedAmong}`;
   const row = yield* get(sql`SELECT 1 AS one FROM (${errors}) AS failed
     JOIN ${ALL_RUNS} AS runs ON runs.entry = failed.entry AND runs.via = 'global'
     JOIN emissions AS mails ON mails.cause_run = runs.run AND mails.name = ${EMAIL}
-    JOIN ${ALL_DELIVERIES} AS sent ON sent.entry = mails.entry LIMIT 1`);
+    JOIN ${ALL_DELIVERIES} AS sent ON sent.entry = mails.entry WHERE ${willBeSent(id)} LIMIT 1`);
   return row !== undefined;
 }
 
@@ -192,7 +237,7 @@ function* takenOf(row: Row): Steps<TakenNotice> {
     folded: null,
   };
   if (text(row, 'state') !== 'resolved') {
-    return { ...taken, kind: wasTold ? 'digest' : 'error', wasMailed: false };
+    return { ...taken, kind: wasTold ? 'digest' : 'error', wasMailed: false, summaries: null };
   }
-  return { ...taken, kind: 'recovered', wasMailed: yield* wasMailed(group) };
+  return { ...taken, kind: 'recovered', wasMailed: yield* wasMailed(group), summaries: yield* summariesOver(group) };
 }

@@ -1,6 +1,6 @@
 // What became of errors: who was told, the replays of them, and whether the records of their runs are there.
 
-import { MUTED_MAIL } from '../../../domain/delivery/digest.ts';
+import { MUTED_MAIL, RESOLVED_MAIL } from '../../../domain/delivery/digest.ts';
 import { EMAIL, HTTP, REPLAY } from '../../../domain/emission.ts';
 import { kindOfReplay } from '../../../domain/errors/replay.ts';
 import { outcomeOf } from '../../../domain/errors/replaying.ts';
@@ -18,7 +18,13 @@ export const SENT = raw(`('${EMAIL}', '${HTTP}')`);
 const REPLAYS = raw(`'${REPLAY}'`);
 /** The global error workflow may still get what waits for its subscribers. */
 const WITHHELD = raw("CASE WHEN due_at_ms IS NULL THEN 'withheld' ELSE 'queued' END");
-const OF_MAIL = raw(`CASE withheld.reason WHEN '${MUTED_MAIL}' THEN 'muted' ELSE 'withheld' END`);
+const OF_MAIL = raw(
+  `CASE withheld.reason WHEN '${MUTED_MAIL}' THEN 'muted' WHEN '${RESOLVED_MAIL}' THEN 'resolved' ELSE 'withheld' END`,
+);
+/** A webhook's deliveries are cancelled when it is deleted; mails and notices, when somebody has resolved what they tell of. */
+export const OF_DELIVERY = raw(
+  "CASE WHEN deliveries.state = 'cancelled' AND deliveries.kind <> 'webhook' THEN 'resolved' ELSE deliveries.state END",
+);
 const NONE = raw('CAST (NULL AS BIGINT)');
 
 /** The numbers of an error that say what it is of. */
@@ -52,7 +58,7 @@ export async function toldOf(
         FROM ${ALL_RUNS} AS runs WHERE entry ${roots}
       UNION ALL SELECT entry, ${NONE}, ${NONE}, state FROM ${ALL_DELIVERIES} AS deliveries WHERE entry ${roots}
       UNION ALL SELECT entry, ${NONE}, ${NONE}, ${WITHHELD} FROM withheld WHERE entry ${roots}
-      UNION ALL SELECT runs.entry, ${NONE}, runs.run, deliveries.state FROM ${ALL_RUNS} AS runs
+      UNION ALL SELECT runs.entry, ${NONE}, runs.run, ${OF_DELIVERY} FROM ${ALL_RUNS} AS runs
         JOIN emissions ON emissions.cause_run = runs.run AND emissions.name IN ${SENT}
         JOIN ${ALL_DELIVERIES} AS deliveries ON deliveries.entry = emissions.entry WHERE runs.entry ${roots}
       UNION ALL SELECT runs.entry, ${NONE}, runs.run, ${OF_MAIL} FROM ${ALL_RUNS} AS runs

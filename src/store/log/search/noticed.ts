@@ -50,7 +50,7 @@ export async function noticedOf(
     FROM error_groups WHERE id ${isAmong(ids)} AND ${NO_KEY}owner_id = ${ownerId}`);
   const keys = new Set(groups.flatMap((row) => [text(row, 'id'), summaryKey(text(row, 'emitter_id'))]));
   const rows = await database.all(sql`SELECT notices.digest_key, notices.summary, notices.entry, notices.item_id,
-      notices.item_ts, deliveries.state
+      notices.item_ts, CASE deliveries.state WHEN 'cancelled' THEN 'resolved' ELSE deliveries.state END AS state
     FROM emissions AS notices ${THEN} ${ALL_DELIVERIES} AS deliveries ON deliveries.entry = notices.entry
     WHERE ${IS_NOTICE} AND notices.digest_key ${isAmong([...keys])} AND notices.entry > ${oldest}
       AND notices.owner_id = ${ownerId} ORDER BY notices.entry`);

@@ -7,6 +7,7 @@ import type { ReplayStep } from '../../contract/operations.ts';
 import type { FreeSlots } from '../../contract/store.ts';
 import type { WatchDecision } from '../../contract/watches.ts';
 import { GroupCaptures } from '../../log/groups/error-groups.ts';
+import { toGroupNotices } from '../../log/groups/group-notices.ts';
 import { LedgerChanges, type WorkKind } from '../../log/ledger.ts';
 import type { ClaimsSoFar, DueFallback, FallbackDecision, LockedReplay, NewRun, ReplaysMade } from '../../log/port.ts';
 import { type LastReplay, lastReplaysAmong, type OfRun } from '../../log/replays/last-replays.ts';
@@ -239,7 +240,7 @@ export class BatchPlanner {
       repeats: number(row, 'repeats'),
       newestEntry: 0,
       isNew: flag(row, 'is_new'),
-      isMuted: flag(row, 'is_muted'),
+      group: toGroupNotices(row),
     };
     this.digests.set(key, digest);
     return digest;

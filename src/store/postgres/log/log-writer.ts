@@ -10,6 +10,7 @@ import type { RunLease } from '../../../domain/run/run.ts';
 import type { ReplayStep } from '../../contract/operations.ts';
 import type { FreeSlots, Idempotency, RunFailure, Tick } from '../../contract/store.ts';
 import type { WatchDecision } from '../../contract/watches.ts';
+import type { GroupNotices } from '../../log/groups/group-notices.ts';
 import {
   type ClaimsSoFar,
   type ClosedDigest,
@@ -31,7 +32,7 @@ import {
   type RunQueue,
 } from '../../log/port.ts';
 import { parseAnswer } from '../../rows/answers.ts';
-import { flag, number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
+import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { NOT_OF_SOURCES } from '../../rows/emission-cells.ts';
 import { toEmission } from '../../rows/log-rows.ts';
 import { asKept } from '../../seal/sealed-requests.ts';
@@ -262,13 +263,14 @@ export class PlannedLogWriter implements LogWriter {
     return digest === undefined || digest.isNew ? null : digest;
   }
 
-  isGroupMuted(ownerId: string, digestKey: string): boolean {
-    return this.planner.digests.get(pairKey(ownerId, digestKey))?.isMuted ?? false;
+  groupNotices(ownerId: string, digestKey: string): GroupNotices | null {
+    return this.planner.digests.get(pairKey(ownerId, digestKey))?.group ?? null;
   }
 
   openDigest(opened: OpenedDigest): void {
     const key = pairKey(opened.ownerId, opened.digestKey);
-    this.planner.digests.set(key, { ...opened, repeats: 0, isNew: false, isMuted: false });
+    const group = this.planner.digests.get(key)?.group ?? null;
+    this.planner.digests.set(key, { ...opened, isNew: false, group });
   }
 
   countInDigest(ownerId: string, digestKey: string, newestEntry: number): void {
@@ -292,7 +294,7 @@ export class PlannedLogWriter implements LogWriter {
         repeats: number(row, 'repeats'),
       },
       newest: row.entry === null ? null : toEmission(row, this.planner.core),
-      isMuted: flag(row, 'is_muted'),
+      isWithheld: row.group_withheld !== null,
     }));
     return rows.filter(({ ownerId, digestKey }) => !this.planner.digests.has(pairKey(ownerId, digestKey)));
   }

@@ -13,6 +13,7 @@ import type { FreeSlots, Idempotency, RunFailure, Tick } from '../../contract/st
 import type { WatchDecision } from '../../contract/watches.ts';
 import { DIGESTS_PER_STEP } from '../../log/digests.ts';
 import { readFallbacks, writeFallbacks } from '../../log/fallbacks.ts';
+import { type GroupNotices, groupNoticeColumns, toGroupNotices } from '../../log/groups/group-notices.ts';
 import { IS_OF_LIVE_OWNER } from '../../log/log-tables.ts';
 import {
   type ClaimsSoFar,
@@ -261,19 +262,20 @@ export class SqliteLogWriter implements LogWriter {
     return row ? toDigestWindow(row) : null;
   }
 
-  isGroupMuted(_ownerId: string, digestKey: string): boolean {
-    const group = this.core.writer.get('SELECT state, until_ms FROM error_groups WHERE id = ?', groupOfKey(digestKey));
-    return group?.state === 'muted' && (numberOrNull(group, 'until_ms') ?? Infinity) > this.nowMs;
+  groupNotices(ownerId: string, digestKey: string): GroupNotices | null {
+    const sql = `SELECT ${groupNoticeColumns('?')} FROM error_groups AS g WHERE g.id = ? AND g.owner_id = ?`;
+    return toGroupNotices(this.core.writer.get(sql, this.nowMs, groupOfKey(digestKey), ownerId));
   }
 
-  openDigest({ ownerId, digestKey, openedAtMs, closesAtMs, newestEntry }: OpenedDigest): void {
+  openDigest({ ownerId, digestKey, openedAtMs, closesAtMs, repeats, newestEntry }: OpenedDigest): void {
     this.core.writer.run(
       `INSERT OR REPLACE INTO digests (owner_id, digest_key, opened_at_ms, closes_at_ms, repeats, newest_entry)
-        VALUES (?,?,?,?,0,?)`,
+        VALUES (?,?,?,?,?,?)`,
       ownerId,
       digestKey,
       openedAtMs,
       closesAtMs,
+      repeats,
       newestEntry,
     );
   }
@@ -292,7 +294,7 @@ export class SqliteLogWriter implements LogWriter {
         ownerId: text(row, 'owner_id'),
         digestKey: text(row, 'digest_key'),
         window: toDigestWindow(row),
-        isMuted: this.isGroupMuted(text(row, 'owner_id'), text(row, 'digest_key')),
+        isWithheld: Boolean(this.groupNotices(text(row, 'owner_id'), text(row, 'digest_key'))?.withheld),
         newest: newest ? toEmission(newest, this.core) : null,
       };
     });
