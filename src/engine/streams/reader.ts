@@ -37,11 +37,20 @@ export class Reader implements OpenStream {
   }
 
   begin(sink: StreamSink): void {
-    this.#sink = sink;
+    this.#begin(sink).catch(() => {
+      this.close();
+      sink.end();
+    });
+  }
+
+  /** Asks once more: since the request was let in, its key may have been revoked, and of the wake-up only readers hear. */
+  async #begin(sink: StreamSink): Promise<void> {
+    if (this.#isClosed || !(await this.#options.isAllowed())) this.close();
     if (this.#isClosed) {
       sink.end();
       return;
     }
+    this.#sink = sink;
     this.#write(this.#options.hello);
     this.flow();
   }
@@ -87,8 +96,9 @@ export class Reader implements OpenStream {
 
   /** Ends the stream if its reader may not go on. */
   async judge(): Promise<void> {
-    if (!this.#sink || this.#isClosed || (await this.#options.isAllowed()) || this.#isClosed) return;
-    this.#refuse(this.#sink);
+    if (this.#isClosed || (await this.#options.isAllowed()) || this.#isClosed) return;
+    if (this.#sink) this.#refuse(this.#sink);
+    else this.close();
   }
 
   /** Ends a sink. A full one is cut off, since it might never take what is left. */

@@ -87,6 +87,7 @@ export class Sink implements StreamSink {
 interface Stage {
   readonly log: Log;
   readonly streams: Streams;
+  readonly wake: WakeUps;
   open(
     sink: Sink,
     more?: { after?: number; emitterId?: string; name?: string; isAllowed?: () => boolean },
@@ -103,11 +104,12 @@ export function stage(): Stage {
     quiet: utf8('. '),
   };
   const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+  const wake = new WakeUps();
   const streams = new Streams({
     store: log.store,
     frames,
     clock: { nowMs: () => NOW_MS },
-    wake: new WakeUps(),
+    wake,
     random: { bytes: (count) => new Uint8Array(count), fraction: () => 0.5 },
     log: silent,
     retentionDays: 30,
@@ -115,6 +117,7 @@ export function stage(): Stage {
   return {
     log,
     streams,
+    wake,
     open: async (sink, { after, emitterId = 'dc_1', name = '', isAllowed = () => true } = {}) => {
       const channel = { ownerId: 'u_1', emitterId, name };
       const opened = await streams.openStream({ channel, after: after ?? null, isAllowed: async () => isAllowed() });

@@ -174,6 +174,41 @@ describe('streams', () => {
     equal(streams.open, 0);
   });
 
+  it('give nothing to a reader who may go on no more when they begin', async () => {
+    const { log, streams } = stage();
+    const channel = { ownerId: 'u_1', emitterId: 'dc_1', name: '' };
+    for (const isAllowed of [true, false]) {
+      const opened = await streams.openStream({ channel, after: FIRST, isAllowed: async () => isAllowed });
+      log.emit(1);
+      const sink = new Sink();
+      opened.begin(sink);
+      await settled();
+      deepEqual([sink.over, sink.got.startsWith('hello')], isAllowed ? [null, true] : ['end', false]);
+      opened.close();
+    }
+    equal(streams.open, 0);
+  });
+
+  it('end before they begin when a key is revoked meanwhile', async () => {
+    const { streams, wake } = stage();
+    const channel = { ownerId: 'u_1', emitterId: 'dc_1', name: '' };
+    const first = Promise.withResolvers<boolean>();
+    const answers = [first.promise, Promise.resolve(false)];
+    const opened = await streams.openStream({
+      channel,
+      after: null,
+      isAllowed: () => answers.shift() ?? first.promise,
+    });
+    const sink = new Sink();
+    opened.begin(sink);
+    wake.notify('keys');
+    await settled();
+    // What was asked first was answered before the key was revoked.
+    first.resolve(true);
+    await settled();
+    deepEqual([sink.over, sink.got, streams.open], ['end', '', 0]);
+  });
+
   it('end for a slow reader, too, who may go on no more', async () => {
     const { log, streams, open, quiet } = stage();
     let isAllowed = true;
