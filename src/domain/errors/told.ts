@@ -4,7 +4,7 @@ import type { DeliveryState } from '../delivery/delivery.ts';
 import type { RunState } from '../run/run.ts';
 
 /**
- * `told`: a listener's run succeeded, a mail, webhook, request or notice went out, or somebody resolved its group before. `under_way`: one of them is not over. `counted`:
+ * `told`: a listener's run succeeded, a mail, webhook, request or notice went out, or a person resolved its group before. `under_way`: one of them is not over. `counted`:
  * its mail was withheld, or a notice of its group is due later, and a digest counts it. `failed`: all failed, were given up or cancelled. `withheld`: every listener was left
  * out, or its mail was, since its group is muted. `no_listener`: there was none.
  */
@@ -23,7 +23,7 @@ export interface Telling {
   readonly sentBy: number | null;
 }
 
-/** `resolved`: nothing was sent, since somebody had resolved its group by then, and so knows of it. */
+/** `resolved`: nothing was sent, since a person had resolved its group by then, and so knows of it. */
 const GOOD = new Set<Telling['state']>(['succeeded', 'delivered', 'resolved']);
 const BAD = new Set<Telling['state']>(['failed', 'cancelled', 'exhausted']);
 

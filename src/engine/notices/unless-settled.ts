@@ -1,4 +1,4 @@
-// Withholds mails and notices that wait, for example since the mail server was away, while somebody resolves the errors that they
+// Withholds mails and notices that wait, for example since the mail server was away, while a person resolves the errors that they
 // tell of. Judged for each attempt: a group that has been opened again is told.
 
 import type { ClaimedDelivery } from '../../domain/delivery/delivery.ts';
@@ -15,7 +15,7 @@ export interface SettledDeps {
 
 const WITHHELD = 'Withheld: its group of errors was resolved before it could be sent.';
 
-/** Returns `send` for all deliveries but those that tell of groups which somebody has resolved. */
+/** Returns `send` for all deliveries but those that tell of groups which a person has resolved. */
 export function unlessSettled({ store, clock }: SettledDeps, send: Attempter): Attempter {
   return async (delivery, signal) => {
     if (!(await isSettled(delivery))) return send(delivery, signal);

@@ -63,7 +63,7 @@ export interface NoticeStore {
    * others in one notice behind it; that notice may come twice when a process is lost with it.
    */
   takeNotices(limit: number): Promise<readonly TakenNotice[]>;
-  /** Returns whether somebody has resolved all of the groups: nothing that tells of them is to be sent any more. */
+  /** Returns whether a person has resolved all of the groups: nothing that tells of them is to be sent any more. */
   areSettled(ownerId: string, groupIds: readonly string[]): Promise<boolean>;
   /** Ends a notice that was taken: until `windowMs` are over, repeats are counted. Does nothing when it was ended before. */
   endNotice(taken: TakenNotice, windowMs: number): Promise<void>;

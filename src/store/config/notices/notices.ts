@@ -191,7 +191,7 @@ function* toldOf({ id, ownerId, emitterId }: ErrorGroup): Steps<ToldListener[]> 
   return rows.map((row) => ({ listenerId: text(row, 'only_listener_id'), heard: number(row, 'heard') === 1 }));
 }
 
-/** The condition under which a delivery has told of a group that is resolved, or will: what waits is withheld when somebody resolved it. */
+/** Returns the condition under which a delivery has told of a group that is resolved, or will: what waits is withheld when a person resolved it. */
 function willBeSent(groupId: string): Sql {
   return sql`(sent.state IN ('delivered', 'sending') OR (sent.state IN ('pending', 'retrying')
     AND NOT EXISTS (SELECT 1 FROM error_groups AS g WHERE g.id = ${groupId} AND ${raw(IS_SETTLED)})))`;

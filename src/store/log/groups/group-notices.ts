@@ -6,7 +6,7 @@ import type { Row } from '../../rows/rows.ts';
 
 export interface GroupNotices {
   /**
-   * Why none is sent now: the group is muted, or somebody has resolved it and so knows of its errors. Null: nothing holds them
+   * Why none is sent now: the group is muted, or a person has resolved it and so knows of its errors. Null: nothing holds them
    * back.
    */
   readonly withheld: 'muted' | 'resolved' | null;
@@ -14,11 +14,11 @@ export interface GroupNotices {
   readonly reopenedAtMs: number | null;
 }
 
-/** Watches resolve what they told of as soon as it is over: nobody has seen it by then. */
+/** Watches resolve what they told of as soon as it is over: no person has seen it by then. */
 const OF_WATCHES = `('${SILENT}', '${UNHEALTHY}', '${HEARTBEAT_FAILED}')`;
 
 /**
- * The condition under which somebody has resolved the group `g`, by an order or by replays: not a watch, and not the deletion of
+ * The condition under which a person has resolved the group `g`, by an order or by replays: not a watch, and not the deletion of
  * what failed, which says nothing of who has seen its errors.
  */
 export const IS_SETTLED = `(g.state = 'resolved' AND g.code NOT IN ${OF_WATCHES} AND CASE substr(g.emitter_id, 1, 2)

@@ -12,9 +12,9 @@ import { noticeEmission, readNotice } from '../../../src/domain/notices/notice.t
 import { DEFAULT_SETTINGS, type Workflow } from '../../../src/domain/resource.ts';
 import type { TakenNotice } from '../../../src/store/contract/channels.ts';
 import { all, anAttempt, at, defined, type Harness, json, mail, only, parsed, succeeded } from '../fixtures.ts';
+import { assertLedgerAddsUp } from '../log/counting.ts';
+import { fail, groups, muted, order } from '../log/grouping.ts';
 import { Stage } from '../stage.ts';
-import { assertLedgerAddsUp } from './counting.ts';
-import { fail, groups, muted, order } from './grouping.ts';
 
 const OPEN = { state: 'open' } as const;
 const RESOLVED = { state: 'resolved', inNextDeployment: false } as const;
