@@ -11,6 +11,8 @@ function ofMany({ count, at_least: isPart, to_replay: n, passed_over: passedOver
   return passedOver === 0 && n === count ? all : `${some} of ${all}`;
 }
 
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+
 export const T = {
   product: 'Errand',
   nav: {
@@ -464,7 +466,8 @@ export const T = {
     dryRun: 'What would be replayed',
     nothing: 'No error would be replayed.',
     first: (n: number) => (n === 1 ? 'It goes first' : `The oldest ${n}, which go first`),
-    toReplay: (dryRun: ReplayDryRun) => `${ofMany(dryRun)} would be replayed now`,
+    oldest: (n: number) => (n === 1 ? 'The oldest one' : `The oldest ${n}`),
+    toReplay: (dryRun: ReplayDryRun) => capital(`${ofMany(dryRun)} would be replayed now`),
     passedOver: (n: number, isPart: boolean) => `${isPart ? 'At least ' : ''}${n.toLocaleString()} passed over:`,
     start: (dryRun: ReplayDryRun) => `Replay ${ofMany(dryRun)}`,
     startNone: 'Nothing to replay',

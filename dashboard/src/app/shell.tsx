@@ -5,6 +5,7 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { SIGNED_OUT } from '../api/http.ts';
 import { sessionQuery, signOut } from '../api/session.ts';
 import { markSignedIn } from '../api/signed-in.ts';
+import { deliveryQuery } from '../api/webhooks.ts';
 import { T } from '../english.ts';
 import icon from '../icon.svg';
 import { Icon, type IconName } from '../parts/icon.tsx';
@@ -42,9 +43,17 @@ function isAt(path: string, { to, holds = [] }: { to: string; holds?: readonly s
   return path === to || path.startsWith(`${to}/`) || holds.some((start) => path.startsWith(start));
 }
 
+/** Returns the address by which the part of the dashboard is known: that of a mail is among the notices. */
+function useWhere(): string {
+  const path = useLocation({ select: ({ pathname }) => pathname });
+  const [, id = ''] = /^\/deliveries\/([^/]+)/.exec(path) ?? [];
+  const { data } = useQuery({ ...deliveryQuery(id), enabled: false });
+  return data?.mail ? '/notices' : path;
+}
+
 export function Shell() {
   const navigate = useNavigate();
-  const path = useLocation({ select: ({ pathname }) => pathname });
+  const path = useWhere();
   const isLive = useLiveErrors();
   useGrownLists();
   const [wasLive, setWasLive] = useState(false);

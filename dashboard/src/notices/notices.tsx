@@ -40,22 +40,24 @@ function Sent() {
       head={
         <>
           <span className="grow" />
-          <Choice
-            label={T.notices.to}
-            all={T.notices.mails}
-            options={[...new Set([...channels.map(({ id }) => id), ...(channel === undefined ? [] : [channel])])]}
-            textOf={nameOf}
-            value={channel}
-            choose={(one) => put({ channel: one })}
-          />
-          <Choice
-            label={T.notices.state}
-            all={T.notices.all}
-            options={NOTICE_STATES}
-            textOf={(one) => T.states[one] ?? one}
-            value={state}
-            choose={(one) => put({ state: one })}
-          />
+          <div className="buttons">
+            <Choice
+              label={T.notices.to}
+              all={T.notices.mails}
+              options={[...new Set([...channels.map(({ id }) => id), ...(channel === undefined ? [] : [channel])])]}
+              textOf={nameOf}
+              value={channel}
+              choose={(one) => put({ channel: one })}
+            />
+            <Choice
+              label={T.notices.state}
+              all={T.notices.all}
+              options={NOTICE_STATES}
+              textOf={(one) => T.states[one] ?? one}
+              value={state}
+              choose={(one) => put({ state: one })}
+            />
+          </div>
         </>
       }
       row={(delivery) => <Row key={delivery.id} delivery={delivery} />}

@@ -170,7 +170,9 @@ function DryRun({ dryRun, groupId }: { dryRun: ReplayDryRun; groupId: string | n
           </p>
         ))}
       </div>
-      <h3 className="card-body soft">{words.first(sample.length)}</h3>
+      <h3 className="card-body soft">
+        {(sample.some(({ reason }) => reason) ? words.oldest : words.first)(sample.length)}
+      </h3>
       <ul className="rows">
         {sample.map(({ id, emitter_id: emitterId, code, msg, reason }) => (
           <li key={id}>

@@ -37,7 +37,15 @@ export function place(edges: readonly Edge[]): Placed {
         points: readonly { x: number; y: number }[];
       };
       const middle = points[Math.floor(points.length / 2)] ?? { x: 0, y: 0 };
-      return { edge, path: pathOf(points), ...middle };
+      const [from, to] = [graph.node(edge.emitter_id), graph.node(edge.listener_id)];
+      const isForth = to.x - from.x > NODE.width;
+      const ends = [
+        { x: from.x + NODE.width / 2, y: from.y },
+        { x: to.x - NODE.width / 2, y: to.y },
+      ] as const;
+      // From side to side: an edge from corner to corner crosses the nodes above and below.
+      const path = isForth ? pathOf([ends[0], ...points.slice(1, -1), ends[1]]) : pathOf(points);
+      return { edge, path, ...middle };
     }),
   };
 }

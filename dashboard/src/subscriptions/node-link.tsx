@@ -1,4 +1,13 @@
 import { Link } from '@tanstack/react-router';
+import { useNames } from '../api/names.ts';
+import { T } from '../english.ts';
+
+/** Returns what gives the name of an emitter or listener, "all of a kind" among them. */
+export function useNodeNames(): (id: string) => string {
+  const names = useNames();
+  const { wildcards } = T.subscriptions;
+  return (id) => wildcards[id] ?? (id.startsWith('u_') ? wildcards['*'] : undefined) ?? names(id);
+}
 
 /** The way to an emitter or listener. */
 export function NodeLink({ id, name }: { id: string; name: string }) {
@@ -20,6 +29,13 @@ export function NodeLink({ id, name }: { id: string; name: string }) {
   if (/^wh_\w/.test(id)) {
     return (
       <Link to="/webhooks/$webhookId" params={{ webhookId: id }} className="cut">
+        {text}
+      </Link>
+    );
+  }
+  if (/^hb_\w/.test(id)) {
+    return (
+      <Link to="/heartbeats/$heartbeatId" params={{ heartbeatId: id }} className="cut">
         {text}
       </Link>
     );

@@ -2,7 +2,6 @@ import { Button, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import type { Subscription } from '../../../src/client/client.ts';
-import { useNames } from '../api/names.ts';
 import { deleteSubscription, subscriptionsQuery } from '../api/subscriptions.ts';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
@@ -11,7 +10,7 @@ import { Card } from '../parts/card.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Empty, Failed, Loading } from '../parts/state.tsx';
-import { NodeLink } from './node-link.tsx';
+import { NodeLink, useNodeNames } from './node-link.tsx';
 import { type Ends, Subscribe } from './subscribe.tsx';
 
 /** The layout is a library of its own: it comes when there is something to draw. */
@@ -22,11 +21,6 @@ const DRAWN = 150;
 const LISTED = 300;
 
 const words = T.subscriptions;
-
-export function useNodeNames(): (id: string) => string {
-  const names = useNames();
-  return (id) => words.wildcards[id] ?? (id.startsWith('u_') ? words.wildcards['*'] : undefined) ?? names(id);
-}
 
 export function SubscriptionsPage() {
   const mayWrite = useMay('write');
@@ -109,7 +103,7 @@ function Row({ subscription, names, mayWrite }: RowProps) {
   const [emitter, listener] = [names(emitterId), names(listenerId)];
   return (
     <li>
-      <div className="grow cut">
+      <div className="grow cut hears">
         <NodeLink id={listenerId} name={listener} /> {words.hears(event)} <NodeLink id={emitterId} name={emitter} />
       </div>
       {!active && <span className="badge">{T.workflows.inactive}</span>}

@@ -6,7 +6,7 @@ type Sent = NonNullable<Attempt['request']>['headers'][number];
 
 /** What went to the receiver in an attempt, and what came back. */
 export function Exchange({ attempt }: { attempt: Attempt }) {
-  const { request, status, response_headers: received, response_body: body } = attempt;
+  const { request, response_headers: received, response_body: body } = attempt;
   const answered = Object.entries(received).map(([name, value]) => ({ name, value }));
   return (
     <>
@@ -19,7 +19,7 @@ export function Exchange({ attempt }: { attempt: Attempt }) {
           <Headers title={T.webhooks.requestHeaders} headers={request.headers} />
         </>
       )}
-      {(status !== null || body !== '') && (
+      {(answered.length > 0 || body !== '') && (
         <>
           <h3 className="raw-title">{T.webhooks.response}</h3>
           {answered.length > 0 && <Headers title={T.webhooks.responseHeaders} headers={answered} />}

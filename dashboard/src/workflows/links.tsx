@@ -1,9 +1,9 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { Subscription } from '../../../src/client/client.ts';
-import { useNames } from '../api/names.ts';
 import { listensQuery } from '../api/workflows.ts';
 import { T } from '../english.ts';
 import { WholeList } from '../parts/listed.tsx';
+import { NodeLink, useNodeNames } from '../subscriptions/node-link.tsx';
 
 /** Subscriptions to and from a workflow, source or webhook; a heartbeat only emits. */
 export function Links({ id }: { id: string }) {
@@ -29,7 +29,7 @@ interface ListProps {
 }
 
 function List({ title, none, of, end }: ListProps) {
-  const names = useNames();
+  const names = useNodeNames();
   return (
     <section className="card">
       <div className="card-head">
@@ -42,7 +42,7 @@ function List({ title, none, of, end }: ListProps) {
         row={(one) => (
           <li key={one.id}>
             <div className="grow cut">
-              <bdi>{names(one[end])}</bdi>
+              <NodeLink id={one[end]} name={names(one[end])} />
             </div>
             <code className="soft">{T.workflows.ofName(one.event_name)}</code>
           </li>
