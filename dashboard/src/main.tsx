@@ -12,7 +12,8 @@ const theme = createTheme({
   components: {
     // What would put styles into the page, the lock of the scrollbar, is off.
     Modal: { defaultProps: { transitionProps: { duration: 0 }, lockScroll: false } },
-    Menu: { defaultProps: { transitionProps: { duration: 0 } } },
+    // Its place for the first focus is no child that a menu may have.
+    Menu: { defaultProps: { transitionProps: { duration: 0 }, withInitialFocusPlaceholder: false } },
     Tooltip: { defaultProps: { transitionProps: { duration: 0 }, openDelay: 300 } },
   },
 });

@@ -260,10 +260,14 @@ test('a theme is chosen, and kept', { skip }, async () => {
     const scheme = (name: string) => page.locator(`html[data-mantine-color-scheme="${name}"]`);
     await scheme('light').waitFor();
     await page.getByRole('button', { name: /Signed in as/ }).click();
-    await page.getByRole('menuitem', { name: 'Dark theme' }).click();
+    await visit.inspect('the menu of the session');
+    assert.ok(await page.getByRole('menuitemradio', { name: 'System theme' }).isChecked());
+    await page.getByRole('menuitemradio', { name: 'Dark theme' }).click();
     await scheme('dark').waitFor();
     await visit.open('/errors');
     await scheme('dark').waitFor();
+    await page.getByRole('button', { name: /Signed in as/ }).click();
+    assert.ok(await page.getByRole('menuitemradio', { name: 'Dark theme' }).isChecked());
   });
 });
 

@@ -68,6 +68,11 @@ test('a group is replayed: tried, stopped by its canary, and finished', { skip }
     await page.getByRole('link', { name: 'run', exact: true }).first().click();
     await page.waitForURL('**/runs/r_*');
     await visit.inspectAll('/operations', 'Replay of the group');
+    // What was fixed is passed over: it does not go first.
+    await visit.open(`/operations/new?group=${group.id}`);
+    await page.getByText('2 of 3 errors would be replayed now').waitFor();
+    await page.getByText('1 passed over:').waitFor();
+    await page.getByText('The oldest 3', { exact: true }).waitFor();
   });
 });
 
@@ -155,10 +160,14 @@ test('a hostile mail is shown, and nothing of it runs', { skip }, async () => {
     await visit.inspectAll('/notices', 'Mail of Mails');
     await page.getByRole('link', { name: '<i>Order</i> 7', exact: true }).click();
     await page.getByRole('heading', { name: '<i>Order</i> 7' }).waitFor();
+    const current = page.getByRole('navigation', { name: 'Main' }).locator('[aria-current="page"]');
+    await until('a mail is among the notices', async () => (await current.allTextContents()).join() === 'Notices');
+    assert.equal(await page.getByRole('heading', { name: 'Response' }).count(), 0, 'there is none of an outbox');
     const frame = page.frameLocator('iframe');
     await frame.getByRole('heading', { name: 'Order 7' }).waitFor();
     assert.doesNotMatch((await frame.locator('body').textContent()) ?? '', /^owned/);
     assert.equal(await page.title(), 'Errand');
+    assert.equal(await page.locator('iframe').getAttribute('sandbox'), '', 'the frame may do nothing');
     // What the browser refused: the script, and the picture from elsewhere.
     await until('the browser has refused it', () => visit.complaints.some((said) => said.includes(elsewhere.url)));
     assert.equal(elsewhere.received.length, 0);

@@ -84,9 +84,14 @@ test('a key is made, shown once, and revoked', { skip }, async () => {
     const made = createClient(errand.url, key);
     const session = (await made.get('/v1/session')).data;
     assert.deepEqual([session.key.label, session.key.scopes], [HOSTILE, ['read']]);
+    const listed: Json[] = (await errand.client.get('/v1/keys')).data;
+    const days = ((listed.find(({ label }) => label === HOSTILE)?.expires_at ?? 0) - Date.now() / 1000) / 86_400;
+    assert.ok(days > 1.9 && days <= 2, `it expires in ${days} days`);
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByText(key).waitFor({ state: 'detached' });
     await visit.inspectAll('/keys', 'reversed');
+    const own = page.getByRole('listitem').filter({ hasText: 'this session' });
+    assert.equal(await own.getByRole('button').count(), 0, 'the key of this session is not revoked here');
     await page
       .getByRole('button', { name: /^Revoke/ })
       .first()
@@ -135,7 +140,7 @@ test('records of a data store are read, whatever they hold', { skip }, async () 
     await page.getByRole('link', { name: 'Counters' }).waitFor();
     const [store] = (await errand.client.get('/v1/data_stores')).data;
     const path = `/v1/data_stores/${store.id}/records`;
-    await errand.client.put(`${path}/${encodeURIComponent(HOSTILE)}`, {
+    await errand.client.put(`${path}/${encodeURIComponent(`${HOSTILE}/a?b#c%2F..`)}`, {
       value: { text: 'x'.repeat(900_000), html: HOSTILE },
     });
     await visit.inspectAll('/data-stores', '1 record');
@@ -148,6 +153,7 @@ test('records of a data store are read, whatever they hold', { skip }, async () 
     await page.locator('summary').first().click();
     await page.getByRole('button', { name: 'Delete the record' }).click();
     await page.getByText('No records').waitFor();
+    assert.deepEqual((await errand.client.get(path)).data, []);
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No data stores yet').waitFor();

@@ -99,6 +99,8 @@ test('a dialog of a menu gives the focus to the button of the menu', { skip }, a
       ['Delete', 'click'],
     ] as const) {
       await opener.click();
+      await page.getByRole('menuitem').first().waitFor();
+      await visit.inspect('a menu');
       const choice = page.getByRole('menuitem', { name: item });
       if (by === 'click') await choice.click();
       else await choice.press('Enter');
@@ -138,6 +140,10 @@ test('dialogs take the focus, keep it, and give it back', { skip }, async () => 
       await dialog.waitFor();
       const isWithin = `document.querySelector('[role=dialog]').contains(document.activeElement)`;
       await page.waitForFunction(isWithin);
+      assert.ok(
+        await page.evaluate(`document.activeElement.matches('input, select')`),
+        `${path}: a field has the focus`,
+      );
       for (let n = 0; n < 12; n++) await page.keyboard.press('Tab');
       assert.ok(await page.evaluate(isWithin), `${path}: the focus stays within`);
       await page.keyboard.press('Escape');

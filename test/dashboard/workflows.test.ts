@@ -244,6 +244,8 @@ test('forwarded errors are no trigger, and stand in "Listens to"', { skip }, asy
     const triggers = page.locator('.card').filter({ has: page.getByRole('heading', { name: 'Triggers' }) });
     assert.deepEqual(await triggers.getByRole('listitem').count(), 2);
     assert.doesNotMatch((await triggers.textContent()) ?? '', /\$errors/);
+    await page.getByRole('link', { name: failing.name }).click();
+    await page.waitForURL(`**/workflows/${failing.id}`);
   });
 });
 

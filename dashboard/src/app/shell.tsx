@@ -119,6 +119,7 @@ export function Shell() {
                 key={link.to}
                 to={link.to}
                 className={isAt(path, link) ? 'nav-link active' : 'nav-link'}
+                aria-current={isAt(path, link) ? 'page' : undefined}
                 onClick={() => setMenu(false)}
               >
                 <Icon name={link.icon} />
@@ -178,13 +179,15 @@ function Who() {
           {T.session.as(owner.name)}, {T.session.key_(key.label)}
         </Menu.Label>
         {(['auto', 'light', 'dark'] as const).map((scheme) => (
-          <Menu.Item
+          <Menu.RadioItem
             key={scheme}
-            leftSection={<Icon name={colorScheme === scheme ? 'check' : 'theme'} size={16} />}
-            onClick={() => setColorScheme(scheme)}
+            value={scheme}
+            checked={colorScheme === scheme}
+            checkIcon={<Icon name="check" size={16} />}
+            onChange={() => setColorScheme(scheme)}
           >
             {T.session.theme[scheme]}
-          </Menu.Item>
+          </Menu.RadioItem>
         ))}
         <Menu.Divider />
         <Menu.Item leftSection={<Icon name="out" size={16} />} onClick={leave}>

@@ -25,6 +25,11 @@ interface FormDialogProps extends DialogProps {
   readonly run: () => Promise<void>;
 }
 
+/** The first field has the focus when the dialog opens, and not the button that closes it. */
+function focusField(form: HTMLFormElement | null): void {
+  form?.querySelector('input, select, textarea')?.setAttribute('data-autofocus', '');
+}
+
 export function FormDialog({ submit, isBad = false, isReady = true, run, children, ...dialog }: FormDialogProps) {
   const [isBusy, setBusy] = useState(false);
   const go = async (event: FormEvent): Promise<void> => {
@@ -40,7 +45,7 @@ export function FormDialog({ submit, isBad = false, isReady = true, run, childre
   };
   return (
     <Dialog {...dialog}>
-      <form className="stack-16" onSubmit={(event) => void go(event)}>
+      <form ref={focusField} className="stack-16" onSubmit={(event) => void go(event)}>
         {children}
         <div className="dialog-end">
           <Button variant="default" size="xs" onClick={dialog.close}>
