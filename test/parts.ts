@@ -17,7 +17,7 @@ const UNIT = ['test/unit/{config,domain,engine,http,mail,verifier,webhook}/**/*.
 /** Wait for processes, packages and clocks most of their time: half of the time of all tests on SQLite. */
 const SLOW = ['test/{attacks,demo,deploy,package,prove,unit/store/move}/**/*.test.ts'];
 /** Other versions of Node and of clients of Sentry, which are downloaded: not part of `npm test`. */
-const RARE = ['test/http/reports/sentry-versions.test.ts', 'test/package/nodes.test.ts'];
+const RARE = ['test/http/reports/sentry-versions.test.ts', 'test/package/{nodes,projects}.test.ts'];
 /** Half a minute of both cores each, or another version of Postgres: not part of `npm test` either. */
 const RARE_OF_POSTGRES = [
   'test/postgres/faults/rarer.test.ts',
