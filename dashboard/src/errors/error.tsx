@@ -16,7 +16,7 @@ import { CopyButton } from '../parts/copy.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
-import { Badge, Unready } from '../parts/state.tsx';
+import { Badge, LoadingPage, Unready } from '../parts/state.tsx';
 import { At } from '../parts/time.tsx';
 import { curlOf, type EventText, eventTextOf, parseEvent } from './event-text.ts';
 import { Receipts } from './receipts.tsx';
@@ -28,7 +28,15 @@ export function ErrorPage() {
   const group = useQuery(groupQuery(groupId));
   const emitterId = group.data?.emitter_id ?? '';
   const record = useQuery({ ...errorQuery(emitterId, errorId), enabled: emitterId !== '' });
+  // All that the page is made of is there at once: what came later would push down what is read.
+  const isOfWorkflow = emitterId.startsWith('p_');
+  const workflow = useQuery({ ...workflowQuery(emitterId), enabled: isOfWorkflow });
+  const fixture = useQuery(fixtureQuery(errorId));
+  const isFirst = [fixture, ...(isOfWorkflow ? [workflow] : [])].some(
+    ({ isPending, errorUpdateCount }) => isPending && errorUpdateCount === 0,
+  );
   if (!record.data) return <Unready of={group.data ? record : group} isPage />;
+  if (isFirst) return <LoadingPage />;
   return <Whole key={errorId} record={record.data} groupId={groupId} emitterId={emitterId} />;
 }
 

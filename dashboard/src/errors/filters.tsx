@@ -16,6 +16,8 @@ export function Filters({ field }: { field: RefObject<HTMLInputElement | null> }
   const search = useSearch({ from: '/shell/errors' });
   const navigate = useNavigate({ from: '/errors' });
   const isLive = useIsLive();
+  const wasLive = useRef(false);
+  wasLive.current ||= isLive;
   const [text, setText] = useState(search.q ?? '');
   /** What the address was given last: it takes a moment, in which more may be typed. */
   const sent = useRef(text);
@@ -79,9 +81,9 @@ export function Filters({ field }: { field: RefObject<HTMLInputElement | null> }
       >
         {T.errors.sorts[search.sort ?? 'last_seen']}
       </Button>
-      <span className={isLive ? 'live is-on' : 'live'}>
+      <span className={isLive ? 'live is-on' : wasLive.current ? 'live' : 'live is-unknown'}>
         <i aria-hidden="true" />
-        {isLive ? T.errors.live : T.errors.offline}
+        {isLive || !wasLive.current ? T.errors.live : T.errors.offline}
       </span>
     </search>
   );

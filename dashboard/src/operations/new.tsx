@@ -46,7 +46,8 @@ function Form({ of }: { of: Pick<Replays, 'group_id' | 'workflow_id'> }) {
   const names = useNames();
   const [wanted, setWanted] = useState(FIRST);
   const [isBusy, setBusy] = useState(false);
-  const group = useQuery({ ...groupQuery(of.group_id ?? ''), enabled: of.group_id !== undefined }).data;
+  const asked = useQuery({ ...groupQuery(of.group_id ?? ''), enabled: of.group_id !== undefined });
+  const group = asked.data;
   const { code, canary, rate, stop, ordered, again } = wanted;
   const replays: Replays = {
     ...of,
@@ -81,7 +82,7 @@ function Form({ of }: { of: Pick<Replays, 'group_id' | 'workflow_id'> }) {
         </Link>
       ) : (
         <Link to="/errors/$groupId" params={{ groupId: of.group_id }} className="crumb">
-          ‹ <bdi>{group?.rule ?? group?.fingerprint.code ?? of.group_id}</bdi>
+          ‹ <bdi>{group?.rule ?? group?.fingerprint.code ?? (asked.isPending ? '…' : of.group_id)}</bdi>
         </Link>
       )}
       <div className="page-head">

@@ -31,6 +31,6 @@ export function OperationTitle({ operation: { replay, webhook_id: webhookId } }:
 }
 
 function GroupName({ id }: { id: string }) {
-  const { data: group } = useQuery({ ...groupQuery(id), staleTime: 60_000 });
-  return <bdi>{group ? (group.rule ?? group.fingerprint.code) : id}</bdi>;
+  const { data: group, isPending } = useQuery({ ...groupQuery(id), staleTime: 60_000 });
+  return <bdi>{group ? (group.rule ?? group.fingerprint.code) : isPending ? '…' : id}</bdi>;
 }

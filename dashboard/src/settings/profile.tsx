@@ -55,7 +55,8 @@ function Profile({ me }: { me: Owner }) {
   const [typed, setTyped] = useState<Partial<Typed>>({});
   const { name, email, globalId, hours, told } = { ...savedOf(me), ...typed };
   const put = (change: Partial<Typed>): void => setTyped((before) => ({ ...before, ...change }));
-  const channels = useQuery(channelsQuery).data ?? [];
+  const listed = useQuery(channelsQuery);
+  const channels = listed.data ?? [];
   const workflows = useQuery(workflowsQuery).data ?? [];
   const act = useAct(['me'], ['session']);
   const save = (event: FormEvent): void => {
@@ -111,7 +112,8 @@ function Profile({ me }: { me: Owner }) {
         />
         <fieldset className="field is-group">
           <legend>{words.channels}</legend>
-          {channels.length === 0 && <span className="soft">{T.channels.none}</span>}
+          {!listed.data && <Unready of={listed} rows={1} />}
+          {listed.data?.length === 0 && <span className="soft">{T.channels.none}</span>}
           {channels.map(({ id, name: of, kind }) => (
             <CheckField
               key={id}

@@ -49,14 +49,16 @@ function Catalogue() {
             <p className="soft">{description}</p>
           </li>
         ))}
-        <li className="group-link card">
-          <h2>
-            <Link to="/sources/new" search={{ component: OWN }}>
-              {T.sources.own}
-            </Link>
-          </h2>
-          <p className="soft">{T.sources.ownText}</p>
-        </li>
+        {!asked.isPending && (
+          <li className="group-link card">
+            <h2>
+              <Link to="/sources/new" search={{ component: OWN }}>
+                {T.sources.own}
+              </Link>
+            </h2>
+            <p className="soft">{T.sources.ownText}</p>
+          </li>
+        )}
       </ul>
     </>
   );

@@ -37,14 +37,24 @@ function Page({ id }: { id: string }) {
   return <Whole key={id} workflow={workflow} />;
 }
 
-/** As high as the editors usually are. */
-function EditorPlace({ steps }: { steps: number }) {
+/** Of a line of code, and around those of a step. */
+const [LINE_PX, AROUND_PX] = [20.625, 8];
+
+/** As high as the editors will be. */
+function EditorPlace({ workflow: { steps = [] } }: { workflow: Workflow }) {
   return (
     <section className="card" aria-label={T.workflows.code}>
       <div className="card-head">
         <h2>{T.workflows.code}</h2>
       </div>
-      <Loading rows={Math.max(1, steps) * 9} />
+      {steps.map(({ id, namespace, code = '' }) => (
+        <div key={id} className="step">
+          <h3 className="step-name mono">{namespace}</h3>
+          <div style={{ height: `min(60vh, ${Math.max(52, code.split('\n').length * LINE_PX + AROUND_PX)}px)` }}>
+            <Loading rows={2} />
+          </div>
+        </div>
+      ))}
     </section>
   );
 }
@@ -101,7 +111,7 @@ function Whole({ workflow }: { workflow: Workflow }) {
       </div>
       <div className="columns">
         <div className="stack-16">
-          <Suspense fallback={<EditorPlace steps={workflow.steps?.length ?? 1} />}>
+          <Suspense fallback={<EditorPlace workflow={workflow} />}>
             <Steps workflow={workflow} canWrite={canWrite} />
           </Suspense>
         </div>
