@@ -16,8 +16,10 @@ const SETUP = { sqlite: 'test/support/global-setup.ts', postgres: 'test/support/
 const UNIT = ['test/unit/{config,domain,engine,http,mail,verifier,webhook}/**/*.test.ts'];
 /** Wait for processes, packages and clocks most of their time: half of the time of all tests on SQLite. */
 const SLOW = ['test/{attacks,demo,deploy,package,prove,unit/store/move}/**/*.test.ts'];
+/** Kills servers for minutes, on either store. */
+const KILLS = ['test/flows/notices/killed.test.ts'];
 /** Other versions of Node and of clients of Sentry, which are downloaded: not part of `npm test`. */
-const RARE = ['test/http/reports/sentry-versions.test.ts', 'test/package/{nodes,projects}.test.ts'];
+const RARE = ['test/http/reports/sentry-versions.test.ts', 'test/package/{nodes,projects}.test.ts', ...KILLS];
 /** Half a minute of both cores each, or another version of Postgres: not part of `npm test` either. */
 const RARE_OF_POSTGRES = [
   'test/postgres/faults/rarer.test.ts',
@@ -59,7 +61,7 @@ export function ownFiles(part: Part): string[] {
 /** Returns the files that run in a part on Postgres, and in another one on SQLite. */
 export function repeatedFiles(part: Part): string[] {
   if (part === 'postgres') return filesOf(AGAIN);
-  return part === 'postgres:all' ? without(filesOf(ALL_AGAIN), filesOf(RARE)) : [];
+  return part === 'postgres:all' ? [...without(filesOf(ALL_AGAIN), filesOf(RARE)), ...filesOf(KILLS)] : [];
 }
 
 /** Returns all files that run in a part. */

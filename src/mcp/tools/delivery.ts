@@ -71,6 +71,7 @@ const OUTCOMES: Readonly<Record<Attempt['outcome'], string>> = {
   reset: 'The receiver closed the connection before it had answered: look into its own log.',
   tls: 'The certificate of the receiver is not good: it is expired, of another name, or its chain is incomplete.',
   dns: 'The name of the receiver has no address: look at the URL, and at its DNS records.',
+  withheld: 'Nothing was sent: its errors had been resolved by then.',
   forbidden: 'The address is not allowed: webhooks reach public addresses, and those of ERRAND_ALLOW_TARGETS.',
 };
 
