@@ -311,7 +311,7 @@ test('a webhook shows each attempt, and is sent again', { skip }, async () => {
     await errand.client.post(`/v1/subscriptions?emitter_id=${workflow.id}&listener_id=${webhook.id}`);
     await order(workflow, 1);
     await page.getByRole('link', { name: 'To the shop' }).click();
-    await page.getByRole('link', { name: 'Price orders' }).click();
+    await page.getByRole('region', { name: 'Deliveries' }).getByRole('link', { name: 'Price orders' }).click();
     await page.getByRole('heading', { name: 'Attempt 1' }).waitFor();
     await visit.inspect('the delivery');
     await page.getByRole('button', { name: 'Send again' }).click();

@@ -12,12 +12,14 @@ import { Badge, Failed, Loading } from '../parts/state.tsx';
 import { Ago, At } from '../parts/time.tsx';
 import { Numbers, Progress } from './progress.tsx';
 import { Results } from './results.tsx';
-import { OperationTitle } from './title.tsx';
+import { OperationTitle, useGroupOf } from './title.tsx';
 
 export function OperationPage() {
   const { operationId } = useParams({ from: '/shell/operations/$operationId' });
   const { data: operation, error, isPending, refetch } = useQuery(operationQuery(operationId));
-  if (isPending) return <Loading />;
+  // The title has its name: what stands below would move.
+  const group = useGroupOf(operation);
+  if (isPending || group.isLoading) return <Loading />;
   if (!operation) return <Failed error={error} again={() => void refetch()} />;
   return <Whole operation={operation} />;
 }

@@ -30,6 +30,12 @@ export function OperationTitle({ operation: { replay, webhook_id: webhookId } }:
   );
 }
 
+/** Reads the group of errors that an operation replays. */
+export function useGroupOf(operation: Operation | undefined) {
+  const id = operation?.replay?.group_id ?? null;
+  return useQuery({ ...groupQuery(id ?? ''), staleTime: 60_000, enabled: id !== null });
+}
+
 function GroupName({ id }: { id: string }) {
   const { data: group, isPending } = useQuery({ ...groupQuery(id), staleTime: 60_000 });
   return <bdi>{group ? (group.rule ?? group.fingerprint.code) : isPending ? '…' : id}</bdi>;

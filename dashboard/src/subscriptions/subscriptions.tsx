@@ -64,26 +64,27 @@ export function SubscriptionsPage() {
         </div>
       )}
       {all && all.length > 0 && (
-        <div className="stack-16">
-          {drawn.length > 0 && (
-            <section className="card">
-              <Suspense fallback={<Loading />}>
+        // The list stands below the graph, whose height is known when it is there.
+        <Suspense fallback={<Loading />}>
+          <div className="stack-16">
+            {drawn.length > 0 && (
+              <section className="card">
                 <Graph edges={drawn} names={names} link={mayWrite ? setMaking : null} />
-              </Suspense>
-              {mayWrite && <p className="card-body soft only-wide">{words.graphHint}</p>}
-              {found.length > DRAWN && <p className="card-body soft">{words.part(DRAWN, found.length)}</p>}
-            </section>
-          )}
-          <Card title={words.list}>
-            {found.length === 0 && <Empty icon="search" title={words.noMatch} />}
-            <ul className="rows">
-              {found.slice(0, LISTED).map((one) => (
-                <Row key={one.id} subscription={one} names={names} mayWrite={mayWrite} />
-              ))}
-            </ul>
-            {found.length > LISTED && <p className="card-body soft">{words.part(LISTED, found.length)}</p>}
-          </Card>
-        </div>
+                {mayWrite && <p className="card-body soft only-wide">{words.graphHint}</p>}
+                {found.length > DRAWN && <p className="card-body soft">{words.part(DRAWN, found.length)}</p>}
+              </section>
+            )}
+            <Card title={words.list}>
+              {found.length === 0 && <Empty icon="search" title={words.noMatch} />}
+              <ul className="rows">
+                {found.slice(0, LISTED).map((one) => (
+                  <Row key={one.id} subscription={one} names={names} mayWrite={mayWrite} />
+                ))}
+              </ul>
+              {found.length > LISTED && <p className="card-body soft">{words.part(LISTED, found.length)}</p>}
+            </Card>
+          </div>
+        </Suspense>
       )}
       {making !== null && <Subscribe ends={making === 'any' ? null : making} close={() => setMaking(null)} />}
     </>

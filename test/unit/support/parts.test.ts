@@ -19,7 +19,12 @@ test('each test file is of exactly one part', () => {
 });
 
 test('what is rare is named in full', () => {
-  assert.deepEqual(ownFiles('rare'), ['test/http/reports/sentry-versions.test.ts', 'test/package/nodes.test.ts']);
+  assert.deepEqual(ownFiles('rare'), [
+    'test/flows/notices/killed.test.ts',
+    'test/http/reports/sentry-versions.test.ts',
+    'test/package/nodes.test.ts',
+    'test/package/projects.test.ts',
+  ]);
   assert.deepEqual(ownFiles('postgres:all'), [
     'test/contract/postgres-15.test.ts',
     'test/postgres/faults/rarer.test.ts',
@@ -28,7 +33,7 @@ test('what is rare is named in full', () => {
 });
 
 test('what runs again runs on SQLite elsewhere', () => {
-  const elsewhere = [...ownFiles('sqlite'), ...ownFiles('slow')];
+  const elsewhere = [...ownFiles('sqlite'), ...ownFiles('slow'), ...ownFiles('rare')];
   for (const part of ['postgres', 'postgres:all'] as const) {
     const again = repeatedFiles(part);
     assert.ok(again.length >= 7, part);

@@ -20,7 +20,7 @@ import { number, numberOrNull, text } from '../../rows/cells.ts';
 import { toErrorGroup } from '../../rows/group-rows.ts';
 import type { Row } from '../../rows/rows.ts';
 import type { ConfigCore } from '../config-database.ts';
-import { differs, FOR_UPDATE, isAmong, isAmongRows, isNotAmong, raw, type Sql, sql, tableOf } from '../sql.ts';
+import { differs, FOR_UPDATE, isAmong, isAmongRows, isNotAmong, NO_KEY, raw, type Sql, sql, tableOf } from '../sql.ts';
 import { all, get, type Steps, send } from '../steps.ts';
 import { asSent } from './sent-notices.ts';
 
@@ -66,7 +66,7 @@ export function noticeVerbs(core: ConfigCore): NoticeStore {
 
     areSettled: async (ownerId, groupIds) => {
       const row = await database.get(sql`SELECT count(*) AS n FROM error_groups AS g
-        WHERE g.id ${isAmong(groupIds)} AND g.owner_id = ${ownerId} AND ${raw(IS_SETTLED)}`);
+        WHERE g.id ${isAmong(groupIds)} AND ${NO_KEY}g.owner_id = ${ownerId} AND ${raw(IS_SETTLED)}`);
       return row !== undefined && number(row, 'n') === new Set(groupIds).size;
     },
 
