@@ -3,6 +3,7 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { openShell } from '../../cli/command.ts';
 import { type Client, createClient, type Json } from '../../support/client.ts';
 import { databaseFor } from '../../support/database.ts';
@@ -162,7 +163,11 @@ test('a heartbeat that is missed while servers are killed is told once', { timeo
   await fetch(heartbeat.ping_url.replace(/^.*\/h\//, `${servers.newest.client.url}/h/`));
   const path = `/v1/heartbeats/${heartbeat.id}/$errors/event_summaries?expand=event`;
   const errors = async (): Promise<Json[]> => (await servers.newest.client.get(path)).data;
-  while ((await errors()).length === 0) await servers.replace();
+  // A server needs a moment to see what is due.
+  while ((await errors()).length === 0) {
+    await pause(2000);
+    await servers.replace();
+  }
   await receiver.wait(1);
   await servers.replace();
   await servers.newest.settled();
