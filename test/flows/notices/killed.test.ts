@@ -137,9 +137,10 @@ test('counts of a storm add up when servers are killed while they tell', { timeo
   isOver = true;
   await Promise.all(storm);
   await servers.newest.settled();
-  const groups = (await servers.newest.client.get(`/v1/error_groups?emitter_id=${workflow.id}`)).data;
-  const [group] = groups;
-  equal(groups.length, 1);
+  // A run whose server is killed again and again fails by that, which is another group.
+  const groups: Json[] = (await servers.newest.client.get(`/v1/error_groups?emitter_id=${workflow.id}`)).data;
+  const group = groups.find(({ fingerprint }) => fingerprint.template.startsWith('no card'));
+  ok(group);
   ok(group.count > KILLS);
   await until('all errors to be told', () => sum(toldOf(receiver, group.id)) >= group.count);
   await servers.newest.settled();
