@@ -126,9 +126,15 @@ test('an incident of many kinds of errors is closed with the last of them', asyn
   const { id } = await errand.client.post('/v1/channels', { kind: 'pagerduty', config });
   const workflow = await errand.workflow(THROW, { settings: { channels: [id], notify: false } });
   for (let n = 0; n < 23; n++) await errand.send(workflow, { code: `E${n}`, text: `kind ${n}` });
-  await errand.errors(workflow.id, 23);
+  const errors = await errand.errors(workflow.id, 23);
   await receiver.wait(20);
   await errand.settled();
+  await until('three kinds of errors to wait for the summary', async () => {
+    const all: Json[] = await Promise.all(
+      errors.map(({ id: error }) => errand.client.get(`/v1/workflows/${workflow.id}/$errors/event_summaries/${error}`)),
+    );
+    return all.filter((each) => JSON.stringify(each).includes('told in the summary of')).length === 3;
+  });
   errand.forward(11 * MINUTE_MS);
   const key = `${workflow.id}-more`;
   const ofSummary = (): string[] =>
