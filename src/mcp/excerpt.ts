@@ -19,6 +19,11 @@ export function cut(text: string, max: number): string {
   return `${text.slice(0, max).replace(/[\ud800-\udbff]$/, '')}${MORE}`;
 }
 
+/** Returns plain JSON with each text in it cut. */
+export function cutAll<T>(value: T, max: number): T {
+  return JSON.parse(JSON.stringify(value), (_, one: unknown) => (typeof one === 'string' ? cut(one, max) : one));
+}
+
 interface Excerpt {
   readonly text: string;
   readonly is_whole: boolean;

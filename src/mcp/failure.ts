@@ -22,7 +22,9 @@ export function failureText(error: unknown): string | null {
   }
   if (!(error instanceof ProblemError)) return null;
   const { status, detail, errors, retryAfterMs } = error;
-  const places = errors.slice(0, 10).map(placeOf);
+  // Of a single problem the detail says it all.
+  const more = errors.filter(({ parameter, message }) => detail !== `${parameter} ${message}`);
+  const places = more.slice(0, 10).map(placeOf);
   const wait = retryAfterMs === null ? '' : ` It asks to be left alone for ${Math.ceil(retryAfterMs / 1000)} s.`;
   return [`${detail}${places.length > 0 ? `\n${places.join('\n')}` : ''}`, `${ADVICE[status] ?? ''}${wait}`.trim()]
     .filter((line) => line !== '')

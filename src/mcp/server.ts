@@ -4,6 +4,7 @@
 import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import type { Errand } from '../client/client.ts';
 import { VERSION } from '../domain/version.ts';
+import { cutAll, MAX } from './excerpt.ts';
 import { failureText } from './failure.ts';
 import type { Tool } from './tool.ts';
 import { explainDelivery } from './tools/delivery.ts';
@@ -70,10 +71,10 @@ function add(server: McpServer, tool: Tool, { errand, onFault }: Pick<McpOptions
   const schemas = { inputSchema: schemaOf(tool.input), outputSchema: schemaOf(tool.output) };
   server.registerTool(name, { ...about, ...schemas }, async (given) => {
     try {
-      const answer = await tool.call(errand, given);
+      // Whatever a tool forgets to cut.
+      const answer = cutAll(await tool.call(errand, given), MAX.code);
       // Text besides, for clients that do not read structured content.
-      const plain = JSON.stringify(answer);
-      return { content: [{ type: 'text', text: plain }], structuredContent: JSON.parse(plain) };
+      return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: { ...answer } };
     } catch (error) {
       const text = failureText(error);
       if (text === null) onFault(error);

@@ -27,8 +27,16 @@ export function serveMcp({ errand, scopes, dir, bundle, told }: StdioOptions): v
   const more = [deployFile({ dir, bundle })];
   serveStdio(() => createMcpServer({ errand, scopes, more, onFault }), {
     maxSubscriptions: 0,
-    onerror: (error) => told(error.message),
+    onerror: (error) => told(wrongOf(error)),
   });
+}
+
+/** Returns what is wrong with the standard input, in one line. What the SDK says of a message is a page of its schemas. */
+function wrongOf({ name, message }: Error): string {
+  if (name === 'ZodError' || message.startsWith('['))
+    return 'a line of standard input is no message of JSON-RPC 2.0, and was passed over; each message is a line of its own, without batches';
+  if (/maximum size/.test(message)) return `a message is too long, and the connection ends: ${message}`;
+  return message;
 }
 
 function deployFile({ dir, bundle }: Pick<StdioOptions, 'dir' | 'bundle'>): Tool {

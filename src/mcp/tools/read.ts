@@ -1,7 +1,7 @@
 // read_error, read_group, what_differs, read_run
 
 import type { Errand, ErrorFixture, ErrorRecordWhole } from '../../client/client.ts';
-import { cut, excerpt, isoOf, MAX } from '../excerpt.ts';
+import { cut, cutAll, excerpt, isoOf, MAX } from '../excerpt.ts';
 import { ids, input, listOf, orNull, output, record, text } from '../schema.ts';
 import { sourceLines } from '../source-lines.ts';
 import { READING, type Tool, tool } from '../tool.ts';
@@ -153,7 +153,8 @@ export const whatDiffers: Tool = tool<{ readonly group_id: string }>({
   ),
   call: async (errand, { group_id: id }) => {
     const { group_id: _, ...differences } = (await errand.getErrorGroupDifferences({ id })).data;
-    return differences;
+    // Names of fields are the callers' own.
+    return cutAll(differences, MAX.line);
   },
 });
 
