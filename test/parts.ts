@@ -19,7 +19,9 @@ const SLOW = ['test/{attacks,demo,deploy,package,prove,unit/store/move}/**/*.tes
 /** Kills servers for minutes, on either store. */
 const KILLS = ['test/flows/notices/killed.test.ts'];
 /** Other versions of Node and of clients of Sentry, which are downloaded: not part of `npm test`. */
-const RARE = ['test/http/reports/sentry-versions.test.ts', 'test/package/{nodes,projects}.test.ts', ...KILLS];
+/** Moves of pages by themselves: what comes late on a busy machine moves more. */
+const MOVES = ['test/dashboard/slow.test.ts'];
+const RARE = ['test/http/reports/sentry-versions.test.ts', 'test/package/{nodes,projects}.test.ts', ...KILLS, ...MOVES];
 /** Half a minute of both cores each, or another version of Postgres: not part of `npm test` either. */
 const RARE_OF_POSTGRES = [
   'test/postgres/faults/rarer.test.ts',

@@ -4,6 +4,12 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
+/** Attempts by delivery: those that were made, and whether one was withheld, since somebody had resolved the errors that a mail is about. */
+export const ATTEMPTS = {
+  made: `SELECT delivery AS of, count(*) AS n FROM attempts WHERE made NOT LIKE '%"outcome":"withheld"%' GROUP BY delivery`,
+  settled: `SELECT delivery AS of, count(*) AS n FROM attempts WHERE made LIKE '%"outcome":"withheld"%' GROUP BY delivery`,
+};
+
 export interface EmissionRow {
   readonly entry: number;
   readonly owner_id: string;
@@ -111,6 +117,8 @@ export interface Rows extends InboxRows {
   /** Entry → listeners that were passed over. */
   readonly withheld: ReadonlyMap<number, readonly string[]>;
   readonly attempts: ReadonlyMap<number, number>;
+  /** Deliveries whose attempts were withheld, and of how many. */
+  readonly settled: ReadonlyMap<number, number>;
   readonly ledger: ReadonlyMap<string, number>;
   /** How often runs were taken over. */
   readonly rescues: number;
@@ -144,7 +152,8 @@ export function readRows(dataDir: string): Rows {
     runs: all<RunRow>('SELECT * FROM runs ORDER BY run'),
     deliveries: all<DeliveryRow>('SELECT * FROM deliveries ORDER BY delivery'),
     withheld,
-    attempts: counts('SELECT delivery AS of, count(*) AS n FROM attempts GROUP BY delivery'),
+    attempts: counts(ATTEMPTS.made),
+    settled: counts(ATTEMPTS.settled),
     ledger: counts('SELECT fact AS of, n FROM ledger'),
     rescues,
     flaws: check.integrity_check === 'ok' ? [] : [check.integrity_check],

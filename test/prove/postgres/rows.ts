@@ -2,17 +2,18 @@
 
 import { join } from 'node:path';
 import { DatabaseSession } from '../../../src/store/postgres/connection/database-session.ts';
-import type {
-  DeliveryRow,
-  EmissionRow,
-  GroupPartRow,
-  GroupRow,
-  OperationRow,
-  ResultRow,
-  Rows,
-  RunRow,
+import {
+  ATTEMPTS,
+  type DeliveryRow,
+  type EmissionRow,
+  type GroupPartRow,
+  type GroupRow,
+  INBOX,
+  type OperationRow,
+  type ResultRow,
+  type Rows,
+  type RunRow,
 } from '../rows.ts';
-import { INBOX } from '../rows.ts';
 
 type CheckPostgres = typeof import('../../../src/store/postgres/maintenance/check.ts').checkPostgres;
 
@@ -52,7 +53,8 @@ export async function readPostgresRows({ url, program, rescues }: Source): Promi
         'SELECT delivery, listener_id, entry, state, attempts_made FROM all_deliveries ORDER BY delivery',
       ),
       withheld: new Map(withheld.map(({ entry, listeners }) => [entry, listeners.split(' ')])),
-      attempts: await counts('SELECT delivery AS of, count(*) AS n FROM attempts GROUP BY delivery'),
+      attempts: await counts(ATTEMPTS.made),
+      settled: await counts(ATTEMPTS.settled),
       // Each node counts in a row of its own.
       ledger: await counts('SELECT fact AS of, sum(n)::bigint AS n FROM ledger GROUP BY fact HAVING sum(n) <> 0'),
       rescues,
