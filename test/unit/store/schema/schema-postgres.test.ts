@@ -13,7 +13,7 @@ import { newDatabaseOn } from '../../../support/postgres/fresh.ts';
 import { sharedPostgres } from '../../../support/postgres/shared.ts';
 import { openTestStore } from '../../../support/postgres/store.ts';
 
-const HASHES = ['3FKr6oHFzo1YUI_6nNcYIyiD4Tzla4ZAR6-C82-s9VE'];
+const HASHES = ['5F-pm_wXiOsxUcvGIWr1NEdoiQoFIGw1p0zV5VbkmLY'];
 
 /** What the migrations themselves are kept in. */
 const VERSIONS = `CREATE TABLE errand_schema (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`;

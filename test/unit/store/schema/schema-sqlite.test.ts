@@ -17,7 +17,7 @@ import { strongRandom, TestClock } from '../../../contract/fixtures.ts';
 import { createFolder } from '../../../support/folders/folder.ts';
 import { catalogueOf } from '../../../support/sqlite/catalogue.ts';
 
-const HASHES = ['zppjC229IB-VManidJrwjmioFN0ddx6Uoy4krwXAahM'];
+const HASHES = ['0_4CpKefJBwGadLUCOE9qd8sXJ1MJhmVevtkU-lKI74'];
 
 const open = (path: string) => openSqliteStore({ path, clock: new TestClock(), random: strongRandom });
 

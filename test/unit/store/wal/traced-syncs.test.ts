@@ -1,7 +1,7 @@
 // The order of system calls behind an answer, as the kernel sees it: the event is written to the WAL, a sync of the WAL that begins
 // behind that succeeds, and then the answer is written to its caller.
 
-import { ok } from 'node:assert/strict';
+import { equal, match, ok } from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -17,6 +17,7 @@ import { until } from '../../../support/wait.ts';
 const KEY = 'a-key-that-only-this-test-knows';
 const EVENTS = 20;
 const STRACE = programOf('strace');
+const WRITER = join(import.meta.dirname, 'first-writer.ts');
 const mayTrace = STRACE !== undefined && spawnSync(STRACE, ['-o', '/dev/null', 'true']).status === 0;
 
 /** A system call, at the lines of its begin and its end; null: it has failed or not ended. */
@@ -98,4 +99,34 @@ test('an answer is written when a sync behind its event has ended', {
     );
     ok(synced, `no sync of the WAL between event ${n} and its answer`);
   }
+});
+
+test('a new WAL has its name on disk before the first answer', {
+  skip: !mayTrace && 'strace is not installed, or may not trace',
+}, async () => {
+  await using folder = await createFolder();
+  const file = join(folder.path, 'trace');
+  const store = join(folder.path, 'errand.db');
+  const which = ['-e', 'trace=openat,write,fsync,fdatasync', '-e', 'signal=none'];
+  const { NODE_TEST_CONTEXT, ...env } = process.env;
+  const args = ['-f', '-y', '-s', '1000', ...which, '-o', file, process.execPath, WRITER, store];
+  const { status, stdout, stderr } = spawnSync(STRACE ?? '', args, { env, encoding: 'utf8' });
+  equal(status, 0, stderr);
+  match(stdout, /^answered \d+\n$/);
+  const calls = callsOf(readFileSync(file, 'latin1'));
+  const made = calls.find(({ text }) => /^openat\([^)]*errand\.db-wal", [^)]*O_CREAT/.test(text));
+  ok(made, 'nobody was seen to make the WAL');
+  const answered = calls.find(({ text }) => /^write\(1<[^>]*>, "answered/.test(text));
+  ok(answered, 'the answer was not seen');
+  const isBetween = ({ begun, ended }: Call): boolean => begun > made.begun && ended !== null && ended < answered.begun;
+  const isOfFolder = ({ text }: Call): boolean => text.startsWith('fsync(') && text.includes(`<${folder.path}>`);
+  ok(
+    calls.some((call) => isOfFolder(call) && isBetween(call)),
+    'the folder was not synced in between',
+  );
+  const isOfWal = ({ text }: Call): boolean => /^fdatasync\(\d+<[^>]*errand\.db-wal>/.test(text);
+  ok(
+    calls.some((call) => isOfWal(call) && isBetween(call)),
+    'the WAL was not synced in between',
+  );
 });
