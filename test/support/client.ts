@@ -5,6 +5,9 @@ import assert from 'node:assert/strict';
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers member by member, and a wrong one fails the assertion
 export type Json = any;
 
+/** A server that does not answer at all fails the test by the name of the request, long before the time limit of the whole file. */
+const ANSWER_MS = 180_000;
+
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -40,6 +43,9 @@ export function createClient(url: string, key: string): Client {
       },
       ...(body === undefined ? {} : { body: (isRaw ? body : JSON.stringify(body)) as string }),
       redirect: 'manual',
+      signal: AbortSignal.timeout(ANSWER_MS),
+    }).catch((error: unknown) => {
+      throw new Error(`${method} ${path} was not answered`, { cause: error });
     });
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, json: parsed(text) };
