@@ -36,9 +36,10 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
     const { ownerId } = group;
     const owner = await store.getOwner(ownerId);
     const workflow = isWorkflow(group) ? await store.getWorkflow(ownerId, group.emitterId) : undefined;
-    const channelIds = owner ? await channelsOf(owner, taken, workflow?.settings) : [];
+    const isGone = isWorkflow(group) && workflow === undefined;
+    const channelIds = owner ? await channelsOf(owner, taken, isGone ? null : workflow?.settings) : [];
     // The group of a workflow that is deleted is over, and no good news.
-    const isMailed = owner !== undefined && taken.wasMailed && (workflow !== undefined || !isWorkflow(group));
+    const isMailed = owner !== undefined && taken.wasMailed && !isGone;
     const closedIds = taken.summaries ? await withIncidents(ownerId, taken.summaries.listenerIds) : [];
     if (channelIds.length + closedIds.length > 0 || isMailed) {
       const notice = await noticeOf(taken);
@@ -66,20 +67,22 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
 
   /**
    * Returns the channels that get a notice. A recovery is told to those who were told of the error, and not to those for whom it
-   * is withheld or was lost; what they opened is closed.
+   * is withheld or was lost; what they opened is closed. A notice that is taken again when its workflow is deleted goes where it
+   * went before: the settings that named its channels are gone, too.
    */
   async function channelsOf(
     owner: Owner,
     { kind, wasTold, told }: TakenNotice,
-    settings: Settings | undefined,
+    settings: Settings | null | undefined,
   ): Promise<readonly string[]> {
     const heard = new Map(
       told.flatMap(({ listenerId, heard }) => {
         const id = channelOfListener(listenerId);
-        return id === null || !wasTold ? [] : [[id, heard]];
+        return id === null || (kind === 'recovered' && !wasTold) ? [] : [[id, heard]];
       }),
     );
-    const ids = kind === 'recovered' ? heard.keys() : channelsFor(owner, settings);
+    const isToldBefore = kind === 'recovered' || settings === null;
+    const ids = isToldBefore ? heard.keys() : channelsFor(owner, settings);
     const found = await Promise.all([...new Set(ids)].map((id) => store.getChannel(owner.id, id)));
     return found.flatMap((channel) => {
       if (!channel?.active) return [];

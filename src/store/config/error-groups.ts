@@ -169,12 +169,15 @@ function noticeAfter(state: ErrorGroup['state'], id: string, nowMs: number): Sql
   return sql`UPDATE error_groups SET notice_due_ms = NULL, notice_folded = false WHERE id = ${id}`;
 }
 
-/** Resolves the groups of a workflow, source or webhook that is deleted: they can recur no more. Retention deletes them. */
+/**
+ * Resolves the groups of a workflow, source or webhook that is deleted: they can recur no more. Retention deletes them. A notice
+ * that is due or being sent may have opened an incident already, so its end is due, too.
+ */
 export function* resolveGroups({ ownerId, id }: Listener, nowMs: number): Steps<void> {
   const theirs = sql`SELECT id FROM error_groups WHERE owner_id = ${ownerId} AND emitter_id = ${id}
     AND state <> 'resolved' ORDER BY id ${FOR_UPDATE}`;
   yield* send(sql`UPDATE error_groups SET state = 'resolved', until_ms = NULL, until_count = NULL,
-    after_deployment = NULL, notice_due_ms = CASE WHEN notice_after_ms IS NULL THEN NULL ELSE CAST (${nowMs} AS BIGINT) END,
+    after_deployment = NULL, notice_due_ms = CASE WHEN coalesce(notice_after_ms, notice_due_ms) IS NULL THEN NULL ELSE CAST (${nowMs} AS BIGINT) END,
     updated_at_ms = ${nowMs} WHERE id ${isAmongRows(theirs)}`);
 }
 

@@ -129,6 +129,27 @@ export function noticesContract(harness: Harness): void {
       deepEqual(await taken(stage), []);
     });
 
+    for (const how of ['resolved by its owner', 'over with its workflow'] as const) {
+      it(`of an error that was lost when it was emitted has its end, ${how}`, async () => {
+        await using stage = await Stage.open(harness);
+        const workflow = await failing(stage);
+        const lost = only(await taken(stage));
+        const emission = noticeEmission(noticeOf(lost), {
+          ...{ ownerId: stage.owner.id, channelId: 'ch_0000000000000001', groupId: lost.group.id },
+          ...{ sequence: lost.sequence, lastEntry: lost.group.lastEntry, folded: null },
+        });
+        await stage.store.append(emission, none());
+        if (how === 'resolved by its owner') await order(stage, lost.group, RESOLVED);
+        else await stage.store.deleteWorkflow(stage.owner.id, workflow.id);
+        await stage.reopen();
+        deepEqual(shown(await told(stage)), { kind: 'error', sequence: 1, more: 1, wasTold: false });
+        const end = await told(stage);
+        deepEqual(shown(end), { kind: 'recovered', sequence: 2, more: 0, wasTold: true });
+        equal(end.told.length, 1);
+        deepEqual(await taken(stage), []);
+      });
+    }
+
     it('counts the errors of its window', async () => {
       await using stage = await Stage.open(harness);
       const workflow = await failing(stage);
