@@ -9,7 +9,8 @@ import { useAct, useMay } from '../parts/act.ts';
 import { Card } from '../parts/card.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
+import { WholeList } from '../parts/listed.tsx';
+import { Badge, Empty } from '../parts/state.tsx';
 import { toast } from '../parts/toast.tsx';
 import { EditChannel, NewChannel } from './new-channel.tsx';
 
@@ -17,7 +18,6 @@ import { EditChannel, NewChannel } from './new-channel.tsx';
 export function Channels() {
   const [isMaking, setMaking] = useState(false);
   const mayWrite = useMay('write');
-  const { data: channels, error, isPending, refetch } = useQuery(channelsQuery);
   const told = useQuery(meQuery).data?.channels;
   return (
     <Card
@@ -33,16 +33,11 @@ export function Channels() {
         </>
       }
     >
-      {isPending && <Loading />}
-      {error && <Failed error={error} again={() => void refetch()} />}
-      {channels?.length === 0 && (
-        <Empty icon="notices" title={T.channels.none} text={T.channels.noneText} command={T.channels.command} />
-      )}
-      <ul className="rows">
-        {channels?.map((channel) => (
-          <Row key={channel.id} channel={channel} told={told} mayWrite={mayWrite} />
-        ))}
-      </ul>
+      <WholeList
+        of={useQuery(channelsQuery)}
+        empty={<Empty icon="notices" title={T.channels.none} text={T.channels.noneText} command={T.channels.command} />}
+        row={(channel) => <Row key={channel.id} channel={channel} told={told} mayWrite={mayWrite} />}
+      />
       {isMaking && <NewChannel close={() => setMaking(false)} />}
     </Card>
   );

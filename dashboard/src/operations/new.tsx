@@ -10,7 +10,7 @@ import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { Card } from '../parts/card.tsx';
 import { CheckField, NumberField } from '../parts/fields.tsx';
-import { Empty, Failed, Loading } from '../parts/state.tsx';
+import { Empty, Unready } from '../parts/state.tsx';
 import { toastError } from '../parts/toast.tsx';
 import { ErrorLink } from './results.tsx';
 
@@ -137,9 +137,7 @@ function Form({ of }: { of: Pick<Replays, 'group_id' | 'workflow_id'> }) {
           </Button>
         </form>
         <Card title={words.dryRun}>
-          {dryRun.isPending && <Loading />}
-          {dryRun.error && <Failed error={dryRun.error} again={() => void dryRun.refetch()} />}
-          {dryRun.data && <DryRun dryRun={dryRun.data} groupId={of.group_id ?? null} />}
+          {dryRun.data ? <DryRun dryRun={dryRun.data} groupId={of.group_id ?? null} /> : <Unready of={dryRun} />}
         </Card>
       </div>
     </>

@@ -8,7 +8,7 @@ import { changeOperation, isUnderWay, operationQuery } from '../api/operations.t
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
 import { Card } from '../parts/card.tsx';
-import { Badge, Failed, Loading } from '../parts/state.tsx';
+import { Badge, LoadingPage, Unready } from '../parts/state.tsx';
 import { Ago, At } from '../parts/time.tsx';
 import { Numbers, Progress } from './progress.tsx';
 import { Results } from './results.tsx';
@@ -16,11 +16,12 @@ import { OperationTitle, useGroupOf } from './title.tsx';
 
 export function OperationPage() {
   const { operationId } = useParams({ from: '/shell/operations/$operationId' });
-  const { data: operation, error, isPending, refetch } = useQuery(operationQuery(operationId));
+  const asked = useQuery(operationQuery(operationId));
+  const { data: operation } = asked;
   // The title has its name: what stands below would move.
   const group = useGroupOf(operation);
-  if (isPending || group.isLoading) return <Loading />;
-  if (!operation) return <Failed error={error} again={() => void refetch()} />;
+  if (!operation) return <Unready of={asked} isPage />;
+  if (group.isLoading) return <LoadingPage />;
   return <Whole operation={operation} />;
 }
 

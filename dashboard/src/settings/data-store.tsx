@@ -10,7 +10,7 @@ import { ConfirmButton } from '../parts/confirm.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Listed } from '../parts/listed.tsx';
-import { Empty, Failed, Loading } from '../parts/state.tsx';
+import { Empty, Unready } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 
 const words = T.dataStores;
@@ -19,11 +19,11 @@ export function DataStorePage() {
   const { storeId } = useParams({ from: '/shell/data-stores/$storeId' });
   const mayWrite = useMay('write');
   const navigate = useNavigate();
-  const { data: store, error, isPending, refetch } = useQuery(dataStoreQuery(storeId));
+  const asked = useQuery(dataStoreQuery(storeId));
+  const { data: store } = asked;
   const records = useInfiniteQuery(recordsQuery(storeId));
   const act = useAct(['data-stores']);
-  if (isPending) return <Loading />;
-  if (!store) return <Failed error={error} again={() => void refetch()} />;
+  if (!store) return <Unready of={asked} isPage />;
   const remove = async (): Promise<void> => {
     await deleteDataStore(storeId);
     await navigate({ to: '/data-stores' });

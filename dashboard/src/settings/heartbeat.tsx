@@ -10,7 +10,7 @@ import { Card } from '../parts/card.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { Command } from '../parts/copy.tsx';
 import { durationText } from '../parts/duration.ts';
-import { Badge, Failed, Loading } from '../parts/state.tsx';
+import { Badge, Unready } from '../parts/state.tsx';
 import { Ago, At } from '../parts/time.tsx';
 import { Links } from '../workflows/links.tsx';
 import { HeartbeatForm } from './heartbeat-form.tsx';
@@ -20,9 +20,9 @@ const words = T.heartbeats;
 
 export function HeartbeatPage() {
   const { heartbeatId } = useParams({ from: '/shell/heartbeats/$heartbeatId' });
-  const { data: heartbeat, error, isPending, refetch } = useQuery(heartbeatQuery(heartbeatId));
-  if (isPending) return <Loading />;
-  if (!heartbeat) return <Failed error={error} again={() => void refetch()} />;
+  const asked = useQuery(heartbeatQuery(heartbeatId));
+  const { data: heartbeat } = asked;
+  if (!heartbeat) return <Unready of={asked} isPage />;
   return <Whole heartbeat={heartbeat} />;
 }
 

@@ -4,13 +4,12 @@ import type { SourceWhole } from '../../../src/client/client.ts';
 import { sourcesQuery } from '../api/sources.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
-import { Badge, Empty, Unready } from '../parts/state.tsx';
+import { WholeList } from '../parts/listed.tsx';
+import { Badge, Empty } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 
 export function SourceList() {
   const mayWrite = useMay('write');
-  const asked = useQuery(sourcesQuery);
-  const { data: all } = asked;
   return (
     <>
       <div className="page-head">
@@ -23,12 +22,11 @@ export function SourceList() {
         )}
       </div>
       <section className="card" aria-label={T.sources.title}>
-        {!all && <Unready of={asked} rows={8} />}
-        {all?.length === 0 && (
-          <Empty icon="sources" title={T.sources.none} text={T.sources.noneText} command={T.sources.command} />
-        )}
-        <ul className="rows">
-          {all?.map((source) => (
+        <WholeList
+          of={useQuery(sourcesQuery)}
+          usual={8}
+          empty={<Empty icon="sources" title={T.sources.none} text={T.sources.noneText} command={T.sources.command} />}
+          row={(source) => (
             <li key={source.id} className="group-link">
               <div className="grow">
                 <Link to="/sources/$sourceId" params={{ sourceId: source.id }}>
@@ -46,8 +44,8 @@ export function SourceList() {
                 <Ago ms={source.updated_at * 1000} />
               </span>
             </li>
-          ))}
-        </ul>
+          )}
+        />
       </section>
     </>
   );

@@ -9,7 +9,7 @@ import { useText } from '../parts/address.ts';
 import { Card } from '../parts/card.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { Empty, Failed, Loading } from '../parts/state.tsx';
+import { Empty, Loading, Unready } from '../parts/state.tsx';
 import { NodeLink, useNodeNames } from './node-link.tsx';
 import { type Ends, Subscribe } from './subscribe.tsx';
 
@@ -28,7 +28,8 @@ export function SubscriptionsPage() {
   const [text, setText] = useText('q');
   /** Null: nothing is made; `any`: what is to be linked is still to be picked. */
   const [making, setMaking] = useState<Ends | 'any' | null>(null);
-  const { data: all, error, isPending, refetch } = useQuery(subscriptionsQuery);
+  const asked = useQuery(subscriptionsQuery);
+  const { data: all } = asked;
   const wanted = text.trim().toLowerCase();
   const said = ({ emitter_id, listener_id, event_name }: Subscription): string =>
     `${names(emitter_id)} ${names(listener_id)} ${event_name} ${emitter_id} ${listener_id}`.toLowerCase();
@@ -56,8 +57,7 @@ export function SubscriptionsPage() {
           </Button>
         )}
       </div>
-      {isPending && <Loading />}
-      {error && <Failed error={error} again={() => void refetch()} />}
+      {!all && <Unready of={asked} rows={8} />}
       {all?.length === 0 && (
         <div className="card">
           <Empty icon="subscriptions" title={words.none} text={words.noneText} command={words.command} />

@@ -13,7 +13,7 @@ import { durationText } from '../parts/duration.ts';
 import { Icon } from '../parts/icon.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
-import { Badge, Failed, Loading } from '../parts/state.tsx';
+import { Badge, Unready } from '../parts/state.tsx';
 import { At } from '../parts/time.tsx';
 import { toast, toastError } from '../parts/toast.tsx';
 import { Exchange } from './exchange.tsx';
@@ -23,9 +23,9 @@ const SENDABLE: readonly string[] = ['delivered', 'exhausted', 'retrying', 'canc
 
 export function DeliveryPage() {
   const { deliveryId } = useParams({ from: '/shell/deliveries/$deliveryId' });
-  const { data: delivery, error, isPending, refetch } = useQuery(deliveryQuery(deliveryId));
-  if (isPending) return <Loading />;
-  if (!delivery) return <Failed error={error} again={() => void refetch()} />;
+  const asked = useQuery(deliveryQuery(deliveryId));
+  const { data: delivery } = asked;
+  if (!delivery) return <Unready of={asked} isPage />;
   return <Whole delivery={delivery} />;
 }
 

@@ -8,7 +8,7 @@ import { type Resend, resendDryRunQuery, resendMany } from '../api/webhooks.ts';
 import { T } from '../english.ts';
 import { FormDialog } from '../parts/dialog.tsx';
 import { CheckField } from '../parts/fields.tsx';
-import { Failed, Loading } from '../parts/state.tsx';
+import { Unready } from '../parts/state.tsx';
 import { At } from '../parts/time.tsx';
 
 const STATES = ['exhausted', 'cancelled', 'retrying', 'delivered'] as const;
@@ -75,9 +75,7 @@ export function ResendMany({ webhookId, close }: { webhookId: string; close: () 
         ))}
       </fieldset>
       <section aria-label={T.webhooks.dryRun} aria-live="polite">
-        {isAskable && dryRun.isPending && <Loading />}
-        {dryRun.error && <Failed error={dryRun.error} again={() => void dryRun.refetch()} />}
-        {isAskable && dryRun.data && !dryRun.error && <DryRun dryRun={dryRun.data} />}
+        {isAskable && (dryRun.data ? <DryRun dryRun={dryRun.data} /> : <Unready of={dryRun} />)}
       </section>
     </FormDialog>
   );

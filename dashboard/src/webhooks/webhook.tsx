@@ -10,7 +10,7 @@ import { T } from '../english.ts';
 import { useChoice } from '../parts/address.ts';
 import { Choice } from '../parts/choice.tsx';
 import { Listed } from '../parts/listed.tsx';
-import { Badge, Empty, Failed, Loading } from '../parts/state.tsx';
+import { Badge, Empty, Unready } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 import { toast, toastError } from '../parts/toast.tsx';
 import { Links } from '../workflows/links.tsx';
@@ -21,9 +21,9 @@ const STATES = ['delivered', 'retrying', 'exhausted', 'pending', 'sending', 'hel
 
 export function WebhookPage() {
   const { webhookId } = useParams({ from: '/shell/webhooks/$webhookId' });
-  const { data: webhook, error, isPending, refetch } = useQuery(webhookQuery(webhookId));
-  if (isPending) return <Loading />;
-  if (!webhook) return <Failed error={error} again={() => void refetch()} />;
+  const asked = useQuery(webhookQuery(webhookId));
+  const { data: webhook } = asked;
+  if (!webhook) return <Unready of={asked} isPage />;
   return <Whole webhook={webhook} />;
 }
 
