@@ -34,7 +34,7 @@ export interface StoreCommands {
   undoMove(): Promise<{ readonly store: string; readonly undone: string }>;
   /** Salvages what can be read of a damaged store. `dir`: the damaged data dir, or null: the one of the settings. */
   salvage(of: { readonly dir: string | null; readonly to: string }, tell: TellProgress): Promise<SalvageReport>;
-  /** Seals all secrets with another key. `newKey`: as the operator wrote it. */
+  /** Seals all secrets with another key. `newKey`: as the operator wrote it. `rekeyed`: false when that key opened the store already. */
   rekey(newKey: string): Promise<{ readonly store: string; readonly rekeyed: boolean; readonly opens_with: string }>;
 }
 
@@ -181,8 +181,8 @@ function addRekey(store: Command, add: Add): void {
     .option('--to-file <file>', 'file with the new key; default: read it from standard input');
   add<Awaited<ReturnType<StoreCommands['rekey']>>, Options & { readonly toFile?: string }>(command, {
     act: async (on, { options: { toFile } }) => on.rekey(await readNewKey(toFile)),
-    print: (out, { store: place, opens_with: opensWith }) =>
-      printFields(out, { store: place, rekeyed: true, 'opens with': opensWith }),
+    print: (out, { store: place, rekeyed, opens_with: opensWith }) =>
+      printFields(out, { store: place, rekeyed: rekeyed || 'already', 'opens with': opensWith }),
   });
   withExamples(command, 'errand store rekey --to-file new-key.txt', 'openssl rand -base64 32 | errand store rekey');
 }

@@ -60,11 +60,12 @@ export function createStoreCommands(config: Config): StoreCommands {
     rekey: async (text) => {
       const to = newKeyOf(text);
       const keys = secretKeysOf(config);
-      if (databaseUrl === null) {
-        refuseMissing(path);
-        rekeySqlite(path, { keys, to, record: recordOf('rekeyStore', 'errand store rekey') });
-      } else await rekeyDatabase(databaseUrl, keys, to);
-      return { store: labelOf(config), rekeyed: true, opens_with: 'the new key' };
+      if (databaseUrl === null) refuseMissing(path);
+      const rekeyed =
+        databaseUrl === null
+          ? rekeySqlite(path, { keys, to, record: recordOf('rekeyStore', 'errand store rekey') })
+          : await rekeyDatabase(databaseUrl, keys, to);
+      return { store: labelOf(config), rekeyed, opens_with: 'the new key' };
     },
   };
 }
@@ -155,14 +156,14 @@ function newKeyOf(text: string): string {
   }
 }
 
-async function rekeyDatabase(url: string, keys: readonly SecretKey[], to: string): Promise<void> {
+async function rekeyDatabase(url: string, keys: readonly SecretKey[], to: string): Promise<boolean> {
   const [{ Pool }, { rekeyPostgres }] = await Promise.all([
     import('../store/postgres/connection/pool.ts'),
     import('../store/postgres/config/seal-key.ts'),
   ]);
   const pool = new Pool({ url, name: 'errand store rekey', connections: 1 });
   try {
-    await reaching(rekeyPostgres(pool, { keys, to, record: recordOf('rekeyStore', 'errand store rekey') }));
+    return await reaching(rekeyPostgres(pool, { keys, to, record: recordOf('rekeyStore', 'errand store rekey') }));
   } finally {
     await pool.close();
   }

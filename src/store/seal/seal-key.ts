@@ -89,6 +89,11 @@ export function rewrapped(kept: string | null, keys: readonly SecretKey[], to: s
   return wrap(openSealKey(kept, keys).key, to);
 }
 
+/** Returns whether this key opens the kept key. */
+export function isOpenedWith(kept: string | null, secretKey: string): boolean {
+  return kept !== null && isWrapped(kept) && unwrap(kept, secretKey) !== null;
+}
+
 /** Returns in words which key opens the kept key. */
 export function openedWith(kept: string | null, keys: readonly SecretKey[]): string {
   if (kept === null || !isWrapped(kept)) return 'no key';

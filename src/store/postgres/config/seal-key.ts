@@ -4,7 +4,15 @@
 import { StoreUnavailable } from '../../contract/store.ts';
 import { text } from '../../rows/cells.ts';
 import { insertCommandRecord } from '../../rows/command-record.ts';
-import { openSealKey, type Rekeying, rewrapped, SEAL_KEY, type SealKey, type SecretKey } from '../../seal/seal-key.ts';
+import {
+  isOpenedWith,
+  openSealKey,
+  type Rekeying,
+  rewrapped,
+  SEAL_KEY,
+  type SealKey,
+  type SecretKey,
+} from '../../seal/seal-key.ts';
 import type { Pool } from '../connection/pool.ts';
 
 /** The kept key as it was read, and opened. */
@@ -20,8 +28,7 @@ const REPLACE = 'UPDATE meta SET value = $3 WHERE name = $1 AND value = $2 RETUR
 
 /** Reads and opens the kept key; null: there is none yet, or not even a table. Throws `SecretKeyRefused`; writes nothing. */
 export async function checkSealKey(pool: Pool, keys: readonly SecretKey[]): Promise<CheckedKey | null> {
-  const [row] = await pool.all("SELECT to_regclass('meta') IS NOT NULL AS is_there");
-  const kept = row?.is_there === true ? await keptSealKey(pool) : null;
+  const kept = await keptIfAny(pool);
   return kept === null ? null : { kept, opened: openSealKey(kept, keys) };
 }
 
@@ -39,10 +46,14 @@ export async function settleSealKey(
   throw new StoreUnavailable('the key that seals the secrets of this store changes all the time: start again');
 }
 
-/** Wraps the kept key with `to`. Throws `StoreUnavailable` when none of `keys` opens it. */
-export async function rekeyPostgres(pool: Pool, { keys, to, record }: Rekeying): Promise<void> {
-  const kept = (await checkSealKey(pool, keys))?.kept;
-  if (kept === undefined) throw new StoreUnavailable('no server was ever started on the store in this database');
+/**
+ * Wraps the kept key with `to`. Returns false when `to` opens it already: a call that was killed may have done it, and the next
+ * one still has the old keys. Throws `StoreUnavailable` when none of `keys` opens it.
+ */
+export async function rekeyPostgres(pool: Pool, { keys, to, record }: Rekeying): Promise<boolean> {
+  const kept = await keptIfAny(pool);
+  if (isOpenedWith(kept, to)) return false;
+  if (kept === null) throw new StoreUnavailable('no server was ever started on the store in this database');
   const { sql, values } = insertCommandRecord(record, (n) => `$${n + 3}`);
   const replaced = await pool.write(
     `WITH replaced AS (${REPLACE}), owners AS (SELECT owners.id FROM owners, replaced), noted AS (${sql})
@@ -52,8 +63,16 @@ export async function rekeyPostgres(pool: Pool, { keys, to, record }: Rekeying):
     rewrapped(kept, keys, to),
     ...values,
   );
-  if (replaced.length > 0) return;
+  if (replaced.length > 0) return true;
+  // That of a killed call may have gone on in the database, and has let this one wait.
+  if (isOpenedWith(await keptSealKey(pool), to)) return false;
   throw new StoreUnavailable('another process replaced the key at the same time: call the command again');
+}
+
+/** Returns the kept key; null: there is none yet, or not even a table. */
+async function keptIfAny(pool: Pool): Promise<string | null> {
+  const [row] = await pool.all("SELECT to_regclass('meta') IS NOT NULL AS is_there");
+  return row?.is_there === true ? await keptSealKey(pool) : null;
 }
 
 async function keptSealKey(pool: Pool): Promise<string | null> {

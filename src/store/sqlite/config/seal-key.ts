@@ -2,6 +2,7 @@
 
 import { insertCommandRecord } from '../../rows/command-record.ts';
 import {
+  isOpenedWith,
   isWrapped,
   openSealKey,
   type Rekeying,
@@ -41,16 +42,24 @@ export function settleSealKey(writer: Connection, keys: OperatorKeys, checked: S
   return opened.key;
 }
 
-/** Wraps the kept key with `to`. Throws `StoreUnavailable` when a server runs, or none of `keys` opens it. */
-export function rekeySqlite(path: string, { keys, to, record }: Rekeying): void {
-  const { writer, close } = openDatabase(path, (connection) => checkSealKey(connection, { secretKeys: keys }));
+/**
+ * Wraps the kept key with `to`. Returns false when `to` opens it already: a call that was killed may have done it, and the next
+ * one still has the old keys. Throws `StoreUnavailable` when a server runs, or none of `keys` opens it.
+ */
+export function rekeySqlite(path: string, { keys, to, record }: Rekeying): boolean {
+  const isDone = (connection: Connection): boolean => isOpenedWith(keptSealKey(connection), to);
+  const { writer, close } = openDatabase(path, (connection) => {
+    if (!isDone(connection)) checkSealKey(connection, { secretKeys: keys });
+  });
   try {
+    if (isDone(writer)) return false;
     const wrapped = rewrapped(keptSealKey(writer), keys, to);
     const { sql, values } = insertCommandRecord(record, () => '?');
     writer.run('BEGIN IMMEDIATE');
     writeMeta(writer, SEAL_KEY, wrapped);
     writer.run(sql, ...values);
     writer.run('COMMIT');
+    return true;
   } finally {
     close();
   }
