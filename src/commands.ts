@@ -10,7 +10,7 @@ import { createProgram, type ProgramDeps } from './cli/program.ts';
 import { administrationOver } from './cli/remote-administration.ts';
 import { CliError, EXIT, EXPECTED_ERRORS, exitCodeOf } from './cli/shell/exit.ts';
 import { readProfiles } from './cli/shell/profiles.ts';
-import { createConnect, findTarget, type ServerOptions } from './cli/shell/remote.ts';
+import { createConnect, type FindLocal, findTarget, type ServerOptions, type Target } from './cli/shell/remote.ts';
 import { jsonText, safeLines } from './cli/shell/text.ts';
 import type { StoreCommands } from './cli/store.ts';
 import type { Log } from './ports.ts';
@@ -52,12 +52,18 @@ const write = (text: string): Promise<void> =>
     process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
   });
 
-const findLocal = () => findRunning(readConfig(process.env));
-const connectTo = createConnect({ env: process.env, findLocal });
+const findLocal: FindLocal = (key) => findRunning(readConfig(process.env), key);
+/** The server that was asked last, for a complaint about its key. */
+let asked: Target | null = null;
+const onTarget = (target: Target): void => {
+  asked = target;
+};
+const connectTo = createConnect({ env: process.env, findLocal, onTarget });
 
 /** Connects to the server that options name; else to that of the data dir, or of the current profile. */
 async function serverAt(options: ServerOptions): Promise<Api> {
   const target = await findTarget(options, { env: process.env, findLocal });
+  onTarget(target);
   return connect(target.url, target.key);
 }
 
@@ -160,6 +166,7 @@ const program = createProgram({
     await import('./main.ts');
   },
   findLocal,
+  onTarget,
 });
 
 // `errand config | head` closes the pipe early: not an error, but what was found before stays found.
@@ -178,6 +185,9 @@ program.parseAsync().catch(async (error: unknown) => {
     return;
   }
   const { complaintOf } = await import('./server/startup-error.ts');
-  say(complaintOf(error, EXPECTED_ERRORS));
-  process.exitCode = exitCodeOf(error);
+  const code = exitCodeOf(error);
+  // Of several places with a key, it may be another one than a person thinks of.
+  const which = code === EXIT.denied && asked !== null ? ` (the key was that of ${asked.keyFrom})` : '';
+  say(complaintOf(error, EXPECTED_ERRORS) + which);
+  process.exitCode = code;
 });

@@ -15,8 +15,14 @@ export interface Api {
   post(path: string, body: object): Promise<unknown>;
 }
 
-/** Returns the address and key of the server that runs on this data dir; null when none answers. Throws `CliError` when it runs, and its key is not to be had. */
-export async function findRunning(config: Config): Promise<{ readonly url: string; readonly key: string } | null> {
+/**
+ * Returns the address and key of the server that runs on this data dir; null when none answers. `given`: the key, where an option
+ * names it. Throws `CliError` when it runs, and its key is not to be had.
+ */
+export async function findRunning(
+  config: Config,
+  given?: string,
+): Promise<{ readonly url: string; readonly key: string } | null> {
   const paths = dataPaths(config.dataDir);
   const running = await readRunning(paths.running);
   if (running === null) return null;
@@ -28,7 +34,7 @@ export async function findRunning(config: Config): Promise<{ readonly url: strin
   );
   if (signal.aborted) throw new CliError(`${url} does not answer: see what its process does`, EXIT.unreachable);
   if (!isAlive) return null;
-  const key = config.apiKey ?? (await readFile(paths.apiKey, 'utf8').catch(() => null))?.trim();
+  const key = given ?? config.apiKey ?? (await readFile(paths.apiKey, 'utf8').catch(() => null))?.trim();
   if (!key)
     throw new CliError(`no API key: set ERRAND_API_KEY, or run this where ${paths.apiKey} can be read`, EXIT.denied);
   return { url, key };

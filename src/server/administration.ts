@@ -37,8 +37,8 @@ export async function administer<T>(
   { key, ...ports }: StorePorts & { readonly key?: string },
   act: (administration: Administration) => Promise<T>,
 ): Promise<T> {
-  const running = await findRunning(config);
-  if (running) return act(administrationOver(new Errand({ ...running, key: key ?? running.key })));
+  const running = await findRunning(config, key);
+  if (running) return act(administrationOver(new Errand(running)));
   refuseMissing(config);
   const store = await openStore(config, ports);
   try {

@@ -108,6 +108,44 @@ test('the server of the data dir needs no option', async () => {
   assert.equal(both.code, 2);
 });
 
+test('an option goes before the environment, and that before a profile', async () => {
+  await using errand = await startErrand();
+  await using shell = await openShell(null);
+  const right = errand.client.key;
+  const [wrong, other] = ['a-key-that-no-owner-has-0000', 'a-key-that-no-owner-has-0001'];
+  const [named, empty] = [['--url', errand.url], join(shell.home, 'empty')];
+  await mkdir(empty);
+  await shell.run(login(errand, '--profile', 'prod'), { input: right });
+  await writeFile(join(errand.dataDir, 'running.json'), JSON.stringify({ pid: process.pid, url: errand.url }));
+  const places = [
+    { args: named, dataDir: empty },
+    { args: ['--profile', 'prod'], dataDir: empty },
+    { args: [], dataDir: empty },
+    // Without the file `api-key`: the key is one of the environment's or of the option's.
+    { args: [], dataDir: errand.dataDir },
+  ];
+  for (const { args, dataDir } of places) {
+    const of = async (more: readonly string[], key: string) => {
+      const env = { ERRAND_DATA_DIR: dataDir, ERRAND_API_KEY: key };
+      const { code, stderr } = await shell.run([...LIST, ...args, ...more], { env });
+      return [code, /\(the key was that of (.+)\)$/m.exec(stderr)?.[1] ?? null];
+    };
+    assert.deepEqual(await of([], wrong), [4, 'ERRAND_API_KEY'], `${args}`);
+    assert.deepEqual(await of([], right), [0, null], `${args}`);
+    assert.deepEqual(await of(['--key', right], wrong), [0, null], `${args}`);
+    assert.deepEqual(await of(['--key', other], right), [4, '--key'], `${args}`);
+    // An empty setting is none.
+    const kept = dataDir === empty ? 0 : 4;
+    assert.equal((await of([], ''))[0], kept, `${args}`);
+    assert.deepEqual(await of(['--key', right], ''), [0, null], `${args}`);
+  }
+  const file = join(shell.home, '.config/errand/profiles.json');
+  await writeFile(file, (await readFile(file, 'utf8')).replace(right, wrong));
+  const refused = await shell.run([...LIST, '--profile', 'prod']);
+  assert.equal(refused.code, 4);
+  assert.match(refused.stderr, /^errand: [^\n]+ \(the key was that of the profile prod\)\n$/);
+});
+
 test('exit codes tell what was wrong', async () => {
   await using errand = await startErrand();
   await using shell = await openShell(errand.client);

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { Errand } from '../../client/client.ts';
 import { CliError, EXIT } from './exit.ts';
 import { createOutput, type Output } from './output.ts';
-import { profileNamed, readProfiles } from './profiles.ts';
+import { type Profiles, profileNamed, readProfiles } from './profiles.ts';
 import { serverValue } from './values.ts';
 
 export interface ServerOptions {
@@ -19,6 +19,8 @@ export interface Target {
   readonly key: string;
   /** How it was found, for people. */
   readonly from: string;
+  /** Where its key is from, for people. */
+  readonly keyFrom: string;
 }
 
 /** What an action works with. */
@@ -28,8 +30,8 @@ export interface Remote extends Target {
   readonly isJson: boolean;
 }
 
-/** Returns the server that runs on this data dir; null: none. Throws `CliError` without its key. */
-export type FindLocal = () => Promise<{ readonly url: string; readonly key: string } | null>;
+/** Returns the server that runs on this data dir; null: none. `key`: where it is known. Throws `CliError` without its key. */
+export type FindLocal = (key?: string) => Promise<{ readonly url: string; readonly key: string } | null>;
 
 /** Where a person waits, two more attempts are enough. */
 const RETRIES = 2;
@@ -75,46 +77,63 @@ export async function orLocal(connecting: Promise<Remote>): Promise<Remote> {
   }
 }
 
-/** Returns the server that a command means, in this order: `--url`, `--profile`, the data dir's, the current profile. */
+/**
+ * Returns the server that a command means, in this order: `--url`, `--profile`, the data dir's, the current profile. Its key is
+ * that of `--key`, of the environment, or the one kept with the server: an option is for this call, the environment for this
+ * shell, and a profile for all of them.
+ */
 export async function findTarget(
   { url, key, profile }: ServerOptions,
   { env, findLocal }: { readonly env: NodeJS.ProcessEnv; readonly findLocal: FindLocal },
 ): Promise<Target> {
   if (url !== undefined && profile !== undefined)
     throw new CliError('--url and --profile each name a server: give one of them', EXIT.usage);
-  const given = key ?? env.ERRAND_API_KEY;
-  if (url !== undefined) return { url, key: await keyFor(url, given), from: '--url' };
-  if (profile !== undefined) {
-    const named = profileNamed(await readProfiles(), profile);
-    return { url: named.url, key: key ?? named.key, from: `profile ${profile}` };
-  }
-  const local = await findLocal();
-  if (local) return { url: local.url, key: key ?? local.key, from: 'data dir' };
+  const given = givenKey(key, env);
+  if (url !== undefined) return { url, from: '--url', ...(given ?? (await keyKnownFor(url))) };
+  if (profile !== undefined) return ofProfile(await readProfiles(), profile, given);
+  const local = await findLocal(given?.key);
+  if (local) return { ...local, from: 'data dir', keyFrom: 'the data dir', ...given };
   const all = await readProfiles();
-  if (all.current !== null) {
-    const named = profileNamed(all, all.current);
-    return { url: named.url, key: key ?? named.key, from: `profile ${all.current}` };
-  }
+  if (all.current !== null) return ofProfile(all, all.current, given);
   throw new CliError(
     'no server runs on the data dir here: start one with "errand start", name one with --url, or "errand login"',
     EXIT.unreachable,
   );
 }
 
-/** Returns the key to send. Of a server that a profile has, too, the key need not be given again. */
-async function keyFor(url: string, given: string | undefined): Promise<string> {
-  if (given !== undefined && given !== '') return given;
+type Key = Pick<Target, 'key' | 'keyFrom'>;
+
+/** Returns the key that is given with the call or the shell; null: none. An empty setting is none. */
+function givenKey(option: string | undefined, { ERRAND_API_KEY: setting }: NodeJS.ProcessEnv): Key | null {
+  if (option !== undefined) return { key: option, keyFrom: '--key' };
+  return setting ? { key: setting, keyFrom: 'ERRAND_API_KEY' } : null;
+}
+
+function ofProfile(all: Profiles, name: string, given: Key | null): Target {
+  return { ...profileNamed(all, name), from: `profile ${name}`, keyFrom: `the profile ${name}`, ...given };
+}
+
+/** Returns the key that a profile has for a server that is named by its address. */
+async function keyKnownFor(url: string): Promise<Key> {
   const { profiles } = await readProfiles();
-  const known = Object.values(profiles).find((profile) => profile.url === url.replace(/\/+$/, ''));
-  if (known) return known.key;
+  const known = Object.entries(profiles).find(([, profile]) => profile.url === url.replace(/\/+$/, ''));
+  if (known) return { key: known[1].key, keyFrom: `the profile ${known[0]}` };
   throw new CliError('--url needs the key of that server in ERRAND_API_KEY, or "errand login"', EXIT.denied);
 }
 
 export type Connect = (options: ServerOptions) => Promise<Remote>;
 
-export function createConnect(of: { readonly env: NodeJS.ProcessEnv; readonly findLocal: FindLocal }): Connect {
+interface Connecting {
+  readonly env: NodeJS.ProcessEnv;
+  readonly findLocal: FindLocal;
+  /** Called with the server before it is asked. */
+  readonly onTarget?: (target: Target) => void;
+}
+
+export function createConnect(of: Connecting): Connect {
   return async (options) => {
     const target = await findTarget(options, of);
+    of.onTarget?.(target);
     return { ...target, errand: open(target), out: createOutput(), isJson: options.json === true };
   };
 }
