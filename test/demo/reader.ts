@@ -91,14 +91,14 @@ interface Place {
   readonly errand: ErrandProcess;
 }
 
-/** One bash for all blocks, so that what one sets the next one has. Between two, what is under way comes to its end. */
+/** One bash for all blocks, so that what one sets the next one has. As if all were pasted at once: nothing waits between two. */
 async function type(blocks: readonly Block[], { cwd, errand }: Place): Promise<Printed[]> {
   // The ports that documents name may be taken here.
   const ports = new Map([
     ['4400', new URL(errand.url).port],
     ['8787', String(await freePort())],
   ]);
-  const marked = blocks.map(({ text: typed, line }, i) => `echo; echo "@@ ${i}"; at=${line}\n${typed}\nsettle\n`);
+  const marked = blocks.map(({ text: typed, line }, i) => `echo; echo "@@ ${i}"; at=${line}\n${typed}\n`);
   const script = [PRELUDE, ...marked].join('').replaceAll(/\b(4400|8787)\b/g, (port) => ports.get(port) as string);
   const child = spawn('bash', ['-c', script], {
     cwd,
@@ -126,13 +126,4 @@ const PRELUDE = `
 set -euo pipefail
 at=0
 trap 'echo "the block in line $at failed" >&2' ERR
-open='"(queued|running|pending|sending)": ?[1-9]'
-settle() {
-  for _ in $(seq 600); do
-    ledger=$(curl -sS -H "Authorization: Bearer $(cat data/api-key)" http://127.0.0.1:4400/v1/ledger)
-    if [[ $ledger == *'"sending"'* && ! $ledger =~ $open ]]; then return; fi
-    sleep 0.05
-  done
-  return 1
-}
 `;
