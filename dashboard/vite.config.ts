@@ -48,6 +48,8 @@ export default defineConfig({
     manifest: 'manifest.json',
     rolldownOptions: {
       input: { index: join(import.meta.dirname, 'index.html'), docs: join(import.meta.dirname, 'src/docs/main.ts') },
+      // On a slow machine its warning would be most of what `npm ci` prints.
+      checks: { bundlerTimings: false },
     },
     reportCompressedSize: false,
   },
