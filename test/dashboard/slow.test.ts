@@ -183,11 +183,16 @@ test('a button that is pressed twice on a slow server has one effect', { skip },
       await page.route(API, keep);
       await button.click();
       await until(`${path}: ${name} is sent`, () => changes.length === 1);
+      const busy = page.locator('button[aria-busy="true"]');
+      await busy.and(page.locator(':disabled')).waitFor();
       await button.click({ force: true, timeout: 2000 }).catch(() => undefined);
       const answered = page.waitForResponse((response) => response.url() === changes[0]);
       pressed = true;
       await answered;
       assert.equal(changes.length, 1, `${path}: ${name}`);
+      await busy.waitFor({ state: 'detached' });
+      if (await button.isVisible())
+        assert.equal(await button.evaluate('(one) => one === document.activeElement'), true);
       await page.unroute(API, keep);
     }
   });

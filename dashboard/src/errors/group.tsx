@@ -8,6 +8,7 @@ import { useNames } from '../api/names.ts';
 import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { HourChart } from '../parts/hours.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Listed } from '../parts/listed.tsx';
@@ -103,13 +104,13 @@ function Buttons({ group, acts }: { group: ErrorGroupWhole; acts: GroupActs }) {
   const { change } = acts;
   return (
     <div className="buttons">
-      <Button
+      <ActButton
         size="xs"
         leftSection={<Icon name={isOpen ? 'check' : 'replay'} size={15} />}
-        onClick={() => void acts.toggle(group)}
+        act={() => acts.toggle(group)}
       >
         {isOpen ? T.errors.resolve : T.errors.reopen}
-      </Button>
+      </ActButton>
       <Menu position="bottom-end">
         <Menu.Target>
           <Button size="xs" variant="default" rightSection={<Icon name="down" size={14} />}>
@@ -144,14 +145,14 @@ function Buttons({ group, acts }: { group: ErrorGroupWhole; acts: GroupActs }) {
         </Menu.Dropdown>
       </Menu>
       {isReplayable(group) && (
-        <Button
+        <ActButton
           size="xs"
           variant="default"
           leftSection={<Icon name="replay" size={15} />}
-          onClick={() => void acts.replay(group)}
+          act={() => acts.replay(group)}
         >
           {T.errors.replay}
-        </Button>
+        </ActButton>
       )}
       {isReplayable(group) && (
         <Link to="/operations/new" search={{ group: group.id }} className="button-link">

@@ -1,8 +1,8 @@
-import { Button } from '@mantine/core';
 import { useState } from 'react';
 import type { ErrorGroupWhole } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { useGroupActs } from './acts.ts';
 
 /** What a person wrote about the group. It is kept with the group, whatever state that has. */
@@ -20,12 +20,12 @@ export function Note({ group }: { group: ErrorGroupWhole }) {
         <h2 id="note">{T.group.note}</h2>
         <span className="grow" />
         {isChanged && (
-          <Button
+          <ActButton
             size="compact-xs"
-            onClick={() => void acts.change(group, { note: text === '' ? null : text }, T.group.noteSaved)}
+            act={() => acts.change(group, { note: text === '' ? null : text }, T.group.noteSaved)}
           >
             {T.group.save}
-          </Button>
+          </ActButton>
         )}
       </div>
       <textarea

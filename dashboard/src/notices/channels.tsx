@@ -6,6 +6,7 @@ import { channelsQuery, deleteChannel, testChannel, updateChannel } from '../api
 import { meQuery, updateMe } from '../api/me.ts';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { Card } from '../parts/card.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -77,24 +78,20 @@ function Acts({ channel, told, isTold }: Omit<RowProps, 'mayWrite'> & { isTold: 
   const { id, name, active } = channel;
   const [isDeleting, setDeleting] = useState(false);
   const [isEditing, setEditing] = useState(false);
-  const [isTesting, setTesting] = useState(false);
   const mayAccount = useMay('account');
   const act = useAct(['channels'], ['me']);
-  const test = async (): Promise<void> => {
-    setTesting(true);
-    await act(async () => {
+  const test = (): Promise<void> =>
+    act(async () => {
       const { delivered, attempt } = await testChannel(id);
       toast(T.webhooks.tested(delivered, attempt.detail), undefined, !delivered);
     });
-    setTesting(false);
-  };
   const hear = (): Promise<unknown> =>
     updateMe({ channels: isTold ? (told ?? []).filter((one) => one !== id) : [...(told ?? []), id] });
   return (
     <div className="buttons">
-      <Button size="compact-sm" variant="default" loading={isTesting} onClick={() => void test()}>
+      <ActButton size="compact-sm" variant="default" act={test}>
         {T.channels.test}
-      </Button>
+      </ActButton>
       <Menu position="bottom-end">
         <Menu.Target>
           <Button size="compact-sm" variant="default" aria-label={T.channels.more(name)}>

@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -7,6 +6,7 @@ import { useNames } from '../api/names.ts';
 import { changeOperation, isUnderWay, operationQuery } from '../api/operations.ts';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { Card } from '../parts/card.tsx';
 import { Badge, LoadingPage, Unready } from '../parts/state.tsx';
 import { Ago, At } from '../parts/time.tsx';
@@ -148,17 +148,17 @@ function Acts({ operation }: { operation: Operation }) {
   return (
     <div className="buttons">
       {state === 'running' ? (
-        <Button size="xs" variant="default" onClick={() => void act(() => changeOperation(id, 'pause'), paused)}>
+        <ActButton size="xs" variant="default" act={() => act(() => changeOperation(id, 'pause'), paused)}>
           {pause}
-        </Button>
+        </ActButton>
       ) : (
-        <Button size="xs" onClick={() => void act(() => changeOperation(id, 'resume'), resumed)}>
+        <ActButton size="xs" act={() => act(() => changeOperation(id, 'resume'), resumed)}>
           {resume}
-        </Button>
+        </ActButton>
       )}
-      <Button size="xs" variant="default" onClick={() => void act(() => changeOperation(id, 'cancel'), cancelled)}>
+      <ActButton size="xs" variant="default" act={() => act(() => changeOperation(id, 'cancel'), cancelled)}>
         {cancel}
-      </Button>
+      </ActButton>
     </div>
   );
 }

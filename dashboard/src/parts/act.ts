@@ -1,4 +1,5 @@
 import { type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { sessionQuery } from '../api/session.ts';
 import { toast, toastError } from './toast.tsx';
 
@@ -16,6 +17,22 @@ export function useAct(
     }
     for (const queryKey of changed) void client.invalidateQueries({ queryKey });
   };
+}
+
+/** Returns whether what was started is under way, and what starts it. The button of a form shows it. */
+export function useBusy(): [boolean, (what: () => Promise<unknown>) => Promise<void>] {
+  const [isBusy, setBusy] = useState(false);
+  return [
+    isBusy,
+    async (what) => {
+      setBusy(true);
+      try {
+        await what();
+      } finally {
+        setBusy(false);
+      }
+    },
+  ];
 }
 
 /** Whether the key of this session has a scope. */

@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import type { RunWhole } from '../../../src/client/client.ts';
@@ -6,6 +5,7 @@ import { useNames } from '../api/names.ts';
 import { cancelRun, isOpen, retryRun, runQuery } from '../api/runs.ts';
 import { T } from '../english.ts';
 import { Receipts } from '../errors/receipts.tsx';
+import { ActButton } from '../parts/act-button.tsx';
 import { durationText } from '../parts/duration.ts';
 import { Icon } from '../parts/icon.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
@@ -157,14 +157,14 @@ function Acts({ run }: { run: RunWhole }) {
   return (
     <div className="buttons">
       {run.state === 'failed' && !run.retried_by && run.workflow_id && (
-        <Button size="xs" leftSection={<Icon name="replay" size={15} />} onClick={() => void retry()}>
+        <ActButton size="xs" leftSection={<Icon name="replay" size={15} />} act={retry}>
           {T.runs.retry}
-        </Button>
+        </ActButton>
       )}
       {isOpen(run) && !run.waiting && (
-        <Button size="xs" variant="default" onClick={() => void cancel()}>
+        <ActButton size="xs" variant="default" act={cancel}>
           {T.runs.cancel}
-        </Button>
+        </ActButton>
       )}
     </div>
   );

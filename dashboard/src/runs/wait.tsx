@@ -4,6 +4,7 @@ import type { RunWhole } from '../../../src/client/client.ts';
 import { cancelRun, resumeRun } from '../api/runs.ts';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { Card } from '../parts/card.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
 import { At } from '../parts/time.tsx';
@@ -35,9 +36,9 @@ export function Wait({ run: { id, waiting } }: { run: RunWhole }) {
                 {words.resume}
               </Button>
             )}
-            <Button size="xs" variant="default" onClick={() => void act(() => cancelRun(id), T.runs.cancelled)}>
+            <ActButton size="xs" variant="default" act={() => act(() => cancelRun(id), T.runs.cancelled)}>
               {T.runs.cancel}
-            </Button>
+            </ActButton>
           </div>
         )}
       </div>

@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -6,6 +5,7 @@ import type { DataRecord } from '../../../src/client/client.ts';
 import { dataStoreQuery, deleteDataStore, deleteRecord, recordsQuery } from '../api/stores.ts';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
@@ -74,14 +74,14 @@ function Row({ record, storeId, mayWrite }: { record: DataRecord; storeId: strin
         {isOpen && <JsonTree value={value} />}
         {isOpen && mayWrite && (
           <div className="card-body">
-            <Button
+            <ActButton
               size="compact-xs"
               variant="default"
               leftSection={<Icon name="trash" size={14} />}
-              onClick={() => void act(() => deleteRecord(storeId, key), words.recordDeleted)}
+              act={() => act(() => deleteRecord(storeId, key), words.recordDeleted)}
             >
               {words.deleteRecord}
-            </Button>
+            </ActButton>
           </div>
         )}
       </details>

@@ -6,6 +6,7 @@ import type { Heartbeat } from '../../../src/client/client.ts';
 import { deleteHeartbeat, heartbeatQuery, updateHeartbeat } from '../api/heartbeats.ts';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { Card } from '../parts/card.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { Command } from '../parts/copy.tsx';
@@ -129,13 +130,13 @@ function Acts({ heartbeat }: { heartbeat: Heartbeat }) {
         {words.edit}
       </Button>
       {isEditing && <HeartbeatForm of={heartbeat} close={() => setEditing(false)} />}
-      <Button
+      <ActButton
         size="xs"
         variant="default"
-        onClick={() => void act(() => updateHeartbeat(id, { active: !active }), T.sources.saved)}
+        act={() => act(() => updateHeartbeat(id, { active: !active }), T.sources.saved)}
       >
         {active ? T.webhooks.pause : T.webhooks.resume}
-      </Button>
+      </ActButton>
       <ConfirmButton title={words.delete} text={words.deleteText(name)} run={remove} />
     </div>
   );

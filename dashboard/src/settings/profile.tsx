@@ -8,7 +8,8 @@ import { meQuery, updateMe } from '../api/me.ts';
 import { signOutEverywhere } from '../api/session.ts';
 import { workflowsQuery } from '../api/workflows.ts';
 import { T } from '../english.ts';
-import { useAct, useMay } from '../parts/act.ts';
+import { useAct, useBusy, useMay } from '../parts/act.ts';
+import { bytesText } from '../parts/bytes.ts';
 import { Card } from '../parts/card.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
 import { CheckField, NumberField } from '../parts/fields.tsx';
@@ -59,6 +60,7 @@ function Profile({ me }: { me: Owner }) {
   const channels = listed.data ?? [];
   const workflows = useQuery(workflowsQuery).data ?? [];
   const act = useAct(['me'], ['session']);
+  const [isBusy, busy] = useBusy();
   const save = (event: FormEvent): void => {
     event.preventDefault();
     const change = {
@@ -68,7 +70,7 @@ function Profile({ me }: { me: Owner }) {
       ...(hours === null ? {} : { digest_window_ms: Math.round(hours * HOUR_MS) }),
       ...(globalId === '' || globalId === me.global_error_workflow_id ? {} : { global_error_workflow_id: globalId }),
     };
-    void act(() => updateMe(change), words.saved);
+    void busy(() => act(() => updateMe(change), words.saved));
   };
   return (
     <form className="card card-body stack-16 form" onSubmit={save}>
@@ -126,7 +128,7 @@ function Profile({ me }: { me: Owner }) {
         </fieldset>
         {mayChange ? (
           <div>
-            <Button type="submit" size="xs">
+            <Button type="submit" size="xs" loading={isBusy}>
               {words.save}
             </Button>
           </div>
@@ -189,16 +191,9 @@ function Quota() {
   );
 }
 
-const BYTES = new Intl.NumberFormat(undefined, {
-  notation: 'compact',
-  style: 'unit',
-  unit: 'byte',
-  unitDisplay: 'narrow',
-});
-
 function usedText({ use, limits }: Quotas, measure: Measure): string {
   const shown = (value: number | null): string =>
-    value === null ? '–' : measure === 'stored_bytes' ? BYTES.format(value) : value.toLocaleString();
+    value === null ? '–' : measure === 'stored_bytes' ? bytesText(value) : value.toLocaleString();
   const limit = limits[measure];
   return limit === null ? shown(use[measure]) : words.usedOf(shown(use[measure]), shown(limit));
 }

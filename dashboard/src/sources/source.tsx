@@ -6,6 +6,7 @@ import type { SourceWhole } from '../../../src/client/client.ts';
 import { deleteSource, invokeSource, sourceLogsQuery, sourceQuery, updateSource } from '../api/sources.ts';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { Card } from '../parts/card.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { Command } from '../parts/copy.tsx';
@@ -123,16 +124,16 @@ function Acts({ source: { id, name, active } }: { source: SourceWhole }) {
   };
   return (
     <div className="buttons">
-      <Button size="xs" disabled={!active} onClick={() => void act(() => invokeSource(id), T.sources.invoked)}>
+      <ActButton size="xs" disabled={!active} act={() => act(() => invokeSource(id), T.sources.invoked)}>
         {T.sources.invoke}
-      </Button>
-      <Button
+      </ActButton>
+      <ActButton
         size="xs"
         variant="default"
-        onClick={() => void act(() => updateSource(id, { active: !active }), T.sources.saved)}
+        act={() => act(() => updateSource(id, { active: !active }), T.sources.saved)}
       >
         {active ? T.workflows.deactivate : T.workflows.activate}
-      </Button>
+      </ActButton>
       <ConfirmButton title={T.sources.delete} text={T.sources.deleteText(name)} run={remove} />
     </div>
   );

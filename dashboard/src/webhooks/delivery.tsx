@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { Attempt, DeliveryWhole } from '../../../src/client/client.ts';
@@ -7,6 +6,7 @@ import { deliveryQuery, resendDelivery } from '../api/webhooks.ts';
 import { T } from '../english.ts';
 import { written } from '../errors/event-text.ts';
 import { useMay } from '../parts/act.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { Card } from '../parts/card.tsx';
 import { CopyButton } from '../parts/copy.tsx';
 import { durationText } from '../parts/duration.ts';
@@ -69,9 +69,9 @@ function Whole({ delivery }: { delivery: DeliveryWhole }) {
           )}
         </div>
         {mayWrite && SENDABLE.includes(state) && (
-          <Button size="xs" leftSection={<Icon name="replay" size={15} />} onClick={() => void resend()}>
+          <ActButton size="xs" leftSection={<Icon name="replay" size={15} />} act={resend}>
             {T.webhooks.resend}
-          </Button>
+          </ActButton>
         )}
       </div>
       <div className="stack-16">

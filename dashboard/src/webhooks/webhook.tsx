@@ -7,6 +7,7 @@ import { useNames } from '../api/names.ts';
 import { sessionQuery } from '../api/session.ts';
 import { deliveriesQuery, rotateSecret, setWebhookActive, testWebhook, webhookQuery } from '../api/webhooks.ts';
 import { T } from '../english.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { useChoice } from '../parts/address.ts';
 import { Choice } from '../parts/choice.tsx';
 import { Listed } from '../parts/listed.tsx';
@@ -68,7 +69,6 @@ function Whole({ webhook }: { webhook: Webhook }) {
 function Acts({ webhook: { id, active } }: { webhook: Webhook }) {
   const client = useQueryClient();
   const [secret, setSecret] = useState<string | null>(null);
-  const [isTesting, setTesting] = useState(false);
   const [isResending, setResending] = useState(false);
   const act = async (what: () => Promise<void>): Promise<void> => {
     try {
@@ -78,29 +78,22 @@ function Acts({ webhook: { id, active } }: { webhook: Webhook }) {
     }
     for (const key of [['webhook', id], ['webhooks']]) void client.invalidateQueries({ queryKey: key });
   };
-  const test = async (): Promise<void> => {
-    setTesting(true);
-    await act(async () => {
+  const test = (): Promise<void> =>
+    act(async () => {
       const { delivered, attempt } = await testWebhook(id);
       toast(T.webhooks.tested(delivered, attempt.detail ?? ''), undefined, !delivered);
     });
-    setTesting(false);
-  };
   return (
     <div className="buttons">
-      <Button size="xs" loading={isTesting} onClick={() => void test()}>
+      <ActButton size="xs" act={test}>
         {T.webhooks.test}
-      </Button>
-      <Button size="xs" variant="default" onClick={() => void act(() => setWebhookActive(id, !active))}>
+      </ActButton>
+      <ActButton size="xs" variant="default" act={() => act(() => setWebhookActive(id, !active))}>
         {active ? T.webhooks.pause : T.webhooks.resume}
-      </Button>
-      <Button
-        size="xs"
-        variant="default"
-        onClick={() => void act(async () => setSecret((await rotateSecret(id)).secret))}
-      >
+      </ActButton>
+      <ActButton size="xs" variant="default" act={() => act(async () => setSecret((await rotateSecret(id)).secret))}>
         {T.webhooks.rotate}
-      </Button>
+      </ActButton>
       <Button size="xs" variant="default" onClick={() => setResending(true)}>
         {T.webhooks.resendMany}
       </Button>

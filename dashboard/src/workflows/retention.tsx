@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import type { Workflow } from '../api/types.ts';
 import { updateWorkflow } from '../api/workflows.ts';
 import { T } from '../english.ts';
-import { useAct } from '../parts/act.ts';
+import { useAct, useBusy } from '../parts/act.ts';
 import { NumberField } from '../parts/fields.tsx';
 
 const words = T.retention;
@@ -19,10 +19,11 @@ export function Retention({ workflow: { id, settings }, canWrite }: { workflow: 
   const setField = (name: 'days' | 'newest') => (value: number | null) =>
     setTyped((before) => ({ ...before, [name]: value }));
   const act = useAct(['workflow', id]);
+  const [isBusy, busy] = useBusy();
   const save = (event: FormEvent): void => {
     event.preventDefault();
     const kept = days === null && newest === null ? null : { days, newest };
-    void act(() => updateWorkflow(id, { settings: { error_retention: kept } }), words.saved);
+    void busy(() => act(() => updateWorkflow(id, { settings: { error_retention: kept } }), words.saved));
   };
   return (
     <form className="card" aria-label={words.title} onSubmit={save}>
@@ -36,7 +37,7 @@ export function Retention({ workflow: { id, settings }, canWrite }: { workflow: 
           <NumberField label={words.newest} hint={words.hint} {...NEWEST} value={newest} set={setField('newest')} />
           {canWrite && (
             <div>
-              <Button type="submit" size="xs" variant="default">
+              <Button type="submit" size="xs" variant="default" loading={isBusy}>
                 {words.save}
               </Button>
             </div>
