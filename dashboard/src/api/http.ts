@@ -43,29 +43,50 @@ interface Given {
   readonly body?: unknown;
   readonly raw?: string;
   readonly signal?: AbortSignal | undefined;
+  /** The `etag` of the record as it was read: when it was changed since, the answer is 412, and nothing is changed. */
+  readonly ifMatch?: string | null | undefined;
+}
+
+export interface Answer {
+  readonly text: string;
+  /** The version of the record that the answer shows. */
+  readonly etag: string | null;
 }
 
 /** Changes that are under way. */
-const changing = new Map<string, Promise<string>>();
+const changing = new Map<string, Promise<Answer>>();
 
 /**
- * Sends a request and returns the text of its answer. Throws `ApiError`. `raw`: the body is sent as it is. A change that is
- * under way is not sent again: a button that is pressed twice while the server is slow has one effect.
+ * Sends a request. Throws `ApiError`. `raw`: the body is sent as it is. A change that is under way is not sent again: a button
+ * that is pressed twice while the server is slow has one effect.
  */
-export function send(method: Method, path: string, given: Given = {}): Promise<string> {
+export function exchange(method: Method, path: string, given: Given = {}): Promise<Answer> {
   const body = given.raw ?? (given.body === undefined ? undefined : JSON.stringify(given.body));
-  if (method === 'GET' || given.signal) return request(method, path, body, given.signal);
+  const asked = { ...given, method, path, body };
+  if (method === 'GET' || given.signal) return request(asked);
   const key = JSON.stringify([session, method, path, body]);
   const known = changing.get(key);
   if (known) return known;
-  const sent = request(method, path, body, given.signal).finally(() => changing.delete(key));
+  const sent = request(asked).finally(() => changing.delete(key));
   changing.set(key, sent);
   return sent;
 }
 
-async function request(method: Method, path: string, body?: string, signal?: AbortSignal): Promise<string> {
+/** Returns the text of an answer. */
+export async function send(method: Method, path: string, given: Given = {}): Promise<string> {
+  return (await exchange(method, path, given)).text;
+}
+
+interface Asked extends Pick<Given, 'signal' | 'ifMatch'> {
+  readonly method: Method;
+  readonly path: string;
+  readonly body: string | undefined;
+}
+
+async function request({ method, path, body, signal, ifMatch }: Asked): Promise<Answer> {
   const headers: Record<string, string> = { 'x-errand-dashboard': '1', accept: 'application/json' };
   if (body !== undefined) headers['content-type'] = 'application/json';
+  if (ifMatch) headers['if-match'] = ifMatch;
   const of = session;
   let response: Response;
   let text: string;
@@ -76,7 +97,7 @@ async function request(method: Method, path: string, body?: string, signal?: Abo
     if (signal?.aborted) throw error;
     throw new ApiError(0, null);
   }
-  if (response.ok) return text;
+  if (response.ok) return { text, etag: response.headers.get('etag') };
   if (response.status === 401 && of === session) window.dispatchEvent(new Event(SIGNED_OUT));
   throw new ApiError(response.status, problemOf(text));
 }

@@ -5,7 +5,7 @@ import type {
   DeploymentChanges,
   Subscription,
 } from '../../../src/client/client.ts';
-import { call, query, send } from './http.ts';
+import { call, exchange, query, send } from './http.ts';
 import { type Data, type Listed, readAll } from './list.ts';
 import type { Workflow } from './types.ts';
 
@@ -35,11 +35,16 @@ export function workflowHealthQuery(after: string | undefined) {
   });
 }
 
+/** A workflow, and the version of its record: a change that names it overwrites no other one. */
+export type ReadWorkflow = Workflow & { readonly etag: string | null };
+
+async function readWorkflow(id: string, signal?: AbortSignal): Promise<ReadWorkflow> {
+  const { text, etag } = await exchange('GET', `/v1/workflows/${id}`, { signal });
+  return { ...(JSON.parse(text) as Data<Workflow>).data, etag };
+}
+
 export function workflowQuery(id: string) {
-  return queryOptions({
-    queryKey: ['workflow', id],
-    queryFn: async ({ signal }) => (await call<Data<Workflow>>('GET', `/v1/workflows/${id}`, undefined, signal)).data,
-  });
+  return queryOptions({ queryKey: ['workflow', id], queryFn: ({ signal }) => readWorkflow(id, signal) });
 }
 
 export function deploymentsQuery(id: string) {
@@ -77,8 +82,10 @@ export async function createWorkflow(input: object): Promise<Workflow> {
   return (await call<Data<Workflow>>('POST', '/v1/workflows', input)).data;
 }
 
-export async function updateWorkflow(id: string, input: object): Promise<Workflow> {
-  return (await call<Data<Workflow>>('PUT', `/v1/workflows/${id}`, input)).data;
+/** Returns the workflow as it is then. It is read again: the answer to the change itself leaves out the code of the steps. */
+export async function updateWorkflow(id: string, input: object, ifMatch?: string | null): Promise<ReadWorkflow> {
+  await send('PUT', `/v1/workflows/${id}`, { body: input, ifMatch });
+  return readWorkflow(id);
 }
 
 export async function activateDeployment(id: string, deploymentId: string): Promise<void> {

@@ -6,17 +6,25 @@ import { type Dispatch, type SetStateAction, useEffect, useState } from 'react';
 import { sessionQuery } from '../api/session.ts';
 
 /** The code of steps, by their names. */
-export type Draft = Readonly<Record<string, string>>;
+export type Code = Readonly<Record<string, string>>;
+
+export interface Draft {
+  readonly code: Code;
+  /** The version that was active when the first letter was typed; null: nothing is typed. */
+  readonly base: string | null;
+}
+
+export const NO_DRAFT: Draft = { code: {}, base: null };
 
 const drafts = new Map<string, Draft>();
 let ofOwner = '';
 
 /** Returns what was typed of a workflow's code before, if anything. */
 function draftOf(owner: string, workflow: string): Draft {
-  if (owner === '') return {};
+  if (owner === '') return NO_DRAFT;
   if (owner !== ofOwner) drafts.clear();
   ofOwner = owner;
-  return drafts.get(workflow) ?? {};
+  return drafts.get(workflow) ?? NO_DRAFT;
 }
 
 export function useDraft(workflow: string): [Draft, Dispatch<SetStateAction<Draft>>] {
@@ -26,4 +34,10 @@ export function useDraft(workflow: string): [Draft, Dispatch<SetStateAction<Draf
     if (owner === ofOwner) drafts.set(workflow, draft);
   }, [owner, workflow, draft]);
   return [draft, setDraft];
+}
+
+/** Returns a draft with changed code; `version`: the active one. */
+export function withCode(draft: Draft, code: Code, version: string): Draft {
+  if (code === draft.code) return draft;
+  return Object.keys(code).length === 0 ? NO_DRAFT : { code, base: draft.base ?? version };
 }

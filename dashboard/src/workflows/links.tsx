@@ -41,10 +41,10 @@ function List({ title, none, of, end }: ListProps) {
         empty={<p className="card-body soft">{none}</p>}
         row={(one) => (
           <li key={one.id}>
-            <div className="grow cut">
+            <div className="grow break">
               <NodeLink id={one[end]} name={names(one[end])} />
+              <div className="soft">{T.workflows.ofName(one.event_name)}</div>
             </div>
-            <code className="soft">{T.workflows.ofName(one.event_name)}</code>
           </li>
         )}
       />

@@ -101,7 +101,11 @@ function Change({ workflow: { id, name: before, settings }, close }: { workflow:
       watch: silentMs === null && !settings.watch ? null : { ...settings.watch, silent_after_ms: silentMs },
       notify,
     };
-    client.setQueryData(workflowQuery(id).queryKey, await updateWorkflow(id, { name: name.trim(), settings: changed }));
+    const isOther = ([of, value]: [string, unknown]): boolean =>
+      JSON.stringify(value) !== JSON.stringify(settings[of as keyof Settings] ?? null);
+    // What another person has changed meanwhile stays.
+    const change = { name: name.trim(), settings: Object.fromEntries(Object.entries(changed).filter(isOther)) };
+    client.setQueryData(workflowQuery(id).queryKey, await updateWorkflow(id, change));
     void client.invalidateQueries({ queryKey: ['workflows'] });
     toast(words.saved);
   };

@@ -4,10 +4,10 @@ import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { sessionQuery } from '../api/session.ts';
 import type { Workflow } from '../api/types.ts';
-import { updateWorkflow, workflowQuery } from '../api/workflows.ts';
+import { type ReadWorkflow, updateWorkflow, workflowQuery } from '../api/workflows.ts';
 import { T } from '../english.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { Badge, Loading, Unready } from '../parts/state.tsx';
-import { toastError } from '../parts/toast.tsx';
 import { Runs } from '../runs/run-rows.tsx';
 import { Links } from './links.tsx';
 import { Retention } from './retention.tsx';
@@ -59,17 +59,13 @@ function EditorPlace({ workflow: { steps = [] } }: { workflow: Workflow }) {
   );
 }
 
-function Whole({ workflow }: { workflow: Workflow }) {
+function Whole({ workflow }: { workflow: ReadWorkflow }) {
   const client = useQueryClient();
   const [isRunning, setRunning] = useState(false);
   const canWrite = useQuery(sessionQuery).data?.key.scopes.includes('write') ?? false;
   const { id, name, active } = workflow;
   const toggle = async (): Promise<void> => {
-    try {
-      client.setQueryData(workflowQuery(id).queryKey, await updateWorkflow(id, { active: !active }));
-    } catch (error) {
-      toastError(error);
-    }
+    client.setQueryData(workflowQuery(id).queryKey, await updateWorkflow(id, { active: !active }));
     void client.invalidateQueries({ queryKey: ['workflows'] });
   };
   return (
@@ -103,9 +99,9 @@ function Whole({ workflow }: { workflow: Workflow }) {
             <Button size="xs" onClick={() => setRunning(true)}>
               {T.workflows.run}
             </Button>
-            <Button size="xs" variant="default" onClick={() => void toggle()}>
+            <ActButton size="xs" variant="default" act={toggle}>
               {active ? T.workflows.deactivate : T.workflows.activate}
-            </Button>
+            </ActButton>
           </div>
         )}
       </div>
