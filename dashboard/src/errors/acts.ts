@@ -1,6 +1,7 @@
 // What is done to groups: from the inbox, by key or button, and on a group's page.
 
 import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import type { ErrorGroup } from '../../../src/client/client.ts';
 import { changeGroup, type GroupChange, replayError } from '../api/errors.ts';
 import { T } from '../english.ts';
@@ -25,6 +26,7 @@ export function isReplayable({ emitter_id: emitterId }: Pick<ErrorGroup, 'emitte
 /** Does nothing but say why when the key of this session may only read: keys are pressed that no button offers. */
 export function useGroupActs(): GroupActs {
   const client = useQueryClient();
+  const navigate = useNavigate();
   const mayWrite = useMay('write');
   const isRefused = (): boolean => {
     if (!mayWrite) toast(T.errors.mayNot, undefined, true);
@@ -71,8 +73,9 @@ export function useGroupActs(): GroupActs {
       if (!isReplayable(group)) return toast(T.errors.noReplay, undefined, true);
       const { emitter_id: emitterId, last_error_id: errorId } = group;
       try {
-        await replayError(emitterId, errorId, null);
-        toast(T.error.started);
+        const { run_id: runId } = await replayError(emitterId, errorId, null);
+        const show = (): void => void navigate({ to: '/runs/$runId', params: { runId } });
+        toast(T.error.started, { label: T.error.showRun, run: show });
       } catch (error) {
         toastError(error);
       }

@@ -14,15 +14,11 @@ export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
     <ul className="rows">
       {receipts.map((receipt, at) => (
         <li key={receipt.id ?? at}>
-          <div className="grow">
-            <div className="cut">
-              <To receipt={receipt}>
-                {T.receipts[kindOf(receipt)] ?? receipt.kind} <bdi>{nameOf(receipt)}</bdi>
-              </To>
-            </div>
-            {(receipt.via === 'global' || receipt.reason) && (
-              <div className="soft cut">{receipt.reason ?? T.receipts.global}</div>
-            )}
+          <div className="grow break">
+            <To receipt={receipt}>
+              <bdi>{nameOf(receipt) || kindName(receipt)}</bdi>
+            </To>
+            <div className="soft">{aboutOf(receipt, nameOf(receipt))}</div>
           </div>
           <Badge state={receipt.state} />
         </li>
@@ -32,6 +28,14 @@ export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
 }
 
 const KINDS: Readonly<Record<string, string>> = { ch: 'channel', dc: 'source', http: 'request' };
+
+const kindName = (receipt: Receipt): string => T.receipts[kindOf(receipt)] ?? receipt.kind;
+
+/** Its kind, when its name stands above, and why it is as it is. */
+function aboutOf(receipt: Receipt, name: string): string {
+  const why = receipt.reason ?? (receipt.via === 'global' ? T.receipts.global : null);
+  return [name === '' ? null : kindName(receipt), why].filter(Boolean).join(' · ');
+}
 
 function kindOf({ kind, listener_id: id }: Receipt): string {
   return kind === 'withheld' || kind === 'mail' ? kind : (KINDS[/^[a-z]+/.exec(id)?.[0] ?? ''] ?? kind);

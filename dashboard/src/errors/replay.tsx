@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { replayError } from '../api/errors.ts';
 import { T } from '../english.ts';
@@ -18,16 +19,18 @@ interface ReplayProps {
 /** The event may be edited before it runs again. As long as it was not, the original's bytes are used. */
 export function ReplayDialog({ emitterId, errorId, event, close }: ReplayProps) {
   const client = useQueryClient();
+  const navigate = useNavigate();
   const [before] = useState(() => readable(event));
   const [text, setText] = useState(before);
   const isEdited = text !== before;
   const start = async (): Promise<void> => {
     try {
-      await replayError(emitterId, errorId, isEdited ? text : null);
+      const { run_id: runId } = await replayError(emitterId, errorId, isEdited ? text : null);
+      const show = (): void => void navigate({ to: '/runs/$runId', params: { runId } });
+      toast(T.error.started, { label: T.error.showRun, run: show });
     } finally {
       void client.invalidateQueries({ queryKey: ['error', errorId] });
     }
-    toast(T.error.started);
   };
   return (
     <FormDialog

@@ -1,6 +1,7 @@
 // Counts by hour as bars: small in a row of a list, large on a page.
 
 import type { GroupHour } from '../../../src/client/client.ts';
+import { T } from '../english.ts';
 import { useNow } from './time.tsx';
 
 const HOUR_MS = 3_600_000;
@@ -64,10 +65,14 @@ export function HourChart({ hours, label }: { hours: readonly GroupHour[]; label
   const nowMs = useNow();
   const bars = WEEK_HOURS / 2;
   const counts = spans(hours, { hours: WEEK_HOURS, bars, nowMs });
+  const most = Math.max(...counts);
   const startOf = (at: number): number => (Math.floor(nowMs / HOUR_MS) - (bars - 1 - at) * 2 - 1) * HOUR_MS;
   const days = Array.from({ length: 7 }, (_, day) => nowMs - (6 - day) * DAY_HOURS * HOUR_MS);
   return (
     <figure style={{ margin: 0 }}>
+      <div className="chart-most" aria-hidden="true">
+        {most.toLocaleString()}
+      </div>
       <svg className="chart" viewBox="0 0 840 120" preserveAspectRatio="none" role="img" aria-label={label}>
         <line x1="0" y1="119.5" x2="840" y2="119.5" />
         <Bars
@@ -95,22 +100,29 @@ interface CountChartProps {
 
 /** Counts of equal times, oldest first. */
 export function CountChart({ bars, label, isBad }: CountChartProps) {
+  const first = bars[0];
   return (
-    <svg
-      className={isBad ? 'chart is-small' : 'chart is-small is-good'}
-      viewBox="0 0 280 64"
-      preserveAspectRatio="none"
-      role="img"
-      aria-label={label}
-    >
-      <line x1="0" y1="63.5" x2="280" y2="63.5" />
-      <Bars
-        counts={bars.map(({ count }) => count)}
-        width={280}
-        height={64}
-        gap={1.6}
-        title={(at) => `${HOUR.format(bars[at]?.fromMs)}: ${bars[at]?.count.toLocaleString()}`}
-      />
-    </svg>
+    <>
+      <svg
+        className={isBad ? 'chart is-small' : 'chart is-small is-good'}
+        viewBox="0 0 280 64"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={label}
+      >
+        <line x1="0" y1="63.5" x2="280" y2="63.5" />
+        <Bars
+          counts={bars.map(({ count }) => count)}
+          width={280}
+          height={64}
+          gap={1.6}
+          title={(at) => `${HOUR.format(bars[at]?.fromMs)}: ${bars[at]?.count.toLocaleString()}`}
+        />
+      </svg>
+      <div className="chart-scale" aria-hidden="true">
+        <span>{first ? HOUR.format(first.fromMs) : '\u00a0'}</span>
+        <span>{first ? T.common.now : ''}</span>
+      </div>
+    </>
   );
 }
