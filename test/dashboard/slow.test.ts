@@ -191,8 +191,8 @@ test('a button that is pressed twice on a slow server has one effect', { skip },
       await answered;
       assert.equal(changes.length, 1, `${path}: ${name}`);
       await busy.waitFor({ state: 'detached' });
-      if (await button.isVisible())
-        assert.equal(await button.evaluate('(one) => one === document.activeElement'), true);
+      // That of the others may be gone with what they did.
+      if (name === 'Run now') assert.equal(await page.evaluate('document.activeElement?.textContent'), name);
       await page.unroute(API, keep);
     }
   });

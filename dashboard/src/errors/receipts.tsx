@@ -4,11 +4,11 @@ import type { Receipt } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
 import { T } from '../english.ts';
 import { Badge } from '../parts/state.tsx';
+import { shortText } from '../parts/time.tsx';
 
 /** Who was told of an error, and whether it arrived. */
 export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
   const names = useNames();
-  const nameOf = ({ kind, listener_id: id }: Receipt): string => (id === null || kind === 'mail' ? '' : names(id));
   if (receipts.length === 0) return <p className="card-body soft">{T.error.toldNone}</p>;
   return (
     <ul className="rows">
@@ -16,9 +16,9 @@ export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
         <li key={receipt.id ?? at}>
           <div className="grow break">
             <To receipt={receipt}>
-              <bdi>{nameOf(receipt) || kindName(receipt)}</bdi>
+              <bdi>{isNamed(receipt) ? names(receipt.listener_id) : T.receipts[kindOf(receipt)]}</bdi>
             </To>
-            <div className="soft">{aboutOf(receipt, nameOf(receipt))}</div>
+            <div className="soft">{aboutOf(receipt)}</div>
           </div>
           <Badge state={receipt.state} />
         </li>
@@ -27,18 +27,24 @@ export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
   );
 }
 
-const KINDS: Readonly<Record<string, string>> = { ch: 'channel', dc: 'source', http: 'request' };
-
-const kindName = (receipt: Receipt): string => T.receipts[kindOf(receipt)] ?? receipt.kind;
-
-/** Its kind, when its name stands above, and why it is as it is. */
-function aboutOf(receipt: Receipt, name: string): string {
-  const why = receipt.reason ?? (receipt.via === 'global' ? T.receipts.global : null);
-  return [name === '' ? null : kindName(receipt), why].filter(Boolean).join(' · ');
-}
+const KINDS: Readonly<Record<string, string>> = { ch: 'channel', dc: 'source', http: 'request', mail: 'mail' };
+const ISO = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
 function kindOf({ kind, listener_id: id }: Receipt): string {
-  return kind === 'withheld' || kind === 'mail' ? kind : (KINDS[/^[a-z]+/.exec(id)?.[0] ?? ''] ?? kind);
+  return KINDS[/^[a-z]+/.exec(id)?.[0] ?? ''] ?? kind;
+}
+
+/** A mail and a request of code's have no listener but the word. */
+function isNamed({ kind, listener_id: id }: Receipt): boolean {
+  return kind !== 'mail' && id.includes('_');
+}
+
+/** Its kind, when its name stands above, and why it is as it is. */
+function aboutOf(receipt: Receipt): string {
+  const kind = receipt.via === 'global' ? 'global' : kindOf(receipt);
+  const why = receipt.reason?.replace(ISO, (iso) => shortText(Date.parse(iso), Date.now()));
+  // That it was held back, its state says.
+  return [isNamed(receipt) && kind !== 'withheld' && T.receipts[kind], why].filter(Boolean).join(' · ');
 }
 
 /** Leads to the run or delivery. */
