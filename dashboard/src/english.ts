@@ -78,6 +78,7 @@ export const T = {
     replay: 'Replay',
     resolved: 'Resolved.',
     reopened: 'Open again.',
+    isBack: 'came back',
     muted: 'Muted.',
     undo: 'Undo',
     newErrors: (n: number) => (n === 1 ? '1 new error' : `${n} new errors`),

@@ -139,7 +139,7 @@ function Row({ group, isAt, where }: { group: ListedErrorGroup; isAt: boolean; w
             <bdi>{group.rule ?? fingerprint.code}</bdi>
           </Link>
           {state !== 'open' && <Badge state={state} text={T.errors.states[state]} />}
-          {group.reopened && state === 'open' && <Badge state="warn" text="↻" />}
+          {group.reopened && state === 'open' && <span className="badge warn">{T.errors.isBack}</span>}
         </div>
         <div className="group-message cut">
           <bdi>{fingerprint.template || T.errors.noMessage}</bdi>
