@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
 import { type Gate, startGate } from '../support/gate.ts';
-import { type OwnerOn, sharedErrand } from '../support/owners.ts';
+import { type OwnerOn, sessionOf, sharedErrand } from '../support/owners.ts';
 import { until } from '../support/wait.ts';
 
 const newOwner = sharedErrand();
@@ -53,10 +53,31 @@ test('cookies are answered one by one', async () => {
     const workflow = await answering(errand, `export default ({ $ }) => { $.respond({ headers: ${headers} }); }`);
     for (const which of ['first', 'repeated']) {
       const answer = await fetch(workflow.triggers[0].endpoint_url, { headers: { 'idempotency-key': 'one' } });
-      assert.deepEqual(answer.headers.getSetCookie(), ['a=1; Path=/', 'b=2'], `${which}: ${headers}`);
+      const { pathname } = new URL(workflow.triggers[0].endpoint_url);
+      const bound = ['a', 'b'].map((name, at) => `${name}=${at + 1}; Path=${pathname}`);
+      assert.deepEqual(answer.headers.getSetCookie(), bound, `${which}: ${headers}`);
       assert.equal(answer.headers.get('vary'), 'a');
     }
   }
+});
+
+test('no endpoint sees or sets a session', async () => {
+  const errand = await newOwner();
+  const code = `export default ({ steps, $ }) => $.respond({
+    headers: { 'set-cookie': ['errand-session-1=x; Path=/', '=errand-session-2=x; Path=/'] },
+    body: steps.trigger.event.headers,
+  })`;
+  const workflow = await answering(errand, code);
+  const url = workflow.triggers[0].endpoint_url;
+  const session = await sessionOf(errand.client.url, errand.client.key);
+  assert.equal(await session.status(), 200);
+  const answer = await fetch(url, { headers: { cookie: `a=1; ${session.headers.cookie}; b=2` } });
+  assert.equal(((await answer.json()) as Json).cookie, 'a=1; b=2');
+  for (const cookie of answer.headers.getSetCookie())
+    assert.ok(cookie.endsWith(`; Path=${new URL(url).pathname}`), cookie);
+  const [run] = await errand.runs(workflow.id, 1);
+  const { data: shown } = await errand.client.get(`/v1/runs/${run.id}`);
+  assert.equal(shown.event.headers.cookie, 'a=1; b=2');
 });
 
 test('an object is answered as JSON', async () => {

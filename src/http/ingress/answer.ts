@@ -5,6 +5,9 @@ import { KIB } from '../../domain/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { HttpAnswer } from '../../domain/run/run.ts';
 import { validateHeaderName, validateHeaderValue } from '../../node-http.ts';
+import type { Exchange } from '../response.ts';
+import type { Place } from './place.ts';
+import { boundToEndpoint, cookiePathOf } from './set-cookie.ts';
 
 /** Headers of one connection, set by the server, or in force for the whole origin: a workflow cannot set them. */
 const DROPPED = new Set([
@@ -60,17 +63,19 @@ export function writeEmitId(res: ServerResponse, emitId: string, requestId: stri
 }
 
 /** Sends what a workflow answered. Refuses (500) invalid HTTP before anything is written. */
-export function writeAnswer(res: ServerResponse, answer: HttpAnswer, requestId: string): void {
+export function writeAnswer({ req, res, requestId }: Exchange, answer: HttpAnswer, place: Place): void {
   const { status, body } = answer;
   if (!Number.isInteger(status) || status < MIN_STATUS || status > MAX_STATUS) {
     throw new Refusal('internal', `The workflow answered with the status ${status}; it must be from 200 to 599`);
   }
   const headers: [string, string][] = [['x-request-id', requestId]];
   for (const [name, given] of Object.entries(answer.headers)) {
-    if (DROPPED.has(name.toLowerCase())) continue;
+    const known = name.toLowerCase();
+    if (DROPPED.has(known)) continue;
     for (const value of typeof given === 'string' ? [given] : given) {
       checkHeader(name, value);
-      headers.push([name, value]);
+      const isCookie = known === 'set-cookie';
+      headers.push([name, isCookie ? boundToEndpoint(value, cookiePathOf(req.url as string, place)) : value]);
     }
   }
   headers.push(['content-security-policy', SANDBOX]);

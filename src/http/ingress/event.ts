@@ -1,9 +1,10 @@
 // The event of an HTTP request: JSON text, written by hand around the body's own bytes.
 
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { checkDepth, depthOf } from '../body/nesting.ts';
 import { clientIp } from '../server/client-ip.ts';
+import { withoutSessions } from '../session/session-cookie.ts';
 import { formJson } from './form.ts';
 
 export interface EventOptions {
@@ -37,8 +38,19 @@ function headOf(req: IncomingMessage, { pathStart, baseUrl, isVerified }: EventO
   const queryStart = url.indexOf('?', pathStart);
   const path = queryStart < 0 ? url.slice(pathStart) : url.slice(pathStart, queryStart);
   const query = queryStart < 0 ? '{}' : formJson(url.slice(queryStart + 1));
-  const headers = isVerified ? { ...req.headers, authorization: undefined } : req.headers;
+  const headers = headersFor(req.headers, isVerified);
   return `{"method":"${req.method}","path":${JSON.stringify(path || '/')},"query":${query},"client_ip":${JSON.stringify(clientIp(req))},"url":${JSON.stringify(baseUrl + url)},"headers":${JSON.stringify(headers)},"body":`;
+}
+
+/** Returns the headers without what the code and readers of the log could use as their sender. */
+function headersFor(headers: IncomingHttpHeaders, isVerified: boolean): IncomingHttpHeaders {
+  const { cookie } = headers;
+  if (cookie === undefined && !isVerified) return headers;
+  return {
+    ...headers,
+    ...(cookie !== undefined && { cookie: withoutSessions(cookie) }),
+    ...(isVerified && { authorization: undefined }),
+  };
 }
 
 /** Returns the member `body`: the bytes themselves when they are JSON by type and content, else JSON text made of them. Throws for JSON nested too deep. */

@@ -56,7 +56,7 @@ async function take(deps: IngressDeps, { req, res, requestId }: Exchange, place:
   if (!trigger.customResponse) return writeEmitId(res, appended.emitId, requestId);
   const answer = await answerOf(accepted, isOfSource(trigger));
   if (answer === null) writeEmitId(res, appended.emitId, requestId);
-  else writeAnswer(res, answer, requestId);
+  else writeAnswer({ req, res, requestId }, answer, place);
 }
 
 const NO_ANSWER_OF_SOURCE =

@@ -4,6 +4,9 @@
 import type { IncomingMessage } from 'node:http';
 
 const NAME = 'errand-session';
+const SECURE_NAME = `__Host-${NAME}`;
+/** The cookies of all servers on this host: a browser sends each of them those of the others, too. */
+const OURS = new RegExp(`^(?:${SECURE_NAME}|${NAME}-\\d+)$`);
 /** Hosts of this machine: browsers reach them without https. */
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i;
 
@@ -31,6 +34,20 @@ export function sessionCookie(
   return [...parts, ...(isSecure ? ['Secure'] : [])].join('; ');
 }
 
+/**
+ * Returns a `Cookie` header without sessions, which open the API to all who read them: an endpoint is on the dashboard's
+ * host, so the browser of a signed-in user sends the session there, too. Undefined: nothing else is in it.
+ */
+export function withoutSessions(cookie: string): string | undefined {
+  if (!cookie.includes(NAME)) return cookie;
+  const others = cookie.split(';').filter((pair) => !OURS.test(nameOf(pair)));
+  return others.length === 0 ? undefined : others.join(';').trimStart();
+}
+
+function nameOf(pair: string): string {
+  return pair.split('=', 1)[0]?.trim() ?? '';
+}
+
 export function isLoopbackHost(host: string | undefined): boolean {
   return LOOPBACK.test((host ?? '').replace(/:\d+$/, ''));
 }
@@ -41,7 +58,7 @@ export function isLoopbackHost(host: string | undefined): boolean {
  */
 function placeOf({ headers, socket }: IncomingMessage, publicUrl: string): { name: string; isSecure: boolean } {
   const isSecure = publicUrl.startsWith('https:') && !isLoopbackHost(headers.host);
-  if (isSecure) return { name: `__Host-${NAME}`, isSecure };
+  if (isSecure) return { name: SECURE_NAME, isSecure };
   const port = /:(\d+)$/.exec(headers.host ?? '')?.[1] ?? String(socket.localPort ?? '');
   return { name: `${NAME}-${port}`, isSecure };
 }
