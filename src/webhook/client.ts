@@ -7,13 +7,15 @@
 //
 // Connections are kept alive and pooled per origin; a reused connection stays at its judged address.
 
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIP, type Socket } from 'node:net';
 import type { buildConnector, Client, Dispatcher, Pool } from 'undici';
 import { LIMITS, SECOND_MS } from '../domain/limits.ts';
 import { type Addresses, type Judgement, portOf } from './address.ts';
 import { ConnectFailed, type ConnectPhase, ConnectTimeout, ForbiddenTarget } from './failure.ts';
 import { guardedLookup } from './lookup.ts';
-import { everyAddress, type ResolveName, sharedLookup } from './names.ts';
+import { Lookups } from './lookups.ts';
+import { everyAddress, type ResolveName } from './names.ts';
 import { watchReads } from './reads.ts';
 import { undici } from './undici.ts';
 
@@ -25,12 +27,15 @@ export interface Wire {
   dnsMs: number | null;
   /** TCP and TLS. */
   connectMs: number | null;
+  /** Whose request is sent, or has the connection opened. */
+  ownerId: string;
   /** Called before each request. */
   expectResponse: () => void;
 }
 
 /** A request handler that needs to know its connection. */
 export interface WireAware {
+  readonly ownerId: string;
   onWire(wire: Wire): void;
 }
 
@@ -81,11 +86,12 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
 
 function openDispatcher(options: GuardedClientOptions): Dispatcher {
   const { Agent, Client, Pool } = undici();
-  const lookup = sharedLookup(options.lookup ?? everyAddress);
+  const lookups = new Lookups(options.lookup ?? everyAddress);
+  const lookup: ResolveName = (name) => lookups.find(name, connectingFor.getStore() ?? '');
   const poolOf = (origin: string | URL): Pool => {
     const connect = createConnector({ ...options, lookup, port: portOf(new URL(origin)) });
     const openClient = (of: URL) => {
-      const wire: Wire = { fresh: false, dnsMs: null, connectMs: null, expectResponse: () => {} };
+      const wire: Wire = { fresh: false, dnsMs: null, connectMs: null, ownerId: '', expectResponse: () => {} };
       return watched(
         new Client(of, { ...CLIENT_OPTIONS, connect: (target, done) => connect(target, wire, done) }),
         wire,
@@ -110,11 +116,16 @@ function watched(client: Client, wire: Wire): Client {
   const dispatch = client.dispatch.bind(client);
   client.dispatch = (options, handler) => {
     wire.expectResponse();
+    const { ownerId = '' } = handler as Partial<WireAware>;
+    wire.ownerId = ownerId;
     (handler as Partial<WireAware>).onWire?.(wire);
     return dispatch(options, handler);
   };
   return client;
 }
+
+/** The owner whose connection is opened: the lookup gets nothing but the name. */
+const connectingFor = new AsyncLocalStorage<string>();
 
 type Connect = (target: buildConnector.Options, wire: Wire, done: buildConnector.Callback) => void;
 interface JudgedConnect {
@@ -151,7 +162,7 @@ function createConnector(options: ConnectorOptions): Connect {
     }
     let phase: ConnectPhase = isLiteral ? 'connect' : 'dns';
     let resolvedMs = startedMs;
-    const socket = open(target, (error, connected) => {
+    const opened = (error: Error | null, connected: Socket | null): void => {
       clearTimeout(timer);
       if (error || !connected || connected.destroyed) {
         done(ConnectFailed.of(error ?? connected?.errored, phase), null);
@@ -163,7 +174,8 @@ function createConnector(options: ConnectorOptions): Connect {
       wire.expectResponse = watchReads(connected);
       wire.expectResponse();
       done(null, connected);
-    });
+    };
+    const socket = connectingFor.run(wire.ownerId, () => open(target, opened));
     const timer = setTimeout(() => socket.destroy(new ConnectTimeout(phase, connectTimeoutMs)), connectTimeoutMs);
     socket.once('lookup', (error) => {
       if (error) return;

@@ -33,6 +33,8 @@ export interface Exchanged {
 export interface ExchangeOptions {
   readonly dispatcher: Dispatcher;
   readonly request: Dispatcher.DispatchOptions;
+  /** For whom it is made. */
+  readonly ownerId: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -68,6 +70,7 @@ function exchangesOf(signal: AbortSignal): Set<Exchange> {
 
 class Exchange implements Dispatcher.DispatchHandler, WireAware {
   isDone = false;
+  readonly ownerId: string;
   readonly #resolve: (exchanged: Exchanged) => void;
   /** Undefined: no signal stops this one. */
   readonly #stoppable: Set<Exchange> | undefined;
@@ -85,7 +88,8 @@ class Exchange implements Dispatcher.DispatchHandler, WireAware {
   #sentMs = 0;
   #firstByteMs: number | null = null;
 
-  constructor({ timeoutMs, signal }: ExchangeOptions, resolve: (exchanged: Exchanged) => void) {
+  constructor({ ownerId, timeoutMs, signal }: ExchangeOptions, resolve: (exchanged: Exchanged) => void) {
+    this.ownerId = ownerId;
     this.#resolve = resolve;
     this.#stoppable = signal && exchangesOf(signal);
     this.#timer = setTimeout(() => this.#finish(timedOut(this.#stage, timeoutMs)), timeoutMs);

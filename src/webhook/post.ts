@@ -93,7 +93,8 @@ export function createPoster(options: PosterOptions): Poster {
       body,
     };
     const ownTimeoutMs = delivery.webhook?.settings.timeoutMs ?? timeoutMs;
-    const options = { dispatcher: client.dispatcher, request, timeoutMs: ownTimeoutMs, signal };
+    const { ownerId } = delivery.emission;
+    const options = { dispatcher: client.dispatcher, request, ownerId, timeoutMs: ownTimeoutMs, signal };
     return exchange(options).catch((error: unknown) => failed(unsent(error)));
   }
 
