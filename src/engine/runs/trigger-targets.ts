@@ -11,6 +11,9 @@ interface CheckedOutcome {
   readonly isFinal: boolean;
 }
 
+/** Ids in the message, which is also a line of the log and stands in mails. A run may ask for 10,000. */
+const NAMED = 10;
+
 const isTrigger = ({ kind }: Outgoing): boolean => kind === 'trigger';
 
 /** Returns whether the run triggers workflows. */
@@ -35,7 +38,7 @@ export async function checkTargets(
   if (missing.length === 0) return { outcome, isFinal: false };
 
   const sends = (out: Outgoing): boolean => isTrigger(out) && missing.includes(out.name);
-  const msg = `$.flow.trigger: there is no workflow ${missing.map((id) => id.slice(0, 64)).join(', ')}`;
+  const msg = `$.flow.trigger: there is no workflow ${listOf(missing)}`;
   const outgoing = outcome.outgoing.filter((out) => !sends(out));
   const outgoingOfDone = outcome.outgoing.slice(0, outcome.outgoingOfDone).filter((out) => !sends(out)).length;
   const whole = { ...outcome, outgoing, outgoingOfDone, logs: [...outcome.logs, lineOf(msg, outcome, clock)] };
@@ -52,6 +55,11 @@ export async function checkTargets(
     stack: '',
   };
   return { outcome: { ...whole, steps, end: { kind: 'failed', fault } }, isFinal: true };
+}
+
+function listOf(missing: readonly string[]): string {
+  const named = missing.slice(0, NAMED).join(', ');
+  return missing.length > NAMED ? `${named} and ${missing.length - NAMED} others` : named;
 }
 
 function lineOf(text: string, outcome: RunOutcome, clock: Clock): LogLine {
