@@ -106,18 +106,21 @@ export const HTTP_MUTATIONS: readonly Mutation[] = [
       `${UNIT}/body/ingress-event.test.ts`,
       `${UNIT}/body/ingress-raw.test.ts`,
       `${UNIT}/body/ingress.test.ts`,
+      'test/http/http-answer.test.ts',
       'test/http/http-trigger.test.ts',
       'test/http/http-trigger-limits.test.ts',
     ],
     {
-      'event: the token is shown to the code': [
-        'isVerified ? { ...req.headers, authorization: undefined } : req.headers',
-        'req.headers',
-      ],
+      'event: the token is shown to the code': ['...(isVerified && { authorization: undefined }),', ''],
+      'event: a session is shown to the code': ['{ cookie: withoutSessions(cookie) }', '{ cookie }'],
       'event: nothing is too deep': ['checkDepth(depth);', ''],
       'event: bytes that are no text become text': ['if (!isUtf8(body)) return base64Json(body);\n  const', 'const'],
     },
   ),
+  ...of(`${HTTP}/ingress/set-cookie.ts`, [`${UNIT}/body/cookies.test.ts`], {
+    'set-cookie: its path is the one given': ["given === '/' ? endpointPath : endpointPath + given", 'given'],
+    'set-cookie: it is for other hosts': ["['path', 'domain']", "['path']"],
+  }),
   ...of(`${HTTP}/ingress/place.ts`, [`${UNIT}/server/endpoint-hosts.test.ts`], {
     'place: the case of a host counts': ['host.toLowerCase().replace', 'host.replace'],
     'place: a port belongs to the name': ['/\\.?(?::\\d*)?$/', '/\\.?$/'],
