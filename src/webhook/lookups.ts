@@ -2,7 +2,7 @@
 //
 // Each lookup occupies a thread of libuv's pool until the name servers have answered, or were asked several times in vain,
 // which takes 10 to 30 s; nothing ends it earlier. The pool has 16 threads for lookups (server/thread-pool.ts): 16 names whose
-// servers do not answer would hold up every new connection of everyone. So a name that was slow is looked up next to
+// servers do not answer would hold up every new connection of all owners. So a name that was slow is looked up next to
 // other slow names alone, and of the places for all other names one owner gets half. Four threads are left for the
 // connections of code (tunnel.ts).
 //
