@@ -59,7 +59,7 @@ export const WEBHOOK_MUTATIONS: readonly Mutation[] = [
   ...of(`${WEBHOOK}/lookup.ts`, [`${UNIT}/tunnel.test.ts`], {
     'lookup: a forbidden name is looked up': ['if (!name.ok) throw', 'if (false) throw'],
   }),
-  ...of(`${WEBHOOK}/lookups.ts`, [`${UNIT}/lookups.test.ts`], {
+  ...of(`${WEBHOOK}/lookups.ts`, [`${UNIT}/lookups/lookups.test.ts`], {
     'lookups: one owner gets all places': ['countOf(underWay, ownerId) < placesPerOwner', 'true'],
     'lookups: slow names are as others': ['this.#slowNames.has(name) ?', 'false ?'],
     'lookups: a slow name stays slow': ['this.#slowNames.delete(name);\n    if', 'if'],

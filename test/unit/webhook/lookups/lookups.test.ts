@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Lookups } from '../../../src/webhook/lookups.ts';
-import { deliveryTo, httpReceiver, posterFor } from './receivers.ts';
+import { Lookups } from '../../../../src/webhook/lookups.ts';
+import { deliveryTo, httpReceiver, posterFor } from '../receivers.ts';
 
 const FOUND = [{ address: '127.0.0.1', family: 4 }];
 /** What libuv gives to lookups: half of the pool. */
