@@ -48,6 +48,12 @@ test('a delivery says when it is due and why, and shows both attempts', { skip }
     const first = page.getByRole('region', { name: 'Attempt 1' });
     await first.getByText('503', { exact: true }).waitFor();
     await first.getByText(/connection .* · first byte /).waitFor();
+    const facts = page.getByRole('region', { name: 'Delivery', exact: true });
+    await facts
+      .getByRole('link')
+      .and(page.locator(`[href="/workflows/${workflow.id}"]`))
+      .waitFor();
+    await facts.getByText(delivery.emission_id).waitFor();
     await first.getByRole('region', { name: 'Response' }).getByText('<b>said</b>').waitFor();
     await first.getByText(`POST ${receiver.url}`).waitFor();
     for (const headers of ['Headers of the request', 'Headers of the response']) await first.getByText(headers).click();
@@ -89,6 +95,8 @@ test('a new secret is shown once, and a webhook is paused', { skip }, async () =
     await visit.open(`/webhooks/${webhook.id}`);
     await page.getByRole('button', { name: 'New secret' }).click();
     const dialog = page.getByRole('dialog');
+    await dialog.getByText('A new secret signs every request from now on').waitFor();
+    await dialog.getByRole('button', { name: 'New secret' }).click();
     await dialog.getByText('Requests are also signed with the old secret for one more day.').waitFor();
     const secret = (await dialog.locator('.command code').textContent()) ?? '';
     assert.match(secret, /^whsec_/);
@@ -105,6 +113,47 @@ test('a new secret is shown once, and a webhook is paused', { skip }, async () =
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.locator('h1').getByText('healthy').waitFor();
     assert.equal((await client.get(`/v1/webhooks/${webhook.id}`)).data.active, true);
+  });
+});
+
+test('a webhook tells its settings, is changed and deleted', { skip }, async () => {
+  await using errand = await newErrand();
+  await using receiver = await startReceiver();
+  const { client } = errand;
+  const hostile = '<b>Shop</b> \u202eabc 🎉';
+  const webhook = await client.post('/v1/webhooks', {
+    ...{ url: receiver.url, name: 'Shop', headers: { 'x-own': 'hunter2' }, timeout_ms: 20_000 },
+    rate_limit: { limit: 5, interval_ms: 60_000 },
+  });
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(`/webhooks/${webhook.id}`);
+    const facts = page.getByRole('region', { name: 'Webhook', exact: true });
+    await facts.filter({ hasText: /Time limit20 s.*up to 10.*5 within 1 min.*HMAC-SHA256.*x-own/ }).waitFor();
+    assert.doesNotMatch((await page.locator('body').textContent()) ?? '', /hunter2/);
+    const choose = async (more: string, item: string): Promise<void> => {
+      await page.getByRole('button', { name: more }).click();
+      await page.getByRole('menuitem', { name: item }).click();
+    };
+    await choose('More for Shop', 'Change');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill(hostile);
+    await dialog.getByLabel('Address').fill(`${receiver.url}/other`);
+    await dialog.getByLabel('Description').fill('For the shop');
+    await visit.inspect('a webhook that is changed');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: '<b>Shop</b>' }).waitFor();
+    const { name, url, description, headers } = (await client.get(`/v1/webhooks/${webhook.id}`)).data;
+    assert.deepEqual(
+      [name, url, description, headers],
+      [hostile, `${receiver.url}/other`, 'For the shop', { 'x-own': 'hunter2' }],
+    );
+    await visit.inspectAll(`/webhooks/${webhook.id}`, 'Time limit');
+    await choose('More for', 'Delete');
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No webhooks yet').waitFor();
+    assert.deepEqual((await client.get('/v1/webhooks')).data, []);
   });
 });
 

@@ -182,6 +182,7 @@ test('a hostile mail is shown, and nothing of it runs', { skip }, async () => {
     const current = page.getByRole('navigation', { name: 'Main' }).locator('[aria-current="page"]');
     await until('a mail is among the notices', async () => (await current.allTextContents()).join() === 'Notices');
     assert.equal(await page.getByRole('heading', { name: 'Response' }).count(), 0, 'there is none of an outbox');
+    assert.equal(await page.locator('.timing').count(), 0, 'nothing to split where no connection was made');
     const frame = page.frameLocator('iframe');
     await frame.getByRole('heading', { name: 'Order 7' }).waitFor();
     assert.doesNotMatch((await frame.locator('body').textContent()) ?? '', /^owned/);

@@ -57,6 +57,17 @@ export async function setWebhookActive(id: string, active: boolean): Promise<voi
   await call('PUT', `/v1/webhooks/${id}`, { active });
 }
 
+export async function updateWebhook(
+  id: string,
+  change: { url: string; name: string | null; description: string | null },
+): Promise<void> {
+  await call('PUT', `/v1/webhooks/${id}`, change);
+}
+
+export async function deleteWebhook(id: string): Promise<void> {
+  await call('DELETE', `/v1/webhooks/${id}`);
+}
+
 export async function rotateSecret(id: string): Promise<NewWebhook> {
   return (await call<Data<NewWebhook>>('POST', `/v1/webhooks/${id}/rotate_secret`, { overlap_s: 86_400 })).data;
 }

@@ -1,13 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
 import type { Operation, ReplayProgress } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
 import { changeOperation, isUnderWay, operationQuery } from '../api/operations.ts';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { Card } from '../parts/card.tsx';
+import { Card, Fact } from '../parts/card.tsx';
 import { Badge, LoadingPage, Unready } from '../parts/state.tsx';
 import { Ago, At } from '../parts/time.tsx';
 import { Numbers, Progress } from './progress.tsx';
@@ -99,15 +98,6 @@ function Whole({ operation }: { operation: Operation }) {
         </section>
         {replay && <Results id={id} isOver={!isUnderWay(operation)} groupId={replay.group_id} />}
       </div>
-    </>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
     </>
   );
 }

@@ -18,3 +18,13 @@ export function Card({ title, head, children }: CardProps) {
     </section>
   );
 }
+
+/** A line of a list of facts. */
+export function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}

@@ -16,8 +16,10 @@ import { Scrollable } from '../parts/scrollable.tsx';
 import { Badge, Unready } from '../parts/state.tsx';
 import { At } from '../parts/time.tsx';
 import { toast, toastError } from '../parts/toast.tsx';
+import { DeliveryFacts } from './delivery-facts.tsx';
 import { Exchange } from './exchange.tsx';
 import { Mail } from './mail.tsx';
+import { Timing } from './timing.tsx';
 
 const SENDABLE: readonly string[] = ['delivered', 'exhausted', 'retrying', 'cancelled'];
 
@@ -74,35 +76,40 @@ function Whole({ delivery }: { delivery: DeliveryWhole }) {
           </ActButton>
         )}
       </div>
-      <div className="stack-16">
-        {delivery.mail && <Mail id={id} mail={delivery.mail} />}
-        {attempts.length === 0 && <p className="soft">{T.webhooks.noAttempts}</p>}
-        {attempts.toReversed().map((attempt) => (
-          <AttemptCard key={attempt.n} attempt={attempt} />
-        ))}
-        {'event' in delivery && (
-          <Card title={T.webhooks.sent} head={<CopyEvent event={delivery.event} />}>
-            <JsonTree value={delivery.event} />
-          </Card>
-        )}
-        {request && (
-          <Card
-            title={T.webhooks.request}
-            head={
-              <>
-                <code className="soft break">
-                  {request.method} {request.url}
-                </code>
-                <span className="grow" />
-                <CopyButton text={bodyText(request.body)} />
-              </>
-            }
-          >
-            <Scrollable className="raw mono" label={T.webhooks.body}>
-              {bodyText(request.body)}
-            </Scrollable>
-          </Card>
-        )}
+      <div className="columns">
+        <div className="stack-16">
+          {delivery.mail && <Mail id={id} mail={delivery.mail} />}
+          {attempts.length === 0 && <p className="soft">{T.webhooks.noAttempts}</p>}
+          {attempts.toReversed().map((attempt) => (
+            <AttemptCard key={attempt.n} attempt={attempt} />
+          ))}
+          {'event' in delivery && (
+            <Card title={T.webhooks.sent} head={<CopyEvent event={delivery.event} />}>
+              <JsonTree value={delivery.event} />
+            </Card>
+          )}
+          {request && (
+            <Card
+              title={T.webhooks.request}
+              head={
+                <>
+                  <code className="soft break">
+                    {request.method} {request.url}
+                  </code>
+                  <span className="grow" />
+                  <CopyButton text={bodyText(request.body)} />
+                </>
+              }
+            >
+              <Scrollable className="raw mono" label={T.webhooks.body}>
+                {bodyText(request.body)}
+              </Scrollable>
+            </Card>
+          )}
+        </div>
+        <div className="beside">
+          <DeliveryFacts delivery={delivery} />
+        </div>
       </div>
     </>
   );
@@ -149,27 +156,5 @@ function AttemptCard({ attempt }: { attempt: Attempt }) {
       </div>
       <Exchange attempt={attempt} />
     </Card>
-  );
-}
-
-/** Where the time of an attempt went. */
-function Timing({ timing, tookMs }: { timing: NonNullable<Attempt['timing']>; tookMs: number }) {
-  const dns = timing.dns_ms ?? 0;
-  const connect = timing.connect_ms ?? 0;
-  const answer = timing.first_byte_ms ?? 0;
-  const parts = { dns, connect, answer, rest: Math.max(0, tookMs - dns - connect - answer) };
-  const shown = (Object.keys(parts) as (keyof typeof parts)[]).filter((name) => parts[name] > 0);
-  if (shown.length === 0) return null;
-  return (
-    <>
-      <div className="timing" aria-hidden="true">
-        {shown.map((name) => (
-          <i key={name} className={name} style={{ flexGrow: parts[name] }} />
-        ))}
-      </div>
-      <p className="soft">
-        {shown.map((name) => `${T.webhooks.timing[name]} ${durationText(parts[name])}`).join(' · ')}
-      </p>
-    </>
   );
 }

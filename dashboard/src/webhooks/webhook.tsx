@@ -1,22 +1,18 @@
-import { Button } from '@mantine/core';
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
 import type { Delivery, Webhook } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
-import { sessionQuery } from '../api/session.ts';
-import { deliveriesQuery, rotateSecret, setWebhookActive, testWebhook, webhookQuery } from '../api/webhooks.ts';
+import { deliveriesQuery, webhookQuery } from '../api/webhooks.ts';
 import { T } from '../english.ts';
-import { ActButton } from '../parts/act-button.tsx';
+import { useMay } from '../parts/act.ts';
 import { useChoice } from '../parts/address.ts';
 import { Choice } from '../parts/choice.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty, Unready } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
-import { toast, toastError } from '../parts/toast.tsx';
 import { Links } from '../workflows/links.tsx';
-import { ResendMany } from './resend.tsx';
-import { SecretDialog } from './secret.tsx';
+import { Acts } from './acts.tsx';
+import { WebhookFacts } from './facts.tsx';
 
 const STATES = ['delivered', 'retrying', 'exhausted', 'pending', 'sending', 'held', 'cancelled'] as const;
 
@@ -30,7 +26,7 @@ export function WebhookPage() {
 
 function Whole({ webhook }: { webhook: Webhook }) {
   const { id, name, url, active, health, description } = webhook;
-  const canWrite = useQuery(sessionQuery).data?.key.scopes.includes('write') ?? false;
+  const mayWrite = useMay('write');
   return (
     <>
       <Link to="/webhooks" className="crumb">
@@ -54,52 +50,16 @@ function Whole({ webhook }: { webhook: Webhook }) {
             </p>
           )}
         </div>
-        {canWrite && <Acts webhook={webhook} />}
+        {mayWrite && <Acts webhook={webhook} />}
       </div>
       <div className="columns">
         <div className="stack-16 beside">
+          <WebhookFacts webhook={webhook} />
           <Links id={id} />
         </div>
         <Deliveries id={id} />
       </div>
     </>
-  );
-}
-
-function Acts({ webhook: { id, active } }: { webhook: Webhook }) {
-  const client = useQueryClient();
-  const [secret, setSecret] = useState<string | null>(null);
-  const [isResending, setResending] = useState(false);
-  const act = async (what: () => Promise<void>): Promise<void> => {
-    try {
-      await what();
-    } catch (error) {
-      toastError(error);
-    }
-    for (const key of [['webhook', id], ['webhooks']]) void client.invalidateQueries({ queryKey: key });
-  };
-  const test = (): Promise<void> =>
-    act(async () => {
-      const { delivered, attempt } = await testWebhook(id);
-      toast(T.webhooks.tested(delivered, attempt.detail ?? ''), undefined, !delivered);
-    });
-  return (
-    <div className="buttons">
-      <ActButton size="xs" act={test}>
-        {T.webhooks.test}
-      </ActButton>
-      <ActButton size="xs" variant="default" act={() => act(() => setWebhookActive(id, !active))}>
-        {active ? T.webhooks.pause : T.webhooks.resume}
-      </ActButton>
-      <ActButton size="xs" variant="default" act={() => act(async () => setSecret((await rotateSecret(id)).secret))}>
-        {T.webhooks.rotate}
-      </ActButton>
-      <Button size="xs" variant="default" onClick={() => setResending(true)}>
-        {T.webhooks.resendMany}
-      </Button>
-      {isResending && <ResendMany webhookId={id} close={() => setResending(false)} />}
-      {secret !== null && <SecretDialog secret={secret} text={T.webhooks.rotated} close={() => setSecret(null)} />}
-    </div>
   );
 }
 
