@@ -114,6 +114,63 @@ test('a source is deployed by a form that its props make', { skip }, async () =>
   });
 });
 
+const PAGED = `export default {
+  key: 'paged', name: 'Paged', version: '0.0.1', type: 'source',
+  props: {
+    http: '$.interface.http',
+    list: {
+      type: 'string', label: 'List', description: 'Where <b>items</b> go',
+      async options({ page, prevContext }) {
+        if (page > 1) return { options: [] };
+        const after = prevContext?.after ?? 'nothing';
+        return { options: [{ label: 'List after ' + after, value: 'l' + page }], context: { after: 'l' + page } };
+      },
+    },
+    numbers: { type: 'integer[]', label: 'Numbers', description: 'Which of them' },
+    every: { type: '$.interface.timer', label: 'Time', description: 'How often', default: { intervalSeconds: 3600 } },
+  },
+  run() {},
+};
+`;
+
+test('options come page by page, and values are read in plain words', { skip }, async () => {
+  await using errand = await newErrand();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/sources/new?component=own');
+    await page.getByRole('textbox', { name: 'Code' }).fill(PAGED);
+    await page.getByRole('button', { name: 'Read its props' }).click();
+    const list = page.getByLabel('List');
+    const option = (value: string) => page.locator(`option[value="${value}"]`);
+    await list.focus();
+    await option('l0').waitFor({ state: 'attached' });
+    for (const hint of ['Where <b>items</b> go', 'Which of them', 'How often'])
+      await page.getByText(hint, { exact: true }).waitFor();
+    const more = page.getByRole('button', { name: 'More options' });
+    await more.click();
+    await option('l1').waitFor({ state: 'attached' });
+    assert.equal(await option('l1').textContent(), 'List after l0', 'the page before said where it ended');
+    await list.focus();
+    assert.equal(await page.locator('datalist option').count(), 2, 'what is known stays');
+    await list.fill('l1');
+    await page.locator('bdi').getByText('List after l0').waitFor();
+    await more.click();
+    await more.waitFor({ state: 'detached' });
+    await page.getByLabel('Numbers').fill('7\n12');
+    await page.getByLabel('Seconds', { exact: true }).fill('600');
+    await visit.inspect('a form with pages of options');
+    await page.getByRole('button', { name: 'Deploy' }).click();
+    await page.waitForURL('**/sources/dc_*');
+    const [{ id, configured_props: props }] = (await errand.client.get('/v1/sources')).data;
+    assert.deepEqual([props.list, props.numbers], ['l1', [7, 12]]);
+    const facts = page.getByRole('region', { name: 'Configuration' });
+    for (const said of ['l1', '7, 12', 'every 10 min']) await facts.getByText(said, { exact: true }).waitFor();
+    assert.doesNotMatch((await facts.textContent()) ?? '', /endpoint_url|triggerId/, 'the address has its own card');
+    await visit.inspectAll(`/sources/${id}`, '7, 12');
+  });
+});
+
 test('subscriptions are drawn, listed, made and deleted', { skip }, async () => {
   await using errand = await newErrand();
   await using receiver = await startReceiver();

@@ -102,14 +102,27 @@ export function propsQuery(of: ComponentOf, asked: Values, values: Values) {
   });
 }
 
-export async function readOptions(of: ComponentOf, values: Values, ask: { prop: string; query: string }) {
+export interface OptionsAsked {
+  readonly prop: string;
+  /** What is typed, for props that search by it. */
+  readonly query: string;
+  /** From 0. */
+  readonly page: number;
+  /** What the page before came with. */
+  readonly context: unknown;
+}
+
+/** Returns a page of what a prop offers: its code is asked. */
+export async function readOptions(of: ComponentOf, values: Values, ask: OptionsAsked): Promise<PropOptions> {
   const body = {
     ...of,
     configured_props: values,
     prop_name: ask.prop,
+    page: ask.page,
+    ...(ask.context === null || ask.context === undefined ? {} : { prev_context: ask.context }),
     ...(ask.query === '' ? {} : { query: ask.query }),
   };
-  return (await call<Data<PropOptions>>('POST', '/v1/components/configure', body)).data.options;
+  return (await call<Data<PropOptions>>('POST', '/v1/components/configure', body)).data;
 }
 
 export interface SourceInput {

@@ -3,6 +3,10 @@ import { TextInput } from '@mantine/core';
 interface NumberFieldProps {
   readonly label: string;
   readonly hint?: string;
+  /** Why the value was refused. */
+  readonly error?: string | undefined;
+  /** What holds while nothing is typed. */
+  readonly placeholder?: string;
   readonly min?: number | undefined;
   readonly max?: number | undefined;
   readonly step?: number | 'any';
@@ -11,7 +15,7 @@ interface NumberFieldProps {
 }
 
 /** Null while nothing is typed. */
-export function NumberField({ label, hint, min, max, step = 1, value, set }: NumberFieldProps) {
+export function NumberField({ label, hint, min, max, step = 1, value, set, ...more }: NumberFieldProps) {
   return (
     <TextInput
       type="number"
@@ -20,6 +24,7 @@ export function NumberField({ label, hint, min, max, step = 1, value, set }: Num
       min={min}
       max={max}
       step={step}
+      {...more}
       value={value ?? ''}
       onChange={({ currentTarget }) => set(currentTarget.value === '' ? null : currentTarget.valueAsNumber)}
     />

@@ -6,7 +6,7 @@ import { accountsQuery, dataStoresQuery } from '../api/stores.ts';
 import { T } from '../english.ts';
 import { CheckField, NumberField } from '../parts/fields.tsx';
 import { OptionField } from './option-field.tsx';
-import { Fault, labelOf, type PropFieldProps, textOf } from './prop.tsx';
+import { Fault, Hint, labelOf, meant, type PropFieldProps, textOf } from './prop.tsx';
 import { TimerField } from './timer-field.tsx';
 
 export function PropField(props: PropFieldProps) {
@@ -29,7 +29,9 @@ export function PropField(props: PropFieldProps) {
     return (
       <NumberField
         label={label}
-        hint={fault ?? hint}
+        hint={hint}
+        error={fault}
+        placeholder={textOf(first)}
         min={min}
         max={max}
         value={shown}
@@ -74,8 +76,9 @@ function AccountField({ prop, values, fault, set }: PropFieldProps) {
   return (
     <label className="field">
       <span>{labelOf(prop)}</span>
+      <Hint prop={prop} />
       <select
-        className="choice"
+        className="choice is-wide"
         value={chosen?.authProvisionId ?? ''}
         onChange={({ currentTarget: { value } }) => set(value === '' ? undefined : { authProvisionId: value })}
       >
@@ -99,8 +102,9 @@ function StoreField({ prop, values, fault, set }: PropFieldProps) {
   return (
     <label className="field">
       <span>{labelOf(prop)}</span>
+      <Hint prop={prop} />
       <select
-        className="choice"
+        className="choice is-wide"
         value={textOf(values[prop.name])}
         onChange={({ currentTarget: { value } }) => set(value === '' ? undefined : value)}
       >
@@ -123,6 +127,7 @@ function LinesField({ prop, values, fault, set }: PropFieldProps) {
   return (
     <label className="field">
       <span>{labelOf(prop)}</span>
+      <Hint prop={prop} />
       <span className="check-hint">{T.sources.lines}</span>
       <textarea
         className="editor-text is-short"
@@ -131,7 +136,7 @@ function LinesField({ prop, values, fault, set }: PropFieldProps) {
         onChange={(event) => {
           setText(event.currentTarget.value);
           const lines = event.currentTarget.value.split('\n').filter((line) => line.trim() !== '');
-          set(lines.length === 0 ? undefined : lines);
+          set(lines.length === 0 ? undefined : lines.map((line) => meant(line.trim(), prop.type)));
         }}
       />
       <Fault fault={fault} />

@@ -10,12 +10,12 @@ import { ActButton } from '../parts/act-button.tsx';
 import { Card } from '../parts/card.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { Command } from '../parts/copy.tsx';
-import { JsonTree } from '../parts/json-tree.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty, Unready } from '../parts/state.tsx';
 import { At } from '../parts/time.tsx';
 import { Runs } from '../runs/run-rows.tsx';
 import { Links } from '../workflows/links.tsx';
+import { Configured } from './configured.tsx';
 import { Emissions } from './emissions.tsx';
 import { kindOf } from './list.tsx';
 import { PropForm } from './prop-form.tsx';
@@ -90,7 +90,7 @@ function Whole({ source }: { source: SourceWhole }) {
                 />
               </div>
             ) : (
-              <JsonTree value={props} />
+              <Configured values={props} />
             )}
           </Card>
           <State sourceId={id} />

@@ -2,7 +2,7 @@ import { TextInput } from '@mantine/core';
 import { T } from '../english.ts';
 import { Choice } from '../parts/choice.tsx';
 import { NumberField } from '../parts/fields.tsx';
-import { Fault, labelOf, type PropFieldProps } from './prop.tsx';
+import { Fault, Hint, labelOf, type PropFieldProps } from './prop.tsx';
 
 interface Timer {
   readonly intervalSeconds?: number;
@@ -17,6 +17,7 @@ export function TimerField({ prop, values, fault, set }: PropFieldProps) {
   return (
     <fieldset className="field is-group">
       <legend>{labelOf(prop)}</legend>
+      <Hint prop={prop} />
       <Choice
         label={T.sources.timer}
         options={KINDS}
