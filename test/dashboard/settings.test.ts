@@ -120,6 +120,20 @@ test('accounts are made and deleted, and their fields never shown', { skip }, as
     await page.getByText('reversed').first().waitFor();
     assert.doesNotMatch((await page.locator('body').textContent()) ?? '', /xoxb/);
     await visit.inspectAll('/accounts', 'reversed');
+    const account = async (): Promise<Json> => (await errand.client.get('/v1/accounts')).data[0];
+    for (const [name, fields, names] of [
+      ['Chat', '', ['token']],
+      ['Chat', '{"key": "k"}', ['key', 'token']],
+    ] as const) {
+      await page.getByRole('button', { name: /^Change/ }).click();
+      assert.equal(await dialog.getByLabel('Fields').inputValue(), '', 'what is sealed is not shown');
+      await dialog.getByLabel('Name').fill(name);
+      await dialog.getByLabel('Fields').fill(fields);
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      const { name: called, field_names } = await account();
+      assert.deepEqual([called, [...field_names].sort()], [name, names]);
+    }
     await page.getByRole('button', { name: /^Delete/ }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No accounts yet').waitFor();
@@ -151,10 +165,28 @@ test('records of a data store are read, whatever they hold', { skip }, async () 
     assert.equal(await page.title(), 'Errand');
     await visit.inspectAll(`/data-stores/${store.id}`, 'reversed');
     await page.locator('summary').first().click();
+    const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: 'Delete the record' }).click();
+    await dialog.getByRole('button', { name: 'Delete the record' }).click();
     await page.getByText('No records').waitFor();
     assert.deepEqual((await errand.client.get(path)).data, []);
-    await page.getByRole('button', { name: 'Delete' }).click();
+    // Numbers stay as they are typed, however large, also when they are changed.
+    await page.getByRole('button', { name: 'New record' }).click();
+    await dialog.getByLabel('Key').fill('big');
+    await dialog.getByLabel('Value').fill('{"n":');
+    assert.ok(await dialog.getByRole('button', { name: 'Save' }).isDisabled());
+    await dialog.getByLabel('Value').fill('{"n": 12345678901234567890}');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.locator('summary').filter({ hasText: 'big' }).click();
+    await page.getByText('12345678901234567890').waitFor();
+    await page.getByRole('button', { name: 'Change' }).click();
+    assert.match(await dialog.getByLabel('Value').inputValue(), /12345678901234567890/);
+    await dialog.getByLabel('Value').fill('{"n": 12345678901234567891}');
+    await visit.inspect('a record that is changed');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('12345678901234567891').waitFor();
+    assert.match((await errand.client.request('GET', `${path}/big`)).text, /12345678901234567891/);
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No data stores yet').waitFor();
   });

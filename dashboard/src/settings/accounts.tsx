@@ -1,8 +1,8 @@
-import { TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Account } from '../../../src/client/client.ts';
-import { accountsQuery, createAccount, deleteAccount } from '../api/stores.ts';
+import { accountsQuery, createAccount, deleteAccount, updateAccount } from '../api/stores.ts';
 import { T } from '../english.ts';
 import { eventFault } from '../errors/event-text.ts';
 import { useAct, useMay } from '../parts/act.ts';
@@ -33,6 +33,7 @@ export function AccountsPage() {
 function Row({ account, mayWrite }: { account: Account; mayWrite: boolean }) {
   const { id, app, name, field_names: fields, updated_at: updatedAt } = account;
   const act = useAct(['accounts']);
+  const [isEditing, setEditing] = useState(false);
   return (
     <li>
       <div className="grow">
@@ -49,16 +50,22 @@ function Row({ account, mayWrite }: { account: Account; mayWrite: boolean }) {
         <Ago ms={updatedAt * 1000} />
       </span>
       {mayWrite && (
-        <ConfirmButton
-          title={words.delete}
-          text={words.deleteText(name)}
-          label={words.deleteOf(name)}
-          size="compact-xs"
-          run={() => act(() => deleteAccount(id), words.deleted)}
-        >
-          <Icon name="trash" size={14} />
-        </ConfirmButton>
+        <div className="buttons">
+          <Button size="compact-xs" variant="default" aria-label={words.editOf(name)} onClick={() => setEditing(true)}>
+            {words.edit}
+          </Button>
+          <ConfirmButton
+            title={words.delete}
+            text={words.deleteText(name)}
+            label={words.deleteOf(name)}
+            size="compact-xs"
+            run={() => act(() => deleteAccount(id), words.deleted)}
+          >
+            <Icon name="trash" size={14} />
+          </ConfirmButton>
+        </div>
       )}
+      {isEditing && <EditAccount account={account} close={() => setEditing(false)} />}
     </li>
   );
 }
@@ -91,21 +98,60 @@ function NewAccount({ close }: { close: () => void }) {
         onChange={(typed) => setApp(typed.currentTarget.value)}
       />
       <TextInput label={words.name} value={name} onChange={(typed) => setName(typed.currentTarget.value)} />
-      <label className="field">
-        <span>{words.fields}</span>
-        <span className="check-hint">{words.fieldsHint}</span>
-        <textarea
-          className="editor-text is-short"
-          spellCheck={false}
-          value={fields}
-          onChange={(typed) => setFields(typed.currentTarget.value)}
-        />
-        {fault !== null && (
-          <span className="bad">
-            {T.error.notJson} {fault}
-          </span>
-        )}
-      </label>
+      <FieldsField hint={words.fieldsHint} value={fields} fault={fault} set={setFields} />
+    </FormDialog>
+  );
+}
+
+interface FieldsFieldProps {
+  readonly hint: string;
+  readonly value: string;
+  readonly fault: string | null;
+  readonly set: (text: string) => void;
+}
+
+function FieldsField({ hint, value, fault, set }: FieldsFieldProps) {
+  return (
+    <label className="field">
+      <span>{words.fields}</span>
+      <span className="check-hint">{hint}</span>
+      <textarea
+        className="editor-text is-short"
+        spellCheck={false}
+        value={value}
+        onChange={(typed) => set(typed.currentTarget.value)}
+      />
+      {fault !== null && (
+        <span className="bad">
+          {T.error.notJson} {fault}
+        </span>
+      )}
+    </label>
+  );
+}
+
+/** What is sealed is never shown: fields that are left out stay. */
+function EditAccount({ account, close }: { account: Account; close: () => void }) {
+  const client = useQueryClient();
+  const [name, setName] = useState(account.name);
+  const [fields, setFields] = useState('');
+  const fault = fields.trim() === '' ? null : eventFault(fields);
+  const save = async (): Promise<void> => {
+    const given = fields.trim() === '' ? {} : { fields: JSON.parse(fields) as unknown };
+    await updateAccount(account.id, { name: name.trim(), ...given });
+    await client.invalidateQueries({ queryKey: ['accounts'] });
+    toast(words.saved);
+  };
+  return (
+    <FormDialog
+      title={words.edit}
+      submit={T.sources.save}
+      close={close}
+      run={save}
+      isReady={name.trim() !== '' && fault === null}
+    >
+      <TextInput label={words.name} required value={name} onChange={(typed) => setName(typed.currentTarget.value)} />
+      <FieldsField hint={words.fieldsKept} value={fields} fault={fault} set={setFields} />
     </FormDialog>
   );
 }

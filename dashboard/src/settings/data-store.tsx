@@ -1,17 +1,16 @@
+import { Button } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { DataRecord } from '../../../src/client/client.ts';
-import { dataStoreQuery, deleteDataStore, deleteRecord, recordsQuery } from '../api/stores.ts';
+import { dataStoreQuery, deleteDataStore, recordsQuery } from '../api/stores.ts';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
-import { ActButton } from '../parts/act-button.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { JsonTree } from '../parts/json-tree.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Empty, Unready } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
+import { RecordForm, RecordValue } from './record.tsx';
 
 const words = T.dataStores;
 
@@ -22,6 +21,7 @@ export function DataStorePage() {
   const asked = useQuery(dataStoreQuery(storeId));
   const { data: store } = asked;
   const records = useInfiniteQuery(recordsQuery(storeId));
+  const [isMaking, setMaking] = useState(false);
   const act = useAct(['data-stores']);
   if (!store) return <Unready of={asked} isPage />;
   const remove = async (): Promise<void> => {
@@ -43,7 +43,14 @@ export function DataStorePage() {
             <code>{store.id}</code> · {words.records(store.size)}
           </p>
         </div>
-        {mayWrite && <ConfirmButton title={words.delete} text={words.deleteText(store.name)} run={remove} />}
+        {mayWrite && (
+          <div className="buttons">
+            <Button size="xs" onClick={() => setMaking(true)}>
+              {words.newRecord}
+            </Button>
+            <ConfirmButton title={words.delete} text={words.deleteText(store.name)} run={remove} />
+          </div>
+        )}
       </div>
       <Listed
         title={words.contents}
@@ -51,14 +58,14 @@ export function DataStorePage() {
         row={(record) => <Row key={record.key} record={record} storeId={storeId} mayWrite={mayWrite} />}
         empty={<Empty icon="store" title={words.empty} text={words.emptyText} command={words.emptyCommand} />}
       />
+      {isMaking && <RecordForm storeId={storeId} close={() => setMaking(false)} />}
     </>
   );
 }
 
 function Row({ record, storeId, mayWrite }: { record: DataRecord; storeId: string; mayWrite: boolean }) {
-  const { key, value, updated_at: updatedAt, expires_at: expiresAt } = record;
+  const { key, updated_at: updatedAt, expires_at: expiresAt } = record;
   const [isOpen, setOpen] = useState(false);
-  const act = useAct(['records', storeId], ['data-store', storeId], ['data-stores']);
   return (
     <li className="is-block">
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -71,19 +78,7 @@ function Row({ record, storeId, mayWrite }: { record: DataRecord; storeId: strin
             <Ago ms={updatedAt * 1000} />
           </span>
         </summary>
-        {isOpen && <JsonTree value={value} />}
-        {isOpen && mayWrite && (
-          <div className="card-body">
-            <ActButton
-              size="compact-xs"
-              variant="default"
-              leftSection={<Icon name="trash" size={14} />}
-              act={() => act(() => deleteRecord(storeId, key), words.recordDeleted)}
-            >
-              {words.deleteRecord}
-            </ActButton>
-          </div>
-        )}
+        {isOpen && <RecordValue storeId={storeId} id={key} mayWrite={mayWrite} />}
       </details>
     </li>
   );
