@@ -73,7 +73,7 @@ function Profile({ me }: { me: Owner }) {
     void busy(() => act(() => updateMe(change), words.saved));
   };
   return (
-    <form className="card card-body stack-16 form" onSubmit={save}>
+    <form className="card card-body stack-16" onSubmit={save}>
       <fieldset className="bare stack-16" disabled={!mayChange}>
         <TextInput
           label={words.name}
