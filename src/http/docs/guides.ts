@@ -125,6 +125,8 @@ export async function readPicture(name: string): Promise<Buffer | null> {
   return readFile(join(ROOT, 'docs', name)).catch(() => null);
 }
 
+/** Languages of blocks that are what a command prints. */
+const PRINTED = /^(json|text)$/;
 const PICTURE = /^[\w-]+\.svg$/;
 
 interface Section {
@@ -137,10 +139,13 @@ function render(text: string, file: string, all: ReadonlyMap<string, Guide>): { 
   for (const [path, page] of Object.entries(ELSEWHERE)) pages.set(path, page);
   const sections: Section[] = [];
   const taken = new Map<string, number>();
+  /** The block before is what one types: what it prints follows. */
+  let isCommand = false;
   const marked = new Marked({ gfm: true });
   marked.use({
     renderer: {
       heading({ tokens, depth, text: title }: Tokens.Heading): string {
+        isCommand = false;
         const slug = slugOf(title);
         const count = taken.get(slug) ?? 0;
         taken.set(slug, count + 1);
@@ -148,6 +153,10 @@ function render(text: string, file: string, all: ReadonlyMap<string, Guide>): { 
         const inner = this.parser.parseInline(tokens);
         if (depth === 2) sections.push({ id, title: inner.replaceAll(/<\/?a[^>]*>/g, '') });
         return `<h${depth} id="${id}">${inner}</h${depth}>\n`;
+      },
+      paragraph({ tokens }: Tokens.Paragraph): string {
+        isCommand = false;
+        return `<p>${this.parser.parseInline(tokens)}</p>\n`;
       },
       link({ href, tokens }: Tokens.Link): string {
         const inner = this.parser.parseInline(tokens);
@@ -158,8 +167,10 @@ function render(text: string, file: string, all: ReadonlyMap<string, Guide>): { 
         const isOwn = PICTURE.test(href) && file.startsWith('docs/');
         return isOwn ? `<img src="/docs/pictures/${href}" alt="${escapeHtml(alt)}">` : escapeHtml(alt);
       },
-      code({ text: code }: Tokens.Code): string {
-        return `<pre tabindex="0"><code>${escapeHtml(code)}\n</code></pre>\n`;
+      code({ text: code, lang }: Tokens.Code): string {
+        const isPrinted = isCommand && PRINTED.test(lang ?? '');
+        isCommand = lang === 'sh';
+        return `<pre tabindex="0"${isPrinted ? ' class="printed"' : ''}><code>${escapeHtml(code)}\n</code></pre>\n`;
       },
       table(token: Tokens.Table): string {
         const heads = token.header.map(({ tokens }) => this.parser.parseInline(tokens));

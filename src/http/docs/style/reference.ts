@@ -1,5 +1,6 @@
 /** The operations of the HTTP API: parameters, samples, and the form that tries one. */
 export const REFERENCE = `
+main.text > p { max-width: 50rem; }
 h2.tag { border-top: 1px solid var(--line); padding-top: 1.8rem; }
 h2.tag::first-letter { text-transform: uppercase; }
 .operation { background: var(--surface); border: 1px solid var(--line); border-radius: 8px; margin: .6rem 0; }

@@ -13,6 +13,8 @@ code, pre { font-family: var(--mono); font-size: .875em; }
 code { background: var(--code); border: 1px solid var(--line-soft); border-radius: 4px; padding: .05em .3em; overflow-wrap: anywhere; }
 pre { background: var(--code); border: 1px solid var(--line); border-radius: 8px; padding: .8rem 1rem; overflow-x: auto; line-height: 1.55; margin: .4rem 0 1rem; }
 pre code { background: none; border: 0; padding: 0; font-size: 1em; overflow-wrap: normal; }
+pre:has(+ pre.printed), .copyable:has(+ .copyable > pre.printed) > pre { margin-bottom: 0; border-radius: 8px 8px 0 0; }
+pre.printed { margin-top: 0; border-top: 0; border-radius: 0 0 8px 8px; background: none; color: var(--soft); }
 pre.wrapped code { white-space: pre-wrap; overflow-wrap: anywhere; }
 h1, h2, h3, h4 { font-weight: 600; letter-spacing: -.01em; line-height: 1.3; }
 h1 { font-size: 1.75rem; margin: 0 0 .6rem; letter-spacing: -.02em; overflow-wrap: anywhere; }
