@@ -9,8 +9,10 @@ import { nullable, text } from './openapi/schema.ts';
 import { Type } from './schema/type.ts';
 
 const CURSORS = {
-  after: Type.Optional(text({ description: 'Cursor: only records older than this one (its id).' })),
-  before: Type.Optional(text({ description: 'Cursor: only records newer than this one, next to it (its id).' })),
+  after: Type.Optional(text({ description: 'Cursor, the id of a record: only records that are older.' })),
+  before: Type.Optional(
+    text({ description: 'Cursor, the id of a record: only records that are newer, those next to it.' }),
+  ),
   include: Type.Optional(text({ description: 'Comma-separated fields to return; all others are dropped.' })),
   exclude: Type.Optional(text({ description: 'Comma-separated fields to drop.' })),
 };
@@ -50,12 +52,12 @@ const PAGE_INFO = Type.Object(
       text({ description: 'Id of the last record; null when there is none.', example: '1782000000123-0' }),
     ),
   },
-  { title: 'PageInfo' },
+  { title: 'PageInfo', description: 'Which part of the list this is.' },
 );
 
 /** Returns the schema of a list's answer. */
 export function listOf<T extends TSchema>(record: T): TObject {
-  return Type.Object({ page_info: PAGE_INFO, data: Type.Array(record) });
+  return Type.Object({ page_info: PAGE_INFO, data: Type.Array(record, { description: 'The records of this page.' }) });
 }
 
 /** Returns the store's page query. Refuses a cursor that `read` does not understand. */

@@ -19,6 +19,8 @@ export interface PutRules {
   readonly takes: 'members' | 'whole';
   /** Objects whose own members are changed one by one; null brings the default back, or takes one away. */
   readonly oneByOne?: readonly string[];
+  /** What the route does, without how it takes members. */
+  readonly about?: string;
 }
 
 declare module 'fastify' {
@@ -116,7 +118,7 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
 }
 
 function patchSchema(put: FastifySchema): FastifySchema {
-  const { operationId = '', description = '', body, put: rules, ...rest } = put;
+  const { operationId = '', summary = '', body, put: rules, ...rest } = put;
   const { required: _, properties = {}, ...others } = body as TSchema & Shape;
   const members = Object.entries(properties).map(([name, one]) => [
     name,
@@ -126,7 +128,9 @@ function patchSchema(put: FastifySchema): FastifySchema {
   return {
     ...rest,
     operationId: operationId.replace(/^(update|set)/, 'patch'),
-    description: `A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. ${description}`,
+    summary: `${summary} with a merge patch`,
+    description:
+      `A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. ${rules?.about ?? ''}`.trimEnd(),
     consumes: [MERGE_PATCH],
     body: { ...others, properties: Object.fromEntries(members) },
   };

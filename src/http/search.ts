@@ -30,18 +30,22 @@ const SEARCH_INFO = Type.Object(
     ),
     searched_until_ms: nullable(
       Type.Integer({
-        description: 'The time of the last record that it looked at; null when it has come to the end.',
+        description:
+          'Time of the last record that it looked at, in milliseconds since the Unix epoch; null when it has come to the end.',
         examples: [1_782_000_000_123],
       }),
     ),
     looked_at: Type.Integer({ description: 'Records that this page looked at.', examples: [1] }),
   },
-  { title: 'SearchInfo' },
+  { title: 'SearchInfo', description: 'Which part of the results this is, and where the search goes on.' },
 );
 
 /** Returns the schema of a search's answer. */
 export function searchOf<T extends TSchema>(record: T): TObject {
-  return Type.Object({ page_info: SEARCH_INFO, data: Type.Array(record) });
+  return Type.Object({
+    page_info: SEARCH_INFO,
+    data: Type.Array(record, { description: 'The records of this page.' }),
+  });
 }
 
 export interface SearchAnswer {

@@ -377,14 +377,14 @@ export class Errand {
   /**
    * Resume or cancel a waiting run: `POST /r/{run}/{token}/{order}`
    *
-   * The `resume_url` and `cancel_url` that `$.flow.delay`, `$.flow.suspend` and `$.flow.rerun` return, with any method but HEAD and OPTIONS, which change nothing. The request becomes `$.context.run.callback_request` of the step that comes next, its body `$resume_data` of the step that waited. A request that accepts `text/html` gets a page. 404 for an address that is none; 409 when the wait is over.
+   * The `resume_url` and `cancel_url` that `$.flow.delay`, `$.flow.suspend` and `$.flow.rerun` return, with any method but HEAD and OPTIONS, which change nothing. The request becomes `$.context.run.callback_request` of the step that comes next, its body `$resume_data` of the step that waited. A request that accepts `text/html` gets a page. 404 when there is no such wait; 409 when the wait is over.
    */
   endWait(input: EndWaitInput, options: CallOptions = {}): Promise<EndWaitAnswer> {
     return this.#transport.send<EndWaitAnswer>({ method: 'POST', path: '/r/{run}/{token}/{order}', body: 'whole', isPublic: true }, input, options);
   }
 
   /**
-   * Tell that a job ran: `POST /h/{key}`
+   * Report that a job ran: `POST /h/{key}`
    *
    * The `ping_url` of a heartbeat, with GET, HEAD or POST.
    */
@@ -393,7 +393,7 @@ export class Errand {
   }
 
   /**
-   * Tell that a job began or failed: `POST /h/{key}/{status}`
+   * Report that a job began or failed: `POST /h/{key}/{status}`
    *
    * The `ping_url` of a heartbeat and `/start`, `/fail`, or the exit code of the job: 0 is a success, any other one a failure. Of the body of a failure the first 100000 bytes are kept in its error.
    */
@@ -449,7 +449,7 @@ export class Errand {
   /**
    * Change a workflow: `PUT /v1/workflows/{id}`
    *
-   * Any of the members. Changed code makes a new deployment, and steps keep their ids by their namespace. `triggers` replaces all of them. Runs in flight end with the code that they began with. Partial: members that are left out stay as they are.
+   * Changed code makes a new deployment, and steps keep their ids by their namespace. `triggers` replaces all of them. Runs in flight end with the code that they began with. Partial: members that are left out stay as they are.
    */
   updateWorkflow(input: UpdateWorkflowInput, options: CallOptions = {}): Promise<UpdateWorkflowAnswer> {
     return this.#transport.send<UpdateWorkflowAnswer>({ method: 'PUT', path: '/v1/workflows/{id}', body: 'members' }, input, options);
@@ -465,9 +465,9 @@ export class Errand {
   }
 
   /**
-   * Change a workflow: `PATCH /v1/workflows/{id}`
+   * Change a workflow with a merge patch: `PATCH /v1/workflows/{id}`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Any of the members. Changed code makes a new deployment, and steps keep their ids by their namespace. `triggers` replaces all of them. Runs in flight end with the code that they began with. Partial: members that are left out stay as they are.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. Changed code makes a new deployment, and steps keep their ids by their namespace. `triggers` replaces all of them. Runs in flight end with the code that they began with.
    */
   patchWorkflow(input: PatchWorkflowInput, options: CallOptions = {}): Promise<PatchWorkflowAnswer> {
     return this.#transport.send<PatchWorkflowAnswer>({ method: 'PATCH', path: '/v1/workflows/{id}', body: 'members' }, input, options);
@@ -501,7 +501,7 @@ export class Errand {
   }
 
   /**
-   * Go back to a version: `POST /v1/workflows/{id}/deployments/{deployment_id}/activate`
+   * Activate a version of a workflow: `POST /v1/workflows/{id}/deployments/{deployment_id}/activate`
    *
    * New events run with this version from now on; runs in flight end with the one that they began with.
    */
@@ -654,16 +654,16 @@ export class Errand {
   }
 
   /**
-   * Change a group of errors: `PATCH /v1/error_groups/{id}`
+   * Change a group of errors with a merge patch: `PATCH /v1/error_groups/{id}`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. State, note and assignee. A mute always has an end, and the first of several counts. `resolved`: the next error opens the group again, with `resolved_in_next_deployment` the next error of a later deployment. Channels that were told of the group are told that it recovered. Partial: members that are left out stay as they are.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. State, note and assignee. A mute always has an end, and the first of several counts. `resolved`: the next error opens the group again, with `resolved_in_next_deployment` the next error of a later deployment. Channels that were told of the group are told that it recovered.
    */
   patchErrorGroup(input: PatchErrorGroupInput, options: CallOptions = {}): Promise<PatchErrorGroupAnswer> {
     return this.#transport.send<PatchErrorGroupAnswer>({ method: 'PATCH', path: '/v1/error_groups/{id}', body: 'members' }, input, options);
   }
 
   /**
-   * Tell what differs between failures and successes: `GET /v1/error_groups/{id}/differences`
+   * Compare failures with successes: `GET /v1/error_groups/{id}/differences`
    *
    * Compares the events of the group’s errors with those of successful runs of the same workflow or source until its last error, and later ones of the deployment that failed last: which fields separate them. And what changed from the last good run before the group’s first error to that error: the code, and the types of the event’s fields. It looks at the newest 500 errors and 1,000 successes at most, and says at how many.
    */
@@ -681,7 +681,7 @@ export class Errand {
   }
 
   /**
-   * Listen to all errors: `GET /v1/errors/stream`
+   * Stream all errors: `GET /v1/errors/stream`
    *
    * Server-sent events, as those of one emitter (`GET /v1/emitters/{id}/events`): every error of all workflows, sources and webhooks from now on, also of those that are created later; each as the listings show it with `expand=event`. `Last-Event-ID` goes on behind that error. Parameters that are given must all match.
    */
@@ -735,7 +735,7 @@ export class Errand {
   }
 
   /**
-   * List what a workflow emitted: `GET /v1/workflows/{id}/event_summaries`
+   * List events of a workflow: `GET /v1/workflows/{id}/event_summaries`
    *
    * The newest 100 of one channel, always kept. With `expand=event` each with its event, byte for byte.
    */
@@ -753,7 +753,7 @@ export class Errand {
   }
 
   /**
-   * List what a source emitted: `GET /v1/sources/{id}/event_summaries`
+   * List events of a source: `GET /v1/sources/{id}/event_summaries`
    *
    * The newest 100 of one channel, always kept. With `expand=event` each with its event, byte for byte. `event_name=$in` lists what was emitted for a later time (`delivery_ts`) and waits: all of it, with its channel (`metadata.event_name`) and time.
    */
@@ -771,7 +771,7 @@ export class Errand {
   }
 
   /**
-   * Forget one event of a source: `DELETE /v1/sources/{id}/event_summaries/{record_id}`
+   * Delete one event of a source: `DELETE /v1/sources/{id}/event_summaries/{record_id}`
    *
    * One that was emitted is listed no more; one that waits in `$in` is never emitted. Errors stay.
    */
@@ -780,7 +780,7 @@ export class Errand {
   }
 
   /**
-   * List what a heartbeat emitted: `GET /v1/heartbeats/{id}/event_summaries`
+   * List events of a heartbeat: `GET /v1/heartbeats/{id}/event_summaries`
    *
    * The newest 100 of one channel, always kept. With `expand=event` each with its event, byte for byte.
    */
@@ -807,7 +807,7 @@ export class Errand {
   }
 
   /**
-   * Listen to an emitter: `GET /v1/emitters/{id}/events`
+   * Stream events of an emitter: `GET /v1/emitters/{id}/events`
    *
    * Server-sent events: each with the record’s id, the channel as its name (none on the default one), and as data `{id, indexed_at_ms, event, metadata}`, as the listings show it with `expand=event`. Begins with what is emitted from now on, or, with `Last-Event-ID`, behind that record: everything that is still kept, in order and without a gap. When something may be gone that came after it, the first event is called `$gap`. A comment comes at least every 15 seconds. The key goes into the `Authorization` header, never into the address, which ends up in logs.
    */
@@ -816,7 +816,7 @@ export class Errand {
   }
 
   /**
-   * Listen to a source: `GET /sse/dc/{id}/emits`
+   * Stream events of a source: `GET /sse/dc/{id}/emits`
    *
    * The same as `GET /v1/emitters/{id}/events`, of a source.
    */
@@ -861,7 +861,7 @@ export class Errand {
   }
 
   /**
-   * Let a run that waits go on: `POST /v1/runs/{id}/resume`
+   * Resume a waiting run: `POST /v1/runs/{id}/resume`
    *
    * As a request to its `resume_url` does: the run goes on with the next step, where `data` is `$resume_data` of the step that waited, with its bytes as sent. 409 when the run does not wait, or waits for a retry.
    */
@@ -870,7 +870,7 @@ export class Errand {
   }
 
   /**
-   * Try a failed run again: `POST /v1/runs/{id}/retry`
+   * Retry a failed run: `POST /v1/runs/{id}/retry`
    *
    * A new run with the same event, byte for byte, and the active deployment. It goes on from the step that failed; what the steps before it gave is kept. 409 when the run has not failed, or was tried again already and `again` is not given; 422 when the active deployment has other steps before that one.
    */
@@ -917,7 +917,7 @@ export class Errand {
   /**
    * Change a source: `PUT /v1/sources/{id}`
    *
-   * Any of the members; `deactivate` runs before and `activate` after. The id and the address stay. With the same `component_path` or `component`, what that is now is deployed. Partial: members that are left out stay as they are.
+   * `deactivate` runs before and `activate` after. The id and the address stay. With the same `component_path` or `component`, what that is now is deployed. Partial: members that are left out stay as they are.
    */
   updateSource(input: UpdateSourceInput, options: CallOptions = {}): Promise<UpdateSourceAnswer> {
     return this.#transport.send<UpdateSourceAnswer>({ method: 'PUT', path: '/v1/sources/{id}', body: 'members' }, input, options);
@@ -933,16 +933,16 @@ export class Errand {
   }
 
   /**
-   * Change a source: `PATCH /v1/sources/{id}`
+   * Change a source with a merge patch: `PATCH /v1/sources/{id}`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Any of the members; `deactivate` runs before and `activate` after. The id and the address stay. With the same `component_path` or `component`, what that is now is deployed. Partial: members that are left out stay as they are.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. `deactivate` runs before and `activate` after. The id and the address stay. With the same `component_path` or `component`, what that is now is deployed.
    */
   patchSource(input: PatchSourceInput, options: CallOptions = {}): Promise<PatchSourceAnswer> {
     return this.#transport.send<PatchSourceAnswer>({ method: 'PATCH', path: '/v1/sources/{id}', body: 'members' }, input, options);
   }
 
   /**
-   * Forget what a source emitted: `DELETE /v1/sources/{id}/events`
+   * Delete events of a source: `DELETE /v1/sources/{id}/events`
    *
    * All of it, one channel, or the records from one id to another. Its errors stay; so does what waits in `$in`, unless that is named.
    */
@@ -969,7 +969,7 @@ export class Errand {
   }
 
   /**
-   * Read what a source keeps: `GET /v1/sources/{id}/state`
+   * Read the state of a source: `GET /v1/sources/{id}/state`
    *
    * What it has in `$.service.db` since its last run that ended: 100 names, from the first one or behind `skip` of them. What you hide is hidden.
    */
@@ -987,7 +987,7 @@ export class Errand {
   }
 
   /**
-   * List our own components: `GET /v1/components`
+   * List built-in components: `GET /v1/components`
    *
    * Sources that come with Errand, to be created by their key. All of them, by key.
    */
@@ -996,7 +996,7 @@ export class Errand {
   }
 
   /**
-   * Read a component that comes with Errand: `GET /v1/components/{key}`
+   * Read a built-in component: `GET /v1/components/{key}`
    *
    * What it does, and its props.
    */
@@ -1070,7 +1070,7 @@ export class Errand {
   /**
    * Change an account: `PUT /v1/accounts/{id}`
    *
-   * Any of the members. `fields` are changed one by one: those left out stay as they are, null takes one away. The next run that uses the account has them. Partial: members that are left out stay as they are.
+   * `fields` are changed one by one: those left out stay as they are, null takes one away. The next run that uses the account has them. Partial: members that are left out stay as they are.
    */
   updateAccount(input: UpdateAccountInput, options: CallOptions = {}): Promise<UpdateAccountAnswer> {
     return this.#transport.send<UpdateAccountAnswer>({ method: 'PUT', path: '/v1/accounts/{id}', body: 'members' }, input, options);
@@ -1086,9 +1086,9 @@ export class Errand {
   }
 
   /**
-   * Change an account: `PATCH /v1/accounts/{id}`
+   * Change an account with a merge patch: `PATCH /v1/accounts/{id}`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Any of the members. `fields` are changed one by one: those left out stay as they are, null takes one away. The next run that uses the account has them. Partial: members that are left out stay as they are.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. `fields` are changed one by one: those left out stay as they are, null takes one away. The next run that uses the account has them.
    */
   patchAccount(input: PatchAccountInput, options: CallOptions = {}): Promise<PatchAccountAnswer> {
     return this.#transport.send<PatchAccountAnswer>({ method: 'PATCH', path: '/v1/accounts/{id}', body: 'members' }, input, options);
@@ -1124,7 +1124,7 @@ export class Errand {
   /**
    * Change a channel: `PUT /v1/channels/{id}`
    *
-   * Any of the members. Members of `config` are changed one by one: those left out stay as they are, null takes one away, and what is shown hidden and sent back so stays what it is. Deliveries that are tried again go by the new configuration. Partial: members that are left out stay as they are.
+   * Members of `config` are changed one by one: those left out stay as they are, null takes one away, and what is shown hidden and sent back so stays what it is. Deliveries that are tried again go by the new configuration. Partial: members that are left out stay as they are.
    */
   updateChannel(input: UpdateChannelInput, options: CallOptions = {}): Promise<UpdateChannelAnswer> {
     return this.#transport.send<UpdateChannelAnswer>({ method: 'PUT', path: '/v1/channels/{id}', body: 'members' }, input, options);
@@ -1140,9 +1140,9 @@ export class Errand {
   }
 
   /**
-   * Change a channel: `PATCH /v1/channels/{id}`
+   * Change a channel with a merge patch: `PATCH /v1/channels/{id}`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Any of the members. Members of `config` are changed one by one: those left out stay as they are, null takes one away, and what is shown hidden and sent back so stays what it is. Deliveries that are tried again go by the new configuration. Partial: members that are left out stay as they are.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. Members of `config` are changed one by one: those left out stay as they are, null takes one away, and what is shown hidden and sent back so stays what it is. Deliveries that are tried again go by the new configuration.
    */
   patchChannel(input: PatchChannelInput, options: CallOptions = {}): Promise<PatchChannelAnswer> {
     return this.#transport.send<PatchChannelAnswer>({ method: 'PATCH', path: '/v1/channels/{id}', body: 'members' }, input, options);
@@ -1203,9 +1203,9 @@ export class Errand {
   }
 
   /**
-   * Rename a data store: `PATCH /v1/data_stores/{id}`
+   * Rename a data store with a merge patch: `PATCH /v1/data_stores/{id}`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Its records stay. Partial: members that are left out stay as they are.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. Its records stay.
    */
   patchDataStore(input: PatchDataStoreInput, options: CallOptions = {}): Promise<PatchDataStoreAnswer> {
     return this.#transport.send<PatchDataStoreAnswer>({ method: 'PATCH', path: '/v1/data_stores/{id}', body: 'members' }, input, options);
@@ -1295,7 +1295,7 @@ export class Errand {
   /**
    * Change a webhook: `PUT /v1/webhooks/{id}`
    *
-   * Any of the members. Null resets a setting. Partial: members that are left out stay as they are.
+   * Null resets a setting. Partial: members that are left out stay as they are.
    */
   updateWebhook(input: UpdateWebhookInput, options: CallOptions = {}): Promise<UpdateWebhookAnswer> {
     return this.#transport.send<UpdateWebhookAnswer>({ method: 'PUT', path: '/v1/webhooks/{id}', body: 'members' }, input, options);
@@ -1311,9 +1311,9 @@ export class Errand {
   }
 
   /**
-   * Change a webhook: `PATCH /v1/webhooks/{id}`
+   * Change a webhook with a merge patch: `PATCH /v1/webhooks/{id}`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Any of the members. Null resets a setting. Partial: members that are left out stay as they are.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. Null resets a setting.
    */
   patchWebhook(input: PatchWebhookInput, options: CallOptions = {}): Promise<PatchWebhookAnswer> {
     return this.#transport.send<PatchWebhookAnswer>({ method: 'PATCH', path: '/v1/webhooks/{id}', body: 'members' }, input, options);
@@ -1376,7 +1376,7 @@ export class Errand {
   /**
    * Change a heartbeat: `PUT /v1/heartbeats/{id}`
    *
-   * Any of the members. Another schedule counts from now on, and so does one that is switched on again. Partial: members that are left out stay as they are.
+   * Another schedule counts from now on, and so does one that is switched on again. Partial: members that are left out stay as they are.
    */
   updateHeartbeat(input: UpdateHeartbeatInput, options: CallOptions = {}): Promise<UpdateHeartbeatAnswer> {
     return this.#transport.send<UpdateHeartbeatAnswer>({ method: 'PUT', path: '/v1/heartbeats/{id}', body: 'members' }, input, options);
@@ -1392,16 +1392,16 @@ export class Errand {
   }
 
   /**
-   * Change a heartbeat: `PATCH /v1/heartbeats/{id}`
+   * Change a heartbeat with a merge patch: `PATCH /v1/heartbeats/{id}`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Any of the members. Another schedule counts from now on, and so does one that is switched on again. Partial: members that are left out stay as they are.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. Another schedule counts from now on, and so does one that is switched on again.
    */
   patchHeartbeat(input: PatchHeartbeatInput, options: CallOptions = {}): Promise<PatchHeartbeatAnswer> {
     return this.#transport.send<PatchHeartbeatAnswer>({ method: 'PATCH', path: '/v1/heartbeats/{id}', body: 'members' }, input, options);
   }
 
   /**
-   * List what a workflow is watched for: `GET /v1/workflows/{id}/watches`
+   * List watches of a workflow: `GET /v1/workflows/{id}/watches`
    *
    * One for each member of `settings.watch` that is set; none while the workflow is not active.
    */
@@ -1491,7 +1491,7 @@ export class Errand {
   }
 
   /**
-   * Let an operation go on: `POST /v1/operations/{id}/resume`
+   * Resume an operation: `POST /v1/operations/{id}/resume`
    *
    * From where it was. 409 when it is over; the same order twice is no mistake.
    */
@@ -1518,7 +1518,7 @@ export class Errand {
   }
 
   /**
-   * List what became of replayed errors: `GET /v1/operations/{id}/results`
+   * List results of a replay: `GET /v1/operations/{id}/results`
    *
    * Of each error that the replay has come to: its replay, and whether it is fixed. The newest error first.
    */
@@ -1536,7 +1536,7 @@ export class Errand {
   }
 
   /**
-   * Subscribe: `POST /v1/subscriptions`
+   * Create a subscription: `POST /v1/subscriptions`
    *
    * From now on the listener hears what the emitter emits under that name. With `event_name=$errors`: its errors, each with the original event. With a `filter`: those alone that match it; receipts tell which were withheld. The same three again answer with the subscription that stands; with another filter they are refused (409).
    */
@@ -1545,7 +1545,7 @@ export class Errand {
   }
 
   /**
-   * Unsubscribe: `DELETE /v1/subscriptions`
+   * Delete a subscription by its members: `DELETE /v1/subscriptions`
    *
    * By emitter, listener and name, all as they were given; no name means the default channel.
    */
@@ -1554,7 +1554,7 @@ export class Errand {
   }
 
   /**
-   * Subscribe to everything: `POST /v1/auto_subscriptions`
+   * Subscribe to everything that you have: `POST /v1/auto_subscriptions`
    *
    * The same as a subscription to the emitter `*`: all that you have, and all that you make later.
    */
@@ -1599,16 +1599,16 @@ export class Errand {
   }
 
   /**
-   * Change a subscription: `PATCH /v1/subscriptions/{id}`
+   * Change a subscription with a merge patch: `PATCH /v1/subscriptions/{id}`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Its filter, for what is accepted from then on; null: everything goes through. Emitter, listener and name are what the subscription is: make another one. Partial: members that are left out stay as they are.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. Its filter, for what is accepted from then on; null: everything goes through. Emitter, listener and name are what the subscription is: make another one.
    */
   patchSubscription(input: PatchSubscriptionInput, options: CallOptions = {}): Promise<PatchSubscriptionAnswer> {
     return this.#transport.send<PatchSubscriptionAnswer>({ method: 'PATCH', path: '/v1/subscriptions/{id}', body: 'members' }, input, options);
   }
 
   /**
-   * Read who you are: `GET /v1/users/me`
+   * Read the owner of your key: `GET /v1/users/me`
    *
    * The owner of the key, and the workflow that gets every error.
    */
@@ -1617,18 +1617,18 @@ export class Errand {
   }
 
   /**
-   * Change who you are: `PUT /v1/users/me`
+   * Change the owner of your key: `PUT /v1/users/me`
    *
-   * Any of the members. `global_error_workflow_id` may name any workflow of yours. Partial: members that are left out stay as they are.
+   * `global_error_workflow_id` may name any workflow of yours. Partial: members that are left out stay as they are.
    */
   updateMe(input: UpdateMeInput = {}, options: CallOptions = {}): Promise<UpdateMeAnswer> {
     return this.#transport.send<UpdateMeAnswer>({ method: 'PUT', path: '/v1/users/me', body: 'members' }, input, options);
   }
 
   /**
-   * Change who you are: `PATCH /v1/users/me`
+   * Change the owner of your key with a merge patch: `PATCH /v1/users/me`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Any of the members. `global_error_workflow_id` may name any workflow of yours. Partial: members that are left out stay as they are.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. `global_error_workflow_id` may name any workflow of yours.
    */
   patchMe(input: PatchMeInput = {}, options: CallOptions = {}): Promise<PatchMeAnswer> {
     return this.#transport.send<PatchMeAnswer>({ method: 'PATCH', path: '/v1/users/me', body: 'members' }, input, options);
@@ -1662,7 +1662,7 @@ export class Errand {
   }
 
   /**
-   * Read which key you use: `GET /v1/session`
+   * Read the current key: `GET /v1/session`
    *
    * The key of the request with its scopes, its owner, and, in the dashboard, when its session ends.
    */
@@ -1770,7 +1770,7 @@ export class Errand {
   }
 
   /**
-   * Read what you may use: `GET /v1/users/me/quotas`
+   * Read your quotas: `GET /v1/users/me/quotas`
    *
    * Your quotas, and how much of them you use.
    */
@@ -1779,7 +1779,7 @@ export class Errand {
   }
 
   /**
-   * Read what an owner may use: `GET /v1/owners/{id}/quotas`
+   * Read the quotas of an owner: `GET /v1/owners/{id}/quotas`
    *
    * Its quotas, and how much of them it uses. Needs the scope `admin`.
    */
@@ -1788,18 +1788,18 @@ export class Errand {
   }
 
   /**
-   * Set what an owner may use: `PUT /v1/owners/{id}/quotas`
+   * Set the quotas of an owner: `PUT /v1/owners/{id}/quotas`
    *
-   * Any of the members; null lifts a quota. In force at once here, and at all nodes within seconds. Needs the scope `admin`. Partial: members that are left out stay as they are.
+   * Null lifts a quota. In force at once here, and at all nodes within seconds. Needs the scope `admin`. Partial: members that are left out stay as they are.
    */
   setOwnerQuotas(input: SetOwnerQuotasInput, options: CallOptions = {}): Promise<SetOwnerQuotasAnswer> {
     return this.#transport.send<SetOwnerQuotasAnswer>({ method: 'PUT', path: '/v1/owners/{id}/quotas', body: 'members' }, input, options);
   }
 
   /**
-   * Set what an owner may use: `PATCH /v1/owners/{id}/quotas`
+   * Set the quotas of an owner with a merge patch: `PATCH /v1/owners/{id}/quotas`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Any of the members; null lifts a quota. In force at once here, and at all nodes within seconds. Needs the scope `admin`. Partial: members that are left out stay as they are.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. Null lifts a quota. In force at once here, and at all nodes within seconds. Needs the scope `admin`.
    */
   patchOwnerQuotas(input: PatchOwnerQuotasInput, options: CallOptions = {}): Promise<PatchOwnerQuotasAnswer> {
     return this.#transport.send<PatchOwnerQuotasAnswer>({ method: 'PATCH', path: '/v1/owners/{id}/quotas', body: 'members' }, input, options);
@@ -1824,61 +1824,61 @@ export class Errand {
   }
 
   /**
-   * Read what is hidden: `GET /v1/users/me/redaction`
+   * Read your redaction rules: `GET /v1/users/me/redaction`
    *
-   * Hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. What listeners get, and what is replayed, stays as it was.
+   * What the rules match is hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. Listeners and replays get events as they were.
    */
   getRedaction(input: GetRedactionInput = {}, options: CallOptions = {}): Promise<GetRedactionAnswer> {
     return this.#transport.send<GetRedactionAnswer>({ method: 'GET', path: '/v1/users/me/redaction' }, input, options);
   }
 
   /**
-   * Set what is hidden: `PUT /v1/users/me/redaction`
+   * Set your redaction rules: `PUT /v1/users/me/redaction`
    *
-   * Replaces your rules. Hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. What listeners get, and what is replayed, stays as it was. Whole: members that are left out are empty, or have their default.
+   * What the rules match is hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. Listeners and replays get events as they were. Whole: members that are left out are empty, or have their default.
    */
   setRedaction(input: SetRedactionInput = {}, options: CallOptions = {}): Promise<SetRedactionAnswer> {
     return this.#transport.send<SetRedactionAnswer>({ method: 'PUT', path: '/v1/users/me/redaction', body: 'members' }, input, options);
   }
 
   /**
-   * Set what is hidden: `PATCH /v1/users/me/redaction`
+   * Set your redaction rules with a merge patch: `PATCH /v1/users/me/redaction`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Replaces your rules. Hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. What listeners get, and what is replayed, stays as it was. Whole: members that are left out are empty, or have their default.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. What the rules match is hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. Listeners and replays get events as they were.
    */
   patchRedaction(input: PatchRedactionInput = {}, options: CallOptions = {}): Promise<PatchRedactionAnswer> {
     return this.#transport.send<PatchRedactionAnswer>({ method: 'PATCH', path: '/v1/users/me/redaction', body: 'members' }, input, options);
   }
 
   /**
-   * Read what is hidden of a workflow: `GET /v1/workflows/{id}/redaction`
+   * Read the redaction rules of a workflow: `GET /v1/workflows/{id}/redaction`
    *
-   * Beside what is hidden of everything.
+   * They hold beside your own rules.
    */
   getWorkflowRedaction(input: GetWorkflowRedactionInput, options: CallOptions = {}): Promise<GetWorkflowRedactionAnswer> {
     return this.#transport.send<GetWorkflowRedactionAnswer>({ method: 'GET', path: '/v1/workflows/{id}/redaction' }, input, options);
   }
 
   /**
-   * Set what is hidden of a workflow: `PUT /v1/workflows/{id}/redaction`
+   * Set the redaction rules of a workflow: `PUT /v1/workflows/{id}/redaction`
    *
-   * Replaces its rules, which hold beside your own. Whole: members that are left out are empty, or have their default.
+   * The rules of the workflow, which hold beside your own. Whole: members that are left out are empty, or have their default.
    */
   setWorkflowRedaction(input: SetWorkflowRedactionInput, options: CallOptions = {}): Promise<SetWorkflowRedactionAnswer> {
     return this.#transport.send<SetWorkflowRedactionAnswer>({ method: 'PUT', path: '/v1/workflows/{id}/redaction', body: 'members' }, input, options);
   }
 
   /**
-   * Set what is hidden of a workflow: `PATCH /v1/workflows/{id}/redaction`
+   * Set the redaction rules of a workflow with a merge patch: `PATCH /v1/workflows/{id}/redaction`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: objects are changed member by member, null takes one away, and lists are replaced. Replaces its rules, which hold beside your own. Whole: members that are left out are empty, or have their default.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. The rules of the workflow, which hold beside your own.
    */
   patchWorkflowRedaction(input: PatchWorkflowRedactionInput, options: CallOptions = {}): Promise<PatchWorkflowRedactionAnswer> {
     return this.#transport.send<PatchWorkflowRedactionAnswer>({ method: 'PATCH', path: '/v1/workflows/{id}/redaction', body: 'members' }, input, options);
   }
 
   /**
-   * List who changed what: `GET /v1/audit`
+   * List audit records: `GET /v1/audit`
    *
    * Newest first: every request with a key of yours that was no GET, also refused ones, and what an admin did to your owner. A record is written before anything is done, and kept as long as all else (`ERRAND_RETENTION_DAYS`). It has no body, no query string and no secret.
    */
@@ -1887,7 +1887,7 @@ export class Errand {
   }
 
   /**
-   * List who changed what of an owner: `GET /v1/owners/{id}/audit`
+   * List audit records of an owner: `GET /v1/owners/{id}/audit`
    *
    * The same as `GET /v1/audit`, of another owner. Needs the scope `admin`.
    */
@@ -1905,7 +1905,7 @@ export class Errand {
   }
 
   /**
-   * Count what came over time: `GET /v1/stats`
+   * Count events over time: `GET /v1/stats`
    *
    * Events, runs, errors and deliveries that were accepted in each hour, or in each day of 24 hours by UTC. They are what the ledger counted, so they stay when retention deletes events; the current hour is counted now. `since` and `until` are rounded outwards to whole buckets: 24 hours until now when not given, at most 744 buckets, and none older than 90 days.
    */
@@ -1914,7 +1914,7 @@ export class Errand {
   }
 
   /**
-   * Is it alive?: `GET /healthz`
+   * Check that the server is alive: `GET /healthz`
    *
    * 200 as long as the process answers. Any query is taken, and ignored.
    */
@@ -1923,7 +1923,7 @@ export class Errand {
   }
 
   /**
-   * Does it take requests?: `GET /readyz`
+   * Check that the server is ready: `GET /readyz`
    *
    * 200 when storage answers and the process is not about to stop, else 503. While the process that bundles code cannot be started, `status` is `degraded` and `bundling` is `failing`: events are taken and run, and deploying answers 503. Any query is taken, and ignored.
    */
@@ -1932,7 +1932,7 @@ export class Errand {
   }
 
   /**
-   * Metrics: `GET /metrics`
+   * Read metrics: `GET /metrics`
    *
    * In Prometheus’ text format, of the whole process and all owners. Where `ERRAND_METRICS_PORT` is set, they are also at that address, without a key.
    */
@@ -1941,7 +1941,7 @@ export class Errand {
   }
 
   /**
-   * This document: `GET /v1/openapi.json`
+   * Read this document: `GET /v1/openapi.json`
    *
    * OpenAPI 3.1. Needs no key.
    */

@@ -1,29 +1,37 @@
 // Made from docs/openapi.json by `npm run generate`; not changed by hand.
 
 export interface Account {
+  /** Id of the account. */
   readonly id: string;
+  /** Id of the owner. */
   readonly owner_id: string;
   /** The app’s name, as components spell it. */
   readonly app: string;
   /** Label for your own use; the app’s name when not given. */
   readonly name: string;
+  /** Names of its fields; their values are never shown. */
   readonly field_names: readonly string[];
-  /** Seconds since the Unix epoch. */
+  /** When it was created, in seconds since the Unix epoch. */
   readonly created_at: number;
   /** `created_at` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
-  /** Seconds since the Unix epoch. */
+  /** When it was changed last, in seconds since the Unix epoch. */
   readonly updated_at: number;
   /** `updated_at` as ISO 8601, in UTC. */
   readonly updated_at_iso: string;
 }
 
+/** The key, without the key itself. */
 export interface ApiKey {
+  /** Id of the API key. */
   readonly id: string;
+  /** Id of the owner. */
   readonly owner_id: string;
+  /** What the key is for. */
   readonly label: string;
+  /** What the key may do. */
   readonly scopes: readonly ("ingest" | "read" | "write" | "keys" | "account" | "admin")[];
-  /** Seconds since the Unix epoch. */
+  /** When it was created, in seconds since the Unix epoch. */
   readonly created_at: number;
   /** `created_at` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
@@ -37,7 +45,7 @@ export interface ApiKey {
   readonly last_used_at: number | null;
   /** `last_used_at` as ISO 8601, in UTC. */
   readonly last_used_at_iso: string | null;
-  /** Seconds since the Unix epoch. */
+  /** When it was revoked, in seconds since the Unix epoch; null: it is good. */
   readonly revoked_at: number | null;
   /** `revoked_at` as ISO 8601, in UTC. */
   readonly revoked_at_iso: string | null;
@@ -47,29 +55,40 @@ export interface ApiKey {
 
 /** Only of a request: what the code asked for. To a key without the scope `write` its path, the values of its headers and its body are `(hidden)`. */
 export interface AskedRequest {
+  /** HTTP method. */
   readonly method: string;
+  /** Where the request goes. */
   readonly url: string;
+  /** Headers that the code gave. */
   readonly headers: { readonly [name: string]: string };
-  /** A text, or `{"$base64": …}`. */
+  /** Body of the request: a text, or `{"$base64": "…"}` for other bytes. */
   readonly body?: unknown;
 }
 
+/** One attempt, and what came back. */
 export interface Attempt {
-  /** Of the requests made, from 1. */
+  /** Number of the request, counted from 1. */
   readonly n: number;
-  /** event, retry, resend or test. */
+  /** Why it was made: `event`, `retry`, `resend` or `test`. */
   readonly trigger: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When it began, in milliseconds since the Unix epoch. */
   readonly started_at_ms: number;
   /** `started_at_ms` as ISO 8601, in UTC. */
   readonly started_at_iso: string;
+  /** How long it took in all, in milliseconds. */
   readonly took_ms: number;
+  /** The parts of `took_ms`. */
   readonly timing: {
+    /** Milliseconds until the address of the host was known; null: it did not come to that. */
     readonly dns_ms: number | null;
+    /** Milliseconds until the connection was open, TLS included; null: it did not come to that. */
     readonly connect_ms: number | null;
+    /** Milliseconds until the first byte of the answer; null: it did not come to that. */
     readonly first_byte_ms: number | null;
   };
+  /** `answered`: there was an answer, of any status. `timeout`, `refused`, `reset`, `tls` and `dns`: there was none, for that reason. `forbidden`: the address may not be reached. `withheld`: nothing was sent. */
   readonly outcome: "answered" | "timeout" | "refused" | "reset" | "tls" | "dns" | "forbidden" | "withheld";
+  /** HTTP status of the answer; null: there was none. */
   readonly status: number | null;
   readonly request?: AttemptRequest;
   /** At most 4 KiB of them. Of headers that hold credentials, such as `set-cookie`, the value is `(hidden)`. */
@@ -78,28 +97,31 @@ export interface Attempt {
   readonly response_body: string;
   /** What happened, in words. */
   readonly detail: string;
-  /** The receiver asked to be left alone for so long (`Retry-After` of a 429 or 503): the attempt does not count. */
+  /** How long the receiver asked to wait (`Retry-After` of a 429 or 503), in milliseconds: the attempt does not count. Null: it did not ask. */
   readonly retry_after_ms: number | null;
-  /** A mail server’s refusal that will never change. */
+  /** True: a mail server refused the mail for good, and there is no further attempt. */
   readonly permanent: boolean;
 }
 
 /** Only of a delivery to a webhook: the request that was made, also when no server was reached. Its body is `event` of the delivery. */
 export interface AttemptRequest {
+  /** HTTP method. */
   readonly method: string;
   /** The address of the webhook at that time. */
   readonly url: string;
   /** In order, without those of the connection (`host`, `connection`, `content-length`). Values of the webhook’s own headers may be credentials, and a signature would give away what rules of redaction hide: neither is kept. */
   readonly headers: readonly ({
+    /** Name of the header. */
     readonly name: string;
-    /** Null: it was sent, but is not kept. */
+    /** Value of the header; null: it was sent, but is not kept. */
     readonly value: string | null;
   })[];
 }
 
 export interface AuditRecord {
+  /** Id of the audit record. */
   readonly id: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When the request came, in milliseconds since the Unix epoch. */
   readonly at_ms: number;
   /** `at_ms` as ISO 8601, in UTC. */
   readonly at_iso: string;
@@ -107,6 +129,7 @@ export interface AuditRecord {
   readonly owner_id: string;
   /** The key of the request; null: the command line, on the store itself. */
   readonly key_id: string | null;
+  /** Label of that key. */
   readonly key_label: string;
   /** The owner of that key: another owner, when an admin’s key was used. */
   readonly by_owner_id: string | null;
@@ -114,6 +137,7 @@ export interface AuditRecord {
   readonly operation: string;
   /** The id of what was changed or created. */
   readonly target_id: string | null;
+  /** HTTP method of the request. */
   readonly method: string;
   /** Without the query string. */
   readonly path: string;
@@ -128,7 +152,9 @@ export interface AuditRecord {
 }
 
 export interface Channel {
+  /** Id of the channel. */
   readonly id: string;
+  /** Id of the owner. */
   readonly owner_id: string;
   /** What is at the other end. It cannot be changed. */
   readonly kind: "slack" | "discord" | "teams" | "pagerduty" | "opsgenie" | "http" | "mail";
@@ -140,22 +166,27 @@ export interface Channel {
   readonly config: {
     /** Scheme and host alone. */
     readonly url?: string;
+    /** Always hidden. */
     readonly key?: string;
+    /** Of mail: the address that notices go to. */
     readonly to?: string;
+    /** Of http: names of the headers; their values are hidden. */
     readonly headers?: { readonly [name: string]: string };
+    /** Of http: the body of the request, with placeholders. */
     readonly template?: string;
   };
-  /** Seconds since the Unix epoch. */
+  /** When it was created, in seconds since the Unix epoch. */
   readonly created_at: number;
   /** `created_at` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
-  /** Seconds since the Unix epoch. */
+  /** When it was changed last, in seconds since the Unix epoch. */
   readonly updated_at: number;
   /** `updated_at` as ISO 8601, in UTC. */
   readonly updated_at_iso: string;
 }
 
 export interface ChannelTest {
+  /** Whether the notice was accepted. */
   readonly delivered: boolean;
   readonly attempt: Attempt;
 }
@@ -163,8 +194,11 @@ export interface ChannelTest {
 export interface Component {
   /** What `POST /v1/sources` takes as `component`. */
   readonly key: string;
+  /** What it is called. */
   readonly name: string;
+  /** Its version. */
   readonly version: string;
+  /** What it does. */
   readonly description: string;
   /** What can be configured: `{name, type, label, description, optional, default, secret, …}` of each prop. */
   readonly configurable_props: readonly { readonly [name: string]: unknown }[];
@@ -177,8 +211,11 @@ export interface ComponentCheck {
   readonly kind: "source" | "action" | "app" | "module" | "broken";
   /** Whether nothing is in its way; true for apps and modules, too, where other files can import them. */
   readonly runs: boolean;
+  /** What it is called; null: it does not say. */
   readonly name: string | null;
+  /** Its `key`; null: it has none. */
   readonly key: string | null;
+  /** Its version; null: it does not say. */
   readonly version: string | null;
   /** Packages and modules of Node that it and its files name. */
   readonly imports: readonly string[];
@@ -193,6 +230,7 @@ export interface ComponentCheck {
 }
 
 export interface ComponentChecks {
+  /** The files that were checked, in the order of their paths. */
   readonly data: readonly ComponentCheck[];
   /** The command that adds all missing packages on the server; null: none is missing, or it has no folder of packages. */
   readonly install: string | null;
@@ -201,18 +239,22 @@ export interface ComponentChecks {
 }
 
 export interface ComponentProblem {
+  /** Path of the file. */
   readonly file: string;
-  /** From 1. */
+  /** Line, counted from 1. */
   readonly line: number;
-  /** From 1. */
+  /** Column, counted from 1. */
   readonly column: number;
+  /** What is wrong. */
   readonly text: string;
 }
 
 export interface ConfigurableProps {
   /** In the order of the component, each as it defines it; `remoteOptions`: its options are asked for. */
   readonly configurable_props: readonly ({
+    /** Name of the prop. */
     readonly name: string;
+    /** Type of the prop. */
     readonly type?: string;
   } & { readonly [name: string]: unknown })[];
 }
@@ -222,7 +264,7 @@ export interface DataRecord {
   readonly key: string;
   /** Any JSON. */
   readonly value: unknown;
-  /** Seconds since the Unix epoch. */
+  /** When it was changed last, in seconds since the Unix epoch. */
   readonly updated_at: number;
   /** `updated_at` as ISO 8601, in UTC. */
   readonly updated_at_iso: string;
@@ -233,22 +275,26 @@ export interface DataRecord {
 }
 
 export interface DataStore {
+  /** Id of the data store. */
   readonly id: string;
+  /** Id of the owner. */
   readonly owner_id: string;
+  /** Label for your own use. */
   readonly name: string;
   /** Records in it. */
   readonly size: number;
-  /** Seconds since the Unix epoch. */
+  /** When it was created, in seconds since the Unix epoch. */
   readonly created_at: number;
   /** `created_at` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
-  /** Seconds since the Unix epoch. */
+  /** When it was changed last, in seconds since the Unix epoch. */
   readonly updated_at: number;
   /** `updated_at` as ISO 8601, in UTC. */
   readonly updated_at_iso: string;
 }
 
 export interface Delivery {
+  /** Id of the delivery. */
   readonly id: string;
   /** `http`: a request that code asked for with `$.send.http`. `channel`: a notice to one of your channels. */
   readonly kind: "webhook" | "mail" | "http" | "channel";
@@ -258,28 +304,31 @@ export interface Delivery {
   readonly channel_id?: string;
   /** Only of a request: where it goes. */
   readonly origin?: string;
+  /** The subscription that it is for; null: there is none. */
   readonly subscription_id: string | null;
-  /** Unique per emission; `webhook-id` of what is delivered. */
+  /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
   readonly emission_id: string;
+  /** Id of the emitter: a workflow, source, webhook, heartbeat or trigger. */
   readonly emitter_id: string;
-  /** Channel: empty for the default one, `$errors` for errors. */
+  /** Name of the event: empty for the default channel, `$errors` for errors. */
   readonly event_name: string;
   /** Only of a mail and of a notice: the first 200 characters of its subject. */
   readonly subject?: string;
+  /** `pending`: it waits for its first attempt. `sending`: an attempt is under way. `retrying`: an attempt failed, and another one is due. `held`: the webhook is not active. `delivered`, `exhausted` (all attempts failed) and `cancelled` are final. */
   readonly state: "pending" | "sending" | "retrying" | "held" | "delivered" | "exhausted" | "cancelled";
-  /** Those that count: one that was put off by `Retry-After` does not. */
+  /** How many attempts were made. An attempt that the receiver put off with `Retry-After` does not count. */
   readonly attempts_made: number;
-  /** When it is due, in milliseconds since the Unix epoch; not before the webhook’s pause is over. */
+  /** When the next attempt is due, in milliseconds since the Unix epoch, and not before the pause of the webhook is over. Null: none is due. */
   readonly next_attempt_at_ms: number | null;
   /** `next_attempt_at_ms` as ISO 8601, in UTC. */
   readonly next_attempt_at_iso: string | null;
   /** Why it is due when it is; null when it is over. */
   readonly why: string | null;
-  /** Milliseconds since the Unix epoch. */
+  /** When it was created, in milliseconds since the Unix epoch. */
   readonly created_at_ms: number;
   /** `created_at_ms` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When it was delivered, exhausted or cancelled, in milliseconds since the Unix epoch; null: it is not over. */
   readonly ended_at_ms: number | null;
   /** `ended_at_ms` as ISO 8601, in UTC. */
   readonly ended_at_iso: string | null;
@@ -287,13 +336,16 @@ export interface Delivery {
 
 /** Only of a mail and of a notice: what it says; a notice in the form of a mail. To a key without the scope `write` its text is `(hidden)`: the links in it need no key. */
 export interface DeliveryMail {
+  /** Subject line. */
   readonly subject: string;
+  /** The message as plain text. */
   readonly text: string;
   /** Whether `GET /v1/deliveries/{id}/mail` shows it. */
   readonly has_html: boolean;
 }
 
 export interface DeliveryWhole {
+  /** Id of the delivery. */
   readonly id: string;
   /** `http`: a request that code asked for with `$.send.http`. `channel`: a notice to one of your channels. */
   readonly kind: "webhook" | "mail" | "http" | "channel";
@@ -303,28 +355,31 @@ export interface DeliveryWhole {
   readonly channel_id?: string;
   /** Only of a request: where it goes. */
   readonly origin?: string;
+  /** The subscription that it is for; null: there is none. */
   readonly subscription_id: string | null;
-  /** Unique per emission; `webhook-id` of what is delivered. */
+  /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
   readonly emission_id: string;
+  /** Id of the emitter: a workflow, source, webhook, heartbeat or trigger. */
   readonly emitter_id: string;
-  /** Channel: empty for the default one, `$errors` for errors. */
+  /** Name of the event: empty for the default channel, `$errors` for errors. */
   readonly event_name: string;
   /** Only of a mail and of a notice: the first 200 characters of its subject. */
   readonly subject?: string;
+  /** `pending`: it waits for its first attempt. `sending`: an attempt is under way. `retrying`: an attempt failed, and another one is due. `held`: the webhook is not active. `delivered`, `exhausted` (all attempts failed) and `cancelled` are final. */
   readonly state: "pending" | "sending" | "retrying" | "held" | "delivered" | "exhausted" | "cancelled";
-  /** Those that count: one that was put off by `Retry-After` does not. */
+  /** How many attempts were made. An attempt that the receiver put off with `Retry-After` does not count. */
   readonly attempts_made: number;
-  /** When it is due, in milliseconds since the Unix epoch; not before the webhook’s pause is over. */
+  /** When the next attempt is due, in milliseconds since the Unix epoch, and not before the pause of the webhook is over. Null: none is due. */
   readonly next_attempt_at_ms: number | null;
   /** `next_attempt_at_ms` as ISO 8601, in UTC. */
   readonly next_attempt_at_iso: string | null;
   /** Why it is due when it is; null when it is over. */
   readonly why: string | null;
-  /** Milliseconds since the Unix epoch. */
+  /** When it was created, in milliseconds since the Unix epoch. */
   readonly created_at_ms: number;
   /** `created_at_ms` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When it was delivered, exhausted or cancelled, in milliseconds since the Unix epoch; null: it is not over. */
   readonly ended_at_ms: number | null;
   /** `ended_at_ms` as ISO 8601, in UTC. */
   readonly ended_at_iso: string | null;
@@ -332,28 +387,36 @@ export interface DeliveryWhole {
   readonly event?: unknown;
   readonly request?: AskedRequest;
   readonly mail?: DeliveryMail;
+  /** All attempts, oldest first. */
   readonly attempts: readonly Attempt[];
 }
 
 export interface Deployment {
+  /** Id of the deployment. */
   readonly id: string;
+  /** Id of the owner. */
   readonly owner_id: string;
+  /** Id of the workflow. */
   readonly workflow_id: string;
-  /** The one that new events run with. */
+  /** True: new events run with it. */
   readonly active: boolean;
+  /** The steps of this version. */
   readonly steps: readonly {
+    /** Id of the step. */
     readonly id: string;
+    /** Name of the step. */
     readonly namespace: string;
     /** Values of the props of a component, by name. Values of secret props are never shown; left out of an update, they stay. */
     readonly configured_props?: { readonly [name: string]: unknown };
   }[];
-  /** Seconds since the Unix epoch. */
+  /** When it was created, in seconds since the Unix epoch. */
   readonly created_at: number;
   /** `created_at` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
 }
 
 export interface DeploymentChanges {
+  /** Id of the deployment. */
   readonly deployment_id: string;
   /** Null: there is none before it, and all of its code is new. */
   readonly from_deployment_id: string | null;
@@ -362,7 +425,9 @@ export interface DeploymentChanges {
 }
 
 export interface Differences {
+  /** Id of the group of errors. */
   readonly group_id: string;
+  /** How many failures and successes were compared. */
   readonly looked_at: {
     readonly failures: LookedAt;
     readonly successes: LookedAt;
@@ -375,26 +440,34 @@ export interface Differences {
     readonly type: string;
     /** One value that it has; absent: any of the type. */
     readonly value?: string | number | boolean;
+    /** Failures in which the field is so. */
     readonly failures: number;
+    /** Successes in which the field is so. */
     readonly successes: number;
+    /** The same as a sentence. */
     readonly text: string;
   })[];
-  /** Null: it is not kept. */
+  /** The last run that succeeded before the first error; null: it is not kept. */
   readonly last_good: {
+    /** Id of the run. */
     readonly run_id: string;
+    /** Deployment of the run; null: it is not known. */
     readonly deployment_id: string | null;
   } | null;
-  /** Null: it is not kept. */
+  /** The first error of the group; null: it is not kept. */
   readonly first_bad: {
-    /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+    /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
     readonly error_id: string;
+    /** The run that failed; null: none did. */
     readonly run_id: string | null;
+    /** Deployment of the run; null: it is not known. */
     readonly deployment_id: string | null;
   } | null;
   /** Steps that the two deployments have differently; null: it is one deployment, or one is not kept. */
   readonly code: readonly StepDifference[] | null;
   /** Fields with other types in the first bad event than in the last good one. */
   readonly shape: readonly {
+    /** The field. */
     readonly path: string;
     /** Empty: the field is missing. */
     readonly before: readonly string[];
@@ -403,14 +476,17 @@ export interface Differences {
   }[] | null;
 }
 
+/** The error. */
 export interface Error {
   /** A code of the platform, or the thrown error’s own `code` or `name`. */
   readonly code: string;
+  /** The message of the error. */
   readonly msg: string;
-  /** The step in which it arose. */
+  /** Id of the step that threw it. */
   readonly cellId: string;
+  /** When it was thrown: ISO 8601, in UTC. */
   readonly ts: string;
-  /** Frame lines, source-mapped; empty when there was none. */
+  /** Lines of the stack, source-mapped; empty when the thrown value had none. */
   readonly stack: string;
   /** The name of that step. */
   readonly namespace: string;
@@ -418,7 +494,7 @@ export interface Error {
   readonly context?: unknown;
 }
 
-/** Only with `expand=event`. */
+/** The error, with the event that caused it. Only with `expand=event`. */
 export interface ErrorEvent {
   /** The event that started the run, byte for byte as it arrived. */
   readonly original_event: unknown;
@@ -429,11 +505,15 @@ export interface ErrorEvent {
 export interface ErrorFixture {
   /** The version of this form. */
   readonly fixture: 1;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly id: string;
+  /** Id of the emitter: a workflow, source, webhook, heartbeat or trigger. */
   readonly emitter_id: string;
+  /** The step that failed. */
   readonly step: {
+    /** Name of the step. */
     readonly namespace: string;
+    /** Id of the step. */
     readonly id: string;
   };
   readonly error: Error;
@@ -447,46 +527,52 @@ export interface ErrorFixture {
 }
 
 export interface ErrorGroup {
+  /** Id of the group of errors. */
   readonly id: string;
   /** The workflow, source or webhook that failed. */
   readonly emitter_id: string;
+  /** `open`: its errors are told. `resolved`: the next error opens it again. `muted`: nothing is told of it until the mute ends. */
   readonly state: "open" | "resolved" | "muted";
   /** What the errors have in common. */
   readonly why: string;
   readonly fingerprint: Fingerprint;
   /** The name that a rule of the workflow gave it (`settings.grouping`). */
   readonly rule: string | null;
-  /** Errors, also those that are no longer kept. */
+  /** Number of its errors, also of those that are no longer kept. */
   readonly count: number;
-  /** Milliseconds since the Unix epoch. */
+  /** When the first of its errors came, in milliseconds since the Unix epoch. */
   readonly first_seen_ms: number;
   /** `first_seen_ms` as ISO 8601, in UTC. */
   readonly first_seen_iso: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When the last of its errors came, in milliseconds since the Unix epoch. */
   readonly last_seen_ms: number;
   /** `last_seen_ms` as ISO 8601, in UTC. */
   readonly last_seen_iso: string;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly first_error_id: string;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly last_error_id: string;
+  /** Deployment of its first error; null: none ran. */
   readonly first_deployment_id: string | null;
+  /** Deployment of its last error; null: none ran. */
   readonly last_deployment_id: string | null;
   /** Errors of deployments that were there when it was resolved do not open it again. */
   readonly resolved_in_next_deployment: boolean;
-  /** A mute ends then. */
+  /** When the mute ends, in milliseconds since the Unix epoch; null: at no set time. */
   readonly muted_until_ms: number | null;
   /** `muted_until_ms` as ISO 8601, in UTC. */
   readonly muted_until_iso: string | null;
-  /** A mute ends with the last of so many more errors. */
+  /** How many more errors end the mute; null: it does not end by a count. */
   readonly muted_errors_left: number | null;
-  /** A mute ends with the first error of a later deployment. */
+  /** True: the first error of a later deployment ends the mute. */
   readonly muted_until_next_deployment: boolean;
+  /** How the group was last opened again. */
   readonly reopened: Reopened | null;
+  /** A note of yours; null: there is none. */
   readonly note: string | null;
-  /** A mail address. */
+  /** Who takes care of it, by mail address; null: no person is named. */
   readonly assignee: string | null;
-  /** Milliseconds since the Unix epoch. */
+  /** When it was changed last, in milliseconds since the Unix epoch. */
   readonly updated_at_ms: number;
   /** `updated_at_ms` as ISO 8601, in UTC. */
   readonly updated_at_iso: string;
@@ -496,56 +582,63 @@ export interface ErrorGroupPreview {
   /** What the errors have in common. */
   readonly why: string;
   readonly fingerprint: Fingerprint;
+  /** Name of the rule that makes it; null: none does. */
   readonly rule: string | null;
-  /** Of the errors that were looked at. */
+  /** How many of the errors that were looked at. */
   readonly count: number;
-  /** Newest first. */
+  /** These errors, newest first. */
   readonly error_ids: readonly string[];
-  /** The groups in which they are now. */
+  /** The groups that these errors are in now. */
   readonly group_ids: readonly string[];
 }
 
 export interface ErrorGroupWhole {
+  /** Id of the group of errors. */
   readonly id: string;
   /** The workflow, source or webhook that failed. */
   readonly emitter_id: string;
+  /** `open`: its errors are told. `resolved`: the next error opens it again. `muted`: nothing is told of it until the mute ends. */
   readonly state: "open" | "resolved" | "muted";
   /** What the errors have in common. */
   readonly why: string;
   readonly fingerprint: Fingerprint;
   /** The name that a rule of the workflow gave it (`settings.grouping`). */
   readonly rule: string | null;
-  /** Errors, also those that are no longer kept. */
+  /** Number of its errors, also of those that are no longer kept. */
   readonly count: number;
-  /** Milliseconds since the Unix epoch. */
+  /** When the first of its errors came, in milliseconds since the Unix epoch. */
   readonly first_seen_ms: number;
   /** `first_seen_ms` as ISO 8601, in UTC. */
   readonly first_seen_iso: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When the last of its errors came, in milliseconds since the Unix epoch. */
   readonly last_seen_ms: number;
   /** `last_seen_ms` as ISO 8601, in UTC. */
   readonly last_seen_iso: string;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly first_error_id: string;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly last_error_id: string;
+  /** Deployment of its first error; null: none ran. */
   readonly first_deployment_id: string | null;
+  /** Deployment of its last error; null: none ran. */
   readonly last_deployment_id: string | null;
   /** Errors of deployments that were there when it was resolved do not open it again. */
   readonly resolved_in_next_deployment: boolean;
-  /** A mute ends then. */
+  /** When the mute ends, in milliseconds since the Unix epoch; null: at no set time. */
   readonly muted_until_ms: number | null;
   /** `muted_until_ms` as ISO 8601, in UTC. */
   readonly muted_until_iso: string | null;
-  /** A mute ends with the last of so many more errors. */
+  /** How many more errors end the mute; null: it does not end by a count. */
   readonly muted_errors_left: number | null;
-  /** A mute ends with the first error of a later deployment. */
+  /** True: the first error of a later deployment ends the mute. */
   readonly muted_until_next_deployment: boolean;
+  /** How the group was last opened again. */
   readonly reopened: Reopened | null;
+  /** A note of yours; null: there is none. */
   readonly note: string | null;
-  /** A mail address. */
+  /** Who takes care of it, by mail address; null: no person is named. */
   readonly assignee: string | null;
-  /** Milliseconds since the Unix epoch. */
+  /** When it was changed last, in milliseconds since the Unix epoch. */
   readonly updated_at_ms: number;
   /** `updated_at_ms` as ISO 8601, in UTC. */
   readonly updated_at_iso: string;
@@ -558,33 +651,37 @@ export interface ErrorGroupWhole {
 }
 
 export interface ErrorRecord {
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly id: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When it was written to the log, in milliseconds since the Unix epoch. */
   readonly indexed_at_ms: number;
   readonly event?: ErrorEvent;
+  /** Which emission it is. */
   readonly metadata: {
+    /** Id of the emitter: a workflow, source, webhook, heartbeat or trigger. */
     readonly emitter_id: string;
-    /** Unique per emission; `webhook-id` of what is delivered. */
+    /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
     readonly emit_id: string;
-    /** Channel: empty for the default one, `$errors` for errors. */
+    /** Name of the event: empty for the default channel, `$errors` for errors. */
     readonly name: string;
   };
 }
 
 export interface ErrorRecordWhole {
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly id: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When it was written to the log, in milliseconds since the Unix epoch. */
   readonly indexed_at_ms: number;
   /** `indexed_at_ms` as ISO 8601, in UTC. */
   readonly indexed_at_iso: string;
   readonly event?: ErrorEvent;
+  /** Which emission it is. */
   readonly metadata: {
+    /** Id of the emitter: a workflow, source, webhook, heartbeat or trigger. */
     readonly emitter_id: string;
-    /** Unique per emission; `webhook-id` of what is delivered. */
+    /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
     readonly emit_id: string;
-    /** Channel: empty for the default one, `$errors` for errors. */
+    /** Name of the event: empty for the default channel, `$errors` for errors. */
     readonly name: string;
     /** The group of errors. */
     readonly group_id?: string;
@@ -593,6 +690,7 @@ export interface ErrorRecordWhole {
   readonly run_id: string | null;
   /** False: the record of that run went with the retention of the server, and its address answers 404; the error is kept longer. Null: no run failed. */
   readonly run_retained: boolean | null;
+  /** Who was told of it, and from whom it was withheld. */
   readonly receipts: readonly Receipt[];
   /** `told`: a listener’s run succeeded, or a mail, webhook, request or notice to a channel went out. `under_way`: one of them is not over. `counted`: its mail was withheld, or the next notice of its group is due later, and a digest counts it. `failed`: all failed or were given up. `withheld`: every listener was left out. `no_listener`: there was none. */
   readonly told: "told" | "under_way" | "counted" | "failed" | "withheld" | "no_listener";
@@ -601,88 +699,98 @@ export interface ErrorRecordWhole {
 }
 
 export interface ErrorSample {
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly id: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When it was written to the log, in milliseconds since the Unix epoch. */
   readonly indexed_at_ms: number;
   /** `indexed_at_ms` as ISO 8601, in UTC. */
   readonly indexed_at_iso: string;
+  /** Which emission it is. */
   readonly metadata: {
+    /** Id of the emitter: a workflow, source, webhook, heartbeat or trigger. */
     readonly emitter_id: string;
-    /** Unique per emission; `webhook-id` of what is delivered. */
+    /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
     readonly emit_id: string;
-    /** Channel: empty for the default one, `$errors` for errors. */
+    /** Name of the event: empty for the default channel, `$errors` for errors. */
     readonly name: string;
     /** The group of errors. */
     readonly group_id?: string;
   };
+  /** The deployment that failed; null: none ran. */
   readonly deployment_id: string | null;
   readonly error: Error;
   /** Who was told. */
   readonly receipts: readonly Receipt[];
 }
 
+/** The error. */
 export interface ErrorSummary {
+  /** Code of the error. */
   readonly code: string | null;
   /** At most 500 characters. */
   readonly msg: string;
-  /** The step in which it arose. */
+  /** Id of the step that threw it. */
   readonly cellId: string;
+  /** When it was thrown: ISO 8601, in UTC. */
   readonly ts: string;
   /** The name of that step. */
   readonly namespace: string;
 }
 
 export interface EventRecord {
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly id: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When it was written to the log, in milliseconds since the Unix epoch. */
   readonly indexed_at_ms: number;
   /** Only with `expand=event`, as it was emitted. */
   readonly event?: unknown;
+  /** Which emission it is. */
   readonly metadata: {
+    /** Id of the emitter: a workflow, source, webhook, heartbeat or trigger. */
     readonly emitter_id: string;
-    /** Unique per emission; `webhook-id` of what is delivered. */
+    /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
     readonly emit_id: string;
-    /** Channel: empty for the default one, `$errors` for errors. */
+    /** Name of the event: empty for the default channel, `$errors` for errors. */
     readonly name: string;
-    /** Given by the source: what dedupe judges. */
+    /** Id that the source gave to the event, by which duplicates are dropped. */
     readonly id?: string;
-    /** Of one that waits in `$in`: the channel on which it will be emitted. */
+    /** Of an event that waits in `$in`: the name under which it will be emitted. */
     readonly event_name?: string;
-    /** Of one that waits in `$in`: when, in milliseconds. */
+    /** Of an event that waits in `$in`: when it will be emitted, in milliseconds since the Unix epoch. */
     readonly delivery_ts?: number;
-    /** Given by the source. */
+    /** Summary that the source gave. */
     readonly summary?: string;
-    /** Given by the source, in milliseconds. */
+    /** Time that the source gave, in milliseconds since the Unix epoch. */
     readonly ts?: number;
   };
 }
 
 export interface EventWhole {
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly id: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When it was written to the log, in milliseconds since the Unix epoch. */
   readonly indexed_at_ms: number;
   /** `indexed_at_ms` as ISO 8601, in UTC. */
   readonly indexed_at_iso: string;
   /** Only with `expand=event`, as it was emitted. */
   readonly event?: unknown;
+  /** Which emission it is. */
   readonly metadata: {
+    /** Id of the emitter: a workflow, source, webhook, heartbeat or trigger. */
     readonly emitter_id: string;
-    /** Unique per emission; `webhook-id` of what is delivered. */
+    /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
     readonly emit_id: string;
-    /** Channel: empty for the default one, `$errors` for errors. */
+    /** Name of the event: empty for the default channel, `$errors` for errors. */
     readonly name: string;
-    /** Given by the source: what dedupe judges. */
+    /** Id that the source gave to the event, by which duplicates are dropped. */
     readonly id?: string;
-    /** Of one that waits in `$in`: the channel on which it will be emitted. */
+    /** Of an event that waits in `$in`: the name under which it will be emitted. */
     readonly event_name?: string;
-    /** Of one that waits in `$in`: when, in milliseconds. */
+    /** Of an event that waits in `$in`: when it will be emitted, in milliseconds since the Unix epoch. */
     readonly delivery_ts?: number;
-    /** Given by the source. */
+    /** Summary that the source gave. */
     readonly summary?: string;
-    /** Given by the source, in milliseconds. */
+    /** Time that the source gave, in milliseconds since the Unix epoch. */
     readonly ts?: number;
   };
   /** Who got it. */
@@ -690,15 +798,17 @@ export interface EventWhole {
 }
 
 export interface ExportedError {
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly id: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When it was written to the log, in milliseconds since the Unix epoch. */
   readonly indexed_at_ms: number;
+  /** Which emission it is. */
   readonly metadata: {
+    /** Id of the emitter: a workflow, source, webhook, heartbeat or trigger. */
     readonly emitter_id: string;
-    /** Unique per emission; `webhook-id` of what is delivered. */
+    /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
     readonly emit_id: string;
-    /** Channel: empty for the default one, `$errors` for errors. */
+    /** Name of the event: empty for the default channel, `$errors` for errors. */
     readonly name: string;
     /** The group of errors. */
     readonly group_id?: string;
@@ -717,6 +827,7 @@ export interface Fingerprint {
   readonly version: number;
   /** The step; empty when the error belongs to none. */
   readonly namespace: string;
+  /** The code of the errors. */
   readonly code: string;
   /** The message without its variable parts. */
   readonly template: string;
@@ -725,18 +836,20 @@ export interface Fingerprint {
 }
 
 export interface FoundError {
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly id: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When it was written to the log, in milliseconds since the Unix epoch. */
   readonly indexed_at_ms: number;
   /** `indexed_at_ms` as ISO 8601, in UTC. */
   readonly indexed_at_iso: string;
   readonly event?: ErrorEvent;
+  /** Which emission it is. */
   readonly metadata: {
+    /** Id of the emitter: a workflow, source, webhook, heartbeat or trigger. */
     readonly emitter_id: string;
-    /** Unique per emission; `webhook-id` of what is delivered. */
+    /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
     readonly emit_id: string;
-    /** Channel: empty for the default one, `$errors` for errors. */
+    /** Name of the event: empty for the default channel, `$errors` for errors. */
     readonly name: string;
     /** The group of errors. */
     readonly group_id?: string;
@@ -744,6 +857,7 @@ export interface FoundError {
   readonly error: ErrorSummary;
   /** The name of what failed, at that time. */
   readonly workflow_name: string | null;
+  /** The deployment that failed; null: none ran. */
   readonly deployment_id: string | null;
   /** The run that failed; null: none did, as for a delivery. */
   readonly run_id: string | null;
@@ -758,23 +872,26 @@ export interface FoundError {
 }
 
 export interface GroupDeployment {
+  /** Id of the deployment. */
   readonly id: string;
+  /** How many errors. */
   readonly count: number;
-  /** Milliseconds since the Unix epoch. */
+  /** When the first of its errors came, in milliseconds since the Unix epoch. */
   readonly first_seen_ms: number;
   /** `first_seen_ms` as ISO 8601, in UTC. */
   readonly first_seen_iso: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When the last of its errors came, in milliseconds since the Unix epoch. */
   readonly last_seen_ms: number;
   /** `last_seen_ms` as ISO 8601, in UTC. */
   readonly last_seen_iso: string;
 }
 
 export interface GroupHour {
-  /** Milliseconds since the Unix epoch. */
+  /** Start of the hour, in milliseconds since the Unix epoch. */
   readonly from_ms: number;
   /** `from_ms` as ISO 8601, in UTC. */
   readonly from_iso: string;
+  /** How many errors. */
   readonly count: number;
 }
 
@@ -790,8 +907,11 @@ export interface GroupingRule {
 }
 
 export interface Heartbeat {
+  /** Id of the heartbeat. */
   readonly id: string;
+  /** Id of the owner. */
   readonly owner_id: string;
+  /** Name of the heartbeat. */
   readonly name: string;
   /** False: pings are counted, and none is missed. */
   readonly active: boolean;
@@ -799,44 +919,45 @@ export interface Heartbeat {
   readonly post_only: boolean;
   /** A secret: a caller who has it can ping. */
   readonly ping_url: string;
-  /** When the job runs, instead of `interval_seconds`. */
+  /** Cron expression of when the job runs, instead of `interval_seconds`. */
   readonly cron?: string;
-  /** The longest time between two pings, instead of `cron`. */
+  /** The longest time between two pings, in seconds, instead of `cron`. */
   readonly interval_seconds?: number;
-  /** Of `cron`: IANA name; UTC when not given. */
+  /** Time zone of `cron`, an IANA name; UTC when not given. */
   readonly timezone: string;
-  /** How late a ping may be, and how long a run may take that said when it began; 300 when not given. */
+  /** How many seconds late a ping may be, and how many seconds a run may take that pinged `/start`; 300 when not given. */
   readonly grace_seconds: number;
   /** `new`: it was never pinged, and is not missed yet. `down`: it is silent, or its job failed last. `paused`: it is not active. */
   readonly status: "up" | "new" | "down" | "paused";
   /** What is wrong with it: `Silent`, `HeartbeatFailed`. */
   readonly codes: readonly string[];
-  /** Since when it is down. */
+  /** Since when it is down, in milliseconds since the Unix epoch; null: it is not. */
   readonly down_since_ms: number | null;
   /** `down_since_ms` as ISO 8601, in UTC. */
   readonly down_since_iso: string | null;
-  /** The last ping but `/start`. */
+  /** When the last ping came, other than `/start`, in milliseconds since the Unix epoch; null: none came yet. */
   readonly last_ping_at_ms: number | null;
   /** `last_ping_at_ms` as ISO 8601, in UTC. */
   readonly last_ping_at_iso: string | null;
-  /** When the run began that has not ended. */
+  /** When the run began that is under way, in milliseconds since the Unix epoch; null: none is. */
   readonly started_at_ms: number | null;
   /** `started_at_ms` as ISO 8601, in UTC. */
   readonly started_at_iso: string | null;
-  /** From `/start` to the end. */
+  /** How long the last run took from `/start` to its end, in milliseconds; null: it is not known. */
   readonly last_duration_ms: number | null;
-  /** When the next ping is expected, without the grace. */
+  /** When the next ping is expected, without the grace, in milliseconds since the Unix epoch; null: none is. */
   readonly next_expected_at_ms: number | null;
   /** `next_expected_at_ms` as ISO 8601, in UTC. */
   readonly next_expected_at_iso: string | null;
-  /** All of them, `/start` too. */
+  /** How many pings have come, `/start` included. */
   readonly pings: number;
+  /** How many of them told of a failure. */
   readonly failures: number;
-  /** Seconds since the Unix epoch. */
+  /** When it was created, in seconds since the Unix epoch. */
   readonly created_at: number;
   /** `created_at` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
-  /** Seconds since the Unix epoch. */
+  /** When it was changed last, in seconds since the Unix epoch. */
   readonly updated_at: number;
   /** `updated_at` as ISO 8601, in UTC. */
   readonly updated_at_iso: string;
@@ -844,81 +965,109 @@ export interface Heartbeat {
 
 /** The newest, whatever its state. */
 export interface LastRun {
+  /** Id of the run. */
   readonly id: string;
+  /** `queued`: it waits to begin. `running`: its code runs. `waiting`: it waits for a time, a person or its next attempt. `succeeded`, `failed` and `cancelled` are final. */
   readonly state: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
-  /** Milliseconds since the Unix epoch. */
+  /** When it was created, in milliseconds since the Unix epoch. */
   readonly created_at_ms: number;
   /** `created_at_ms` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
 }
 
 export interface Ledger {
+  /** How many events were accepted. */
   readonly emissions: number;
+  /** The runs, by state. */
   readonly runs: {
+    /** How many runs are `queued`. */
     readonly queued: number;
+    /** How many runs are `running`. */
     readonly running: number;
+    /** How many runs are `waiting`. */
     readonly waiting: number;
+    /** How many runs are `succeeded`. */
     readonly succeeded: number;
+    /** How many runs are `failed`. */
     readonly failed: number;
+    /** How many runs are `cancelled`. */
     readonly cancelled: number;
+    /** All runs: the sum of the others. */
     readonly total: number;
   };
+  /** The deliveries, by state. */
   readonly deliveries: {
+    /** How many deliveries are `pending`. */
     readonly pending: number;
+    /** How many deliveries are `sending`. */
     readonly sending: number;
+    /** How many deliveries are `retrying`. */
     readonly retrying: number;
+    /** How many deliveries are `held`. */
     readonly held: number;
+    /** How many deliveries are `delivered`. */
     readonly delivered: number;
+    /** How many deliveries are `exhausted`. */
     readonly exhausted: number;
+    /** How many deliveries are `cancelled`. */
     readonly cancelled: number;
+    /** All deliveries: the sum of the others. */
     readonly total: number;
   };
+  /** The errors. */
   readonly errors: {
+    /** How many errors there were. */
     readonly captured: number;
   };
 }
 
 export interface ListedErrorGroup {
+  /** Id of the group of errors. */
   readonly id: string;
   /** The workflow, source or webhook that failed. */
   readonly emitter_id: string;
+  /** `open`: its errors are told. `resolved`: the next error opens it again. `muted`: nothing is told of it until the mute ends. */
   readonly state: "open" | "resolved" | "muted";
   /** What the errors have in common. */
   readonly why: string;
   readonly fingerprint: Fingerprint;
   /** The name that a rule of the workflow gave it (`settings.grouping`). */
   readonly rule: string | null;
-  /** Errors, also those that are no longer kept. */
+  /** Number of its errors, also of those that are no longer kept. */
   readonly count: number;
-  /** Milliseconds since the Unix epoch. */
+  /** When the first of its errors came, in milliseconds since the Unix epoch. */
   readonly first_seen_ms: number;
   /** `first_seen_ms` as ISO 8601, in UTC. */
   readonly first_seen_iso: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When the last of its errors came, in milliseconds since the Unix epoch. */
   readonly last_seen_ms: number;
   /** `last_seen_ms` as ISO 8601, in UTC. */
   readonly last_seen_iso: string;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly first_error_id: string;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly last_error_id: string;
+  /** Deployment of its first error; null: none ran. */
   readonly first_deployment_id: string | null;
+  /** Deployment of its last error; null: none ran. */
   readonly last_deployment_id: string | null;
   /** Errors of deployments that were there when it was resolved do not open it again. */
   readonly resolved_in_next_deployment: boolean;
-  /** A mute ends then. */
+  /** When the mute ends, in milliseconds since the Unix epoch; null: at no set time. */
   readonly muted_until_ms: number | null;
   /** `muted_until_ms` as ISO 8601, in UTC. */
   readonly muted_until_iso: string | null;
-  /** A mute ends with the last of so many more errors. */
+  /** How many more errors end the mute; null: it does not end by a count. */
   readonly muted_errors_left: number | null;
-  /** A mute ends with the first error of a later deployment. */
+  /** True: the first error of a later deployment ends the mute. */
   readonly muted_until_next_deployment: boolean;
+  /** How the group was last opened again. */
   readonly reopened: Reopened | null;
+  /** A note of yours; null: there is none. */
   readonly note: string | null;
-  /** A mail address. */
+  /** Who takes care of it, by mail address; null: no person is named. */
   readonly assignee: string | null;
-  /** Milliseconds since the Unix epoch. */
+  /** When it was changed last, in milliseconds since the Unix epoch. */
   readonly updated_at_ms: number;
   /** `updated_at_ms` as ISO 8601, in UTC. */
   readonly updated_at_iso: string;
@@ -927,28 +1076,36 @@ export interface ListedErrorGroup {
 }
 
 export interface LogLine {
-  /** Milliseconds since the Unix epoch. */
+  /** When it was printed, in milliseconds since the Unix epoch. */
   readonly ts_ms: number;
   /** `ts_ms` as ISO 8601, in UTC. */
   readonly ts_iso: string;
-  /** debug, info, warn or error. */
+  /** `debug`, `info`, `warn` or `error`. */
   readonly level: string;
+  /** The step that printed it. */
   readonly namespace: string;
+  /** The line. */
   readonly text: string;
 }
 
+/** How many runs were looked at. */
 export interface LookedAt {
+  /** How many were looked at. */
   readonly count: number;
   /** There are more, which were not looked at. */
   readonly part: boolean;
 }
 
 export interface NewApiKey {
+  /** Id of the API key. */
   readonly id: string;
+  /** Id of the owner. */
   readonly owner_id: string;
+  /** What the key is for. */
   readonly label: string;
+  /** What the key may do. */
   readonly scopes: readonly ("ingest" | "read" | "write" | "keys" | "account" | "admin")[];
-  /** Seconds since the Unix epoch. */
+  /** When it was created, in seconds since the Unix epoch. */
   readonly created_at: number;
   /** `created_at` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
@@ -962,7 +1119,7 @@ export interface NewApiKey {
   readonly last_used_at: number | null;
   /** `last_used_at` as ISO 8601, in UTC. */
   readonly last_used_at_iso: string | null;
-  /** Seconds since the Unix epoch. */
+  /** When it was revoked, in seconds since the Unix epoch; null: it is good. */
   readonly revoked_at: number | null;
   /** `revoked_at` as ISO 8601, in UTC. */
   readonly revoked_at_iso: string | null;
@@ -975,12 +1132,15 @@ export interface NewApiKey {
 }
 
 export interface NewOwner {
+  /** Id of the owner. */
   readonly id: string;
+  /** Name of the owner. */
   readonly name: string;
   /** Where mails go; null: into the outbox folder only. */
   readonly email: string | null;
+  /** The workflow that gets every error; null: there is none. */
   readonly global_error_workflow_id: string | null;
-  /** Repeats of an error within this time become one mail at its end. */
+  /** Repeats of an error within so many milliseconds become one mail at their end. */
   readonly digest_window_ms: number;
   /** The channels that are notified of errors. */
   readonly channels: readonly string[];
@@ -990,11 +1150,11 @@ export interface NewOwner {
   readonly purge_at: number | null;
   /** `purge_at` as ISO 8601, in UTC. */
   readonly purge_at_iso: string | null;
-  /** Seconds since the Unix epoch. */
+  /** When it was created, in seconds since the Unix epoch. */
   readonly created_at: number;
   /** `created_at` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
-  /** Seconds since the Unix epoch. */
+  /** When it was changed last, in seconds since the Unix epoch. */
   readonly updated_at: number;
   /** `updated_at` as ISO 8601, in UTC. */
   readonly updated_at_iso: string;
@@ -1004,17 +1164,23 @@ export interface NewOwner {
 }
 
 export interface NewWebhook {
+  /** Id of the webhook. */
   readonly id: string;
+  /** Id of the owner. */
   readonly owner_id: string;
   /** The same as `owner_id`, by the name that callers of webhooks know. */
   readonly user_id: string;
+  /** Where events are delivered. */
   readonly url: string;
+  /** Label for your own use. */
   readonly name: string | null;
+  /** Longer description for your own use. */
   readonly description: string | null;
+  /** False: deliveries are held. */
   readonly active: boolean;
   /** Request headers of your own, at most 32. None of Errand’s or of the connection’s can be set. Where a key without the scope `write` reads them, their values are "(hidden)". */
   readonly headers: { readonly [name: string]: string };
-  /** How long an attempt may take in all. Null: 15000. */
+  /** How long an attempt may take in all, in milliseconds. Null: 15000. */
   readonly timeout_ms: number | null;
   /** The schedule of retries. Null: 10 of them in about three days. */
   readonly retry: {
@@ -1023,7 +1189,9 @@ export interface NewWebhook {
   } | null;
   /** At most `limit` requests begin within any `interval_ms`. Null: no such limit. */
   readonly rate_limit: {
+    /** How many requests may begin. */
     readonly limit: number;
+    /** Within how many milliseconds. */
     readonly interval_ms: number;
   } | null;
   /** Requests on their way at a time. Null: 8. */
@@ -1035,11 +1203,11 @@ export interface NewWebhook {
   readonly health: WebhookHealth;
   /** For `v1a` signatures, newest first. */
   readonly public_keys: readonly PublicKey[];
-  /** Seconds since the Unix epoch. */
+  /** When it was created, in seconds since the Unix epoch. */
   readonly created_at: number;
   /** `created_at` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
-  /** Seconds since the Unix epoch. */
+  /** When it was changed last, in seconds since the Unix epoch. */
   readonly updated_at: number;
   /** `updated_at` as ISO 8601, in UTC. */
   readonly updated_at_iso: string;
@@ -1048,23 +1216,27 @@ export interface NewWebhook {
 }
 
 export interface Operation {
+  /** Id of the operation. */
   readonly id: string;
+  /** `resend` sends deliveries of a webhook again, `replay` runs the events of errors again. */
   readonly kind: "resend" | "replay";
-  /** Of a resend. */
+  /** The webhook, of a resend. */
   readonly webhook_id: string | null;
+  /** Whether it runs, pauses or is over. */
   readonly state: "running" | "paused" | "done" | "cancelled";
-  /** Of the deliveries that are sent again; none for a replay. */
+  /** Of a resend: states of the deliveries that are sent again. */
   readonly states: readonly ("exhausted" | "delivered" | "cancelled" | "retrying")[];
-  /** Milliseconds since the Unix epoch. */
+  /** Start of the period that it is about, in milliseconds since the Unix epoch. */
   readonly since_ms: number;
   /** `since_ms` as ISO 8601, in UTC. */
   readonly since_iso: string;
-  /** Milliseconds since the Unix epoch. */
+  /** End of the period that it is about, in milliseconds since the Unix epoch. */
   readonly until_ms: number;
   /** `until_ms` as ISO 8601, in UTC. */
   readonly until_iso: string;
   /** How many were found; null while they are still being counted. */
   readonly total: number | null;
+  /** How many deliveries were sent again. */
   readonly resent: number;
   /** How many were in another state when it was their turn. Set when the operation is done. */
   readonly passed_over: number;
@@ -1074,61 +1246,75 @@ export interface Operation {
   readonly progress: number | null;
   /** Why it waits, or ended early. */
   readonly reason: string | null;
-  /** Milliseconds since the Unix epoch. */
+  /** When it was created, in milliseconds since the Unix epoch. */
   readonly created_at_ms: number;
   /** `created_at_ms` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When it last went on, in milliseconds since the Unix epoch. */
   readonly updated_at_ms: number;
   /** `updated_at_ms` as ISO 8601, in UTC. */
   readonly updated_at_iso: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When it ended, in milliseconds since the Unix epoch; null: it has not ended. */
   readonly ended_at_ms: number | null;
   /** `ended_at_ms` as ISO 8601, in UTC. */
   readonly ended_at_iso: string | null;
 }
 
+/** Where the original event came from, and what ran for it. */
 export interface OriginalContext {
   /** The original event: its emit id. */
   readonly id: string;
+  /** When the original event was accepted: ISO 8601, in UTC. */
   readonly ts: string;
+  /** The workflow that ran; null: it was none. */
   readonly workflow_id: string | null;
+  /** The deployment that ran; null: none did. */
   readonly deployment_id: string | null;
-  /** HTTP, TIMER, SOURCE, WORKFLOW, ERROR, WEBHOOK or API. */
+  /** Kind of the trigger: HTTP, TIMER, SOURCE, WORKFLOW, ERROR, WEBHOOK or API. */
   readonly source_type: string;
-  /** The trigger checked a token, or the source a signature. */
+  /** True: the trigger checked a token, or the source a signature. */
   readonly verified: boolean;
+  /** Id of the owner. */
   readonly owner_id: string;
+  /** Version of Errand that ran it. */
   readonly platform_version: string;
+  /** Name of the workflow; null: it was none. */
   readonly workflow_name: string | null;
   /** Who emitted the original event. */
   readonly emitter_id: string;
   /** One per original event, kept across retries and replays. */
   readonly trace_id: string;
+  /** True: the run was a replay. */
   readonly replay: boolean;
+  /** Number of the attempt, counted from 1. */
   readonly attempt: number;
+  /** True: the event was a test. */
   readonly test: boolean;
   /** True: another program reported the error; no run of the workflow failed. */
   readonly reported?: boolean;
-  /** Of a run of a source. */
+  /** The source, when the run was of one. */
   readonly source_id?: string;
-  /** Of a delivery to a webhook. */
+  /** The webhook, when a delivery failed. */
   readonly webhook_id?: string;
-  /** Of a heartbeat. */
+  /** The heartbeat, when the error is of one. */
   readonly heartbeat_id?: string;
-  /** Of a heartbeat. */
+  /** Name of that heartbeat. */
   readonly heartbeat_name?: string;
-  /** Of such a delivery: the channel of its event. */
+  /** Name of the event, when a delivery failed. */
   readonly event_name?: string;
 }
 
+/** The owner. */
 export interface Owner {
+  /** Id of the owner. */
   readonly id: string;
+  /** Name of the owner. */
   readonly name: string;
   /** Where mails go; null: into the outbox folder only. */
   readonly email: string | null;
+  /** The workflow that gets every error; null: there is none. */
   readonly global_error_workflow_id: string | null;
-  /** Repeats of an error within this time become one mail at its end. */
+  /** Repeats of an error within so many milliseconds become one mail at their end. */
   readonly digest_window_ms: number;
   /** The channels that are notified of errors. */
   readonly channels: readonly string[];
@@ -1138,11 +1324,11 @@ export interface Owner {
   readonly purge_at: number | null;
   /** `purge_at` as ISO 8601, in UTC. */
   readonly purge_at_iso: string | null;
-  /** Seconds since the Unix epoch. */
+  /** When it was created, in seconds since the Unix epoch. */
   readonly created_at: number;
   /** `created_at` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
-  /** Seconds since the Unix epoch. */
+  /** When it was changed last, in seconds since the Unix epoch. */
   readonly updated_at: number;
   /** `updated_at` as ISO 8601, in UTC. */
   readonly updated_at_iso: string;
@@ -1157,6 +1343,7 @@ export interface OwnerExportLine {
   readonly record: { readonly [name: string]: unknown };
 }
 
+/** Which part of the list this is. */
 export interface PageInfo {
   /** Records that match, whatever the cursor. */
   readonly total_count: number;
@@ -1170,19 +1357,27 @@ export interface PageInfo {
 
 /** The refusal (RFC 9457). The codes are at /docs/errors. */
 export interface Problem {
-  /** Ends with the code. */
+  /** Address of the error code’s documentation; its last part is the code. */
   readonly type: "/docs/errors#malformed" | "/docs/errors#no_answer" | "/docs/errors#unauthenticated" | "/docs/errors#forbidden" | "/docs/errors#owner_deleted" | "/docs/errors#not_found" | "/docs/errors#method_not_allowed" | "/docs/errors#too_slow" | "/docs/errors#conflict" | "/docs/errors#precondition_failed" | "/docs/errors#too_large" | "/docs/errors#unsupported_media" | "/docs/errors#impossible" | "/docs/errors#code_invalid" | "/docs/errors#key_reused" | "/docs/errors#rate_limited" | "/docs/errors#internal" | "/docs/errors#unavailable" | "/docs/errors#run_timeout";
+  /** The code in words. */
   readonly title: string;
+  /** HTTP status of this answer. */
   readonly status: number;
   /** What was wrong, with which value, and what would be right. */
   readonly detail: string;
   /** The same as `detail`. */
   readonly error: string;
+  /** Each parameter that was wrong. */
   readonly errors?: readonly {
+    /** Name of the parameter or member. */
     readonly parameter: string;
+    /** What is wrong with it, and what would be right. */
     readonly message: string;
+    /** Of code: the file. */
     readonly file?: string;
+    /** Of code: the line, counted from 1. */
     readonly line?: number;
+    /** Of code: the column, counted from 1. */
     readonly column?: number;
   }[];
 }
@@ -1199,35 +1394,37 @@ export interface PropOptions {
 export interface PublicKey {
   /** `whpk_` and the base64 of the 32 bytes of an ed25519 public key. */
   readonly public_key: string;
-  /** It was replaced, and signs until then; null: no end is set. */
+  /** Until when a replaced key still signs, in milliseconds since the Unix epoch; null: no end is set. */
   readonly until_ms: number | null;
   /** `until_ms` as ISO 8601, in UTC. */
   readonly until_iso: string | null;
 }
 
 export interface Quotas {
+  /** Id of the owner. */
   readonly owner_id: string;
+  /** The quotas. */
   readonly limits: {
-    /** Processes of user code at each node, idle ones too. Runs beyond wait. Null: any number. */
+    /** Processes of user code at each node, idle ones included. Further runs wait. Null: any number. */
     readonly processes: number | null;
-    /** CPU of user code at each node: 60 is one core. Beyond it runs wait. Null: any number. */
+    /** CPU seconds of user code within a minute at each node: 60 is one core. Beyond it, runs wait. Null: any number. */
     readonly cpu_seconds_per_minute: number | null;
-    /** API requests and events together, at each node. Beyond it they are refused with 429. Null: any number. */
+    /** API requests and events together in a second, at each node. Beyond it, they are refused with 429. Null: any number. */
     readonly requests_per_second: number | null;
-    /** Of events, results and logs of runs, code, and data stores. Beyond it, what would be stored is refused with 429, and runs wait. Null: any number. */
+    /** Bytes of events, results and logs of runs, code, and data stores. Beyond it, what would be stored is refused with 429, and runs wait. Null: any number. */
     readonly stored_bytes: number | null;
   };
   /** At the node that answers, but for the stored bytes. */
   readonly use: {
-    /** Now. */
+    /** Processes now. */
     readonly processes: number;
-    /** Of the last minute. */
+    /** CPU seconds within the last minute. */
     readonly cpu_seconds_per_minute: number;
-    /** Of the last second. Null: not counted, for there is no quota. */
+    /** Requests within the last second. Null: not counted, since there is no quota. */
     readonly requests_per_second: number | null;
-    /** As last measured, and what came to this node since. Null: not measured yet. */
+    /** Bytes as last measured, and those that came to this node since. Null: not measured yet. */
     readonly stored_bytes: number | null;
-    /** When that was. */
+    /** When they were measured, in milliseconds since the Unix epoch. Null: not yet. */
     readonly stored_bytes_at_ms: number | null;
     /** `stored_bytes_at_ms` as ISO 8601, in UTC. */
     readonly stored_bytes_at_iso: string | null;
@@ -1236,13 +1433,15 @@ export interface Quotas {
 
 /** A listener of an emission, and what became of its run, delivery or mail. */
 export interface Receipt {
+  /** What came of it; `withheld`: nothing was run or sent. */
   readonly kind: "run" | "delivery" | "mail" | "withheld";
   /** The run or delivery; null for what was withheld. */
   readonly id: string | null;
   /** Workflow, source, webhook or channel; `mail` for a mail, `http:` and where it goes for a request that code asked for. */
   readonly listener_id: string;
+  /** The subscription that it came by; null: it came in another way. */
   readonly subscription_id: string | null;
-  /** trigger, subscription, global or channel. */
+  /** How it came: by `trigger`, `subscription`, `global` (the global error workflow) or `channel`. */
   readonly via: string;
   /** State of the run or delivery, or `withheld`. */
   readonly state: string;
@@ -1257,17 +1456,19 @@ export interface Redaction {
   readonly patterns: readonly string[];
 }
 
+/** How the group was last opened again. */
 export interface Reopened {
+  /** The state that it had before. */
   readonly from: "resolved" | "muted";
-  /** Which end it was. */
+  /** What opened it again: an error, or the end of a mute by its time, its count or a deployment. */
   readonly by: "error" | "time" | "count" | "deployment";
-  /** Milliseconds since the Unix epoch. */
+  /** When it was opened again, in milliseconds since the Unix epoch. */
   readonly at_ms: number;
   /** `at_ms` as ISO 8601, in UTC. */
   readonly at_iso: string;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** The error that opened it; null: none did. */
   readonly error_id: string | null;
-  /** Of the error that opened it. */
+  /** Deployment of the error that opened it. */
   readonly deployment_id: string | null;
 }
 
@@ -1275,7 +1476,9 @@ export interface Reopened {
 export interface Replay {
   /** Of the error, or of the run that failed. */
   readonly kind: "replay" | "retry";
+  /** Id of the run. */
   readonly run_id: string;
+  /** State of that run. */
   readonly state: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
   /** With another event than the original one. */
   readonly edited: boolean;
@@ -1283,19 +1486,20 @@ export interface Replay {
   readonly operation_id: string | null;
   /** `under_way`: the run is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. Null with another event. */
   readonly outcome: "under_way" | "fixed" | "failed_same" | "failed_differently" | "cancelled" | "unknown" | null;
-  /** Milliseconds since the Unix epoch. */
+  /** When it was created, in milliseconds since the Unix epoch. */
   readonly created_at_ms: number;
   /** `created_at_ms` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When it ended, in milliseconds since the Unix epoch; null: it has not ended. */
   readonly ended_at_ms: number | null;
   /** `ended_at_ms` as ISO 8601, in UTC. */
   readonly ended_at_iso: string | null;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** The error that it ended in; null: it ended in none. */
   readonly error_id: string | null;
 }
 
 export interface ReplayDryRun {
+  /** Nothing was replayed. */
   readonly dry_run: true;
   /** Errors found. */
   readonly count: number;
@@ -1309,20 +1513,27 @@ export interface ReplayDryRun {
   readonly reasons: readonly ({
     /** What the replay would count them as. It follows the replay of one that is `under_way`. */
     readonly outcome: "under_way" | "not_replayed" | "replayed_before";
+    /** Why. */
     readonly reason: string;
+    /** How many errors it is the reason for. */
     readonly count: number;
   })[];
+  /** How many errors there are of each. */
   readonly by_workflow: readonly {
     /** The workflow, source or webhook that failed. */
     readonly id: string;
+    /** How many of the errors are its. */
     readonly count: number;
   }[];
   /** The oldest 5, which would go first. */
   readonly sample: readonly ({
-    /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+    /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
     readonly id: string;
+    /** The workflow or source that failed; null: there is no such error. */
     readonly emitter_id: string | null;
+    /** Code of the error. */
     readonly code: string | null;
+    /** Message of the error. */
     readonly msg: string | null;
     /** Why it would not be replayed; null: it would. */
     readonly reason: string | null;
@@ -1331,17 +1542,17 @@ export interface ReplayDryRun {
 
 /** Of a replay: what it was asked for, and how many errors have come to which outcome. */
 export interface ReplayProgress {
-  /** The errors are of this group. */
+  /** Group that the errors are of; null: it was not asked for. */
   readonly group_id: string | null;
-  /** The errors are of this workflow. */
+  /** Workflow that the errors are of; null: it was not asked for. */
   readonly workflow_id: string | null;
   /** Only errors with this code. */
   readonly code: string | null;
-  /** Only errors from then on. */
+  /** Only errors from then on, in milliseconds since the Unix epoch; null: all. */
   readonly since_ms: number | null;
   /** `since_ms` as ISO 8601, in UTC. */
   readonly since_iso: string | null;
-  /** Only errors before then. */
+  /** Only errors before then, in milliseconds since the Unix epoch; null: all. */
   readonly until_ms: number | null;
   /** `until_ms` as ISO 8601, in UTC. */
   readonly until_iso: string | null;
@@ -1349,34 +1560,45 @@ export interface ReplayProgress {
   readonly error_ids: number | null;
   /** The deployment that runs; `current`: the active one. */
   readonly deployment: string;
-  /** At most so many a second. */
+  /** Most replays that begin in a second; null: no limit was set. */
   readonly rate: number | null;
-  /** So many go first. */
+  /** How many errors go first. */
   readonly canary: number;
-  /** The others go on, too. */
+  /** True: the first ones are fixed, and the others are replayed, too. */
   readonly canary_over: boolean;
-  /** Pauses after so many failures. */
+  /** After how many failures it pauses; null: after none. */
   readonly stop_on_failures: number | null;
+  /** True: one at a time, in the order in which the errors came. */
   readonly ordered: boolean;
+  /** True: also errors that were replayed before. */
   readonly again: boolean;
+  /** How many replays were begun. */
   readonly replayed: number;
+  /** How many errors are `under_way`. */
   readonly under_way: number;
+  /** How many errors are `fixed`. */
   readonly fixed: number;
+  /** How many errors are `failed_same`. */
   readonly failed_same: number;
+  /** How many errors are `failed_differently`. */
   readonly failed_differently: number;
+  /** How many errors are `cancelled`. */
   readonly cancelled: number;
+  /** How many errors are `unknown`. */
   readonly unknown: number;
+  /** How many errors are `not_replayed`. */
   readonly not_replayed: number;
+  /** How many errors are `replayed_before`. */
   readonly replayed_before: number;
 }
 
 /** `id`: of the error. */
 export interface ReplayResult {
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly id: string;
   /** The workflow or source that failed; null: there is no such error. */
   readonly emitter_id: string | null;
-  /** `under_way`: the replay’s run is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. `unknown`: the run ended, and is no longer kept. `not_replayed`: it cannot be, see `reason`. `replayed_before`: a replay of it has ended already, see `reason`. */
+  /** What became of the error. `under_way`: the run of its replay is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. `unknown`: the run ended, and is no longer kept. `not_replayed`: it cannot be, see `reason`. `replayed_before`: a replay of it has ended already, see `reason`. */
   readonly outcome: "under_way" | "fixed" | "failed_same" | "failed_differently" | "cancelled" | "unknown" | "not_replayed" | "replayed_before";
   /** The replay, also when the operation did not make it: see `reason`. */
   readonly run_id: string | null;
@@ -1387,33 +1609,41 @@ export interface ReplayResult {
 }
 
 export interface ReportedError {
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly id: string;
-  /** Unique per emission; `webhook-id` of what is delivered. */
+  /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
   readonly emit_id: string;
   /** The workflow whose error it is. */
   readonly workflow_id: string;
 }
 
 export interface ResendDryRun {
+  /** Nothing was sent. */
   readonly dry_run: true;
   /** Deliveries found. */
   readonly count: number;
   /** There are more than were counted. */
   readonly at_least: boolean;
+  /** How many there are of each state. */
   readonly by_state: readonly ({
+    /** State of the delivery. */
     readonly state: "exhausted" | "delivered" | "cancelled" | "retrying";
+    /** How many deliveries have it. */
     readonly count: number;
   })[];
   /** The oldest 5, which would go first. */
   readonly sample: readonly ({
+    /** Id of the delivery. */
     readonly id: string;
+    /** State of the delivery. */
     readonly state: "exhausted" | "delivered" | "cancelled" | "retrying";
+    /** Id of the emitter: a workflow, source, webhook, heartbeat or trigger. */
     readonly emitter_id: string;
-    /** Empty for the default channel. */
+    /** Name of the event: empty for the default channel. */
     readonly event_name: string;
+    /** How many attempts were made. */
     readonly attempts_made: number;
-    /** Milliseconds since the Unix epoch. */
+    /** When it was created, in milliseconds since the Unix epoch. */
     readonly created_at_ms: number;
     /** `created_at_ms` as ISO 8601, in UTC. */
     readonly created_at_iso: string;
@@ -1421,108 +1651,126 @@ export interface ResendDryRun {
 }
 
 export interface Run {
+  /** Id of the run. */
   readonly id: string;
+  /** The workflow that runs. */
   readonly workflow_id?: string;
   /** Instead of `workflow_id` when a source ran. */
   readonly source_id?: string;
+  /** Id of the deployment. */
   readonly deployment_id: string;
+  /** `queued`: it waits to begin. `running`: its code runs. `waiting`: it waits for a time, a person or its next attempt. `succeeded`, `failed` and `cancelled` are final. */
   readonly state: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
   /** While it waits. A suspended run is cancelled then, all others go on. */
   readonly waiting?: {
     /** What it waits for: `retry` is a failed attempt that is tried again. */
     readonly kind: "delay" | "suspend" | "rerun" | "retry";
-    /** Milliseconds since the Unix epoch. */
+    /** When it goes on by itself, or is cancelled, in milliseconds since the Unix epoch. */
     readonly until_ms: number;
     /** `until_ms` as ISO 8601, in UTC. */
     readonly until_iso: string;
   };
+  /** Number of the attempt, counted from 1. */
   readonly attempt: number;
+  /** True: it replays the event of an error. */
   readonly replay: boolean;
-  /** Unique per emission; `webhook-id` of what is delivered. */
+  /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
   readonly emission_id: string;
+  /** Id of the emitter: a workflow, source, webhook, heartbeat or trigger. */
   readonly emitter_id: string;
-  /** Channel: empty for the default one, `$errors` for errors. */
+  /** Name of the event: empty for the default channel, `$errors` for errors. */
   readonly event_name: string;
   /** What the run exported as `$summary`. */
   readonly summary: string | null;
-  /** Milliseconds since the Unix epoch. */
+  /** When it was created, in milliseconds since the Unix epoch. */
   readonly created_at_ms: number;
   /** `created_at_ms` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When its code began, in milliseconds since the Unix epoch; null: it has not begun. */
   readonly started_at_ms: number | null;
   /** `started_at_ms` as ISO 8601, in UTC. */
   readonly started_at_iso: string | null;
-  /** Milliseconds since the Unix epoch. */
+  /** When it ended, in milliseconds since the Unix epoch; null: it has not ended. */
   readonly ended_at_ms: number | null;
   /** `ended_at_ms` as ISO 8601, in UTC. */
   readonly ended_at_iso: string | null;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** The error that it ended in; null: in none. */
   readonly error_id: string | null;
   /** The newest run that is a retry of this one, or a replay of its error. */
   readonly retried_by: string | null;
   /** Of a failed run. */
   readonly error?: {
+    /** Code of the error. */
     readonly code: string;
-    /** At most 500 characters. */
+    /** Message of the error, at most 500 characters of it. */
     readonly msg: string;
   };
 }
 
 export interface RunWhole {
+  /** Id of the run. */
   readonly id: string;
+  /** The workflow that runs. */
   readonly workflow_id?: string;
   /** Instead of `workflow_id` when a source ran. */
   readonly source_id?: string;
+  /** Id of the deployment. */
   readonly deployment_id: string;
+  /** `queued`: it waits to begin. `running`: its code runs. `waiting`: it waits for a time, a person or its next attempt. `succeeded`, `failed` and `cancelled` are final. */
   readonly state: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
   /** While it waits. A suspended run is cancelled then, all others go on. */
   readonly waiting?: {
     /** What it waits for: `retry` is a failed attempt that is tried again. */
     readonly kind: "delay" | "suspend" | "rerun" | "retry";
-    /** Milliseconds since the Unix epoch. */
+    /** When it goes on by itself, or is cancelled, in milliseconds since the Unix epoch. */
     readonly until_ms: number;
     /** `until_ms` as ISO 8601, in UTC. */
     readonly until_iso: string;
   };
+  /** Number of the attempt, counted from 1. */
   readonly attempt: number;
+  /** True: it replays the event of an error. */
   readonly replay: boolean;
-  /** Unique per emission; `webhook-id` of what is delivered. */
+  /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
   readonly emission_id: string;
+  /** Id of the emitter: a workflow, source, webhook, heartbeat or trigger. */
   readonly emitter_id: string;
-  /** Channel: empty for the default one, `$errors` for errors. */
+  /** Name of the event: empty for the default channel, `$errors` for errors. */
   readonly event_name: string;
   /** What the run exported as `$summary`. */
   readonly summary: string | null;
-  /** Milliseconds since the Unix epoch. */
+  /** When it was created, in milliseconds since the Unix epoch. */
   readonly created_at_ms: number;
   /** `created_at_ms` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When its code began, in milliseconds since the Unix epoch; null: it has not begun. */
   readonly started_at_ms: number | null;
   /** `started_at_ms` as ISO 8601, in UTC. */
   readonly started_at_iso: string | null;
-  /** Milliseconds since the Unix epoch. */
+  /** When it ended, in milliseconds since the Unix epoch; null: it has not ended. */
   readonly ended_at_ms: number | null;
   /** `ended_at_ms` as ISO 8601, in UTC. */
   readonly ended_at_iso: string | null;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** The error that it ended in; null: in none. */
   readonly error_id: string | null;
   /** The newest run that is a retry of this one, or a replay of its error. */
   readonly retried_by: string | null;
   readonly error?: Error;
   /** The event, byte for byte as it came. */
   readonly event: unknown;
+  /** The steps that ran, in order. */
   readonly steps: readonly StepResult[];
+  /** What the code printed. */
   readonly logs: readonly LogLine[];
-  /** How much was printed beyond the log’s limit; absent when nothing. */
+  /** How many bytes were printed beyond the limit of the log, and are not kept; absent when none. */
   readonly log_bytes_dropped?: number;
   /** What `$.flow.exit` was given; absent when nothing. */
   readonly exit_reason?: string;
   /** Of a source: emissions that dedupe has dropped; absent when none. */
   readonly suppressed?: number;
+  /** The event that it ran for, and where that came from. */
   readonly caused_by: {
-    /** Unique per emission; `webhook-id` of what is delivered. */
+    /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
     readonly emission_id: string;
     /** The run that emitted the event; null when it came from outside. */
     readonly run_id: string | null;
@@ -1533,6 +1781,7 @@ export interface RunWhole {
   readonly causes: readonly Receipt[];
 }
 
+/** Which part of the results this is, and where the search goes on. */
 export interface SearchInfo {
   /** Records that match, whatever the cursor: among the newest 10,000 in the range of time. Null when a filter has to read each record to know. */
   readonly total_count: number | null;
@@ -1544,7 +1793,7 @@ export interface SearchInfo {
   readonly end_cursor: string | null;
   /** Where the search goes on: as `after`, or as `before` if this page had `before` alone. Null when it has come to the end. */
   readonly next_cursor: string | null;
-  /** The time of the last record that it looked at; null when it has come to the end. */
+  /** Time of the last record that it looked at, in milliseconds since the Unix epoch; null when it has come to the end. */
   readonly searched_until_ms: number | null;
   /** `searched_until_ms` as ISO 8601, in UTC. */
   readonly searched_until_iso: string | null;
@@ -1564,37 +1813,44 @@ export interface Session {
 }
 
 export interface Setting {
+  /** Name of the setting. */
   readonly name: string;
   /** What is in force; null: nothing, or it is secret. */
   readonly value: string | null;
+  /** Its default; null: none. */
   readonly default: string | null;
   /** It was given to the server. */
   readonly set: boolean;
   /** Its value is never shown. */
   readonly secret: boolean;
+  /** What it is for, with its unit. */
   readonly about: string;
 }
 
+/** Its settings. */
 export interface Settings {
-  /** How long a run may take. Null: 30000, or 60000 when a schedule started it. */
+  /** How long a run may take, in milliseconds. Null: 30000, or 60000 when a schedule started it. */
   readonly timeout_ms: number | null;
+  /** Memory of the workflow’s process, in MiB. */
   readonly memory_mb: number;
-  /** Runs at the same time. */
+  /** How many runs may be under way at the same time. */
   readonly concurrency: number;
   /** Runs that may wait; those beyond fail with `QueueFull`, or `RateLimited` while `throttle` lets none begin. */
   readonly queue_limit: number;
   /** At most `limit` runs begin within any `interval_ms`; the others wait in the queue. Null: no such limit. */
   readonly throttle: {
+    /** How many runs may begin. */
     readonly limit: number;
+    /** Within how many milliseconds. */
     readonly interval_ms: number;
   } | null;
   /** A run that fails is tried again from the step that failed; what the steps before it gave is kept. Null: it is not. */
   readonly retry: {
-    /** In all, the first one included. */
+    /** How many attempts there are, the first one included. */
     readonly attempts: number;
-    /** Before the second attempt; doubled for each one more, give or take 10 %. 1000 when it is left out. */
+    /** How many milliseconds pass before the second attempt; doubled for each further one, give or take 10 %. 1000 when it is left out. */
     readonly base_ms: number;
-    /** No wait is longer. 3600000, or base_ms when that is more, when it is left out. */
+    /** The longest wait between two attempts, in milliseconds. 3600000, or base_ms when that is more, when it is left out. */
     readonly max_ms: number;
     /** Failures that are tried again although they are not by default. */
     readonly also: readonly ("Timeout" | "OutOfMemory")[];
@@ -1611,9 +1867,9 @@ export interface Settings {
   readonly grouping: readonly GroupingRule[];
   /** What is an error although no run fails. Null: nothing. Only of workflows; judged while it is active. */
   readonly watch: {
-    /** When it has not run for so long: an error with code `Silent`. */
+    /** When it has not run for so many milliseconds, there is an error with code `Silent`. */
     readonly silent_after_ms: number | null;
-    /** When it has not succeeded for so long: an error with code `Silent`. */
+    /** When it has not succeeded for so many milliseconds, there is an error with code `Silent`. */
     readonly succeeded_within_ms: number | null;
     /** When too many of its runs fail: an error with code `Unhealthy`. */
     readonly error_ratio: {
@@ -1621,6 +1877,7 @@ export interface Settings {
       readonly over: number;
       /** Fewer runs in the window say nothing. */
       readonly of_at_least: number;
+      /** Length of the window, in milliseconds. */
       readonly window_ms: number;
     } | null;
   } | null;
@@ -1636,16 +1893,19 @@ export interface Settings {
 }
 
 export interface SourceLogLine {
-  /** Also its cursor. */
+  /** Id of the line. Also its cursor. */
   readonly id: string;
+  /** Id of the run. */
   readonly run_id: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When it was printed, in milliseconds since the Unix epoch. */
   readonly ts_ms: number;
   /** `ts_ms` as ISO 8601, in UTC. */
   readonly ts_iso: string;
-  /** debug, info, warn or error. */
+  /** `debug`, `info`, `warn` or `error`. */
   readonly level: string;
+  /** The step that printed it. */
   readonly namespace: string;
+  /** The line. */
   readonly text: string;
 }
 
@@ -1665,19 +1925,25 @@ export interface SourceStateValue {
   readonly chars: number;
 }
 
+/** The source. */
 export interface SourceWhole {
+  /** Id of the source. */
   readonly id: string;
+  /** Id of the owner. */
   readonly owner_id: string;
+  /** Name of the source. */
   readonly name: string;
+  /** Its name in lower case, with hyphens. */
   readonly name_slug: string;
+  /** False: it neither runs nor takes events. */
   readonly active: boolean;
   /** Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`. Values of secret props are never shown; left out of an update, they stay. */
   readonly configured_props: { readonly [name: string]: unknown };
-  /** Seconds since the Unix epoch. */
+  /** When it was created, in seconds since the Unix epoch. */
   readonly created_at: number;
   /** `created_at` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
-  /** Seconds since the Unix epoch. */
+  /** When it was changed last, in seconds since the Unix epoch. */
   readonly updated_at: number;
   /** `updated_at` as ISO 8601, in UTC. */
   readonly updated_at_iso: string;
@@ -1698,45 +1964,57 @@ export interface SourceWhole {
 }
 
 export interface Started {
+  /** The run that began; null: none did. */
   readonly run_id: string | null;
+  /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
   readonly emit_id: string;
 }
 
 export interface Stats {
+  /** How long a bucket is. */
   readonly bucket: "hour" | "day";
   /** Oldest first, without a gap. */
   readonly buckets: readonly StatsBucket[];
 }
 
 export interface StatsBucket {
-  /** Milliseconds since the Unix epoch. */
+  /** Start of the bucket, in milliseconds since the Unix epoch. */
   readonly from_ms: number;
   /** `from_ms` as ISO 8601, in UTC. */
   readonly from_iso: string;
+  /** Events that were accepted in this time. */
   readonly events: number;
+  /** Runs that were accepted in this time. */
   readonly runs: number;
+  /** Errors that were accepted in this time. */
   readonly errors: number;
+  /** Deliveries that were accepted in this time. */
   readonly deliveries: number;
 }
 
 export interface StepDifference {
   /** The step. */
   readonly namespace: string;
-  /** Behind ` `: in both, `-`: before alone, `+`: after alone. Null: too many differ. */
+  /** Lines of the code. A line begins with a space when both have it, with `-` when only the older one has it, and with `+` when only the newer one has it. Null: too many lines differ. */
   readonly lines: readonly string[] | null;
 }
 
 export interface StepResult {
+  /** Id of the step. */
   readonly id: string;
+  /** Name of the step. */
   readonly namespace: string;
-  /** succeeded, failed or exited. */
+  /** `succeeded`, `failed` or `exited`. */
   readonly state: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When the step began, in milliseconds since the Unix epoch. */
   readonly started_at_ms: number;
   /** `started_at_ms` as ISO 8601, in UTC. */
   readonly started_at_iso: string;
+  /** How long it took, in milliseconds. */
   readonly took_ms: number;
+  /** What it returned. */
   readonly return_value: unknown;
+  /** What it exported with `$.export`, by name. */
   readonly exports: { readonly [name: string]: unknown };
   /** True: it waits to be executed again. */
   readonly again?: boolean;
@@ -1745,16 +2023,18 @@ export interface StepResult {
 }
 
 export interface StreamedError {
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly id: string;
-  /** Milliseconds since the Unix epoch. */
+  /** When it was written to the log, in milliseconds since the Unix epoch. */
   readonly indexed_at_ms: number;
   readonly event: ErrorEvent;
+  /** Which emission it is. */
   readonly metadata: {
+    /** Id of the emitter: a workflow, source, webhook, heartbeat or trigger. */
     readonly emitter_id: string;
-    /** Unique per emission; `webhook-id` of what is delivered. */
+    /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
     readonly emit_id: string;
-    /** Channel: empty for the default one, `$errors` for errors. */
+    /** Name of the event: empty for the default channel, `$errors` for errors. */
     readonly name: string;
     /** The group of errors. */
     readonly group_id?: string;
@@ -1762,46 +2042,62 @@ export interface StreamedError {
 }
 
 export interface Subscription {
+  /** Id of the subscription. */
   readonly id: string;
+  /** Id of the owner. */
   readonly owner_id: string;
-  /** An emitter, or `*`, `p_*`, `dc_*`. */
+  /** Id of the emitter, or `*`, `p_*` or `dc_*`. */
   readonly emitter_id: string;
+  /** Id of the listener: a workflow, source or webhook. */
   readonly listener_id: string;
-  /** Channel: empty for the default one, `$errors` for errors. */
+  /** Name of the event: empty for the default channel, `$errors` for errors. */
   readonly event_name: string;
   /** Which of these events go through, by their content: for each field a list of what is wanted. [How it is written](/docs/webhooks#filters). At most 8192 bytes. Null: all. */
   readonly filter: { readonly [name: string]: unknown } | null;
+  /** Whether the listener gets events. */
   readonly active: boolean;
-  /** Seconds since the Unix epoch. */
+  /** When it was created, in seconds since the Unix epoch. */
   readonly created_at: number;
   /** `created_at` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
 }
 
 export interface TargetCheck {
+  /** Whether the URL may be reached. */
   readonly allowed: boolean;
   /** Step by step, for people. A key with the scope `admin` is told which addresses a name has here, and what `ERRAND_ALLOW_TARGETS` opens. */
   readonly lines: readonly string[];
 }
 
 export interface Trigger {
+  /** Id of the trigger. */
   readonly id: string;
-  /** http, errors, schedule, source or emitter. */
+  /** `http`, `errors`, `schedule`, `source` or `emitter`. */
   readonly type: string;
+  /** Of http and errors: its address. A secret. */
   readonly endpoint_url?: string;
+  /** Of http: callers wait for what the run passes to `$.respond`. */
   readonly custom_response?: boolean;
+  /** Of http and errors: what callers must send. */
   readonly auth?: {
+    /** `none` or `bearer`. */
     readonly type: string;
   };
+  /** Of a schedule: its cron expression. */
   readonly cron?: string;
+  /** Of a schedule: seconds between two ticks. */
   readonly interval_seconds?: number;
+  /** Of a schedule: time zone of `cron`, an IANA name. */
   readonly timezone?: string;
-  /** The next tick; null while inactive. */
+  /** Of a schedule: when the next tick is due, in milliseconds since the Unix epoch; null while the workflow is inactive. */
   readonly next_at_ms?: number | null;
   /** `next_at_ms` as ISO 8601, in UTC. */
   readonly next_at_iso?: string | null;
+  /** The source that it hears. */
   readonly source_id?: string;
+  /** The emitter that it hears. */
   readonly emitter_id?: string;
+  /** Name of the events that it hears: empty for the default channel. */
   readonly event_name?: string;
 }
 
@@ -1810,31 +2106,38 @@ export interface Watch {
   readonly setting: "silent_after_ms" | "succeeded_within_ms" | "error_ratio";
   /** `down`: its error was told, and is not over. */
   readonly status: "up" | "down";
+  /** Since when it is watched, in milliseconds since the Unix epoch. */
   readonly watched_since_ms: number;
   /** `watched_since_ms` as ISO 8601, in UTC. */
   readonly watched_since_iso: string;
-  /** The last run, or the last success, since then. */
+  /** When the last run, or the last success, came since then, in milliseconds since the Unix epoch; null: none did. */
   readonly last_at_ms: number | null;
   /** `last_at_ms` as ISO 8601, in UTC. */
   readonly last_at_iso: string | null;
-  /** Since when it is down. */
+  /** Since when it is down, in milliseconds since the Unix epoch; null: it is not. */
   readonly down_since_ms: number | null;
   /** `down_since_ms` as ISO 8601, in UTC. */
   readonly down_since_iso: string | null;
 }
 
 export interface Webhook {
+  /** Id of the webhook. */
   readonly id: string;
+  /** Id of the owner. */
   readonly owner_id: string;
   /** The same as `owner_id`, by the name that callers of webhooks know. */
   readonly user_id: string;
+  /** Where events are delivered. */
   readonly url: string;
+  /** Label for your own use. */
   readonly name: string | null;
+  /** Longer description for your own use. */
   readonly description: string | null;
+  /** False: deliveries are held. */
   readonly active: boolean;
   /** Request headers of your own, at most 32. None of Errand’s or of the connection’s can be set. Where a key without the scope `write` reads them, their values are "(hidden)". */
   readonly headers: { readonly [name: string]: string };
-  /** How long an attempt may take in all. Null: 15000. */
+  /** How long an attempt may take in all, in milliseconds. Null: 15000. */
   readonly timeout_ms: number | null;
   /** The schedule of retries. Null: 10 of them in about three days. */
   readonly retry: {
@@ -1843,7 +2146,9 @@ export interface Webhook {
   } | null;
   /** At most `limit` requests begin within any `interval_ms`. Null: no such limit. */
   readonly rate_limit: {
+    /** How many requests may begin. */
     readonly limit: number;
+    /** Within how many milliseconds. */
     readonly interval_ms: number;
   } | null;
   /** Requests on their way at a time. Null: 8. */
@@ -1855,26 +2160,27 @@ export interface Webhook {
   readonly health: WebhookHealth;
   /** For `v1a` signatures, newest first. */
   readonly public_keys: readonly PublicKey[];
-  /** Seconds since the Unix epoch. */
+  /** When it was created, in seconds since the Unix epoch. */
   readonly created_at: number;
   /** `created_at` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
-  /** Seconds since the Unix epoch. */
+  /** When it was changed last, in seconds since the Unix epoch. */
   readonly updated_at: number;
   /** `updated_at` as ISO 8601, in UTC. */
   readonly updated_at_iso: string;
 }
 
+/** Whether deliveries succeed. */
 export interface WebhookHealth {
   /** `failing`: no attempt has succeeded since the last one that failed. `paused`: the receiver asked to be left alone. `disabled`: it is not active. */
   readonly status: "healthy" | "failing" | "paused" | "disabled";
-  /** The first attempt that failed since the last success. */
+  /** When the first attempt failed since the last success, in milliseconds since the Unix epoch; null: none has. */
   readonly failing_since_ms: number | null;
   /** `failing_since_ms` as ISO 8601, in UTC. */
   readonly failing_since_iso: string | null;
   /** Deliveries given up since the last success. */
   readonly exhausted_in_row: number;
-  /** Nothing goes to it before then (`Retry-After`). */
+  /** Nothing is sent to it before then (`Retry-After`), in milliseconds since the Unix epoch; null: it is not paused. */
   readonly paused_until_ms: number | null;
   /** `paused_until_ms` as ISO 8601, in UTC. */
   readonly paused_until_iso: string | null;
@@ -1883,25 +2189,32 @@ export interface WebhookHealth {
 export interface WebhookKey {
   /** Names the key in lists. */
   readonly id: string;
+  /** Id of the webhook. */
   readonly webhook_id: string;
   /** `whpk_` and the base64 of the 32 bytes of an ed25519 public key. */
   readonly public_key: string;
-  /** It was replaced, and signs until then; null: no end is set. */
+  /** Until when a replaced key still signs, in milliseconds since the Unix epoch; null: no end is set. */
   readonly until_ms: number | null;
   /** `until_ms` as ISO 8601, in UTC. */
   readonly until_iso: string | null;
 }
 
 export interface WebhookTest {
+  /** Whether the receiver took it. */
   readonly delivered: boolean;
   /** What would follow if it were a delivery. */
   readonly follows: string;
+  /** The request that was sent. */
   readonly request: {
+    /** HTTP method. */
     readonly method: string;
+    /** The address of the webhook. */
     readonly url: string;
     /** As they were sent, in order. */
     readonly headers: readonly {
+      /** Name of the header. */
       readonly name: string;
+      /** Value of the header. */
       readonly value: string;
     }[];
     /** As it was sent. */
@@ -1911,37 +2224,45 @@ export interface WebhookTest {
 }
 
 export interface Workflow {
+  /** Id of the workflow. */
   readonly id: string;
+  /** Name of the workflow. */
   readonly name: string;
+  /** False: it gets no events. */
   readonly active: boolean;
+  /** Id of the owner. */
   readonly owner_id: string;
+  /** The active deployment: the version of its code that new events run with. */
   readonly deployment_id: string;
+  /** Its page in the dashboard. */
   readonly editor_url: string;
   readonly settings: Settings;
-  /** Seconds since the Unix epoch. */
+  /** When it was created, in seconds since the Unix epoch. */
   readonly created_at: number;
   /** `created_at` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
-  /** Seconds since the Unix epoch. */
+  /** When it was changed last, in seconds since the Unix epoch. */
   readonly updated_at: number;
   /** `updated_at` as ISO 8601, in UTC. */
   readonly updated_at_iso: string;
   readonly health?: WorkflowHealth;
 }
 
+/** What its newest runs tell. */
 export interface WorkflowHealth {
   /** The newest, whatever its state. */
   readonly last_run: LastRun | null;
   /** How many runs the rest is about: the newest 100 that succeeded or failed and are kept. Cancelled ones are not among them, and of runs that are over no more than 500 are looked at. */
   readonly runs: number;
-  /** When the first of them was created. Null when no run is judged. */
+  /** When the first of them was created, in milliseconds since the Unix epoch. Null when no run is judged. */
   readonly since_ms: number | null;
   /** `since_ms` as ISO 8601, in UTC. */
   readonly since_iso: string | null;
+  /** How many of these runs failed. */
   readonly failed: number;
-  /** `failed` of `runs`. Null when no run is judged. */
+  /** The part of `runs` that failed, from 0 to 1. Null when no run is judged. */
   readonly error_ratio: number | null;
-  /** 95 of 100 took no longer from their start to their end, waits included. Null when no run is judged. */
+  /** 95 of 100 runs took at most so many milliseconds from their start to their end, waits included. Null when no run is judged. */
   readonly p95_ms: number | null;
 }
 
@@ -1954,28 +2275,38 @@ export interface WorkflowRedaction {
   readonly before_storing: boolean;
 }
 
+/** The workflow. */
 export interface WorkflowWhole {
+  /** Id of the workflow. */
   readonly id: string;
+  /** Name of the workflow. */
   readonly name: string;
+  /** False: it gets no events. */
   readonly active: boolean;
+  /** Id of the owner. */
   readonly owner_id: string;
+  /** The active deployment: the version of its code that new events run with. */
   readonly deployment_id: string;
+  /** Its page in the dashboard. */
   readonly editor_url: string;
   readonly settings: Settings;
-  /** Seconds since the Unix epoch. */
+  /** When it was created, in seconds since the Unix epoch. */
   readonly created_at: number;
   /** `created_at` as ISO 8601, in UTC. */
   readonly created_at_iso: string;
-  /** Seconds since the Unix epoch. */
+  /** When it was changed last, in seconds since the Unix epoch. */
   readonly updated_at: number;
   /** `updated_at` as ISO 8601, in UTC. */
   readonly updated_at_iso: string;
+  /** Its steps, in the order in which they run. */
   readonly steps: readonly {
+    /** Id of the step. */
     readonly id: string;
+    /** Name of the step. */
     readonly namespace: string;
     /** Values of the props of a component, by name. Values of secret props are never shown; left out of an update, they stay. */
     readonly configured_props?: { readonly [name: string]: unknown };
-    /** When one workflow is read. */
+    /** Its code, when one workflow is read. */
     readonly code?: string;
   }[];
   /** Its own triggers; what it hears by subscription is not among them. */
@@ -1991,6 +2322,7 @@ export interface CallEndpointInput {
 }
 
 export interface CallEndpointAnswer {
+  /** Emit id of the event. */
   readonly id: string;
 }
 
@@ -1998,8 +2330,9 @@ export interface CallEndpointAnswer {
 export interface EndWaitInput {
   /** The run. */
   readonly run: string;
-  /** Which of its waits, and the secret part of the address. */
+  /** The secret part of the address, which also names the wait. */
   readonly token: string;
+  /** What to do: `resume` or `cancel`. */
   readonly order: "resume" | "cancel";
   /** Any JSON. */
   readonly body?: unknown;
@@ -2007,7 +2340,9 @@ export interface EndWaitInput {
 
 export interface EndWaitAnswer {
   readonly data: {
+    /** Id of the run. */
     readonly run_id: string;
+    /** State of the run after the request. */
     readonly state: string;
   };
 }
@@ -2039,6 +2374,7 @@ export interface SendEnvelopeInput {
 }
 
 export interface SendEnvelopeAnswer {
+  /** Id of the event, as Sentry has it. */
   readonly id?: string;
 }
 
@@ -2053,6 +2389,7 @@ export interface StoreEventInput {
 }
 
 export interface StoreEventAnswer {
+  /** Id of the event, as Sentry has it. */
   readonly id?: string;
 }
 
@@ -2066,9 +2403,9 @@ export interface ListWorkflowsInput {
   readonly expand?: "health" | undefined;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -2078,12 +2415,15 @@ export interface ListWorkflowsInput {
 
 export interface ListWorkflowsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly Workflow[];
 }
 
 /** What `createWorkflow` takes. */
 export interface CreateWorkflowInput {
+  /** Name of the workflow. */
   readonly name: string;
+  /** Its steps, in the order in which they run. */
   readonly steps: readonly {
     /** The step’s name, unique in the workflow. */
     readonly namespace: string;
@@ -2096,98 +2436,113 @@ export interface CreateWorkflowInput {
   }[];
   /** What starts it; empty for a workflow that only listens. */
   readonly triggers?: readonly ({
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly id?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_ms?: number | null;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_iso?: string | null;
+    /** It takes events at an address of its own. */
     readonly type: "http";
     /** The caller waits for what the run passes to `$.respond`. */
     readonly custom_response?: boolean;
+    /** What callers of the address must send. */
     readonly auth?: {
+      /** `bearer`: callers must send `Authorization: Bearer <token>`. `none`: nothing is asked of them. */
       readonly type: "none" | "bearer";
       /** With `bearer`: what callers must send. Kept hashed, never shown. */
       readonly token?: string;
     };
   } | {
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly id?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_ms?: number | null;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_iso?: string | null;
+    /** It takes errors of another program at an address of its own. */
     readonly type: "errors";
+    /** What callers of the address must send. */
     readonly auth?: {
+      /** `bearer`: callers must send `Authorization: Bearer <token>`. `none`: nothing is asked of them. */
       readonly type: "none" | "bearer";
       /** With `bearer`: what callers must send. Kept hashed, never shown. */
       readonly token?: string;
     };
   } | {
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly id?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_ms?: number | null;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_iso?: string | null;
+    /** It fires at set times. */
     readonly type: "schedule";
-    /** Instead of `interval_seconds`. */
+    /** Cron expression, instead of `interval_seconds`. */
     readonly cron?: string;
+    /** Seconds between two ticks. */
     readonly interval_seconds?: number;
-    /** IANA name; UTC when not given. */
+    /** Time zone of `cron`, an IANA name; UTC when not given. */
     readonly timezone?: string;
   } | {
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly id?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_ms?: number | null;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_iso?: string | null;
+    /** It hears a source. */
     readonly type: "source";
+    /** Id of the source. */
     readonly source_id: string;
   } | {
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly id?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_ms?: number | null;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_iso?: string | null;
+    /** It hears another emitter. */
     readonly type: "emitter";
     /** Who emits: a workflow `p_…`, source `dc_…`, webhook `wh_…`, heartbeat `hb_…`, trigger `hi_…` or `ti_…`; or `p_*`, `dc_*`, `*` (or your own `u_…`) for everything of that kind, also what is made later. */
     readonly emitter_id: string;
     /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
     readonly event_name?: string | null;
   })[] | undefined;
+  /** Settings to change; those that are left out keep their values, or their defaults. */
   readonly settings?: {
-    /** How long a run may take. Null: 30000, or 60000 when a schedule started it. */
+    /** How long a run may take, in milliseconds. Null: 30000, or 60000 when a schedule started it. */
     readonly timeout_ms?: number | null;
+    /** Memory of the workflow’s process, in MiB. */
     readonly memory_mb?: number;
-    /** Runs at the same time. */
+    /** How many runs may be under way at the same time. */
     readonly concurrency?: number;
     /** Runs that may wait; those beyond fail with `QueueFull`, or `RateLimited` while `throttle` lets none begin. */
     readonly queue_limit?: number;
     /** At most `limit` runs begin within any `interval_ms`; the others wait in the queue. Null: no such limit. */
     readonly throttle?: {
+      /** How many runs may begin. */
       readonly limit: number;
+      /** Within how many milliseconds. */
       readonly interval_ms: number;
     } | null;
     /** A run that fails is tried again from the step that failed; what the steps before it gave is kept. Null: it is not. */
     readonly retry?: {
-      /** In all, the first one included. */
+      /** How many attempts there are, the first one included. */
       readonly attempts: number;
-      /** Before the second attempt; doubled for each one more, give or take 10 %. 1000 when it is left out. */
+      /** How many milliseconds pass before the second attempt; doubled for each further one, give or take 10 %. 1000 when it is left out. */
       readonly base_ms?: number;
-      /** No wait is longer. 3600000, or base_ms when that is more, when it is left out. */
+      /** The longest wait between two attempts, in milliseconds. 3600000, or base_ms when that is more, when it is left out. */
       readonly max_ms?: number;
       /** Failures that are tried again although they are not by default. */
       readonly also?: readonly ("Timeout" | "OutOfMemory")[];
@@ -2204,9 +2559,9 @@ export interface CreateWorkflowInput {
     readonly grouping?: readonly GroupingRule[];
     /** What is an error although no run fails. Null: nothing. Only of workflows; judged while it is active. */
     readonly watch?: {
-      /** When it has not run for so long: an error with code `Silent`. */
+      /** When it has not run for so many milliseconds, there is an error with code `Silent`. */
       readonly silent_after_ms?: number | null;
-      /** When it has not succeeded for so long: an error with code `Silent`. */
+      /** When it has not succeeded for so many milliseconds, there is an error with code `Silent`. */
       readonly succeeded_within_ms?: number | null;
       /** When too many of its runs fail: an error with code `Unhealthy`. */
       readonly error_ratio?: {
@@ -2214,6 +2569,7 @@ export interface CreateWorkflowInput {
         readonly over: number;
         /** Fewer runs in the window say nothing. */
         readonly of_at_least: number;
+        /** Length of the window, in milliseconds. */
         readonly window_ms: number;
       } | null;
     } | null;
@@ -2227,6 +2583,7 @@ export interface CreateWorkflowInput {
       readonly newest?: number | null;
     } | null;
   } | undefined;
+  /** False: it gets no events yet. True when not given. */
   readonly active?: boolean | undefined;
 }
 
@@ -2248,9 +2605,11 @@ export interface GetWorkflowAnswer {
 export interface UpdateWorkflowInput {
   /** The workflow. */
   readonly id: string;
+  /** Name of the workflow. */
   readonly name?: string | undefined;
   /** False: it gets no more events. */
   readonly active?: boolean | undefined;
+  /** Its steps, in the order in which they run. */
   readonly steps?: readonly {
     /** The step’s name, unique in the workflow. */
     readonly namespace: string;
@@ -2263,98 +2622,113 @@ export interface UpdateWorkflowInput {
   }[] | undefined;
   /** What starts it; empty for a workflow that only listens. */
   readonly triggers?: readonly ({
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly id?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_ms?: number | null;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_iso?: string | null;
+    /** It takes events at an address of its own. */
     readonly type: "http";
     /** The caller waits for what the run passes to `$.respond`. */
     readonly custom_response?: boolean;
+    /** What callers of the address must send. */
     readonly auth?: {
+      /** `bearer`: callers must send `Authorization: Bearer <token>`. `none`: nothing is asked of them. */
       readonly type: "none" | "bearer";
       /** With `bearer`: what callers must send. Kept hashed, never shown. */
       readonly token?: string;
     };
   } | {
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly id?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_ms?: number | null;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_iso?: string | null;
+    /** It takes errors of another program at an address of its own. */
     readonly type: "errors";
+    /** What callers of the address must send. */
     readonly auth?: {
+      /** `bearer`: callers must send `Authorization: Bearer <token>`. `none`: nothing is asked of them. */
       readonly type: "none" | "bearer";
       /** With `bearer`: what callers must send. Kept hashed, never shown. */
       readonly token?: string;
     };
   } | {
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly id?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_ms?: number | null;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_iso?: string | null;
+    /** It fires at set times. */
     readonly type: "schedule";
-    /** Instead of `interval_seconds`. */
+    /** Cron expression, instead of `interval_seconds`. */
     readonly cron?: string;
+    /** Seconds between two ticks. */
     readonly interval_seconds?: number;
-    /** IANA name; UTC when not given. */
+    /** Time zone of `cron`, an IANA name; UTC when not given. */
     readonly timezone?: string;
   } | {
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly id?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_ms?: number | null;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_iso?: string | null;
+    /** It hears a source. */
     readonly type: "source";
+    /** Id of the source. */
     readonly source_id: string;
   } | {
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly id?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_ms?: number | null;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_iso?: string | null;
+    /** It hears another emitter. */
     readonly type: "emitter";
     /** Who emits: a workflow `p_…`, source `dc_…`, webhook `wh_…`, heartbeat `hb_…`, trigger `hi_…` or `ti_…`; or `p_*`, `dc_*`, `*` (or your own `u_…`) for everything of that kind, also what is made later. */
     readonly emitter_id: string;
     /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
     readonly event_name?: string | null;
   })[] | undefined;
+  /** Settings to change; those that are left out keep their values, or their defaults. */
   readonly settings?: {
-    /** How long a run may take. Null: 30000, or 60000 when a schedule started it. */
+    /** How long a run may take, in milliseconds. Null: 30000, or 60000 when a schedule started it. */
     readonly timeout_ms?: number | null;
+    /** Memory of the workflow’s process, in MiB. */
     readonly memory_mb?: number;
-    /** Runs at the same time. */
+    /** How many runs may be under way at the same time. */
     readonly concurrency?: number;
     /** Runs that may wait; those beyond fail with `QueueFull`, or `RateLimited` while `throttle` lets none begin. */
     readonly queue_limit?: number;
     /** At most `limit` runs begin within any `interval_ms`; the others wait in the queue. Null: no such limit. */
     readonly throttle?: {
+      /** How many runs may begin. */
       readonly limit: number;
+      /** Within how many milliseconds. */
       readonly interval_ms: number;
     } | null;
     /** A run that fails is tried again from the step that failed; what the steps before it gave is kept. Null: it is not. */
     readonly retry?: {
-      /** In all, the first one included. */
+      /** How many attempts there are, the first one included. */
       readonly attempts: number;
-      /** Before the second attempt; doubled for each one more, give or take 10 %. 1000 when it is left out. */
+      /** How many milliseconds pass before the second attempt; doubled for each further one, give or take 10 %. 1000 when it is left out. */
       readonly base_ms?: number;
-      /** No wait is longer. 3600000, or base_ms when that is more, when it is left out. */
+      /** The longest wait between two attempts, in milliseconds. 3600000, or base_ms when that is more, when it is left out. */
       readonly max_ms?: number;
       /** Failures that are tried again although they are not by default. */
       readonly also?: readonly ("Timeout" | "OutOfMemory")[];
@@ -2371,9 +2745,9 @@ export interface UpdateWorkflowInput {
     readonly grouping?: readonly GroupingRule[];
     /** What is an error although no run fails. Null: nothing. Only of workflows; judged while it is active. */
     readonly watch?: {
-      /** When it has not run for so long: an error with code `Silent`. */
+      /** When it has not run for so many milliseconds, there is an error with code `Silent`. */
       readonly silent_after_ms?: number | null;
-      /** When it has not succeeded for so long: an error with code `Silent`. */
+      /** When it has not succeeded for so many milliseconds, there is an error with code `Silent`. */
       readonly succeeded_within_ms?: number | null;
       /** When too many of its runs fail: an error with code `Unhealthy`. */
       readonly error_ratio?: {
@@ -2381,6 +2755,7 @@ export interface UpdateWorkflowInput {
         readonly over: number;
         /** Fewer runs in the window say nothing. */
         readonly of_at_least: number;
+        /** Length of the window, in milliseconds. */
         readonly window_ms: number;
       } | null;
     } | null;
@@ -2414,9 +2789,11 @@ export interface DeleteWorkflowAnswer {
 export interface PatchWorkflowInput {
   /** The workflow. */
   readonly id: string;
+  /** Name of the workflow. */
   readonly name?: string | undefined;
   /** False: it gets no more events. */
   readonly active?: boolean | undefined;
+  /** Its steps, in the order in which they run. */
   readonly steps?: readonly {
     /** The step’s name, unique in the workflow. */
     readonly namespace: string;
@@ -2429,98 +2806,113 @@ export interface PatchWorkflowInput {
   }[] | undefined;
   /** What starts it; empty for a workflow that only listens. */
   readonly triggers?: readonly ({
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly id?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_ms?: number | null;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_iso?: string | null;
+    /** It takes events at an address of its own. */
     readonly type: "http";
     /** The caller waits for what the run passes to `$.respond`. */
     readonly custom_response?: boolean;
+    /** What callers of the address must send. */
     readonly auth?: {
+      /** `bearer`: callers must send `Authorization: Bearer <token>`. `none`: nothing is asked of them. */
       readonly type: "none" | "bearer";
       /** With `bearer`: what callers must send. Kept hashed, never shown. */
       readonly token?: string;
     };
   } | {
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly id?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_ms?: number | null;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_iso?: string | null;
+    /** It takes errors of another program at an address of its own. */
     readonly type: "errors";
+    /** What callers of the address must send. */
     readonly auth?: {
+      /** `bearer`: callers must send `Authorization: Bearer <token>`. `none`: nothing is asked of them. */
       readonly type: "none" | "bearer";
       /** With `bearer`: what callers must send. Kept hashed, never shown. */
       readonly token?: string;
     };
   } | {
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly id?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_ms?: number | null;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_iso?: string | null;
+    /** It fires at set times. */
     readonly type: "schedule";
-    /** Instead of `interval_seconds`. */
+    /** Cron expression, instead of `interval_seconds`. */
     readonly cron?: string;
+    /** Seconds between two ticks. */
     readonly interval_seconds?: number;
-    /** IANA name; UTC when not given. */
+    /** Time zone of `cron`, an IANA name; UTC when not given. */
     readonly timezone?: string;
   } | {
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly id?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_ms?: number | null;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_iso?: string | null;
+    /** It hears a source. */
     readonly type: "source";
+    /** Id of the source. */
     readonly source_id: string;
   } | {
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly id?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_ms?: number | null;
-    /** Shown only. */
+    /** Accepted and ignored, so that an answer can be sent back. */
     readonly next_at_iso?: string | null;
+    /** It hears another emitter. */
     readonly type: "emitter";
     /** Who emits: a workflow `p_…`, source `dc_…`, webhook `wh_…`, heartbeat `hb_…`, trigger `hi_…` or `ti_…`; or `p_*`, `dc_*`, `*` (or your own `u_…`) for everything of that kind, also what is made later. */
     readonly emitter_id: string;
     /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
     readonly event_name?: string | null;
   })[] | undefined;
+  /** Settings to change; those that are left out keep their values, or their defaults. */
   readonly settings?: {
-    /** How long a run may take. Null: 30000, or 60000 when a schedule started it. */
+    /** How long a run may take, in milliseconds. Null: 30000, or 60000 when a schedule started it. */
     readonly timeout_ms?: number | null;
+    /** Memory of the workflow’s process, in MiB. */
     readonly memory_mb?: number;
-    /** Runs at the same time. */
+    /** How many runs may be under way at the same time. */
     readonly concurrency?: number;
     /** Runs that may wait; those beyond fail with `QueueFull`, or `RateLimited` while `throttle` lets none begin. */
     readonly queue_limit?: number;
     /** At most `limit` runs begin within any `interval_ms`; the others wait in the queue. Null: no such limit. */
     readonly throttle?: {
+      /** How many runs may begin. */
       readonly limit?: number | null;
+      /** Within how many milliseconds. */
       readonly interval_ms?: number | null;
     } | null;
     /** A run that fails is tried again from the step that failed; what the steps before it gave is kept. Null: it is not. */
     readonly retry?: {
-      /** In all, the first one included. */
+      /** How many attempts there are, the first one included. */
       readonly attempts?: number | null;
-      /** Before the second attempt; doubled for each one more, give or take 10 %. 1000 when it is left out. */
+      /** How many milliseconds pass before the second attempt; doubled for each further one, give or take 10 %. 1000 when it is left out. */
       readonly base_ms?: number | null;
-      /** No wait is longer. 3600000, or base_ms when that is more, when it is left out. */
+      /** The longest wait between two attempts, in milliseconds. 3600000, or base_ms when that is more, when it is left out. */
       readonly max_ms?: number | null;
       /** Failures that are tried again although they are not by default. */
       readonly also?: readonly ("Timeout" | "OutOfMemory")[] | null;
@@ -2537,9 +2929,9 @@ export interface PatchWorkflowInput {
     readonly grouping?: readonly GroupingRule[];
     /** What is an error although no run fails. Null: nothing. Only of workflows; judged while it is active. */
     readonly watch?: {
-      /** When it has not run for so long: an error with code `Silent`. */
+      /** When it has not run for so many milliseconds, there is an error with code `Silent`. */
       readonly silent_after_ms?: number | null;
-      /** When it has not succeeded for so long: an error with code `Silent`. */
+      /** When it has not succeeded for so many milliseconds, there is an error with code `Silent`. */
       readonly succeeded_within_ms?: number | null;
       /** When too many of its runs fail: an error with code `Unhealthy`. */
       readonly error_ratio?: {
@@ -2547,6 +2939,7 @@ export interface PatchWorkflowInput {
         readonly over?: number | null;
         /** Fewer runs in the window say nothing. */
         readonly of_at_least?: number | null;
+        /** Length of the window, in milliseconds. */
         readonly window_ms?: number | null;
       } | null;
     } | null;
@@ -2584,6 +2977,7 @@ export interface DeployWorkflowFileInput {
 
 export interface DeployWorkflowFileAnswer {
   readonly data: {
+    /** What became of the workflow; `same`: nothing has changed. */
     readonly result: "made" | "changed" | "same";
     readonly workflow: WorkflowWhole;
   };
@@ -2595,9 +2989,9 @@ export interface ListDeploymentsInput {
   readonly id: string;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -2607,6 +3001,7 @@ export interface ListDeploymentsInput {
 
 export interface ListDeploymentsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly Deployment[];
 }
 
@@ -2662,9 +3057,9 @@ export interface SearchErrorsInput {
   readonly expand?: "event" | undefined;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -2674,6 +3069,7 @@ export interface SearchErrorsInput {
 
 export interface SearchErrorsAnswer {
   readonly page_info: SearchInfo;
+  /** The records of this page. */
   readonly data: readonly FoundError[];
 }
 
@@ -2709,6 +3105,7 @@ export interface SearchRunsInput {
   readonly workflow_id?: string | undefined;
   /** Only runs of this source. */
   readonly source_id?: string | undefined;
+  /** `queued`: it waits to begin. `running`: its code runs. `waiting`: it waits for a time, a person or its next attempt. `succeeded`, `failed` and `cancelled` are final. */
   readonly state?: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | undefined;
   /** Only runs that failed with this code. */
   readonly error_code?: string | undefined;
@@ -2720,9 +3117,9 @@ export interface SearchRunsInput {
   readonly until?: string | undefined;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -2732,6 +3129,7 @@ export interface SearchRunsInput {
 
 export interface SearchRunsAnswer {
   readonly page_info: SearchInfo;
+  /** The records of this page. */
   readonly data: readonly Run[];
 }
 
@@ -2743,9 +3141,9 @@ export interface ListWorkflowErrorsInput {
   readonly expand?: "event" | undefined;
   /** Records to return; 100 when not given, and never more than 100. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -2755,6 +3153,7 @@ export interface ListWorkflowErrorsInput {
 
 export interface ListWorkflowErrorsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly ErrorRecord[];
 }
 
@@ -2762,7 +3161,7 @@ export interface ListWorkflowErrorsAnswer {
 export interface GetWorkflowErrorInput {
   /** The workflow. */
   readonly id: string;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly record_id: string;
   /** Each record with its whole event. */
   readonly expand?: "event" | undefined;
@@ -2776,7 +3175,7 @@ export interface GetWorkflowErrorAnswer {
 export interface ReplayErrorInput {
   /** The workflow. */
   readonly id: string;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly record_id: string;
   /** Another event to run, as edited; its bytes as sent. */
   readonly event?: unknown;
@@ -2794,9 +3193,9 @@ export interface ListSourceErrorsInput {
   readonly expand?: "event" | undefined;
   /** Records to return; 100 when not given, and never more than 100. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -2806,6 +3205,7 @@ export interface ListSourceErrorsInput {
 
 export interface ListSourceErrorsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly ErrorRecord[];
 }
 
@@ -2813,7 +3213,7 @@ export interface ListSourceErrorsAnswer {
 export interface GetSourceErrorInput {
   /** The source. */
   readonly id: string;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly record_id: string;
   /** Each record with its whole event. */
   readonly expand?: "event" | undefined;
@@ -2827,7 +3227,7 @@ export interface GetSourceErrorAnswer {
 export interface ReplaySourceErrorInput {
   /** The source. */
   readonly id: string;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly record_id: string;
   /** Another event to run, as edited; its bytes as sent. */
   readonly event?: unknown;
@@ -2845,9 +3245,9 @@ export interface ListWebhookErrorsInput {
   readonly expand?: "event" | undefined;
   /** Records to return; 100 when not given, and never more than 100. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -2857,6 +3257,7 @@ export interface ListWebhookErrorsInput {
 
 export interface ListWebhookErrorsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly ErrorRecord[];
 }
 
@@ -2864,7 +3265,7 @@ export interface ListWebhookErrorsAnswer {
 export interface GetWebhookErrorInput {
   /** The webhook. */
   readonly id: string;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly record_id: string;
   /** Each record with its whole event. */
   readonly expand?: "event" | undefined;
@@ -2882,9 +3283,9 @@ export interface ListHeartbeatErrorsInput {
   readonly expand?: "event" | undefined;
   /** Records to return; 100 when not given, and never more than 100. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -2894,6 +3295,7 @@ export interface ListHeartbeatErrorsInput {
 
 export interface ListHeartbeatErrorsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly ErrorRecord[];
 }
 
@@ -2901,7 +3303,7 @@ export interface ListHeartbeatErrorsAnswer {
 export interface GetHeartbeatErrorInput {
   /** The heartbeat. */
   readonly id: string;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly record_id: string;
   /** Each record with its whole event. */
   readonly expand?: "event" | undefined;
@@ -2915,6 +3317,7 @@ export interface GetHeartbeatErrorAnswer {
 export interface ListErrorGroupsInput {
   /** Only groups of this workflow, source or webhook. */
   readonly emitter_id?: string | undefined;
+  /** Only groups in this state. */
   readonly state?: "open" | "resolved" | "muted" | undefined;
   /** Only groups with this code. */
   readonly code?: string | undefined;
@@ -2928,9 +3331,9 @@ export interface ListErrorGroupsInput {
   readonly expand?: "hours" | undefined;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -2940,6 +3343,7 @@ export interface ListErrorGroupsInput {
 
 export interface ListErrorGroupsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly ListedErrorGroup[];
 }
 
@@ -2957,6 +3361,7 @@ export interface GetErrorGroupAnswer {
 export interface UpdateErrorGroupInput {
   /** The group. */
   readonly id: string;
+  /** `open`: its errors are told. `resolved`: the next error opens it again. `muted`: nothing is told of it until the mute ends. */
   readonly state?: "open" | "resolved" | "muted" | undefined;
   /** With the state `resolved`: only an error of a later deployment opens it again. */
   readonly resolved_in_next_deployment?: boolean | undefined;
@@ -2966,7 +3371,9 @@ export interface UpdateErrorGroupInput {
   readonly muted_errors?: number | null | undefined;
   /** With the state `muted`: until an error of a later deployment. */
   readonly muted_until_next_deployment?: boolean | undefined;
+  /** A note of yours. Null removes it. */
   readonly note?: string | null | undefined;
+  /** Who takes care of it, by mail address. Null: no person. */
   readonly assignee?: string | null | undefined;
 }
 
@@ -2978,6 +3385,7 @@ export interface UpdateErrorGroupAnswer {
 export interface PatchErrorGroupInput {
   /** The group. */
   readonly id: string;
+  /** `open`: its errors are told. `resolved`: the next error opens it again. `muted`: nothing is told of it until the mute ends. */
   readonly state?: "open" | "resolved" | "muted" | undefined;
   /** With the state `resolved`: only an error of a later deployment opens it again. */
   readonly resolved_in_next_deployment?: boolean | undefined;
@@ -2987,7 +3395,9 @@ export interface PatchErrorGroupInput {
   readonly muted_errors?: number | null | undefined;
   /** With the state `muted`: until an error of a later deployment. */
   readonly muted_until_next_deployment?: boolean | undefined;
+  /** A note of yours. Null removes it. */
   readonly note?: string | null | undefined;
+  /** Who takes care of it, by mail address. Null: no person. */
   readonly assignee?: string | null | undefined;
 }
 
@@ -3137,7 +3547,7 @@ export type ExportWebhookErrorsItem = ExportedError;
 
 /** What `getErrorFixture` takes. */
 export interface GetErrorFixtureInput {
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly record_id: string;
 }
 
@@ -3153,9 +3563,9 @@ export interface ListWorkflowEventsInput {
   readonly expand?: "event" | undefined;
   /** Records to return; 100 when not given, and never more than 100. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -3165,6 +3575,7 @@ export interface ListWorkflowEventsInput {
 
 export interface ListWorkflowEventsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly EventRecord[];
 }
 
@@ -3172,7 +3583,7 @@ export interface ListWorkflowEventsAnswer {
 export interface GetWorkflowEventInput {
   /** The workflow. */
   readonly id: string;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly record_id: string;
   /** Each record with its whole event. */
   readonly expand?: "event" | undefined;
@@ -3194,9 +3605,9 @@ export interface ListSourceEventsInput {
   readonly expand?: "event" | undefined;
   /** Records to return; 100 when not given, and never more than 100. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -3206,6 +3617,7 @@ export interface ListSourceEventsInput {
 
 export interface ListSourceEventsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly EventRecord[];
 }
 
@@ -3213,7 +3625,7 @@ export interface ListSourceEventsAnswer {
 export interface GetSourceEventInput {
   /** The source. */
   readonly id: string;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly record_id: string;
   /** Each record with its whole event. */
   readonly expand?: "event" | undefined;
@@ -3227,13 +3639,13 @@ export interface GetSourceEventAnswer {
 export interface DeleteSourceEventInput {
   /** The source. */
   readonly id: string;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly record_id: string;
 }
 
 export interface DeleteSourceEventAnswer {
   readonly data: {
-    /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+    /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
     readonly id: string;
   };
 }
@@ -3248,9 +3660,9 @@ export interface ListHeartbeatEventsInput {
   readonly expand?: "event" | undefined;
   /** Records to return; 100 when not given, and never more than 100. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -3260,6 +3672,7 @@ export interface ListHeartbeatEventsInput {
 
 export interface ListHeartbeatEventsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly EventRecord[];
 }
 
@@ -3267,7 +3680,7 @@ export interface ListHeartbeatEventsAnswer {
 export interface GetHeartbeatEventInput {
   /** The heartbeat. */
   readonly id: string;
-  /** Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists. */
+  /** Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists. */
   readonly record_id: string;
   /** Each record with its whole event. */
   readonly expand?: "event" | undefined;
@@ -3321,12 +3734,13 @@ export type StreamSourceEventsItem = EventRecord;
 export interface ListRunsInput {
   /** The workflow. */
   readonly id: string;
+  /** `queued`: it waits to begin. `running`: its code runs. `waiting`: it waits for a time, a person or its next attempt. `succeeded`, `failed` and `cancelled` are final. */
   readonly state?: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | undefined;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -3336,6 +3750,7 @@ export interface ListRunsInput {
 
 export interface ListRunsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly Run[];
 }
 
@@ -3369,7 +3784,9 @@ export interface CancelRunInput {
 
 export interface CancelRunAnswer {
   readonly data: {
+    /** Id of the run. */
     readonly id: string;
+    /** `queued`: it waits to begin. `running`: its code runs. `waiting`: it waits for a time, a person or its next attempt. `succeeded`, `failed` and `cancelled` are final. */
     readonly state: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
   };
 }
@@ -3384,7 +3801,9 @@ export interface ResumeRunInput {
 
 export interface ResumeRunAnswer {
   readonly data: {
+    /** Id of the run. */
     readonly id: string;
+    /** `queued`: it waits to begin. `running`: its code runs. `waiting`: it waits for a time, a person or its next attempt. `succeeded`, `failed` and `cancelled` are final. */
     readonly state: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled";
   };
 }
@@ -3405,9 +3824,9 @@ export interface RetryRunAnswer {
 export interface ListSourcesInput {
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -3417,11 +3836,13 @@ export interface ListSourcesInput {
 
 export interface ListSourcesAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly SourceWhole[];
 }
 
 /** What `createSource` takes. */
 export interface CreateSourceInput {
+  /** Name of the source; that of its component when not given. */
   readonly name?: string | undefined;
   /** The component: an ES module in JavaScript or TypeScript. */
   readonly component_code?: string | undefined;
@@ -3450,9 +3871,9 @@ export interface CreateSourceAnswer {
 export interface ListMySourcesInput {
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -3462,6 +3883,7 @@ export interface ListMySourcesInput {
 
 export interface ListMySourcesAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly SourceWhole[];
 }
 
@@ -3479,6 +3901,7 @@ export interface GetSourceAnswer {
 export interface UpdateSourceInput {
   /** The source. */
   readonly id: string;
+  /** Name of the source; that of its component when not given. */
   readonly name?: string | undefined;
   /** The component: an ES module in JavaScript or TypeScript. */
   readonly component_code?: string | undefined;
@@ -3488,6 +3911,7 @@ export interface UpdateSourceInput {
   readonly component?: string | undefined;
   /** Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`. Values of secret props are never shown; left out of an update, they stay. */
   readonly configured_props?: { readonly [name: string]: unknown } | undefined;
+  /** False: it neither runs nor takes events. */
   readonly active?: boolean | undefined;
 }
 
@@ -3509,6 +3933,7 @@ export interface DeleteSourceAnswer {
 export interface PatchSourceInput {
   /** The source. */
   readonly id: string;
+  /** Name of the source; that of its component when not given. */
   readonly name?: string | undefined;
   /** The component: an ES module in JavaScript or TypeScript. */
   readonly component_code?: string | undefined;
@@ -3518,6 +3943,7 @@ export interface PatchSourceInput {
   readonly component?: string | undefined;
   /** Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`. Values of secret props are never shown; left out of an update, they stay. */
   readonly configured_props?: { readonly [name: string]: unknown } | undefined;
+  /** False: it neither runs nor takes events. */
   readonly active?: boolean | undefined;
 }
 
@@ -3539,6 +3965,7 @@ export interface DeleteSourceEventsInput {
 
 export interface DeleteSourceEventsAnswer {
   readonly data: {
+    /** How many events were deleted. */
     readonly deleted: number;
   };
 }
@@ -3561,9 +3988,9 @@ export interface ListSourceLogsInput {
   readonly id: string;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -3573,6 +4000,7 @@ export interface ListSourceLogsInput {
 
 export interface ListSourceLogsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly SourceLogLine[];
 }
 
@@ -3600,6 +4028,7 @@ export interface DeploySourceFileInput {
   readonly source_map: string;
   /** Whose file it is. A path belongs to the project that deployed it first, and another one is refused: 409. Absent: it stays whose it is. */
   readonly project?: string | undefined;
+  /** Name of the source; that of its component when not given. */
   readonly name?: string | undefined;
   /** Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`. Values of secret props are never shown; left out of an update, they stay. */
   readonly configured_props?: { readonly [name: string]: unknown } | undefined;
@@ -3609,6 +4038,7 @@ export interface DeploySourceFileInput {
 
 export interface DeploySourceFileAnswer {
   readonly data: {
+    /** What became of the source; `same`: nothing has changed. `skipped`: the file is no source. */
     readonly result: "made" | "changed" | "same" | "skipped";
     readonly source?: SourceWhole;
   };
@@ -3648,7 +4078,7 @@ export interface ConfigurePropInput {
   readonly configured_props?: { readonly [name: string]: unknown } | undefined;
   /** The prop whose options are asked for. */
   readonly prop_name: string;
-  /** From 0. */
+  /** Page of the options, counted from 0. */
   readonly page?: number | undefined;
   /** The `context` of the page before; null or left out for the first. */
   readonly prev_context?: { readonly [name: string]: unknown } | null | undefined;
@@ -3700,9 +4130,9 @@ export interface ListAccountsInput {
   readonly app?: string | undefined;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -3712,6 +4142,7 @@ export interface ListAccountsInput {
 
 export interface ListAccountsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly Account[];
 }
 
@@ -3735,9 +4166,9 @@ export interface ListMyAccountsInput {
   readonly app?: string | undefined;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -3747,6 +4178,7 @@ export interface ListMyAccountsInput {
 
 export interface ListMyAccountsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly Account[];
 }
 
@@ -3806,9 +4238,9 @@ export interface PatchAccountAnswer {
 export interface ListChannelsInput {
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -3818,6 +4250,7 @@ export interface ListChannelsInput {
 
 export interface ListChannelsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly Channel[];
 }
 
@@ -3835,6 +4268,7 @@ export interface CreateChannelInput {
     readonly url?: string | null;
     /** Of pagerduty: the routing key of an Events API v2 integration. Of opsgenie: the API key. */
     readonly key?: string | null;
+    /** Of mail: the address that notices go to. */
     readonly to?: string | null;
     /** Of `http`: headers of each request, such as `authorization`. */
     readonly headers?: { readonly [name: string]: string } | null;
@@ -3871,6 +4305,7 @@ export interface UpdateChannelInput {
     readonly url?: string | null;
     /** Of pagerduty: the routing key of an Events API v2 integration. Of opsgenie: the API key. */
     readonly key?: string | null;
+    /** Of mail: the address that notices go to. */
     readonly to?: string | null;
     /** Of `http`: headers of each request, such as `authorization`. */
     readonly headers?: { readonly [name: string]: string } | null;
@@ -3907,6 +4342,7 @@ export interface PatchChannelInput {
     readonly url?: string | null;
     /** Of pagerduty: the routing key of an Events API v2 integration. Of opsgenie: the API key. */
     readonly key?: string | null;
+    /** Of mail: the address that notices go to. */
     readonly to?: string | null;
     /** Of `http`: headers of each request, such as `authorization`. */
     readonly headers?: { readonly [name: string]: string | null } | null;
@@ -3933,9 +4369,9 @@ export interface TestChannelAnswer {
 export interface ListDataStoresInput {
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -3945,11 +4381,13 @@ export interface ListDataStoresInput {
 
 export interface ListDataStoresAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly DataStore[];
 }
 
 /** What `createDataStore` takes. */
 export interface CreateDataStoreInput {
+  /** Label for your own use. */
   readonly name: string;
 }
 
@@ -3971,6 +4409,7 @@ export interface GetDataStoreAnswer {
 export interface UpdateDataStoreInput {
   /** The data store. */
   readonly id: string;
+  /** Label for your own use. */
   readonly name: string;
 }
 
@@ -3992,6 +4431,7 @@ export interface DeleteDataStoreAnswer {
 export interface PatchDataStoreInput {
   /** The data store. */
   readonly id: string;
+  /** Label for your own use. */
   readonly name?: string | undefined;
 }
 
@@ -4005,9 +4445,9 @@ export interface ListDataRecordsInput {
   readonly id: string;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -4017,6 +4457,7 @@ export interface ListDataRecordsInput {
 
 export interface ListDataRecordsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly DataRecord[];
 }
 
@@ -4074,9 +4515,9 @@ export interface DeleteDataRecordAnswer {
 export interface ListWebhooksInput {
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -4086,6 +4527,7 @@ export interface ListWebhooksInput {
 
 export interface ListWebhooksAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly Webhook[];
 }
 
@@ -4099,7 +4541,7 @@ export interface CreateWebhookInput {
   readonly description?: string | null | undefined;
   /** Request headers of your own, at most 32. None of Errand’s or of the connection’s can be set. Where a key without the scope `write` reads them, their values are "(hidden)". */
   readonly headers?: { readonly [name: string]: string } | null | undefined;
-  /** How long an attempt may take in all. Null: 15000. */
+  /** How long an attempt may take in all, in milliseconds. Null: 15000. */
   readonly timeout_ms?: number | null | undefined;
   /** The schedule of retries. Null: 10 of them in about three days. */
   readonly retry?: {
@@ -4108,7 +4550,9 @@ export interface CreateWebhookInput {
   } | null | undefined;
   /** At most `limit` requests begin within any `interval_ms`. Null: no such limit. */
   readonly rate_limit?: {
+    /** How many requests may begin. */
     readonly limit: number;
+    /** Within how many milliseconds. */
     readonly interval_ms: number;
   } | null | undefined;
   /** Requests on their way at a time. Null: 8. */
@@ -4127,9 +4571,9 @@ export interface CreateWebhookAnswer {
 export interface ListMyWebhooksInput {
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -4139,6 +4583,7 @@ export interface ListMyWebhooksInput {
 
 export interface ListMyWebhooksAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly Webhook[];
 }
 
@@ -4166,7 +4611,7 @@ export interface UpdateWebhookInput {
   readonly active?: boolean | undefined;
   /** Request headers of your own, at most 32. None of Errand’s or of the connection’s can be set. Where a key without the scope `write` reads them, their values are "(hidden)". */
   readonly headers?: { readonly [name: string]: string } | null | undefined;
-  /** How long an attempt may take in all. Null: 15000. */
+  /** How long an attempt may take in all, in milliseconds. Null: 15000. */
   readonly timeout_ms?: number | null | undefined;
   /** The schedule of retries. Null: 10 of them in about three days. */
   readonly retry?: {
@@ -4175,7 +4620,9 @@ export interface UpdateWebhookInput {
   } | null | undefined;
   /** At most `limit` requests begin within any `interval_ms`. Null: no such limit. */
   readonly rate_limit?: {
+    /** How many requests may begin. */
     readonly limit: number;
+    /** Within how many milliseconds. */
     readonly interval_ms: number;
   } | null | undefined;
   /** Requests on their way at a time. Null: 8. */
@@ -4214,7 +4661,7 @@ export interface PatchWebhookInput {
   readonly active?: boolean | undefined;
   /** Request headers of your own, at most 32. None of Errand’s or of the connection’s can be set. Where a key without the scope `write` reads them, their values are "(hidden)". */
   readonly headers?: { readonly [name: string]: string | null } | null | undefined;
-  /** How long an attempt may take in all. Null: 15000. */
+  /** How long an attempt may take in all, in milliseconds. Null: 15000. */
   readonly timeout_ms?: number | null | undefined;
   /** The schedule of retries. Null: 10 of them in about three days. */
   readonly retry?: {
@@ -4223,7 +4670,9 @@ export interface PatchWebhookInput {
   } | null | undefined;
   /** At most `limit` requests begin within any `interval_ms`. Null: no such limit. */
   readonly rate_limit?: {
+    /** How many requests may begin. */
     readonly limit?: number | null;
+    /** Within how many milliseconds. */
     readonly interval_ms?: number | null;
   } | null | undefined;
   /** Requests on their way at a time. Null: 8. */
@@ -4256,9 +4705,9 @@ export interface ListWebhookKeysInput {
   readonly webhook_id?: string | undefined;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -4268,6 +4717,7 @@ export interface ListWebhookKeysInput {
 
 export interface ListWebhookKeysAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly WebhookKey[];
 }
 
@@ -4287,9 +4737,9 @@ export interface TestWebhookAnswer {
 export interface ListHeartbeatsInput {
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -4299,19 +4749,21 @@ export interface ListHeartbeatsInput {
 
 export interface ListHeartbeatsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly Heartbeat[];
 }
 
 /** What `createHeartbeat` takes. */
 export interface CreateHeartbeatInput {
+  /** Name of the heartbeat. */
   readonly name?: string | undefined;
-  /** When the job runs, instead of `interval_seconds`. */
+  /** Cron expression of when the job runs, instead of `interval_seconds`. */
   readonly cron?: string | undefined;
-  /** The longest time between two pings, instead of `cron`. */
+  /** The longest time between two pings, in seconds, instead of `cron`. */
   readonly interval_seconds?: number | undefined;
-  /** Of `cron`: IANA name; UTC when not given. */
+  /** Time zone of `cron`, an IANA name; UTC when not given. */
   readonly timezone?: string | undefined;
-  /** How late a ping may be, and how long a run may take that said when it began; 300 when not given. */
+  /** How many seconds late a ping may be, and how many seconds a run may take that pinged `/start`; 300 when not given. */
   readonly grace_seconds?: number | undefined;
   /** False: pings are counted, and none is missed. */
   readonly active?: boolean | undefined;
@@ -4337,14 +4789,15 @@ export interface GetHeartbeatAnswer {
 export interface UpdateHeartbeatInput {
   /** The heartbeat. */
   readonly id: string;
+  /** Name of the heartbeat. */
   readonly name?: string | undefined;
-  /** When the job runs, instead of `interval_seconds`. */
+  /** Cron expression of when the job runs, instead of `interval_seconds`. */
   readonly cron?: string | undefined;
-  /** The longest time between two pings, instead of `cron`. */
+  /** The longest time between two pings, in seconds, instead of `cron`. */
   readonly interval_seconds?: number | undefined;
-  /** Of `cron`: IANA name; UTC when not given. */
+  /** Time zone of `cron`, an IANA name; UTC when not given. */
   readonly timezone?: string | undefined;
-  /** How late a ping may be, and how long a run may take that said when it began; 300 when not given. */
+  /** How many seconds late a ping may be, and how many seconds a run may take that pinged `/start`; 300 when not given. */
   readonly grace_seconds?: number | undefined;
   /** False: pings are counted, and none is missed. */
   readonly active?: boolean | undefined;
@@ -4370,14 +4823,15 @@ export interface DeleteHeartbeatAnswer {
 export interface PatchHeartbeatInput {
   /** The heartbeat. */
   readonly id: string;
+  /** Name of the heartbeat. */
   readonly name?: string | undefined;
-  /** When the job runs, instead of `interval_seconds`. */
+  /** Cron expression of when the job runs, instead of `interval_seconds`. */
   readonly cron?: string | undefined;
-  /** The longest time between two pings, instead of `cron`. */
+  /** The longest time between two pings, in seconds, instead of `cron`. */
   readonly interval_seconds?: number | undefined;
-  /** Of `cron`: IANA name; UTC when not given. */
+  /** Time zone of `cron`, an IANA name; UTC when not given. */
   readonly timezone?: string | undefined;
-  /** How late a ping may be, and how long a run may take that said when it began; 300 when not given. */
+  /** How many seconds late a ping may be, and how many seconds a run may take that pinged `/start`; 300 when not given. */
   readonly grace_seconds?: number | undefined;
   /** False: pings are counted, and none is missed. */
   readonly active?: boolean | undefined;
@@ -4403,12 +4857,13 @@ export interface ListWatchesAnswer {
 export interface ListWebhookDeliveriesInput {
   /** The webhook. */
   readonly id: string;
+  /** `pending`: it waits for its first attempt. `sending`: an attempt is under way. `retrying`: an attempt failed, and another one is due. `held`: the webhook is not active. `delivered`, `exhausted` (all attempts failed) and `cancelled` are final. */
   readonly state?: "pending" | "sending" | "retrying" | "held" | "delivered" | "exhausted" | "cancelled" | undefined;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -4418,11 +4873,13 @@ export interface ListWebhookDeliveriesInput {
 
 export interface ListWebhookDeliveriesAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly Delivery[];
 }
 
 /** What `listDeliveries` takes. */
 export interface ListDeliveriesInput {
+  /** `pending`: it waits for its first attempt. `sending`: an attempt is under way. `retrying`: an attempt failed, and another one is due. `held`: the webhook is not active. `delivered`, `exhausted` (all attempts failed) and `cancelled` are final. */
   readonly state?: "pending" | "sending" | "retrying" | "held" | "delivered" | "exhausted" | "cancelled" | undefined;
   /** Only those to this webhook. */
   readonly webhook_id?: string | undefined;
@@ -4434,9 +4891,9 @@ export interface ListDeliveriesInput {
   readonly emission_id?: string | undefined;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -4446,6 +4903,7 @@ export interface ListDeliveriesInput {
 
 export interface ListDeliveriesAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly Delivery[];
 }
 
@@ -4503,9 +4961,9 @@ export interface ListOperationsInput {
   readonly webhook_id?: string | undefined;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -4515,6 +4973,7 @@ export interface ListOperationsInput {
 
 export interface ListOperationsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly Operation[];
 }
 
@@ -4596,13 +5055,13 @@ export interface ReplayErrorsAnswer {
 export interface ListReplayResultsInput {
   /** The operation: a replay. */
   readonly id: string;
-  /** `under_way`: the replay’s run is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. `unknown`: the run ended, and is no longer kept. `not_replayed`: it cannot be, see `reason`. `replayed_before`: a replay of it has ended already, see `reason`. */
+  /** What became of the error. `under_way`: the run of its replay is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. `unknown`: the run ended, and is no longer kept. `not_replayed`: it cannot be, see `reason`. `replayed_before`: a replay of it has ended already, see `reason`. */
   readonly outcome?: "under_way" | "fixed" | "failed_same" | "failed_differently" | "cancelled" | "unknown" | "not_replayed" | "replayed_before" | undefined;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -4612,22 +5071,25 @@ export interface ListReplayResultsInput {
 
 export interface ListReplayResultsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly ReplayResult[];
 }
 
 /** What `listSubscriptions` takes. */
 export interface ListSubscriptionsInput {
+  /** Only those to this emitter. */
   readonly emitter_id?: string | undefined;
+  /** Only those of this listener. */
   readonly listener_id?: string | undefined;
   /** Empty: those to the default channel. */
   readonly event_name?: string | undefined;
-  /** `subscription` when not given. */
+  /** Only those that were created as subscriptions, or only those that stand for triggers; `subscription` when not given. */
   readonly via?: "subscription" | "trigger" | undefined;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -4637,6 +5099,7 @@ export interface ListSubscriptionsInput {
 
 export interface ListSubscriptionsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly Subscription[];
 }
 
@@ -4686,17 +5149,19 @@ export interface CreateAutoSubscriptionAnswer {
 
 /** What `listMySubscriptions` takes. */
 export interface ListMySubscriptionsInput {
+  /** Only those to this emitter. */
   readonly emitter_id?: string | undefined;
+  /** Only those of this listener. */
   readonly listener_id?: string | undefined;
   /** Empty: those to the default channel. */
   readonly event_name?: string | undefined;
-  /** `subscription` when not given. */
+  /** Only those that were created as subscriptions, or only those that stand for triggers; `subscription` when not given. */
   readonly via?: "subscription" | "trigger" | undefined;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -4706,6 +5171,7 @@ export interface ListMySubscriptionsInput {
 
 export interface ListMySubscriptionsAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly Subscription[];
 }
 
@@ -4761,10 +5227,13 @@ export interface GetMeAnswer {
 
 /** What `updateMe` takes. */
 export interface UpdateMeInput {
+  /** Name of the owner. */
   readonly name?: string | undefined;
+  /** Where mails go, a mail address; null: into the outbox folder only. */
   readonly email?: string | null | undefined;
   /** A workflow of yours that gets every error. */
   readonly global_error_workflow_id?: string | undefined;
+  /** Repeats of an error within so many milliseconds become one mail at their end. */
   readonly digest_window_ms?: number | undefined;
   /** The channels that are notified of the errors of your workflows, sources and webhooks, beside the global error workflow. */
   readonly channels?: readonly string[] | undefined;
@@ -4776,10 +5245,13 @@ export interface UpdateMeAnswer {
 
 /** What `patchMe` takes. */
 export interface PatchMeInput {
+  /** Name of the owner. */
   readonly name?: string | undefined;
+  /** Where mails go, a mail address; null: into the outbox folder only. */
   readonly email?: string | null | undefined;
   /** A workflow of yours that gets every error. */
   readonly global_error_workflow_id?: string | undefined;
+  /** Repeats of an error within so many milliseconds become one mail at their end. */
   readonly digest_window_ms?: number | undefined;
   /** The channels that are notified of the errors of your workflows, sources and webhooks, beside the global error workflow. */
   readonly channels?: readonly string[] | undefined;
@@ -4793,9 +5265,9 @@ export interface PatchMeAnswer {
 export interface ListKeysInput {
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -4805,6 +5277,7 @@ export interface ListKeysInput {
 
 export interface ListKeysAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly ApiKey[];
 }
 
@@ -4812,7 +5285,7 @@ export interface ListKeysAnswer {
 export interface CreateKeyInput {
   /** What the key is for. */
   readonly label: string;
-  /** `ingest` to report errors of other programs, `read` to look, `write` to change, `keys` for API keys, `account` for who you are and the audit log, `admin` to make owners. Read and write when not given. */
+  /** What the key may do: `ingest` reports errors of other programs, `read` reads, `write` changes, `keys` manages API keys, `account` changes the owner’s own data and reads the audit log, `admin` manages owners. `read` and `write` when not given. */
   readonly scopes?: readonly ("ingest" | "read" | "write" | "keys" | "account" | "admin")[] | undefined;
   /** When it expires, in seconds since the Unix epoch: from then on it is refused with 401. When not given, never, or when your own key does. */
   readonly expires_at?: number | null | undefined;
@@ -4880,9 +5353,9 @@ export interface EndAllSessionsAnswer {
 export interface ListOwnersInput {
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -4892,12 +5365,15 @@ export interface ListOwnersInput {
 
 export interface ListOwnersAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly Owner[];
 }
 
 /** What `createOwner` takes. */
 export interface CreateOwnerInput {
+  /** Name of the owner. */
   readonly name: string;
+  /** Where mails go, a mail address; null: into the outbox folder only. */
   readonly email?: string | null | undefined;
 }
 
@@ -4941,9 +5417,9 @@ export interface ListOwnerKeysInput {
   readonly id: string;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -4953,6 +5429,7 @@ export interface ListOwnerKeysInput {
 
 export interface ListOwnerKeysAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly ApiKey[];
 }
 
@@ -4962,7 +5439,7 @@ export interface CreateOwnerKeyInput {
   readonly id: string;
   /** What the key is for. */
   readonly label: string;
-  /** `ingest` to report errors of other programs, `read` to look, `write` to change, `keys` for API keys, `account` for who you are and the audit log, `admin` to make owners. Read and write when not given. */
+  /** What the key may do: `ingest` reports errors of other programs, `read` reads, `write` changes, `keys` manages API keys, `account` changes the owner’s own data and reads the audit log, `admin` manages owners. `read` and `write` when not given. */
   readonly scopes?: readonly ("ingest" | "read" | "write" | "keys" | "account" | "admin")[] | undefined;
   /** When it expires, in seconds since the Unix epoch: from then on it is refused with 401. When not given, never, or when your own key does. */
   readonly expires_at?: number | null | undefined;
@@ -5008,13 +5485,13 @@ export interface GetOwnerQuotasAnswer {
 export interface SetOwnerQuotasInput {
   /** The owner. */
   readonly id: string;
-  /** Processes of user code at each node, idle ones too. Runs beyond wait. Null: any number. */
+  /** Processes of user code at each node, idle ones included. Further runs wait. Null: any number. */
   readonly processes?: number | null | undefined;
-  /** CPU of user code at each node: 60 is one core. Beyond it runs wait. Null: any number. */
+  /** CPU seconds of user code within a minute at each node: 60 is one core. Beyond it, runs wait. Null: any number. */
   readonly cpu_seconds_per_minute?: number | null | undefined;
-  /** API requests and events together, at each node. Beyond it they are refused with 429. Null: any number. */
+  /** API requests and events together in a second, at each node. Beyond it, they are refused with 429. Null: any number. */
   readonly requests_per_second?: number | null | undefined;
-  /** Of events, results and logs of runs, code, and data stores. Beyond it, what would be stored is refused with 429, and runs wait. Null: any number. */
+  /** Bytes of events, results and logs of runs, code, and data stores. Beyond it, what would be stored is refused with 429, and runs wait. Null: any number. */
   readonly stored_bytes?: number | null | undefined;
 }
 
@@ -5026,13 +5503,13 @@ export interface SetOwnerQuotasAnswer {
 export interface PatchOwnerQuotasInput {
   /** The owner. */
   readonly id: string;
-  /** Processes of user code at each node, idle ones too. Runs beyond wait. Null: any number. */
+  /** Processes of user code at each node, idle ones included. Further runs wait. Null: any number. */
   readonly processes?: number | null | undefined;
-  /** CPU of user code at each node: 60 is one core. Beyond it runs wait. Null: any number. */
+  /** CPU seconds of user code within a minute at each node: 60 is one core. Beyond it, runs wait. Null: any number. */
   readonly cpu_seconds_per_minute?: number | null | undefined;
-  /** API requests and events together, at each node. Beyond it they are refused with 429. Null: any number. */
+  /** API requests and events together in a second, at each node. Beyond it, they are refused with 429. Null: any number. */
   readonly requests_per_second?: number | null | undefined;
-  /** Of events, results and logs of runs, code, and data stores. Beyond it, what would be stored is refused with 429, and runs wait. Null: any number. */
+  /** Bytes of events, results and logs of runs, code, and data stores. Beyond it, what would be stored is refused with 429, and runs wait. Null: any number. */
   readonly stored_bytes?: number | null | undefined;
 }
 
@@ -5048,7 +5525,7 @@ export interface ListSettingsAnswer {
 
 /** What `checkTarget` takes. */
 export interface CheckTargetInput {
-  /** As it would be given to a webhook. */
+  /** The URL, as a webhook would have it. */
   readonly url: string;
 }
 
@@ -5142,9 +5619,9 @@ export interface ListAuditInput {
   readonly until?: string | undefined;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -5154,6 +5631,7 @@ export interface ListAuditInput {
 
 export interface ListAuditAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly AuditRecord[];
 }
 
@@ -5173,9 +5651,9 @@ export interface ListOwnerAuditInput {
   readonly until?: string | undefined;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor: only records older than this one (its id). */
+  /** Cursor, the id of a record: only records that are older. */
   readonly after?: string | undefined;
-  /** Cursor: only records newer than this one, next to it (its id). */
+  /** Cursor, the id of a record: only records that are newer, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;
@@ -5185,6 +5663,7 @@ export interface ListOwnerAuditInput {
 
 export interface ListOwnerAuditAnswer {
   readonly page_info: PageInfo;
+  /** The records of this page. */
   readonly data: readonly AuditRecord[];
 }
 
@@ -5196,7 +5675,7 @@ export interface GetLedgerAnswer {
 
 /** What `getStats` takes. */
 export interface GetStatsInput {
-  /** `hour` when not given. */
+  /** How long a bucket is; `hour` when not given. */
   readonly bucket?: "hour" | "day" | undefined;
   /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
   readonly since?: string | undefined;
@@ -5211,6 +5690,7 @@ export interface GetStatsAnswer {
 export type GetHealthInput = Readonly<Record<string, never>>;
 
 export interface GetHealthAnswer {
+  /** Always `ok`. */
   readonly status: string;
 }
 
@@ -5230,5 +5710,6 @@ export type GetMetricsAnswer = string;
 export type GetOpenApiInput = Readonly<Record<string, never>>;
 
 export type GetOpenApiAnswer = {
+  /** Version of OpenAPI. */
   readonly openapi: string;
 } & { readonly [name: string]: unknown };

@@ -46,7 +46,11 @@ The answer means that the event is on disk. With \`custom_response\` it is what 
       description: 'Accepted.',
       content: {
         'application/json': {
-          schema: { type: 'object', required: ['id'], properties: { id: { type: 'string' } } },
+          schema: {
+            type: 'object',
+            required: ['id'],
+            properties: { id: { type: 'string', description: 'Emit id of the event.' } },
+          },
           example: { id: 'k3x9qg4w9zl7uo0' },
         },
       },
@@ -63,7 +67,7 @@ export const RESUMING: NonNullable<Paths[string]>['post'] = {
   tags: ['runs'],
   summary: 'Resume or cancel a waiting run',
   description:
-    'The `resume_url` and `cancel_url` that `$.flow.delay`, `$.flow.suspend` and `$.flow.rerun` return, with any method but HEAD and OPTIONS, which change nothing. The request becomes `$.context.run.callback_request` of the step that comes next, its body `$resume_data` of the step that waited. A request that accepts `text/html` gets a page. 404 for an address that is none; 409 when the wait is over.',
+    'The `resume_url` and `cancel_url` that `$.flow.delay`, `$.flow.suspend` and `$.flow.rerun` return, with any method but HEAD and OPTIONS, which change nothing. The request becomes `$.context.run.callback_request` of the step that comes next, its body `$resume_data` of the step that waited. A request that accepts `text/html` gets a page. 404 when there is no such wait; 409 when the wait is over.',
   security: [],
   parameters: [
     {
@@ -78,7 +82,7 @@ export const RESUMING: NonNullable<Paths[string]>['post'] = {
       name: 'token',
       in: 'path',
       required: true,
-      description: 'Which of its waits, and the secret part of the address.',
+      description: 'The secret part of the address, which also names the wait.',
       schema: { type: 'string' },
       example: '1.Xk3vJ8nZ5tX1bL7cR0sW2y',
     },
@@ -86,6 +90,7 @@ export const RESUMING: NonNullable<Paths[string]>['post'] = {
       name: 'order',
       in: 'path',
       required: true,
+      description: 'What to do: `resume` or `cancel`.',
       schema: { type: 'string', enum: ['resume', 'cancel'] },
       example: 'resume',
     },
@@ -106,7 +111,10 @@ export const RESUMING: NonNullable<Paths[string]>['post'] = {
               data: {
                 type: 'object',
                 required: ['run_id', 'state'],
-                properties: { run_id: { type: 'string' }, state: { type: 'string' } },
+                properties: {
+                  run_id: { type: 'string', description: 'Id of the run.' },
+                  state: { type: 'string', description: 'State of the run after the request.' },
+                },
               },
             },
           },
@@ -149,7 +157,7 @@ const WRITTEN = {
 export const PING: NonNullable<Paths[string]>['post'] = {
   operationId: 'ping',
   tags: ['heartbeats'],
-  summary: 'Tell that a job ran',
+  summary: 'Report that a job ran',
   description: 'The `ping_url` of a heartbeat, with GET, HEAD or POST.',
   security: [],
   parameters: [KEY],
@@ -160,7 +168,7 @@ export const PING: NonNullable<Paths[string]>['post'] = {
 export const PING_STATUS: NonNullable<Paths[string]>['post'] = {
   operationId: 'pingStatus',
   tags: ['heartbeats'],
-  summary: 'Tell that a job began or failed',
+  summary: 'Report that a job began or failed',
   description: `The \`ping_url\` of a heartbeat and \`/start\`, \`/fail\`, or the exit code of the job: 0 is a success, any other one a failure. Of the body of a failure the first ${LIMITS.heartbeatLogBytes} bytes are kept in its error.`,
   security: [],
   parameters: [

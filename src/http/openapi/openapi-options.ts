@@ -34,10 +34,10 @@ const PROBLEM = Type.Object(
   {
     type: oneOf(
       Object.keys(REFUSALS).map((code) => `/docs/errors#${code}`),
-      'Ends with the code.',
+      'Address of the error code’s documentation; its last part is the code.',
     ),
-    title: text({ example: REFUSALS.not_found.title }),
-    status: Type.Integer({ examples: [404] }),
+    title: text({ description: 'The code in words.', example: REFUSALS.not_found.title }),
+    status: Type.Integer({ description: 'HTTP status of this answer.', examples: [404] }),
     detail: text({
       description: 'What was wrong, with which value, and what would be right.',
       example: 'there is no webhook wh_0',
@@ -46,12 +46,16 @@ const PROBLEM = Type.Object(
     errors: Type.Optional(
       Type.Array(
         Type.Object({
-          parameter: text({ example: 'limit' }),
-          message: text({ example: 'must be a whole number from 1 to 100, but was 0' }),
-          file: Type.Optional(Type.String()),
-          line: Type.Optional(Type.Integer()),
-          column: Type.Optional(Type.Integer()),
+          parameter: text({ description: 'Name of the parameter or member.', example: 'limit' }),
+          message: text({
+            description: 'What is wrong with it, and what would be right.',
+            example: 'must be a whole number from 1 to 100, but was 0',
+          }),
+          file: Type.Optional(Type.String({ description: 'Of code: the file.' })),
+          line: Type.Optional(Type.Integer({ description: 'Of code: the line, counted from 1.' })),
+          column: Type.Optional(Type.Integer({ description: 'Of code: the column, counted from 1.' })),
         }),
+        { description: 'Each parameter that was wrong.' },
       ),
     ),
   },

@@ -97,7 +97,7 @@ export function operation<
     ...(doc.query ? { querystring: Type.Object(doc.query) } : {}),
     ...(doc.body ? { body: Type.Object(doc.body, bodyOptions) } : {}),
     ...conditionsOf(doc),
-    ...(doc.put ? { put: doc.put } : {}),
+    ...(doc.put ? { put: { ...doc.put, about: doc.description } } : {}),
     access: doc.access,
     answersWhile: doc.answersWhile ?? [],
     ...(doc.auditTarget === undefined ? {} : { auditTarget: doc.auditTarget }),

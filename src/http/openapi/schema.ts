@@ -23,10 +23,17 @@ export function text({ example, expected, ...options }: TextOptions = {}): TStri
   });
 }
 
+/** What ids with each prefix identify. */
+const NOUNS: Readonly<Record<string, string>> = {
+  ...{ p_: 'workflow', d_: 'deployment', c_: 'step', r_: 'run', dc_: 'source', wh_: 'webhook', dl_: 'delivery' },
+  ...{ sub_: 'subscription', u_: 'owner', key_: 'API key', apn_: 'account', ch_: 'channel', ds_: 'data store' },
+  ...{ hb_: 'heartbeat', eg_: 'group of errors', op_: 'operation', au_: 'audit record' },
+};
+
 /** Returns the schema of a resource's id, in answers and paths. Paths accept any text: an id of another shape is a 404. */
-export function id(prefix: string, description?: string): TString {
+export function id(prefix: string, description = `Id of the ${NOUNS[prefix]}.`): TString {
   const tail = /^(r|dl)_$/.test(prefix) ? 'g4w9zl7uo0' : '0Vj3aBc9dEfGhIjK';
-  return text({ example: `${prefix}${tail}`, ...(description === undefined ? {} : { description }) });
+  return text({ example: `${prefix}${tail}`, description });
 }
 
 export function nullable<T extends TSchema>(schema: T): TUnion<[T, TNull]> {
@@ -59,23 +66,36 @@ export function count(minimum: number, maximum: number, description?: string): T
   return Type.Integer({ minimum, maximum, ...(description === undefined ? {} : { description }) });
 }
 
-export const SECONDS = Type.Integer({ description: 'Seconds since the Unix epoch.', examples: [1_782_000_000] });
-export const MILLISECONDS = Type.Integer({
-  description: 'Milliseconds since the Unix epoch.',
-  examples: [1_782_000_000_123],
-});
+/** Returns the schema of a time. `when`: "When …", without a full stop. */
+export function secondsAt(when: string): TInteger {
+  return Type.Integer({ description: `${when}, in seconds since the Unix epoch.`, examples: [1_782_000_000] });
+}
+
+/** Returns the schema of a time in milliseconds. `when`: "When …", without a full stop. */
+export function msAt(when: string): TInteger {
+  return Type.Integer({ description: `${when}, in milliseconds since the Unix epoch.`, examples: [1_782_000_000_123] });
+}
+
+export const CREATED_AT = secondsAt('When it was created');
+export const UPDATED_AT = secondsAt('When it was changed last');
+export const CREATED_AT_MS = msAt('When it was created');
 export const RECORD_ID = text({
-  description: 'Record id of an emission: `<milliseconds>-<sequence>`. Also its cursor in lists.',
+  description: 'Record id of the emission, `<milliseconds>-<sequence>`. Also its cursor in lists.',
   example: '1782000000123-0',
 });
 export const EMIT_ID = text({
-  description: 'Unique per emission; `webhook-id` of what is delivered.',
+  description: 'Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`.',
   example: 'k3x9qg4w9zl7un4',
 });
 export const EVENT_NAME = text({
-  description: 'Channel: empty for the default one, `$errors` for errors.',
+  description: 'Name of the event: empty for the default channel, `$errors` for errors.',
   maxLength: LIMITS.eventNameChars,
   example: '$errors',
+});
+/** Id of whatever emits. */
+export const EMITTER = text({
+  description: 'Id of the emitter: a workflow, source, webhook, heartbeat or trigger.',
+  example: 'p_0Vj3aBc9dEfGhIjK',
 });
 /** Converts epoch milliseconds to epoch seconds. */
 export function toSeconds(ms: number): number {

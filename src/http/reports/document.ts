@@ -35,7 +35,10 @@ const RESPONSES = {
     description: 'Every error in it is on disk.',
     content: {
       'application/json': {
-        schema: { type: 'object', properties: { id: { type: 'string' } } },
+        schema: {
+          type: 'object',
+          properties: { id: { type: 'string', description: 'Id of the event, as Sentry has it.' } },
+        },
         example: { id: '9ec79c33ec9942ab8353589fcb2e04dc' },
       },
     },

@@ -84,7 +84,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     access: 'write',
     summary: 'Change an account',
     description:
-      'Any of the members. `fields` are changed one by one: those left out stay as they are, null takes one away. The next run that uses the account has them.',
+      '`fields` are changed one by one: those left out stay as they are, null takes one away. The next run that uses the account has them.',
     params: PARAMS,
     put: { takes: 'members', oneByOne: ['fields'] },
     body: ACCOUNT_UPDATE,

@@ -9,7 +9,7 @@ export function addCatalogueRoutes(app: App, { actions }: HttpDeps): void {
     id: 'listComponents',
     tag: 'components',
     access: 'read',
-    summary: 'List our own components',
+    summary: 'List built-in components',
     description: 'Sources that come with Errand, to be created by their key. All of them, by key.',
     answer: dataOf(Type.Array(COMPONENT)),
   });
@@ -21,7 +21,7 @@ export function addCatalogueRoutes(app: App, { actions }: HttpDeps): void {
     id: 'getComponent',
     tag: 'components',
     access: 'read',
-    summary: 'Read a component that comes with Errand',
+    summary: 'Read a built-in component',
     description: 'What it does, and its props.',
     params: { key: Type.String({ description: 'Its key.', examples: ['rss'] }) },
     answer: dataOf(COMPONENT),

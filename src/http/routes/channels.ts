@@ -80,7 +80,7 @@ function addChanges(app: App, { actions }: HttpDeps): void {
     access: 'write',
     summary: 'Change a channel',
     description:
-      'Any of the members. Members of `config` are changed one by one: those left out stay as they are, null takes one away, and what is shown hidden and sent back so stays what it is. Deliveries that are tried again go by the new configuration.',
+      'Members of `config` are changed one by one: those left out stay as they are, null takes one away, and what is shown hidden and sent back so stays what it is. Deliveries that are tried again go by the new configuration.',
     params: PARAMS,
     put: { takes: 'members', oneByOne: ['config'] },
     body: CHANNEL_UPDATE,

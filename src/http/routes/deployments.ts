@@ -70,7 +70,7 @@ export function addDeploymentRoutes(app: App, { actions, store, urls }: HttpDeps
     id: 'activateDeployment',
     tag: 'workflows',
     access: 'write',
-    summary: 'Go back to a version',
+    summary: 'Activate a version of a workflow',
     description: 'New events run with this version from now on; runs in flight end with the one that they began with.',
     params: { ...idIn(PREFIX.workflow, 'The workflow.'), deployment_id: id('d_', 'The version.') },
     answer: dataOf(WORKFLOW_WHOLE),

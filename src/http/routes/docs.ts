@@ -27,9 +27,12 @@ export function addDocsRoutes(
     id: 'getOpenApi',
     tag: 'service',
     access: 'public',
-    summary: 'This document',
+    summary: 'Read this document',
     description: 'OpenAPI 3.1. Needs no key.',
-    answer: Type.Object({ openapi: Type.String({ examples: ['3.1.0'] }) }, { additionalProperties: true }),
+    answer: Type.Object(
+      { openapi: Type.String({ description: 'Version of OpenAPI.', examples: ['3.1.0'] }) },
+      { additionalProperties: true },
+    ),
   });
   // Built at the first request, since a start does not need them, and once per address, since they cannot change while the process
   // runs: these routes need no key, and a thousand requests in one packet must not build them a thousand times.

@@ -5,7 +5,7 @@ import { operation } from '../openapi/operation.ts';
 import { text } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 
-const STATUS = Type.Object({ status: text({ example: 'ok' }) });
+const STATUS = Type.Object({ status: text({ description: 'Always `ok`.', example: 'ok' }) });
 const READINESS = Type.Object({
   status: text({ description: '`ok`, or `degraded` when a part that is named does not work', example: 'ok' }),
   bundling: Type.Optional(text({ description: '`failing`: no code can be deployed here; the log says why' })),
@@ -20,7 +20,7 @@ export function addHealthRoutes(app: App, { store, metrics, draining, canBundle 
     tag: 'service',
     access: 'public',
     answersWhile: ['stopping', 'no_api'],
-    summary: 'Is it alive?',
+    summary: 'Check that the server is alive',
     description: `200 as long as the process answers. ${ANY_QUERY}`,
     answer: STATUS,
   });
@@ -31,7 +31,7 @@ export function addHealthRoutes(app: App, { store, metrics, draining, canBundle 
     tag: 'service',
     access: 'public',
     answersWhile: ['stopping', 'no_api'],
-    summary: 'Does it take requests?',
+    summary: 'Check that the server is ready',
     description:
       '200 when storage answers and the process is not about to stop, else 503. While the process that bundles code cannot be started, `status` is `degraded` and `bundling` is `failing`: events are taken and run, and deploying answers 503. ' +
       ANY_QUERY,
@@ -51,7 +51,7 @@ export function addHealthRoutes(app: App, { store, metrics, draining, canBundle 
     tag: 'service',
     access: 'admin',
     answersWhile: ['no_api'],
-    summary: 'Metrics',
+    summary: 'Read metrics',
     description:
       'In Prometheus’ text format, of the whole process and all owners. Where `ERRAND_METRICS_PORT` is set, they are also at that address, without a key.',
     mediaType: 'text/plain',

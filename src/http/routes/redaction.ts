@@ -18,7 +18,7 @@ import {
 import { exists } from './log/emitters.ts';
 
 const ABOUT =
-  'Hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. What listeners get, and what is replayed, stays as it was.';
+  'What the rules match is hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. Listeners and replays get events as they were.';
 const EXAMPLE = { keys: ['password', '*token'], patterns: ['\\b\\d{13,19}\\b'] };
 
 export function addRedactionRoutes(app: App, deps: HttpDeps): void {
@@ -31,7 +31,7 @@ function addOwn(app: App, { actions }: HttpDeps): void {
     id: 'getRedaction',
     tag: 'account',
     access: 'read',
-    summary: 'Read what is hidden',
+    summary: 'Read your redaction rules',
     description: ABOUT,
     answer: dataOf(REDACTION),
   });
@@ -45,8 +45,8 @@ function addOwn(app: App, { actions }: HttpDeps): void {
     id: 'setRedaction',
     tag: 'account',
     access: 'account',
-    summary: 'Set what is hidden',
-    description: `Replaces your rules. ${ABOUT}`,
+    summary: 'Set your redaction rules',
+    description: ABOUT,
     put: { takes: 'whole' },
     body: REDACTION_SET,
     takesIfMatch: true,
@@ -68,8 +68,8 @@ function addOfWorkflow(app: App, { actions, store }: HttpDeps): void {
     id: 'getWorkflowRedaction',
     tag: 'workflows',
     access: 'read',
-    summary: 'Read what is hidden of a workflow',
-    description: 'Beside what is hidden of everything.',
+    summary: 'Read the redaction rules of a workflow',
+    description: 'They hold beside your own rules.',
     params,
     answer: dataOf(WORKFLOW_REDACTION),
   });
@@ -84,8 +84,8 @@ function addOfWorkflow(app: App, { actions, store }: HttpDeps): void {
     id: 'setWorkflowRedaction',
     tag: 'workflows',
     access: 'write',
-    summary: 'Set what is hidden of a workflow',
-    description: 'Replaces its rules, which hold beside your own.',
+    summary: 'Set the redaction rules of a workflow',
+    description: 'The rules of the workflow, which hold beside your own.',
     params,
     put: { takes: 'whole' },
     body: WORKFLOW_REDACTION_SET,

@@ -130,7 +130,7 @@ function addOne(app: App, { actions, urls }: HttpDeps): void {
     access: 'write',
     summary: 'Change a source',
     description:
-      'Any of the members; `deactivate` runs before and `activate` after. The id and the address stay. With the same `component_path` or `component`, what that is now is deployed.',
+      '`deactivate` runs before and `activate` after. The id and the address stay. With the same `component_path` or `component`, what that is now is deployed.',
     params: PARAMS,
     put: { takes: 'members' },
     body: SOURCE_UPDATE,

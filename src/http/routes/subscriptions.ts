@@ -31,7 +31,7 @@ function addCreate(app: App, { actions }: HttpDeps): void {
     id: 'createSubscription',
     tag: 'subscriptions',
     access: 'write',
-    summary: 'Subscribe',
+    summary: 'Create a subscription',
     description:
       'From now on the listener hears what the emitter emits under that name. With `event_name=$errors`: its errors, each with the original event. With a `filter`: those alone that match it; receipts tell which were withheld. The same three again answer with the subscription that stands; with another filter they are refused (409).',
     body: { ...TRIPLE, filter: Type.Optional(FILTER_INPUT) },
@@ -50,7 +50,7 @@ function addAuto(app: App, { actions }: HttpDeps): void {
     id: 'createAutoSubscription',
     tag: 'subscriptions',
     access: 'write',
-    summary: 'Subscribe to everything',
+    summary: 'Subscribe to everything that you have',
     description: 'The same as a subscription to the emitter `*`: all that you have, and all that you make later.',
     body: { event_name: EVENT_NAME_INPUT, listener_id: LISTENER_ID, filter: Type.Optional(FILTER_INPUT) },
     answer: dataOf(Type.Array(SUBSCRIPTION)),
@@ -76,10 +76,17 @@ function addList(app: App, { store }: HttpDeps): void {
           ? 'Newest first. A workflow’s own triggers are subscriptions too, and shown with `via=trigger`.'
           : 'The same as `GET /v1/subscriptions`.',
       query: {
-        emitter_id: Type.Optional(text({ example: 'p_0Vj3aBc9dEfGhIjK' })),
-        listener_id: Type.Optional(text({ example: 'p_1Wk4bCd0eFgHiJkL' })),
+        emitter_id: Type.Optional(text({ description: 'Only those to this emitter.', example: 'p_0Vj3aBc9dEfGhIjK' })),
+        listener_id: Type.Optional(
+          text({ description: 'Only those of this listener.', example: 'p_1Wk4bCd0eFgHiJkL' }),
+        ),
         event_name: Type.Optional(text({ description: 'Empty: those to the default channel.', example: '$errors' })),
-        via: Type.Optional(oneOf(['subscription', 'trigger'], '`subscription` when not given.')),
+        via: Type.Optional(
+          oneOf(
+            ['subscription', 'trigger'],
+            'Only those that were created as subscriptions, or only those that stand for triggers; `subscription` when not given.',
+          ),
+        ),
         ...LIST_QUERY,
       },
       answer: listOf(SUBSCRIPTION),
@@ -150,7 +157,7 @@ function addDelete(app: App, { actions }: HttpDeps): void {
     id: 'deleteSubscriptionByTriple',
     tag: 'subscriptions',
     access: 'write',
-    summary: 'Unsubscribe',
+    summary: 'Delete a subscription by its members',
     description: 'By emitter, listener and name, all as they were given; no name means the default channel.',
     body: TRIPLE,
     answer: dataOf(SUBSCRIPTION),

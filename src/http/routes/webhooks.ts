@@ -105,7 +105,7 @@ function addOne(app: App, deps: HttpDeps): void {
     tag: 'webhooks',
     access: 'write',
     summary: 'Change a webhook',
-    description: 'Any of the members. Null resets a setting.',
+    description: 'Null resets a setting.',
     params: PARAMS,
     put: { takes: 'members' },
     body: WEBHOOK_UPDATE,

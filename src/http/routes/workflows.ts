@@ -104,7 +104,7 @@ function addOne(app: App, { actions, urls }: HttpDeps): void {
     access: 'write',
     summary: 'Change a workflow',
     description:
-      'Any of the members. Changed code makes a new deployment, and steps keep their ids by their namespace. `triggers` replaces all of them. Runs in flight end with the code that they began with.',
+      'Changed code makes a new deployment, and steps keep their ids by their namespace. `triggers` replaces all of them. Runs in flight end with the code that they began with.',
     params: PARAMS,
     put: { takes: 'members', oneByOne: ['settings'] },
     body: WORKFLOW_UPDATE,

@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import type { Account } from '../../domain/data.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { AccountInput } from '../../domain/requests.ts';
-import { id, SECONDS, text, toSeconds } from '../openapi/schema.ts';
+import { CREATED_AT, id, text, toSeconds, UPDATED_AT } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 
 const APP = text({
@@ -39,9 +39,12 @@ export const ACCOUNT = Type.Object(
     owner_id: id('u_'),
     app: APP,
     name: NAME,
-    field_names: Type.Array(Type.String(), { examples: [['oauth_access_token']] }),
-    created_at: SECONDS,
-    updated_at: SECONDS,
+    field_names: Type.Array(Type.String(), {
+      description: 'Names of its fields; their values are never shown.',
+      examples: [['oauth_access_token']],
+    }),
+    created_at: CREATED_AT,
+    updated_at: UPDATED_AT,
   },
   { title: 'Account' },
 );

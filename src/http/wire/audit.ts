@@ -3,21 +3,21 @@
 import type { Static } from 'typebox';
 import type { AuditQuery, AuditRecord } from '../../domain/audit.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import { id, MILLISECONDS, nullable, text } from '../openapi/schema.ts';
+import { id, msAt, nullable, text } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 import { TIME_WANTED, timeOf, wrong } from './times.ts';
 
 export const AUDIT_RECORD = Type.Object(
   {
     id: id('au_'),
-    at_ms: MILLISECONDS,
+    at_ms: msAt('When the request came'),
     owner_id: id('u_', 'In whose log it stands.'),
     key_id: nullable(id('key_', 'The key of the request; null: the command line, on the store itself.')),
-    key_label: text({ example: 'deploy script' }),
+    key_label: text({ description: 'Label of that key.', example: 'deploy script' }),
     by_owner_id: nullable(id('u_', 'The owner of that key: another owner, when an admin’s key was used.')),
     operation: text({ description: '`operationId` of this document.', example: 'updateWorkflow' }),
     target_id: nullable(id('p_', 'The id of what was changed or created.')),
-    method: text({ example: 'PUT' }),
+    method: text({ description: 'HTTP method of the request.', example: 'PUT' }),
     path: text({ description: 'Without the query string.', example: '/v1/workflows/p_0Vj3aBc9dEfGhIjK' }),
     client_ip: text({ description: 'The caller’s address: a proxy’s, if there is one.', example: '192.0.2.7' }),
     request_id: text({ description: 'The `x-request-id` of the answer.', example: 'req_0Vj3aBc9dEfGhIjK' }),

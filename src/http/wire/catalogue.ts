@@ -17,9 +17,9 @@ export interface ListedComponent {
 export const COMPONENT = Type.Object(
   {
     key: text({ description: 'What `POST /v1/sources` takes as `component`.', example: 'rss' }),
-    name: text({ example: 'New items in a feed' }),
-    version: text({ example: '1.0.0' }),
-    description: text({ example: 'Emits the new items of an RSS or Atom feed.' }),
+    name: text({ description: 'What it is called.', example: 'New items in a feed' }),
+    version: text({ description: 'Its version.', example: '1.0.0' }),
+    description: text({ description: 'What it does.', example: 'Emits the new items of an RSS or Atom feed.' }),
     configurable_props: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
       description:
         'What can be configured: `{name, type, label, description, optional, default, secret, …}` of each prop.',

@@ -30,10 +30,13 @@ export const COMPONENT_CHECK = {
 
 const PROBLEM = Type.Object(
   {
-    file: text({ example: 'shop/sources/new-order.mjs' }),
-    line: Type.Integer({ description: 'From 1.', examples: [3] }),
-    column: Type.Integer({ description: 'From 1.', examples: [8] }),
-    text: text({ example: 'prop "size" has type strng, which is not known: see docs/components.md' }),
+    file: text({ description: 'Path of the file.', example: 'shop/sources/new-order.mjs' }),
+    line: Type.Integer({ description: 'Line, counted from 1.', examples: [3] }),
+    column: Type.Integer({ description: 'Column, counted from 1.', examples: [8] }),
+    text: text({
+      description: 'What is wrong.',
+      example: 'prop "size" has type strng, which is not known: see docs/components.md',
+    }),
   },
   { title: 'ComponentProblem' },
 );
@@ -51,9 +54,9 @@ const COMPONENT_CHECKED = Type.Object(
       description: 'Whether nothing is in its way; true for apps and modules, too, where other files can import them.',
       examples: [true],
     }),
-    name: nullable(text({ example: 'New order' })),
-    key: nullable(text({ example: 'shop-new-order' })),
-    version: nullable(text({ example: '0.0.1' })),
+    name: nullable(text({ description: 'What it is called; null: it does not say.', example: 'New order' })),
+    key: nullable(text({ description: 'Its `key`; null: it has none.', example: 'shop-new-order' })),
+    version: nullable(text({ description: 'Its version; null: it does not say.', example: '0.0.1' })),
     imports: Type.Array(text({ example: 'luxon' }), {
       description: 'Packages and modules of Node that it and its files name.',
     }),
@@ -69,7 +72,7 @@ const COMPONENT_CHECKED = Type.Object(
 
 export const CHECKS = Type.Object(
   {
-    data: Type.Array(COMPONENT_CHECKED),
+    data: Type.Array(COMPONENT_CHECKED, { description: 'The files that were checked, in the order of their paths.' }),
     install: nullable(
       text({
         description:

@@ -44,7 +44,7 @@ export const COMPONENT_PROPS = WHICH;
 export const COMPONENT_CONFIGURE = {
   ...WHICH,
   prop_name: text({ description: 'The prop whose options are asked for.', minLength: 1, example: 'city' }),
-  page: Type.Optional(count(0, 1_000_000, 'From 0.')),
+  page: Type.Optional(count(0, 1_000_000, 'Page of the options, counted from 0.')),
   prev_context: Type.Optional(
     nullable(
       Type.Record(Type.String(), Type.Unknown(), {
@@ -73,7 +73,10 @@ export const CONFIGURABLE_PROPS = Type.Object(
   {
     configurable_props: Type.Array(
       Type.Object(
-        { name: text({ example: 'city' }), type: Type.Optional(text({ example: 'string' })) },
+        {
+          name: text({ description: 'Name of the prop.', example: 'city' }),
+          type: Type.Optional(text({ description: 'Type of the prop.', example: 'string' })),
+        },
         { additionalProperties: true },
       ),
       {

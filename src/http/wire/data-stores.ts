@@ -7,10 +7,15 @@ import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { RecordInput } from '../../domain/requests.ts';
 import { Verbatim } from '../body/json.ts';
-import { id, mostlyNull, nullable, SECONDS, text, toSeconds } from '../openapi/schema.ts';
+import { CREATED_AT, id, mostlyNull, nullable, text, toSeconds, UPDATED_AT } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 
-const NAME = text({ minLength: 1, maxLength: LIMITS.nameChars, example: 'Seen orders' });
+const NAME = text({
+  description: 'Label for your own use.',
+  minLength: 1,
+  maxLength: LIMITS.nameChars,
+  example: 'Seen orders',
+});
 
 export const DATA_STORE_INPUT = { name: NAME };
 
@@ -20,8 +25,8 @@ export const DATA_STORE = Type.Object(
     owner_id: id('u_'),
     name: NAME,
     size: Type.Integer({ description: 'Records in it.', examples: [3] }),
-    created_at: SECONDS,
-    updated_at: SECONDS,
+    created_at: CREATED_AT,
+    updated_at: UPDATED_AT,
   },
   { title: 'DataStore' },
 );
@@ -30,7 +35,7 @@ export const DATA_RECORD = Type.Object(
   {
     key: text({ description: 'Also its cursor in lists.', example: 'order-17' }),
     value: Type.Unknown({ description: 'Any JSON.', examples: [{ total: 12.5 }] }),
-    updated_at: SECONDS,
+    updated_at: UPDATED_AT,
     expires_at: mostlyNull('When it is gone, in seconds since the Unix epoch; null: never.'),
   },
   { title: 'DataRecord' },

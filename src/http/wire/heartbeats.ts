@@ -7,34 +7,39 @@ import type { HeartbeatInput } from '../../domain/requests.ts';
 import type { Schedule } from '../../domain/resource.ts';
 import type { WatchedHeartbeat } from '../../domain/watch/heartbeat.ts';
 import { SILENT } from '../../domain/watch/watch.ts';
-import { id, mostlyNull, nullable, oneOf, SECONDS, text, toSeconds } from '../openapi/schema.ts';
+import { CREATED_AT, id, mostlyNull, nullable, oneOf, text, toSeconds, UPDATED_AT } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 
 const MIN_S = LIMITS.minHeartbeatMs / SECOND_MS;
 const MIN_GRACE_S = LIMITS.minHeartbeatGraceMs / SECOND_MS;
 const MAX_S = LIMITS.maxWatchMs / SECOND_MS;
 
-const NAME = text({ minLength: 1, maxLength: LIMITS.nameChars, example: 'Nightly backup' });
+const NAME = text({
+  description: 'Name of the heartbeat.',
+  minLength: 1,
+  maxLength: LIMITS.nameChars,
+  example: 'Nightly backup',
+});
 const CRON = text({
-  description: 'When the job runs, instead of `interval_seconds`.',
+  description: 'Cron expression of when the job runs, instead of `interval_seconds`.',
   minLength: 1,
   maxLength: 255,
   example: '0 3 * * *',
 });
 const INTERVAL = Type.Integer({
-  description: 'The longest time between two pings, instead of `cron`.',
+  description: 'The longest time between two pings, in seconds, instead of `cron`.',
   minimum: MIN_S,
   maximum: MAX_S,
   examples: [86_400],
 });
 const TIMEZONE = text({
-  description: 'Of `cron`: IANA name; UTC when not given.',
+  description: 'Time zone of `cron`, an IANA name; UTC when not given.',
   minLength: 1,
   maxLength: 64,
   example: 'Europe/Berlin',
 });
 const GRACE = Type.Integer({
-  description: `How late a ping may be, and how long a run may take that said when it began; ${LIMITS.heartbeatGraceMs / SECOND_MS} when not given.`,
+  description: `How many seconds late a ping may be, and how many seconds a run may take that pinged \`/start\`; ${LIMITS.heartbeatGraceMs / SECOND_MS} when not given.`,
   minimum: MIN_GRACE_S,
   maximum: MAX_S,
   examples: [1800],
@@ -80,22 +85,34 @@ export const HEARTBEAT = Type.Object(
     codes: Type.Array(text({ example: SILENT }), {
       description: 'What is wrong with it: `Silent`, `HeartbeatFailed`.',
     }),
-    down_since_ms: mostlyNull('Since when it is down.'),
+    down_since_ms: mostlyNull('Since when it is down, in milliseconds since the Unix epoch; null: it is not.'),
     last_ping_at_ms: nullable(
-      Type.Integer({ description: 'The last ping but `/start`.', examples: [1_782_000_000_123] }),
+      Type.Integer({
+        description:
+          'When the last ping came, other than `/start`, in milliseconds since the Unix epoch; null: none came yet.',
+        examples: [1_782_000_000_123],
+      }),
     ),
-    started_at_ms: mostlyNull('When the run began that has not ended.'),
-    last_duration_ms: nullable(Type.Integer({ description: 'From `/start` to the end.', examples: [74_000] })),
+    started_at_ms: mostlyNull(
+      'When the run began that is under way, in milliseconds since the Unix epoch; null: none is.',
+    ),
+    last_duration_ms: nullable(
+      Type.Integer({
+        description: 'How long the last run took from `/start` to its end, in milliseconds; null: it is not known.',
+        examples: [74_000],
+      }),
+    ),
     next_expected_at_ms: nullable(
       Type.Integer({
-        description: 'When the next ping is expected, without the grace.',
+        description:
+          'When the next ping is expected, without the grace, in milliseconds since the Unix epoch; null: none is.',
         examples: [1_782_086_400_000],
       }),
     ),
-    pings: Type.Integer({ description: 'All of them, `/start` too.', examples: [31] }),
-    failures: Type.Integer({ examples: [0] }),
-    created_at: SECONDS,
-    updated_at: SECONDS,
+    pings: Type.Integer({ description: 'How many pings have come, `/start` included.', examples: [31] }),
+    failures: Type.Integer({ description: 'How many of them told of a failure.', examples: [0] }),
+    created_at: CREATED_AT,
+    updated_at: UPDATED_AT,
   },
   { title: 'Heartbeat' },
 );

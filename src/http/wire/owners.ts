@@ -5,19 +5,19 @@ import { dsnOf } from '../../domain/errors/dsn.ts';
 import { type ApiKey, DEFAULT_SCOPES, type KeyOrder, SCOPES } from '../../domain/keys.ts';
 import { DAY_MS, LIMITS, MINUTE_MS, SECOND_MS } from '../../domain/limits.ts';
 import type { Owner } from '../../domain/resource.ts';
-import { id, mostlyNull, nullable, oneOf, SECONDS, text, toSeconds } from '../openapi/schema.ts';
+import { CREATED_AT, id, mostlyNull, nullable, oneOf, text, toSeconds, UPDATED_AT } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 import { channelIds } from './notices/channel-ids.ts';
 
 const OWNER_FIELDS = {
   id: id('u_'),
-  name: text({ example: 'Ada' }),
+  name: text({ description: 'Name of the owner.', example: 'Ada' }),
   email: nullable(
     text({ description: 'Where mails go; null: into the outbox folder only.', example: 'ada@example.com' }),
   ),
-  global_error_workflow_id: nullable(id('p_')),
+  global_error_workflow_id: nullable(id('p_', 'The workflow that gets every error; null: there is none.')),
   digest_window_ms: Type.Integer({
-    description: 'Repeats of an error within this time become one mail at its end.',
+    description: 'Repeats of an error within so many milliseconds become one mail at their end.',
     examples: [LIMITS.digestWindowMs],
   }),
   channels: Type.Array(id('ch_'), { description: 'The channels that are notified of errors.' }),
@@ -28,18 +28,18 @@ const OWNER_FIELDS = {
   purge_at: mostlyNull(
     'While it is being deleted: from when on all that it owns is deleted, in seconds since the Unix epoch.',
   ),
-  created_at: SECONDS,
-  updated_at: SECONDS,
+  created_at: CREATED_AT,
+  updated_at: UPDATED_AT,
 };
 
-export const OWNER = Type.Object(OWNER_FIELDS, { title: 'Owner' });
+export const OWNER = Type.Object(OWNER_FIELDS, { title: 'Owner', description: 'The owner.' });
 
 const KEY_FIELDS = {
   id: id('key_'),
   owner_id: id('u_'),
-  label: text({ example: 'deploy script' }),
-  scopes: Type.Array(oneOf(SCOPES)),
-  created_at: SECONDS,
+  label: text({ description: 'What the key is for.', example: 'deploy script' }),
+  scopes: Type.Array(oneOf(SCOPES), { description: 'What the key may do.' }),
+  created_at: CREATED_AT,
   created_by: nullable(id('key_', 'The key that created it; null: the service itself, or the command line.')),
   expires_at: mostlyNull('When it expires, in seconds since the Unix epoch; null: never.'),
   last_used_at: nullable(
@@ -48,7 +48,12 @@ const KEY_FIELDS = {
       examples: [1_782_000_000],
     }),
   ),
-  revoked_at: nullable(SECONDS),
+  revoked_at: nullable(
+    Type.Integer({
+      description: 'When it was revoked, in seconds since the Unix epoch; null: it is good.',
+      examples: [1_782_000_000],
+    }),
+  ),
   workflow_id: Type.Union([Type.String(), Type.Null()], {
     description: 'Of a key with `ingest` alone: the only workflow whose errors it reports; null: any of yours.',
     examples: [null],
@@ -59,7 +64,7 @@ const API_KEY_TEXT = text({
   example: 'Qk3vJ8nZ5tX1bL7cR0sW2yAe',
 });
 
-export const KEY = Type.Object(KEY_FIELDS, { title: 'ApiKey' });
+export const KEY = Type.Object(KEY_FIELDS, { title: 'ApiKey', description: 'The key, without the key itself.' });
 export const NEW_KEY = Type.Object(
   {
     ...KEY_FIELDS,
@@ -76,9 +81,10 @@ export const NEW_KEY = Type.Object(
 );
 export const NEW_OWNER = Type.Object({ ...OWNER_FIELDS, key: KEY, api_key: API_KEY_TEXT }, { title: 'NewOwner' });
 
-const NAME = text({ minLength: 1, maxLength: LIMITS.nameChars, example: 'Ada' });
+const NAME = text({ description: 'Name of the owner.', minLength: 1, maxLength: LIMITS.nameChars, example: 'Ada' });
 export const MAIL_ADDRESS = nullable(
   text({
+    description: 'Where mails go, a mail address; null: into the outbox folder only.',
     maxLength: LIMITS.nameChars,
     pattern: '^[^\\s@<>",;:]+@[^\\s@<>",;:]+$',
     expected: 'a mail address such as ada@example.com',
@@ -99,7 +105,12 @@ export const OWNER_UPDATE = {
     }),
   ),
   digest_window_ms: Type.Optional(
-    Type.Integer({ minimum: MINUTE_MS, maximum: 30 * DAY_MS, examples: [LIMITS.digestWindowMs] }),
+    Type.Integer({
+      description: 'Repeats of an error within so many milliseconds become one mail at their end.',
+      minimum: MINUTE_MS,
+      maximum: 30 * DAY_MS,
+      examples: [LIMITS.digestWindowMs],
+    }),
   ),
   channels: Type.Optional(
     channelIds(
@@ -121,7 +132,7 @@ export const KEY_CREATE = {
   scopes: Type.Optional(
     Type.Array(oneOf(SCOPES), {
       description:
-        '`ingest` to report errors of other programs, `read` to look, `write` to change, `keys` for API keys, `account` for who you are and the audit log, `admin` to make owners. Read and write when not given.',
+        'What the key may do: `ingest` reports errors of other programs, `read` reads, `write` changes, `keys` manages API keys, `account` changes the owner’s own data and reads the audit log, `admin` manages owners. `read` and `write` when not given.',
       minItems: 1,
       maxItems: SCOPES.length,
       uniqueItems: true,

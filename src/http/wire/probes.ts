@@ -10,20 +10,23 @@ import { ATTEMPT, attemptToWire } from './log/deliveries.ts';
 import { lengthOf } from './words.ts';
 
 const HEADER = Type.Object({
-  name: text({ example: 'content-type' }),
-  value: text({ example: 'application/json' }),
+  name: text({ description: 'Name of the header.', example: 'content-type' }),
+  value: text({ description: 'Value of the header.', example: 'application/json' }),
 });
 
 export const PROBE = Type.Object(
   {
-    delivered: Type.Boolean({ examples: [true] }),
+    delivered: Type.Boolean({ description: 'Whether the receiver took it.', examples: [true] }),
     follows: text({ description: 'What would follow if it were a delivery.', example: 'It would be delivered.' }),
-    request: Type.Object({
-      method: text({ example: 'POST' }),
-      url: text({ example: 'https://example.com/hooks/errand' }),
-      headers: Type.Array(HEADER, { description: 'As they were sent, in order.' }),
-      body: text({ description: 'As it was sent.', example: '{"order": 12345}' }),
-    }),
+    request: Type.Object(
+      {
+        method: text({ description: 'HTTP method.', example: 'POST' }),
+        url: text({ description: 'The address of the webhook.', example: 'https://example.com/hooks/errand' }),
+        headers: Type.Array(HEADER, { description: 'As they were sent, in order.' }),
+        body: text({ description: 'As it was sent.', example: '{"order": 12345}' }),
+      },
+      { description: 'The request that was sent.' },
+    ),
     attempt: ATTEMPT,
   },
   { title: 'WebhookTest' },

@@ -20,26 +20,26 @@ const FIELDS = {
   processes: limit({
     minimum: 1,
     maximum: LIMITS.maxQuotaProcesses,
-    description: 'Processes of user code at each node, idle ones too. Runs beyond wait.',
+    description: 'Processes of user code at each node, idle ones included. Further runs wait.',
     examples: [8],
   }),
   cpu_seconds_per_minute: limit({
     minimum: 1,
     maximum: LIMITS.maxQuotaCpuSeconds,
-    description: 'CPU of user code at each node: 60 is one core. Beyond it runs wait.',
+    description: 'CPU seconds of user code within a minute at each node: 60 is one core. Beyond it, runs wait.',
     examples: [60],
   }),
   requests_per_second: limit({
     minimum: 1,
     maximum: LIMITS.maxQuotaRequests,
-    description: 'API requests and events together, at each node. Beyond it they are refused with 429.',
+    description: 'API requests and events together in a second, at each node. Beyond it, they are refused with 429.',
     examples: [100],
   }),
   stored_bytes: limit({
     minimum: 1,
     maximum: LIMITS.maxQuotaBytes,
     description:
-      'Of events, results and logs of runs, code, and data stores. Beyond it, what would be stored is refused with 429, and runs wait.',
+      'Bytes of events, results and logs of runs, code, and data stores. Beyond it, what would be stored is refused with 429, and runs wait.',
     examples: [1_000_000_000],
   }),
 };
@@ -56,16 +56,23 @@ const count = (description: string, example: number) => Type.Number({ descriptio
 export const QUOTAS = Type.Object(
   {
     owner_id: id('u_'),
-    limits: Type.Object(FIELDS),
+    limits: Type.Object(FIELDS, { description: 'The quotas.' }),
     use: Type.Object(
       {
-        processes: count('Now.', 3),
-        cpu_seconds_per_minute: count('Of the last minute.', 4.2),
-        requests_per_second: nullable(count('Of the last second. Null: not counted, for there is no quota.', 17)),
-        stored_bytes: nullable(
-          count('As last measured, and what came to this node since. Null: not measured yet.', 52_000_000),
+        processes: count('Processes now.', 3),
+        cpu_seconds_per_minute: count('CPU seconds within the last minute.', 4.2),
+        requests_per_second: nullable(
+          count('Requests within the last second. Null: not counted, since there is no quota.', 17),
         ),
-        stored_bytes_at_ms: nullable(Type.Integer({ description: 'When that was.', examples: [1_782_000_000_000] })),
+        stored_bytes: nullable(
+          count('Bytes as last measured, and those that came to this node since. Null: not measured yet.', 52_000_000),
+        ),
+        stored_bytes_at_ms: nullable(
+          Type.Integer({
+            description: 'When they were measured, in milliseconds since the Unix epoch. Null: not yet.',
+            examples: [1_782_000_000_000],
+          }),
+        ),
       },
       { description: 'At the node that answers, but for the stored bytes.' },
     ),

@@ -21,8 +21,14 @@ const MIN_MEMORY_MB = 16;
 const ENV_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,127}$';
 
 const THROTTLE_FIELDS = {
-  limit: Type.Integer({ minimum: 1, maximum: LIMITS.maxThrottle, examples: [10] }),
+  limit: Type.Integer({
+    description: 'How many runs may begin.',
+    minimum: 1,
+    maximum: LIMITS.maxThrottle,
+    examples: [10],
+  }),
   interval_ms: Type.Integer({
+    description: 'Within how many milliseconds.',
     minimum: LIMITS.minThrottleIntervalMs,
     maximum: LIMITS.maxThrottleIntervalMs,
     examples: [60_000],
@@ -39,19 +45,19 @@ const RETRY_FIELDS = {
   attempts: Type.Integer({
     minimum: 1,
     maximum: LIMITS.runAttempts,
-    description: 'In all, the first one included.',
+    description: 'How many attempts there are, the first one included.',
     examples: [3],
   }),
   base_ms: Type.Integer({
     minimum: 0,
     maximum: LIMITS.maxRetryBaseMs,
-    description: `Before the second attempt; doubled for each one more, give or take 10 %. ${LIMITS.retryBaseMs} when it is left out.`,
+    description: `How many milliseconds pass before the second attempt; doubled for each further one, give or take 10 %. ${LIMITS.retryBaseMs} when it is left out.`,
     examples: [LIMITS.retryBaseMs],
   }),
   max_ms: Type.Integer({
     minimum: 0,
     maximum: LIMITS.maxRetryMaxMs,
-    description: `No wait is longer. ${LIMITS.retryMaxMs}, or base_ms when that is more, when it is left out.`,
+    description: `The longest wait between two attempts, in milliseconds. ${LIMITS.retryMaxMs}, or base_ms when that is more, when it is left out.`,
     examples: [LIMITS.retryMaxMs],
   }),
   also: Type.Array(oneOf(RETRIED_BY_NAME), {
@@ -83,15 +89,20 @@ const FIELDS = {
     Type.Integer({
       minimum: 1,
       maximum: LIMITS.maxTimeoutMs,
-      description: `How long a run may take. Null: ${LIMITS.timeoutMs}, or ${LIMITS.scheduleTimeoutMs} when a schedule started it.`,
+      description: `How long a run may take, in milliseconds. Null: ${LIMITS.timeoutMs}, or ${LIMITS.scheduleTimeoutMs} when a schedule started it.`,
       examples: [LIMITS.timeoutMs],
     }),
   ),
-  memory_mb: Type.Integer({ minimum: MIN_MEMORY_MB, maximum: LIMITS.maxMemoryMb, examples: [LIMITS.memoryMb] }),
+  memory_mb: Type.Integer({
+    description: 'Memory of the workflow’s process, in MiB.',
+    minimum: MIN_MEMORY_MB,
+    maximum: LIMITS.maxMemoryMb,
+    examples: [LIMITS.memoryMb],
+  }),
   concurrency: Type.Integer({
     minimum: 1,
     maximum: LIMITS.maxConcurrency,
-    description: 'Runs at the same time.',
+    description: 'How many runs may be under way at the same time.',
     examples: [LIMITS.concurrency],
   }),
   queue_limit: Type.Integer({
@@ -128,7 +139,7 @@ const FIELDS = {
   error_retention: nullable(ERROR_RETENTION),
 };
 
-export const SETTINGS = Type.Object(FIELDS, { title: 'Settings' });
+export const SETTINGS = Type.Object(FIELDS, { title: 'Settings', description: 'Its settings.' });
 
 export const SETTINGS_INPUT = Type.Object(
   {
@@ -137,7 +148,11 @@ export const SETTINGS_INPUT = Type.Object(
     watch: Type.Optional(nullable(WATCH_INPUT)),
     error_retention: Type.Optional(nullable(ERROR_RETENTION_INPUT)),
   },
-  { additionalProperties: false, examples: [{ timeout_ms: 10_000, concurrency: 4 }] },
+  {
+    additionalProperties: false,
+    description: 'Settings to change; those that are left out keep their values, or their defaults.',
+    examples: [{ timeout_ms: 10_000, concurrency: 4 }],
+  },
 );
 
 export function settingsInput(input: Static<typeof SETTINGS_INPUT>): Partial<Settings> {

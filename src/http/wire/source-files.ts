@@ -19,6 +19,9 @@ export const SOURCE_FILE_INPUT = {
 };
 
 export const SOURCE_FILE_ANSWER = Type.Object({
-  result: oneOf(['made', 'changed', 'same', 'skipped']),
+  result: oneOf(
+    ['made', 'changed', 'same', 'skipped'],
+    'What became of the source; `same`: nothing has changed. `skipped`: the file is no source.',
+  ),
   source: Type.Optional(SOURCE_WHOLE),
 });

@@ -5,7 +5,7 @@ import type { Urls } from '../../domain/endpoint.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { type Origin, originOf, plainCode } from '../../domain/origin.ts';
 import type { Source, Trigger } from '../../domain/resource.ts';
-import { id, SECONDS, text, toSeconds } from '../openapi/schema.ts';
+import { CREATED_AT, id, text, toSeconds, UPDATED_AT } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 import { LOG_LINE } from './log/runs.ts';
 import { LISTENERS } from './subscriptions.ts';
@@ -27,7 +27,12 @@ export const PROPS = Type.Record(Type.String(), Type.Unknown(), {
   'x-secret': true,
   examples: [{ timer: { intervalSeconds: 900 } }],
 });
-export const NAME = text({ minLength: 1, maxLength: LIMITS.nameChars, example: 'Clock' });
+export const NAME = text({
+  description: 'Name of the source; that of its component when not given.',
+  minLength: 1,
+  maxLength: LIMITS.nameChars,
+  example: 'Clock',
+});
 const COMPONENT_CODE = text({
   description: 'The component: an ES module in JavaScript or TypeScript.',
   minLength: 1,
@@ -60,19 +65,19 @@ export const SOURCE_CREATE = { ...SOURCE, listeners: Type.Optional(LISTENERS) };
 
 export const SOURCE_UPDATE = {
   ...SOURCE,
-  active: Type.Optional(Type.Boolean({ examples: [true] })),
+  active: Type.Optional(Type.Boolean({ description: 'False: it neither runs nor takes events.', examples: [true] })),
 };
 
 export const SOURCE_WHOLE = Type.Object(
   {
     id: id('dc_'),
     owner_id: id('u_'),
-    name: text({ example: 'Clock' }),
-    name_slug: text({ example: 'clock' }),
-    active: Type.Boolean({ examples: [true] }),
+    name: text({ description: 'Name of the source.', example: 'Clock' }),
+    name_slug: text({ description: 'Its name in lower case, with hyphens.', example: 'clock' }),
+    active: Type.Boolean({ description: 'False: it neither runs nor takes events.', examples: [true] }),
     configured_props: PROPS,
-    created_at: SECONDS,
-    updated_at: SECONDS,
+    created_at: CREATED_AT,
+    updated_at: UPDATED_AT,
     endpoint_url: Type.Optional(
       text({ description: 'With an HTTP interface: its address, without a trailing slash.' }),
     ),
@@ -92,11 +97,15 @@ export const SOURCE_WHOLE = Type.Object(
     ),
     project: Type.Optional(text({ description: 'Whose file it is, when that was said.', example: 'shop/sources' })),
   },
-  { title: 'SourceWhole' },
+  { title: 'SourceWhole', description: 'The source.' },
 );
 
 export const SOURCE_LOG_LINE = Type.Object(
-  { id: text({ description: 'Also its cursor.', example: 'r_g4w9zl7uo0-0' }), run_id: id('r_'), ...LOG_LINE },
+  {
+    id: text({ description: 'Id of the line. Also its cursor.', example: 'r_g4w9zl7uo0-0' }),
+    run_id: id('r_'),
+    ...LOG_LINE,
+  },
   { title: 'SourceLogLine' },
 );
 

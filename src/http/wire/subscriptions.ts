@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import { FILTER_LIMITS } from '../../domain/filter/limits.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { ListenerInput, Subscription } from '../../domain/resource.ts';
-import { EVENT_NAME, id, nullable, SECONDS, text, toSeconds } from '../openapi/schema.ts';
+import { CREATED_AT, EVENT_NAME, id, nullable, text, toSeconds } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 
 /** Fields, and for each a list of what is wanted, or again fields. */
@@ -20,12 +20,15 @@ export const SUBSCRIPTION = Type.Object(
   {
     id: id('sub_'),
     owner_id: id('u_'),
-    emitter_id: text({ description: 'An emitter, or `*`, `p_*`, `dc_*`.', example: 'p_0Vj3aBc9dEfGhIjK' }),
-    listener_id: text({ example: 'p_1Wk4bCd0eFgHiJkL' }),
+    emitter_id: text({ description: 'Id of the emitter, or `*`, `p_*` or `dc_*`.', example: 'p_0Vj3aBc9dEfGhIjK' }),
+    listener_id: text({
+      description: 'Id of the listener: a workflow, source or webhook.',
+      example: 'p_1Wk4bCd0eFgHiJkL',
+    }),
     event_name: EVENT_NAME,
     filter: nullable(FILTER),
-    active: Type.Boolean({ examples: [true] }),
-    created_at: SECONDS,
+    active: Type.Boolean({ description: 'Whether the listener gets events.', examples: [true] }),
+    created_at: CREATED_AT,
   },
   { title: 'Subscription' },
 );

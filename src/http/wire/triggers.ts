@@ -15,6 +15,7 @@ const STRICT = { additionalProperties: false };
 const AUTH_INPUT = Type.Object(
   {
     type: Type.Union([Type.Literal('none'), Type.Literal('bearer')], {
+      description: '`bearer`: callers must send `Authorization: Bearer <token>`. `none`: nothing is asked of them.',
       'x-expected': '"none" or "bearer"',
       examples: ['bearer'],
     }),
@@ -27,21 +28,27 @@ const AUTH_INPUT = Type.Object(
       }),
     ),
   },
-  STRICT,
+  { ...STRICT, description: 'What callers of the address must send.' },
 );
 
 /** Members that answers have: accepted, so that an answer can be sent back, and ignored. */
 const SHOWN_ONLY = {
-  id: Type.Optional(text({ description: 'Shown only.', maxLength: 64 })),
-  endpoint_url: Type.Optional(text({ description: 'Shown only.', maxLength: LIMITS.urlChars })),
-  next_at_ms: Type.Optional(nullable(Type.Integer({ description: 'Shown only.' }))),
-  next_at_iso: Type.Optional(nullable(text({ description: 'Shown only.', maxLength: 64 }))),
+  id: Type.Optional(text({ description: 'Accepted and ignored, so that an answer can be sent back.', maxLength: 64 })),
+  endpoint_url: Type.Optional(
+    text({ description: 'Accepted and ignored, so that an answer can be sent back.', maxLength: LIMITS.urlChars }),
+  ),
+  next_at_ms: Type.Optional(
+    nullable(Type.Integer({ description: 'Accepted and ignored, so that an answer can be sent back.' })),
+  ),
+  next_at_iso: Type.Optional(
+    nullable(text({ description: 'Accepted and ignored, so that an answer can be sent back.', maxLength: 64 })),
+  ),
 };
 
 const HTTP_INPUT = Type.Object(
   {
     ...SHOWN_ONLY,
-    type: Type.Literal('http'),
+    type: Type.Literal('http', { description: 'It takes events at an address of its own.' }),
     custom_response: Type.Optional(
       Type.Boolean({ description: 'The caller waits for what the run passes to `$.respond`.', examples: [false] }),
     ),
@@ -51,35 +58,60 @@ const HTTP_INPUT = Type.Object(
 );
 
 const ERRORS_INPUT = Type.Object(
-  { ...SHOWN_ONLY, type: Type.Literal('errors'), auth: Type.Optional(AUTH_INPUT) },
+  {
+    ...SHOWN_ONLY,
+    type: Type.Literal('errors', { description: 'It takes errors of another program at an address of its own.' }),
+    auth: Type.Optional(AUTH_INPUT),
+  },
   STRICT,
 );
 
 const SCHEDULE_INPUT = Type.Object(
   {
     ...SHOWN_ONLY,
-    type: Type.Literal('schedule'),
+    type: Type.Literal('schedule', { description: 'It fires at set times.' }),
     cron: Type.Optional(
-      text({ description: 'Instead of `interval_seconds`.', minLength: 1, maxLength: 255, example: '0 9 * * 1-5' }),
+      text({
+        description: 'Cron expression, instead of `interval_seconds`.',
+        minLength: 1,
+        maxLength: 255,
+        example: '0 9 * * 1-5',
+      }),
     ),
-    interval_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_INTERVAL_S, examples: [900] })),
+    interval_seconds: Type.Optional(
+      Type.Integer({ description: 'Seconds between two ticks.', minimum: 1, maximum: MAX_INTERVAL_S, examples: [900] }),
+    ),
     timezone: Type.Optional(
-      text({ description: 'IANA name; UTC when not given.', minLength: 1, maxLength: 64, example: 'Europe/Berlin' }),
+      text({
+        description: 'Time zone of `cron`, an IANA name; UTC when not given.',
+        minLength: 1,
+        maxLength: 64,
+        example: 'Europe/Berlin',
+      }),
     ),
   },
   STRICT,
 );
 
 const SOURCE_ID = text({
+  description: 'Id of the source.',
   pattern: '^dc_[0-9A-Za-z]{1,64}$',
   expected: 'the id of a source (dc_…)',
   example: 'dc_0Vj3aBc9dEfGhIjK',
 });
 
-const SOURCE_INPUT = Type.Object({ ...SHOWN_ONLY, type: Type.Literal('source'), source_id: SOURCE_ID }, STRICT);
+const SOURCE_INPUT = Type.Object(
+  { ...SHOWN_ONLY, type: Type.Literal('source', { description: 'It hears a source.' }), source_id: SOURCE_ID },
+  STRICT,
+);
 
 const EMITTER_INPUT = Type.Object(
-  { ...SHOWN_ONLY, type: Type.Literal('emitter'), emitter_id: EMITTER_ID, event_name: EVENT_NAME_INPUT },
+  {
+    ...SHOWN_ONLY,
+    type: Type.Literal('emitter', { description: 'It hears another emitter.' }),
+    emitter_id: EMITTER_ID,
+    event_name: EVENT_NAME_INPUT,
+  },
   STRICT,
 );
 
@@ -87,18 +119,41 @@ export const TRIGGER_INPUT = Type.Union([HTTP_INPUT, ERRORS_INPUT, SCHEDULE_INPU
 
 export const TRIGGER = Type.Object(
   {
-    id: text({ example: 'hi_0Vj3aBc9dEfGhIjK' }),
-    type: text({ description: 'http, errors, schedule, source or emitter.', example: 'http' }),
-    endpoint_url: Type.Optional(text({ example: 'http://127.0.0.1:4400/e/Xk3vJ8nZ5tX1bL7cR0sW2y' })),
-    custom_response: Type.Optional(Type.Boolean({ examples: [false] })),
-    auth: Type.Optional(Type.Object({ type: text({ example: 'none' }) })),
-    cron: Type.Optional(text({ example: '0 9 * * 1-5' })),
-    interval_seconds: Type.Optional(Type.Number({ examples: [900] })),
-    timezone: Type.Optional(text({ example: 'UTC' })),
-    next_at_ms: Type.Optional(nullable(Type.Integer({ description: 'The next tick; null while inactive.' }))),
-    source_id: Type.Optional(id('dc_')),
-    emitter_id: Type.Optional(id('p_')),
-    event_name: Type.Optional(text({ example: '' })),
+    id: text({ description: 'Id of the trigger.', example: 'hi_0Vj3aBc9dEfGhIjK' }),
+    type: text({ description: '`http`, `errors`, `schedule`, `source` or `emitter`.', example: 'http' }),
+    endpoint_url: Type.Optional(
+      text({
+        description: 'Of http and errors: its address. A secret.',
+        example: 'http://127.0.0.1:4400/e/Xk3vJ8nZ5tX1bL7cR0sW2y',
+      }),
+    ),
+    custom_response: Type.Optional(
+      Type.Boolean({ description: 'Of http: callers wait for what the run passes to `$.respond`.', examples: [false] }),
+    ),
+    auth: Type.Optional(
+      Type.Object(
+        { type: text({ description: '`none` or `bearer`.', example: 'none' }) },
+        { description: 'Of http and errors: what callers must send.' },
+      ),
+    ),
+    cron: Type.Optional(text({ description: 'Of a schedule: its cron expression.', example: '0 9 * * 1-5' })),
+    interval_seconds: Type.Optional(
+      Type.Number({ description: 'Of a schedule: seconds between two ticks.', examples: [900] }),
+    ),
+    timezone: Type.Optional(text({ description: 'Of a schedule: time zone of `cron`, an IANA name.', example: 'UTC' })),
+    next_at_ms: Type.Optional(
+      nullable(
+        Type.Integer({
+          description:
+            'Of a schedule: when the next tick is due, in milliseconds since the Unix epoch; null while the workflow is inactive.',
+        }),
+      ),
+    ),
+    source_id: Type.Optional(id('dc_', 'The source that it hears.')),
+    emitter_id: Type.Optional(id('p_', 'The emitter that it hears.')),
+    event_name: Type.Optional(
+      text({ description: 'Name of the events that it hears: empty for the default channel.', example: '' }),
+    ),
   },
   {
     title: 'Trigger',

@@ -13,12 +13,12 @@ const TIME = { minimum: LIMITS.minWatchMs, maximum: LIMITS.maxWatchMs };
 
 const SILENT_AFTER = Type.Integer({
   ...TIME,
-  description: 'When it has not run for so long: an error with code `Silent`.',
+  description: 'When it has not run for so many milliseconds, there is an error with code `Silent`.',
   examples: [90_000_000],
 });
 const SUCCEEDED_WITHIN = Type.Integer({
   ...TIME,
-  description: 'When it has not succeeded for so long: an error with code `Silent`.',
+  description: 'When it has not succeeded for so many milliseconds, there is an error with code `Silent`.',
   examples: [90_000_000],
 });
 
@@ -36,7 +36,12 @@ const RATIO = Type.Object(
       description: 'Fewer runs in the window say nothing.',
       examples: [20],
     }),
-    window_ms: Type.Integer({ minimum: MINUTE_MS, maximum: LIMITS.maxRatioWindowMs, examples: [600_000] }),
+    window_ms: Type.Integer({
+      description: 'Length of the window, in milliseconds.',
+      minimum: MINUTE_MS,
+      maximum: LIMITS.maxRatioWindowMs,
+      examples: [600_000],
+    }),
   },
   {
     additionalProperties: false,
@@ -96,11 +101,18 @@ export const SHOWN_WATCH = Type.Object(
       'Which member of `settings.watch` it is.',
     ),
     status: oneOf(['up', 'down'], '`down`: its error was told, and is not over.'),
-    watched_since_ms: Type.Integer({ examples: [1_782_000_000_123] }),
+    watched_since_ms: Type.Integer({
+      description: 'Since when it is watched, in milliseconds since the Unix epoch.',
+      examples: [1_782_000_000_123],
+    }),
     last_at_ms: nullable(
-      Type.Integer({ description: 'The last run, or the last success, since then.', examples: [1_782_000_900_000] }),
+      Type.Integer({
+        description:
+          'When the last run, or the last success, came since then, in milliseconds since the Unix epoch; null: none did.',
+        examples: [1_782_000_900_000],
+      }),
     ),
-    down_since_ms: mostlyNull('Since when it is down.'),
+    down_since_ms: mostlyNull('Since when it is down, in milliseconds since the Unix epoch; null: it is not.'),
   },
   { title: 'Watch' },
 );

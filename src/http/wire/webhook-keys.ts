@@ -10,7 +10,9 @@ const PUBLIC_KEY = text({
   description: '`whpk_` and the base64 of the 32 bytes of an ed25519 public key.',
   example: 'whpk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwAAAAAAAAAAA=',
 });
-const UNTIL_MS = mostlyNull('It was replaced, and signs until then; null: no end is set.');
+const UNTIL_MS = mostlyNull(
+  'Until when a replaced key still signs, in milliseconds since the Unix epoch; null: no end is set.',
+);
 
 export const SHOWN_KEY = Type.Object({ public_key: PUBLIC_KEY, until_ms: UNTIL_MS }, { title: 'PublicKey' });
 

@@ -20,7 +20,7 @@ export const HIDDEN = '(hidden)';
 const TIMEOUT = Type.Integer({
   minimum: MIN_TIMEOUT_MS,
   maximum: LIMITS.maxAttemptTimeoutMs,
-  description: `How long an attempt may take in all. Null: ${LIMITS.attemptTimeoutMs}.`,
+  description: `How long an attempt may take in all, in milliseconds. Null: ${LIMITS.attemptTimeoutMs}.`,
   examples: [LIMITS.attemptTimeoutMs],
 });
 
@@ -43,8 +43,18 @@ const RETRY = Type.Object(
 
 const RATE_LIMIT = Type.Object(
   {
-    limit: Type.Integer({ minimum: 1, maximum: LIMITS.maxRate, examples: [100] }),
-    interval_ms: Type.Integer({ minimum: 1, maximum: LIMITS.maxRateIntervalMs, examples: [60_000] }),
+    limit: Type.Integer({
+      description: 'How many requests may begin.',
+      minimum: 1,
+      maximum: LIMITS.maxRate,
+      examples: [100],
+    }),
+    interval_ms: Type.Integer({
+      description: 'Within how many milliseconds.',
+      minimum: 1,
+      maximum: LIMITS.maxRateIntervalMs,
+      examples: [60_000],
+    }),
   },
   {
     additionalProperties: false,

@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import type { WebhookHealth } from '../../domain/delivery/health.ts';
 import type { Scope } from '../../domain/keys.ts';
 import type { Webhook } from '../../domain/resource.ts';
-import { id, mostlyNull, nullable, oneOf, SECONDS, text, toSeconds } from '../openapi/schema.ts';
+import { CREATED_AT, id, mostlyNull, nullable, oneOf, text, toSeconds, UPDATED_AT } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 import { publicKeysOf, SHOWN_KEY } from './webhook-keys.ts';
 import { WEBHOOK_SETTINGS, webhookSettingsToWire } from './webhook-settings.ts';
@@ -15,26 +15,32 @@ const HEALTH = Type.Object(
       ['healthy', 'failing', 'paused', 'disabled'],
       '`failing`: no attempt has succeeded since the last one that failed. `paused`: the receiver asked to be left alone. `disabled`: it is not active.',
     ),
-    failing_since_ms: mostlyNull('The first attempt that failed since the last success.'),
+    failing_since_ms: mostlyNull(
+      'When the first attempt failed since the last success, in milliseconds since the Unix epoch; null: none has.',
+    ),
     exhausted_in_row: Type.Integer({ description: 'Deliveries given up since the last success.', examples: [0] }),
-    paused_until_ms: mostlyNull('Nothing goes to it before then (`Retry-After`).'),
+    paused_until_ms: mostlyNull(
+      'Nothing is sent to it before then (`Retry-After`), in milliseconds since the Unix epoch; null: it is not paused.',
+    ),
   },
-  { title: 'WebhookHealth' },
+  { title: 'WebhookHealth', description: 'Whether deliveries succeed.' },
 );
 
 const FIELDS = {
   id: id('wh_'),
   owner_id: id('u_'),
   user_id: id('u_', 'The same as `owner_id`, by the name that callers of webhooks know.'),
-  url: text({ example: 'https://example.com/hooks/errand' }),
-  name: nullable(text({ example: 'Errors to chat' })),
-  description: nullable(text({ example: 'Posts every error into #alerts' })),
-  active: Type.Boolean({ examples: [true] }),
+  url: text({ description: 'Where events are delivered.', example: 'https://example.com/hooks/errand' }),
+  name: nullable(text({ description: 'Label for your own use.', example: 'Errors to chat' })),
+  description: nullable(
+    text({ description: 'Longer description for your own use.', example: 'Posts every error into #alerts' }),
+  ),
+  active: Type.Boolean({ description: 'False: deliveries are held.', examples: [true] }),
   ...WEBHOOK_SETTINGS,
   health: HEALTH,
   public_keys: Type.Array(SHOWN_KEY, { description: 'For `v1a` signatures, newest first.' }),
-  created_at: SECONDS,
-  updated_at: SECONDS,
+  created_at: CREATED_AT,
+  updated_at: UPDATED_AT,
 };
 
 export const WEBHOOK = Type.Object(FIELDS, { title: 'Webhook' });

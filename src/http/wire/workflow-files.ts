@@ -59,7 +59,7 @@ export const FILE_INPUT = {
 };
 
 export const FILE_ANSWER = Type.Object({
-  result: oneOf(['made', 'changed', 'same']),
+  result: oneOf(['made', 'changed', 'same'], 'What became of the workflow; `same`: nothing has changed.'),
   workflow: WORKFLOW_WHOLE,
 });
 

@@ -6,7 +6,7 @@ import { LIMITS } from '../../domain/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { StepInput, WholeWorkflow, WorkflowInput } from '../../domain/requests.ts';
 import type { Deployment, Step, Workflow } from '../../domain/resource.ts';
-import { id, SECONDS, text, toSeconds } from '../openapi/schema.ts';
+import { CREATED_AT, id, text, toSeconds, UPDATED_AT } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 import { RUN_HEALTH } from './log/run-health.ts';
 import { SETTINGS, SETTINGS_INPUT, settingsInput, settingsToWire } from './settings.ts';
@@ -51,15 +51,26 @@ const STEP_INPUT = Type.Object(
   { additionalProperties: false },
 );
 
-const NAME = text({ minLength: 1, maxLength: LIMITS.nameChars, example: 'Orders' });
-const STEPS = Type.Array(STEP_INPUT, { minItems: 1, maxItems: LIMITS.stepsPerWorkflow });
+const NAME = text({
+  description: 'Name of the workflow.',
+  minLength: 1,
+  maxLength: LIMITS.nameChars,
+  example: 'Orders',
+});
+const STEPS = Type.Array(STEP_INPUT, {
+  description: 'Its steps, in the order in which they run.',
+  minItems: 1,
+  maxItems: LIMITS.stepsPerWorkflow,
+});
 
 export const WORKFLOW_CREATE = {
   name: NAME,
   steps: STEPS,
   triggers: Type.Optional(TRIGGERS_INPUT),
   settings: Type.Optional(SETTINGS_INPUT),
-  active: Type.Optional(Type.Boolean({ examples: [true] })),
+  active: Type.Optional(
+    Type.Boolean({ description: 'False: it gets no events yet. True when not given.', examples: [true] }),
+  ),
 };
 
 export const WORKFLOW_UPDATE = {
@@ -72,32 +83,43 @@ export const WORKFLOW_UPDATE = {
 
 const FIELDS = {
   id: id('p_'),
-  name: text({ example: 'Orders' }),
-  active: Type.Boolean({ examples: [true] }),
+  name: text({ description: 'Name of the workflow.', example: 'Orders' }),
+  active: Type.Boolean({ description: 'False: it gets no events.', examples: [true] }),
   owner_id: id('u_'),
-  deployment_id: id('d_'),
-  editor_url: text({ example: 'http://127.0.0.1:4400/@u_0Vj3aBc9dEfGhIjK/orders-p_0Vj3aBc9dEfGhIjK/edit' }),
+  deployment_id: id('d_', 'The active deployment: the version of its code that new events run with.'),
+  editor_url: text({
+    description: 'Its page in the dashboard.',
+    example: 'http://127.0.0.1:4400/@u_0Vj3aBc9dEfGhIjK/orders-p_0Vj3aBc9dEfGhIjK/edit',
+  }),
   settings: SETTINGS,
-  created_at: SECONDS,
-  updated_at: SECONDS,
+  created_at: CREATED_AT,
+  updated_at: UPDATED_AT,
 };
 
 /** With `expand=health`, its health, too. */
 export const WORKFLOW = Type.Object({ ...FIELDS, health: Type.Optional(RUN_HEALTH) }, { title: 'Workflow' });
 
-const STEP = { id: id('c_'), namespace: text({ example: 'charge' }), configured_props: Type.Optional(STEP_PROPS) };
+const STEP = {
+  id: id('c_'),
+  namespace: text({ description: 'Name of the step.', example: 'charge' }),
+  configured_props: Type.Optional(STEP_PROPS),
+};
 
 export const WORKFLOW_WHOLE = Type.Object(
   {
     ...FIELDS,
     steps: Type.Array(
-      Type.Object({ ...STEP, code: Type.Optional(text({ description: 'When one workflow is read.', example: CODE })) }),
+      Type.Object({
+        ...STEP,
+        code: Type.Optional(text({ description: 'Its code, when one workflow is read.', example: CODE })),
+      }),
+      { description: 'Its steps, in the order in which they run.' },
     ),
     triggers: Type.Array(TRIGGER, {
       description: 'Its own triggers; what it hears by subscription is not among them.',
     }),
   },
-  { title: 'WorkflowWhole' },
+  { title: 'WorkflowWhole', description: 'The workflow.' },
 );
 
 export const DEPLOYMENT = Type.Object(
@@ -105,9 +127,9 @@ export const DEPLOYMENT = Type.Object(
     id: id('d_'),
     owner_id: id('u_'),
     workflow_id: id('p_'),
-    active: Type.Boolean({ description: 'The one that new events run with.', examples: [true] }),
-    steps: Type.Array(Type.Object(STEP)),
-    created_at: SECONDS,
+    active: Type.Boolean({ description: 'True: new events run with it.', examples: [true] }),
+    steps: Type.Array(Type.Object(STEP), { description: 'The steps of this version.' }),
+    created_at: CREATED_AT,
   },
   { title: 'Deployment' },
 );

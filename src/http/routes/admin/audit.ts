@@ -12,7 +12,7 @@ export function addAuditRoutes(app: App, { store }: HttpDeps, log: AuditLog): vo
     id: 'listAudit',
     tag: 'account',
     access: 'account',
-    summary: 'List who changed what',
+    summary: 'List audit records',
     description:
       'Newest first: every request with a key of yours that was no GET, also refused ones, and what an admin did to your owner. A record is written before anything is done, and kept as long as all else (`ERRAND_RETENTION_DAYS`). It has no body, no query string and no secret.',
     query: { ...AUDIT_QUERY, ...LIST_QUERY },
@@ -30,7 +30,7 @@ export function addAuditRoutes(app: App, { store }: HttpDeps, log: AuditLog): vo
     id: 'listOwnerAudit',
     tag: 'account',
     access: 'admin',
-    summary: 'List who changed what of an owner',
+    summary: 'List audit records of an owner',
     description: 'The same as `GET /v1/audit`, of another owner. Needs the scope `admin`.',
     params: idIn(PREFIX.owner, 'The owner.'),
     query: { ...AUDIT_QUERY, ...LIST_QUERY },

@@ -10,19 +10,22 @@ import { Type } from '../../schema/type.ts';
 
 const SETTING = Type.Object(
   {
-    name: text({ example: 'ERRAND_RETENTION_DAYS' }),
+    name: text({ description: 'Name of the setting.', example: 'ERRAND_RETENTION_DAYS' }),
     value: nullable(text({ description: 'What is in force; null: nothing, or it is secret.', example: '30' })),
-    default: nullable(text({ example: '30' })),
+    default: nullable(text({ description: 'Its default; null: none.', example: '30' })),
     set: Type.Boolean({ description: 'It was given to the server.', examples: [false] }),
     secret: Type.Boolean({ description: 'Its value is never shown.', examples: [false] }),
-    about: text({ example: 'Days that events, runs and deliveries are kept' }),
+    about: text({
+      description: 'What it is for, with its unit.',
+      example: 'Days that events, runs and deliveries are kept',
+    }),
   },
   { title: 'Setting' },
 );
 
 const TARGET = {
   url: text({
-    description: 'As it would be given to a webhook.',
+    description: 'The URL, as a webhook would have it.',
     example: 'https://example.com/hooks',
     minLength: 1,
     maxLength: 2 * LIMITS.urlChars,
@@ -31,7 +34,7 @@ const TARGET = {
 
 const TARGET_CHECK = Type.Object(
   {
-    allowed: Type.Boolean({ examples: [true] }),
+    allowed: Type.Boolean({ description: 'Whether the URL may be reached.', examples: [true] }),
     lines: Type.Array(text({ example: 'verdict: may be reached' }), {
       description:
         'Step by step, for people. A key with the scope `admin` is told which addresses a name has here, and what `ERRAND_ALLOW_TARGETS` opens.',

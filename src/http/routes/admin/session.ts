@@ -92,7 +92,7 @@ export function addSessionRoutes(app: App, deps: HttpDeps): void {
     id: 'getSession',
     tag: 'account',
     access: 'read',
-    summary: 'Read which key you use',
+    summary: 'Read the current key',
     description: 'The key of the request with its scopes, its owner, and, in the dashboard, when its session ends.',
     answer: dataOf(SESSION),
   });

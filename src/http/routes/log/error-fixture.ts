@@ -10,7 +10,7 @@ import { Verbatim } from '../../body/json.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { found, notFound } from '../../found.ts';
 import { operation } from '../../openapi/operation.ts';
-import { id, RECORD_ID, text } from '../../openapi/schema.ts';
+import { EMITTER, id, RECORD_ID, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { ERROR, ORIGINAL_CONTEXT } from '../../wire/log/emissions.ts';
 import { originalText } from '../../wire/log/error-lines.ts';
@@ -19,8 +19,11 @@ const FIXTURE = Type.Object(
   {
     fixture: Type.Literal(1, { description: 'The version of this form.', examples: [1] }),
     id: RECORD_ID,
-    emitter_id: text({ example: 'p_0Vj3aBc9dEfGhIjK' }),
-    step: Type.Object({ namespace: text({ example: 'charge' }), id: id('c_') }),
+    emitter_id: EMITTER,
+    step: Type.Object(
+      { namespace: text({ description: 'Name of the step.', example: 'charge' }), id: id('c_') },
+      { description: 'The step that failed.' },
+    ),
     error: ERROR,
     original_context: ORIGINAL_CONTEXT,
     original_event_text: Type.Optional(

@@ -56,7 +56,7 @@ function addList(app: App, { store }: HttpDeps): void {
       'Errors of one workflow, source or webhook with the same step, code, message template and frame are one group. Cursors are places in the list (`start_cursor`, `end_cursor`), not ids: a group that is seen again moves to the front.',
     query: {
       emitter_id: word('Only groups of this workflow, source or webhook.', 'p_0Vj3aBc9dEfGhIjK', LIMITS.nameChars),
-      state: Type.Optional(oneOf(GROUP_STATES)),
+      state: Type.Optional(oneOf(GROUP_STATES, 'Only groups in this state.')),
       code: word('Only groups with this code.', 'TypeError', LIMITS.codeChars),
       since: TIME_RANGE.since,
       text: SEARCHED_TEXT('the code, the message template, the frame, the step or the rule’s name'),
@@ -131,7 +131,7 @@ function addDifferences(app: App, { actions }: HttpDeps): void {
     id: 'getErrorGroupDifferences',
     tag: 'errors',
     access: 'read',
-    summary: 'Tell what differs between failures and successes',
+    summary: 'Compare failures with successes',
     description: `Compares the events of the group’s errors with those of successful runs of the same workflow or source until its last error, and later ones of the deployment that failed last: which fields separate them. And what changed from the last good run before the group’s first error to that error: the code, and the types of the event’s fields. It looks at the newest ${COMPARED.failures} errors and ${COMPARED.successes.toLocaleString('en')} successes at most, and says at how many.`,
     params: PARAMS,
     answer: dataOf(DIFFERENCES),

@@ -24,7 +24,7 @@ export function addErrorStreamRoute(app: App, deps: HttpDeps): void {
     id: 'streamErrors',
     tag: 'errors',
     access: 'read',
-    summary: 'Listen to all errors',
+    summary: 'Stream all errors',
     description:
       'Server-sent events, as those of one emitter (`GET /v1/emitters/{id}/events`): every error of all workflows, sources and webhooks from now on, also of those that are created later; each as the listings show it with `expand=event`. `Last-Event-ID` goes on behind that error. Parameters that are given must all match.',
     query: { ...FILTER, ...STREAM_QUERY },

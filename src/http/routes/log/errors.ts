@@ -59,7 +59,7 @@ const ERROR_RECORD_WHOLE = Type.Object(
     ...ERROR_RECORD.properties,
     metadata: GROUPED_METADATA,
     ...FAILED_RUN,
-    receipts: Type.Array(RECEIPT),
+    receipts: Type.Array(RECEIPT, { description: 'Who was told of it, and from whom it was withheld.' }),
     told: TOLD_STATE,
     replays: Type.Array(REPLAY, { description: 'Replays of it and retries of its run, newest first; at most 100.' }),
   },

@@ -52,7 +52,7 @@ function addList(app: App, { store }: HttpDeps, { noun, name, path, prefix }: No
     id: `list${name}Events`,
     tag: path,
     access: 'read',
-    summary: `List what a ${noun} emitted`,
+    summary: `List events of a ${noun}`,
     description: `The newest ${LIMITS.listedPerEmitterAndName} of one channel, always kept. With \`expand=event\` each with its event, byte for byte.${noun === 'source' ? IN_WAITING : ''}`,
     params: idIn(prefix, `The ${noun}.`),
     query: {

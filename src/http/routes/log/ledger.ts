@@ -6,18 +6,20 @@ import { dataOf, operation } from '../../openapi/operation.ts';
 import { Type } from '../../schema/type.ts';
 import { ledgerToWire } from '../../wire/log/ledger.ts';
 
-const COUNT = Type.Integer({ examples: [0] });
+const count = (description: string) => Type.Integer({ description, examples: [0] });
 
-function countsOf(states: readonly string[]) {
-  return Type.Object(Object.fromEntries([...states, 'total'].map((name) => [name, COUNT])));
+function countsOf(what: string, states: readonly string[]) {
+  const members = states.map((state) => [state, count(`How many ${what} are \`${state}\`.`)] as const);
+  const total = count(`All ${what}: the sum of the others.`);
+  return Type.Object({ ...Object.fromEntries(members), total }, { description: `The ${what}, by state.` });
 }
 
 const LEDGER = Type.Object(
   {
-    emissions: COUNT,
-    runs: countsOf(RUN_STATES),
-    deliveries: countsOf(DELIVERY_STATES),
-    errors: Type.Object({ captured: COUNT }),
+    emissions: count('How many events were accepted.'),
+    runs: countsOf('runs', RUN_STATES),
+    deliveries: countsOf('deliveries', DELIVERY_STATES),
+    errors: Type.Object({ captured: count('How many errors there were.') }, { description: 'The errors.' }),
   },
   { title: 'Ledger' },
 );

@@ -24,7 +24,7 @@ const ORDERS: Readonly<Record<OperationOrder, { readonly summary: string; readon
     description:
       'Nothing more is sent again or replayed until it is resumed. Deliveries already due, and replays under way, a few hundred at most, go on.',
   },
-  resume: { summary: 'Let an operation go on', description: 'From where it was.' },
+  resume: { summary: 'Resume an operation', description: 'From where it was.' },
   cancel: {
     summary: 'Cancel an operation',
     description: 'Ends the operation. Deliveries already due, and replays under way, a few hundred at most, go on.',

@@ -48,7 +48,7 @@ function addResults(app: App, { store }: HttpDeps): void {
     id: 'listReplayResults',
     tag: 'operations',
     access: 'read',
-    summary: 'List what became of replayed errors',
+    summary: 'List results of a replay',
     description:
       'Of each error that the replay has come to: its replay, and whether it is fixed. The newest error first.',
     params: idIn(PREFIX.operation, 'The operation: a replay.'),

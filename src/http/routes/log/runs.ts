@@ -98,7 +98,7 @@ function addResume(app: App, { actions, maxBodyBytes, urls }: HttpDeps): void {
     id: 'resumeRun',
     tag: 'runs',
     access: 'write',
-    summary: 'Let a run that waits go on',
+    summary: 'Resume a waiting run',
     description:
       'As a request to its `resume_url` does: the run goes on with the next step, where `data` is `$resume_data` of the step that waited, with its bytes as sent. 409 when the run does not wait, or waits for a retry.',
     params: idIn(PREFIX.run, 'The run.'),
@@ -128,7 +128,7 @@ function addRetry(app: App, { actions }: HttpDeps): void {
     id: 'retryRun',
     tag: 'runs',
     access: 'write',
-    summary: 'Try a failed run again',
+    summary: 'Retry a failed run',
     description:
       'A new run with the same event, byte for byte, and the active deployment. It goes on from the step that failed; what the steps before it gave is kept. 409 when the run has not failed, or was tried again already and `again` is not given; 422 when the active deployment has other steps before that one.',
     params: idIn(PREFIX.run, 'The run that failed, of a workflow.'),

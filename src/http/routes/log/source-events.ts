@@ -35,13 +35,15 @@ export function addSourceEventRoutes(app: App, { store }: HttpDeps): void {
     id: 'deleteSourceEvents',
     tag: 'sources',
     access: 'write',
-    summary: 'Forget what a source emitted',
+    summary: 'Delete events of a source',
     description:
       'All of it, one channel, or the records from one id to another. Its errors stay; so does what waits in `$in`, unless that is named.',
     params: PARAMS,
     body: SELECTION,
     example: { start_id: '1782000000123-0', end_id: '1782000000456-0' },
-    answer: dataOf(Type.Object({ deleted: Type.Integer({ examples: [42] }) })),
+    answer: dataOf(
+      Type.Object({ deleted: Type.Integer({ description: 'How many events were deleted.', examples: [42] }) }),
+    ),
     status: 202,
   });
   app.delete('/v1/sources/:id/events', { schema: all }, async ({ params, body, caller }, reply) => {
@@ -63,7 +65,7 @@ export function addSourceEventRoutes(app: App, { store }: HttpDeps): void {
     id: 'deleteSourceEvent',
     tag: 'sources',
     access: 'write',
-    summary: 'Forget one event of a source',
+    summary: 'Delete one event of a source',
     description: 'One that was emitted is listed no more; one that waits in `$in` is never emitted. Errors stay.',
     params: { ...PARAMS, record_id: RECORD_ID },
     answer: dataOf(Type.Object({ id: RECORD_ID })),

@@ -38,7 +38,7 @@ export function addSourceStateRoute(app: App, { store }: HttpDeps): void {
     id: 'getSourceState',
     tag: 'sources',
     access: 'read',
-    summary: 'Read what a source keeps',
+    summary: 'Read the state of a source',
     description: `What it has in \`$.service.db\` since its last run that ended: ${SOURCE_STATE.values} names, from the first one or behind \`skip\` of them. What you hide is hidden.`,
     params: idIn(PREFIX.source, 'The source.'),
     query: {

@@ -12,7 +12,7 @@ import { DAY_MS, HOUR_MS } from '../../../domain/limits.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { dataOf, operation } from '../../openapi/operation.ts';
-import { MILLISECONDS, oneOf } from '../../openapi/schema.ts';
+import { msAt, oneOf } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { rangeOf, TIME_RANGE } from '../../wire/log/error-filter.ts';
 import { wrong } from '../../wire/times.ts';
@@ -20,14 +20,21 @@ import { wrong } from '../../wire/times.ts';
 const BUCKETS = ['hour', 'day'] as const;
 const BUCKET_HOURS = { hour: 1, day: 24 } as const;
 
-const COUNT = Type.Integer({ minimum: 0, examples: [12] });
+const count = (of: string) =>
+  Type.Integer({ minimum: 0, description: `${of} that were accepted in this time.`, examples: [12] });
 
 const STATS = Type.Object(
   {
-    bucket: oneOf(BUCKETS),
+    bucket: oneOf(BUCKETS, 'How long a bucket is.'),
     buckets: Type.Array(
       Type.Object(
-        { from_ms: MILLISECONDS, events: COUNT, runs: COUNT, errors: COUNT, deliveries: COUNT },
+        {
+          from_ms: msAt('Start of the bucket'),
+          events: count('Events'),
+          runs: count('Runs'),
+          errors: count('Errors'),
+          deliveries: count('Deliveries'),
+        },
         { title: 'StatsBucket' },
       ),
       { description: 'Oldest first, without a gap.' },
@@ -41,10 +48,10 @@ export function addStatsRoutes(app: App, { store }: HttpDeps): void {
     id: 'getStats',
     tag: 'account',
     access: 'read',
-    summary: 'Count what came over time',
+    summary: 'Count events over time',
     description: `Events, runs, errors and deliveries that were accepted in each hour, or in each day of 24 hours by UTC. They are what the ledger counted, so they stay when retention deletes events; the current hour is counted now. \`since\` and \`until\` are rounded outwards to whole buckets: 24 hours until now when not given, at most ${MAX_BUCKETS} buckets, and none older than ${HOURS_KEPT_MS / DAY_MS} days.`,
     query: {
-      bucket: Type.Optional(oneOf(BUCKETS, '`hour` when not given.')),
+      bucket: Type.Optional(oneOf(BUCKETS, 'How long a bucket is; `hour` when not given.')),
       ...TIME_RANGE,
     },
     answer: dataOf(STATS),

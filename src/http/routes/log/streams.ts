@@ -34,13 +34,13 @@ export function addStreamRoutes(app: App, deps: HttpDeps): void {
     [
       '/v1/emitters/:id/events',
       'streamEvents',
-      'Listen to an emitter',
+      'Stream events of an emitter',
       idIn(
         PREFIX.source,
         'A source, workflow, webhook or heartbeat; or `p_*`, `dc_*`, `*` for all of that kind, also those that are made later.',
       ),
     ],
-    ['/sse/dc/:id/emits', 'streamSourceEvents', 'Listen to a source', idIn(PREFIX.source, 'The source.')],
+    ['/sse/dc/:id/emits', 'streamSourceEvents', 'Stream events of a source', idIn(PREFIX.source, 'The source.')],
   ] as const;
   for (const [url, id, summary, params] of both) {
     const isOfSource = id === 'streamSourceEvents';

@@ -7,13 +7,27 @@ import { msOf, numberedId, PREFIX } from '../../../domain/ids.ts';
 import { KIB, LIMITS } from '../../../domain/limits.ts';
 import { channelOfListener } from '../../../domain/notices/listener.ts';
 import type { AttemptRecord, DeliveryRecord, DeliveryWhole } from '../../../store/contract/records.ts';
-import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, mostlyNull, nullable, oneOf, text } from '../../openapi/schema.ts';
+import {
+  CREATED_AT_MS,
+  EMIT_ID,
+  EMITTER,
+  EVENT_NAME,
+  id,
+  mostlyNull,
+  msAt,
+  nullable,
+  oneOf,
+  text,
+} from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { contentToWire, EVENT, MAIL, REQUEST, type ShownContent } from './delivery-content.ts';
 import { ATTEMPT_REQUEST, attemptRequestToWire } from './delivery-request.ts';
 import { nextAttemptAtMs, shortWhy, wholeWhy } from './delivery-why.ts';
 
-export const DELIVERY_STATE = oneOf(DELIVERY_STATES);
+export const DELIVERY_STATE = oneOf(
+  DELIVERY_STATES,
+  '`pending`: it waits for its first attempt. `sending`: an attempt is under way. `retrying`: an attempt failed, and another one is due. `held`: the webhook is not active. `delivered`, `exhausted` (all attempts failed) and `cancelled` are final.',
+);
 
 const DELIVERY_FIELDS = {
   id: id('dl_'),
@@ -26,9 +40,9 @@ const DELIVERY_FIELDS = {
   origin: Type.Optional(
     text({ description: 'Only of a request: where it goes.', example: 'https://api.example.com:443' }),
   ),
-  subscription_id: nullable(id('sub_')),
+  subscription_id: nullable(id('sub_', 'The subscription that it is for; null: there is none.')),
   emission_id: EMIT_ID,
-  emitter_id: text({ example: 'p_0Vj3aBc9dEfGhIjK' }),
+  emitter_id: EMITTER,
   event_name: EVENT_NAME,
   subject: Type.Optional(
     text({
@@ -38,35 +52,51 @@ const DELIVERY_FIELDS = {
   ),
   state: DELIVERY_STATE,
   attempts_made: Type.Integer({
-    description: 'Those that count: one that was put off by `Retry-After` does not.',
+    description: 'How many attempts were made. An attempt that the receiver put off with `Retry-After` does not count.',
     examples: [1],
   }),
   next_attempt_at_ms: nullable(
     Type.Integer({
-      description: 'When it is due, in milliseconds since the Unix epoch; not before the webhook’s pause is over.',
+      description:
+        'When the next attempt is due, in milliseconds since the Unix epoch, and not before the pause of the webhook is over. Null: none is due.',
       examples: [1_782_000_000_123],
     }),
   ),
   why: nullable(
     text({ description: 'Why it is due when it is; null when it is over.', example: 'Waits for its first attempt.' }),
   ),
-  created_at_ms: MILLISECONDS,
-  ended_at_ms: nullable(MILLISECONDS),
+  created_at_ms: CREATED_AT_MS,
+  ended_at_ms: mostlyNull(
+    'When it was delivered, exhausted or cancelled, in milliseconds since the Unix epoch; null: it is not over.',
+  ),
 };
 
 export const DELIVERY = Type.Object(DELIVERY_FIELDS, { title: 'Delivery' });
 
-const PART_MS = nullable(Type.Number({ examples: [3] }));
+const partMs = (of: string) =>
+  nullable(Type.Number({ description: `Milliseconds until ${of}; null: it did not come to that.`, examples: [3] }));
 
 export const ATTEMPT = Type.Object(
   {
-    n: Type.Integer({ description: 'Of the requests made, from 1.', examples: [1] }),
-    trigger: text({ description: 'event, retry, resend or test.', example: 'event' }),
-    started_at_ms: MILLISECONDS,
-    took_ms: Type.Number({ examples: [41] }),
-    timing: Type.Object({ dns_ms: PART_MS, connect_ms: PART_MS, first_byte_ms: PART_MS }),
-    outcome: oneOf(['answered', 'timeout', 'refused', 'reset', 'tls', 'dns', 'forbidden', 'withheld']),
-    status: nullable(Type.Integer({ examples: [200] })),
+    n: Type.Integer({ description: 'Number of the request, counted from 1.', examples: [1] }),
+    trigger: text({ description: 'Why it was made: `event`, `retry`, `resend` or `test`.', example: 'event' }),
+    started_at_ms: msAt('When it began'),
+    took_ms: Type.Number({ description: 'How long it took in all, in milliseconds.', examples: [41] }),
+    timing: Type.Object(
+      {
+        dns_ms: partMs('the address of the host was known'),
+        connect_ms: partMs('the connection was open, TLS included'),
+        first_byte_ms: partMs('the first byte of the answer'),
+      },
+      { description: 'The parts of `took_ms`.' },
+    ),
+    outcome: oneOf(
+      ['answered', 'timeout', 'refused', 'reset', 'tls', 'dns', 'forbidden', 'withheld'],
+      '`answered`: there was an answer, of any status. `timeout`, `refused`, `reset`, `tls` and `dns`: there was none, for that reason. `forbidden`: the address may not be reached. `withheld`: nothing was sent.',
+    ),
+    status: nullable(
+      Type.Integer({ description: 'HTTP status of the answer; null: there was none.', examples: [200] }),
+    ),
     request: Type.Optional(ATTEMPT_REQUEST),
     response_headers: Type.Record(Type.String(), Type.String(), {
       description: `At most ${LIMITS.keptResponseBytes / KIB} KiB of them. Of headers that hold credentials, such as \`set-cookie\`, the value is \`(hidden)\`.`,
@@ -75,11 +105,14 @@ export const ATTEMPT = Type.Object(
     response_body: text({ description: 'At most the first 4 KiB.', example: 'ok' }),
     detail: text({ description: 'What happened, in words.', example: 'The receiver answered 200.' }),
     retry_after_ms: mostlyNull(
-      'The receiver asked to be left alone for so long (`Retry-After` of a 429 or 503): the attempt does not count.',
+      'How long the receiver asked to wait (`Retry-After` of a 429 or 503), in milliseconds: the attempt does not count. Null: it did not ask.',
     ),
-    permanent: Type.Boolean({ description: 'A mail server’s refusal that will never change.', examples: [false] }),
+    permanent: Type.Boolean({
+      description: 'True: a mail server refused the mail for good, and there is no further attempt.',
+      examples: [false],
+    }),
   },
-  { title: 'Attempt' },
+  { title: 'Attempt', description: 'One attempt, and what came back.' },
 );
 
 export const DELIVERY_WHOLE = Type.Object(
@@ -88,7 +121,7 @@ export const DELIVERY_WHOLE = Type.Object(
     event: Type.Optional(EVENT),
     request: Type.Optional(REQUEST),
     mail: Type.Optional(MAIL),
-    attempts: Type.Array(ATTEMPT),
+    attempts: Type.Array(ATTEMPT, { description: 'All attempts, oldest first.' }),
   },
   { title: 'DeliveryWhole' },
 );

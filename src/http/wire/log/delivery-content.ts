@@ -13,10 +13,18 @@ import { Type } from '../../schema/type.ts';
 
 export const REQUEST = Type.Object(
   {
-    method: text({ example: 'POST' }),
-    url: text({ example: 'https://api.example.com/orders' }),
-    headers: Type.Record(Type.String(), Type.String(), { examples: [{ 'content-type': 'application/json' }] }),
-    body: Type.Optional(Type.Unknown({ description: 'A text, or `{"$base64": …}`.', examples: ['{"order": 12345}'] })),
+    method: text({ description: 'HTTP method.', example: 'POST' }),
+    url: text({ description: 'Where the request goes.', example: 'https://api.example.com/orders' }),
+    headers: Type.Record(Type.String(), Type.String(), {
+      description: 'Headers that the code gave.',
+      examples: [{ 'content-type': 'application/json' }],
+    }),
+    body: Type.Optional(
+      Type.Unknown({
+        description: 'Body of the request: a text, or `{"$base64": "…"}` for other bytes.',
+        examples: ['{"order": 12345}'],
+      }),
+    ),
   },
   {
     title: 'AskedRequest',
@@ -27,8 +35,8 @@ export const REQUEST = Type.Object(
 
 export const MAIL = Type.Object(
   {
-    subject: text({ example: '[Errand] Orders: TypeError' }),
-    text: text({ example: 'Cannot read properties of undefined' }),
+    subject: text({ description: 'Subject line.', example: '[Errand] Orders: TypeError' }),
+    text: text({ description: 'The message as plain text.', example: 'Cannot read properties of undefined' }),
     has_html: Type.Boolean({ description: 'Whether `GET /v1/deliveries/{id}/mail` shows it.', examples: [true] }),
   },
   {

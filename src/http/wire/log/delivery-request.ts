@@ -8,12 +8,14 @@ import { Type } from '../../schema/type.ts';
 
 export const ATTEMPT_REQUEST = Type.Object(
   {
-    method: text({ example: 'POST' }),
+    method: text({ description: 'HTTP method.', example: 'POST' }),
     url: text({ description: 'The address of the webhook at that time.', example: 'https://example.com/hooks/errand' }),
     headers: Type.Array(
       Type.Object({
-        name: text({ example: 'errand-attempt' }),
-        value: nullable(text({ description: 'Null: it was sent, but is not kept.', example: '1' })),
+        name: text({ description: 'Name of the header.', example: 'errand-attempt' }),
+        value: nullable(
+          text({ description: 'Value of the header; null: it was sent, but is not kept.', example: '1' }),
+        ),
       }),
       {
         description:

@@ -8,14 +8,14 @@ import { id, nullable, RECORD_ID, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { runIdOf } from './runs.ts';
 
-const HOW_MANY = Type.Integer({ minimum: 0, examples: [41] });
+const howMany = (description: string) => Type.Integer({ minimum: 0, description, examples: [41] });
 
 const LOOKED = Type.Object(
   {
-    count: HOW_MANY,
+    count: howMany('How many were looked at.'),
     part: Type.Boolean({ description: 'There are more, which were not looked at.', examples: [false] }),
   },
-  { title: 'LookedAt' },
+  { title: 'LookedAt', description: 'How many runs were looked at.' },
 );
 
 const TYPES = Type.Array(text({ example: 'string' }), { description: 'Empty: the field is missing.' });
@@ -24,7 +24,8 @@ export const STEP_DIFF = Type.Object(
   {
     namespace: text({ description: 'The step.', example: 'charge' }),
     lines: Type.Union([Type.Array(Type.String()), Type.Null()], {
-      description: 'Behind ` `: in both, `-`: before alone, `+`: after alone. Null: too many differ.',
+      description:
+        'Lines of the code. A line begins with a space when both have it, with `-` when only the older one has it, and with `+` when only the newer one has it. Null: too many lines differ.',
       examples: [['-return total * rate;', '+return total * rate.toFixed(2);']],
     }),
   },
@@ -38,7 +39,10 @@ export function stepDiffToWire({ namespace, lines }: StepDiff): Static<typeof ST
 export const DIFFERENCES = Type.Object(
   {
     group_id: id('eg_'),
-    looked_at: Type.Object({ failures: LOOKED, successes: LOOKED }),
+    looked_at: Type.Object(
+      { failures: LOOKED, successes: LOOKED },
+      { description: 'How many failures and successes were compared.' },
+    ),
     fields: Type.Array(
       Type.Object({
         path: text({ description: 'The field; `[]`: any element of an array.', example: 'body.currency' }),
@@ -49,26 +53,38 @@ export const DIFFERENCES = Type.Object(
             examples: ['EUR'],
           }),
         ),
-        failures: HOW_MANY,
-        successes: HOW_MANY,
-        text: text({ example: '`body.currency` is null in 41 of 41 failures, in 0 of 9,412 successes' }),
+        failures: howMany('Failures in which the field is so.'),
+        successes: howMany('Successes in which the field is so.'),
+        text: text({
+          description: 'The same as a sentence.',
+          example: '`body.currency` is null in 41 of 41 failures, in 0 of 9,412 successes',
+        }),
       }),
       { description: 'What separates failures from successes, the clearest first; of each field one fact.' },
     ),
-    last_good: nullableObject({
+    last_good: nullableObject('The last run that succeeded before the first error', {
       run_id: id('r_'),
-      deployment_id: nullable(id('d_')),
+      deployment_id: nullable(id('d_', 'Deployment of the run; null: it is not known.')),
     }),
-    first_bad: nullableObject({
+    first_bad: nullableObject('The first error of the group', {
       error_id: RECORD_ID,
-      run_id: nullable(id('r_')),
-      deployment_id: nullable(id('d_')),
+      run_id: nullable(id('r_', 'The run that failed; null: none did.')),
+      deployment_id: nullable(id('d_', 'Deployment of the run; null: it is not known.')),
     }),
     code: Type.Union([Type.Array(STEP_DIFF), Type.Null()], {
       description: 'Steps that the two deployments have differently; null: it is one deployment, or one is not kept.',
     }),
     shape: Type.Union(
-      [Type.Array(Type.Object({ path: text({ example: 'body.currency' }), before: TYPES, after: TYPES })), Type.Null()],
+      [
+        Type.Array(
+          Type.Object({
+            path: text({ description: 'The field.', example: 'body.currency' }),
+            before: TYPES,
+            after: TYPES,
+          }),
+        ),
+        Type.Null(),
+      ],
       {
         description: 'Fields with other types in the first bad event than in the last good one.',
       },
@@ -77,8 +93,8 @@ export const DIFFERENCES = Type.Object(
   { title: 'Differences' },
 );
 
-function nullableObject<T extends Parameters<typeof Type.Object>[0]>(members: T) {
-  return Type.Union([Type.Object(members), Type.Null()], { description: 'Null: it is not kept.' });
+function nullableObject<T extends Parameters<typeof Type.Object>[0]>(what: string, members: T) {
+  return Type.Union([Type.Object(members), Type.Null()], { description: `${what}; null: it is not kept.` });
 }
 
 export function differencesToWire(of: Differences): Static<typeof DIFFERENCES> {

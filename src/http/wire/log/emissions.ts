@@ -6,44 +6,56 @@ import { msOf, recordId } from '../../../domain/ids.ts';
 import type { EmissionRecord } from '../../../store/contract/records.ts';
 import type { LaterRecord } from '../../../store/contract/resources.ts';
 import { Verbatim } from '../../body/json.ts';
-import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, nullable, RECORD_ID, text } from '../../openapi/schema.ts';
+import { EMIT_ID, EMITTER, EVENT_NAME, id, msAt, nullable, RECORD_ID, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 
 export const ORIGINAL_CONTEXT = Type.Object(
   {
     id: text({ description: 'The original event: its emit id.', example: 'k3x9qg4w9zl7uo0' }),
-    ts: text({ example: '2026-06-21T00:00:00.123Z' }),
-    workflow_id: nullable(id('p_')),
-    deployment_id: nullable(id('d_')),
-    source_type: text({ description: 'HTTP, TIMER, SOURCE, WORKFLOW, ERROR, WEBHOOK or API.', example: 'HTTP' }),
+    ts: text({
+      description: 'When the original event was accepted: ISO 8601, in UTC.',
+      example: '2026-06-21T00:00:00.123Z',
+    }),
+    workflow_id: nullable(id('p_', 'The workflow that ran; null: it was none.')),
+    deployment_id: nullable(id('d_', 'The deployment that ran; null: none did.')),
+    source_type: text({
+      description: 'Kind of the trigger: HTTP, TIMER, SOURCE, WORKFLOW, ERROR, WEBHOOK or API.',
+      example: 'HTTP',
+    }),
     verified: Type.Boolean({
-      description: 'The trigger checked a token, or the source a signature.',
+      description: 'True: the trigger checked a token, or the source a signature.',
       examples: [false],
     }),
     owner_id: id('u_'),
-    platform_version: text({ example: '0.1.0' }),
-    workflow_name: nullable(text({ example: 'Orders' })),
+    platform_version: text({ description: 'Version of Errand that ran it.', example: '0.1.0' }),
+    workflow_name: nullable(text({ description: 'Name of the workflow; null: it was none.', example: 'Orders' })),
     emitter_id: text({ description: 'Who emitted the original event.', example: 'hi_0Vj3aBc9dEfGhIjK' }),
     trace_id: text({
       description: 'One per original event, kept across retries and replays.',
       example: 'k3x9qg4w9zl7uo0',
     }),
-    replay: Type.Boolean({ examples: [false] }),
-    attempt: Type.Integer({ examples: [1] }),
-    test: Type.Boolean({ examples: [false] }),
+    replay: Type.Boolean({ description: 'True: the run was a replay.', examples: [false] }),
+    attempt: Type.Integer({ description: 'Number of the attempt, counted from 1.', examples: [1] }),
+    test: Type.Boolean({ description: 'True: the event was a test.', examples: [false] }),
     reported: Type.Optional(
       Type.Boolean({
         description: 'True: another program reported the error; no run of the workflow failed.',
         examples: [true],
       }),
     ),
-    source_id: Type.Optional(text({ description: 'Of a run of a source.', example: 'dc_0Vj3aBc9dEfGhIjK' })),
-    webhook_id: Type.Optional(text({ description: 'Of a delivery to a webhook.', example: 'wh_0Vj3aBc9dEfGhIjK' })),
-    heartbeat_id: Type.Optional(text({ description: 'Of a heartbeat.', example: 'hb_0Vj3aBc9dEfGhIjK' })),
-    heartbeat_name: Type.Optional(text({ description: 'Of a heartbeat.', example: 'Nightly backup' })),
-    event_name: Type.Optional(text({ description: 'Of such a delivery: the channel of its event.', example: 'paid' })),
+    source_id: Type.Optional(
+      text({ description: 'The source, when the run was of one.', example: 'dc_0Vj3aBc9dEfGhIjK' }),
+    ),
+    webhook_id: Type.Optional(
+      text({ description: 'The webhook, when a delivery failed.', example: 'wh_0Vj3aBc9dEfGhIjK' }),
+    ),
+    heartbeat_id: Type.Optional(
+      text({ description: 'The heartbeat, when the error is of one.', example: 'hb_0Vj3aBc9dEfGhIjK' }),
+    ),
+    heartbeat_name: Type.Optional(text({ description: 'Name of that heartbeat.', example: 'Nightly backup' })),
+    event_name: Type.Optional(text({ description: 'Name of the event, when a delivery failed.', example: 'paid' })),
   },
-  { title: 'OriginalContext' },
+  { title: 'OriginalContext', description: 'Where the original event came from, and what ran for it.' },
 );
 
 export const ERROR = Type.Object(
@@ -52,11 +64,14 @@ export const ERROR = Type.Object(
       description: 'A code of the platform, or the thrown error’s own `code` or `name`.',
       example: 'TypeError',
     }),
-    msg: text({ example: "Cannot read properties of undefined (reading 'total')" }),
-    cellId: text({ description: 'The step in which it arose.', example: 'c_0Vj3aBc9dEfGhIjK' }),
-    ts: text({ example: '2026-06-21T00:00:00.141Z' }),
+    msg: text({
+      description: 'The message of the error.',
+      example: "Cannot read properties of undefined (reading 'total')",
+    }),
+    cellId: text({ description: 'Id of the step that threw it.', example: 'c_0Vj3aBc9dEfGhIjK' }),
+    ts: text({ description: 'When it was thrown: ISO 8601, in UTC.', example: '2026-06-21T00:00:00.141Z' }),
     stack: text({
-      description: 'Frame lines, source-mapped; empty when there was none.',
+      description: 'Lines of the stack, source-mapped; empty when the thrown value had none.',
       example: 'at run (charge.ts:4:18)',
     }),
     namespace: text({ description: 'The name of that step.', example: 'charge' }),
@@ -64,7 +79,7 @@ export const ERROR = Type.Object(
       Type.Unknown({ description: 'Of a reported error: what its program told.', examples: [{ release: '4.1.0' }] }),
     ),
   },
-  { title: 'Error' },
+  { title: 'Error', description: 'The error.' },
 );
 
 const ERROR_EVENT = Type.Object(
@@ -76,31 +91,38 @@ const ERROR_EVENT = Type.Object(
     original_context: ORIGINAL_CONTEXT,
     error: ERROR,
   },
-  { title: 'ErrorEvent', description: 'Only with `expand=event`.' },
+  { title: 'ErrorEvent', description: 'The error, with the event that caused it. Only with `expand=event`.' },
 );
 
 const METADATA = {
-  emitter_id: text({ example: 'p_0Vj3aBc9dEfGhIjK' }),
+  emitter_id: EMITTER,
   emit_id: EMIT_ID,
   name: EVENT_NAME,
 };
 
-const RECORD = { id: RECORD_ID, indexed_at_ms: MILLISECONDS };
+const ABOUT = { description: 'Which emission it is.' };
+
+export const INDEXED_AT_MS = msAt('When it was written to the log');
+
+const RECORD = { id: RECORD_ID, indexed_at_ms: INDEXED_AT_MS };
 
 export const ERROR_RECORD = Type.Object(
   {
     ...RECORD,
     event: Type.Optional(ERROR_EVENT),
-    metadata: Type.Object(METADATA),
+    metadata: Type.Object(METADATA, ABOUT),
   },
   { title: 'ErrorRecord' },
 );
 
 /** Of an error wherever it is shown but in the list of a workflow's newest, whose members the interface fixes. */
-export const GROUPED_METADATA = Type.Object({
-  ...METADATA,
-  group_id: Type.Optional(text({ description: 'The group of errors.', example: 'eg_0Vj3aBc9dEfGhIjK' })),
-});
+export const GROUPED_METADATA = Type.Object(
+  {
+    ...METADATA,
+    group_id: Type.Optional(text({ description: 'The group of errors.', example: 'eg_0Vj3aBc9dEfGhIjK' })),
+  },
+  ABOUT,
+);
 
 /** What a stream of errors sends. */
 export const STREAMED_ERROR = Type.Object(
@@ -129,23 +151,35 @@ export const EVENT_RECORD = Type.Object(
     event: Type.Optional(
       Type.Unknown({ description: 'Only with `expand=event`, as it was emitted.', examples: [{ id: 7 }] }),
     ),
-    metadata: Type.Object({
-      ...METADATA,
-      id: Type.Optional(text({ description: 'Given by the source: what dedupe judges.', example: '7' })),
-      event_name: Type.Optional(
-        text({ description: 'Of one that waits in `$in`: the channel on which it will be emitted.', example: 'paid' }),
-      ),
-      delivery_ts: Type.Optional(
-        Type.Integer({
-          description: 'Of one that waits in `$in`: when, in milliseconds.',
-          examples: [1_782_000_060_000],
-        }),
-      ),
-      summary: Type.Optional(text({ description: 'Given by the source.', example: 'Order 7' })),
-      ts: Type.Optional(
-        Type.Integer({ description: 'Given by the source, in milliseconds.', examples: [1_782_000_000_000] }),
-      ),
-    }),
+    metadata: Type.Object(
+      {
+        ...METADATA,
+        id: Type.Optional(
+          text({ description: 'Id that the source gave to the event, by which duplicates are dropped.', example: '7' }),
+        ),
+        event_name: Type.Optional(
+          text({
+            description: 'Of an event that waits in `$in`: the name under which it will be emitted.',
+            example: 'paid',
+          }),
+        ),
+        delivery_ts: Type.Optional(
+          Type.Integer({
+            description:
+              'Of an event that waits in `$in`: when it will be emitted, in milliseconds since the Unix epoch.',
+            examples: [1_782_000_060_000],
+          }),
+        ),
+        summary: Type.Optional(text({ description: 'Summary that the source gave.', example: 'Order 7' })),
+        ts: Type.Optional(
+          Type.Integer({
+            description: 'Time that the source gave, in milliseconds since the Unix epoch.',
+            examples: [1_782_000_000_000],
+          }),
+        ),
+      },
+      ABOUT,
+    ),
   },
   { title: 'EventRecord' },
 );

@@ -12,20 +12,20 @@ import { type ErrorGroup, GROUP_STATES, type GroupChange, type GroupOrder } from
 import { isResourceId, msOf, PREFIX, recordId } from '../../../domain/ids.ts';
 import { HOUR_MS, LIMITS } from '../../../domain/limits.ts';
 import type { GroupPlace, GroupQuery, GroupWhole } from '../../../store/contract/error-groups.ts';
-import { id, MILLISECONDS, mostlyNull, nullable, oneOf, RECORD_ID, text } from '../../openapi/schema.ts';
+import { id, mostlyNull, msAt, nullable, oneOf, RECORD_ID, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { MAIL_ADDRESS } from '../owners.ts';
 import { TIME_WANTED, timeOf, wrong } from '../times.ts';
-import { ERROR, GROUPED_METADATA } from './emissions.ts';
+import { ERROR, GROUPED_METADATA, INDEXED_AT_MS } from './emissions.ts';
 import { RECEIPT } from './runs.ts';
 
-const COUNT = Type.Integer({ minimum: 0, examples: [42] });
+const COUNT = Type.Integer({ minimum: 0, description: 'How many errors.', examples: [42] });
 
 const FINGERPRINT = Type.Object(
   {
     version: Type.Integer({ description: 'Of the way in which fingerprints are made.', examples: [1] }),
     namespace: text({ description: 'The step; empty when the error belongs to none.', example: 'charge' }),
-    code: text({ example: 'TypeError' }),
+    code: text({ description: 'The code of the errors.', example: 'TypeError' }),
     template: text({ description: 'The message without its variable parts.', example: 'order {n} has no "{}"' }),
     frame: text({
       description: 'The first frame of own code; empty when there is none.',
@@ -35,49 +35,69 @@ const FINGERPRINT = Type.Object(
   { title: 'Fingerprint', description: 'Of a group that a rule made: of its first error.' },
 );
 
+const STATES =
+  '`open`: its errors are told. `resolved`: the next error opens it again. `muted`: nothing is told of it until the mute ends.';
+
 const REOPENED = Type.Object(
   {
-    from: oneOf(['resolved', 'muted']),
-    by: oneOf(['error', 'time', 'count', 'deployment'], 'Which end it was.'),
-    at_ms: MILLISECONDS,
-    error_id: nullable(RECORD_ID),
-    deployment_id: nullable(id('d_', 'Of the error that opened it.')),
+    from: oneOf(['resolved', 'muted'], 'The state that it had before.'),
+    by: oneOf(
+      ['error', 'time', 'count', 'deployment'],
+      'What opened it again: an error, or the end of a mute by its time, its count or a deployment.',
+    ),
+    at_ms: msAt('When it was opened again'),
+    error_id: nullable(text({ description: 'The error that opened it; null: none did.', example: '1782000000123-0' })),
+    deployment_id: nullable(id('d_', 'Deployment of the error that opened it.')),
   },
-  { title: 'Reopened' },
+  { title: 'Reopened', description: 'How the group was last opened again.' },
 );
+
+const SEEN = {
+  first_seen_ms: msAt('When the first of its errors came'),
+  last_seen_ms: msAt('When the last of its errors came'),
+};
 
 export const ERROR_GROUP = Type.Object(
   {
     id: id('eg_'),
     emitter_id: text({ description: 'The workflow, source or webhook that failed.', example: 'p_0Vj3aBc9dEfGhIjK' }),
-    state: oneOf(GROUP_STATES),
+    state: oneOf(GROUP_STATES, STATES),
     why: text({
       description: 'What the errors have in common.',
       example: 'same step `charge`, same code `TypeError`, message template `order {n} has no "{}"`',
     }),
     fingerprint: FINGERPRINT,
     rule: nullable(text({ description: 'The name that a rule of the workflow gave it (`settings.grouping`).' })),
-    count: Type.Integer({ description: 'Errors, also those that are no longer kept.', examples: [42] }),
-    first_seen_ms: MILLISECONDS,
-    last_seen_ms: MILLISECONDS,
+    count: Type.Integer({
+      description: 'Number of its errors, also of those that are no longer kept.',
+      examples: [42],
+    }),
+    ...SEEN,
     first_error_id: RECORD_ID,
     last_error_id: RECORD_ID,
-    first_deployment_id: nullable(id('d_')),
-    last_deployment_id: nullable(id('d_')),
+    first_deployment_id: nullable(id('d_', 'Deployment of its first error; null: none ran.')),
+    last_deployment_id: nullable(id('d_', 'Deployment of its last error; null: none ran.')),
     resolved_in_next_deployment: Type.Boolean({
       description: 'Errors of deployments that were there when it was resolved do not open it again.',
       examples: [false],
     }),
-    muted_until_ms: mostlyNull('A mute ends then.'),
-    muted_errors_left: mostlyNull('A mute ends with the last of so many more errors.'),
+    muted_until_ms: mostlyNull('When the mute ends, in milliseconds since the Unix epoch; null: at no set time.'),
+    muted_errors_left: mostlyNull('How many more errors end the mute; null: it does not end by a count.'),
     muted_until_next_deployment: Type.Boolean({
-      description: 'A mute ends with the first error of a later deployment.',
+      description: 'True: the first error of a later deployment ends the mute.',
       examples: [false],
     }),
     reopened: nullable(REOPENED),
-    note: nullable(text({ example: 'Waits for the fix of the price list.' })),
-    assignee: nullable(text({ description: 'A mail address.', example: 'ada@example.com' })),
-    updated_at_ms: MILLISECONDS,
+    note: nullable(
+      text({ description: 'A note of yours; null: there is none.', example: 'Waits for the fix of the price list.' }),
+    ),
+    assignee: nullable(
+      text({
+        description: 'Who takes care of it, by mail address; null: no person is named.',
+        example: 'ada@example.com',
+      }),
+    ),
+    updated_at_ms: msAt('When it was changed last'),
   },
   { title: 'ErrorGroup' },
 );
@@ -85,16 +105,16 @@ export const ERROR_GROUP = Type.Object(
 const SAMPLE = Type.Object(
   {
     id: RECORD_ID,
-    indexed_at_ms: MILLISECONDS,
+    indexed_at_ms: INDEXED_AT_MS,
     metadata: GROUPED_METADATA,
-    deployment_id: nullable(id('d_')),
+    deployment_id: nullable(id('d_', 'The deployment that failed; null: none ran.')),
     error: ERROR,
     receipts: Type.Array(RECEIPT, { description: 'Who was told.' }),
   },
   { title: 'ErrorSample' },
 );
 
-const HOURS = Type.Array(Type.Object({ from_ms: MILLISECONDS, count: COUNT }, { title: 'GroupHour' }), {
+const HOURS = Type.Array(Type.Object({ from_ms: msAt('Start of the hour'), count: COUNT }, { title: 'GroupHour' }), {
   description: `Of the last ${LIMITS.groupHours} hours those that had errors, newest first.`,
 });
 
@@ -108,13 +128,9 @@ export const ERROR_GROUP_WHOLE = Type.Object(
   {
     ...ERROR_GROUP.properties,
     hours: HOURS,
-    deployments: Type.Array(
-      Type.Object(
-        { id: id('d_'), count: COUNT, first_seen_ms: MILLISECONDS, last_seen_ms: MILLISECONDS },
-        { title: 'GroupDeployment' },
-      ),
-      { description: `The newest ${LIMITS.groupDeployments} that had errors, newest first.` },
-    ),
+    deployments: Type.Array(Type.Object({ id: id('d_'), count: COUNT, ...SEEN }, { title: 'GroupDeployment' }), {
+      description: `The newest ${LIMITS.groupDeployments} that had errors, newest first.`,
+    }),
     samples: Type.Array(SAMPLE, { description: `The newest ${LIMITS.groupSamples} errors that are kept.` }),
   },
   { title: 'ErrorGroupWhole' },
@@ -186,7 +202,7 @@ export function groupCursor(cursor: string): GroupPlace | undefined {
 }
 
 export const GROUP_UPDATE = {
-  state: Type.Optional(oneOf(GROUP_STATES)),
+  state: Type.Optional(oneOf(GROUP_STATES, STATES)),
   resolved_in_next_deployment: Type.Optional(
     Type.Boolean({
       description: 'With the state `resolved`: only an error of a later deployment opens it again.',
@@ -219,6 +235,7 @@ export const GROUP_UPDATE = {
   note: Type.Optional(
     nullable(
       text({
+        description: 'A note of yours. Null removes it.',
         maxLength: LIMITS.groupNoteChars,
         pattern: '^[^\\u0000]*$',
         expected: `at most ${LIMITS.groupNoteChars} characters, without the character NUL`,
@@ -226,7 +243,7 @@ export const GROUP_UPDATE = {
       }),
     ),
   ),
-  assignee: Type.Optional(MAIL_ADDRESS),
+  assignee: Type.Optional({ ...MAIL_ADDRESS, description: 'Who takes care of it, by mail address. Null: no person.' }),
 };
 
 const UPDATE_OBJECT = Type.Object(GROUP_UPDATE);
@@ -268,10 +285,10 @@ export const GROUP_PREVIEW = Type.Object(
   {
     why: ERROR_GROUP.properties.why,
     fingerprint: FINGERPRINT,
-    rule: nullable(text({ example: 'cards' })),
-    count: Type.Integer({ description: 'Of the errors that were looked at.', examples: [12] }),
-    error_ids: Type.Array(RECORD_ID, { description: 'Newest first.' }),
-    group_ids: Type.Array(id('eg_'), { description: 'The groups in which they are now.' }),
+    rule: nullable(text({ description: 'Name of the rule that makes it; null: none does.', example: 'cards' })),
+    count: Type.Integer({ description: 'How many of the errors that were looked at.', examples: [12] }),
+    error_ids: Type.Array(RECORD_ID, { description: 'These errors, newest first.' }),
+    group_ids: Type.Array(id('eg_'), { description: 'The groups that these errors are in now.' }),
   },
   { title: 'ErrorGroupPreview' },
 );

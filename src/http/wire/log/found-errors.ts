@@ -7,7 +7,7 @@ import { msOf, numberedId, PREFIX, recordId } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { RUN_STATES } from '../../../domain/run/run.ts';
 import type { ErrorReplay, FoundError } from '../../../store/contract/search.ts';
-import { id, MILLISECONDS, nullable, oneOf, RECORD_ID, text } from '../../openapi/schema.ts';
+import { CREATED_AT_MS, id, mostlyNull, nullable, oneOf, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { type EmissionWire, ERROR_RECORD, GROUPED_METADATA, groupedToWire } from './emissions.ts';
 import { listedMessage, runIdOf } from './runs.ts';
@@ -21,7 +21,7 @@ export const REPLAY = Type.Object(
   {
     kind: oneOf(['replay', 'retry'], 'Of the error, or of the run that failed.'),
     run_id: id('r_'),
-    state: oneOf(RUN_STATES),
+    state: oneOf(RUN_STATES, 'State of that run.'),
     edited: Type.Boolean({ description: 'With another event than the original one.', examples: [false] }),
     operation_id: Type.Union([Type.String(), Type.Null()], {
       description: 'The operation that made it (`op_…`), one of many replays; null: it was made by itself.',
@@ -33,9 +33,11 @@ export const REPLAY = Type.Object(
         '`under_way`: the run is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. Null with another event.',
       ),
     ),
-    created_at_ms: MILLISECONDS,
-    ended_at_ms: nullable(MILLISECONDS),
-    error_id: nullable(RECORD_ID),
+    created_at_ms: CREATED_AT_MS,
+    ended_at_ms: mostlyNull('When it ended, in milliseconds since the Unix epoch; null: it has not ended.'),
+    error_id: nullable(
+      text({ description: 'The error that it ended in; null: it ended in none.', example: '1782000000123-0' }),
+    ),
   },
   {
     title: 'Replay',
@@ -60,19 +62,19 @@ export const FOUND_ERROR = Type.Object(
     metadata: GROUPED_METADATA,
     error: Type.Object(
       {
-        code: nullable(text({ example: 'TypeError' })),
+        code: nullable(text({ description: 'Code of the error.', example: 'TypeError' })),
         msg: text({
           description: `At most ${LIMITS.listedMessageChars} characters.`,
           example: "Cannot read properties of undefined (reading 'total')",
         }),
-        cellId: text({ description: 'The step in which it arose.', example: 'c_0Vj3aBc9dEfGhIjK' }),
-        ts: text({ example: '2026-06-21T00:00:00.141Z' }),
+        cellId: text({ description: 'Id of the step that threw it.', example: 'c_0Vj3aBc9dEfGhIjK' }),
+        ts: text({ description: 'When it was thrown: ISO 8601, in UTC.', example: '2026-06-21T00:00:00.141Z' }),
         namespace: text({ description: 'The name of that step.', example: 'charge' }),
       },
-      { title: 'ErrorSummary' },
+      { title: 'ErrorSummary', description: 'The error.' },
     ),
     workflow_name: nullable(text({ description: 'The name of what failed, at that time.', example: 'Orders' })),
-    deployment_id: nullable(id('d_')),
+    deployment_id: nullable(id('d_', 'The deployment that failed; null: none ran.')),
     ...FAILED_RUN,
     delivery_id: Type.Union([Type.String(), Type.Null()], {
       description: 'The delivery that was given up (`dl_…`); null for a run.',

@@ -13,22 +13,27 @@ import {
 } from '../../../domain/operation.ts';
 import type { ResendInput } from '../../../domain/requests.ts';
 import type { ResendPreview } from '../../../store/contract/operations.ts';
-import { id, MILLISECONDS, nullable, oneOf, text } from '../../openapi/schema.ts';
+import { CREATED_AT_MS, EMITTER, id, msAt, nullable, oneOf, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { TIME_WANTED, timeOf, wrong } from '../times.ts';
 import { REPLAY_PROGRESS, replayingToWire } from './replays.ts';
 
-const COUNT = Type.Integer({ minimum: 0, examples: [120] });
+const count = (description: string) => Type.Integer({ minimum: 0, description, examples: [120] });
 
 export const OPERATION = Type.Object(
   {
     id: id('op_'),
-    kind: oneOf(OPERATION_KINDS),
-    webhook_id: nullable(id('wh_', 'Of a resend.')),
-    state: oneOf(OPERATION_STATES),
-    states: Type.Array(oneOf(RESENDABLE), { description: 'Of the deliveries that are sent again; none for a replay.' }),
-    since_ms: MILLISECONDS,
-    until_ms: MILLISECONDS,
+    kind: oneOf(
+      OPERATION_KINDS,
+      '`resend` sends deliveries of a webhook again, `replay` runs the events of errors again.',
+    ),
+    webhook_id: nullable(id('wh_', 'The webhook, of a resend.')),
+    state: oneOf(OPERATION_STATES, 'Whether it runs, pauses or is over.'),
+    states: Type.Array(oneOf(RESENDABLE), {
+      description: 'Of a resend: states of the deliveries that are sent again.',
+    }),
+    since_ms: msAt('Start of the period that it is about'),
+    until_ms: msAt('End of the period that it is about'),
     total: nullable(
       Type.Integer({
         minimum: 0,
@@ -36,7 +41,7 @@ export const OPERATION = Type.Object(
         examples: [120],
       }),
     ),
-    resent: COUNT,
+    resent: count('How many deliveries were sent again.'),
     passed_over: Type.Integer({
       minimum: 0,
       description: 'How many were in another state when it was their turn. Set when the operation is done.',
@@ -47,9 +52,14 @@ export const OPERATION = Type.Object(
       Type.Number({ description: 'From 0 to 1; null while they are still being counted.', examples: [1] }),
     ),
     reason: nullable(text({ description: 'Why it waits, or ended early.', example: 'Paused.' })),
-    created_at_ms: MILLISECONDS,
-    updated_at_ms: MILLISECONDS,
-    ended_at_ms: nullable(MILLISECONDS),
+    created_at_ms: CREATED_AT_MS,
+    updated_at_ms: msAt('When it last went on'),
+    ended_at_ms: nullable(
+      Type.Integer({
+        description: 'When it ended, in milliseconds since the Unix epoch; null: it has not ended.',
+        examples: [1_782_000_000_123],
+      }),
+    ),
   },
   { title: 'Operation' },
 );
@@ -113,18 +123,21 @@ export const RESEND = {
 
 export const RESEND_DRY_RUN = Type.Object(
   {
-    dry_run: Type.Literal(true),
+    dry_run: Type.Literal(true, { description: 'Nothing was sent.' }),
     count: Type.Integer({ minimum: 0, description: 'Deliveries found.', examples: [42] }),
     at_least: Type.Boolean({ description: 'There are more than were counted.', examples: [false] }),
-    by_state: Type.Array(Type.Object({ state: oneOf(RESENDABLE), count: COUNT })),
+    by_state: Type.Array(
+      Type.Object({ state: oneOf(RESENDABLE, 'State of the delivery.'), count: count('How many deliveries have it.') }),
+      { description: 'How many there are of each state.' },
+    ),
     sample: Type.Array(
       Type.Object({
         id: id('dl_'),
-        state: oneOf(RESENDABLE),
-        emitter_id: text({ example: 'p_0Vj3aBc9dEfGhIjK' }),
-        event_name: text({ description: 'Empty for the default channel.', example: '' }),
-        attempts_made: COUNT,
-        created_at_ms: MILLISECONDS,
+        state: oneOf(RESENDABLE, 'State of the delivery.'),
+        emitter_id: EMITTER,
+        event_name: text({ description: 'Name of the event: empty for the default channel.', example: '' }),
+        attempts_made: count('How many attempts were made.'),
+        created_at_ms: CREATED_AT_MS,
       }),
       { description: `The oldest ${LIMITS.replaySample}, which would go first.` },
     ),

@@ -19,34 +19,41 @@ import { Type } from '../../schema/type.ts';
 import { TIME_WANTED, timeOf, wrong } from '../times.ts';
 import { listedMessage } from './runs.ts';
 
-const HOW_MANY = Type.Integer({ minimum: 0, examples: [42] });
+const howMany = (description: string) => Type.Integer({ minimum: 0, description, examples: [42] });
 
 export const OUTCOME = oneOf(
   OUTCOMES,
-  '`under_way`: the replay’s run is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. `unknown`: the run ended, and is no longer kept. `not_replayed`: it cannot be, see `reason`. `replayed_before`: a replay of it has ended already, see `reason`.',
+  'What became of the error. `under_way`: the run of its replay is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. `unknown`: the run ended, and is no longer kept. `not_replayed`: it cannot be, see `reason`. `replayed_before`: a replay of it has ended already, see `reason`.',
 );
 
-const COUNTS = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, HOW_MANY])) as Record<
-  keyof OutcomeCounts,
-  typeof HOW_MANY
->;
+const COUNTS = Object.fromEntries(
+  OUTCOMES.map((outcome) => [outcome, howMany(`How many errors are \`${outcome}\`.`)]),
+) as Record<keyof OutcomeCounts, ReturnType<typeof howMany>>;
 
 export const REPLAY_PROGRESS = Type.Object(
   {
-    group_id: nullable(id('eg_', 'The errors are of this group.')),
-    workflow_id: nullable(id('p_', 'The errors are of this workflow.')),
+    group_id: nullable(id('eg_', 'Group that the errors are of; null: it was not asked for.')),
+    workflow_id: nullable(id('p_', 'Workflow that the errors are of; null: it was not asked for.')),
     code: nullable(text({ description: 'Only errors with this code.', example: 'TypeError' })),
-    since_ms: mostlyNull('Only errors from then on.'),
-    until_ms: mostlyNull('Only errors before then.'),
+    since_ms: mostlyNull('Only errors from then on, in milliseconds since the Unix epoch; null: all.'),
+    until_ms: mostlyNull('Only errors before then, in milliseconds since the Unix epoch; null: all.'),
     error_ids: mostlyNull('How many errors were named; null: none.'),
     deployment: text({ description: 'The deployment that runs; `current`: the active one.', example: 'current' }),
-    rate: nullable(Type.Number({ description: 'At most so many a second.', examples: [10] })),
-    canary: Type.Integer({ description: 'So many go first.', examples: [1] }),
-    canary_over: Type.Boolean({ description: 'The others go on, too.', examples: [true] }),
-    stop_on_failures: mostlyNull('Pauses after so many failures.'),
-    ordered: Type.Boolean({ examples: [false] }),
-    again: Type.Boolean({ examples: [false] }),
-    replayed: HOW_MANY,
+    rate: nullable(
+      Type.Number({ description: 'Most replays that begin in a second; null: no limit was set.', examples: [10] }),
+    ),
+    canary: Type.Integer({ description: 'How many errors go first.', examples: [1] }),
+    canary_over: Type.Boolean({
+      description: 'True: the first ones are fixed, and the others are replayed, too.',
+      examples: [true],
+    }),
+    stop_on_failures: mostlyNull('After how many failures it pauses; null: after none.'),
+    ordered: Type.Boolean({
+      description: 'True: one at a time, in the order in which the errors came.',
+      examples: [false],
+    }),
+    again: Type.Boolean({ description: 'True: also errors that were replayed before.', examples: [false] }),
+    replayed: howMany('How many replays were begun.'),
     ...COUNTS,
   },
   {
@@ -243,7 +250,7 @@ const PASSED_OVER = ['under_way', ...LEFT_OUTCOMES] as const;
 
 export const DRY_RUN = Type.Object(
   {
-    dry_run: Type.Literal(true),
+    dry_run: Type.Literal(true, { description: 'Nothing was replayed.' }),
     count: Type.Integer({ minimum: 0, description: 'Errors found.', examples: [42] }),
     at_least: Type.Boolean({
       description:
@@ -262,23 +269,24 @@ export const DRY_RUN = Type.Object(
           PASSED_OVER,
           'What the replay would count them as. It follows the replay of one that is `under_way`.',
         ),
-        reason: text({ example: 'its event was run again, and succeeded' }),
-        count: HOW_MANY,
+        reason: text({ description: 'Why.', example: 'its event was run again, and succeeded' }),
+        count: howMany('How many errors it is the reason for.'),
       }),
       { description: 'Why errors would be passed over, the reason of most first.' },
     ),
     by_workflow: Type.Array(
       Type.Object({
         id: text({ description: 'The workflow, source or webhook that failed.', example: 'p_0Vj3aBc9dEfGhIjK' }),
-        count: HOW_MANY,
+        count: howMany('How many of the errors are its.'),
       }),
+      { description: 'How many errors there are of each.' },
     ),
     sample: Type.Array(
       Type.Object({
         id: RECORD_ID,
-        emitter_id: nullable(text({ example: 'p_0Vj3aBc9dEfGhIjK' })),
-        code: nullable(text({ example: 'TypeError' })),
-        msg: nullable(text({ example: 'order 7 is lost' })),
+        emitter_id: nullable(id('p_', 'The workflow or source that failed; null: there is no such error.')),
+        code: nullable(text({ description: 'Code of the error.', example: 'TypeError' })),
+        msg: nullable(text({ description: 'Message of the error.', example: 'order 7 is lost' })),
         reason: nullable(text({ description: 'Why it would not be replayed; null: it would.' })),
       }),
       { description: `The oldest ${LIMITS.replaySample}, which would go first.` },

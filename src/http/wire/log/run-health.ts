@@ -3,7 +3,7 @@
 import type { Static } from 'typebox';
 import { msOf, numberedId, PREFIX } from '../../../domain/ids.ts';
 import { HEALTH, type Health } from '../../../domain/run/health.ts';
-import { id, MILLISECONDS, nullable } from '../../openapi/schema.ts';
+import { CREATED_AT_MS, id, nullable } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { RUN_STATE } from './runs.ts';
 
@@ -13,7 +13,7 @@ export const RUN_HEALTH = Type.Object(
   {
     last_run: nullable(
       Type.Object(
-        { id: id('r_'), state: RUN_STATE, created_at_ms: MILLISECONDS },
+        { id: id('r_'), state: RUN_STATE, created_at_ms: CREATED_AT_MS },
         { title: 'LastRun', description: 'The newest, whatever its state.' },
       ),
     ),
@@ -25,23 +25,33 @@ export const RUN_HEALTH = Type.Object(
     }),
     since_ms: nullable(
       Type.Integer({
-        description: `When the first of them was created. ${NO_RUNS}`,
+        description: `When the first of them was created, in milliseconds since the Unix epoch. ${NO_RUNS}`,
         examples: [1_782_000_000_123],
       }),
     ),
-    failed: Type.Integer({ minimum: 0, maximum: HEALTH.runs, examples: [3] }),
+    failed: Type.Integer({
+      description: 'How many of these runs failed.',
+      minimum: 0,
+      maximum: HEALTH.runs,
+      examples: [3],
+    }),
     error_ratio: nullable(
-      Type.Number({ minimum: 0, maximum: 1, description: `\`failed\` of \`runs\`. ${NO_RUNS}`, examples: [0.03] }),
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: `The part of \`runs\` that failed, from 0 to 1. ${NO_RUNS}`,
+        examples: [0.03],
+      }),
     ),
     p95_ms: nullable(
       Type.Integer({
         minimum: 0,
-        description: `95 of 100 took no longer from their start to their end, waits included. ${NO_RUNS}`,
+        description: `95 of 100 runs took at most so many milliseconds from their start to their end, waits included. ${NO_RUNS}`,
         examples: [840],
       }),
     ),
   },
-  { title: 'WorkflowHealth' },
+  { title: 'WorkflowHealth', description: 'What its newest runs tell.' },
 );
 
 export function healthToWire({ lastRun, runs, sinceMs, failed, p95Ms }: Health): Static<typeof RUN_HEALTH> {

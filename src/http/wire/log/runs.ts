@@ -11,23 +11,29 @@ import { RUN_STATES } from '../../../domain/run/run.ts';
 import { WAIT_KINDS } from '../../../domain/run/wait.ts';
 import type { ListedRun, Receipt, RunWhole } from '../../../store/contract/records.ts';
 import { Verbatim } from '../../body/json.ts';
-import { EMIT_ID, EVENT_NAME, id, MILLISECONDS, nullable, oneOf, RECORD_ID, text } from '../../openapi/schema.ts';
+import { CREATED_AT_MS, EMIT_ID, EMITTER, EVENT_NAME, id, msAt, nullable, oneOf, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { ERROR } from './emissions.ts';
 
-export const RUN_STATE = oneOf(RUN_STATES);
+export const RUN_STATE = oneOf(
+  RUN_STATES,
+  '`queued`: it waits to begin. `running`: its code runs. `waiting`: it waits for a time, a person or its next attempt. `succeeded`, `failed` and `cancelled` are final.',
+);
 
 export const RECEIPT = Type.Object(
   {
-    kind: oneOf(['run', 'delivery', 'mail', 'withheld']),
+    kind: oneOf(['run', 'delivery', 'mail', 'withheld'], 'What came of it; `withheld`: nothing was run or sent.'),
     id: nullable(text({ description: 'The run or delivery; null for what was withheld.', example: 'r_g4w9zl7uo0' })),
     listener_id: text({
       description:
         'Workflow, source, webhook or channel; `mail` for a mail, `http:` and where it goes for a request that code asked for.',
       example: 'p_0Vj3aBc9dEfGhIjK',
     }),
-    subscription_id: nullable(id('sub_')),
-    via: text({ description: 'trigger, subscription, global or channel.', example: 'subscription' }),
+    subscription_id: nullable(id('sub_', 'The subscription that it came by; null: it came in another way.')),
+    via: text({
+      description: 'How it came: by `trigger`, `subscription`, `global` (the global error workflow) or `channel`.',
+      example: 'subscription',
+    }),
     state: text({ description: 'State of the run or delivery, or `withheld`.', example: 'succeeded' }),
     reason: Type.Optional(
       text({
@@ -64,7 +70,7 @@ export function receiptToWire(receipt: Receipt): Static<typeof RECEIPT> {
 
 const RUN_FIELDS = {
   id: id('r_'),
-  workflow_id: Type.Optional(id('p_')),
+  workflow_id: Type.Optional(id('p_', 'The workflow that runs.')),
   source_id: Type.Optional(id('dc_', 'Instead of `workflow_id` when a source ran.')),
   deployment_id: id('d_'),
   state: RUN_STATE,
@@ -72,21 +78,31 @@ const RUN_FIELDS = {
     Type.Object(
       {
         kind: oneOf(WAIT_KINDS, 'What it waits for: `retry` is a failed attempt that is tried again.'),
-        until_ms: MILLISECONDS,
+        until_ms: msAt('When it goes on by itself, or is cancelled'),
       },
       { description: 'While it waits. A suspended run is cancelled then, all others go on.' },
     ),
   ),
-  attempt: Type.Integer({ examples: [1] }),
-  replay: Type.Boolean({ examples: [false] }),
+  attempt: Type.Integer({ description: 'Number of the attempt, counted from 1.', examples: [1] }),
+  replay: Type.Boolean({ description: 'True: it replays the event of an error.', examples: [false] }),
   emission_id: EMIT_ID,
-  emitter_id: text({ example: 'hi_0Vj3aBc9dEfGhIjK' }),
+  emitter_id: EMITTER,
   event_name: EVENT_NAME,
   summary: nullable(text({ description: 'What the run exported as `$summary`.', example: 'Charged order 12345' })),
-  created_at_ms: MILLISECONDS,
-  started_at_ms: nullable(MILLISECONDS),
-  ended_at_ms: nullable(MILLISECONDS),
-  error_id: nullable(RECORD_ID),
+  created_at_ms: CREATED_AT_MS,
+  started_at_ms: nullable(
+    Type.Integer({
+      description: 'When its code began, in milliseconds since the Unix epoch; null: it has not begun.',
+      examples: [1_782_000_000_123],
+    }),
+  ),
+  ended_at_ms: nullable(
+    Type.Integer({
+      description: 'When it ended, in milliseconds since the Unix epoch; null: it has not ended.',
+      examples: [1_782_000_000_164],
+    }),
+  ),
+  error_id: nullable(text({ description: 'The error that it ended in; null: in none.', example: '1782000000123-0' })),
   retried_by: nullable(id('r_', 'The newest run that is a retry of this one, or a replay of its error.')),
 };
 
@@ -96,9 +112,9 @@ export const RUN = Type.Object(
     error: Type.Optional(
       Type.Object(
         {
-          code: text({ example: 'TypeError' }),
+          code: text({ description: 'Code of the error.', example: 'TypeError' }),
           msg: text({
-            description: `At most ${LIMITS.listedMessageChars} characters.`,
+            description: `Message of the error, at most ${LIMITS.listedMessageChars} characters of it.`,
             example: "Cannot read properties of undefined (reading 'total')",
           }),
         },
@@ -112,12 +128,15 @@ export const RUN = Type.Object(
 const STEP_RESULT = Type.Object(
   {
     id: id('c_'),
-    namespace: text({ example: 'charge' }),
-    state: text({ description: 'succeeded, failed or exited.', example: 'succeeded' }),
-    started_at_ms: MILLISECONDS,
-    took_ms: Type.Number({ examples: [12] }),
-    return_value: Type.Unknown({ examples: [{ charged: true }] }),
-    exports: Type.Record(Type.String(), Type.Unknown(), { examples: [{ $summary: 'Charged order 12345' }] }),
+    namespace: text({ description: 'Name of the step.', example: 'charge' }),
+    state: text({ description: '`succeeded`, `failed` or `exited`.', example: 'succeeded' }),
+    started_at_ms: msAt('When the step began'),
+    took_ms: Type.Number({ description: 'How long it took, in milliseconds.', examples: [12] }),
+    return_value: Type.Unknown({ description: 'What it returned.', examples: [{ charged: true }] }),
+    exports: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'What it exported with `$.export`, by name.',
+      examples: [{ $summary: 'Charged order 12345' }],
+    }),
     again: Type.Optional(Type.Boolean({ description: 'True: it waits to be executed again.', examples: [true] })),
     resume_data: Type.Optional(
       Type.Unknown({
@@ -130,10 +149,10 @@ const STEP_RESULT = Type.Object(
 );
 
 export const LOG_LINE = {
-  ts_ms: MILLISECONDS,
-  level: text({ description: 'debug, info, warn or error.', example: 'info' }),
-  namespace: text({ example: 'charge' }),
-  text: text({ example: 'charging 12345' }),
+  ts_ms: msAt('When it was printed'),
+  level: text({ description: '`debug`, `info`, `warn` or `error`.', example: 'info' }),
+  namespace: text({ description: 'The step that printed it.', example: 'charge' }),
+  text: text({ description: 'The line.', example: 'charging 12345' }),
 };
 
 export const RUN_WHOLE = Type.Object(
@@ -141,11 +160,11 @@ export const RUN_WHOLE = Type.Object(
     ...RUN_FIELDS,
     error: Type.Optional(ERROR),
     event: Type.Unknown({ description: 'The event, byte for byte as it came.', examples: [{ order: 12345 }] }),
-    steps: Type.Array(STEP_RESULT),
-    logs: Type.Array(Type.Object(LOG_LINE, { title: 'LogLine' })),
+    steps: Type.Array(STEP_RESULT, { description: 'The steps that ran, in order.' }),
+    logs: Type.Array(Type.Object(LOG_LINE, { title: 'LogLine' }), { description: 'What the code printed.' }),
     log_bytes_dropped: Type.Optional(
       Type.Integer({
-        description: 'How much was printed beyond the log’s limit; absent when nothing.',
+        description: 'How many bytes were printed beyond the limit of the log, and are not kept; absent when none.',
         examples: [4096],
       }),
     ),
@@ -155,23 +174,26 @@ export const RUN_WHOLE = Type.Object(
     suppressed: Type.Optional(
       Type.Integer({ description: 'Of a source: emissions that dedupe has dropped; absent when none.', examples: [2] }),
     ),
-    caused_by: Type.Object({
-      emission_id: EMIT_ID,
-      run_id: nullable(text({ description: 'The run that emitted the event; null when it came from outside.' })),
-      summary: nullable(
-        text({
-          description: 'What a source said of its event; of a replay, which error it is of, and whether edited.',
-          example: 'replay of 1767225600000-0, edited',
-        }),
-      ),
-    }),
+    caused_by: Type.Object(
+      {
+        emission_id: EMIT_ID,
+        run_id: nullable(text({ description: 'The run that emitted the event; null when it came from outside.' })),
+        summary: nullable(
+          text({
+            description: 'What a source said of its event; of a replay, which error it is of, and whether edited.',
+            example: 'replay of 1767225600000-0, edited',
+          }),
+        ),
+      },
+      { description: 'The event that it ran for, and where that came from.' },
+    ),
     causes: Type.Array(RECEIPT, { description: 'What its own emissions started.' }),
   },
   { title: 'RunWhole' },
 );
 
 export const STARTED = Type.Object(
-  { run_id: nullable(id('r_')), emit_id: text({ example: 'k3x9qg4w9zl7uo0' }) },
+  { run_id: nullable(id('r_', 'The run that began; null: none did.')), emit_id: EMIT_ID },
   { title: 'Started' },
 );
 

@@ -7,7 +7,7 @@ import { CHANNEL_KINDS, type Channel, type ChannelConfig, hiddenUrl } from '../.
 import { NOTICE_LIMITS } from '../../../domain/notices/limits.ts';
 import { PLACEHOLDERS } from '../../../domain/notices/template.ts';
 import type { ChannelInput } from '../../../domain/requests.ts';
-import { id, nullable, oneOf, SECONDS, text, toSeconds } from '../../openapi/schema.ts';
+import { CREATED_AT, id, nullable, oneOf, text, toSeconds, UPDATED_AT } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { ATTEMPT, attemptToWire } from '../log/deliveries.ts';
 import { MAIL_ADDRESS } from '../owners.ts';
@@ -52,7 +52,7 @@ const CONFIG_INPUT = Type.Object(
         }),
       ),
     ),
-    to: Type.Optional(MAIL_ADDRESS),
+    to: Type.Optional({ ...MAIL_ADDRESS, description: 'Of mail: the address that notices go to.' }),
     headers: Type.Optional(nullable(HEADERS)),
     template: Type.Optional(
       nullable(
@@ -89,10 +89,17 @@ export const CHANNEL_UPDATE = {
 const CONFIG_SHOWN = Type.Object(
   {
     url: Type.Optional(text({ description: 'Scheme and host alone.', example: 'https://hooks.slack.com/(hidden)' })),
-    key: Type.Optional(text({ example: HIDDEN })),
-    to: Type.Optional(text({ example: 'oncall@example.com' })),
-    headers: Type.Optional(Type.Record(Type.String(), Type.String(), { examples: [{ authorization: HIDDEN }] })),
-    template: Type.Optional(text({ example: '{"text": "{{title}}"}' })),
+    key: Type.Optional(text({ description: 'Always hidden.', example: HIDDEN })),
+    to: Type.Optional(text({ description: 'Of mail: the address that notices go to.', example: 'oncall@example.com' })),
+    headers: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description: 'Of http: names of the headers; their values are hidden.',
+        examples: [{ authorization: HIDDEN }],
+      }),
+    ),
+    template: Type.Optional(
+      text({ description: 'Of http: the body of the request, with placeholders.', example: '{"text": "{{title}}"}' }),
+    ),
   },
   { description: 'Without what is secret.' },
 );
@@ -105,15 +112,15 @@ export const CHANNEL = Type.Object(
     name: NAME,
     active: ACTIVE,
     config: CONFIG_SHOWN,
-    created_at: SECONDS,
-    updated_at: SECONDS,
+    created_at: CREATED_AT,
+    updated_at: UPDATED_AT,
   },
   { title: 'Channel' },
 );
 
 export const CHANNEL_TEST = Type.Object(
   {
-    delivered: Type.Boolean({ examples: [true] }),
+    delivered: Type.Boolean({ description: 'Whether the notice was accepted.', examples: [true] }),
     attempt: ATTEMPT,
   },
   { title: 'ChannelTest' },
