@@ -37,6 +37,20 @@ test('a fixture fails as the workflow did, from the same bytes', async () => {
   }
 });
 
+test('a step is given the same by the service and by a fixture', async () => {
+  const code = `export default ({ event, context, ...more }) => {
+    throw new Error([event.body.b, context.source_type, Object.keys(more)].join(' '));
+  };`;
+  await using errand = await startErrand();
+  const workflow = await errand.workflow(code);
+  await errand.send(workflow, { b: 7 });
+  const [record] = await errand.errors(workflow.id, 1);
+  assert.equal(record.event.error.msg, '7 HTTP steps,$');
+  const fixture = (await errand.client.request('GET', `/v1/errors/${record.id}/fixture`)).json as Fixture;
+  const { default: exported } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+  assert.equal((await runFixture(exported, fixture)).error?.msg, record.event.error.msg);
+});
+
 test('a fixture is its owner’s alone', async () => {
   await using errand = await startErrand();
   const workflow = await errand.workflow(THROWS);

@@ -49,7 +49,7 @@ async function perform(step: StepRun): Promise<void> {
     return step.finish(undefined);
   }
   const { component } = step.step;
-  const given = { steps: run.results, $: stepApi(step) };
+  const given = givenTo(step);
   if (typeof component === 'function') return step.finish(await component(given));
   const props = run.message.props?.[step.index];
   const self = bindComponent(component as Component, {
@@ -60,4 +60,24 @@ async function perform(step: StepRun): Promise<void> {
     db: stepDb(step),
   });
   return step.finish(await (component as Component).run?.call(self, given));
+}
+
+interface Trigger {
+  readonly event: unknown;
+  readonly context: unknown;
+}
+
+/** Returns what a step's code is called with. `event` and `context` are getters: an event is parsed when it is first read. */
+function givenTo(step: StepRun): object {
+  const { results } = step.run;
+  return {
+    steps: results,
+    $: stepApi(step),
+    get event() {
+      return (results.trigger as Trigger).event;
+    },
+    get context() {
+      return (results.trigger as Trigger).context;
+    },
+  };
 }

@@ -1,11 +1,6 @@
 // Turns a workflow file (sdk/workflow.ts) into steps that the process runs as any other component. It becomes part of
 // the file's bundle, so it imports nothing.
 
-interface Given {
-  readonly steps: { readonly trigger: { readonly event: unknown; readonly context: unknown } };
-  readonly $: unknown;
-}
-
 type Run = (this: unknown, given: object) => unknown;
 
 interface NamedStep {
@@ -48,29 +43,15 @@ export function programOf(exported: unknown): WorkflowProgram {
 }
 
 function componentOf({ namespace, code }: NamedStep): object {
-  if (typeof code === 'function') return (given: Given) => (code as Run)(wider(given));
+  if (typeof code === 'function') return (given: object) => (code as Run)(given);
   const run = (code as { run?: unknown } | null | undefined)?.run;
   if (typeof run !== 'function') {
     throw new TypeError(`Step ${String(namespace)} is neither a function nor a component with run()`);
   }
   return {
     ...(code as object),
-    run(given: Given) {
-      return (run as Run).call(this, wider(given));
-    },
-  };
-}
-
-/** Adds `event` and `context` to what a step gets. Getters, since an event is parsed when it is first read. */
-function wider({ steps, $ }: Given): object {
-  return {
-    steps,
-    $,
-    get event() {
-      return steps.trigger.event;
-    },
-    get context() {
-      return steps.trigger.context;
+    run(given: object) {
+      return (run as Run).call(this, given);
     },
   };
 }

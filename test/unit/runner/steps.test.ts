@@ -9,6 +9,14 @@ test('a function step returns its value', async (t) => {
   assert.deepEqual(returned(outcome), { twice: 42 });
 });
 
+test('functions and components are given event and context', async (t) => {
+  const of = (code: string) => kit(t).run(code, { event: Buffer.from('{"n": 21}') });
+  const read =
+    '({ event, context, steps }) => [event.n, event === steps.trigger.event, context === steps.trigger.context]';
+  assert.deepEqual(returned(await of(`export default ${read}`)), [21, true, true]);
+  assert.deepEqual(returned(await of(`export default defineComponent({ run: ${read} })`)), [21, true, true]);
+});
+
 test('a recorded step tells times and state', async (t) => {
   const before = Date.now();
   const { steps } = await kit(t).run('export default async () => 1');
