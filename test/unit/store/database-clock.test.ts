@@ -81,3 +81,20 @@ test('a clock that was set is followed at the next answer', () => {
     }),
   );
 });
+
+test('a clock that was set forward is known to have been, and one that was asked late is not', () => {
+  const world = new World();
+  const ask = (): number => world.ask({ thereMs: 0.5, backMs: 0.5 });
+  ask();
+  world.ask({ thereMs: 0.5, backMs: 20_000 });
+  world.elapsedMs += 600_000;
+  ask();
+  world.aheadMs -= 3_600_000;
+  ask();
+  assert.equal(world.clock.setForwardAgoMs, Number.POSITIVE_INFINITY);
+  world.aheadMs += 3_600_000;
+  ask();
+  world.elapsedMs += 1000;
+  ask();
+  assert.equal(Math.round(world.clock.setForwardAgoMs), 1001);
+});

@@ -18,7 +18,7 @@ import { moveDeliveries } from '../deliveries/move-deliveries.ts';
 import { pairKey } from '../log/batch-needs.ts';
 import type { BatchPlanner, PlannedClaim } from '../log/batch-planner.ts';
 import { headOf } from '../log/listener-queue.ts';
-import { DELIVERY_LEASE_MS, runLeaseMs } from '../log/log-writer.ts';
+import { DELIVERY_LEASE_MS, runLeaseMs } from './leases.ts';
 
 /** Columns of the emission that differ from the row's own. */
 const EMISSION = `e.entry, e.owner_id, e.emitter_id, e.name, e.source_type, e.origin_id, e.verified, e.replay, e.test,

@@ -2,7 +2,8 @@
 // (stuck code). Nodes that stopped beating are marked as gone first.
 //
 // A node that was cut off from the database within the last lease judges no other node (`isSteady`): after an outage, all of
-// them look dead at first.
+// them look dead at first. So they do when the database's clock was set forward, and then leases of living nodes look
+// expired, too: they are not judged until those that were taken before have ended.
 
 import { LIMITS } from '../../../domain/limits.ts';
 import { abandonedHook } from '../../config/source-changes.ts';
@@ -10,6 +11,7 @@ import { number } from '../../rows/cells.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral, type Row } from '../connection/values.ts';
 import type { Core } from '../core.ts';
+import { LONGEST_LEASE_MS } from './leases.ts';
 
 const RUNS_PER_STEP = 500;
 const DELIVERIES_PER_STEP = 500;
@@ -32,6 +34,7 @@ const isExpired = (now: string): string =>
 /** Marks nodes as gone, and locks expired rows. Rows that another node is rescuing are skipped. */
 export async function readExpired(core: Core, tx: Tx): Promise<Expired> {
   const nowMs = core.clock.nowMs();
+  const leasesMs = core.clock.setForwardAgoMs <= LONGEST_LEASE_MS ? 0 : nowMs;
   if (core.node.isSteady) {
     void tx.query(
       `UPDATE nodes SET gone_at_ms = $1::bigint
@@ -50,7 +53,7 @@ export async function readExpired(core: Core, tx: Tx): Promise<Expired> {
         WHERE l.is_run AND l.taken > 0
           AND ${isExpired('$1::bigint')}
         LIMIT ${RUNS_PER_STEP}`,
-      nowMs,
+      leasesMs,
     ),
     tx.query(
       `SELECT o.delivery FROM listener_queues AS l CROSS JOIN LATERAL (
@@ -60,24 +63,24 @@ export async function readExpired(core: Core, tx: Tx): Promise<Expired> {
         WHERE NOT l.is_run AND l.taken > 0
           AND ${isExpired('$1::bigint')}
         LIMIT ${DELIVERIES_PER_STEP}`,
-      nowMs,
+      leasesMs,
     ),
   ]);
   return {
     runs: await lockRuns(
       tx,
-      nowMs,
+      leasesMs,
       runs.map((row) => number(row, 'run')),
     ),
     deliveries: await lockDeliveries(
       tx,
-      nowMs,
+      leasesMs,
       deliveries.map((row) => number(row, 'delivery')),
     ),
   };
 }
 
-async function lockRuns(tx: Tx, nowMs: number, runs: readonly number[]): Promise<Row[]> {
+async function lockRuns(tx: Tx, leasesMs: number, runs: readonly number[]): Promise<Row[]> {
   if (runs.length === 0) return [];
   return tx.query(
     `SELECT o.run, o.fence, o.owner_id AS run_owner, o.runnable_id, o.deployment_id, o.via, o.subscription_id, o.attempt,
@@ -87,16 +90,16 @@ async function lockRuns(tx: Tx, nowMs: number, runs: readonly number[]): Promise
         AND o.run = ANY($1::bigint[]) AND o.state = 'running' AND ${isExpired('$2::bigint')}
       ORDER BY o.run FOR UPDATE OF o SKIP LOCKED`,
     arrayLiteral(runs),
-    nowMs,
+    leasesMs,
   );
 }
 
-async function lockDeliveries(tx: Tx, nowMs: number, deliveries: readonly number[]): Promise<Row[]> {
+async function lockDeliveries(tx: Tx, leasesMs: number, deliveries: readonly number[]): Promise<Row[]> {
   if (deliveries.length === 0) return [];
   return tx.query(
     `SELECT o.* FROM open_deliveries AS o WHERE o.delivery = ANY($1::bigint[]) AND o.state = 'sending' AND ${isExpired('$2::bigint')}
       ORDER BY o.delivery FOR UPDATE OF o SKIP LOCKED`,
     arrayLiteral(deliveries),
-    nowMs,
+    leasesMs,
   );
 }

@@ -142,8 +142,12 @@ export class Node {
     }
   }
 
-  /** Returns whether the database was reachable for the time of a lease: then a node without a beat is gone, not cut off. */
+  /**
+   * Returns whether for the time of a lease the database was reachable, and its clock not set forward: then a node without a beat
+   * is gone, and not cut off, and leases have ended by the time that has passed.
+   */
   get isSteady(): boolean {
+    if (this.#options.clock.setForwardAgoMs <= LIMITS.nodeLeaseMs) return false;
     return this.#cutOffAt === null || performance.now() - this.#cutOffAt > LIMITS.nodeLeaseMs;
   }
 

@@ -5,6 +5,7 @@
 // a tick was followed by itself, and a wait ended a second early. So an answer only narrows the bounds, unless it shows that the
 // database's clock was set.
 
+import { LIMITS } from '../../../domain/limits.ts';
 import type { StoreClock } from '../../../ports.ts';
 
 /** Milliseconds of the database's clock, as SQL. */
@@ -12,6 +13,8 @@ export const NOW_SQL = `(extract(epoch FROM clock_timestamp()) * 1000)::bigint`;
 
 /** NOW_SQL is rounded to the nearest millisecond. */
 const ROUNDING_MS = 0.5;
+/** A clock that was set forward by more is known to have been: less comes of a network that stood still, too. */
+const JUMP_MS = LIMITS.nodeLeaseMs / 2;
 /** The most that two disciplined clocks drift apart, per millisecond. */
 const DRIFT = 0.0005;
 
@@ -22,6 +25,7 @@ export class DatabaseClock implements StoreClock {
   #least: number;
   #most: number;
   #knownAt: number | null = null;
+  #setForwardAt: number | null = null;
 
   /** `override`: in tests, replaces the database's clock. `elapsedMs`: a clock that never jumps. */
   constructor(override: { nowMs(): number } | null, elapsedMs: () => number = () => performance.now()) {
@@ -46,6 +50,11 @@ export class DatabaseClock implements StoreClock {
     return this.#override?.nowMs() ?? null;
   }
 
+  /** Returns how long ago the database's clock was seen to be set forward; infinite: it was not. */
+  get setForwardAgoMs(): number {
+    return this.#setForwardAt === null ? Number.POSITIVE_INFINITY : this.#elapsedMs() - this.#setForwardAt;
+  }
+
   /** Called before the database's time is requested. Returns the `askedAt` of `endReading`. */
   beginReading(): number {
     return this.#elapsedMs();
@@ -60,6 +69,7 @@ export class DatabaseClock implements StoreClock {
     const driftMs = this.#knownAt === null ? Number.POSITIVE_INFINITY : (heardAt - this.#knownAt) * DRIFT;
     const known = { least: this.#least - driftMs, most: this.#most + driftMs };
     const wasSet = least > known.most || most < known.least;
+    if (least - known.most > JUMP_MS) this.#setForwardAt = heardAt;
     this.#least = wasSet ? least : Math.max(least, known.least);
     this.#most = wasSet ? most : Math.min(most, known.most);
     this.#knownAt = heardAt;

@@ -3,7 +3,6 @@
 import { type Emission, type NewEmission, REPLAY } from '../../../domain/emission.ts';
 import type { GroupedError } from '../../../domain/errors/group.ts';
 import type { Replay } from '../../../domain/errors/replay.ts';
-import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
 import type { Dedupe, Owner, Runnable, Subscription, Webhook } from '../../../domain/resource.ts';
 import type { Withheld } from '../../../domain/route.ts';
 import type { RunLease } from '../../../domain/run/run.ts';
@@ -36,21 +35,13 @@ import { number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { NOT_OF_SOURCES } from '../../rows/emission-cells.ts';
 import { toEmission } from '../../rows/log-rows.ts';
 import { asKept } from '../../seal/sealed-requests.ts';
+import { DELIVERY_LEASE_MS, runLeaseMs } from '../claims/leases.ts';
 import type { NotifyChannel } from '../connection/notify.ts';
 import { PlannedLeasedRun } from '../runs/leased-run.ts';
 import { leaseKey, pairKey, tickKey } from './batch-needs.ts';
 import type { BatchPlanner } from './batch-planner.ts';
 import type { PlannedDigest } from './due-rows.ts';
 import { PlannedDeliveryQueue, PlannedRunQueue } from './planned-queues.ts';
-
-/** Added to a run's timeout for the start of a process, the node's own queue, and a slow database. */
-const RUN_LEASE_SLACK_MS = 5 * MINUTE_MS;
-/** Longer than an attempt and all its waits may take. */
-export const DELIVERY_LEASE_MS = 10 * MINUTE_MS;
-
-export function runLeaseMs({ settings }: Runnable): number {
-  return (settings.timeoutMs ?? LIMITS.scheduleTimeoutMs) + RUN_LEASE_SLACK_MS;
-}
 
 /** One for each verb and plan. */
 export class PlannedLogWriter implements LogWriter {
