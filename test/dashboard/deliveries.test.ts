@@ -189,13 +189,13 @@ test('an error says who was told, and leads to each of them', { skip }, async ()
       await visit.open(path);
       const told = page.locator('section.card').filter({ has: page.getByRole('heading', { name: 'Who was told' }) });
       const row = (name: RegExp) => told.getByRole('listitem').filter({ hasText: name });
-      await row(/^Workflow Handles it/)
+      await row(/^Handles itWorkflow/)
         .getByText('succeeded')
         .waitFor();
-      await row(/^Webhook To the shop/)
+      await row(/^To the shopWebhook/)
         .getByText('given up after 1 attempt: The receiver answered')
         .waitFor();
-      await row(/^Channel On call/)
+      await row(/^On callChannel/)
         .getByText('delivered')
         .waitFor();
       await row(/global error workflow/)
@@ -203,11 +203,11 @@ test('an error says who was told, and leads to each of them', { skip }, async ()
         .waitFor();
       await visit.inspect(path);
     }
-    await page.getByRole('link', { name: 'Webhook To the shop' }).click();
+    await page.getByRole('link', { name: 'To the shop' }).click();
     await page.waitForURL('**/deliveries/dl_*');
     await page.getByText('410').first().waitFor();
     await page.goBack();
-    await page.getByRole('link', { name: 'Workflow Handles it' }).click();
+    await page.getByRole('link', { name: 'Handles it' }).click();
     await page.waitForURL('**/runs/r_*');
   });
 });
