@@ -65,6 +65,30 @@ test('ten thousand workflows are a screen of rows', { skip }, async () => {
   });
 });
 
+test('ten thousand subscriptions are a screen of rows, down to the last one', { skip }, async () => {
+  await using errand = await newErrand();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await answer(page, 'subscriptions', (n) => ({
+      ...{
+        id: `sub_${n}`,
+        emitter_id: `p_${n}`,
+        listener_id: 'wh_1',
+        event_name: `e${n}`,
+        active: true,
+        created_at: n,
+      },
+    }));
+    await visit.open('/subscriptions');
+    await page.getByText('gets “e0” of').waitFor();
+    await page.evaluate('window.scrollTo(0, document.documentElement.scrollHeight)');
+    await page.getByText(`gets “e${ROWS - 1}” of`).waitFor();
+    const rows = await rowsIn(page);
+    assert.ok(rows > 5 && rows < MOST, `${rows} rows in the page`);
+  });
+});
+
 test('a list goes on by itself, and keeps a screen of rows', { skip }, async () => {
   await using errand = await newErrand();
   await visiting(errand, async (visit) => {

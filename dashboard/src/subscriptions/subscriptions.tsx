@@ -9,6 +9,7 @@ import { useText } from '../parts/address.ts';
 import { Card } from '../parts/card.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { Rows } from '../parts/rows.tsx';
 import { Empty, Loading, Unready } from '../parts/state.tsx';
 import { NodeLink, useNodeNames } from './node-link.tsx';
 import { type Ends, Subscribe } from './subscribe.tsx';
@@ -18,7 +19,6 @@ const Graph = lazy(async () => ({ default: (await import('./graph.tsx')).Graph }
 
 /** A picture of more says nothing, and takes seconds to lay out. */
 const DRAWN = 150;
-const LISTED = 300;
 
 const words = T.subscriptions;
 
@@ -76,12 +76,10 @@ export function SubscriptionsPage() {
             )}
             <Card title={words.list}>
               {found.length === 0 && <Empty icon="search" title={words.noMatch} />}
-              <ul className="rows">
-                {found.slice(0, LISTED).map((one) => (
-                  <Row key={one.id} subscription={one} names={names} mayWrite={mayWrite} />
-                ))}
-              </ul>
-              {found.length > LISTED && <p className="card-body soft">{words.part(LISTED, found.length)}</p>}
+              <Rows
+                all={found}
+                row={(one) => <Row key={one.id} subscription={one} names={names} mayWrite={mayWrite} />}
+              />
             </Card>
           </div>
         </Suspense>
