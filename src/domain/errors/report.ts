@@ -3,7 +3,7 @@
 // possible with a workflow's errors is possible with these: lists, groups, search, subscriptions, notices.
 
 import { concat, text, utf8 } from '../bytes.ts';
-import { LIMITS } from '../limits.ts';
+import { DAY_MS, LIMITS } from '../limits.ts';
 import { shortened } from './template.ts';
 
 /** As a program tells it: any text, of any length. */
@@ -39,7 +39,7 @@ const MAX_MS = 8.64e15;
 /** Returns the error within the bounds of every other one; nothing is too long to be reported. */
 export function faultOf(report: Report, nowMs: number): ReportedFault {
   const { code, message, stack, step, tsMs } = report;
-  const isTime = tsMs !== null && Math.abs(tsMs) <= MAX_MS;
+  const isTime = tsMs !== null && tsMs >= -MAX_MS && tsMs <= nowMs + DAY_MS;
   return {
     code: shortened(code, LIMITS.codeChars) || 'Error',
     msg: cut(message, LIMITS.messageBytes),

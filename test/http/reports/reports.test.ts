@@ -204,6 +204,10 @@ test('what is odd or too long is kept within bounds', async () => {
   deepEqual([event.error.ts, event.original_event], ['1970-01-01T00:00:00.001Z', null]);
   const empty = await client.post('/v1/errors', { service: 'odd', message: '' });
   equal((await shown(errand.client, odd.workflow_id)).data[0].id, empty.id);
+  // Microseconds, say, of a program that means milliseconds.
+  await client.post('/v1/errors', { service: 'odd', message: 'later', ts: Date.now() * 1000 });
+  const [later] = (await shown(errand.client, odd.workflow_id)).data;
+  ok(Math.abs(Date.parse(later.event.error.ts) - later.indexed_at_ms) < 3_600_000, later.event.error.ts);
 });
 
 test('bad reports are refused by name', async () => {
