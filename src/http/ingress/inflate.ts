@@ -1,7 +1,11 @@
-// Inflates compressed bodies within the limit of all bodies: a decompression bomb stops at the limit.
+// Inflates compressed bodies within the limit of all bodies: a decompression bomb stops at the limit. What comes out is counted
+// as bodies are that still arrive: a kilobyte may become a megabyte, and a thousand callers may send one at the same time.
 
-import { brotliDecompress, inflateRaw, unzip } from 'node:zlib';
+import type { IncomingMessage } from 'node:http';
+import { createBrotliDecompress, createInflateRaw, createUnzip } from 'node:zlib';
+import { KIB } from '../../domain/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import { type Body, type BodyLimits, readBody } from '../body/body.ts';
 
 const SUPPORTED = new Set(['gzip', 'x-gzip', 'deflate', 'br']);
 /** Low bits of the first byte of a zlib stream; some callers send raw deflate as `deflate`. */
@@ -25,25 +29,65 @@ function nameOf(encoding: string): string {
   return encoding.trim().toLowerCase();
 }
 
+/** As much as arrives in one piece of other bodies: what fits is not counted. */
+const CHUNK_BYTES = 64 * KIB;
+
 /**
- * Decompresses a body. `encoding`: one that `checkEncoding` accepts. Throws `Refusal`: 413 beyond `maxBytes` of output, 400 for
- * corrupt input.
+ * Reads a body, as `readBody` does, and decompresses it by its `Content-Encoding`, one that `checkEncoding` accepts. Throws
+ * `Refusal` as well: 413 beyond `maxBytes` of output, 400 for corrupt input, 503 when memory is short.
  */
-export async function inflate(bytes: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
+export async function readInflated(req: IncomingMessage, limits: BodyLimits): Promise<Body | null> {
+  const read = await readBody(req, limits);
+  const encoding = req.headers['content-encoding'];
+  if (read === null || encoding === undefined) return read;
   const name = nameOf(encoding);
-  if (PLAIN.has(name)) return bytes;
-  if (bytes.length === 0) return bytes;
-  const isBare = name === 'deflate' && ((bytes[0] as number) & METHOD_MASK) !== ZLIB_METHOD;
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const options = { maxOutputLength: maxBytes };
-  const done = (error: NodeJS.ErrnoException | null, whole: Buffer): void => {
-    if (!error) resolve(whole);
-    else if (error.code === 'ERR_BUFFER_TOO_LARGE') {
-      reject(new Refusal('too_large', `The body is larger than ${maxBytes} bytes when inflated`));
-    } else reject(new Refusal('malformed', `The body is not whole, valid ${name}: ${error.message}`));
+  if (PLAIN.has(name) || read.bytes.length === 0) return read;
+  try {
+    return await inflate(read.bytes, name, limits);
+  } finally {
+    read.release();
+  }
+}
+
+function inflate(bytes: Buffer, name: string, { maxBytes, memory, ownerId }: BodyLimits): Promise<Body> {
+  const stream = decompressor(bytes, name);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let counted = 0;
+  const release = (): void => {
+    memory.release(ownerId, counted);
+    counted = 0;
   };
-  if (name === 'br') brotliDecompress(bytes, options, done);
-  else if (isBare) inflateRaw(bytes, options, done);
-  else unzip(bytes, options, done);
-  return promise;
+  return new Promise((resolve, reject) => {
+    const refuse = (refusal: Refusal): void => {
+      stream.destroy();
+      release();
+      reject(refusal);
+    };
+    stream.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBytes) {
+        return refuse(new Refusal('too_large', `The body is larger than ${maxBytes} bytes when inflated`));
+      }
+      if (size > CHUNK_BYTES) {
+        if (!memory.take(ownerId, size - counted)) {
+          return refuse(new Refusal('unavailable', 'Too many bodies are inflated at once; send it again'));
+        }
+        counted = size;
+      }
+      chunks.push(chunk);
+    });
+    stream.on('end', () => resolve({ bytes: Buffer.concat(chunks, size), release }));
+    stream.on('error', ({ message }) =>
+      refuse(new Refusal('malformed', `The body is not whole, valid ${name}: ${message}`)),
+    );
+    stream.end(bytes);
+  });
+}
+
+function decompressor(bytes: Buffer, name: string) {
+  const options = { chunkSize: CHUNK_BYTES };
+  if (name === 'br') return createBrotliDecompress(options);
+  const isBare = name === 'deflate' && ((bytes[0] as number) & METHOD_MASK) !== ZLIB_METHOD;
+  return isBare ? createInflateRaw(options) : createUnzip(options);
 }

@@ -12,7 +12,6 @@ import type { WhenGone } from '../../domain/requests.ts';
 import type { Trigger } from '../../domain/resource.ts';
 import type { Idempotency } from '../../store/contract/store.ts';
 import { bearerOf, ownerDeleted } from '../access/auth.ts';
-import { readBody } from '../body/body.ts';
 import type { BodyMemory } from '../body/body-memory.ts';
 import type { Accepted, HttpDeps } from '../deps.ts';
 import { problemOf, writeProblem } from '../problem.ts';
@@ -22,7 +21,7 @@ import type { Exchange } from '../response.ts';
 import { writeAnswer, writeEmitId } from './answer.ts';
 import { eventBytes } from './event.ts';
 import { checkIdempotencyKey } from './idempotency.ts';
-import { checkEncoding, inflate } from './inflate.ts';
+import { checkEncoding, readInflated } from './inflate.ts';
 import type { Place } from './place.ts';
 
 /** What the ingress needs. */
@@ -103,14 +102,12 @@ async function withBody<T>(
   act: (body: Buffer) => Promise<T>,
 ): Promise<T | null> {
   const { maxBodyBytes: maxBytes, bodyMemory: memory } = deps;
-  const read = await readBody(req, { maxBytes, memory, ownerId: trigger.ownerId });
-  if (read === null) return null;
+  const body = await readInflated(req, { maxBytes, memory, ownerId: trigger.ownerId });
+  if (body === null) return null;
   try {
-    const encoding = req.headers['content-encoding'];
-    const body = encoding === undefined ? read.bytes : await inflate(read.bytes, encoding, maxBytes);
-    return await act(body);
+    return await act(body.bytes);
   } finally {
-    read.release();
+    body.release();
   }
 }
 

@@ -6,10 +6,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LIMITS } from '../../domain/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { Ping } from '../../domain/watch/heartbeat.ts';
-import { readBody } from '../body/body.ts';
 import { problemOf, writeProblem } from '../problem.ts';
 import type { Exchange, RequestHandler } from '../response.ts';
-import { checkEncoding, inflate } from './inflate.ts';
+import { checkEncoding, readInflated } from './inflate.ts';
 import type { IngressDeps } from './ingress.ts';
 
 const ADDRESS = /^\/h\/([A-Za-z0-9_-]{1,64})(?:\/(start|fail|\d{1,3}))?\/?(?:\?|$)/;
@@ -68,15 +67,13 @@ function addressOf(url: string): { key: string; ping: Ping } | null {
 /** Returns the beginning of the body as text; null when the caller disconnected before its end. */
 async function logOf(deps: IngressDeps, req: IncomingMessage, ownerId: string): Promise<string | null> {
   const { maxBodyBytes: maxBytes, bodyMemory: memory } = deps;
-  const encoding = req.headers['content-encoding'];
-  checkEncoding(encoding);
-  const read = await readBody(req, { maxBytes, memory, ownerId });
-  if (read === null) return null;
+  checkEncoding(req.headers['content-encoding']);
+  const body = await readInflated(req, { maxBytes, memory, ownerId });
+  if (body === null) return null;
   try {
-    const body = encoding === undefined ? read.bytes : await inflate(read.bytes, encoding, maxBytes);
-    return body.subarray(0, LIMITS.heartbeatLogBytes).toString();
+    return body.bytes.subarray(0, LIMITS.heartbeatLogBytes).toString();
   } finally {
-    read.release();
+    body.release();
   }
 }
 

@@ -7,11 +7,10 @@ import { numberedId, numberOf, PREFIX } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { WaitAddress } from '../../domain/requests.ts';
 import type { RunState } from '../../domain/run/run.ts';
-import { readBody } from '../body/body.ts';
 import { type Problem, problemOf, writeProblem } from '../problem.ts';
 import type { Exchange, RequestHandler } from '../response.ts';
 import { eventBytes } from './event.ts';
-import { checkEncoding, inflate } from './inflate.ts';
+import { checkEncoding, readInflated } from './inflate.ts';
 import type { IngressDeps } from './ingress.ts';
 import { endedPage, prefersHtml, problemPage } from './resume-page.ts';
 
@@ -49,17 +48,15 @@ async function take(deps: IngressDeps, { req, res, requestId }: Exchange): Promi
   const { wait, pathStart } = address;
   const ownerId = await actions.findWait(wait);
   deps.quotas.takeRequest(ownerId);
-  const encoding = req.headers['content-encoding'];
-  checkEncoding(encoding);
-  const read = await readBody(req, { maxBytes, memory, ownerId });
-  if (read === null) return;
+  checkEncoding(req.headers['content-encoding']);
+  const body = await readInflated(req, { maxBytes, memory, ownerId });
+  if (body === null) return;
   let state: RunState;
   try {
-    const body = encoding === undefined ? read.bytes : await inflate(read.bytes, encoding, maxBytes);
     const options = { pathStart, baseUrl: deps.urls.publicUrl(), isVerified: false, withRaw: false };
-    state = await actions.endWait({ ...wait, request: eventBytes(req, body, options).toString() });
+    state = await actions.endWait({ ...wait, request: eventBytes(req, body.bytes, options).toString() });
   } finally {
-    read.release();
+    body.release();
   }
   const ended = { run: numberedId(PREFIX.run, wait.run), order: wait.order, state };
   if (prefersHtml(req.headers.accept)) answer(res, { status: 200, ...endedPage(ended), requestId });

@@ -11,10 +11,9 @@ import { LIMITS } from '../../domain/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { keyOf } from '../access/auth.ts';
 import { KeyUses } from '../access/key-uses.ts';
-import { readBody } from '../body/body.ts';
 import type { BodyMemory } from '../body/body-memory.ts';
 import type { HttpDeps } from '../deps.ts';
-import { checkEncoding, inflate } from '../ingress/inflate.ts';
+import { checkEncoding, readInflated } from '../ingress/inflate.ts';
 import { type Problem, problemOf, writeProblem } from '../problem.ts';
 import type { Exchange } from '../response.ts';
 import { CORS, writePreflight } from './cors.ts';
@@ -79,14 +78,14 @@ async function take(
   const workflowId = workflowOf(key, project);
   checkEncoding(req.headers['content-encoding']);
   deps.quotas.takeRequest(key.ownerId);
-  const read = await readBody(req, { maxBytes: LIMITS.apiBodyBytes, memory: deps.bodyMemory, ownerId: key.ownerId });
-  if (read === null) return;
+  const { bodyMemory: memory } = deps;
+  const body = await readInflated(req, { maxBytes: LIMITS.apiBodyBytes, memory, ownerId: key.ownerId });
+  if (body === null) return;
   try {
-    const body = await inflate(read.bytes, req.headers['content-encoding'] ?? '', LIMITS.apiBodyBytes);
-    const id = await accept(deps, { key, workflowId, format, body });
+    const id = await accept(deps, { key, workflowId, format, body: body.bytes });
     writeId(res, id, requestId);
   } finally {
-    read.release();
+    body.release();
   }
 }
 

@@ -117,6 +117,10 @@ export const HTTP_MUTATIONS: readonly Mutation[] = [
       'event: bytes that are no text become text': ['if (!isUtf8(body)) return base64Json(body);\n  const', 'const'],
     },
   ),
+  ...of(`${HTTP}/ingress/inflate.ts`, [`${UNIT}/body/inflate.test.ts`], {
+    'inflate: what comes out is not counted': ['size > CHUNK_BYTES', 'false'],
+    'inflate: what was refused stays counted': ['stream.destroy();\n      release();', 'stream.destroy();'],
+  }),
   ...of(`${HTTP}/ingress/set-cookie.ts`, [`${UNIT}/body/cookies.test.ts`], {
     'set-cookie: its path is the one given': ["given === '/' ? endpointPath : endpointPath + given", 'given'],
     'set-cookie: it is for other hosts': ["['path', 'domain']", "['path']"],
