@@ -94,7 +94,7 @@ export const HTTP_MUTATIONS: readonly Mutation[] = [
         "trigger === undefined || trigger.kind === 'schedule'",
         'trigger === undefined',
       ],
-      'ingress: the memory of a body is never given back': ['read.release();', ''],
+      'ingress: the memory of a body is never given back': ['body.release();', ''],
     },
   ),
   ...of(`${HTTP}/ingress/ingress.ts`, ['test/flows/quotas.test.ts'], {
