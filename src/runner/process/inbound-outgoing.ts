@@ -5,7 +5,7 @@ import { isResourceId, PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Outgoing } from '../../domain/run/run.ts';
 import { faultOfRequest } from '../child/api/http-request.ts';
-import { integer, list, optional, record, shallowJson, text } from './inbound-values.ts';
+import { integer, list, optional, record, shallowJson, text, time } from './inbound-values.ts';
 import { checkJson } from './json-check.ts';
 import type { RunInFlight } from './run-in-flight.ts';
 
@@ -26,7 +26,8 @@ export function readOutgoing(given: unknown, { request, budget }: RunInFlight): 
     const given = shallowJson(body, budget.sendBytes);
     const bytes = Buffer.from(given);
     budget.sendBytes -= bytes.byteLength;
-    const deliverAtMs = optional(deliverAt, integer);
+    // Code may name any time that has passed.
+    const deliverAtMs = optional(deliverAt, (ms) => time(Math.max(0, integer(ms))));
     // The server parses these.
     if (kind === 'http' || kind === 'email') checkJson(given, { values: PARSED_VALUES });
     if (kind === 'http') checkRequest(JSON.parse(given));

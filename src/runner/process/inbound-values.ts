@@ -41,3 +41,13 @@ export function integer(value: unknown): number {
   if (!Number.isSafeInteger(value)) throw new TypeError('no such number');
   return value as number;
 }
+
+/** A date has at most 8.64e15. The rest is for clocks that are corrected. */
+const MAX_TIME_MS = 8e15;
+
+/** Reads epoch milliseconds: of a number that no date can be, the server could not tell the time. */
+export function time(value: unknown): number {
+  const ms = integer(value);
+  if (Math.abs(ms) > MAX_TIME_MS) throw new RangeError('no such time');
+  return ms;
+}

@@ -14,7 +14,7 @@ import { LATE_CALLS } from '../child/protocol.ts';
 import type { ChildRequest, ComponentShape } from '../runner.ts';
 import { faultAt, haltedEnd } from './crash-outcome.ts';
 import { readOutgoing } from './inbound-outgoing.ts';
-import { integer, json, list, optional, record, shallowJson, text } from './inbound-values.ts';
+import { integer, json, list, optional, record, shallowJson, text, time } from './inbound-values.ts';
 import { checkJson } from './json-check.ts';
 import type { OutputBudget, RunInFlight } from './run-in-flight.ts';
 
@@ -119,7 +119,7 @@ function readStep(given: unknown, run: RunInFlight): StepResult {
     id: step.id,
     namespace: step.namespace,
     state: name,
-    startedAtMs: integer(startedAtMs) + aheadMs,
+    startedAtMs: time(startedAtMs) + aheadMs,
     tookMs: integer(tookMs),
     ...(returnValue === undefined ? {} : { returnValue }),
     exports: exports === null ? {} : readExports(exports, budget),
@@ -148,7 +148,7 @@ function readFault(given: unknown, deployment: Deployment, aheadMs: number): Fau
   return faultAt(deployment, integer(step), {
     code: RESERVED_CODES.has(said) && !CHILD_MAY_SAY.has(said) ? 'Error' : said,
     msg: text(msg, LIMITS.messageBytes),
-    tsMs: integer(tsMs) + aheadMs,
+    tsMs: time(tsMs) + aheadMs,
     stack: text(stack, LIMITS.stackFrames * (LIMITS.frameBytes + 1)),
   });
 }
@@ -206,7 +206,7 @@ function readLogs(given: unknown, { budget, aheadMs }: RunInFlight): LogLine[] {
     const kept = text(printed, budget.logs);
     budget.logs -= kept.length;
     return {
-      tsMs: integer(tsMs) + aheadMs,
+      tsMs: time(tsMs) + aheadMs,
       level: level as LogLine['level'],
       namespace: text(namespace, LIMITS.namespaceChars),
       text: kept,

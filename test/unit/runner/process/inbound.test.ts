@@ -101,3 +101,18 @@ test('what ended steps sent is told apart', () => {
   assert.deepEqual([outcome.outgoing.length, outcome.outgoingOfDone], [2, 1]);
   assert.deepEqual([outcome.summary, outcome.logBytesDropped], ['s', 3]);
 });
+
+test('times that no date can be are refused', () => {
+  const fault = { step: 0, code: 'Error', msg: '', tsMs: 1, stack: '' };
+  const failed = [0, 1, 1, 1, null, null];
+  for (const ms of [8_000_000_000_000_001, Number.MAX_SAFE_INTEGER, -Number.MAX_SAFE_INTEGER]) {
+    assert.throws(() => end(run(), { kind: 'failed', step: failed, fault: { ...fault, tsMs: ms } }), RangeError);
+    assert.throws(() => end(run(), { step: [0, 0, ms, 1, null, null] }), RangeError);
+    assert.throws(() => readLogMessage({ logs: [[ms, 'info', 'one', 'x']] }, run()), RangeError);
+  }
+  const later = (ms: number) => end(run(), { step: tuple(0), outgoing: [['emit', '', '1', null, null, null, ms]] });
+  assert.throws(() => later(Number.MAX_SAFE_INTEGER), RangeError);
+  assert.equal(later(-Number.MAX_SAFE_INTEGER).outgoing[0]?.deliverAtMs, 0, 'a time that has passed is at once');
+  const latest = end(run(), { kind: 'failed', step: failed, fault: { ...fault, tsMs: 8e15 } });
+  assert.ok(latest.end.kind === 'failed' && new Date(latest.end.fault.tsMs).toISOString().startsWith('+25'));
+});
