@@ -3,14 +3,14 @@
 import { realpath } from 'node:fs/promises';
 import { CommanderError } from 'commander';
 import type { AdministrationDeps } from './cli/administration.ts';
-import { type Api, connect, findRunning } from './cli/api.ts';
-import type { Checks, ComponentsDeps } from './cli/components.ts';
+import type { ComponentsDeps } from './cli/components.ts';
 import type { BundledFiles } from './cli/deploy.ts';
 import { createProgram, type ProgramDeps } from './cli/program.ts';
 import { administrationOver } from './cli/remote-administration.ts';
+import { findRunning } from './cli/running-server.ts';
 import { CliError, EXIT, EXPECTED_ERRORS, exitCodeOf } from './cli/shell/exit.ts';
 import { readProfiles } from './cli/shell/profiles.ts';
-import { createConnect, type FindLocal, findTarget, type ServerOptions, type Target } from './cli/shell/remote.ts';
+import { createConnect, type FindLocal, type Target } from './cli/shell/remote.ts';
 import { jsonText, safeLines } from './cli/shell/text.ts';
 import type { StoreCommands } from './cli/store.ts';
 import type { Log } from './ports.ts';
@@ -60,20 +60,10 @@ const onTarget = (target: Target): void => {
 };
 const connectTo = createConnect({ env: process.env, findLocal, onTarget });
 
-/** Connects to the server that options name; else to that of the data dir, or of the current profile. */
-async function serverAt(options: ServerOptions): Promise<Api> {
-  const target = await findTarget(options, { env: process.env, findLocal });
-  onTarget(target);
-  return connect(target.url, target.key);
-}
-
 const checking: ComponentsDeps['checking'] = async ({ path, url }, act) => {
   if (url !== null) {
-    const api = await serverAt({ url });
-    return await act(async (after) => {
-      const asked = { component_path: path, ...(after === null ? {} : { after }) };
-      return (await api.post('/v1/components/check', asked)) as Checks;
-    });
+    const { errand } = await connectTo({ url });
+    return await act((after) => errand.checkComponents({ component_path: path, after: after ?? undefined }));
   }
   const { checkLocally } = await import('./server/local-check.ts');
   const { checksToWire } = await import('./http/wire/component-checks.ts');
@@ -90,7 +80,7 @@ const checking: ComponentsDeps['checking'] = async ({ path, url }, act) => {
 
 /** Bundling loads much that the other commands do not need. */
 const deploying: ProgramDeps['deploying'] = {
-  api: serverAt,
+  connect: connectTo,
   list: async (dir: string): Promise<string[]> => {
     const { mayBeWorkflow, scanFolder } = await import('./engine/files/scan.ts');
     return [...(await scanFolder(dir)).stamps.keys()].filter(mayBeWorkflow);

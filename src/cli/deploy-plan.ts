@@ -2,8 +2,8 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Errand } from '../client/client.ts';
 import { isSent, markIn, pathOfKey, withoutMark } from '../domain/files/file-mark.ts';
-import type { Api } from './api.ts';
 import { checkTypes, findTypeScript } from './dev/type-check.ts';
 import { CliError } from './shell/exit.ts';
 
@@ -44,10 +44,10 @@ export async function typesOf(dir: string): Promise<string> {
 }
 
 export async function planOf(
-  api: Api,
+  errand: Errand,
   { dir, paths, project }: { dir: string; paths: readonly string[]; project: string | null },
 ): Promise<Plan> {
-  const sent = [...(await sentWorkflows(api)), ...(await sentSources(api))];
+  const sent = [...(await sentWorkflows(errand)), ...(await sentSources(errand))];
   const known = new Map(sent.map((one) => [one.path, one]));
   const files = await Promise.all(
     paths.map(async (path): Promise<PlannedFile> => {
@@ -62,11 +62,11 @@ export async function planOf(
   return { files, gone: sent.filter((one) => isOurs(one) && !there.has(one.path)) };
 }
 
-async function sentWorkflows(api: Api): Promise<Sent[]> {
+async function sentWorkflows(errand: Errand): Promise<Sent[]> {
   const found: Sent[] = [];
-  for await (const { id, name } of listed(api, 'workflows')) {
-    const { steps } = (await api.call('GET', `/v1/workflows/${id}`)) as { steps: { code?: string }[] };
-    const code = steps[0]?.code ?? '';
+  for await (const { id, name } of errand.listWorkflows({ limit: PAGE })) {
+    const { data } = await errand.getWorkflow({ id });
+    const code = data.steps[0]?.code ?? '';
     const mark = markIn(code);
     if (mark?.state !== 'deployed' || !isSent(mark.key)) continue;
     const { key, project } = mark;
@@ -75,32 +75,14 @@ async function sentWorkflows(api: Api): Promise<Sent[]> {
   return found;
 }
 
-interface SentSource {
-  readonly file_path?: string;
-  readonly project?: string;
-  readonly component_code?: string;
-}
-
-async function sentSources(api: Api): Promise<Sent[]> {
+async function sentSources(errand: Errand): Promise<Sent[]> {
   const found: Sent[] = [];
-  for await (const { id, name } of listed(api, 'sources')) {
-    const source = (await api.call('GET', `/v1/sources/${id}`)) as SentSource;
-    const { file_path: path, project = null, component_code: code = '' } = source;
+  for await (const { id, name } of errand.listSources({ limit: PAGE })) {
+    const { data } = await errand.getSource({ id });
+    const { file_path: path, project = null, component_code: code = '' } = data;
     if (path !== undefined) found.push({ kind: 'source', id, name, path, project, source: code });
   }
   return found;
-}
-
-/** Yields all of a list. */
-async function* listed(api: Api, list: 'workflows' | 'sources'): AsyncGenerator<{ id: string; name: string }> {
-  for (let after: string | null = null; ; ) {
-    const cursor: string = after === null ? '' : `&after=${after}`;
-    const page = (await api.call('GET', `/v1/${list}?limit=${PAGE}${cursor}`)) as { id: string; name: string }[];
-    yield* page;
-    const last = page.at(-1);
-    if (!last || page.length < PAGE) return;
-    after = last.id;
-  }
 }
 
 /** Returns how many lines are in one text and not in the other, wherever they stand. */

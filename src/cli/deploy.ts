@@ -5,14 +5,14 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
-import type { Api } from './api.ts';
+import type { Errand } from '../client/client.ts';
 import { type Plan, planLines, planOf, typesOf } from './deploy-plan.ts';
 import { projectOf } from './project.ts';
 import { confirm } from './shell/ask.ts';
 import { withExamples } from './shell/examples.ts';
-import { CliError, EXIT } from './shell/exit.ts';
+import { CliError, EXIT, EXPECTED_ERRORS } from './shell/exit.ts';
 import { createOutput, type Output, printLine } from './shell/output.ts';
-import { type ServerOptions, serverCommand } from './shell/remote.ts';
+import { type Connect, type ServerOptions, serverCommand } from './shell/remote.ts';
 import { oneLine } from './shell/text.ts';
 
 export type BundledFiles =
@@ -21,25 +21,21 @@ export type BundledFiles =
   | { readonly kind: 'broken'; readonly problems: readonly string[] };
 
 export interface DeployDeps {
-  /** Returns the server to deploy to. Throws `CliError` when there is none. */
-  readonly api: (options: ServerOptions) => Promise<Api>;
+  readonly connect: Connect;
   /** Returns the paths, with slashes, of files in a folder that may be workflows. */
   readonly list: (dir: string) => Promise<readonly string[]>;
   readonly bundle: (file: { dir: string; path: string }) => Promise<BundledFiles>;
   readonly complain: (line: string) => void;
 }
 
-interface DeployedSource {
-  readonly result: string;
-  readonly source?: { readonly id: string; readonly endpoint_url?: string };
-}
+type Props = Readonly<Record<string, unknown>>;
 
 /** Options of the command line. */
 interface DeployOptions {
   readonly dir: string;
   readonly path: string;
   readonly isAlone: boolean;
-  readonly props: object | undefined;
+  readonly props: Props | undefined;
   readonly project: string | null;
   readonly told: (deployed: Told) => Promise<void>;
 }
@@ -52,11 +48,6 @@ interface Told {
   readonly source_id?: string;
   readonly endpoints?: readonly string[];
   readonly endpoint?: string;
-}
-
-interface DeployedWorkflow {
-  readonly result: string;
-  readonly workflow: { readonly id: string; readonly triggers: readonly { readonly endpoint_url?: string }[] };
 }
 
 export function addDeploy(program: Command, deps: DeployDeps): void {
@@ -94,23 +85,24 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
     const out = createOutput();
     const isShown = options.check || options.dryRun;
     if (isShown) out.note(await typesOf(dir));
-    const api = await deps.api(options);
+    const { errand } = await deps.connect(options);
     const told = (deployed: Told): Promise<void> => tell(out, options.json === true, deployed);
     if (isShown || options.prune) {
-      const plan = await planOf(api, { dir, project, paths: await deployable(deps, dir, paths) });
+      const plan = await planOf(errand, { dir, project, paths: await deployable(deps, dir, paths) });
       const shown = isAlone ? { ...plan, gone: [] } : plan;
       if (isShown) for (const line of planLines(shown)) out.note(line);
       if (options.dryRun) return;
-      if (options.prune) await prune(api, { gone: shown.gone, isSure: options.yes, told });
+      if (options.prune) await prune(errand, { gone: shown.gone, isSure: options.yes, told });
     }
     let [failed, deployed] = [0, 0];
     for (const path of paths) {
       try {
-        if (await deploy(deps, api, { dir, path, isAlone, props, project, told })) deployed++;
+        if (await deploy(deps, errand, { dir, path, isAlone, props, project, told })) deployed++;
       } catch (error) {
-        if (!(error instanceof CliError)) throw error;
+        if (!EXPECTED_ERRORS.some((kind) => error instanceof kind)) throw error;
         failed++;
-        deps.complain(error.message.startsWith(`${path}:`) ? error.message : `${path}: ${error.message}`);
+        const { message } = error as Error;
+        deps.complain(message.startsWith(`${path}:`) ? message : `${path}: ${message}`);
       }
     }
     if (failed > 0) process.exitCode = 1;
@@ -161,13 +153,13 @@ interface Pruning {
   readonly told: DeployOptions['told'];
 }
 
-async function prune(api: Api, { gone, isSure, told }: Pruning): Promise<void> {
+async function prune(errand: Errand, { gone, isSure, told }: Pruning): Promise<void> {
   if (gone.length === 0) return;
   const named = gone.map(({ path, name }) => `${JSON.stringify(name)} (${path})`).join(', ');
   const noun = gone.length === 1 ? `the ${gone[0]?.kind}` : `these ${gone.length}:`;
   await confirm(`Delete ${noun} ${named}, whose files are gone?`, isSure);
   for (const { kind, id, path } of gone) {
-    await api.call('DELETE', `/v1/${kind}s/${id}`);
+    await (kind === 'workflow' ? errand.deleteWorkflow({ id }) : errand.deleteSource({ id }));
     await told({ path, result: 'deleted', [`${kind}_id`]: id });
   }
 }
@@ -184,11 +176,11 @@ async function find(
   return { dir: path, paths: [...(await list(path))].sort(), isAlone: false };
 }
 
-async function readProps(text: string): Promise<object> {
+async function readProps(text: string): Promise<Props> {
   const json = text.startsWith('@') ? await readFile(text.slice(1), 'utf8').catch(() => '') : text;
   try {
     const props: unknown = JSON.parse(json);
-    if (typeof props === 'object' && props !== null && !Array.isArray(props)) return props;
+    if (typeof props === 'object' && props !== null && !Array.isArray(props)) return props as Props;
   } catch {
     // reported below
   }
@@ -204,7 +196,7 @@ function nothing(given: string, { dir, isAlone }: { dir: string; isAlone: boolea
 }
 
 /** Returns whether the file has something to deploy. */
-async function deploy(deps: DeployDeps, api: Api, asked: DeployOptions): Promise<boolean> {
+async function deploy(deps: DeployDeps, errand: Errand, asked: DeployOptions): Promise<boolean> {
   const { dir, path, project, told } = asked;
   const bundled = await deps.bundle({ dir, path });
   if (bundled.kind === 'module') return false;
@@ -212,13 +204,13 @@ async function deploy(deps: DeployDeps, api: Api, asked: DeployOptions): Promise
   const { bundle, sourceMap } = bundled;
   const source = await readFile(join(dir, path), 'utf8');
   if (bundled.kind === 'source') {
-    await deploySource(api, { ...asked, source, bundle, sourceMap });
+    await deploySource(errand, { ...asked, source, bundle, sourceMap });
     return true;
   }
   if (asked.props !== undefined) throw new CliError('--props is for sources, and this is a workflow');
-  const env = parseEnv(await readFile(join(dir, '.env'), 'utf8').catch(() => ''));
+  const env = parseEnv(await readFile(join(dir, '.env'), 'utf8').catch(() => '')) as Record<string, string>;
   const body = { path, ...(project === null ? {} : { project }), source, bundle, source_map: sourceMap, env };
-  const { result, workflow } = (await api.call('PUT', '/v1/workflow_files', body)) as DeployedWorkflow;
+  const { result, workflow } = (await errand.deployWorkflowFile(body)).data;
   const endpoints = workflow.triggers.flatMap(({ endpoint_url: endpoint }) => endpoint ?? []);
   await told({ path, result, workflow_id: workflow.id, endpoints });
   return true;
@@ -230,7 +222,7 @@ interface Component extends DeployOptions {
   readonly sourceMap: string;
 }
 
-async function deploySource(api: Api, component: Component): Promise<void> {
+async function deploySource(errand: Errand, component: Component): Promise<void> {
   const { path, project, source: code, bundle, sourceMap, props, isAlone, told } = component;
   const body = {
     path,
@@ -241,7 +233,7 @@ async function deploySource(api: Api, component: Component): Promise<void> {
     configured_props: props,
     from_folder: !isAlone,
   };
-  const { result, source } = (await api.call('PUT', '/v1/source_files', body)) as DeployedSource;
+  const { result, source } = (await errand.deploySourceFile(body)).data;
   if (source === undefined) return;
   const endpoint = source.endpoint_url;
   await told({ path, result, source_id: source.id, ...(endpoint === undefined ? {} : { endpoint }) });

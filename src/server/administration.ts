@@ -3,8 +3,8 @@
 
 import { existsSync } from 'node:fs';
 import type { Administration } from '../cli/administration.ts';
-import { findRunning } from '../cli/api.ts';
 import { administrationOver } from '../cli/remote-administration.ts';
+import { findRunning } from '../cli/running-server.ts';
 import { CliError } from '../cli/shell/exit.ts';
 import type { Named } from '../cli/shell/find.ts';
 import { Errand } from '../client/client.ts';

@@ -2,9 +2,9 @@
 // Its argument is what `Asked` says, as JSON.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { connect } from '../../src/cli/api.ts';
 import { createProgram, type ProgramDeps } from '../../src/cli/program.ts';
 import { administrationOver } from '../../src/cli/remote-administration.ts';
+import { createConnect } from '../../src/cli/shell/remote.ts';
 import { Errand } from '../../src/client/client.ts';
 
 export interface Asked {
@@ -27,12 +27,15 @@ const { url, key, isTerminal, commands, endless } = JSON.parse(process.argv[2] ?
 const at = { url, key };
 const env = { ERRAND_API_KEY: key };
 
+const findLocal = async () => at;
+const connect = createConnect({ env, findLocal });
+
 const deps = {
   env,
-  findLocal: async () => at,
+  findLocal,
   administer: (_options, act) => act(administrationOver(new Errand(at))),
   deploying: {
-    api: async () => connect(url, key),
+    connect,
     list: async () => ['a.mjs'],
     bundle: async () => ({ kind: 'source', bundle: 'export default {}', sourceMap: '{}' }),
     complain: () => undefined,

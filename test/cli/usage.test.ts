@@ -19,7 +19,7 @@ function commandLine(said: string[]): Command {
   const ask = (): never => {
     throw new Error('a server was asked');
   };
-  const deploying = { api: ask, list: ask, bundle: ask, complain: ask };
+  const deploying = { connect: ask, list: ask, bundle: ask, complain: ask };
   const deps = {
     env: { ERRAND_API_KEY: 'k'.repeat(24) },
     usersUmask: 0o022,

@@ -91,7 +91,7 @@ test('what is wrong is told, and the rest deployed', async () => {
   const { status, stderr, ...rest } = await deploy(errand, folder.path);
   assert.equal(status, 1);
   assert.match(stderr, /^errand: broken\.ts:1:15: the package "not-there" is not there: run "npm install/m);
-  assert.match(stderr, /^errand: throws\.ts: the server answered 422: throws\.ts:2:6: Cannot read properties of null/m);
+  assert.match(stderr, /^errand: throws\.ts:2:6: Cannot read properties of null/m);
   assert.deepEqual(
     printed({ status, stderr, ...rest }).map(({ path }) => path),
     ['good.ts'],
