@@ -147,3 +147,74 @@ test('a foreign cursor shows own errors only', async () => {
   else assert.equal(answer.status, 400);
   assert.equal((await b.client.request('GET', `${path}/${foreign.id}`)).status, 404);
 });
+
+/** Ids that a query or a body may name, by the name of the parameter or member. */
+function namedIn({ holesOf }: Belongings): Readonly<Record<string, string>> {
+  const first = (kind: string): string => holesOf(`/v1/${kind}`)[0] ?? '';
+  const [workflow = '', record = ''] = holesOf('/v1/workflows/{id}');
+  const [, deployment = ''] = holesOf('/v1/workflows/{id}/deployments/{deployment_id}');
+  const records = Object.fromEntries(
+    ['emission_id', 'error_ids', 'last_event_id', 'start_id', 'end_id'].map((name) => [name, record]),
+  );
+  return {
+    ...records,
+    workflow_id: workflow,
+    emitter_id: workflow,
+    target: workflow,
+    global_error_workflow_id: workflow,
+    listener_id: first('webhooks'),
+    webhook_id: first('webhooks'),
+    source_id: first('sources'),
+    channel_id: first('channels'),
+    channels: first('channels'),
+    group_id: first('error_groups'),
+    key: first('keys'),
+    deployment_id: deployment,
+    deployment,
+  };
+}
+
+/** Returns a request of B that names an id. */
+function naming(b: OwnerOn, { method, path, example }: Operation, name: string): (id: string) => Promise<Answer> {
+  if (method === 'GET' || method === 'DELETE') return (id) => b.client.request(method, `${path}?${name}=${id}`);
+  const isList = name === 'error_ids' || name === 'channels';
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+  return (id) => {
+    const body = JSON.stringify({ ...example, [name]: isList ? [id] : id });
+    return b.client.request(method, path, body, { 'content-type': type });
+  };
+}
+
+/** Returns what was answered, without the id that was named, and what each answer has of its own. */
+function comparable({ status, text }: Answer, id: string): string {
+  const own = /"(searched_until\w*|looked_at)":[^,}]*|op_\w+|\d{13}|\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+  return `${status} ${text.replaceAll(id, 'an id').replace(own, '')}`;
+}
+
+test('foreign ids in queries and bodies are as good as invented ones', async () => {
+  await using errand = await startErrand();
+  const { b, operations, belongings } = await twoOwners(errand);
+  const { paths, components } = await errand.client.get('/v1/openapi.json');
+  const ids = namedIn(belongings);
+  let seen = 0;
+  for (const operation of operations) {
+    const { method, path } = operation;
+    // A stream has no end.
+    if (path.includes('{') || path.endsWith('/stream')) continue;
+    const { parameters = [], requestBody } = paths[path][method.toLowerCase()];
+    const [media] = Object.values<Json>(requestBody?.content ?? {});
+    const named = media?.schema.$ref?.split('/').at(-1);
+    const { properties = {} } = (named === undefined ? media?.schema : components.schemas[named]) ?? {};
+    const names = new Set([...parameters.map((one: Json) => one.name), ...Object.keys(properties)]);
+    for (const [name, id] of Object.entries(ids)) {
+      if (!names.has(name)) continue;
+      const request = naming(b, operation, name);
+      const [foreign, unknown] = [await request(id), await request(invented(id))];
+      const what = `${method} ${path} ${name}`;
+      assert.equal(comparable(foreign, id), comparable(unknown, invented(id)), what);
+      assertNothingOf(belongings, foreign, [id], what);
+      seen += 1;
+    }
+  }
+  assert.ok(seen > 30, `${seen} parameters`);
+});

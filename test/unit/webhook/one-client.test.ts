@@ -38,7 +38,11 @@ const EXCEPTIONS: readonly Exception[] = [
     way: 'another HTTP client',
     why: 'loads it for the guarded client, and for the classes of its errors',
   },
-  { where: 'cli/running-server.ts', way: 'fetch', why: "the operator's own command line, to the operator's own server" },
+  {
+    where: 'cli/running-server.ts',
+    way: 'fetch',
+    why: "the operator's own command line, to the operator's own server",
+  },
   { where: 'cli/commands/', way: 'fetch', why: "the operator's own command line, to the operator's own server" },
   {
     where: 'cli/listen/listen.ts',
