@@ -162,5 +162,5 @@ test('an export is written into a new file', async () => {
   // What is there already is kept.
   const again = await shell.run(args);
   assert.equal(again.code, 1);
-  assert.match(again.stderr, /EEXIST/);
+  assert.match(again.stderr, /errors\.ndjson is there already: name a new file$/m);
 });

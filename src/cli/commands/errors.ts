@@ -1,9 +1,7 @@
 // errand errors list | show | tail | replay | export
 
-import { createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { finished } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { FoundError, StreamedError } from '../../client/client.ts';
 import { TOLD_WORDS } from '../../domain/errors/told.ts';
@@ -13,6 +11,7 @@ import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
 import { findId } from '../shell/find.ts';
 import { telling } from '../shell/interrupt.ts';
+import { createNewFile } from '../shell/new-file.ts';
 import { type Column, printFields, printJson, printLine, printTable, stateStyle } from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { oneLine, safeLines, timeText } from '../shell/text.ts';
@@ -251,22 +250,23 @@ function addExport(errors: Command, connect: Connect): void {
       for await (const line of lines) await printLine(out, line);
       return;
     }
-    const file = createWriteStream(options.out, { flags: 'wx', mode: 0o600 });
-    const done = finished(file);
-    done.catch(() => undefined);
+    const file = createNewFile(options.out);
     let [count, last] = [0, ''];
     const isPart = (): string =>
-      `errand: ${options.out} has a part, ${count} errors${last === '' ? '' : `; the others: --after ${last}, into another file`}`;
-    await telling(out, isPart, async () => {
-      for await (const line of lines) {
-        if (!file.write(`${JSON.stringify(line)}\n`))
-          await Promise.race([new Promise((drained) => file.once('drain', drained)), done]);
-        last = line.id;
-        out.progress(`${++count} errors`);
-      }
-    });
-    file.end();
-    await done;
+      `errand: ${file.partial} has a part, ${count} errors${last === '' ? '' : `; the others: --after ${last}, into another file`}`;
+    try {
+      await telling(out, isPart, async () => {
+        for await (const line of lines) {
+          file.write(`${JSON.stringify(line)}\n`);
+          last = line.id;
+          out.progress(`${++count} errors`);
+        }
+      });
+    } catch (error) {
+      out.note(isPart());
+      throw error;
+    }
+    file.finish();
     out.endProgress();
     out.note(`${count} errors written into ${options.out}`);
   });
