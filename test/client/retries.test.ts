@@ -64,6 +64,17 @@ test('all attempts of an event have one idempotency key', async () => {
   assert.ok(server.asked.every(({ headers }) => headers.authorization === undefined));
 });
 
+test('all attempts of a report have one idempotency key', async () => {
+  await using server = await startScripted((response, _asked, n) => {
+    if (n === 0) response.destroy();
+    else sendJson(response, 200, { data: { id: '1-0' } });
+  });
+  await new Errand({ url: server.url, key: 'k' }).reportError({ service: 'shop', message: 'no' });
+  const keys = server.asked.map(({ headers }) => String(headers['idempotency-key']));
+  assert.match(keys[0] ?? '', /^[0-9a-f]{32}$/);
+  assert.deepEqual(keys, [keys[0], keys[0]]);
+});
+
 test('a run that took too long is not started again', async () => {
   await using server = await startScripted((response) => refuse(response, 504, 'run_timeout'));
   const errand = new Errand({ url: server.url });

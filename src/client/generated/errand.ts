@@ -521,10 +521,10 @@ export class Errand {
   /**
    * Report an error of another program: `POST /v1/errors`
    *
-   * The error of a program that does not run here becomes an error of one of your workflows: listed, grouped, searched, sent to the global error workflow and forwarded as all others. `workflow_id` says of which; `service` names a program instead, whose workflow is made with its first error. A key that was made for a workflow reports its errors alone, and names neither. The answer means that the error is on disk. The header `Idempotency-Key` makes a second report with the same key, within 24 hours and of the same workflow, none.
+   * The error of a program that does not run here becomes an error of one of your workflows: listed, grouped, searched, sent to the global error workflow and forwarded as all others. `workflow_id` says of which; `service` names a program instead, whose workflow is made with its first error. A key that was made for a workflow reports its errors alone, and names neither. The answer means that the error is on disk.
    */
   reportError(input: ReportErrorInput, options: CallOptions = {}): Promise<ReportErrorAnswer> {
-    return this.#transport.send<ReportErrorAnswer>({ method: 'POST', path: '/v1/errors', body: 'members' }, input, options);
+    return this.#transport.send<ReportErrorAnswer>({ method: 'POST', path: '/v1/errors', body: 'members', takesIdempotencyKey: true }, input, options);
   }
 
   /**

@@ -7,6 +7,7 @@ import { IF_MATCH, IF_NONE_MATCH } from '../etag.ts';
 import type { PutRules } from '../patch.ts';
 import { Type } from '../schema/type.ts';
 import { exampleOf } from './example.ts';
+import { text } from './schema.ts';
 
 export const TAGS = {
   workflows: 'Steps of JavaScript or TypeScript that run for every event that reaches them.',
@@ -37,6 +38,17 @@ interface Conditional {
   readonly takesIfNoneMatch?: true;
 }
 
+/** Clients that are generated make a key, and may then send such a request again. */
+const IDEMPOTENCY_KEY = Type.Object({
+  'idempotency-key': Type.Optional(
+    text({
+      description:
+        'A second request with the same key, within 24 hours and for the same workflow, has no effect, and gets the first answer.',
+      example: 'order-12345',
+    }),
+  ),
+});
+
 export interface OperationDoc<P extends TProperties, Q extends TProperties, B extends TProperties>
   extends RouteAccess,
     Conditional {
@@ -53,6 +65,8 @@ export interface OperationDoc<P extends TProperties, Q extends TProperties, B ex
   readonly example?: object;
   readonly answer: TSchema;
   readonly status?: number;
+  /** The route takes `Idempotency-Key`. */
+  readonly takesIdempotencyKey?: true;
   /** Of a PUT: how it takes the members; a PATCH is added beside it. */
   readonly put?: PutRules;
   /** What the audit log names: a path parameter (default: `id`), or `answer`: the id of the created record. */
@@ -97,6 +111,7 @@ export function operation<
     ...(doc.query ? { querystring: Type.Object(doc.query) } : {}),
     ...(doc.body ? { body: Type.Object(doc.body, bodyOptions) } : {}),
     ...conditionsOf(doc),
+    ...(doc.takesIdempotencyKey ? { headers: IDEMPOTENCY_KEY } : {}),
     ...(doc.put ? { put: { ...doc.put, about: doc.description } } : {}),
     access: doc.access,
     answersWhile: doc.answersWhile ?? [],

@@ -23,7 +23,8 @@ export function addReportRoutes(app: App, deps: HttpDeps, log: AuditLog): void {
     audits: 'refusals',
     summary: 'Report an error of another program',
     description:
-      'The error of a program that does not run here becomes an error of one of your workflows: listed, grouped, searched, sent to the global error workflow and forwarded as all others. `workflow_id` says of which; `service` names a program instead, whose workflow is made with its first error. A key that was made for a workflow reports its errors alone, and names neither. The answer means that the error is on disk. The header `Idempotency-Key` makes a second report with the same key, within 24 hours and of the same workflow, none.',
+      'The error of a program that does not run here becomes an error of one of your workflows: listed, grouped, searched, sent to the global error workflow and forwarded as all others. `workflow_id` says of which; `service` names a program instead, whose workflow is made with its first error. A key that was made for a workflow reports its errors alone, and names neither. The answer means that the error is on disk.',
+    takesIdempotencyKey: true,
     body: {
       workflow_id: Type.Optional(
         text({ description: 'The workflow whose error it is.', minLength: 1, example: 'p_0Vj3aBc9dEfGhIjK' }),
