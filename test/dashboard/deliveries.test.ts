@@ -20,7 +20,7 @@ test('a delivery says when it is due and why, and shows both attempts', { skip }
     '<b>said</b> \u202eabc',
   );
   const { client } = errand;
-  const workflow = await errand.workflow(EMITS);
+  const workflow = await errand.workflow(EMITS, { name: `<b>Orders</b> of ${'a shop '.repeat(20)}` });
   const webhook = await client.post('/v1/webhooks', {
     url: receiver.url,
     retry: { delays_ms: [600_000] },
@@ -72,6 +72,8 @@ test('a delivery says when it is due and why, and shows both attempts', { skip }
       /event: ?1.*at: ?"\u202e<i>"/,
     );
     await visit.inspectAll(`/deliveries/${delivery.id}`, '<b>said</b>');
+    await visit.inspectAll(`/webhooks/${webhook.id}`, '<b>Orders</b>');
+    await visit.open(`/deliveries/${delivery.id}`);
     await page.getByRole('button', { name: 'Send again' }).click();
     await page.getByRole('region', { name: 'Attempt 2' }).getByText('200', { exact: true }).waitFor();
     await page.locator('h1').getByText('delivered').waitFor();
