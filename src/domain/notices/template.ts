@@ -32,14 +32,29 @@ export function faultOfTemplate(template: string): string | null {
   const names = [...template.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
   const unknown = names.find((name) => !PLACEHOLDERS.includes(name));
   if (unknown !== undefined) return `has no value for {{${unknown}}}; there are ${PLACEHOLDERS.join(', ')}`;
-  return names.length > NOTICE_LIMITS.templatePlaceholders
-    ? `has ${names.length} placeholders, but at most ${NOTICE_LIMITS.templatePlaceholders} are taken`
-    : null;
+  if (names.length > NOTICE_LIMITS.templatePlaceholders)
+    return `has ${names.length} placeholders, but at most ${NOTICE_LIMITS.templatePlaceholders} are taken`;
+  // Outside a string, the text of an error could add members of its own, or end the JSON.
+  const bare = isJsonTemplate(template) ? names.find((name) => isText(name) && !isJsonWith(template, name)) : undefined;
+  return bare === undefined ? null : `has {{${bare}}}, which is text, outside a JSON string: write "{{${bare}}}"`;
 }
 
 /** Returns whether a template is JSON once its placeholders are filled in. */
 export function isJsonTemplate(template: string): boolean {
-  const withValues = template.replace(PLACEHOLDER, (_, name: string) => (name === 'json' ? '{}' : '0'));
+  return isJsonWith(template, null);
+}
+
+/** Returns whether the values of a placeholder are texts, not numbers or JSON. */
+function isText(name: string): boolean {
+  return !['json', 'count', 'more', 'groups'].includes(name);
+}
+
+/** Returns whether a template is JSON when the value of the placeholder `text` is a word, and those of all others are numbers. */
+function isJsonWith(template: string, text: string | null): boolean {
+  const withValues = template.replace(PLACEHOLDER, (_, name: string) => {
+    if (name === 'json') return '{}';
+    return name === text ? 'word' : '0';
+  });
   try {
     JSON.parse(withValues);
     return true;

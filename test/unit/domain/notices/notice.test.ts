@@ -74,6 +74,13 @@ test('a mail has the same in text and HTML, escaped', () => {
   ok(!/<(?:img|link|style)/.test(html), 'nothing is loaded from elsewhere');
 });
 
+test('text outside a string of a JSON template is refused', () => {
+  match(String(faultOfTemplate('{"m": {{message}}}')), /\{\{message\}\}, which is text, outside a JSON string/);
+  match(String(faultOfTemplate('["{{title}}", {{ code }}]')), /\{\{code\}\}/);
+  equal(faultOfTemplate('{"m": "{{message}}", "n": {{count}}, "more": {{more}}, "all": {{json}}}'), null);
+  equal(faultOfTemplate('{{title}}: {{message}}'), null);
+});
+
 test('a template with unknown or too many placeholders is refused', () => {
   equal(faultOfTemplate('{{title}} {{ json }} {not one} {{}}'), null);
   match(faultOfTemplate('{{titel}}') ?? '', /no value for \{\{titel\}\}; there are title, kind/);
