@@ -21,7 +21,7 @@ interface AskedName {
   readonly drop: () => void;
 }
 
-interface Lane {
+interface LookupQueue {
   readonly places: number;
   readonly placesPerOwner: number;
   readonly waiting: AskedName[];
@@ -41,8 +41,8 @@ export class Lookups {
   readonly #asked = new Map<string, Found>();
   /** The last one was found out last. */
   readonly #slowNames = new Set<string>();
-  readonly #fast: Lane = { places: 8, placesPerOwner: 4, waiting: [], underWay: [] };
-  readonly #slow: Lane = { places: 4, placesPerOwner: 4, waiting: [], underWay: [] };
+  readonly #fast: LookupQueue = { places: 8, placesPerOwner: 4, waiting: [], underWay: [] };
+  readonly #slow: LookupQueue = { places: 4, placesPerOwner: 4, waiting: [], underWay: [] };
 
   /** `nowMs`: of a monotonic clock. */
   constructor(lookup: ResolveName, nowMs: () => number = () => performance.now()) {
@@ -55,7 +55,7 @@ export class Lookups {
     const known = this.#asked.get(name);
     if (known) return known;
     const { promise, resolve, reject } = Promise.withResolvers<Awaited<Found>>();
-    const lane = this.#slowNames.has(name) ? this.#slow : this.#fast;
+    const queue = this.#slowNames.has(name) ? this.#slow : this.#fast;
     const drop = (): void => {
       this.#asked.delete(name);
       reject(new Error('too many names are waiting to be looked up'));
@@ -68,22 +68,22 @@ export class Lookups {
       }
     };
     this.#asked.set(name, promise);
-    lane.waiting.push({ name, ownerId, start, drop });
-    dropOldest(lane, ownerId);
-    this.#startNext(lane);
+    queue.waiting.push({ name, ownerId, start, drop });
+    dropOldest(queue, ownerId);
+    this.#startNext(queue);
     return promise;
   }
 
-  #startNext(lane: Lane): void {
+  #startNext(queue: LookupQueue): void {
     for (;;) {
-      const next = takeNext(lane);
+      const next = takeNext(queue);
       if (!next) return;
       const startedMs = this.#nowMs();
       void next.start().then(() => {
         this.#asked.delete(next.name);
-        lane.underWay.splice(lane.underWay.indexOf(next), 1);
+        queue.underWay.splice(queue.underWay.indexOf(next), 1);
         this.#learn(next.name, this.#nowMs() - startedMs);
-        this.#startNext(lane);
+        this.#startNext(queue);
       });
     }
   }
@@ -98,7 +98,7 @@ export class Lookups {
 }
 
 /** Moves the first one that has a place to those under way. */
-function takeNext({ places, placesPerOwner, waiting, underWay }: Lane): AskedName | undefined {
+function takeNext({ places, placesPerOwner, waiting, underWay }: LookupQueue): AskedName | undefined {
   if (underWay.length >= places) return undefined;
   const at = waiting.findIndex(({ ownerId }) => countOf(underWay, ownerId) < placesPerOwner);
   const [next] = at < 0 ? [] : waiting.splice(at, 1);
@@ -106,7 +106,7 @@ function takeNext({ places, placesPerOwner, waiting, underWay }: Lane): AskedNam
   return next;
 }
 
-function dropOldest({ waiting }: Lane, ownerId: string): void {
+function dropOldest({ waiting }: LookupQueue, ownerId: string): void {
   if (waiting.length <= WAITING_PER_OWNER || countOf(waiting, ownerId) <= WAITING_PER_OWNER) return;
   const at = waiting.findIndex((one) => one.ownerId === ownerId);
   waiting.splice(at, 1)[0]?.drop();
