@@ -27,6 +27,11 @@ export interface CallOptions {
   readonly ifMatch?: string | undefined;
   /** `*`: create only; 412 when there is one. */
   readonly ifNoneMatch?: '*' | undefined;
+  /**
+   * The body as JSON text, sent as it is in place of the one that the input makes: numbers such as 12345678901234567890, members
+   * that come twice and the order of members stay. The input still fills the path and the query.
+   */
+  readonly bodyText?: string | undefined;
 }
 
 /** An operation of the interface, as far as a call needs to know it. */

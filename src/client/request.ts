@@ -68,7 +68,7 @@ export function requestOf(
     if (value !== undefined) query.append(name, String(value));
   }
   const search = query.size > 0 ? `?${query}` : '';
-  const body = bodyOf(route, rest);
+  const body = options.bodyText === undefined ? bodyOf(route, rest) : textFor(route, options.bodyText);
   const headers = headersOf([
     {
       authorization: key === undefined || route.isPublic ? undefined : `Bearer ${key}`,
@@ -139,6 +139,17 @@ function bodyOf(route: Route, rest: Map<string, unknown>): string | undefined {
   if (route.body === 'members') return rest.size > 0 ? JSON.stringify(Object.fromEntries(rest)) : undefined;
   refuseRest(route, rest);
   return undefined;
+}
+
+/** Returns a body that was given as text. Throws `TypeError` where no body is taken, or the text is no JSON. */
+function textFor({ method, path, body }: Route, text: string): string {
+  if (body === undefined) throw new TypeError(`${method} ${path} takes no body`);
+  try {
+    JSON.parse(text);
+    return text;
+  } catch (error) {
+    throw new TypeError(`bodyText: it is no JSON: ${(error as Error).message}`);
+  }
 }
 
 /** Throws for members that the route does not have. A misspelt filter would list everything. */

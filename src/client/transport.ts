@@ -1,7 +1,7 @@
 // Makes calls: one attempt after another until there is an answer, or no more is to be expected.
 
+import { keepAnswer } from './answers.ts';
 import { MAX_TIMER_MS } from './body.ts';
-import { keepTag } from './etag.ts';
 import { type StreamEvent, type StreamOptions, streamEvents } from './events.ts';
 import { exportLines } from './lines.ts';
 import type { CallOptions, ErrandOptions, Open, Route } from './options.ts';
@@ -145,11 +145,11 @@ async function readWhole(response: Response): Promise<Whole> {
   return { text, response };
 }
 
-/** Returns the answer as its caller gets it, with its `ETag` beside it. */
+/** Returns the answer as its caller gets it, with its text and its `ETag` beside it. */
 function readJson(text: string, response: Response, at: { own: ErrandOptions; route: Route }): object {
   const answer = parsed(text);
   if (typeof answer !== 'object' || answer === null) throw notAnswered(response, at.own, at.route);
-  keepTag(answer, response.headers.get('etag'));
+  keepAnswer(answer, { text, etag: response.headers.get('etag') });
   return answer;
 }
 

@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const TSC = join(ROOT, 'node_modules/.bin/tsc');
 
 const HEAD = `
-import { ConnectionError, Errand, etagOf, ProblemError, type Run, type Webhook } from 'errand/client';
+import { ConnectionError, Errand, etagOf, ProblemError, type Run, textOf, type Webhook } from 'errand/client';
 const errand = new Errand({ url: 'https://errand.example.com', key: 'k' });
 `;
 
@@ -29,6 +29,7 @@ const GOOD = [
   'await errand.setDataRecord({ id: "ds_1", key: "k", value: [1, null, "x"] });',
   'try { await errand.getMe(); } catch (error) { if (error instanceof ProblemError && error.code === "rate_limited") return error.retryAfterMs; if (error instanceof ConnectionError) return error.wasSent; throw error; } return;',
   'const text: string = await errand.getMetrics(); return text;',
+  'textOf(await errand.getRun({ id: "r_1" })).length; await errand.runWorkflow({ id: "p_1", event: null }, { bodyText: "{}" });',
   'const read = await errand.getDataRecord({ id: "ds_1", key: "k" }); await errand.setDataRecord({ id: "ds_1", key: "k", value: 1 }, { ifMatch: etagOf(read) }); await errand.setDataRecord({ id: "ds_1", key: "k", value: 1 }, { ifNoneMatch: "*" });',
   'const maybe: string | undefined = [""].pop(); const given = new Errand({ url: maybe, key: maybe, timeoutMs: undefined }); return given.searchRuns({ state: undefined, since: maybe }, { signal: undefined });',
   'return new Errand({ fetch: async (input, init) => fetch(input, init), headers: { cookie: "a=b" } });',

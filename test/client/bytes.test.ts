@@ -1,0 +1,41 @@
+// Answers and bodies as text: what JavaScript would round, reorder or drop.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Errand, textOf } from '../../src/client/client.ts';
+import { shareErrand } from '../support/shared-errand.ts';
+
+const newErrand = shareErrand();
+
+/** A number that is rounded, members out of their order, and one that comes twice. */
+const EVENT = '{"z":1,"order":12345678901234567890,"10":2,"z":3,"huge":1e400}';
+
+test('an event is sent and read as it is written', async () => {
+  await using errand = await newErrand();
+  const { url, key } = errand.client;
+  const client = new Errand({ url, key });
+  const { data: workflow } = await client.createWorkflow({
+    name: 'bytes',
+    steps: [{ namespace: 'step', code: 'export default () => 1;' }],
+  });
+  const input = { id: workflow.id, event: null };
+  const { data: started } = await client.runWorkflow(input, { bodyText: `{"event":${EVENT}}` });
+  const run = await client.getRun({ id: String(started.run_id) });
+  assert.ok(textOf(run).includes(`"event":${EVENT}`), textOf(run));
+  assert.equal((run.data.event as { order: number }).order, 12345678901234567000);
+  const list = await client.listRuns({ id: workflow.id });
+  assert.deepEqual(JSON.parse(textOf(list)), list);
+});
+
+test('a body that is no JSON, or that nothing takes, is not sent', async () => {
+  const client = new Errand({ url: 'http://127.0.0.1:9', key: 'k', fetch: () => assert.fail('it was sent') });
+  const input = { id: 'p_1', event: null };
+  for (const bodyText of ['', '{"event":', '{"event":1}}']) {
+    await assert.rejects(client.runWorkflow(input, { bodyText }), {
+      name: 'TypeError',
+      message: /bodyText: it is no JSON/,
+    });
+  }
+  await assert.rejects(client.getRun({ id: 'r_1' }, { bodyText: '{}' }), { message: /takes no body/ });
+  assert.throws(() => textOf({}), /no answer of a method/);
+});
