@@ -83,7 +83,7 @@ test('what was replayed before is passed over, unless it is asked for', { skip }
     await visit.signIn();
     await visit.open(`/operations/new?group=${group.id}`);
     await page.getByText('None of 1 error would be replayed now').waitFor();
-    await page.getByText('1 passed over:').waitFor();
+    await page.getByText('1 passed over, because').waitFor();
     await page.getByText('The oldest one', { exact: true }).waitFor();
     assert.ok(await page.getByRole('button', { name: 'Nothing to replay' }).isDisabled());
     await page.getByRole('checkbox', { name: /^Also what was replayed before/ }).check();

@@ -134,7 +134,9 @@ export async function idsFor(errand: Errand, line: string): Promise<ReadonlyMap<
       return triggers[0].id;
     },
     sub_0Vj3aBc9dEfGhIjK: async () => {
-      const made = await errand.subscribe('*', await first('/v1/webhooks'), `of-${Date.now()}`);
+      // An earlier example may have deleted the webhook.
+      const listener = await errand.workflow(THROWS, { name: `Listens ${Date.now()}` });
+      const made = await errand.subscribe('*', listener.id, `of-${Date.now()}`);
       return made[0].id;
     },
     op_0Vj3aBc9dEfGhIjK: async () => {
