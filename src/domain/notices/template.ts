@@ -56,8 +56,8 @@ function isJsonWith(template: string, text: string | null): boolean {
     return name === text ? 'word' : '0';
   });
   try {
-    JSON.parse(withValues);
-    return true;
+    // A placeholder alone is text.
+    return typeof JSON.parse(withValues) !== 'number';
   } catch {
     return false;
   }

@@ -78,7 +78,7 @@ test('text outside a string of a JSON template is refused', () => {
   match(String(faultOfTemplate('{"m": {{message}}}')), /\{\{message\}\}, which is text, outside a JSON string/);
   match(String(faultOfTemplate('["{{title}}", {{ code }}]')), /\{\{code\}\}/);
   equal(faultOfTemplate('{"m": "{{message}}", "n": {{count}}, "more": {{more}}, "all": {{json}}}'), null);
-  equal(faultOfTemplate('{{title}}: {{message}}'), null);
+  for (const text of ['{{title}}: {{message}}', '{{title}}', ' {{message}} ']) equal(faultOfTemplate(text), null);
 });
 
 test('a template with unknown or too many placeholders is refused', () => {
