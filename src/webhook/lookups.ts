@@ -37,7 +37,9 @@ const WAITING_PER_OWNER = 512;
 export class Lookups {
   readonly #lookup: ResolveName;
   readonly #nowMs: () => number;
-  /** Waiting or under way: deliveries to one name share its lookup. */
+  /** By name: all deliveries share a lookup that is under way. */
+  readonly #underWay = new Map<string, Found>();
+  /** By owner and name, until they are over: what waits for one owner's places holds up no other owner. */
   readonly #asked = new Map<string, Found>();
   /** The last one was found out last. */
   readonly #slowNames = new Set<string>();
@@ -52,22 +54,26 @@ export class Lookups {
 
   /** Looks up a name for a delivery of the owner. */
   find(name: string, ownerId: string): Found {
-    const known = this.#asked.get(name);
+    const key = `${ownerId} ${name}`;
+    const known = this.#underWay.get(name) ?? this.#asked.get(key);
     if (known) return known;
     const { promise, resolve, reject } = Promise.withResolvers<Awaited<Found>>();
     const queue = this.#slowNames.has(name) ? this.#slow : this.#fast;
     const drop = (): void => {
-      this.#asked.delete(name);
+      this.#asked.delete(key);
       reject(new Error('too many names are waiting to be looked up'));
     };
     const start = async (): Promise<void> => {
+      this.#underWay.set(name, promise);
       try {
         resolve(await this.#lookup(name));
       } catch (error) {
         reject(error);
       }
+      this.#underWay.delete(name);
+      this.#asked.delete(key);
     };
-    this.#asked.set(name, promise);
+    this.#asked.set(key, promise);
     queue.waiting.push({ name, ownerId, start, drop });
     dropOldest(queue, ownerId);
     this.#startNext(queue);
@@ -80,7 +86,6 @@ export class Lookups {
       if (!next) return;
       const startedMs = this.#nowMs();
       void next.start().then(() => {
-        this.#asked.delete(next.name);
         queue.underWay.splice(queue.underWay.indexOf(next), 1);
         this.#learn(next.name, this.#nowMs() - startedMs);
         this.#startNext(queue);

@@ -89,6 +89,17 @@ test('A name that was slow waits for slow ones alone', async () => {
   assert.deepEqual(asked.slice(6), ['dead-0.test']);
 });
 
+test('A name that waits for one owner holds up no other', async () => {
+  const { asked, lookup, answer } = heldLookups();
+  const lookups = new Lookups(lookup, () => 0);
+  for (const name of [...named('dead', 4), 'good.test']) void lookups.find(name, 'u_1');
+  assert.ok(!asked.includes('good.test'));
+  const found = lookups.find('good.test', 'u_2');
+  assert.equal(asked.at(-1), 'good.test');
+  await answer('good.test');
+  assert.deepEqual(await found, FOUND);
+});
+
 test('All owners together get no more than the places', async () => {
   const { asked, lookup, answerAll } = heldLookups();
   const lookups = new Lookups(lookup, () => 0);
