@@ -119,7 +119,6 @@ test('an option goes before the environment, and that before a profile', async (
   await writeFile(join(errand.dataDir, 'running.json'), JSON.stringify({ pid: process.pid, url: errand.url }));
   const places = [
     { args: named, dataDir: empty },
-    { args: ['--profile', 'prod'], dataDir: empty },
     { args: [], dataDir: empty },
     // Without the file `api-key`: the key is one of the environment's or of the option's.
     { args: [], dataDir: errand.dataDir },
@@ -139,6 +138,10 @@ test('an option goes before the environment, and that before a profile', async (
     assert.equal((await of([], ''))[0], kept, `${args}`);
     assert.deepEqual(await of(['--key', right], ''), [0, null], `${args}`);
   }
+  // A profile that is named is an option, too: the key of another server stays here.
+  const elsewhere = { env: { ERRAND_DATA_DIR: empty, ERRAND_API_KEY: wrong } };
+  assert.equal((await shell.run([...LIST, '--profile', 'prod'], elsewhere)).code, 0);
+  assert.equal((await shell.run([...LIST, '--profile', 'prod', '--key', other], elsewhere)).code, 4);
   const file = join(shell.home, '.config/errand/profiles.json');
   await writeFile(file, (await readFile(file, 'utf8')).replace(right, wrong));
   const refused = await shell.run([...LIST, '--profile', 'prod']);

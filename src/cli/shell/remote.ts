@@ -79,8 +79,8 @@ export async function orLocal(connecting: Promise<Remote>): Promise<Remote> {
 
 /**
  * Returns the server that a command means, in this order: `--url`, `--profile`, the data dir's, the current profile. Its key is
- * that of `--key`, of the environment, or the one kept with the server: an option is for this call, the environment for this
- * shell, and a profile for all of them.
+ * that of `--key`, of `--profile`, of the environment, or the one kept with the server: an option is for this call, the environment
+ * for this shell, and the current profile for all of them.
  */
 export async function findTarget(
   { url, key, profile }: ServerOptions,
@@ -90,7 +90,8 @@ export async function findTarget(
     throw new CliError('--url and --profile each name a server: give one of them', EXIT.usage);
   const given = givenKey(key, env);
   if (url !== undefined) return { url, from: '--url', ...(given ?? (await keyKnownFor(url))) };
-  if (profile !== undefined) return ofProfile(await readProfiles(), profile, given);
+  // A named profile means its own key: that of another server, in the environment, is not sent there.
+  if (profile !== undefined) return ofProfile(await readProfiles(), profile, key === undefined ? null : given);
   const local = await findLocal(given?.key);
   if (local) return { ...local, from: 'data dir', keyFrom: 'the data dir', ...given };
   const all = await readProfiles();
