@@ -62,6 +62,7 @@ export const WEBHOOK_MUTATIONS: readonly Mutation[] = [
   ...of(`${WEBHOOK}/lookups.ts`, [`${UNIT}/lookups/lookups.test.ts`], {
     'lookups: one owner gets all places': ['countOf(underWay, ownerId) < placesPerOwner', 'true'],
     'lookups: slow names are as others': ['this.#slowNames.has(name) ?', 'false ?'],
+    'lookups: a name waits for another owner': ['`${ownerId} ${name}`', 'name'],
     'lookups: a slow name stays slow': ['this.#slowNames.delete(name);\n    if', 'if'],
   }),
   ...of(`${WEBHOOK}/client.ts`, [`${UNIT}/client.test.ts`, `${UNIT}/connections.test.ts`], {
