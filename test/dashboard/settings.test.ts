@@ -184,6 +184,8 @@ test('records of a data store are read, whatever they hold', { skip }, async () 
     await dialog.getByLabel('Value').fill('{"n": 12345678901234567891}');
     await visit.inspect('a record that is changed');
     await dialog.getByRole('button', { name: 'Save' }).click();
+    // What is typed into the dialog is a text of the page, too.
+    await dialog.waitFor({ state: 'hidden' });
     await page.getByText('12345678901234567891').waitFor();
     assert.match((await errand.client.request('GET', `${path}/big`)).text, /12345678901234567891/);
     await page.getByRole('button', { name: 'Delete', exact: true }).click();

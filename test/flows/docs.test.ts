@@ -40,8 +40,10 @@ async function visiting(errand: Errand, path: string, look: (visit: Visit) => Pr
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('requestfailed', (request) => complaints.push(`failed: ${request.url()}`));
     page.on('request', (request) => requested.push(request.url()));
-    const response = await page.goto(errand.url + path, { waitUntil: 'networkidle' });
+    // The network may be idle before a slow machine has read the whole page.
+    const response = await page.goto(errand.url + path, { waitUntil: 'load' });
     assert.equal(response?.status(), 200);
+    await page.waitForLoadState('networkidle');
     await look({ page, complaints, requested });
   } finally {
     await browser.close();

@@ -39,7 +39,11 @@ export async function listen(
     signal: abort.signal,
   });
   const parser = new Parser();
-  const ended = read(response, parser);
+  let end: 'ended' | 'broken' | undefined;
+  const ended = read(response, parser).then((how) => {
+    end = how;
+    return how;
+  });
   const records = (): Json[] => parser.heard.map(({ data }) => JSON.parse(data));
   return {
     status: response.status,
@@ -50,7 +54,12 @@ export async function listen(
       return parser.retryMs;
     },
     records,
-    count: (n) => until(`${n} events`, async () => parser.heard.length >= n && records()),
+    count: (n) =>
+      until(`${n} events`, () => {
+        if (parser.heard.length >= n) return records();
+        if (end === undefined) return null;
+        throw new Error(`the stream (${response.status}) has ${end} after ${parser.heard.length} of ${n} events`);
+      }),
     ended,
     [Symbol.asyncDispose]: async () => {
       abort.abort();

@@ -79,8 +79,10 @@ export class Group {
       if (this.#live.size === 0) this.#moveTo(upTo);
       else {
         const frames = await this.read(this.channel, { after: this.#head, upTo });
+        // Those that come to the head with this move have what is up to there.
+        const live = [...this.#live];
         this.#moveTo(frames?.last ?? upTo);
-        if (frames) for (const reader of [...this.#live]) reader.take(frames.bytes);
+        if (frames) for (const reader of live) if (this.#live.has(reader)) reader.take(frames.bytes);
       }
     }
   }

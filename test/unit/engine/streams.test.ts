@@ -85,6 +85,20 @@ describe('streams', () => {
     equal(sink.got, 'hello 3 ');
   });
 
+  it('give a reader that was ahead nothing twice, beside another', async () => {
+    const { log, streams, open } = stage();
+    const [beside, ahead] = [new Sink(), new Sink()];
+    await open(beside);
+    await open(ahead, { after: log.end + 2 });
+    log.emit(1);
+    log.emit(2);
+    await streams.tickNews();
+    log.emit(3);
+    await streams.tickNews();
+    await settled();
+    deepEqual([beside.got, ahead.got], ['hello 1 2 3 ', 'hello 3 ']);
+  });
+
   it('miss nothing that comes while they are opened beside others', async () => {
     const { log, streams, open } = stage();
     await open(new Sink(), { emitterId: 'dc_2' });
