@@ -80,6 +80,21 @@ test('no endpoint sees or sets a session', async () => {
   assert.equal(shown.event.headers.cookie, 'a=1; b=2');
 });
 
+test('no answer becomes a script or a style of a page of the server', async () => {
+  const errand = await newOwner();
+  const code = `export default ({ $ }) => $.respond({ headers: { 'content-type': 'text/javascript' }, body: 'alert(1)' })`;
+  const { triggers } = await answering(errand, code);
+  const statusOf = async (site: string, dest: string): Promise<number> => {
+    const headers = { 'sec-fetch-site': site, 'sec-fetch-dest': dest };
+    return (await fetch(triggers[0].endpoint_url, { headers })).status;
+  };
+  for (const dest of ['script', 'style', 'worker', 'sharedworker', 'serviceworker', 'object', 'embed'])
+    assert.equal(await statusOf('same-origin', dest), 403, dest);
+  // Sandboxed pages of workflows, and pages elsewhere.
+  assert.equal(await statusOf('cross-site', 'script'), 200);
+  for (const dest of ['empty', 'document', 'image']) assert.equal(await statusOf('same-origin', dest), 200, dest);
+});
+
 test('an object is answered as JSON', async () => {
   const errand = await newOwner();
   const answer = await responded(errand, `{ status: 200, body: { a: [1, null], b: 'é' } }`);

@@ -18,6 +18,7 @@ import { problemOf, writeProblem } from '../problem.ts';
 import { CORS, writePreflight } from '../reports/cors.ts';
 import { acceptReport, checkReportMethod } from '../reports/trigger.ts';
 import type { Exchange } from '../response.ts';
+import { isPartOfOwnPage } from '../session/same-origin.ts';
 import { writeAnswer, writeEmitId } from './answer.ts';
 import { eventBytes } from './event.ts';
 import { checkIdempotencyKey } from './idempotency.ts';
@@ -72,7 +73,9 @@ interface TriggerCall {
 }
 
 /** Throws `Refusal` for what the head alone shows to be wrong. */
-function checkCaller({ headers }: IncomingMessage, { tokenHash }: Trigger): void {
+function checkCaller(req: IncomingMessage, { tokenHash }: Trigger): void {
+  const { headers } = req;
+  if (isPartOfOwnPage(req)) throw new Refusal('forbidden', 'The answer of an endpoint is no script or style of a page');
   if (tokenHash !== null && !isBearer(headers.authorization, tokenHash)) {
     throw new Refusal('unauthenticated', 'This endpoint needs its token; send "Authorization: Bearer <token>"');
   }

@@ -25,6 +25,20 @@ export function isForeign({ headers }: Pick<IncomingMessage, 'headers'>, publicU
   return headers.origin !== undefined && !isOwn(headers.origin, headers.host, publicUrl);
 }
 
+/** What a browser would run, or apply, as a part of the page that asks for it. */
+const PARTS: ReadonlySet<unknown> = new Set([
+  ...['script', 'style', 'worker', 'sharedworker', 'serviceworker', 'audioworklet', 'paintworklet', 'xslt', 'manifest'],
+  ...['embed', 'object', 'font'],
+]);
+
+/**
+ * Returns whether a page of this origin would make the answer of an endpoint a part of itself. No page of ours does, and those of
+ * workflows are sandboxed, so that none has this origin: somebody has put that into the page.
+ */
+export function isPartOfOwnPage({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return headers['sec-fetch-site'] === 'same-origin' && PARTS.has(headers['sec-fetch-dest']);
+}
+
 /**
  * Returns whether an origin is this server's. A proxy may end TLS, so the scheme of the origin is not compared with that of the
  * connection.
