@@ -1,7 +1,7 @@
 // `node test/again.ts <failures> <part ...>`: runs the files of failed tests once more, each alone, and ends with 0 when all of
 // them pass now and nothing else of these parts failed. A machine that others share stops a process for a second now and then,
 // and of thousands of tests one may wait in vain for that. What passes only here is told, and is to be fixed like any other
-// failure: more than two files are not tried again, nor a part that failed without saying where.
+// failure: more than six files are not tried again, nor a part that failed without saying where.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

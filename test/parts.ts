@@ -89,8 +89,8 @@ export function argumentsOf(part: Part, files: readonly string[] = allFiles(part
   ];
 }
 
-/** More are no accident of the machine. */
-const MOST_AGAIN = 2;
+/** One file in a hundred: more are no accident of the machine. */
+const MOST_AGAIN = 6;
 
 /**
  * Returns which files to run once more, of the lines that `failures.ts` has written (`<part> <file>`); null: none, since there are too

@@ -18,6 +18,7 @@ export interface Result {
 export interface Running {
   /** What it has printed so far. */
   stdout(): string;
+  stderr(): string;
   interrupt(): void;
   readonly ended: Promise<Result>;
 }
@@ -56,7 +57,7 @@ export async function openShell(server: { readonly url: string; readonly key: st
     const ended = new Promise<Result>((resolve) => {
       child.on('close', (code) => resolve({ code, stdout, stderr }));
     });
-    return { stdout: () => stdout, interrupt: () => child.kill('SIGINT'), ended };
+    return { stdout: () => stdout, stderr: () => stderr, interrupt: () => child.kill('SIGINT'), ended };
   };
   return {
     home,

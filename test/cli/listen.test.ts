@@ -8,7 +8,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { verifyWebhook } from '../../src/verifier/verify.ts';
+import { startErrand } from '../support/errand.ts';
+import { freePort } from '../support/port.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { shareErrand } from '../support/shared-errand.ts';
 import { until } from '../support/wait.ts';
 import { openShell } from './command.ts';
@@ -79,4 +83,46 @@ test('an address that cannot be, and another owner’s webhook, are refused', as
   const named = ['--url', other.client.url];
   assert.equal((await shell.run(['listen', webhook.id, '--to', 'ftp://x', ...named])).code, 2);
   assert.equal((await shell.run(['listen', webhook.id, '--to', '3000', ...named])).code, 3);
+});
+
+test('what is followed outlasts a server that is away for longer than a call is tried', async () => {
+  // Its address stays.
+  await using errand = await startErrand({ ERRAND_PORT: String(await freePort()) });
+  await using shell = await openShell(errand.client);
+  await using receiver = await startReceiver();
+  const workflow = await errand.workflow(THROWS, { name: 'Orders' });
+  const webhook = await errand.client.post('/v1/webhooks', { url: 'http://127.0.0.1:1/', name: 'Chat' });
+  await errand.client.post('/v1/subscriptions', {
+    ...{ emitter_id: workflow.id, listener_id: webhook.id, event_name: '$errors' },
+  });
+  const followed = [
+    shell.start('runs', 'tail', '--workflow', workflow.id),
+    shell.start('errors', 'tail'),
+    shell.start('listen', webhook.id, '--to', receiver.url),
+  ];
+  const heard = (): boolean =>
+    followed[0]?.stdout().includes(' failed ') === true &&
+    followed[1]?.stdout().includes('Orders') === true &&
+    followed[2]?.stdout().includes(' 200 ') === true;
+  try {
+    // What begins late does not hear the first error.
+    await until('all of them to hear', async () => {
+      if (heard()) return true;
+      await errand.send(workflow, {});
+      await pause(200);
+    });
+    await errand.stop();
+    await until('all of them to tell', () => followed.every(({ stderr }) => stderr().includes('connecting again')));
+    const before = followed.map(({ stdout }) => stdout().length);
+    // Longer than the attempts of a call, which are three.
+    await pause(5000);
+    await errand.restart();
+    await errand.send(workflow, {});
+    await until('all of them to go on', () => followed.every(({ stdout }, i) => stdout().length > (before[i] ?? 0)));
+    for (const { stderr } of followed.filter((_, i) => i !== 1))
+      assert.equal(stderr().split('connecting again').length, 2, 'each outage is told once');
+  } finally {
+    for (const { interrupt } of followed) interrupt();
+    await Promise.all(followed.map(({ ended }) => ended));
+  }
 });

@@ -12,6 +12,7 @@ import { CliError, EXIT } from '../shell/exit.ts';
 import { findId } from '../shell/find.ts';
 import { telling } from '../shell/interrupt.ts';
 import { createNewFile } from '../shell/new-file.ts';
+import { connectingAgain } from '../shell/outlast.ts';
 import { type Column, printFields, printJson, printLine, printTable, stateStyle } from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { oneLine, safeLines, timeText } from '../shell/text.ts';
@@ -114,8 +115,7 @@ function addTail(errors: Command, connect: Connect): void {
     const after = options.after === undefined ? undefined : await findId(errand, 'error', options.after);
     const stream = errand.streamErrors(query, {
       lastEventId: after,
-      onDisconnect: (error) =>
-        out.note(`errand: connecting again${error instanceof Error ? `: ${error.message}` : ''}`),
+      onDisconnect: (error) => out.note(connectingAgain(error)),
     });
     for await (const event of stream) {
       if (event.kind === 'gap') out.note(`errand: errors behind ${event.after} may be missing: they are kept no more`);

@@ -6,6 +6,7 @@ import { RUN_STATES } from '../../domain/run/run.ts';
 import { endedRuns } from '../shell/ended-runs.ts';
 import { withExamples } from '../shell/examples.ts';
 import { findId, namesOf } from '../shell/find.ts';
+import { outlasting } from '../shell/outlast.ts';
 import { type Column, printFields, printJson, printLine, printTable, stateStyle } from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { oneLine, safeLines, timeText, tookText } from '../shell/text.ts';
@@ -150,7 +151,7 @@ function addTail(runs: Command, connect: Connect): void {
     const { errand, out, isJson } = await connect(options);
     // Of runs that are not over the state changes: it is judged when they are.
     const query = await runQuery(errand, options);
-    for await (const run of endedRuns(errand, { query, lookMs: LOOK_MS })) {
+    for await (const run of endedRuns(errand, { query, lookMs: LOOK_MS, again: outlasting(out) })) {
       if (state !== undefined && run.state !== state) continue;
       if (isJson) await printLine(out, run);
       else await out.write(`${lineOf(out, run)}\n`);

@@ -6,12 +6,14 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { Delivery } from '../../client/client.ts';
+import { type Delivery, textOf } from '../../client/client.ts';
+import { utf8 } from '../../domain/bytes.ts';
 import { memberOf } from '../../domain/json-member.ts';
 import { VERSION } from '../../domain/version.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
 import { findId } from '../shell/find.ts';
+import { type Again, outlasting } from '../shell/outlast.ts';
 import { printLine, type Style } from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { fit, oneLine, timeText } from '../shell/text.ts';
@@ -50,8 +52,9 @@ export function addListen(program: Command, connect: Connect): void {
     const { data: webhook } = await remote.errand.getWebhook({ id });
     remote.out.note(`${webhook.name ?? id} of ${remote.url} → ${url}; Ctrl-C ends it`);
     if (known === undefined) remote.out.note(`The secret of these requests: ${secret}`);
-    for await (const delivery of deliveriesOf(remote, id, last === true))
-      await forward(remote, { delivery, url, secret });
+    const again = outlasting(remote.out);
+    for await (const delivery of deliveriesOf(remote, { id, withLast: last === true, again }))
+      await forward(remote, { delivery, url, secret, again });
   });
 }
 
@@ -62,14 +65,20 @@ function addressOf(to: string): string {
 }
 
 /** Yields deliveries that are made from now on, oldest first. */
-async function* deliveriesOf({ errand }: Remote, id: string, withLast: boolean): AsyncGenerator<Delivery> {
+async function* deliveriesOf(
+  { errand }: Remote,
+  { id, withLast, again }: { id: string; withLast: boolean; again: Again },
+): AsyncGenerator<Delivery> {
   const [newest] = (await errand.listDeliveries({ webhook_id: id, limit: 1 })).data;
   if (withLast && newest) yield newest;
   let cursor = newest?.id;
   for (;;) {
     const asked = { webhook_id: id, ...(cursor === undefined ? {} : { before: cursor }) };
-    const fresh: Delivery[] = [];
-    for await (const page of errand.listDeliveries(asked).pages()) fresh.push(...[...page.data].reverse());
+    const fresh = await again(async () => {
+      const found: Delivery[] = [];
+      for await (const page of errand.listDeliveries(asked).pages()) found.push(...[...page.data].reverse());
+      return found;
+    });
     // Without a cursor the list goes down, from the newest.
     if (cursor === undefined) fresh.sort((a, b) => a.created_at_ms - b.created_at_ms || (a.id < b.id ? -1 : 1));
     yield* fresh;
@@ -82,11 +91,12 @@ interface Forwarding {
   readonly delivery: Delivery;
   readonly url: string;
   readonly secret: string;
+  readonly again: Again;
 }
 
-async function forward(remote: Remote, { delivery, url, secret }: Forwarding): Promise<void> {
+async function forward(remote: Remote, { delivery, url, secret, again }: Forwarding): Promise<void> {
   const { out, isJson } = remote;
-  const body = await bodyOf(remote, delivery.emission_id);
+  const body = await again(() => bodyOf(remote, delivery.emission_id));
   const [id, timestampS] = [delivery.emission_id, Math.floor(Date.now() / 1000)];
   const headers = {
     'content-type': 'application/json',
@@ -113,13 +123,12 @@ async function forward(remote: Remote, { delivery, url, secret }: Forwarding): P
 }
 
 /** Returns the bytes of an event: what is parsed and written again has another signature. */
-async function bodyOf({ url, key }: Remote, id: string): Promise<Uint8Array> {
-  const answer = await fetch(`${url}/v1/events/${id}?expand=event`, { headers: { authorization: `Bearer ${key}` } });
-  const bytes = new Uint8Array(await answer.arrayBuffer());
-  const data = answer.ok ? memberOf(bytes, 'data') : undefined;
+async function bodyOf({ errand }: Remote, id: string): Promise<Uint8Array> {
+  const bytes = utf8(textOf(await errand.getEvent({ id, expand: 'event' })));
+  const data = memberOf(bytes, 'data');
   const event = data && memberOf(data, 'event');
   if (event) return event;
-  throw new CliError(`the event ${id} cannot be read: ${answer.status}`, EXIT.notFound);
+  throw new CliError(`the event ${id} cannot be read: the answer has no event`, EXIT.notFound);
 }
 
 async function post(

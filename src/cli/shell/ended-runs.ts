@@ -1,7 +1,8 @@
 // Runs as they end, asked for again and again.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Errand, Run, SearchRunsInput } from '../../client/client.ts';
+import { type Errand, ProblemError, type Run, type SearchRunsInput } from '../../client/client.ts';
+import type { Again } from './outlast.ts';
 
 const OVER: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled']);
 
@@ -9,27 +10,40 @@ export interface Following {
   readonly query: Omit<SearchRunsInput, 'limit' | 'before' | 'after'>;
   readonly lookMs: number;
   readonly signal?: AbortSignal;
+  /** Makes a call; left out: once. */
+  readonly again?: Again;
 }
 
 /** Yields runs that end from now on, in the order in which that shows. Ends with the signal. */
-export async function* endedRuns(errand: Errand, { query, lookMs, signal }: Following): AsyncGenerator<Run> {
+export async function* endedRuns(errand: Errand, following: Following): AsyncGenerator<Run> {
+  const { query, lookMs, signal, again = (call) => call() } = following;
   const [newest] = (await errand.searchRuns({ ...query, limit: 1 })).data;
   let cursor = newest?.id;
   const open = new Set<string>();
   while (signal?.aborted !== true) {
-    const fresh = await since(errand, query, cursor);
+    const fresh = await again(() => since(errand, query, cursor));
     cursor = fresh.at(-1)?.id ?? cursor;
     for (const run of fresh) {
       if (OVER.has(run.state)) yield run;
       else open.add(run.id);
     }
     for (const id of [...open].filter((one) => !fresh.some((run) => run.id === one))) {
-      const { data } = await errand.getRun({ id });
-      if (!OVER.has(data.state)) continue;
+      const run = await again(() => runOf(errand, id));
+      if (run !== null && !OVER.has(run.state)) continue;
       open.delete(id);
-      yield data;
+      if (run !== null) yield run;
     }
     await pause(lookMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Returns null when it is retained no more. */
+async function runOf(errand: Errand, id: string): Promise<Run | null> {
+  try {
+    return (await errand.getRun({ id })).data;
+  } catch (error) {
+    if (error instanceof ProblemError && error.status === 404) return null;
+    throw error;
   }
 }
 

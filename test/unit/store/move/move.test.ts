@@ -26,7 +26,8 @@ test('everything is there after a move', async (t) => {
   deepEqual([from, to, resumed], [here.path, host + pathname, false]);
   ok(tables.emissions.rows > 2500);
   match(tables.emissions.sha256, /^[0-9a-f]{64}$/);
-  equal(stderr, '', 'short work says nothing of how far it is');
+  // Short work says nothing of how far it is (cli/progress.test.ts); a busy machine makes it long.
+  match(stderr, /^(\d+ % copied, .+\n)*$/);
   await assertMoved(here);
 });
 
