@@ -1,5 +1,7 @@
 // Lists: the first page, and from it all that follows.
 
+import { ConnectionError } from './problem.ts';
+
 export interface Page {
   readonly page_info: {
     readonly count: number;
@@ -23,15 +25,19 @@ interface Cursor {
   readonly before?: string;
 }
 
-/** Returns the list whose pages `read` asks for, the first one at once. */
-export function pagesOf<P extends Page>(read: (cursor: Cursor) => Promise<P>, given: Cursor): Paged<P> {
+/** Returns the list whose pages `ask` asks for, the first one at once. */
+export function pagesOf<P extends Page>(ask: (cursor: Cursor) => Promise<P>, given: Cursor): Paged<P> {
+  const read = async (cursor: Cursor): Promise<P> => checked(await ask(cursor));
   const first = read({});
   const isUpwards = given.before !== undefined && given.after === undefined;
   async function* pages(): AsyncGenerator<P> {
+    let asked = isUpwards ? given.before : given.after;
     for (let page = await first, isFirst = true; ; isFirst = false) {
       yield page;
       const next = nextOf(page, { isUpwards, isFirst: isFirst && given.after === undefined && !isUpwards });
       if (next === null) return;
+      if (next === asked) throw new ConnectionError(`the list does not go on behind ${next}: is that an Errand server?`);
+      asked = next;
       page = await read(isUpwards ? { before: next } : { after: next });
     }
   }
@@ -42,6 +48,13 @@ export function pagesOf<P extends Page>(read: (cursor: Cursor) => Promise<P>, gi
       for await (const page of pages()) yield* page.data as readonly Awaited<P['data'][number]>[];
     },
   });
+}
+
+/** Throws `ConnectionError` for an answer that is no page: another server may answer anything. */
+function checked<P extends Page>(page: P): P {
+  const { page_info: info, data } = page as Partial<Page>;
+  if (typeof info === 'object' && info !== null && Array.isArray(data)) return page;
+  throw new ConnectionError('the answer is no page of a list: is that an Errand server?');
 }
 
 /**

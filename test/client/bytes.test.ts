@@ -1,6 +1,8 @@
 // Answers and bodies as text: what JavaScript would round, reorder or drop.
 
 import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { Errand, textOf } from '../../src/client/client.ts';
 import { shareErrand } from '../support/shared-errand.ts';
@@ -38,4 +40,27 @@ test('a body that is no JSON, or that nothing takes, is not sent', async () => {
   }
   await assert.rejects(client.getRun({ id: 'r_1' }, { bodyText: '{}' }), { message: /takes no body/ });
   assert.throws(() => textOf({}), /no answer of a method/);
+});
+
+/** What does not call the interface for the dashboard's pages, or not as they do. */
+const OTHERS: Readonly<Record<string, string>> = {
+  'api/errand.ts': 'gives the client its `fetch`',
+  'app/live.ts': 'hears the stream of errors by the browser’s `EventSource`, which connects again by itself',
+  'errors/error.tsx': 'has a link that downloads a fixture',
+  'webhooks/mail.tsx': 'shows a mail in a sandboxed frame, by its address',
+  'overview/examples.ts': 'sends an event to the endpoint of a workflow, whose answer is its own',
+  'docs/request.ts': 'sends what a reader of the reference has typed, valid or not',
+  'docs/search.ts': 'reads the index of the documents',
+  'docs/try-it.ts': 'reads the OpenAPI document, and whether there is a session: the pages of documents load no client',
+};
+
+test('the dashboard talks to the server by this client alone', async () => {
+  const root = join(import.meta.dirname, '../../dashboard/src');
+  const files = (await readdir(root, { recursive: true })).filter((name) => /\.tsx?$/.test(name));
+  const found: string[] = [];
+  for (const file of files) {
+    const text = await readFile(join(root, file), 'utf8');
+    if (/(?<![.\w])fetch\(|XMLHttpRequest|sendBeacon|['"`]\/v1\//.test(text)) found.push(file);
+  }
+  assert.deepEqual(found.sort(), Object.keys(OTHERS).sort());
 });

@@ -50,6 +50,23 @@ test('half an answer is none, however it was cut', async () => {
   }
 });
 
+test('what is no list is told as that, and one that goes in circles ends', async () => {
+  const info = { count: 1, total_count: null, start_cursor: 'a', end_cursor: 'a' };
+  const odd = [{ data: 7 }, { data: [] }, { page_info: null, data: [] }, { page_info: info, data: {} }, []];
+  await using server = await startScripted((response, _asked, n) =>
+    sendJson(response, 200, odd[n] ?? { page_info: info, data: [{ id: 'a' }] }),
+  );
+  const errand = new Errand({ url: server.url });
+  for (const answer of odd) {
+    await assert.rejects(all(errand.listWebhooks()), { name: 'ConnectionError', message: /no page/ }, `${answer}`);
+  }
+  const asked = server.asked.length;
+  const circle = errand.listWebhooks();
+  await assert.rejects(all(circle), { name: 'ConnectionError', message: /does not go on behind a/ });
+  assert.equal(server.asked.length, asked + 2);
+  await assert.rejects(all(errand.listWebhooks({ before: 'a' })), { message: /does not go on behind a/ });
+});
+
 test('a page is neither a stream nor an export', async () => {
   await using server = await startScripted((response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in</h1>');

@@ -125,6 +125,47 @@ test('a list goes on by itself, and keeps a screen of rows', { skip }, async () 
   });
 });
 
+test('keys bring a group into view, wherever a long list stands', { skip }, async () => {
+  await using errand = await newErrand();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await answer(page, 'error_groups', (n) => ({
+      ...{ id: `eg_${n}`, emitter_id: 'p_1', state: 'open', count: n, hours: [], last_seen_ms: n },
+      fingerprint: { code: `Code${n}`, namespace: '', template: '' },
+    }));
+    await visit.open('/errors');
+    await page.getByText('Code0', { exact: true }).waitFor();
+    const isSeen = (n: number) => `(() => {
+      const at = document.querySelector('[aria-current="true"].group-row');
+      const { top, bottom } = at?.getBoundingClientRect() ?? {};
+      return at?.querySelector('a')?.textContent === 'Code${n}' && top >= 0 && bottom <= innerHeight;
+    })()`;
+    const rows = page.locator('ul.plain > li');
+    // Of the first page, which is there as a whole, and of many.
+    const toTheEnd = [
+      ['a short list', 20, 1],
+      ['a long list', 30, 300],
+    ] as const;
+    let at = -1;
+    for (const [name, steps, least] of toTheEnd) {
+      await until(name, async () => {
+        if (least > 1) await page.evaluate('window.scrollTo(0, document.documentElement.scrollHeight)');
+        const last = await rows.last().textContent();
+        return Number(/Code(\d+)/.exec(last ?? '')?.[1]) >= least;
+      });
+      const count = await rows.count();
+      assert.ok(count < MOST, `${count} rows in the page`);
+      for (let step = 0; step < steps; step++) await page.keyboard.press('j');
+      at += steps;
+      await page.waitForFunction(isSeen(at));
+    }
+    await page.evaluate('window.scrollTo(0, document.documentElement.scrollHeight)');
+    await page.keyboard.press('k');
+    await page.waitForFunction(isSeen(at - 1));
+  });
+});
+
 test('a new error asks for the first page alone, and stands before the others', { skip }, async () => {
   await using errand = await newErrand();
   const workflow = await errand.workflow(

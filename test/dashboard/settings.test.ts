@@ -188,6 +188,26 @@ test('records of a data store are read, whatever they hold', { skip }, async () 
     await dialog.waitFor({ state: 'hidden' });
     await page.getByText('12345678901234567891').waitFor();
     assert.match((await errand.client.request('GET', `${path}/big`)).text, /12345678901234567891/);
+    // A change keeps when the record expires, and overwrites no other one.
+    const { expires_at: expiresAt } = await errand.client.put(`${path}/big`, { value: 1, ttl: 86_400 });
+    await page.reload();
+    await page.locator('summary').filter({ hasText: 'big' }).click();
+    await page.getByRole('button', { name: 'Change' }).click();
+    await dialog.getByText('It expires when it did before.').waitFor();
+    await dialog.getByLabel('Value').fill('2');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    const { value, expires_at: still } = (await errand.client.get(`${path}/big`)).data;
+    assert.equal(value, 2);
+    assert.ok(Math.abs(still - expiresAt) <= 1, `${still} and ${expiresAt}`);
+    await page.getByRole('button', { name: 'Change' }).click();
+    await errand.client.put(`${path}/big`, { value: 3 });
+    await dialog.getByLabel('Value').fill('4');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The record was changed or deleted since you opened it.').waitFor();
+    assert.equal((await errand.client.get(`${path}/big`)).data.value, 3);
+    assert.ok(visit.complaints.splice(0).every((line) => /412/.test(line)));
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No data stores yet').waitFor();

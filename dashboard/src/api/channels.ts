@@ -4,10 +4,11 @@ import type {
   ChannelTest,
   CreateChannelInput,
   Delivery,
+  ListDeliveriesInput,
   UpdateChannelInput,
 } from '../../../src/client/client.ts';
-import { call } from './http.ts';
-import { type Data, listQuery, readAll } from './list.ts';
+import { changes, dataOf, errand } from './errand.ts';
+import { listQuery, readAll } from './list.ts';
 
 export const CHANNEL_KINDS = [
   'mail',
@@ -21,31 +22,39 @@ export const CHANNEL_KINDS = [
 
 export const channelsQuery = queryOptions({
   queryKey: ['channels'],
-  queryFn: ({ signal }) => readAll<Channel>('/v1/channels', {}, signal),
+  queryFn: ({ signal }) => readAll<Channel>((asked, options) => errand.listChannels(asked, options), signal),
   staleTime: 10_000,
 });
 
 export async function createChannel(input: CreateChannelInput): Promise<Channel> {
-  return (await call<Data<Channel>>('POST', '/v1/channels', input)).data;
+  return await dataOf(changes.createChannel(input));
 }
 
 export async function updateChannel(id: string, change: Omit<UpdateChannelInput, 'id'>): Promise<void> {
-  await call('PUT', `/v1/channels/${id}`, change);
+  await changes.updateChannel({ id, ...change });
 }
 
 export async function deleteChannel(id: string): Promise<void> {
-  await call('DELETE', `/v1/channels/${id}`);
+  await changes.deleteChannel({ id });
 }
 
 /** Sends a notice now. Nothing of it is kept. */
 export async function testChannel(id: string): Promise<ChannelTest> {
-  return (await call<Data<ChannelTest>>('POST', `/v1/channels/${id}/test`, {})).data;
+  return await dataOf(changes.testChannel({ id }));
 }
 
 const AGAIN_MS = 4000;
 
 /** Mails, or the notices to a channel. */
 export function noticesQuery(channelId: string | undefined, state: Delivery['state'] | undefined) {
-  const filter = { state, ...(channelId === undefined ? { kind: 'mail' } : { channel_id: channelId }) };
-  return listQuery<Delivery>({ key: ['notices'], path: '/v1/deliveries', filter, againMs: AGAIN_MS });
+  const filter: ListDeliveriesInput = {
+    state,
+    ...(channelId === undefined ? { kind: 'mail' } : { channel_id: channelId }),
+  };
+  return listQuery({
+    key: ['notices'],
+    read: (asked, options) => errand.listDeliveries(asked, options),
+    filter,
+    againMs: AGAIN_MS,
+  });
 }

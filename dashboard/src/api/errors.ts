@@ -1,15 +1,8 @@
 import { queryOptions } from '@tanstack/react-query';
-import type {
-  Differences,
-  ErrorFixture,
-  ErrorGroup,
-  ErrorGroupWhole,
-  ErrorRecordWhole,
-  FoundError,
-  ListedErrorGroup,
-} from '../../../src/client/client.ts';
-import { call, query, send } from './http.ts';
-import { type Data, type Listed, listQuery } from './list.ts';
+import type { ErrorGroup, ErrorRecordWhole } from '../../../src/client/client.ts';
+import { type Asked, changes, dataOf, errand } from './errand.ts';
+import { listQuery } from './list.ts';
+import { begun } from './runs.ts';
 import type { GroupState } from './types.ts';
 
 export interface GroupFilter {
@@ -21,17 +14,19 @@ export interface GroupFilter {
 }
 
 export function groupsQuery({ state, q, emitter, code, sort }: GroupFilter) {
-  const filter = { state, text: q, emitter_id: emitter, code, sort, expand: 'hours' };
-  return listQuery<ListedErrorGroup>({ key: ['groups'], path: '/v1/error_groups', filter, keepsPrevious: true });
+  return listQuery({
+    key: ['groups'],
+    read: (asked, options) => errand.listErrorGroups(asked, options),
+    filter: { state, text: q, emitter_id: emitter, code, sort, expand: 'hours' as const },
+    keepsPrevious: true,
+  });
 }
 
 /** The groups that match a text, whatever their state. */
 export function searchGroupsQuery(text: string, limit: number) {
   return queryOptions({
     queryKey: ['groups', 'search', text],
-    queryFn: async ({ signal }) =>
-      (await call<Listed<ListedErrorGroup>>('GET', `/v1/error_groups${query({ text, limit })}`, undefined, signal))
-        .data,
+    queryFn: ({ signal }) => dataOf(errand.listErrorGroups({ ...(text === '' ? {} : { text }), limit }, { signal })),
     placeholderData: (before) => before,
   });
 }
@@ -39,8 +34,7 @@ export function searchGroupsQuery(text: string, limit: number) {
 export function groupQuery(id: string) {
   return queryOptions({
     queryKey: ['group', id],
-    queryFn: async ({ signal }) =>
-      (await call<Data<ErrorGroupWhole>>('GET', `/v1/error_groups/${id}`, undefined, signal)).data,
+    queryFn: ({ signal }) => dataOf(errand.getErrorGroup({ id }, { signal })),
   });
 }
 
@@ -48,31 +42,32 @@ export function groupQuery(id: string) {
 export function differencesQuery(id: string) {
   return queryOptions({
     queryKey: ['differences', id],
-    queryFn: async ({ signal }) =>
-      (await call<Data<Differences>>('GET', `/v1/error_groups/${id}/differences`, undefined, signal)).data,
+    queryFn: ({ signal }) => dataOf(errand.getErrorGroupDifferences({ id }, { signal })),
     staleTime: 60_000,
   });
 }
 
 export function groupErrorsQuery(groupId: string) {
-  return listQuery<FoundError>({ key: ['group-errors', groupId], path: '/v1/errors', filter: { group_id: groupId } });
+  return listQuery({
+    key: ['group-errors', groupId],
+    read: (asked, options) => errand.searchErrors(asked, options),
+    filter: { group_id: groupId },
+  });
 }
 
-const NOUNS: Readonly<Record<string, string>> = { wh: 'webhooks', dc: 'sources', hb: 'heartbeats' };
-
-/** The listings of errors stand under the noun of their emitter. */
-export function emitterPath(emitterId: string): string {
-  const prefix = emitterId.slice(0, emitterId.indexOf('_'));
-  return `/v1/${NOUNS[prefix] ?? 'workflows'}/${emitterId}`;
+/** Reads an error, which stands under the noun of its emitter. */
+function readError(emitterId: string, recordId: string, options: Asked): Promise<ErrorRecordWhole> {
+  const asked = { id: emitterId, record_id: recordId, expand: 'event' } as const;
+  if (emitterId.startsWith('wh_')) return dataOf(errand.getWebhookError(asked, options));
+  if (emitterId.startsWith('dc_')) return dataOf(errand.getSourceError(asked, options));
+  if (emitterId.startsWith('hb_')) return dataOf(errand.getHeartbeatError(asked, options));
+  return dataOf(errand.getWorkflowError(asked, options));
 }
 
 export function errorQuery(emitterId: string, id: string) {
   return queryOptions({
     queryKey: ['error', id],
-    queryFn: async ({ signal }) => {
-      const path = `${emitterPath(emitterId)}/$errors/event_summaries/${id}?expand=event`;
-      return (await call<Data<ErrorRecordWhole>>('GET', path, undefined, signal)).data;
-    },
+    queryFn: ({ signal }) => readError(emitterId, id, { signal }),
   });
 }
 
@@ -80,7 +75,7 @@ export function errorQuery(emitterId: string, id: string) {
 export function fixtureQuery(id: string) {
   return queryOptions({
     queryKey: ['fixture', id],
-    queryFn: ({ signal }) => call<ErrorFixture>('GET', `/v1/errors/${id}/fixture`, undefined, signal),
+    queryFn: ({ signal }) => errand.getErrorFixture({ record_id: id }, { signal }),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
@@ -96,12 +91,13 @@ export interface GroupChange {
 }
 
 export async function changeGroup(id: string, change: GroupChange): Promise<ErrorGroup> {
-  return (await call<Data<ErrorGroup>>('PUT', `/v1/error_groups/${id}`, change)).data;
+  return await dataOf(changes.updateErrorGroup({ id, ...change }));
 }
 
 /** `edited`: the text of the event to use instead of the original one; it is sent as it was typed. */
 export async function replayError(emitterId: string, id: string, edited: string | null): Promise<{ run_id: string }> {
-  const path = `${emitterPath(emitterId)}/$errors/${id}/replay`;
-  const answer = await send('POST', path, edited === null ? {} : { raw: `{"event":${edited}}` });
-  return (JSON.parse(answer) as Data<{ run_id: string }>).data;
+  const asked = { id: emitterId, record_id: id };
+  const options = edited === null ? {} : { bodyText: `{"event":${edited}}` };
+  const isOfSource = emitterId.startsWith('dc_');
+  return await begun(isOfSource ? changes.replaySourceError(asked, options) : changes.replayError(asked, options));
 }

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { ApiKey, CreateKeyInput, NewApiKey, Quotas } from '../../../src/client/client.ts';
-import { call } from './http.ts';
-import { type Data, readAll } from './list.ts';
+import type { ApiKey, CreateKeyInput, NewApiKey } from '../../../src/client/client.ts';
+import { changes, dataOf, errand } from './errand.ts';
+import { readAll } from './list.ts';
 
 export const SCOPES = ['read', 'write', 'ingest', 'keys', 'account', 'admin'] as const satisfies ApiKey['scopes'];
 
@@ -9,18 +9,18 @@ export type Scope = ApiKey['scopes'][number];
 
 export const keysQuery = queryOptions({
   queryKey: ['keys'],
-  queryFn: ({ signal }) => readAll<ApiKey>('/v1/keys', {}, signal),
+  queryFn: ({ signal }) => readAll<ApiKey>((asked, options) => errand.listKeys(asked, options), signal),
 });
 
 export async function createKey(input: CreateKeyInput): Promise<NewApiKey> {
-  return (await call<Data<NewApiKey>>('POST', '/v1/keys', input)).data;
+  return await dataOf(changes.createKey(input));
 }
 
 export async function revokeKey(id: string): Promise<void> {
-  await call('DELETE', `/v1/keys/${id}`);
+  await changes.revokeKey({ id });
 }
 
 export const quotasQuery = queryOptions({
   queryKey: ['quotas'],
-  queryFn: async ({ signal }) => (await call<Data<Quotas>>('GET', '/v1/users/me/quotas', undefined, signal)).data,
+  queryFn: ({ signal }) => dataOf(errand.getMyQuotas({}, { signal })),
 });

@@ -1,13 +1,9 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import type { PageInfo } from '../../../src/client/client.ts';
-import { call, query } from './http.ts';
-
-export interface Data<T> {
-  readonly data: T;
-}
+import type { Asked } from './errand.ts';
 
 export interface Listed<T> {
-  readonly page_info: PageInfo;
+  readonly page_info: Pick<PageInfo, 'end_cursor'> & { readonly total_count: number | null };
   readonly data: readonly T[];
 }
 
@@ -16,13 +12,20 @@ export interface ListPage<T> extends Listed<T> {
   readonly isLast: boolean;
 }
 
-interface ListOf {
+interface PageAsked {
+  readonly limit: number;
+  readonly after?: string | undefined;
+}
+
+interface ListOf<T, Filter> {
   /** The first part of the key, by which the list is asked for again when something has changed. */
   readonly key: readonly string[];
-  readonly path: string;
-  readonly filter?: Readonly<Record<string, string | number | undefined>>;
+  /** Asks for a page. */
+  readonly read: (asked: Filter & PageAsked, options: Asked) => Promise<Listed<T>>;
+  /** Empty values are left out. */
+  readonly filter?: Filter;
   readonly limit?: number;
-  readonly againMs?: number;
+  readonly againMs?: number | undefined;
   /** What another filter has found is shown until this one has. */
   readonly keepsPrevious?: boolean;
 }
@@ -30,9 +33,11 @@ interface ListOf {
 const PER_PAGE = 50;
 
 /** A listing of the interface, page by page. */
-export function listQuery<T>({ key, path, filter = {}, limit = PER_PAGE, againMs, keepsPrevious = false }: ListOf) {
+export function listQuery<T, Filter extends object>(of: ListOf<T, Filter>) {
+  const { key, read, filter, limit = PER_PAGE, againMs, keepsPrevious = false } = of;
+  const asked = withoutEmpty(filter);
   const readPage = async (after: string | null, signal?: AbortSignal): Promise<ListPage<T>> => {
-    const listed = await call<Listed<T>>('GET', `${path}${query({ ...filter, limit, after })}`, undefined, signal);
+    const listed = await read({ ...asked, limit, ...(after === null ? {} : { after }) }, { signal });
     return { ...listed, isLast: listed.data.length < limit };
   };
   return infiniteQueryOptions({
@@ -48,6 +53,10 @@ export function listQuery<T>({ key, path, filter = {}, limit = PER_PAGE, againMs
   });
 }
 
+function withoutEmpty<Filter extends object>(filter: Filter | undefined): Filter {
+  return Object.fromEntries(Object.entries(filter ?? {}).filter(([, value]) => value !== '')) as Filter;
+}
+
 function isOnePage(data: { readonly pages: readonly unknown[] } | undefined): boolean {
   return (data?.pages.length ?? 0) <= 1;
 }
@@ -57,18 +66,16 @@ const MAX_PAGES = 100;
 
 /** Returns all records of a listing, up to 10,000. */
 export async function readAll<T>(
-  path: string,
-  filter: ListOf['filter'] = {},
-  signal: AbortSignal | undefined = undefined,
+  read: (asked: PageAsked, options: Asked) => Promise<Listed<T>>,
+  signal: AbortSignal | undefined,
 ): Promise<T[]> {
   const all: T[] = [];
-  let after: string | null = null;
+  let after: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const address = `${path}${query({ ...filter, limit: WHOLE_PAGE, after })}`;
-    const listed: Listed<T> = await call<Listed<T>>('GET', address, undefined, signal);
+    const listed: Listed<T> = await read({ limit: WHOLE_PAGE, ...(after === undefined ? {} : { after }) }, { signal });
     all.push(...listed.data);
-    after = listed.page_info.end_cursor;
-    if (listed.data.length < WHOLE_PAGE || after === null) break;
+    after = listed.page_info.end_cursor ?? undefined;
+    if (listed.data.length < WHOLE_PAGE || after === undefined) break;
   }
   return all;
 }

@@ -1,4 +1,5 @@
 import { queryOptions, useQueries, useQuery } from '@tanstack/react-query';
+import { errand } from './errand.ts';
 import { readAll } from './list.ts';
 import { workflowsQuery } from './workflows.ts';
 
@@ -8,16 +9,21 @@ export interface Named {
   readonly url?: string;
 }
 
-const NOUNS = ['sources', 'webhooks', 'heartbeats', 'channels'] as const;
+/** The lists of all others, by the keys of theirs. A field that a record does not have is refused. */
+const LISTS = {
+  sources: (asked, options) => errand.listSources({ ...asked, include: 'id,name' }, options),
+  webhooks: (asked, options) => errand.listWebhooks({ ...asked, include: 'id,name,url' }, options),
+  heartbeats: (asked, options) => errand.listHeartbeats({ ...asked, include: 'id,name' }, options),
+  channels: (asked, options) => errand.listChannels({ ...asked, include: 'id,name' }, options),
+} satisfies Readonly<Record<string, Parameters<typeof readAll<Named>>[0]>>;
 
-/** A field that a record does not have is refused. */
-const fieldsOf = (noun: string) => ({ include: noun === 'webhooks' ? 'id,name,url' : 'id,name' });
+const NOUNS = ['sources', 'webhooks', 'heartbeats', 'channels'] as const;
 
 /** Begins with the key of the list, so that what asks again for the list asks for the names. */
 function namesQuery(noun: (typeof NOUNS)[number]) {
   return queryOptions({
     queryKey: [noun, 'names'],
-    queryFn: ({ signal }) => readAll<Named>(`/v1/${noun}`, fieldsOf(noun), signal),
+    queryFn: ({ signal }) => readAll<Named>(LISTS[noun], signal),
     staleTime: 60_000,
   });
 }

@@ -1,13 +1,18 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { Operation, ReplayDryRun, ReplayErrorsInput, ReplayResult } from '../../../src/client/client.ts';
-import { call } from './http.ts';
-import { type Data, listQuery } from './list.ts';
+import { changes, dataOf, errand } from './errand.ts';
+import { listQuery } from './list.ts';
 
 /** Operations go on without telling this page. */
 const AGAIN_MS = 1500;
 
 export function operationsQuery(kind: Operation['kind'] | undefined) {
-  return listQuery<Operation>({ key: ['operations'], path: '/v1/operations', filter: { kind }, againMs: AGAIN_MS });
+  return listQuery({
+    key: ['operations'],
+    read: (asked, options) => errand.listOperations(asked, options),
+    filter: { kind },
+    againMs: AGAIN_MS,
+  });
 }
 
 export function isUnderWay({ state }: Pick<Operation, 'state'>): boolean {
@@ -17,7 +22,7 @@ export function isUnderWay({ state }: Pick<Operation, 'state'>): boolean {
 export function operationQuery(id: string) {
   return queryOptions({
     queryKey: ['operation', id],
-    queryFn: async ({ signal }) => (await call<Data<Operation>>('GET', `/v1/operations/${id}`, undefined, signal)).data,
+    queryFn: ({ signal }) => dataOf(errand.getOperation({ id }, { signal })),
     refetchInterval: (query) => (query.state.data && !isUnderWay(query.state.data) ? false : AGAIN_MS),
   });
 }
@@ -25,15 +30,22 @@ export function operationQuery(id: string) {
 export type Outcome = ReplayResult['outcome'];
 
 export function resultsQuery(id: string, outcome: Outcome | undefined, isOver: boolean) {
-  const path = `/v1/operations/${id}/results`;
   const againMs = isOver ? undefined : AGAIN_MS;
   // Another key when it is over: what was read before the end is read once more.
   const key = ['results', id, isOver ? 'over' : 'under way'];
-  return listQuery<ReplayResult>({ key, path, filter: { outcome }, againMs, keepsPrevious: true });
+  return listQuery({
+    key,
+    read: (asked, options) => errand.listReplayResults({ id, ...asked }, options),
+    filter: { outcome },
+    againMs,
+    keepsPrevious: true,
+  });
 }
 
 export async function changeOperation(id: string, verb: 'pause' | 'resume' | 'cancel'): Promise<void> {
-  await call('POST', `/v1/operations/${id}/${verb}`);
+  if (verb === 'pause') await changes.pauseOperation({ id });
+  else if (verb === 'resume') await changes.resumeOperation({ id });
+  else await changes.cancelOperation({ id });
 }
 
 export type Replays = Omit<ReplayErrorsInput, 'dry_run'>;
@@ -42,14 +54,12 @@ export type Replays = Omit<ReplayErrorsInput, 'dry_run'>;
 export function dryRunQuery(replays: Replays) {
   return queryOptions({
     queryKey: ['dry-run', replays],
-    queryFn: async ({ signal }) => {
-      const body = { ...replays, dry_run: true };
-      return (await call<Data<ReplayDryRun>>('POST', '/v1/replays', body, signal)).data;
-    },
+    queryFn: async ({ signal }) =>
+      (await dataOf(errand.replayErrors({ ...replays, dry_run: true }, { signal }))) as ReplayDryRun,
     placeholderData: (before) => before,
   });
 }
 
 export async function startReplays(replays: Replays): Promise<Operation> {
-  return (await call<Data<Operation>>('POST', '/v1/replays', replays)).data;
+  return (await dataOf(changes.replayErrors(replays))) as Operation;
 }

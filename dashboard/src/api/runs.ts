@@ -1,8 +1,9 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { Run, RunWhole } from '../../../src/client/client.ts';
-import { parseEvent, written } from '../errors/event-text.ts';
-import { call, query, send } from './http.ts';
-import { type Data, type Listed, listQuery } from './list.ts';
+import { type Run, type RunWhole, type Started, textOf } from '../../../src/client/client.ts';
+import { T } from '../english.ts';
+import { parseNumbers, written } from '../errors/event-text.ts';
+import { changes, dataOf, errand } from './errand.ts';
+import { listQuery } from './list.ts';
 
 export interface RunFilter {
   readonly workflow_id?: string;
@@ -19,13 +20,18 @@ export function isOpen({ state }: Pick<Run, 'state'>): boolean {
 }
 
 export function runsQuery(filter: RunFilter) {
-  return listQuery<Run>({ key: ['runs'], path: '/v1/runs', filter: { ...filter }, againMs: AGAIN_MS });
+  return listQuery({
+    key: ['runs'],
+    read: (asked, options) => errand.searchRuns(asked, options),
+    filter: { ...filter },
+    againMs: AGAIN_MS,
+  });
 }
 
 export function runQuery(id: string) {
   return queryOptions({
     queryKey: ['run', id],
-    queryFn: async ({ signal }) => (await call<Data<RunWhole>>('GET', `/v1/runs/${id}`, undefined, signal)).data,
+    queryFn: ({ signal }) => dataOf(errand.getRun({ id }, { signal })),
     refetchInterval: (query) => (query.state.data && !isOpen(query.state.data) ? false : 1000),
   });
 }
@@ -38,10 +44,9 @@ export function lastRunQuery(workflowId: string) {
   return queryOptions({
     queryKey: ['last-run', workflowId],
     queryFn: async ({ signal }) => {
-      const path = `/v1/runs${query({ workflow_id: workflowId, limit: 5 })}`;
-      const { data } = await call<Data<Run[]>>('GET', path, undefined, signal);
-      const ended = data.find((run) => !isOpen(run));
-      return ended ? (await call<Data<RunWhole>>('GET', `/v1/runs/${ended.id}`, undefined, signal)).data : null;
+      const runs = await dataOf(errand.searchRuns({ workflow_id: workflowId, limit: 5 }, { signal }));
+      const ended = runs.find((run) => !isOpen(run));
+      return ended ? await dataOf(errand.getRun({ id: ended.id }, { signal })) : null;
     },
     staleTime: LAST_RUN_MS,
     retry: false,
@@ -54,10 +59,7 @@ const LAST_EVENTS = 20;
 export function lastEventsQuery(workflowId: string) {
   return queryOptions({
     queryKey: ['runs', 'last-events', workflowId],
-    queryFn: async ({ signal }) => {
-      const path = `/v1/runs${query({ workflow_id: workflowId, limit: LAST_EVENTS })}`;
-      return (await call<Listed<Run>>('GET', path, undefined, signal)).data;
-    },
+    queryFn: ({ signal }) => dataOf(errand.searchRuns({ workflow_id: workflowId, limit: LAST_EVENTS }, { signal })),
   });
 }
 
@@ -66,22 +68,29 @@ export function runEventQuery(id: string) {
   return queryOptions({
     queryKey: ['run-event', id],
     queryFn: async ({ signal }) => {
-      const answer = parseEvent(await send('GET', `/v1/runs/${id}`, { signal }))?.value as Data<RunWhole>;
-      return written(answer.data.event);
+      const text = textOf(await errand.getRun({ id }, { signal }));
+      return written((parseNumbers(text) as { data: RunWhole }).data.event);
     },
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
 
+/** Returns the run that a call started. Throws when none began: the queue of the workflow is full. */
+export async function begun(call: Promise<{ readonly data: Started }>): Promise<{ run_id: string }> {
+  const { run_id } = await dataOf(call);
+  if (run_id === null) throw new Error(T.runs.noneBegan);
+  return { run_id };
+}
+
 export async function cancelRun(id: string): Promise<void> {
-  await call('POST', `/v1/runs/${id}/cancel`);
+  await changes.cancelRun({ id });
 }
 
 /** `data`: JSON text, which is sent as it was typed; empty: null. */
 export async function resumeRun(id: string, data: string): Promise<void> {
-  await send('POST', `/v1/runs/${id}/resume`, { raw: data.trim() === '' ? '{}' : `{"data":${data}}` });
+  await changes.resumeRun({ id }, { bodyText: data.trim() === '' ? '{}' : `{"data":${data}}` });
 }
 
 export async function retryRun(id: string): Promise<{ run_id: string }> {
-  return (await call<Data<{ run_id: string }>>('POST', `/v1/runs/${id}/retry`)).data;
+  return await begun(changes.retryRun({ id }));
 }

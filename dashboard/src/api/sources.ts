@@ -1,37 +1,36 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type {
-  Component,
-  ConfigurableProps,
-  EventRecord,
-  PropOptions,
-  SourceLogLine,
-  SourceState,
-  SourceWhole,
-  Started,
+import {
+  type ConfigurableProps,
+  type ConfigurePropInput,
+  type PropOptions,
+  type SourceState,
+  type SourceWhole,
+  type Started,
+  textOf,
 } from '../../../src/client/client.ts';
-import { parseEvent } from '../errors/event-text.ts';
-import { call, query, send } from './http.ts';
-import { type Data, listQuery, readAll } from './list.ts';
+import { parseNumbers } from '../errors/event-text.ts';
+import { changes, dataOf, errand } from './errand.ts';
+import { listQuery, readAll } from './list.ts';
 
 const AGAIN_MS = 4000;
 
 export const sourcesQuery = queryOptions({
   queryKey: ['sources'],
-  queryFn: ({ signal }) => readAll<SourceWhole>('/v1/sources', {}, signal),
+  queryFn: ({ signal }) => readAll<SourceWhole>((asked, options) => errand.listSources(asked, options), signal),
   refetchInterval: AGAIN_MS,
 });
 
 export function sourceQuery(id: string) {
   return queryOptions({
     queryKey: ['source', id],
-    queryFn: async ({ signal }) => (await call<Data<SourceWhole>>('GET', `/v1/sources/${id}`, undefined, signal)).data,
+    queryFn: ({ signal }) => dataOf(errand.getSource({ id }, { signal })),
   });
 }
 
 export function emissionsQuery(id: string) {
-  return listQuery<EventRecord>({
+  return listQuery({
     key: ['emissions', id],
-    path: `/v1/sources/${id}/event_summaries`,
+    read: (asked, options) => errand.listSourceEvents({ id, ...asked }, options),
     againMs: AGAIN_MS,
   });
 }
@@ -39,10 +38,8 @@ export function emissionsQuery(id: string) {
 export function emissionQuery(sourceId: string, id: string) {
   return queryOptions({
     queryKey: ['emission', sourceId, id],
-    queryFn: async ({ signal }) => {
-      const path = `/v1/sources/${sourceId}/event_summaries/${id}?expand=event`;
-      return (await call<Data<EventRecord>>('GET', path, undefined, signal)).data;
-    },
+    queryFn: ({ signal }) =>
+      dataOf(errand.getSourceEvent({ id: sourceId, record_id: id, expand: 'event' }, { signal })),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
@@ -52,9 +49,8 @@ export function sourceStateQuery(id: string) {
   return infiniteQueryOptions({
     queryKey: ['source-state', id],
     queryFn: async ({ pageParam: skip, signal }) => {
-      const path = `/v1/sources/${id}/state${query({ skip: skip === 0 ? undefined : skip })}`;
-      const { value } = parseEvent(await send('GET', path, { signal })) ?? { value: null };
-      return (value as Data<SourceState>).data;
+      const state = await errand.getSourceState({ id, ...(skip === 0 ? {} : { skip }) }, { signal });
+      return (parseNumbers(textOf(state)) as { data: SourceState }).data;
     },
     initialPageParam: 0,
     getNextPageParam: ({ count, values }, pages) => {
@@ -67,13 +63,16 @@ export function sourceStateQuery(id: string) {
 }
 
 export function sourceLogsQuery(id: string) {
-  return listQuery<SourceLogLine>({ key: ['source-logs', id], path: `/v1/sources/${id}/logs`, againMs: AGAIN_MS });
+  return listQuery({
+    key: ['source-logs', id],
+    read: (asked, options) => errand.listSourceLogs({ id, ...asked }, options),
+    againMs: AGAIN_MS,
+  });
 }
 
 export const componentsQuery = queryOptions({
   queryKey: ['components'],
-  queryFn: async ({ signal }) =>
-    (await call<Data<readonly Component[]>>('GET', '/v1/components', undefined, signal)).data,
+  queryFn: ({ signal }) => dataOf(errand.listComponents({}, { signal })),
   staleTime: Number.POSITIVE_INFINITY,
 });
 
@@ -92,9 +91,8 @@ export function propsQuery(of: ComponentOf, asked: Values, values: Values) {
   return queryOptions({
     queryKey: ['props', of, asked],
     queryFn: async ({ signal }) => {
-      const body = { ...of, configured_props: values };
-      return (await call<Data<ConfigurableProps>>('POST', '/v1/components/props', body, signal)).data
-        .configurable_props;
+      const { configurable_props } = await dataOf(errand.reloadProps({ ...of, configured_props: values }, { signal }));
+      return configurable_props;
     },
     placeholderData: (before) => before,
     staleTime: Number.POSITIVE_INFINITY,
@@ -114,15 +112,18 @@ export interface OptionsAsked {
 
 /** Returns a page of what a prop offers: its code is asked. */
 export async function readOptions(of: ComponentOf, values: Values, ask: OptionsAsked): Promise<PropOptions> {
-  const body = {
+  const { context } = ask;
+  const input: ConfigurePropInput = {
     ...of,
     configured_props: values,
     prop_name: ask.prop,
     page: ask.page,
-    ...(ask.context === null || ask.context === undefined ? {} : { prev_context: ask.context }),
+    ...(context === null || context === undefined
+      ? {}
+      : { prev_context: context as ConfigurePropInput['prev_context'] }),
     ...(ask.query === '' ? {} : { query: ask.query }),
   };
-  return (await call<Data<PropOptions>>('POST', '/v1/components/configure', body)).data;
+  return await dataOf(errand.configureProp(input));
 }
 
 export interface SourceInput {
@@ -134,17 +135,17 @@ export interface SourceInput {
 }
 
 export async function createSource(input: SourceInput): Promise<SourceWhole> {
-  return (await call<Data<SourceWhole>>('POST', '/v1/sources', input)).data;
+  return await dataOf(changes.createSource(input));
 }
 
 export async function updateSource(id: string, change: SourceInput): Promise<SourceWhole> {
-  return (await call<Data<SourceWhole>>('PUT', `/v1/sources/${id}`, change)).data;
+  return await dataOf(changes.updateSource({ id, ...change }));
 }
 
 export async function deleteSource(id: string): Promise<void> {
-  await call('DELETE', `/v1/sources/${id}`);
+  await changes.deleteSource({ id });
 }
 
 export async function invokeSource(id: string): Promise<Started> {
-  return (await call<Data<Started>>('POST', `/v1/sources/${id}/invoke`, { event: {} })).data;
+  return await dataOf(changes.invokeSource({ id, event: {} }));
 }

@@ -1,7 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { Run, Stats } from '../../../src/client/client.ts';
-import { call, query } from './http.ts';
-import type { Data, Listed } from './list.ts';
+import { dataOf, errand } from './errand.ts';
 
 const HOUR_MS = 3_600_000;
 const AGAIN_MS = 10_000;
@@ -12,7 +10,7 @@ export function statsQuery(hours: number) {
     queryKey: ['stats', hours],
     queryFn: async ({ signal }) => {
       const since = new Date(Date.now() - (hours - 1) * HOUR_MS).toISOString();
-      return (await call<Data<Stats>>('GET', `/v1/stats${query({ since })}`, undefined, signal)).data.buckets;
+      return (await dataOf(errand.getStats({ since }, { signal }))).buckets;
     },
     refetchInterval: AGAIN_MS,
   });
@@ -21,9 +19,7 @@ export function statsQuery(hours: number) {
 /** The run that has waited longest for its turn, of the newest hundred that wait; null: none waits. */
 export const oldestQueuedQuery = queryOptions({
   queryKey: ['runs', 'oldest-queued'],
-  queryFn: async ({ signal }) => {
-    const path = `/v1/runs${query({ state: 'queued', limit: 100 })}`;
-    return (await call<Listed<Run>>('GET', path, undefined, signal)).data.at(-1) ?? null;
-  },
+  queryFn: async ({ signal }) =>
+    (await dataOf(errand.searchRuns({ state: 'queued', limit: 100 }, { signal }))).at(-1) ?? null,
   refetchInterval: AGAIN_MS,
 });

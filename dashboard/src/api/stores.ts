@@ -1,70 +1,94 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { Account, DataRecord, DataStore } from '../../../src/client/client.ts';
-import { parseEvent } from '../errors/event-text.ts';
-import { call, send } from './http.ts';
-import { type Data, listQuery, readAll } from './list.ts';
+import {
+  type Account,
+  type CreateAccountInput,
+  type DataRecord,
+  type DataStore,
+  etagOf,
+  textOf,
+  type UpdateAccountInput,
+} from '../../../src/client/client.ts';
+import { parseNumbers } from '../errors/event-text.ts';
+import { changes, dataOf, errand } from './errand.ts';
+import { listQuery, readAll } from './list.ts';
+
+const SECOND_MS = 1000;
 
 export const accountsQuery = queryOptions({
   queryKey: ['accounts'],
-  queryFn: ({ signal }) => readAll<Account>('/v1/accounts', {}, signal),
+  queryFn: ({ signal }) => readAll<Account>((asked, options) => errand.listAccounts(asked, options), signal),
 });
 
-export async function createAccount(input: { app: string; name?: string; fields: unknown }): Promise<Account> {
-  return (await call<Data<Account>>('POST', '/v1/accounts', input)).data;
+export async function createAccount(input: CreateAccountInput): Promise<Account> {
+  return await dataOf(changes.createAccount(input));
 }
 
 /** Fields that are left out stay. */
-export async function updateAccount(id: string, change: { name: string; fields?: unknown }): Promise<void> {
-  await call('PUT', `/v1/accounts/${id}`, change);
+export async function updateAccount(id: string, change: Omit<UpdateAccountInput, 'id'>): Promise<void> {
+  await changes.updateAccount({ id, ...change });
 }
 
 export async function deleteAccount(id: string): Promise<void> {
-  await call('DELETE', `/v1/accounts/${id}`);
+  await changes.deleteAccount({ id });
 }
 
 export const dataStoresQuery = queryOptions({
   queryKey: ['data-stores'],
-  queryFn: ({ signal }) => readAll<DataStore>('/v1/data_stores', {}, signal),
+  queryFn: ({ signal }) => readAll<DataStore>((asked, options) => errand.listDataStores(asked, options), signal),
 });
 
 export function dataStoreQuery(id: string) {
   return queryOptions({
     queryKey: ['data-store', id],
-    queryFn: async ({ signal }) =>
-      (await call<Data<DataStore>>('GET', `/v1/data_stores/${id}`, undefined, signal)).data,
+    queryFn: ({ signal }) => dataOf(errand.getDataStore({ id }, { signal })),
   });
 }
 
 export function recordsQuery(id: string) {
-  return listQuery<DataRecord>({ key: ['records', id], path: `/v1/data_stores/${id}/records` });
+  return listQuery({
+    key: ['records', id],
+    read: (asked, options) => errand.listDataRecords({ id, ...asked }, options),
+  });
 }
 
-const pathOf = (id: string, key: string): string => `/v1/data_stores/${id}/records/${encodeURIComponent(key)}`;
+export interface ReadRecord extends Pick<DataRecord, 'value' | 'expires_at'> {
+  readonly etag: string;
+}
 
-/** The value of one record, with numbers as they were written. */
+/** One record, whose value has its numbers as they were written. */
 export function recordQuery(id: string, key: string) {
   return queryOptions({
     queryKey: ['record', id, key],
-    queryFn: async ({ signal }) => {
-      const { value } = parseEvent(await send('GET', pathOf(id, key), { signal })) as { value: Data<DataRecord> };
-      return value.data.value;
+    queryFn: async ({ signal }): Promise<ReadRecord> => {
+      const answer = await errand.getDataRecord({ id, key }, { signal });
+      const { value, expires_at } = (parseNumbers(textOf(answer)) as { data: DataRecord }).data;
+      return { value, expires_at: expires_at === null ? null : Number(expires_at), etag: etagOf(answer) };
     },
   });
 }
 
-/** `text`: the value as JSON, which is sent as it is. */
-export async function setRecord(id: string, key: string, text: string): Promise<void> {
-  await send('PUT', pathOf(id, key), { raw: `{"value":${text}}` });
+/**
+ * `text`: the value as JSON, which is sent as it is. `before`: the record that it replaces, which still expires when it did; 412
+ * when it was changed meanwhile, or is gone.
+ */
+export async function setRecord(
+  id: string,
+  { key, text, before }: { key: string; text: string; before?: ReadRecord | undefined },
+): Promise<void> {
+  const expiresAt = before?.expires_at ?? null;
+  const ttl = expiresAt === null ? '' : `,"ttl":${Math.max(1, expiresAt - Math.floor(Date.now() / SECOND_MS))}`;
+  const bodyText = `{"value":${text}${ttl}}`;
+  await changes.setDataRecord({ id, key, value: null }, { bodyText, ifMatch: before?.etag });
 }
 
 export async function createDataStore(name: string): Promise<DataStore> {
-  return (await call<Data<DataStore>>('POST', '/v1/data_stores', { name })).data;
+  return await dataOf(changes.createDataStore({ name }));
 }
 
 export async function deleteDataStore(id: string): Promise<void> {
-  await call('DELETE', `/v1/data_stores/${id}`);
+  await changes.deleteDataStore({ id });
 }
 
 export async function deleteRecord(id: string, key: string): Promise<void> {
-  await call('DELETE', pathOf(id, key));
+  await changes.deleteDataRecord({ id, key });
 }

@@ -1,5 +1,5 @@
 import { QueryClient } from '@tanstack/react-query';
-import { ApiError } from '../api/http.ts';
+import { ProblemError } from '../../../src/client/client.ts';
 
 const TRIES = 2;
 
@@ -8,7 +8,7 @@ export const queryClient = new QueryClient({
     queries: {
       staleTime: 2000,
       retry: (tries, error) =>
-        tries < TRIES && !(error instanceof ApiError && error.status >= 400 && error.status < 500),
+        tries < TRIES && !(error instanceof ProblemError && error.status >= 400 && error.status < 500),
     },
   },
 });

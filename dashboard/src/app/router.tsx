@@ -1,5 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
-import { ApiError } from '../api/http.ts';
+import { ProblemError } from '../../../src/client/client.ts';
 import { sessionQuery } from '../api/session.ts';
 import { markSignedIn, mayBeSignedIn } from '../api/signed-in.ts';
 import { errorSearch } from '../errors/search.ts';
@@ -53,7 +53,7 @@ const shell = createRoute({
     try {
       await queryClient.ensureQueryData(sessionQuery);
     } catch (error) {
-      if (!(error instanceof ApiError && error.status === 401)) throw error;
+      if (!(error instanceof ProblemError && error.status === 401)) throw error;
       markSignedIn(false);
       throw redirect({ to: '/sign-in', search: { ...next, ended: true } });
     }

@@ -2,7 +2,7 @@ import { Menu, useMantineColorScheme } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { SIGNED_OUT } from '../api/http.ts';
+import { SIGNED_OUT } from '../api/errand.ts';
 import { sessionQuery, signOut } from '../api/session.ts';
 import { markSignedIn } from '../api/signed-in.ts';
 import { deliveryQuery } from '../api/webhooks.ts';

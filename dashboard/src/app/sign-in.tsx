@@ -1,7 +1,7 @@
 import { Button, PasswordInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { ApiError } from '../api/http.ts';
+import { ProblemError } from '../../../src/client/client.ts';
 import { sessionQuery, signIn } from '../api/session.ts';
 import { T } from '../english.ts';
 import icon from '../icon.svg';
@@ -11,7 +11,7 @@ import { queryClient } from './client.ts';
 /** Says what to do instead when the key is good, but not for this. */
 function faultText(error: unknown): string {
   const said = error instanceof Error ? error.message : String(error);
-  return error instanceof ApiError && error.status === 403 ? `${T.session.needsRead} ${said}.` : said;
+  return error instanceof ProblemError && error.status === 403 ? `${T.session.needsRead} ${said}.` : said;
 }
 
 export function SignIn() {

@@ -4,7 +4,7 @@
 import { type Query, useQueryClient } from '@tanstack/react-query';
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { ApiError } from '../api/http.ts';
+import { ConnectionError, ProblemError } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
 import { useSaid } from '../parts/failing.ts';
 import { Failed } from '../parts/state.tsx';
@@ -13,7 +13,7 @@ const AGAIN_MS = 10_000;
 
 /** What is refused is refused again. */
 function isPassing(error: unknown): boolean {
-  return !(error instanceof ApiError && error.status >= 400 && error.status < 500);
+  return !(error instanceof ProblemError && error.status >= 400 && error.status < 500);
 }
 
 /** Of the queries whose data the page uses, those that failed last, also while they are tried again. */
@@ -74,11 +74,16 @@ export function Trouble({ isAway }: { isAway: boolean }) {
   );
 }
 
+/** Returns whether a call failed: the server refused it, or did not answer. */
+function isOfServer(error: unknown): boolean {
+  return error instanceof ProblemError || error instanceof ConnectionError;
+}
+
 /** In the place of a page that could not begin: no session could be asked for, or its script did not come. */
 export function PageFault({ error }: ErrorComponentProps) {
   const router = useRouter();
   useEffect(() => {
-    if (!(error instanceof ApiError)) return;
+    if (!isOfServer(error)) return;
     const timer = setInterval(() => void router.invalidate(), AGAIN_MS);
     return () => clearInterval(timer);
   }, [router, error]);
@@ -86,7 +91,7 @@ export function PageFault({ error }: ErrorComponentProps) {
     <main className="main">
       <Failed
         error={error as Error}
-        again={() => (error instanceof ApiError ? void router.invalidate() : window.location.reload())}
+        again={() => (isOfServer(error) ? void router.invalidate() : window.location.reload())}
       />
     </main>
   );

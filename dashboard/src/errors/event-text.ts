@@ -32,10 +32,15 @@ const keepNumbers: Reviver = (_key, value, context) => {
     : value;
 };
 
+/** Reads JSON, with numbers as they were written. Throws `SyntaxError`. */
+export function parseNumbers(text: string): unknown {
+  return JSON.parse(text, keepNumbers);
+}
+
 /** Returns undefined for what is no JSON. */
 export function parseEvent(text: string): { value: unknown } | undefined {
   try {
-    return { value: JSON.parse(text, keepNumbers) as unknown };
+    return { value: parseNumbers(text) };
   } catch {
     return undefined;
   }

@@ -1,9 +1,8 @@
 import { Button, Menu } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import type { ErrorGroupWhole } from '../../../src/client/client.ts';
+import { type ErrorGroupWhole, ProblemError } from '../../../src/client/client.ts';
 import { groupErrorsQuery, groupQuery } from '../api/errors.ts';
-import { ApiError } from '../api/http.ts';
 import { useNames } from '../api/names.ts';
 import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
@@ -25,7 +24,7 @@ export function GroupPage() {
   const asked = useQuery({ ...groupQuery(groupId), staleTime: 0 });
   const { data: group, error } = asked;
   if (!group) {
-    const isGone = error instanceof ApiError && (error.status === 404 || error.status === 400);
+    const isGone = error instanceof ProblemError && (error.status === 404 || error.status === 400);
     if (!isGone) return <Unready of={asked} isPage />;
     return (
       <Empty isPage icon="search" title={T.group.notFound} text={T.group.notFoundText}>

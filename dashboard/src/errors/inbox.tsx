@@ -1,6 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
 import type { ListedErrorGroup } from '../../../src/client/client.ts';
 import { groupsQuery } from '../api/errors.ts';
@@ -10,6 +9,7 @@ import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { Sparkline } from '../parts/hours.tsx';
 import { More } from '../parts/listed.tsx';
+import { Rows } from '../parts/lists/rows.tsx';
 import { Badge, Empty, Unready } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 import { useGroupActs } from './acts.ts';
@@ -47,7 +47,7 @@ export function Inbox() {
       >
         {isMissing && <Unready of={{ ...listed, isPending: true }} rows={USUAL} />}
         {!isMissing && groups.length === 0 && <NoGroups isFiltered={isFiltered} />}
-        {groups.length > 0 && <Rows groups={groups} />}
+        {groups.length > 0 && <Groups all={groups} />}
       </section>
       <More of={listed} />
     </>
@@ -66,27 +66,15 @@ function NoGroups({ isFiltered }: { isFiltered: boolean }) {
   );
 }
 
-function Rows({ groups }: { groups: readonly ListedErrorGroup[] }) {
+function Groups({ all }: { all: readonly ListedErrorGroup[] }) {
   const [at, setAt] = useState(-1);
-  const list = useRef<HTMLUListElement>(null);
   const navigate = useNavigate();
   const acts = useGroupActs();
   const names = useNames();
-  const rows = useWindowVirtualizer({
-    count: groups.length,
-    estimateSize: () => ROW_PX,
-    overscan: 8,
-    getItemKey: (index) => groups[index]?.id ?? index,
-    scrollMargin: list.current?.offsetTop ?? 0,
-  });
-  const here = groups[at];
-  const move = (by: number): void => {
-    const next = Math.max(0, Math.min(groups.length - 1, at + by));
-    setAt(next);
-    rows.scrollToIndex(next, { align: 'auto' });
-  };
+  const here = all[at];
+  const move = (by: number): void => setAt(Math.max(0, Math.min(all.length - 1, at + by)));
   // A row that was acted on may leave the list: the place stays.
-  useEffect(() => setAt((before) => Math.min(before, groups.length - 1)), [groups.length]);
+  useEffect(() => setAt((before) => Math.min(before, all.length - 1)), [all.length]);
   useKeys({
     j: () => move(1),
     k: () => move(-1),
@@ -105,26 +93,17 @@ function Rows({ groups }: { groups: readonly ListedErrorGroup[] }) {
         <span className="end">{columns.count}</span>
         <span className="end">{columns.seen}</span>
       </div>
-      <ul ref={list} className="plain" style={{ position: 'relative', height: rows.getTotalSize() }}>
-        {rows.getVirtualItems().map(({ key, index, start }) => {
-          const group = groups[index] as ListedErrorGroup;
-          return (
-            <li
-              key={key}
-              ref={rows.measureElement}
-              data-index={index}
-              style={{
-                position: 'absolute',
-                insetInline: 0,
-                top: 0,
-                transform: `translateY(${start - rows.options.scrollMargin}px)`,
-              }}
-            >
-              <Row group={group} isAt={index === at} where={names(group.emitter_id)} />
-            </li>
-          );
-        })}
-      </ul>
+      <Rows
+        all={all}
+        className="plain"
+        rowPx={ROW_PX}
+        at={at}
+        row={(group, index) => (
+          <li key={group.id}>
+            <Row group={group} isAt={index === at} where={names(group.emitter_id)} />
+          </li>
+        )}
+      />
     </>
   );
 }

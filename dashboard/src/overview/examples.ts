@@ -1,12 +1,13 @@
 // Examples that are deployed by one click: ordinary workflows, each with a way to see it work at once.
 
+import type { CreateWorkflowInput } from '../../../src/client/client.ts';
 import type { Workflow } from '../api/types.ts';
 
 export interface Example {
   readonly id: string;
   readonly name: string;
   readonly text: string;
-  readonly workflow: object;
+  readonly workflow: CreateWorkflowInput;
   /** Sent to the workflow's HTTP trigger when it is deployed. */
   readonly event?: unknown;
   /** The next step is a webhook that hears it: only a person knows its address. */

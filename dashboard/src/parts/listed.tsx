@@ -5,7 +5,7 @@ import type { InfiniteData, UseInfiniteQueryResult, UseQueryResult } from '@tans
 import { type ReactNode, useEffect, useRef } from 'react';
 import { T } from '../english.ts';
 import { Card } from './card.tsx';
-import { Rows } from './rows.tsx';
+import { Rows } from './lists/rows.tsx';
 import { type Asked, Unready } from './state.tsx';
 
 /** The next page is asked for before a person has reached the end. */

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { ApiError } from '../api/http.ts';
+import { ProblemError } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
 import { Command } from './copy.tsx';
 import { markSaid } from './failing.ts';
@@ -106,7 +106,7 @@ interface FailedProps {
 }
 
 export function Failed({ error, again, isBusy = false }: FailedProps) {
-  const isGone = error instanceof ApiError && error.status === 404;
+  const isGone = error instanceof ProblemError && error.status === 404;
   useEffect(() => markSaid(error), [error]);
   return (
     <Empty

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { ApiError } from '../api/http.ts';
+import { ProblemError } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
 
 export interface Toast {
@@ -32,7 +32,7 @@ export function toast(text: string, action?: Toast['action'], isBad = false): vo
 }
 
 export function toastError(error: unknown): void {
-  const isForbidden = error instanceof ApiError && error.status === 403;
+  const isForbidden = error instanceof ProblemError && error.status === 403;
   const text = error instanceof Error ? error.message : String(error);
   toast(isForbidden ? `${T.common.forbidden} ${text}` : text, undefined, true);
 }

@@ -78,7 +78,7 @@ function NewAccount({ close }: { close: () => void }) {
   const fault = eventFault(fields);
   const create = async (): Promise<void> => {
     const given = name.trim() === '' ? {} : { name: name.trim() };
-    await createAccount({ app: app.trim(), ...given, fields: JSON.parse(fields) as unknown });
+    await createAccount({ app: app.trim(), ...given, fields: JSON.parse(fields) as Fields });
     await client.invalidateQueries({ queryKey: ['accounts'] });
     toast(words.created);
   };
@@ -130,6 +130,8 @@ function FieldsField({ hint, value, fault, set }: FieldsFieldProps) {
   );
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /** What is sealed is never shown: fields that are left out stay. */
 function EditAccount({ account, close }: { account: Account; close: () => void }) {
   const client = useQueryClient();
@@ -137,7 +139,7 @@ function EditAccount({ account, close }: { account: Account; close: () => void }
   const [fields, setFields] = useState('');
   const fault = fields.trim() === '' ? null : eventFault(fields);
   const save = async (): Promise<void> => {
-    const given = fields.trim() === '' ? {} : { fields: JSON.parse(fields) as unknown };
+    const given = fields.trim() === '' ? {} : { fields: JSON.parse(fields) as Fields };
     await updateAccount(account.id, { name: name.trim(), ...given });
     await client.invalidateQueries({ queryKey: ['accounts'] });
     toast(words.saved);

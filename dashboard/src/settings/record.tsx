@@ -1,7 +1,8 @@
 import { Button, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { deleteRecord, recordQuery, setRecord } from '../api/stores.ts';
+import { ProblemError } from '../../../src/client/client.ts';
+import { deleteRecord, type ReadRecord, recordQuery, setRecord } from '../api/stores.ts';
 import { T } from '../english.ts';
 import { eventFault, readable, written } from '../errors/event-text.ts';
 import { useAct } from '../parts/act.ts';
@@ -12,6 +13,8 @@ import { Unready } from '../parts/state.tsx';
 import { toast } from '../parts/toast.tsx';
 
 const words = T.dataStores;
+/** The status of what was changed meanwhile. */
+const CHANGED = 412;
 
 interface RecordOf {
   readonly storeId: string;
@@ -23,11 +26,11 @@ export function RecordValue({ storeId, id, mayWrite }: RecordOf & { mayWrite: bo
   const asked = useQuery(recordQuery(storeId, id));
   const [isEditing, setEditing] = useState(false);
   const act = useAct(['records', storeId], ['data-store', storeId], ['data-stores']);
-  const { data: value } = asked;
-  if (value === undefined) return <Unready of={asked} rows={1} />;
+  const { data: record } = asked;
+  if (record === undefined) return <Unready of={asked} rows={1} />;
   return (
     <>
-      <JsonTree value={value} />
+      <JsonTree value={record.value} />
       {mayWrite && (
         <div className="card-body buttons">
           <Button size="compact-xs" variant="default" onClick={() => setEditing(true)}>
@@ -41,7 +44,7 @@ export function RecordValue({ storeId, id, mayWrite }: RecordOf & { mayWrite: bo
           />
         </div>
       )}
-      {isEditing && <RecordForm storeId={storeId} of={{ id, value }} close={() => setEditing(false)} />}
+      {isEditing && <RecordForm storeId={storeId} of={{ id, record }} close={() => setEditing(false)} />}
     </>
   );
 }
@@ -49,18 +52,22 @@ export function RecordValue({ storeId, id, mayWrite }: RecordOf & { mayWrite: bo
 interface RecordFormProps {
   readonly storeId: string;
   /** The record that is changed; left out: a new one is made. */
-  readonly of?: { readonly id: string; readonly value: unknown };
+  readonly of?: { readonly id: string; readonly record: ReadRecord };
   readonly close: () => void;
 }
 
 /** The value is sent as it is typed: no number is rounded. */
 export function RecordForm({ storeId, of, close }: RecordFormProps) {
   const client = useQueryClient();
+  // As it was when the dialog was opened: what was changed since is not overwritten.
+  const [before] = useState(of?.record);
   const [id, setId] = useState(of?.id ?? '');
-  const [text, setText] = useState(() => (of ? readable(written(of.value)) : ''));
+  const [text, setText] = useState(() => (before ? readable(written(before.value)) : ''));
   const fault = text.trim() === '' ? null : eventFault(text);
   const save = async (): Promise<void> => {
-    await setRecord(storeId, id, text);
+    await setRecord(storeId, { key: id, text, before }).catch((error: unknown) => {
+      throw error instanceof ProblemError && error.status === CHANGED ? new Error(words.overtaken) : error;
+    });
     for (const queryKey of [['records', storeId], ['record', storeId, id], ['data-store', storeId], ['data-stores']])
       void client.invalidateQueries({ queryKey });
     toast(T.sources.saved);
@@ -82,7 +89,9 @@ export function RecordForm({ storeId, of, close }: RecordFormProps) {
       />
       <label className="field">
         <span>{words.value}</span>
-        <span className="check-hint">{words.valueHint}</span>
+        <span className="check-hint">
+          {words.valueHint} {before != null && before.expires_at !== null && words.stillExpires}
+        </span>
         <textarea
           className="editor-text is-short"
           spellCheck={false}

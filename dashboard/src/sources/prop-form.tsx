@@ -3,7 +3,7 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { ApiError } from '../api/http.ts';
+import { ProblemError } from '../../../src/client/client.ts';
 import { type ComponentOf, type Prop, propsQuery, type Values } from '../api/sources.ts';
 import { T } from '../english.ts';
 import { Unready } from '../parts/state.tsx';
@@ -50,7 +50,7 @@ export function PropForm({ of, first, submit, send }: PropFormProps) {
     try {
       await send(Object.fromEntries(Object.entries(values).filter(([name]) => props.some(isSent(name)))));
     } catch (refused) {
-      const parts = refused instanceof ApiError ? (refused.problem?.errors ?? []) : [];
+      const parts = refused instanceof ProblemError ? refused.errors : [];
       const named = parts.map(({ parameter, message }) => [parameter.replace(/^configured_props\./, ''), message]);
       setFaults(Object.fromEntries(named));
       toastError(refused);

@@ -6,7 +6,7 @@ import { T } from '../english.ts';
 import { Card } from '../parts/card.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { More } from '../parts/listed.tsx';
-import { Rows } from '../parts/rows.tsx';
+import { Rows } from '../parts/lists/rows.tsx';
 import { Unready } from '../parts/state.tsx';
 
 export function State({ sourceId }: { sourceId: string }) {

@@ -9,7 +9,7 @@ import { useText } from '../parts/address.ts';
 import { Card } from '../parts/card.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { Rows } from '../parts/rows.tsx';
+import { Rows } from '../parts/lists/rows.tsx';
 import { Empty, Loading, Unready } from '../parts/state.tsx';
 import { NodeLink, useNodeNames } from './node-link.tsx';
 import { type Ends, Subscribe } from './subscribe.tsx';

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { ApiError } from '../api/http.ts';
+import { ProblemError } from '../../../src/client/client.ts';
 import { lastRunQuery } from '../api/runs.ts';
 import type { WorkflowStep } from '../api/types.ts';
 import { type ReadWorkflow, updateWorkflow, workflowQuery } from '../api/workflows.ts';
@@ -64,7 +64,7 @@ export function Steps({ workflow, canWrite }: { workflow: ReadWorkflow; canWrite
     try {
       return await updateWorkflow(id, { steps: given }, workflow.etag);
     } catch (error) {
-      if (!(error instanceof ApiError && error.status === CHANGED)) throw error;
+      if (!(error instanceof ProblemError && error.status === CHANGED)) throw error;
       const now = await client.fetchQuery({ ...workflowQuery(id), staleTime: 0 });
       // What else of it was changed, such as its settings, does not matter.
       return now.deployment_id === version ? updateWorkflow(id, { steps: given }, now.etag) : null;
@@ -165,8 +165,8 @@ function useAskBeforeClosing(isChanged: boolean): void {
 /** Places that the server names, by the step whose file they are in. */
 function faultsOf(error: unknown, steps: readonly WorkflowStep[]): Record<string, CodeFault[]> {
   const found: Record<string, CodeFault[]> = {};
-  if (!(error instanceof ApiError)) return found;
-  for (const { file = '', line, column, message, parameter } of error.problem?.errors ?? []) {
+  if (!(error instanceof ProblemError)) return found;
+  for (const { file = '', line, column, message, parameter } of error.errors) {
     if (line === undefined) continue;
     const named = steps.find(({ namespace }) => file.replace(/\.\w+$/, '').endsWith(namespace));
     const step = named ?? steps[Number(/steps\W+(\d+)/.exec(parameter)?.[1] ?? 0)];

@@ -1,30 +1,18 @@
-// The rows of a list. Of a long one only those on the screen are in the page: ten thousand rows would make each change of it slow.
+// The rows of a long list: only those on the screen are in the page.
 
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { RowsProps } from './rows-props.ts';
 
-const SHORT = 80;
-/** Where nothing is measured yet. */
 const ROW_PX = 38;
 const OVERSCAN = 12;
 
-interface RowsProps<T> {
-  readonly all: readonly T[];
-  /** A row: a `<li>` with its key. */
-  readonly row: (one: T) => ReactNode;
-}
-
-export function Rows<T>({ all, row }: RowsProps<T>) {
-  if (all.length > SHORT) return <LongRows all={all} row={row} />;
-  return all.length === 0 ? null : <ul className="rows">{all.map(row)}</ul>;
-}
-
-function LongRows<T>({ all, row }: RowsProps<T>) {
+export function LongRows<T>({ all, row, className = 'rows', rowPx = ROW_PX, at = -1 }: RowsProps<T>) {
   const list = useRef<HTMLUListElement>(null);
   const [scrollMargin, setMargin] = useState(0);
   const rows = useWindowVirtualizer({
     count: all.length,
-    estimateSize: () => ROW_PX,
+    estimateSize: () => rowPx,
     overscan: OVERSCAN,
     scrollMargin,
   });
@@ -40,21 +28,25 @@ function LongRows<T>({ all, row }: RowsProps<T>) {
   // with each render: what is measured renders again.
   // biome-ignore lint/correctness/useExhaustiveDependencies: of the rows that are there
   useLayoutEffect(() => {
-    for (const [at, child] of [...(list.current?.children ?? [])].entries()) {
+    for (const [behind, child] of [...(list.current?.children ?? [])].entries()) {
       if (!(child instanceof HTMLElement)) continue;
-      child.dataset.index = String(from + at);
+      child.dataset.index = String(from + behind);
       rows.measureElement(child);
     }
   }, [from, to, all.length]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when it becomes another one
+  useEffect(() => {
+    if (at >= 0) rows.scrollToIndex(at, { align: 'auto' });
+  }, [at]);
   const above = first ? first.start - scrollMargin : 0;
   const below = last ? rows.getTotalSize() - (last.end - scrollMargin) : 0;
   return (
     <ul
       ref={list}
-      className="rows is-long"
+      className={`${className} is-long`}
       style={{ paddingTop: Math.max(0, above), paddingBottom: Math.max(0, below) }}
     >
-      {shown.map(({ index }) => row(all[index] as T))}
+      {shown.map(({ index }) => row(all[index] as T, index))}
     </ul>
   );
 }
