@@ -33,7 +33,7 @@ const PARTS: ReadonlySet<unknown> = new Set([
 
 /**
  * Returns whether a page of this origin would make the answer of an endpoint a part of itself. No page of ours does, and those of
- * workflows are sandboxed, so that none has this origin: somebody has put that into the page.
+ * workflows are sandboxed, so that none has this origin: only injected markup asks so.
  */
 export function isPartOfOwnPage({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return headers['sec-fetch-site'] === 'same-origin' && PARTS.has(headers['sec-fetch-dest']);

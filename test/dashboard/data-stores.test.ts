@@ -1,0 +1,83 @@
+// Data stores and their records, in a real browser on a real server.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { shareErrand } from '../support/shared-errand.ts';
+import { skip, visiting } from './browser.ts';
+
+const newErrand = shareErrand();
+
+const HOSTILE = `<img src=x onerror="document.title='owned'"> \u202e reversed 🎉`;
+
+test('records of a data store are read, whatever they hold', { skip }, async () => {
+  await using errand = await newErrand();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/data-stores');
+    await page.getByText('No data stores yet').waitFor();
+    await page.getByRole('button', { name: 'New data store' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Counters');
+    await page.getByRole('dialog').getByRole('button', { name: 'New data store' }).click();
+    await page.getByRole('link', { name: 'Counters' }).waitFor();
+    const [store] = (await errand.client.get('/v1/data_stores')).data;
+    const path = `/v1/data_stores/${store.id}/records`;
+    await errand.client.put(`${path}/${encodeURIComponent(`${HOSTILE}/a?b#c%2F..`)}`, {
+      value: { text: 'x'.repeat(900_000), html: HOSTILE },
+    });
+    await visit.inspectAll('/data-stores', '1 record');
+    await page.getByRole('link', { name: 'Counters' }).click();
+    await page.locator('summary').filter({ hasText: 'reversed' }).click();
+    await page.getByText('html:').waitFor();
+    await visit.inspect('a record');
+    assert.equal(await page.title(), 'Errand');
+    await visit.inspectAll(`/data-stores/${store.id}`, 'reversed');
+    await page.locator('summary').first().click();
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Delete the record' }).click();
+    await dialog.getByRole('button', { name: 'Delete the record' }).click();
+    await page.getByText('No records').waitFor();
+    assert.deepEqual((await errand.client.get(path)).data, []);
+    // Numbers stay as they are typed, however large, also when they are changed.
+    await page.getByRole('button', { name: 'New record' }).click();
+    await dialog.getByLabel('Key').fill('big');
+    await dialog.getByLabel('Value').fill('{"n":');
+    assert.ok(await dialog.getByRole('button', { name: 'Save' }).isDisabled());
+    await dialog.getByLabel('Value').fill('{"n": 12345678901234567890}');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.locator('summary').filter({ hasText: 'big' }).click();
+    await page.getByText('12345678901234567890').waitFor();
+    await page.getByRole('button', { name: 'Change' }).click();
+    assert.match(await dialog.getByLabel('Value').inputValue(), /12345678901234567890/);
+    await dialog.getByLabel('Value').fill('{"n": 12345678901234567891}');
+    await visit.inspect('a record that is changed');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    // What is typed into the dialog is a text of the page, too.
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByText('12345678901234567891').waitFor();
+    assert.match((await errand.client.request('GET', `${path}/big`)).text, /12345678901234567891/);
+    // A change keeps when the record expires, and overwrites no other one.
+    const { expires_at: expiresAt } = await errand.client.put(`${path}/big`, { value: 1, ttl: 86_400 });
+    await page.reload();
+    await page.locator('summary').filter({ hasText: 'big' }).click();
+    await page.getByRole('button', { name: 'Change' }).click();
+    await dialog.getByText('It expires when it did before.').waitFor();
+    await dialog.getByLabel('Value').fill('2');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    const { value, expires_at: still } = (await errand.client.get(`${path}/big`)).data;
+    assert.equal(value, 2);
+    assert.ok(Math.abs(still - expiresAt) <= 1, `${still} and ${expiresAt}`);
+    await page.getByRole('button', { name: 'Change' }).click();
+    await errand.client.put(`${path}/big`, { value: 3 });
+    await dialog.getByLabel('Value').fill('4');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The record was changed or deleted since you opened it.').waitFor();
+    assert.equal((await errand.client.get(`${path}/big`)).data.value, 3);
+    assert.ok(visit.complaints.splice(0).every((line) => /412/.test(line)));
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No data stores yet').waitFor();
+  });
+});
