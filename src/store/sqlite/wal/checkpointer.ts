@@ -55,6 +55,8 @@ export interface CheckpointerOptions {
   readonly onFailedSync: (error: Error) => void;
   /** Holds commits until the returned function is called. */
   readonly holdCommits: () => () => void;
+  /** How long the worker stays when it has nothing to do. */
+  readonly idleMs?: number;
 }
 
 export class Checkpointer {
@@ -152,7 +154,7 @@ export class Checkpointer {
   async #checkpoint(): Promise<Position> {
     clearTimeout(this.#idle);
     const result = await this.#requestCheckpoint();
-    this.#idle = setTimeout(() => this.#end(), IDLE_MS).unref();
+    this.#idle = setTimeout(() => this.#end(), this.#options.idleMs ?? IDLE_MS).unref();
     if ('message' in result) throw Object.assign(new Error(result.message), { errcode: result.errcode });
     return result;
   }
@@ -184,8 +186,12 @@ export class Checkpointer {
     });
     worker.unref();
     worker.on('message', (result: Position | CheckpointFailure) => this.#answered(result));
-    worker.on('error', (error: unknown) => this.#died(error));
-    worker.on('exit', () => this.#died(new Error('the thread has ended')));
+    // One that was idle may end when the next one is at work already, which is not to be given up for that.
+    const died = (error: unknown): void => {
+      if (this.#worker === worker) this.#died(error);
+    };
+    worker.on('error', died);
+    worker.on('exit', () => died(new Error('the thread has ended')));
     return worker;
   }
 

@@ -8,8 +8,8 @@ import { Checkpointer } from '../../../../src/store/sqlite/wal/checkpointer.ts';
 import { createFolder } from '../../../support/folders/folder.ts';
 import { until } from '../../../support/wait.ts';
 
-/** A WAL that is long, and a checkpointer whose thread finds no database: it dies at once. */
-async function makePlace() {
+/** A WAL that is long, and a checkpointer, whose thread finds no database when none is named: it dies at once. */
+async function makePlace(database = 'no folder/a.db', idleMs?: number) {
   const folder = await createFolder();
   const writer = new Connection(join(folder.path, 'a.db'), false);
   writer.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (a)');
@@ -25,7 +25,8 @@ async function makePlace() {
     error: () => undefined,
   };
   const checkpointer = new Checkpointer({
-    path: join(folder.path, 'no folder', 'a.db'),
+    path: join(folder.path, database),
+    ...(idleMs === undefined ? {} : { idleMs }),
     writer,
     log,
     onFailedSync: (error) => void heard.failures.push(error),
@@ -107,4 +108,30 @@ test('none begins while they are held', async () => {
   again?.();
   await checkpointer.stop();
   equal(await checkpointer.hold(), null);
+});
+
+test('a thread that ends since it was idle takes no checkpoint of the next one with it', async () => {
+  await using place = await makePlace('a.db', 0);
+  const { writer, checkpointer, grow } = place;
+  const get = writer.get.bind(writer);
+  let byWriter = 0;
+  writer.get = (sql, ...values) => {
+    if (sql.includes('PASSIVE')) byWriter++;
+    return get(sql, ...values);
+  };
+  for (let round = 0; round < 5; round++) {
+    checkpointer.committed();
+    await until('the WAL to be copied', () => {
+      const { log, checkpointed } = positionOf(writer);
+      return log === checkpointed;
+    });
+    const release = await checkpointer.hold();
+    // It is told to end before the next one begins, and has ended while that one starts.
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    // Each time longer than the WAL was before.
+    for (let n = 0; n <= round + 1; n++) grow();
+    release?.();
+  }
+  await (await checkpointer.hold())?.();
+  equal(byWriter, 0, 'each is copied by a thread');
 });
