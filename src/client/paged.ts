@@ -36,7 +36,8 @@ export function pagesOf<P extends Page>(ask: (cursor: Cursor) => Promise<P>, giv
       yield page;
       const next = nextOf(page, { isUpwards, isFirst: isFirst && given.after === undefined && !isUpwards });
       if (next === null) return;
-      if (next === asked) throw new ConnectionError(`the list does not go on behind ${next}: is that an Errand server?`);
+      if (next === asked)
+        throw new ConnectionError(`the list does not go on behind ${next}: is that an Errand server?`);
       asked = next;
       page = await read(isUpwards ? { before: next } : { after: next });
     }
