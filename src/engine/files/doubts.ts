@@ -6,18 +6,17 @@ interface Doubt {
 }
 
 export class Doubts {
-  readonly #nowMs: () => number;
   #before = new Map<string, Doubt>();
   #now = new Map<string, Doubt>();
   #leftMs = Number.POSITIVE_INFINITY;
+  #lookedAtMs = 0;
 
-  /** `nowMs`: a clock that never jumps. */
-  constructor(nowMs: () => number) {
-    this.#nowMs = nowMs;
-  }
-
-  /** Begins the next look. What is not seen again in it is forgotten. */
-  next(): void {
+  /**
+   * Begins the next look. What is not seen again in it is forgotten. `lookedAtMs`: before anything of it was read, by a clock that
+   * never jumps: what is judged late may be over since.
+   */
+  next(lookedAtMs: number): void {
+    this.#lookedAtMs = lookedAtMs;
     this.#before = this.#now;
     this.#now = new Map();
     this.#leftMs = Number.POSITIVE_INFINITY;
@@ -26,10 +25,9 @@ export class Doubts {
   /** Returns whether each look for `forMs` has seen the same of a file. */
   hasLasted(path: string, what: string, forMs: number): boolean {
     const before = this.#before.get(path);
-    const nowMs = this.#nowMs();
-    const doubt = before?.what === what ? before : { what, sinceMs: nowMs };
+    const doubt = before?.what === what ? before : { what, sinceMs: this.#lookedAtMs };
     this.#now.set(path, doubt);
-    const leftMs = doubt.sinceMs + forMs - nowMs;
+    const leftMs = doubt.sinceMs + forMs - this.#lookedAtMs;
     if (leftMs > 0) this.#leftMs = Math.min(this.#leftMs, leftMs);
     return leftMs <= 0;
   }

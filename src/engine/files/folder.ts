@@ -82,8 +82,8 @@ export class WorkflowFolder {
   #deployedPaths: Set<string> | null = null;
   #ownerId: string | null = null;
   /** Problems that are not told yet, and files that are missing. */
-  readonly #wrong: Doubts;
-  readonly #missing: Doubts;
+  readonly #wrong = new Doubts();
+  readonly #missing = new Doubts();
   readonly #nowMs: () => number;
   #changedAt = Number.NEGATIVE_INFINITY;
   #watchers = new Map<string, FSWatcher>();
@@ -94,8 +94,6 @@ export class WorkflowFolder {
     this.#deps = deps;
     this.#dir = deps.dir;
     this.#nowMs = deps.nowMs ?? (() => performance.now());
-    this.#wrong = new Doubts(this.#nowMs);
-    this.#missing = new Doubts(this.#nowMs);
     this.#loop = new Loop({ name: 'workflow files', tick: () => this.#tick(), maxWaitMs: POLL_MS }, deps);
   }
 
@@ -120,13 +118,14 @@ export class WorkflowFolder {
   }
 
   async #tick(): Promise<number> {
+    const lookedAtMs = this.#nowMs();
     const scan = await this.#scan();
     if (scan === null) return POLL_MS;
     this.#watch(scan.folders);
     this.#ownerId ??= await this.#deps.ownerId();
     const ownerId = this.#ownerId;
     const isFirst = this.#deployedPaths === null;
-    this.#wrong.next();
+    this.#wrong.next(lookedAtMs);
     this.#deployedPaths ??= new Set((await this.#deps.deployer.listFiles(ownerId)).filter((key) => !isSent(key)));
     const paths = [...scan.stamps.keys()].filter(mayBeWorkflow).sort();
     const env = await this.#env();
@@ -142,7 +141,7 @@ export class WorkflowFolder {
     const failed = ended.find((one) => one.status === 'rejected');
     if (failed) throw failed.reason;
     if (this.#isEmptied(scan)) return Math.min(POLL_MS, this.#wrong.leftMs);
-    const goneMs = await this.#removeGone(ownerId, { paths: new Set(paths), isFirst });
+    const goneMs = await this.#removeGone(ownerId, { paths: new Set(paths), isFirst, lookedAtMs });
     return Math.min(goneMs, this.#wrong.leftMs);
   }
 
@@ -236,9 +235,12 @@ export class WorkflowFolder {
     return isEmptied;
   }
 
-  async #removeGone(ownerId: string, now: { paths: ReadonlySet<string>; isFirst: boolean }): Promise<number> {
+  async #removeGone(
+    ownerId: string,
+    now: { paths: ReadonlySet<string>; isFirst: boolean; lookedAtMs: number },
+  ): Promise<number> {
     const gone = [...(this.#deployedPaths ?? [])].filter((path) => !now.paths.has(path));
-    this.#missing.next();
+    this.#missing.next(now.lookedAtMs);
     for (const path of gone) {
       if (this.#stopped || !(now.isFirst || this.#missing.hasLasted(path, 'missing', GONE_MS))) continue;
       await this.#deps.deployer.removeFile(ownerId, path);

@@ -22,6 +22,8 @@ interface Opened extends AsyncDisposable {
   toldAtStart: readonly string[];
   /** Lets time pass, and resolves when the folder was looked at after it. */
   pass(ms: number): Promise<void>;
+  /** Lets time pass in the middle of a look. */
+  sleep(ms: number): void;
   /** Resolves when the folder was looked at once more. */
   look(): Promise<void>;
   /** Called while a file is loaded. */
@@ -55,8 +57,11 @@ async function open(text = WHOLE): Promise<Opened> {
       }
     },
     pass: async (ms: number) => {
-      nowMs += ms;
+      opened.sleep(ms);
       await opened.look();
+    },
+    sleep: (ms: number) => {
+      nowMs += ms;
     },
     [Symbol.asyncDispose]: async () => {
       await folder.stop();
@@ -147,6 +152,20 @@ test('a file that is moved away before it is written stays', async () => {
   await folder.look();
   await folder.pass(300);
   assert.deepEqual(folder.told.slice(2), ['info workflow file was deleted: its workflow is disabled a.ts']);
+});
+
+test('a file that is back before a long look has ended stays', async () => {
+  await using folder = await open();
+  await rename(folder.file, `${folder.file}~`);
+  await folder.look();
+  folder.onLoad = async () => {
+    folder.onLoad = async () => {};
+    await rename(`${folder.file}~`, folder.file);
+    folder.sleep(5000);
+  };
+  await folder.look();
+  await folder.look();
+  assert.deepEqual(folder.told, []);
 });
 
 test('a file that another one replaces is deployed once', async () => {
