@@ -97,10 +97,12 @@ async function develop({ env, connect, list, dir, hasTypes }: Developing): Promi
     isListening = true;
     types?.ask();
     const { errand } = await connect({});
-    void out.write(`${out.style('dim', `${dir} is deployed with every save; Ctrl-C ends it`)}\n`);
-    new RunLog(errand, out).follow(ending.signal).catch((error: Error) => {
-      if (!ending.signal.aborted) out.note(`errand: runs are not shown any more: ${error.message}`);
-    });
+    const begun = `${dir} is deployed with every save; Ctrl-C ends it`;
+    new RunLog(errand, out)
+      .follow(ending.signal, () => void out.write(`${out.style('dim', begun)}\n`))
+      .catch((error: Error) => {
+        if (!ending.signal.aborted) out.note(`errand: runs are not shown any more: ${error.message}`);
+      });
   }
   const code = await server.ended;
   ending.abort();

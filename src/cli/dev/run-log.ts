@@ -23,10 +23,10 @@ export class RunLog {
     this.#out = out;
   }
 
-  /** Goes on until the signal. */
-  async follow(signal: AbortSignal): Promise<void> {
+  /** Goes on until the signal. `onBegin`: is called when no run is missed any more. */
+  async follow(signal: AbortSignal, onBegin: () => void): Promise<void> {
     this.#globalErrorWorkflow = (await this.#errand.getMe()).data.global_error_workflow_id;
-    for await (const run of endedRuns(this.#errand, { query: {}, lookMs: LOOK_MS, signal })) {
+    for await (const run of endedRuns(this.#errand, { query: {}, lookMs: LOOK_MS, signal, onBegin })) {
       const id = run.workflow_id ?? run.source_id ?? '';
       if (id === this.#globalErrorWorkflow && run.state === 'succeeded') continue;
       const { data } = await this.#errand.getRun({ id: run.id }, { signal });

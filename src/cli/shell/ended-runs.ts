@@ -12,12 +12,15 @@ export interface Following {
   readonly signal?: AbortSignal;
   /** Makes a call; left out: once. */
   readonly again?: Again;
+  /** Called once it is known where it begins: no run that is made from then on is missed. */
+  readonly onBegin?: () => void;
 }
 
 /** Yields runs that end from now on, in the order in which that shows. Ends with the signal. */
 export async function* endedRuns(errand: Errand, following: Following): AsyncGenerator<Run> {
   const { query, lookMs, signal, again = (call) => call() } = following;
   const [newest] = (await errand.searchRuns({ ...query, limit: 1 })).data;
+  following.onBegin?.();
   let cursor = newest?.id;
   const open = new Set<string>();
   while (signal?.aborted !== true) {
