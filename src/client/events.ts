@@ -12,6 +12,8 @@ export interface StreamOptions extends CallOptions {
   readonly lastEventId?: string | undefined;
   /** False: the end of the first connection is the end of the stream. */
   readonly reconnects?: boolean | undefined;
+  /** Called when a connection is open, the first one and each that is made again: what comes from now on is heard. */
+  readonly onConnect?: (() => void) | undefined;
   /** Called when a connection is lost, before the next one; null: the server ended it in order. */
   readonly onDisconnect?: ((error: unknown) => void) | undefined;
   /** How long nothing may come, not even a comment, which the server sends every 15 seconds; 60 seconds when not given. */
@@ -36,7 +38,8 @@ export async function* streamEvents<T>(
   input: object,
   options: StreamOptions,
 ): AsyncGenerator<StreamEvent<T>, void> {
-  const { lastEventId, reconnects = true, onDisconnect, idleTimeoutMs: idleMs = IDLE_MS, ...call } = options;
+  const { lastEventId, reconnects = true, onConnect, onDisconnect, ...others } = options;
+  const { idleTimeoutMs: idleMs = IDLE_MS, ...call } = others;
   checkNumbers(options);
   const { signal } = call;
   let lastId = lastEventId ?? (input as { last_event_id?: string }).last_event_id ?? '';
@@ -49,6 +52,7 @@ export async function* streamEvents<T>(
     try {
       const response = await open({ ...input, last_event_id: undefined }, { ...call, headers });
       wasOpen = true;
+      onConnect?.();
       for await (const part of textOf(response, { idleMs, signal })) {
         failures = 0;
         for (const frame of frames.take(part)) yield eventOf<T>(frame);

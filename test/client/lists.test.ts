@@ -126,10 +126,15 @@ test('a stream goes on where it was when its server has restarted', async () => 
   const ended = new AbortController();
   const heard: StreamEvent<StreamErrorsItem>[] = [];
   const lost: unknown[] = [];
+  const connected: number[] = [];
   const listening = (async () => {
     const stream = clientOf(errand).streamErrors(
       { code: 'TypeError' },
-      { signal: ended.signal, onDisconnect: (error) => lost.push(error) },
+      {
+        signal: ended.signal,
+        onConnect: () => connected.push(lost.length),
+        onDisconnect: (error) => lost.push(error),
+      },
     );
     for await (const event of stream) heard.push(event);
   })();
@@ -147,6 +152,8 @@ test('a stream goes on where it was when its server has restarted', async () => 
   await errand.send(failing, { n: 'after' });
   await until('the error that came behind', () => messages().includes('no after'));
   assert.equal(new Set(messages()).size, heard.length);
+  // Once at first, and once behind what was lost; attempts meanwhile were not open.
+  assert.deepEqual(connected, [0, lost.length]);
   assert.ok(lost.length > 0 && heard.every((event) => event.kind === 'event' && event.id === event.data.id));
   ended.abort();
   await assert.rejects(listening, { name: 'AbortError' });

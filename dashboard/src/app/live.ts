@@ -3,6 +3,7 @@
 
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { errand } from '../api/errand.ts';
 import { refreshGrown, refreshLists } from '../api/refresh.ts';
 
 /** What comes meanwhile is shown together. */
@@ -22,44 +23,45 @@ export function useGrownLists(): void {
   }, [client]);
 }
 
+/** Shows new errors as they come. Returns whether the server would tell of one now. */
 export function useLiveErrors(): boolean {
   const client = useQueryClient();
   const [isLive, setLive] = useState(false);
   useEffect(() => {
-    let stream: EventSource | null = null;
+    let heard: AbortController | null = null;
     let gathering: ReturnType<typeof setTimeout> | undefined;
-    let again: ReturnType<typeof setTimeout> | undefined;
     const refresh = (): void => {
       gathering = undefined;
       for (const name of ['group', 'ledger']) void client.invalidateQueries({ queryKey: [name] });
       for (const name of ['groups', 'group-errors', 'runs']) void refreshLists(client, name);
     };
-    const open = (): void => {
-      close();
-      stream = new EventSource('/v1/errors/stream');
-      stream.onopen = () => {
+    const listen = async (signal: AbortSignal): Promise<void> => {
+      const onConnect = (): void => {
         setLive(true);
         refresh();
       };
-      stream.addEventListener('$errors', () => {
+      for await (const _ of errand.streamErrors({}, { signal, onConnect, onDisconnect: () => setLive(false) })) {
         gathering ??= setTimeout(refresh, GATHER_MS);
-      });
-      stream.onerror = () => {
-        setLive(false);
-        // An answer that is no stream ends it for good: a node that stops, or a session that is over.
-        if (stream?.readyState !== EventSource.CLOSED) return;
-        again = setTimeout(open, AGAIN_MS);
-        // Which of the two it was, the answer to this tells, and a session that is over leads to the sign-in.
-        void client.invalidateQueries({ queryKey: ['session'] });
-      };
+      }
+    };
+    const open = async (): Promise<void> => {
+      close();
+      const own = new AbortController();
+      heard = own;
+      await listen(own.signal).catch(() => undefined);
+      if (own.signal.aborted) return;
+      setLive(false);
+      // Whether the session is over, the answer to this tells, and leads to the sign-in.
+      void client.invalidateQueries({ queryKey: ['session'] });
+      const again = setTimeout(() => void open(), AGAIN_MS);
+      own.signal.addEventListener('abort', () => clearTimeout(again));
     };
     const close = (): void => {
-      clearTimeout(again);
-      stream?.close();
-      stream = null;
+      heard?.abort();
+      heard = null;
     };
     const follow = (): void => {
-      if (document.visibilityState === 'visible') open();
+      if (document.visibilityState === 'visible') void open();
       else close();
     };
     follow();
