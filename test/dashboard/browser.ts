@@ -60,7 +60,7 @@ export async function visiting(errand: Served, look: (visit: Visit) => Promise<v
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   // Only ends a test that would hang: a busy machine takes its time for what a quiet one does at once.
-  context.setDefaultTimeout(120_000);
+  context.setDefaultTimeout(240_000);
   try {
     const page = await context.newPage();
     const [complaints, requested]: [string[], string[]] = [[], []];

@@ -33,6 +33,8 @@ async function visiting(errand: Errand, path: string, look: (visit: Visit) => Pr
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS });
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    // Only ends a test that would hang.
+    page.setDefaultTimeout(240_000);
     const [complaints, requested]: [string[], string[]] = [[], []];
     page.on('console', (line) => {
       if (['error', 'warning'].includes(line.type())) complaints.push(line.text());

@@ -2,8 +2,9 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 
-const DEADLINE_MS = 120_000;
-const PAUSE_MS = 10;
+const DEADLINE_MS = 240_000;
+/** Asked ever more rarely: what is waited for shares the processor with those who ask. */
+const [FIRST_PAUSE_MS, PAUSE_GROWTH, LONGEST_PAUSE_MS] = [5, 1.25, 100];
 
 /** Resolves with the first value that is not undefined, null or false. */
 export async function until<T>(
@@ -11,10 +12,10 @@ export async function until<T>(
   probe: () => T | undefined | null | false | Promise<T | undefined | null | false>,
 ): Promise<T> {
   const deadline = Date.now() + DEADLINE_MS;
-  for (;;) {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * PAUSE_GROWTH)) {
     const value = await probe();
     if (value !== undefined && value !== null && value !== false) return value;
     if (Date.now() > deadline) throw new Error(`waited ${DEADLINE_MS / 1000} s in vain for: ${what}`);
-    await pause(PAUSE_MS);
+    await pause(pauseMs);
   }
 }

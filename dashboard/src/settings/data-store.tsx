@@ -25,9 +25,9 @@ export function DataStorePage() {
   const act = useAct(['data-stores']);
   if (!store) return <Unready of={asked} isPage />;
   const remove = async (): Promise<void> => {
-    await deleteDataStore(storeId);
+    // The page asks for its record again and again, and would be told that there is none.
     await navigate({ to: '/data-stores' });
-    await act(async () => undefined, words.deleted);
+    await act(() => deleteDataStore(storeId), words.deleted);
   };
   return (
     <>

@@ -120,9 +120,9 @@ function Acts({ heartbeat }: { heartbeat: Heartbeat }) {
   const navigate = useNavigate();
   const act = useAct(['heartbeat', id], ['heartbeats']);
   const remove = async (): Promise<void> => {
-    await deleteHeartbeat(id);
+    // The page asks for its record again and again, and would be told that there is none.
     await navigate({ to: '/heartbeats' });
-    await act(async () => undefined, words.deleted);
+    await act(() => deleteHeartbeat(id), words.deleted);
   };
   return (
     <div className="buttons">

@@ -118,9 +118,9 @@ function Acts({ source: { id, name, active } }: { source: SourceWhole }) {
   const navigate = useNavigate();
   const act = useAct(['source', id], ['sources'], ['emissions', id], ['source-logs', id], ['runs']);
   const remove = async (): Promise<void> => {
-    await deleteSource(id);
+    // The page asks for its record again and again, and would be told that there is none.
     await navigate({ to: '/sources' });
-    await act(async () => undefined, T.sources.deleted);
+    await act(() => deleteSource(id), T.sources.deleted);
   };
   return (
     <div className="buttons">
