@@ -21,23 +21,37 @@ const KILLS = ['test/flows/notices/killed.test.ts'];
 /** Other versions of Node and of clients of Sentry, which are downloaded: not part of `npm test`. */
 /** Moves of pages by themselves: what comes late on a busy machine moves more. */
 const MOVES = ['test/dashboard/slow.test.ts'];
-const RARE = ['test/http/reports/sentry-versions.test.ts', 'test/package/{nodes,projects}.test.ts', ...KILLS, ...MOVES];
+/** Go through all of their kind, a process for each: every statement of an attempt, every example of a command, every step of a move. */
+const WALKS = [
+  'test/cli/examples/examples.test.ts',
+  'test/prove/{disks,mixed}.test.ts',
+  'test/unit/store/attempt-kills.test.ts',
+  'test/unit/store/move/move-interrupted.test.ts',
+];
+const RARE = [
+  'test/http/reports/sentry-versions.test.ts',
+  'test/package/{nodes,projects}.test.ts',
+  ...KILLS,
+  ...MOVES,
+  ...WALKS,
+];
 /** Half a minute of both cores each, or another version of Postgres: not part of `npm test` either. */
 const RARE_OF_POSTGRES = [
-  'test/postgres/faults/rarer.test.ts',
+  'test/postgres/faults/{mixed,nodes,rarer}.test.ts',
+  'test/postgres/nodes/clocks.test.ts',
   'test/postgres/many-replays.test.ts',
   'test/contract/postgres-15.test.ts',
 ];
 const OF_POSTGRES = ['test/postgres/**/*.test.ts', 'test/{contract,unit/support}/postgres*.test.ts'];
 const AGAIN = [
-  'test/http/{errors,forwarding,schedules}.test.ts',
-  'test/http/interface/{filters,if-match,patch}.test.ts',
+  'test/http/{errors,forwarding}.test.ts',
+  'test/http/interface/{filters,if-match}.test.ts',
   'test/cli/store.test.ts',
-  'test/client/{lists,operations,retries}.test.ts',
+  'test/client/lists.test.ts',
   'test/flows/ledger.test.ts',
-  'test/flows/runs/{replay,run-retries,waits}.test.ts',
+  'test/flows/runs/{replay,waits}.test.ts',
 ];
-const ALL_AGAIN = ['test/{http,flows,conformance,client}/**/*.test.ts'];
+const ALL_AGAIN = ['test/{http,flows,conformance,client}/**/*.test.ts', 'test/cli/store.test.ts'];
 
 /** Returns the test files that match one of the patterns, from the project's folder, sorted. */
 export function filesOf(patterns: readonly string[]): string[] {

@@ -20,16 +20,24 @@ test('each test file is of exactly one part', () => {
 
 test('what is rare is named in full', () => {
   assert.deepEqual(ownFiles('rare'), [
+    'test/cli/examples/examples.test.ts',
     'test/dashboard/slow.test.ts',
     'test/flows/notices/killed.test.ts',
     'test/http/reports/sentry-versions.test.ts',
     'test/package/nodes.test.ts',
     'test/package/projects.test.ts',
+    'test/prove/disks.test.ts',
+    'test/prove/mixed.test.ts',
+    'test/unit/store/attempt-kills.test.ts',
+    'test/unit/store/move/move-interrupted.test.ts',
   ]);
   assert.deepEqual(ownFiles('postgres:all'), [
     'test/contract/postgres-15.test.ts',
+    'test/postgres/faults/mixed.test.ts',
+    'test/postgres/faults/nodes.test.ts',
     'test/postgres/faults/rarer.test.ts',
     'test/postgres/many-replays.test.ts',
+    'test/postgres/nodes/clocks.test.ts',
   ]);
 });
 
@@ -62,7 +70,7 @@ test('no pattern of a part matches nothing', () => {
   for (const file of ['contract/postgres', 'contract/postgres-2', 'unit/support/postgres', 'postgres/churn']) {
     assert.ok(ownFiles('postgres').includes(`test/${file}.test.ts`), file);
   }
-  for (const file of ['http/errors', 'http/schedules', 'flows/ledger', 'flows/runs/replay', 'flows/runs/waits']) {
+  for (const file of ['http/errors', 'http/forwarding', 'flows/ledger', 'flows/runs/replay', 'flows/runs/waits']) {
     assert.ok(repeatedFiles('postgres').includes(`test/${file}.test.ts`), file);
   }
 });
