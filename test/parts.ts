@@ -14,8 +14,8 @@ const SETUP = { sqlite: 'test/support/global-setup.ts', postgres: 'test/support/
 
 /** Share one process: to start one for each file and to load what it tests takes longer than its tests. None leaves anything behind. */
 const UNIT = ['test/unit/{config,domain,engine,http,mail,verifier,webhook}/**/*.test.ts'];
-/** Wait for processes, packages and clocks most of their time: half of the time of all tests on SQLite. */
-const SLOW = ['test/{attacks,demo,deploy,package,prove,unit/store/move}/**/*.test.ts'];
+/** Wait for processes, packages and clocks most of their time. */
+const SLOW = ['test/{attacks,cli,demo,deploy,package,prove,unit/store/move}/**/*.test.ts'];
 /** Kills servers for minutes, on either store. */
 const KILLS = ['test/flows/notices/killed.test.ts'];
 /** Other versions of Node and of clients of Sentry, which are downloaded: not part of `npm test`. */

@@ -6,7 +6,9 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { after } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { MARK } from '../../dashboard/src/api/signed-in.ts';
 import { openDashboard } from '../../src/http/dashboard/built.ts';
+import { DASHBOARD_HEADER } from '../../src/http/session/same-origin.ts';
 import type { Errand } from '../support/errand.ts';
 import { programOf } from '../support/programs.ts';
 
@@ -37,8 +39,10 @@ export interface Visit {
   readonly complaints: string[];
   /** Addresses that the page asked for. */
   readonly requested: string[];
-  /** As the form does it, without its page: that is told by the tests of keys and of the whole story. */
+  /** As the form does it, without its page. */
   signIn(key?: string): Promise<void>;
+  /** In the page that is open, if it asks for it; shows the overview. */
+  signInByForm(key?: string): Promise<void>;
   /** Opens an address of the dashboard, and waits for its heading. */
   open(path: string): Promise<void>;
   /** Waits until nothing is being loaded. */
@@ -78,8 +82,18 @@ export async function visiting(errand: Served, look: (visit: Visit) => Promise<v
       complaints,
       requested,
       signIn: async (key = errand.client.key) => {
-        const response = await context.request.post(`${errand.url}/v1/session`, { data: { api_key: key } });
+        const headers = { [DASHBOARD_HEADER]: '1' };
+        const response = await context.request.post(`${errand.url}/v1/session`, { headers, data: { api_key: key } });
         assert.equal(response.status(), 200);
+        // An address of the server whose answer is little.
+        await page.goto(`${errand.url}/healthz`);
+        await page.evaluate(`localStorage.setItem('${MARK}', '1')`);
+      },
+      signInByForm: async (key = errand.client.key) => {
+        if (!page.url().includes('/sign-in')) await page.goto(`${errand.url}/sign-in`);
+        await page.getByLabel('API key', { exact: true }).fill(key);
+        await page.getByRole('button', { name: 'Sign in' }).click();
+        await page.getByRole('heading', { name: 'Overview' }).waitFor();
       },
       open: async (path) => {
         await page.goto(errand.url + path);
@@ -120,6 +134,7 @@ export async function closeBrowser(): Promise<void> {
   await opened?.close();
 }
 
+const DIALOG_NAMED_MS = 20_000;
 const ARE_DIALOGS_NAMED = `[...document.querySelectorAll('[role=dialog]')].every((dialog) =>
   dialog.hasAttribute('aria-label') || document.getElementById(dialog.getAttribute('aria-labelledby'))?.textContent)`;
 
@@ -133,7 +148,8 @@ async function inspect(page: Page, what: string, within?: readonly string[]): Pr
   axe ??= await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   // `evaluate` goes through the debugger, which the content policy does not bind.
   // A dialog that has just opened gets its name a moment later. One that gets none is a finding.
-  await page.waitForFunction(ARE_DIALOGS_NAMED, undefined, { timeout: 20_000 }).catch(() => undefined);
+  const deadline = Date.now() + DIALOG_NAMED_MS;
+  while (!(await page.evaluate(ARE_DIALOGS_NAMED)) && Date.now() < deadline) await page.waitForTimeout(20);
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(axe);
   const context = within === undefined ? 'document' : JSON.stringify({ include: within });
   // It is not loaded into frames, and waits for each in vain: the frame of a mail runs no script.

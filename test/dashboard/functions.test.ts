@@ -134,6 +134,7 @@ test('the overview says what came, and what needs attention', { skip }, async ()
   await visiting(errand, async (visit) => {
     const { page } = visit;
     await visit.signIn();
+    await visit.open('/');
     await page.getByText('Nothing needs attention.').waitFor();
     assert.equal(await page.getByText('Over time').count(), 0, 'nothing to draw yet');
     const workflow = await errand.workflow(FAILS);

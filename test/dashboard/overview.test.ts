@@ -19,6 +19,7 @@ test('each example is deployed by one click, and works', { skip }, async () => {
   await visiting(errand, async (visit) => {
     const { page } = visit;
     await visit.signIn();
+    await visit.open('/');
     // The form of the next step is open, and says what for.
     const makeWebhook = async (): Promise<void> => {
       await page.waitForURL('**/webhooks?hears=p_*');
@@ -103,6 +104,7 @@ test('silence and a queue that lags need attention', { skip }, async () => {
     // The browser's clock goes with the server's.
     await page.clock.setSystemTime(Date.now() + 70_000);
     await visit.signIn();
+    await visit.open('/');
     const rows = page.getByRole('listitem');
     const silence = rows.filter({ hasText: 'Nightly report' });
     await silence.getByText('silent', { exact: true }).waitFor();
@@ -137,6 +139,7 @@ test('groups stand by their count, and the counts of the ledger add up', { skip 
   await visiting(errand, async (visit) => {
     const { page } = visit;
     await visit.signIn();
+    await visit.open('/');
     const groups = page.locator('.group-link');
     await groups.filter({ hasText: 'Seldom' }).waitFor();
     const codes = await groups.getByRole('link').allTextContents();

@@ -193,6 +193,7 @@ test('Ctrl K goes to anything, by the keyboard alone', { skip }, async () => {
   await visiting(errand, async (visit) => {
     const { page } = visit;
     await visit.signIn();
+    await visit.open('/');
     const type = async (text: string): Promise<void> => {
       await page.keyboard.press('Control+k');
       await page.getByRole('combobox', { name: 'Go to anything' }).fill(text);

@@ -105,7 +105,8 @@ test('a dialog of a menu gives the focus to the button of the menu', { skip }, a
       if (by === 'click') await choice.click();
       else await choice.press('Enter');
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).waitFor();
-      await page.waitForFunction(`document.querySelector('[role=dialog]').contains(document.activeElement)`);
+      const isWithin = `document.querySelector('[role=dialog]').contains(document.activeElement)`;
+      await until(`${item}: the focus is in the dialog`, () => page.evaluate(isWithin));
       await page.getByRole('menuitem').first().waitFor({ state: 'detached' });
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -122,6 +123,7 @@ test('dialogs take the focus, keep it, and give it back', { skip }, async () => 
   await visiting(errand, async (visit) => {
     const { page } = visit;
     await visit.signIn();
+    await visit.open('/');
     const focused = (): Promise<string> =>
       page.evaluate(`document.activeElement.textContent || document.activeElement.getAttribute('aria-label') || ''`);
     for (const [path, name] of [
@@ -139,7 +141,7 @@ test('dialogs take the focus, keep it, and give it back', { skip }, async () => 
       const dialog = page.getByRole('dialog');
       await dialog.waitFor();
       const isWithin = `document.querySelector('[role=dialog]').contains(document.activeElement)`;
-      await page.waitForFunction(isWithin);
+      await until(`${path}: the focus is in the dialog`, () => page.evaluate(isWithin));
       assert.ok(
         await page.evaluate(`document.activeElement.matches('input, select')`),
         `${path}: a field has the focus`,

@@ -127,6 +127,8 @@ test('how long errors are kept is set on the page of their workflow', { skip }, 
     await save.click();
     await until('it is as the server keeps them', async () => (await kept()) === null);
     const { api_key: reader } = await errand.client.post('/v1/keys', { label: 'reads', scopes: ['read'] });
+    // A page asks again and again, and would be refused.
+    await page.goto('about:blank');
     await page.context().clearCookies();
     await visit.signIn(reader);
     await visit.open(`/workflows/${workflow.id}`);

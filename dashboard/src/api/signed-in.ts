@@ -1,5 +1,5 @@
 /** Whether this browser has signed in: a page that never did asks the server for nothing that it would refuse. */
-const MARK = 'errand.signed-in';
+export const MARK = 'errand.signed-in';
 
 export function mayBeSignedIn(): boolean {
   try {

@@ -10,6 +10,7 @@ import { Annotation, EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { useEffect, useLayoutEffect, useRef } from 'react';
+import { flushSync } from 'react-dom';
 import { completing, type Place } from './completion.ts';
 
 export interface CodeFault {
@@ -93,7 +94,11 @@ export function CodeEditor(props: EditorProps) {
           keymap.of([
             {
               key: 'Mod-s',
-              run: () => {
+              run: ({ state }) => {
+                const { code: saved, typed: known = linesOf(saved), change } = current.current;
+                const now = state.doc.toString();
+                // The page may not know the last letters yet, and would save without them.
+                if (now !== known) flushSync(() => change(now));
                 current.current.save();
                 return true;
               },
@@ -138,11 +143,15 @@ export function CodeEditor(props: EditorProps) {
   return <div ref={host} className="code-editor" />;
 }
 
+/** Returns code with its lines separated as the editor does it. */
+function linesOf(code: string): string {
+  return code.replace(/\r\n?/g, '\n');
+}
+
 /** Replaces what differs alone, so that the cursor stays in its line. */
 function replace(view: EditorView, saved: string): void {
   const before = view.state.doc.toString();
-  // As the editor separates lines.
-  const code = saved.replace(/\r\n?/g, '\n');
+  const code = linesOf(saved);
   if (before === code) return;
   const least = Math.min(before.length, code.length);
   let start = 0;

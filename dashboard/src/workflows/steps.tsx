@@ -82,6 +82,9 @@ export function Steps({ workflow, canWrite }: { workflow: ReadWorkflow; canWrite
         return setBusy(false);
       }
       client.setQueryData(workflowQuery(id).queryKey, deployed);
+      // The page is told of it in a task of its own. Without the draft before that, the editor would show the code as it was, and
+      // put its cursor elsewhere.
+      await new Promise((go) => setTimeout(go));
       // What was typed while it was being deployed is not deployed, and stays.
       const left = (now: Code): Code => pick(now, ([name, text]) => text !== typed[name]);
       setDraft((now) => withCode({ ...now, base: deployed.deployment_id }, left(now.code), deployed.deployment_id));
