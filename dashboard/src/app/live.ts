@@ -9,6 +9,8 @@ import { refreshGrown, refreshLists } from '../api/refresh.ts';
 /** What comes meanwhile is shown together. */
 const GATHER_MS = 500;
 const AGAIN_MS = 5000;
+/** A server that does not even begin to answer is asked again. */
+const ANSWER_MS = 30_000;
 const LOOK_MS = 1000;
 
 /** Keeps lists of several pages up to date while the page is seen. */
@@ -40,9 +42,9 @@ export function useLiveErrors(): boolean {
         setLive(true);
         refresh();
       };
-      for await (const _ of errand.streamErrors({}, { signal, onConnect, onDisconnect: () => setLive(false) })) {
-        gathering ??= setTimeout(refresh, GATHER_MS);
-      }
+      const onDisconnect = (): void => setLive(false);
+      const options = { signal, timeoutMs: ANSWER_MS, onConnect, onDisconnect };
+      for await (const _ of errand.streamErrors({}, options)) gathering ??= setTimeout(refresh, GATHER_MS);
     };
     const open = async (): Promise<void> => {
       close();

@@ -5,15 +5,19 @@
 // needs to read only its own folder.
 
 import { readFile } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { extname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BuildOptions } from 'esbuild';
+import { keepBundle, keptBundle } from './kept-bundle.ts';
 
 /** `.ts` in the checkout, `.js` in the published package. */
 const ENTRY = fileURLToPath(new URL(`../child/main${extname(import.meta.url)}`, import.meta.url));
 
 /** The bundle, made with the package (release/server-program.ts). The checkout has none. */
 const BUNDLED = new URL('../../bundled/code.js', import.meta.url);
+
+/** Where the checkout keeps it between two starts. */
+const KEPT = fileURLToPath(new URL('../../../node_modules/.cache/errand/child.json', import.meta.url));
 
 let text: Promise<string> | undefined;
 
@@ -32,11 +36,23 @@ export function childCode(): Promise<string> {
 }
 
 /**
- * Bundles the child's code, synchronously, for about 30 ms: the asynchronous build would leave a process of the bundler running
+ * Bundles the child's code, synchronously, for about 75 ms: the asynchronous build would leave a process of the bundler running
  * as long as the server.
  */
 async function bundleChild(): Promise<string> {
+  const kept = keptBundle(KEPT, ENTRY);
+  if (kept !== null) return kept;
+  const begunMs = Date.now();
   const { buildSync } = await import('esbuild');
-  const { outputFiles } = buildSync({ ...childBuild(ENTRY), write: false, logLevel: 'silent' });
-  return (outputFiles[0] as { text: string }).text;
+  const { outputFiles, metafile } = buildSync({
+    ...childBuild(ENTRY),
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+  });
+  const { text } = outputFiles[0] as { text: string };
+  const madeBy = [import.meta.url, import.meta.resolve('esbuild')].map((url) => fileURLToPath(url));
+  const files = [...Object.keys(metafile.inputs).map((input) => resolve(input)), ...madeBy];
+  keepBundle(KEPT, { files, text, begunMs });
+  return text;
 }

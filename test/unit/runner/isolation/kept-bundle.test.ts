@@ -1,0 +1,71 @@
+// A bundle is kept for as long as all that it was made of is as it was.
+
+import assert from 'node:assert/strict';
+import { chmod, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { childCode } from '../../../../src/runner/isolation/child-code.ts';
+import { keepBundle, keptBundle } from '../../../../src/runner/isolation/kept-bundle.ts';
+
+async function arranged() {
+  const dir = await mkdtemp(join(tmpdir(), 'errand-kept-'));
+  const files = ['main.ts', 'other.ts'].map((name) => join(dir, name));
+  const [entry = '', other = ''] = files;
+  for (const file of files) await writeFile(file, 'a');
+  return {
+    dir,
+    ...{ entry, other, files, path: join(dir, 'cache/child.json') },
+    later: () => Date.now() + 1000,
+    [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }),
+  };
+}
+
+test('what was kept is there until a file changes', async () => {
+  await using at = await arranged();
+  const { path, entry, other, files, dir } = at;
+  assert.equal(keptBundle(path, entry), null, 'nothing was kept');
+  keepBundle(path, { files, text: 'one "<\u2028>"', begunMs: at.later() });
+  assert.equal(keptBundle(path, entry), 'one "<\u2028>"');
+  assert.equal(keptBundle(path, join(dir, 'copy/main.ts')), null, 'of another checkout');
+  await writeFile(other, 'ab');
+  assert.equal(keptBundle(path, entry), null, 'of another length');
+  keepBundle(path, { files, text: 'two', begunMs: at.later() });
+  assert.equal(keptBundle(path, entry), 'two');
+  await writeFile(other, 'cd');
+  await utimes(other, 1, 1);
+  assert.equal(keptBundle(path, entry), null, 'changed at another time');
+  keepBundle(path, { files, text: 'three', begunMs: at.later() });
+  await rm(other);
+  assert.equal(keptBundle(path, entry), null, 'gone');
+  assert.deepEqual(await readdir(join(dir, 'cache')), ['child.json'], 'nothing is left beside it');
+});
+
+test('what changed while it was made is not kept', async () => {
+  await using at = await arranged();
+  keepBundle(at.path, { files: at.files, text: 'old', begunMs: Date.now() - 60_000 });
+  assert.equal(keptBundle(at.path, at.entry), null);
+});
+
+test('what cannot be read or written is made anew', async () => {
+  await using at = await arranged();
+  keepBundle(at.path, { files: at.files, text: 'whole', begunMs: at.later() });
+  const whole = await readFile(at.path, 'utf8');
+  for (const broken of ['', whole.slice(0, -5), 'null', '{}', '[]']) {
+    await writeFile(at.path, broken);
+    assert.equal(keptBundle(at.path, at.entry), null, broken);
+  }
+  keepBundle(join(at.entry, 'child.json'), { files: at.files, text: 'x', begunMs: at.later() });
+  keepBundle(at.path, { files: [join(at.dir, 'none')], text: 'x', begunMs: at.later() });
+  await chmod(at.dir, 0o500);
+  keepBundle(join(at.dir, 'more/child.json'), { files: at.files, text: 'x', begunMs: at.later() });
+  await chmod(at.dir, 0o700);
+  assert.equal(keptBundle(at.path, at.entry), null);
+});
+
+test('the child’s program is kept, and is what is bundled', async () => {
+  const text = await childCode();
+  const root = join(import.meta.dirname, '../../../..');
+  const kept = keptBundle(join(root, 'node_modules/.cache/errand/child.json'), join(root, 'src/runner/child/main.ts'));
+  assert.equal(kept, text);
+});
