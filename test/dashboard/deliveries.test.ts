@@ -2,12 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Json } from '../support/client.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { shareErrand } from '../support/shared-errand.ts';
 import { until } from '../support/wait.ts';
 import { skip, visiting } from './browser.ts';
 
+/** A page asks for its record every four seconds. */
+const LATE_MS = 6000;
 const newErrand = shareErrand();
 const EMITS = 'export default ({ $ }) => { $.send.emit({ event: 1, at: "\u202e<i>" }); };';
 
@@ -152,6 +155,13 @@ test('a webhook tells its settings, is changed and deleted', { skip }, async () 
       [hostile, `${receiver.url}/other`, 'For the shop', { 'x-own': 'hunter2' }],
     );
     await visit.inspectAll(`/webhooks/${webhook.id}`, 'Time limit');
+    // It is gone, and the page is told of it later than it would ask for it again.
+    await page.route(`**/v1/webhooks/${webhook.id}`, async (route) => {
+      if (route.request().method() !== 'DELETE') return route.continue();
+      const response = await route.fetch();
+      await pause(LATE_MS);
+      await route.fulfill({ response });
+    });
     await choose('More for', 'Delete');
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No webhooks yet').waitFor();
