@@ -18,7 +18,6 @@ const UNIT = ['test/unit/{config,domain,engine,http,mail,verifier,webhook}/**/*.
 const SLOW = ['test/{attacks,cli,demo,deploy,package,prove,unit/store/move}/**/*.test.ts'];
 /** Kills servers for minutes, on either store. */
 const KILLS = ['test/flows/notices/killed.test.ts'];
-/** Other versions of Node and of clients of Sentry, which are downloaded: not part of `npm test`. */
 /** Moves of pages by themselves: what comes late on a busy machine moves more. */
 const MOVES = ['test/dashboard/slow.test.ts'];
 /** Go through all of their kind, a process for each: every statement of an attempt, every example of a command, every step of a move. */
@@ -28,6 +27,7 @@ const WALKS = [
   'test/unit/store/attempt-kills.test.ts',
   'test/unit/store/move/move-interrupted.test.ts',
 ];
+/** Other versions of Node and of clients of Sentry, which are downloaded: and what is above: not part of `npm test`. */
 const RARE = [
   'test/http/reports/sentry-versions.test.ts',
   'test/package/{nodes,projects}.test.ts',

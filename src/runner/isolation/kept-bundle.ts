@@ -44,5 +44,6 @@ export function keepBundle(path: string, made: { files: readonly string[]; text:
 
 function stateOf(file: string): { state: string; changedMs: number } {
   const { mtimeMs, ctimeMs, size } = statSync(file);
-  return { state: `${mtimeMs} ${size}`, changedMs: Math.max(mtimeMs, ctimeMs) };
+  // Tools that unpack a release may give each file the same `mtime`; its `ctime` is the system's own.
+  return { state: `${mtimeMs} ${ctimeMs} ${size}`, changedMs: Math.max(mtimeMs, ctimeMs) };
 }

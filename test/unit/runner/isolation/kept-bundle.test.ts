@@ -1,7 +1,7 @@
 // A bundle is kept for as long as all that it was made of is as it was.
 
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -36,6 +36,11 @@ test('what was kept is there until a file changes', async () => {
   await utimes(other, 1, 1);
   assert.equal(keptBundle(path, entry), null, 'changed at another time');
   keepBundle(path, { files, text: 'three', begunMs: at.later() });
+  const { atime, mtime } = await stat(other);
+  await writeFile(other, 'ef');
+  await utimes(other, atime, mtime);
+  assert.equal(keptBundle(path, entry), null, 'changed, and said not to be');
+  keepBundle(path, { files, text: 'four', begunMs: at.later() });
   await rm(other);
   assert.equal(keptBundle(path, entry), null, 'gone');
   assert.deepEqual(await readdir(join(dir, 'cache')), ['child.json'], 'nothing is left beside it');
