@@ -14,7 +14,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
-import { dirname, extname, join, parse, resolve, sep } from 'node:path';
+import { dirname, join, parse, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { KIB } from '../../domain/limits.ts';
 import { inheritedDescriptors } from '../isolation/descriptors.ts';
@@ -22,6 +22,7 @@ import { hardeningObstacle, underLimits } from '../isolation/hardening.ts';
 import type { CodeUser, IsolationSettings } from '../isolation/isolation.ts';
 import { FILTER, filterArguments, jailFilter, sendFilter, systemArguments } from '../isolation/jail.ts';
 import { ownPackageFolders } from './own-packages.ts';
+import { keptProgram, MODULES } from './program.ts';
 import type { BundlerSetup } from './protocol.ts';
 
 /** How the process is isolated: the level, its user and the folders it may read. */
@@ -32,8 +33,6 @@ export interface BundlerIsolation {
   readonly roots: readonly string[] | null;
 }
 
-/** `.ts` in the checkout, `.js` in the published package. */
-const PROGRAM = fileURLToPath(new URL(`./main${extname(import.meta.url)}`, import.meta.url));
 /** The whole program: modules of the platform become part of bundles. */
 const SOURCES = fileURLToPath(new URL('../../', import.meta.url));
 const NODE = '/usr/bin/node';
@@ -49,7 +48,10 @@ export function startBundler(isolation: BundlerIsolation): ChildProcess {
   const { level, user, roots } = isolation;
   const isJailed = level === 'jail' && roots !== null;
   const close = inheritedDescriptors().filter((descriptor) => descriptor > (isJailed ? FILTER : 3));
-  const needs = roots === null ? [] : [...programFiles(), ...existingPaths(roots)];
+  // Another user might not be allowed to read what is kept.
+  const kept = isJailed || roots === null || user === null ? keptProgram() : null;
+  const own = [...programFiles(), ...(kept === null ? [] : [kept])];
+  const needs = roots === null ? [] : [...own, ...existingPaths(roots)];
   const hardens = hardeningObstacle() === null;
   const setup: BundlerSetup = {
     close,
@@ -58,7 +60,7 @@ export function startBundler(isolation: BundlerIsolation): ChildProcess {
     parent: isJailed ? null : process.pid,
     needs,
   };
-  const node = [...nodeFlags(roots === null ? null : needs, hardens), PROGRAM, JSON.stringify(setup)];
+  const node = [...nodeFlags(roots === null ? null : needs, hardens), kept ?? MODULES, JSON.stringify(setup)];
   if (!isJailed) {
     const plain = [process.execPath, ...node];
     const [command = '', ...args] = hardens ? plain : underLimits(plain, LIMITS_OF_BUNDLER);

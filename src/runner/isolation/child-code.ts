@@ -5,19 +5,16 @@
 // needs to read only its own folder.
 
 import { readFile } from 'node:fs/promises';
-import { extname, resolve } from 'node:path';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BuildOptions } from 'esbuild';
-import { keepBundle, keptBundle } from './kept-bundle.ts';
+import { bundledProgram, CACHE } from './kept-bundle.ts';
 
 /** `.ts` in the checkout, `.js` in the published package. */
 const ENTRY = fileURLToPath(new URL(`../child/main${extname(import.meta.url)}`, import.meta.url));
 
 /** The bundle, made with the package (release/server-program.ts). The checkout has none. */
 const BUNDLED = new URL('../../bundled/code.js', import.meta.url);
-
-/** Where the checkout keeps it between two starts. */
-const KEPT = fileURLToPath(new URL('../../../node_modules/.cache/errand/child.json', import.meta.url));
 
 let text: Promise<string> | undefined;
 
@@ -29,30 +26,9 @@ export function childBuild(entry: string): BuildOptions {
 /** Returns the program's text, read or bundled once, also when several servers share this process, as in tests. */
 export function childCode(): Promise<string> {
   text ??= readFile(BUNDLED, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return bundleChild();
-    throw error;
+    if (error.code !== 'ENOENT') throw error;
+    const bundling = { entry: ENTRY, options: childBuild(ENTRY), madeBy: import.meta.filename };
+    return bundledProgram(join(CACHE, 'child.json'), bundling);
   });
-  return text;
-}
-
-/**
- * Bundles the child's code, synchronously, for about 75 ms: the asynchronous build would leave a process of the bundler running
- * as long as the server.
- */
-async function bundleChild(): Promise<string> {
-  const kept = keptBundle(KEPT, ENTRY);
-  if (kept !== null) return kept;
-  const begunMs = Date.now();
-  const { buildSync } = await import('esbuild');
-  const { outputFiles, metafile } = buildSync({
-    ...childBuild(ENTRY),
-    write: false,
-    metafile: true,
-    logLevel: 'silent',
-  });
-  const { text } = outputFiles[0] as { text: string };
-  const madeBy = [import.meta.url, import.meta.resolve('esbuild')].map((url) => fileURLToPath(url));
-  const files = [...Object.keys(metafile.inputs).map((input) => resolve(input)), ...madeBy];
-  keepBundle(KEPT, { files, text, begunMs });
   return text;
 }

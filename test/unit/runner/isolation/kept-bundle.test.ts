@@ -5,6 +5,8 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { Bundling } from '../../../../src/runner/bundling/bundling.ts';
+import { keptProgram } from '../../../../src/runner/bundling/program.ts';
 import { childCode } from '../../../../src/runner/isolation/child-code.ts';
 import { keepBundle, keptBundle } from '../../../../src/runner/isolation/kept-bundle.ts';
 
@@ -73,4 +75,26 @@ test('the child’s program is kept, and is what is bundled', async () => {
   const root = join(import.meta.dirname, '../../../..');
   const kept = keptBundle(join(root, 'node_modules/.cache/errand/child.json'), join(root, 'src/runner/child/main.ts'));
   assert.equal(kept, text);
+});
+
+test('the bundler’s program is kept in one file, from which its process is started', async () => {
+  const program = keptProgram();
+  assert.match(String(program), /node_modules\/\.cache\/errand\/bundler-[0-9a-f]{16}\.mjs$/);
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const step = { namespace: 'step', code: 'export default () => 1;' };
+  for (const { level, roots } of [
+    { level: 'process', roots: [] },
+    { level: 'process', roots: null },
+    { level: 'jail', roots: [] },
+  ] as const) {
+    const bundling = new Bundling({ level, user: null, roots, log });
+    try {
+      assert.equal((await bundling.bundleStep(step, null)).ok, true);
+      // In the jail, the process is a child of the one that has the jail's arguments, and these name the program, too.
+      const started = (await readFile(`/proc/${bundling.pid}/cmdline`, 'utf8')).split('\0');
+      assert.ok(started.includes(String(program)), level);
+    } finally {
+      bundling.stop();
+    }
+  }
 });
