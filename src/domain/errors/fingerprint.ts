@@ -122,7 +122,13 @@ export function matches(pattern: string, text: string): boolean {
   return text.length - at >= last.length && text.endsWith(last);
 }
 
-const NOT_OWN = /node_modules[\\/]|\(?node:|<anonymous>\)?$|\bnative\b/;
+/** Frames of Node and of packages, and lines that are no frames: of a cause, and of what several promises wait for. */
+const NOT_OWN = /node_modules[\\/]|\(?node:|<anonymous>\)?$|\bnative\b|^\s*at \[cause: |\(index \d+\)$/;
+/** Where in a file, in the ways of many languages. */
+const LINE = /(?::\d+){1,2}(?=[),]|:in |$)|:?,? line \d+|\(\d+\)(?=: |$)| \+0x[0-9a-f]+$/g;
+/** The hash of a bundle's content in its name, and what is asked for behind it: they differ from build to build. */
+const BUILD =
+  /(?<=[.-])(?:(?=\w*\d)[0-9a-f]{8,64}|[A-Z0-9]{8}|(?=\w*\d)(?=\w*[A-Z])(?=\w*[a-z])\w{8})(?=\.\w{2,4}\b)|\?[^\s):]*/g;
 
 /** Returns the first own frame as `function (file)`, or the first one of all. */
 function ownFrame(stack: string): string {
@@ -132,5 +138,8 @@ function ownFrame(stack: string): string {
     .trim()
     .slice(0, LIMITS.frameBytes)
     .replace(/^at (?:async )?(?:new )?/, '');
-  return shortened(bare.replace(/(?::\d+){1,2}(?=\)?$)/, ''), FRAME_CHARS);
+  return shortened(
+    bare.replace(LINE, '').replace(BUILD, (part) => (part.startsWith('?') ? '' : '{id}')),
+    FRAME_CHARS,
+  );
 }

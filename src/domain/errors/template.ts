@@ -1,7 +1,7 @@
 // The template of an error's message: the message with its variable parts replaced by placeholders.
 //
 //   order 4711 has no "email"             → order {n} has no "{}"
-//   user cus_Nf7frUfN not found           → user cus_{id} not found
+//   user cus_Nf7frUfNV2Hib not found      → user cus_{id} not found
 //   connect ECONNREFUSED 10.0.0.7:5432    → connect ECONNREFUSED {ip}
 //
 // The scan goes over the text once, character by character, and looks only at its beginning: the message is the owner's, or a
@@ -21,19 +21,24 @@ const WORDS = 256;
 
 const IS_CLEAN = /^(?:[\x21-\x7e]+(?: |$))*$/;
 const BLANKS = /[\s\p{Cc}\p{Cf}]+/gu;
-const WORD = /[^\s()[\]{}<>,;="'`|“”‘’«»]+/y;
+const WORD = /[^\s()[\]{}<>,;="'`|“”„‘’‚«»‹›「」『』]+/y;
 const REST_OF_URL = /[^\s()<>"'`|]*/y;
-const QUOTES: Readonly<Record<string, string>> = { '"': '"', "'": "'", '`': '`', '“': '”', '‘': '’', '«': '»' };
-/** Words before a quoted name of the code itself, e.g. `(reading 'total')`. */
-const NAMES_CODE = /(?:^|[^\p{L}])(?:reading|setting|property|module|package|import|export|method) ?$/u;
+/** What may end a quotation, by what begins it. */
+const QUOTES: Readonly<Record<string, string>> = {
+  ...{ '"': '"', "'": "'", '`': '`', '“': '”', '‘': '’', '„': '“”', '‚': '‘’' },
+  ...{ '«': '»', '»': '«', '‹': '›', '›': '‹', '「': '」', '『': '』' },
+};
+/** Words before a quoted name of the code itself or of a schema, e.g. `(reading 'total')`, `column "email"`. */
+const NAMES_CODE =
+  /(?:^|[^\p{L}])(?:reading|setting|property|module|package|import|export|method|function|argument|parameter|variable|field|column|relation|table|constraint) ?$/u;
 /** Words before a number that says what happened, e.g. a status. */
-const NAMES_STATUS = /(?:^|[^\p{L}])(?:status|code|http|signal|exit|answered)[: ]*$/iu;
+const NAMES_STATUS = /(?:(?:^|[^\p{L}])(?:code|http|signal|exit|answered)|status(?:_?code)?|http\/\{n\})[:= ]*$/iu;
 const STATUS = /^\d{1,3}$/;
 
 /** Returns the text without control characters and halves of characters, with single blanks. */
 function clean(text: string): string {
   const read = text.slice(0, READ_CHARS);
-  return IS_CLEAN.test(read) ? read : read.toWellFormed().replace(BLANKS, ' ').trim();
+  return (IS_CLEAN.test(read) ? read : read.toWellFormed().replace(BLANKS, ' ')).trim();
 }
 
 /** Returns at most `chars` characters of the text, as a text that every store takes. */
@@ -48,7 +53,8 @@ export function shortened(text: string, chars: number): string {
 }
 
 export function templateOf(message: string): string {
-  const text = clean(message);
+  // Digits of any script are digits.
+  const text = clean(message).replace(/[^\P{Nd}0-9]/gu, '0');
   const made = new TemplateBuilder();
   for (let at = 0, words = 0; at < text.length && made.text.length <= TEMPLATE_CHARS && words < WORDS; words++) {
     const end = quotedEnd(text, at);
@@ -61,9 +67,12 @@ export function templateOf(message: string): string {
     if (word === '') made.literal(text[at++] as string);
     else addWord(made, word);
     at += word.length;
+    at += zoneAt(text, at, word);
   }
   return shortened(made.text, TEMPLATE_CHARS);
 }
+
+const BETWEEN = /^(?:[-\s,.:/"'`_+]{0,3}|(["'`]), \1)$/;
 
 /** Text that grows. Repeats of a placeholder, like those of a list, become one. */
 class TemplateBuilder {
@@ -77,7 +86,7 @@ class TemplateBuilder {
 
   placeholder(name: string): void {
     const between = this.text.slice(this.#lastEnd);
-    if (name === this.#last && between.length <= 3 && /^[-\s,.:/"'`]*$/.test(between)) {
+    if (name === this.#last && between.length <= 4 && BETWEEN.test(between)) {
       this.text = this.text.slice(0, this.#lastEnd);
       return;
     }
@@ -89,18 +98,21 @@ class TemplateBuilder {
 
 /** Returns the index of the quote that ends a quotation which begins here; undefined: none does. */
 function quotedEnd(text: string, at: number): number | undefined {
-  const closing = QUOTES[text[at] as string];
-  if (closing === undefined) return undefined;
+  const opening = text[at] as string;
+  if (!Object.hasOwn(QUOTES, opening)) return undefined;
+  const closing = QUOTES[opening] as string;
   // An apostrophe has a letter before it.
   if (closing === "'" && at > 0 && /[\p{L}\d]/u.test(text[at - 1] as string)) return undefined;
   for (let end = at + 1; end < text.length && end - at <= QUOTED_CHARS; end++) {
     if (text[end] === '\\') end++;
-    else if (text[end] === closing && !(closing === "'" && /[\p{L}\d]/u.test(text[end + 1] ?? ' '))) return end;
+    else if (closing.includes(text[end] as string) && !(closing === "'" && /[\p{L}\d]/u.test(text[end + 1] ?? ' ')))
+      return end;
   }
   return undefined;
 }
 
-const isName = (text: string): boolean => text.length <= 64 && /^[\p{L}$_#@][\p{L}\d$_\-./@]*$/u.test(text);
+const isName = (text: string): boolean =>
+  text.length <= 64 && /^(?:\.{1,2}\/)*[\p{L}$_#@][\p{L}\d$_\-./@]*$/u.test(text);
 
 function addQuoted(made: TemplateBuilder, quoted: string): void {
   const inner = quoted.slice(1, -1);
@@ -120,22 +132,40 @@ function wordAt(text: string, at: number): string {
   return word + (REST_OF_URL.exec(text)?.[0] ?? '');
 }
 
+/** Returns how long the name of a time zone is that JavaScript writes behind a date: ` (Coordinated Universal Time)`. */
+function zoneAt(text: string, at: number, word: string): number {
+  if (!OFFSET.test(word)) return 0;
+  ZONE.lastIndex = at;
+  return ZONE.exec(text)?.[0].length ?? 0;
+}
+
+const OFFSET = /^(?:GMT|UTC)[+-]\d{1,2}:?\d{0,2}$/;
+const ZONE = / \([\p{L} .'-]{1,64}\)/uy;
+
 const PLAIN = /^[A-Za-z_-]+[.:!?…]*$/;
-const CALENDAR = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)$/;
+const CALENDAR =
+  /^(?:(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?|Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?$/;
+/** What belongs to the time before it. */
+const OF_TIME = /^(?:[AP]M|[ap]\.?m|UTC|GMT|Z)(?=[.:!?…]*$)/;
 
 const WHOLE: readonly (readonly [RegExp, string])[] = [
-  [/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i, '{id}'],
   [/^eyJ[\w-]+\.[\w-]+\.?[\w-]*$/, '{id}'],
-  [/^[\w.+%-]+@[\w-]+(?:\.[\w-]+)+$/, '{email}'],
+  [/^0x[0-9a-f]+$/i, '{id}'],
+  [/^\d+(?:\.\d+)?e[-+]?\d+$/i, '{n}'],
   [/^\d{4}-\d\d-\d\d(?:[T_]\d\d[:.]?\d\d.*)?$/, '{time}'],
   [/^\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?$/, '{time}'],
+  [OFFSET, '{time}'],
   [/^(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5}|\/\d{1,2})?$/, '{ip}'],
   [/^(?=.*:.*:)(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?:%\w+)?(?:\/\d{1,3})?$/i, '{ip}'],
 ];
 
 function addWord(made: TemplateBuilder, word: string): void {
+  const ofTime = made.text.endsWith('{time} ') ? OF_TIME.exec(word)?.[0] : undefined;
   if (word.length > WORD_CHARS) made.placeholder('{}');
-  else if (CALENDAR.test(word)) made.placeholder('{time}');
+  else if (ofTime !== undefined) {
+    made.placeholder('{time}');
+    made.literal(word.slice(ofTime.length));
+  } else if (CALENDAR.test(word)) made.placeholder('{time}');
   else if (word.length < 12 && PLAIN.test(word)) made.literal(word);
   else addUnknown(made, word);
 }
@@ -148,7 +178,7 @@ function addUnknown(made: TemplateBuilder, word: string): void {
   const whole = mayBeWhole ? WHOLE.find(([shape]) => shape.test(core)) : undefined;
   if (whole) made.placeholder(whole[1]);
   else if (core.includes('://')) addUrl(made, core);
-  else addPieces(made, core);
+  else addParts(made, core);
   made.literal(word.slice(end));
 }
 
@@ -167,13 +197,60 @@ function addUrl(made: TemplateBuilder, url: string): void {
   if (/[?#]/.test(url)) made.literal('?…');
 }
 
-/** Runs of letters and digits, and what stands between them. */
+const UUID = /((?<![0-9a-z])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![0-9a-z]))/i;
+/** Looks behind each `@`, so that its time grows with the length of the word alone. */
+const EMAIL = /(?<=(?<name>[\p{L}\d_.+%-]+))@(?<host>[\p{L}\d-]+(?:\.[\p{L}\d-]+)*\.\p{L}{2,})/gu;
+
+/** Adds a word with what is variable whatever stands around it: `order_3f2504e0-4f89-…`, `mailto:ada@example.org`. */
+function addParts(made: TemplateBuilder, word: string): void {
+  for (const [i, part] of word.split(UUID).entries()) {
+    if (i % 2 === 1) made.placeholder('{id}');
+    else addMails(made, part);
+  }
+}
+
+function addMails(made: TemplateBuilder, part: string): void {
+  let at = 0;
+  for (const { index, groups = {} } of part.includes('@') ? part.matchAll(EMAIL) : []) {
+    addPieces(made, part.slice(at, Math.max(at, index - (groups.name?.length ?? 0))));
+    made.placeholder('{email}');
+    at = index + 1 + (groups.host?.length ?? 0);
+  }
+  addPieces(made, part.slice(at));
+}
+
 function addPieces(made: TemplateBuilder, word: string): void {
-  for (const [piece] of word.matchAll(/[A-Za-z0-9]+|[^A-Za-z0-9]+/g)) {
-    if (!/\d/.test(piece)) addLetters(made, piece);
+  for (const [token] of word.matchAll(/[A-Za-z0-9_-]+|[^A-Za-z0-9_-]+/g)) addToken(made, token);
+}
+
+/** Adds runs of letters and digits, and what stands between them: a random id may have `-` and `_` in it. */
+function addToken(made: TemplateBuilder, token: string): void {
+  const pieces = token.match(/[A-Za-z0-9]+|[^A-Za-z0-9]+/g) ?? [];
+  const hasId = pieces.some(isId);
+  const hasNumber = /\d/.test(token);
+  let isBehindId = false;
+  for (const piece of pieces) {
+    if (hasId && (/\d/.test(piece) || (isBehindId && ID_END.test(piece)))) {
+      made.placeholder('{id}');
+      isBehindId = true;
+    } else if (hasNumber && CALENDAR.test(piece)) made.placeholder('{time}');
+    else if (!/\d/.test(piece)) addLetters(made, piece);
     else if (/^\d+$/.test(piece)) addNumber(made, piece);
     else addMixed(made, piece);
   }
+}
+
+/** A few letters that are no word. */
+const ID_END = /^(?=.*[A-Z])[A-Za-z]{1,4}$/;
+/** A word with a number (`order12`), or a number with its unit (`30ms`). */
+const NUMBERED = /^([A-Za-z]+)\d+$/;
+const WITH_UNIT = /^\d+([A-Za-z]{1,3})$/;
+const HEX = /^[0-9a-f]{7,}$/;
+
+/** Returns whether a piece of letters and digits is an id. */
+function isId(piece: string): boolean {
+  if (piece.length < 6 || !/\d/.test(piece) || !/[A-Za-z]/.test(piece) || WITH_UNIT.test(piece)) return false;
+  return HEX.test(piece) || piece.length > 16 || !NUMBERED.test(piece);
 }
 
 function addLetters(made: TemplateBuilder, piece: string): void {
@@ -191,16 +268,16 @@ function addNumber(made: TemplateBuilder, digits: string): void {
   made.placeholder('{n}');
 }
 
-/** Adds a piece of letters and digits: a word with a number (`order12`), a number with its unit (`30ms`), or an id. */
+/** Adds a piece of letters and digits. */
 function addMixed(made: TemplateBuilder, piece: string): void {
-  const [, word] = (piece.length <= 16 && /^([A-Za-z]+)\d+$/.exec(piece)) || [];
-  const [, unit] = /^\d+([A-Za-z]{1,3})$/.exec(piece) ?? [];
-  if (word !== undefined) {
+  const [, word] = NUMBERED.exec(piece) ?? [];
+  const [, unit] = WITH_UNIT.exec(piece) ?? [];
+  if (isId(piece)) made.placeholder('{id}');
+  else if (word !== undefined) {
     made.literal(word);
     made.placeholder('{n}');
   } else if (unit !== undefined) {
     made.placeholder('{n}');
     made.literal(unit);
-  } else if (piece.length >= 6) made.placeholder('{id}');
-  else made.literal(piece.replace(/\d+/g, '{n}'));
+  } else made.literal(piece.replace(/\d+/g, '{n}'));
 }

@@ -49,6 +49,25 @@ const TEMPLATES: readonly (readonly [message: string, template: string])[] = [
   ['  several\n\tlines  ', 'several lines'],
   ['a\u0000b\u202ec', 'a b c'],
   ['half \ud800', 'half \ufffd'],
+  ['order_3f2504e0-4f89-11d3-9a0c-0305e82c3301 is gone', 'order_{id} is gone'],
+  ['/orders/3F2504E0-4F89-11D3-9A0C-0305E82C3301/items', '/orders/{id}/items'],
+  ['commit 9f86d08, or abcdef0', 'commit {id}, or {id}'],
+  ['at 0x1F', 'at {id}'],
+  ['注文 ٤٧١１ は', '注文 {n} は'],
+  ['mailto:jörg@müller.example bounced', 'mailto:{email} bounced'],
+  ['left-pad@1.3.0 has no main', 'left-pad@{n} has no main'],
+  ['a@b.example@c.example', '{email}'],
+  ['due on Friday, 1 May 2026 at 4:31:49 PM', 'due on {time}, {n} {time} {n} at {time}'],
+  ['due 26-Nov-26 04:31 UTC', 'due {n}-{time}-{n} {time}'],
+  ['March is a word, and may be one', '{time} is a word, and may be one'],
+  ['1e5 is more than 2.5e-7', '{n} is more than {n}'],
+  ['„Ada“, »Bob«, ‹Eve›, 「Mallory」', '„{}“, »{}«, ‹{}›, 「{}」'],
+  ['no "a", "b", "c"', 'no "{}"'],
+  ['status=404, statusCode: 503', 'status=404, statusCode: 503'],
+  ['HTTP/1.1 404', 'HTTP/{n} 404'],
+  ['null value in column "email" of relation "users"', 'null value in column "email" of relation "users"'],
+  ["Cannot find module '../lib/total.js'", "Cannot find module '../lib/total.js'"],
+  ['a trailing blank ', 'a trailing blank'],
   ['', ''],
 ];
 
@@ -61,9 +80,24 @@ test('templates of ids of any shape are the same', () => {
   deepEqual(new Set(ids.map((id) => templateOf(`item ${id} is locked`))), new Set(['item {id} is locked']));
 });
 
+test('templates of times that JavaScript writes are the same', () => {
+  const times = ['2026-01-02T03:04:05Z', '2026-11-26T14:31:49.123Z'].map((iso) => new Date(iso));
+  for (const write of [String, (at: Date) => at.toUTCString(), (at: Date) => at.toLocaleString('en-US')]) {
+    equal(new Set(times.map((at) => templateOf(`closed on ${write(at)}.`))).size, 1, write(times[0] as Date));
+  }
+  const zones = ['GMT+0100 (Central European Standard Time)', 'GMT-0700 (Mountain Standard Time)', 'GMT+0000 (UTC)'];
+  deepEqual(new Set(zones.map((zone) => templateOf(`at 04:31:49 ${zone}!`))), new Set(['at {time}!']));
+});
+
+test('random ids with dashes in them are one id', () => {
+  const ids = ['V1StGXR8_Z5jdHi6B-myT', '5akgb_J5m9g-0JDMbcJqL', 'k8x-2Q_aBcdeF9ghIjKlm', 'a1b2c3d4-e5f6-7a8b'];
+  deepEqual(new Set(ids.map((id) => templateOf(`no session ${id}`))), new Set(['no session {id}']));
+});
+
 test('a template is bounded, and its time too', () => {
+  const words = 'a@ a@a. 0- a-9 a1b2c3- „ ٤ 00000000-0000- GMT+0100('.split(' ');
   const hostile = ['"', "'a", 'a', '1', ':', '@a.', 'http://', '{n}', '{', ' ', '\u0000', '\ud83d', '9a', 'é', '0.'];
-  for (const part of hostile) {
+  for (const part of [...words, ...hostile]) {
     const began = process.cpuUsage();
     for (let n = 0; n < 20; n++) ok(templateOf(part.repeat(1_000_000)).length <= TEMPLATE_CHARS, part);
     // Linear work on the message's beginning takes milliseconds for all twenty; looking at all of it, or twice at each
@@ -89,6 +123,16 @@ test('the frame is the first own one without lines', () => {
     ['    at new Order (charge.ts:4:18)', 'Order (charge.ts)'],
     ['at node:internal/timers:1:1\nat JSON.parse (<anonymous>)\nat f (a.ts:1:1)', 'f (a.ts)'],
     ['at f (node_modules/x.js:1:1)', ''],
+    ['at f (node_modules/x.js:1:1)\n    at async Promise.all (index 3)\nat async g (a.ts:1:1)', 'g (a.ts)'],
+    ['at f (node_modules/x.js:1:1)\n    at [cause: Error: order 4711]\nat g (a.ts:1:1)', 'g (a.ts)'],
+    ['at eval (eval at f (a.ts:3:5), <anonymous>:1:7)', 'eval (eval at f (a.ts), <anonymous>)'],
+    ['at t.a (https://shop.example/app.3f2a9c1d.js?v=12:1:20345)', 't.a (https://shop.example/app.{id}.js)'],
+    ['at t (https://shop.example/assets/index-BhK3_x9Z.js:1:9)', 't (https://shop.example/assets/index-{id}.js)'],
+    ['at t (dist/chunk-7QVFXW2D.mjs:1:9)', 't (dist/chunk-{id}.mjs)'],
+    ['at total (order-handlers.ts:1:9)', 'total (order-handlers.ts)'],
+    ['File "/srv/shop.py", line 12, in charge', 'File "/srv/shop.py", in charge'],
+    ['#0 /srv/shop.php(12): charge()', '#0 /srv/shop.php: charge()'],
+    ["/srv/shop.rb:12:in 'charge'", "/srv/shop.rb:in 'charge'"],
   ] as const) {
     equal(captured({ ...FAULT, stack }, null).fingerprint.frame, frame);
   }
