@@ -25,12 +25,19 @@ export interface Difference {
   readonly successes: number;
 }
 
-/** The types of the fields of one event, by path. Of elements of arrays there may be several. */
-export type Shape = ReadonlyMap<string, ReadonlySet<string>>;
+/** The fields of one event. */
+export interface Shape {
+  /** Their types, by path. Of elements of arrays there may be several. */
+  readonly types: ReadonlyMap<string, ReadonlySet<string>>;
+  /** It has more fields, which were not looked at. */
+  readonly isCut: boolean;
+}
 
 interface Field {
   /** How many events have it. */
   events: number;
+  /** And how many of these have fields that were not looked at. */
+  cutEvents: number;
   readonly types: Map<string, number>;
   /** By JSON text; null: there were too many. */
   values: Map<string, number> | null;
@@ -40,22 +47,37 @@ interface Field {
 export class EventFacts {
   readonly fields = new Map<string, Field>();
   events = 0;
+  /** Events with fields that were not looked at. */
+  #cutEvents = 0;
+  /** There are fields that are not counted. */
+  #isFull = false;
 
   add(event: unknown): void {
     this.events++;
-    for (const [path, seen] of fieldsOf(event)) {
+    const { fields, isCut } = fieldsOf(event);
+    if (isCut) this.#cutEvents++;
+    for (const [path, seen] of fields) {
       const field = this.#field(path);
       if (field === undefined) continue;
       field.events++;
+      if (isCut) field.cutEvents++;
       for (const type of seen.types) field.types.set(type, (field.types.get(type) ?? 0) + 1);
       for (const value of seen.values) this.#addValue(field, value);
     }
   }
 
+  /** Returns whether it is known of every event what it has there. */
+  isKnown(path: string): boolean {
+    const field = this.fields.get(path);
+    return field ? field.cutEvents === this.#cutEvents : !this.#isFull && this.#cutEvents === 0;
+  }
+
   #field(path: string): Field | undefined {
     const known = this.fields.get(path);
-    if (known || this.fields.size >= COMPARED.paths) return known;
-    const field: Field = { events: 0, types: new Map(), values: new Map() };
+    if (known) return known;
+    this.#isFull ||= this.fields.size >= COMPARED.paths;
+    if (this.#isFull) return undefined;
+    const field: Field = { events: 0, cutEvents: 0, types: new Map(), values: new Map() };
     this.fields.set(path, field);
     return field;
   }
@@ -72,29 +94,53 @@ interface SeenField {
   readonly values: Set<string>;
 }
 
-/** Returns the types of an event's fields. */
 export function shapeOf(event: unknown): Shape {
-  return new Map([...fieldsOf(event)].map(([path, { types }]) => [path, types]));
+  const { fields, isCut } = fieldsOf(event);
+  return { types: new Map([...fields].map(([path, { types }]) => [path, types])), isCut };
 }
 
-function fieldsOf(event: unknown): ReadonlyMap<string, SeenField> {
+interface FoundValue {
+  readonly path: string;
+  readonly value: unknown;
+  readonly depth: number;
+  /** A name that it stands under promises a secret. */
+  readonly isSecret: boolean;
+}
+
+/** Looks at the fields of an event level by level: those near its top, which most events have, come before those of a large list. */
+function fieldsOf(event: unknown): { readonly fields: ReadonlyMap<string, SeenField>; readonly isCut: boolean } {
   const fields = new Map<string, SeenField>();
-  const visit = (path: string, value: unknown, depth: number): void => {
-    const known = fields.get(path);
-    if (!known && fields.size >= COMPARED.paths) return;
-    const seen = known ?? { types: new Set(), values: new Set() };
-    fields.set(path, seen);
-    seen.types.add(typeOf(value));
-    if (isValue(path, value)) seen.values.add(JSON.stringify(value));
-    if (depth === COMPARED.depth) return;
-    if (Array.isArray(value)) {
-      for (const element of value.slice(0, COMPARED.elements)) visit(`${path}[]`, element, depth + 1);
-    } else if (typeof value === 'object' && value !== null) {
-      for (const [name, member] of Object.entries(value)) visit(pathOf(path, name), member, depth + 1);
+  let isCut = false;
+  let level: FoundValue[] = [{ path: '', value: event, depth: 0, isSecret: false }];
+  while (level.length > 0) {
+    const next: FoundValue[] = [];
+    for (const found of level) {
+      const { path, value, depth, isSecret } = found;
+      const known = fields.get(path);
+      if (!known && fields.size >= COMPARED.paths) {
+        isCut = true;
+        continue;
+      }
+      const seen = known ?? { types: new Set(), values: new Set() };
+      fields.set(path, seen);
+      seen.types.add(typeOf(value));
+      if (isValue(value, isSecret)) seen.values.add(JSON.stringify(value));
+      if (depth < COMPARED.depth) next.push(...within(found));
     }
-  };
-  visit('', event, 0);
-  return fields;
+    level = next;
+  }
+  return { fields, isCut };
+}
+
+function within({ path, value, depth, isSecret }: FoundValue): FoundValue[] {
+  const one = { depth: depth + 1, isSecret };
+  if (Array.isArray(value)) {
+    return value.slice(0, COMPARED.elements).map((element) => ({ ...one, path: `${path}[]`, value: element }));
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).map(([name, member]) => {
+    return { ...one, path: pathOf(path, name), value: member, isSecret: isSecret || SECRET.test(name) };
+  });
 }
 
 function typeOf(value: unknown): string {
@@ -105,14 +151,15 @@ function typeOf(value: unknown): string {
 }
 
 /** Returns whether a value may be shown: a short one, of a field whose name promises no secret. */
-function isValue(path: string, value: unknown): boolean {
+function isValue(value: unknown, isSecret: boolean): boolean {
   if (typeof value === 'boolean') return true;
-  if (SECRET.test(path.slice(path.lastIndexOf('.') + 1))) return false;
+  if (isSecret) return false;
   if (typeof value === 'number') return !Number.isInteger(value) || Number.isSafeInteger(value);
   return typeof value === 'string' && value !== '' && value.length <= COMPARED.valueChars;
 }
 
-const SECRET = /auth|cookie|token|secret|passw|signature|api.?key|session|credential/i;
+/** An author is none. */
+const SECRET = /auth(?!or(?!i[sz]))|cookie|token|secret|passw|signature|api.?key|session|credential/i;
 
 const NAME = /^[A-Za-z_$][\w$-]*$/;
 
@@ -136,7 +183,8 @@ interface RankedDifference extends Difference {
 export function differencesOf(failures: EventFacts, successes: EventFacts): readonly Difference[] {
   if (failures.events === 0 || successes.events === 0) return [];
   const paths = new Set([...failures.fields.keys(), ...successes.fields.keys()]).difference(IMPLIED);
-  const clearest = [...paths].flatMap((path) => clearestOf(path, failures, successes) ?? []);
+  const known = [...paths].filter((path) => failures.isKnown(path) && successes.isKnown(path));
+  const clearest = known.flatMap((path) => clearestOf(path, failures, successes) ?? []);
   const sorted = clearest.sort((a, b) => Math.abs(b.gap) - Math.abs(a.gap) || a.path.length - b.path.length);
   const told: RankedDifference[] = [];
   for (const one of sorted) {
@@ -213,11 +261,18 @@ export interface ShapeChange {
   readonly after: readonly string[];
 }
 
-/** Returns the fields whose types differ between two events. */
+/** Returns the fields whose types differ between two events, as far as both were looked at. */
 export function shapeChanges(before: Shape, after: Shape): readonly ShapeChange[] {
-  const paths = [...new Set([...before.keys(), ...after.keys()])];
+  const isKnown = ({ types, isCut }: Shape, path: string): boolean => types.has(path) || !isCut;
+  const paths = [...new Set([...before.types.keys(), ...after.types.keys()])].filter(
+    (path) => isKnown(before, path) && isKnown(after, path),
+  );
   const all = paths.map((path) => {
-    return { path, before: [...(before.get(path) ?? [])].sort(), after: [...(after.get(path) ?? [])].sort() };
+    return {
+      path,
+      before: [...(before.types.get(path) ?? [])].sort(),
+      after: [...(after.types.get(path) ?? [])].sort(),
+    };
   });
   return all.filter((one) => one.before.join() !== one.after.join()).slice(0, COMPARED.shown);
 }

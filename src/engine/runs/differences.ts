@@ -113,10 +113,16 @@ export function createDifferences({ shown: store }: DifferenceDeps) {
 
   async function lastGoodOf({ ownerId, emitterId, firstEntry }: ErrorGroup): Promise<KnownEvent | null> {
     const search = { ownerId, runnableId: emitterId, state: 'succeeded', untilMs: msOf(firstEntry) + 1 } as const;
-    const { items } = await store.searchRuns(search, { limit: PAGE });
-    const good = items.find((run) => !run.replay && run.entry < firstEntry);
+    let good: ListedRun | undefined;
+    let after: number | null | undefined;
+    // A page without one may only say that the workflow had failed, or was replayed, for long.
+    for (let read = 0; !good && after !== null && read < COMPARED.runs; read += PAGE) {
+      const found = await store.searchRuns(search, { limit: PAGE, ...(after === undefined ? {} : { after }) });
+      good = found.items.find((run) => !run.replay && run.entry < firstEntry);
+      after = found.next;
+    }
     const emission = good && (await store.getEmission(ownerId, good.entry));
-    return emission ? { place: placeOf(good), event: parsed(emission.body) } : null;
+    return good && emission ? { place: placeOf(good), event: parsed(emission.body) } : null;
   }
 
   async function codeDiff(ownerId: string, good: ComparedRun, bad: ComparedRun): Promise<readonly StepDiff[] | null> {

@@ -88,6 +88,14 @@ test('values of secrets and long texts are never told', () => {
   const failures = [{ headers: { authorization: 'a', 'x-api-key': 'b' }, text: 'c'.repeat(COMPARED.valueChars + 1) }];
   const successes = [{ headers: { authorization: 'd', 'x-api-key': 'e' }, text: 'f' }];
   deepEqual(told(failures, successes), ['`text` is "f" in 0 of 1 failures, in 1 of 1 successes']);
+  const under = [{ cookies: { sid: 'a' }, tokens: ['b'], 'x.secret.y': 'c', author: 'd', authorisation: 'e' }];
+  deepEqual(told(under, [{ cookies: { sid: '' }, tokens: [1], 'x.secret.y': '', author: 'x', authorisation: 1 }]), [
+    '`author` is "d" in 1 of 1 failures, in 0 of 1 successes',
+    '`tokens[]` is a string in 1 of 1 failures, in 0 of 1 successes',
+    '`cookies.sid` is a string in 1 of 1 failures, in 0 of 1 successes',
+    '`authorisation` is a string in 1 of 1 failures, in 0 of 1 successes',
+    '`["x.secret.y"]` is a string in 1 of 1 failures, in 0 of 1 successes',
+  ]);
 });
 
 test('hostile events are bounded', () => {
@@ -98,6 +106,34 @@ test('hostile events are bounded', () => {
   equal(counted.events, 4);
   equal(counted.fields.size, COMPARED.paths);
   equal(differencesOf(counted, facts([wide])).length <= COMPARED.shown, true);
+});
+
+test('nothing is told of fields that were not looked at', () => {
+  const names = (from: number) => Object.fromEntries(many(COMPARED.paths, (n) => [`id_${from + n}`, { a: 1 }]));
+  // The event has it, behind as many fields as are looked at.
+  const wide = { ids: names(0), last: { currency: { code: 'EUR' } } };
+  deepEqual(told([{ last: { currency: { code: 'EUR' } } }], [wide]), [
+    '`ids` is missing in 1 of 1 failures, in 0 of 1 successes',
+  ]);
+  const changes = shapeChanges(shapeOf(wide), shapeOf({ ids: {}, last: { currency: 7 } }));
+  equal(
+    changes.some(({ path }) => path.startsWith('last')),
+    false,
+  );
+  equal(changes.length > 0, true, 'what both were looked at for is told');
+  // Each event has few, and all together too many.
+  const others = [...many(10, (n) => ({ ids: names(n * COMPARED.paths) })), { last: { currency: 1 } }];
+  deepEqual(told([{ ids: {}, last: { currency: 1 } }], others), []);
+});
+
+test('fields near the top are looked at before those of a large list', () => {
+  const event = (currency: string | null) => ({
+    items: many(40, (n) => ({ [`id_${n}`]: many(20, (k) => ({ [`k${n}_${k}`]: k })) })),
+    body: { currency },
+  });
+  deepEqual(told([event(null), event(null)], [event('EUR')]), [
+    '`body.currency` is null in 2 of 2 failures, in 0 of 1 successes',
+  ]);
 });
 
 test('the shapes of two events differ by field', () => {
