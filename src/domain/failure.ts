@@ -100,9 +100,10 @@ export function failureOfDelivery(
   const title = nameOf(delivery);
   const msg = failed.msg ?? `${title}${idOf(delivery)} not delivered after ${attempts}: ${made.detail}`;
   const fault = ofNoStep(code, msg, made.startedAtMs + made.tookMs);
-  // How often it was tried differs with the webhook's settings.
+  // How often it was tried differs with the webhook's settings. Rules match what the error shows.
   const grouped = {
     ...captured({ code, msg: failed.msg ?? `${title} not delivered: ${made.detail}` }, null),
+    msg: captured({ code, msg }, null).msg,
     ...(isOfNotice ? { isOfNotice } : {}),
   };
   return errorEmission(

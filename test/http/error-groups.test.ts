@@ -188,6 +188,18 @@ test('rules are previewed, and make groups of what comes later', async () => {
   }
 });
 
+test('a rule matches the message that an undelivered request shows', async () => {
+  const errand = await newOwner();
+  const code = 'export default ({ $ }) => $.send.http({ method: "POST", url: "http://10.0.0.1/" })';
+  const grouping = [{ group: 'refused', message: 'Request POST * not delivered after 1 attempt: *' }];
+  const workflow = await errand.workflow(code, { settings: { notify: false, grouping } });
+  await errand.send(workflow, {});
+  await errand.errors(workflow.id, 1);
+  const [preview] = await errand.client.post(`/v1/workflows/${workflow.id}/error_groups/preview`, { grouping });
+  const [group] = (await listed(errand)).data;
+  deepEqual([preview.rule, group.rule, preview.group_ids], ['refused', 'refused', [group.id]]);
+});
+
 test('no other owner sees or changes a group', async () => {
   const [errand, stranger] = [await newOwner(), await newOwner()];
   const workflow = await failed(errand, 'lost');

@@ -228,6 +228,7 @@ test('bad orders are refused by name', async () => {
     [{ ...group, canary: -1 }, 400, 'canary'],
     [{ ...group, canary: 1.5 }, 400, 'canary'],
     [{ ...group, stop_on_failures: 0 }, 400, 'stop_on_failures'],
+    [{ ...group, stop_on_failures: 1e99 }, 400, 'stop_on_failures'],
     [{ ...group, dry_run: 'maybe' }, 400, 'dry_run'],
     [{ ...group, deployment: 'newest' }, 400, 'deployment'],
     [{ ...group, colour: 'red' }, 400, 'colour'],

@@ -139,7 +139,7 @@ export const REPLAY_INPUT = {
     ),
   ),
   stop_on_failures: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'Pauses after so many failures, and again after as many more.' }),
+    count(1, LIMITS.replayFailures, 'Pauses after so many failures, and again after as many more.'),
   ),
   ordered: Type.Optional(
     Type.Boolean({ description: 'One at a time, in the order in which the errors came.', examples: [true] }),
