@@ -120,6 +120,7 @@ test('bad changes are refused by name', async () => {
     [{ state: 'open', resolved_in_next_deployment: true }, /needs the state "resolved"/],
     [{ state: 'closed' }, /state/],
     [{ assignee: 'nobody' }, /mail address/],
+    [{ assignee: 'a\u0000@example.com' }, /mail address/],
     [{ note: 'x\u0000' }, /note/],
     [{ note: 'x'.repeat(5000) }, /note/],
     [{ color: 'red' }, /color/],

@@ -138,7 +138,10 @@ function within({ path, value, depth, isSecret }: FoundValue): FoundValue[] {
     return value.slice(0, COMPARED.elements).map((element) => ({ ...one, path: `${path}[]`, value: element }));
   }
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).map(([name, member]) => {
+  // No more of one object than is counted of an event: the entries of 30,000 members alone take 20 ms.
+  const names = Object.keys(value).slice(0, COMPARED.paths);
+  return names.map((name) => {
+    const member = (value as Record<string, unknown>)[name];
     return { ...one, path: pathOf(path, name), value: member, isSecret: isSecret || SECRET.test(name) };
   });
 }

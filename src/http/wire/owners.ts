@@ -86,7 +86,7 @@ export const MAIL_ADDRESS = nullable(
   text({
     description: 'Where mails go, a mail address; null: into the outbox folder only.',
     maxLength: LIMITS.nameChars,
-    pattern: '^[^\\s@<>",;:]+@[^\\s@<>",;:]+$',
+    pattern: '^[^\\s\\u0000-\\u001f\\u007f@<>",;:]+@[^\\s\\u0000-\\u001f\\u007f@<>",;:]+$',
     expected: 'a mail address such as ada@example.com',
     example: 'ada@example.com',
   }),
