@@ -26,8 +26,12 @@ const keyOf = ({ ownerId, emitterId }: Emitter): string => `${ownerId} ${emitter
 export class FullEmitters {
   readonly #groups = new Map<string, Groups>();
 
-  /** Returns whether a new error that would be of this group is to be counted in the one for other errors. */
+  /**
+   * Returns whether a new error that would be of this group is to be counted in the one for other errors. A rule makes one group
+   * of many: it is what an owner does about an emitter that is full.
+   */
   hasNoRoomFor(group: NewGroup): boolean {
+    if (group.rule !== null) return false;
     const groups = this.#groups.get(keyOf(group));
     return groups !== undefined && !groups.ids.has(group.id);
   }
