@@ -24,6 +24,10 @@ export class Connection {
 
   constructor(path: string, readOnly: boolean) {
     this.db = new DatabaseSync(path, { readOnly, timeout: BUSY_TIMEOUT_MS });
+    // SQLite's own knows the letters of ASCII alone.
+    this.db.function('lower', { deterministic: true }, (text) =>
+      typeof text === 'string' ? text.toLowerCase() : text,
+    );
   }
 
   #prepared(sql: string): StatementSync {

@@ -215,7 +215,7 @@ export function errorGroupsContract(harness: Harness): void {
       const { workflow, group } = await oneGroup(stage);
       stage.clock.advance(HOUR_MS);
       const other = await stage.workflow({ settings: { notify: false } });
-      await fail(stage, other, { code: 'Other', msg: 'a 100% _strange_ MESSAGE' });
+      await fail(stage, other, { code: 'Other', msg: 'a 100% _strange_ MESSAGE, ÄRGER für Ωmega' });
       const codesOf = async (of: Partial<GroupQuery>) =>
         (await groups(stage, of)).map(({ fingerprint }) => fingerprint.code);
       deepEqual(await codesOf({}), ['Other', 'TypeError']);
@@ -224,6 +224,7 @@ export function errorGroupsContract(harness: Harness): void {
       deepEqual(await codesOf({ sinceMs: START_MS + 1 }), ['Other']);
       deepEqual(await codesOf({ text: '% _strange_ message' }), ['Other']);
       deepEqual(await codesOf({ text: '%_' }), []);
+      deepEqual(await codesOf({ text: 'ärger FÜR ω' }), ['Other']);
       deepEqual(await codesOf({ text: 'CODE.ts' }), ['Other', 'TypeError']);
       await order(stage, group, { state: 'resolved', inNextDeployment: false });
       deepEqual(await codesOf({ state: 'resolved' }), ['TypeError']);
