@@ -18,6 +18,7 @@ const EVENTS: ReadonlySet<string> = new Set(['event', 'original_event']);
 /** Nesting limit of members; events have their own (see `eventOf`). */
 const MAX_NESTING = 100;
 const WHOLE_NUMBER = /^-?\d{1,16}$/;
+const NUMBER = /^-?\d{1,16}(?:\.\d{1,16})?$/;
 
 type Properties = Readonly<Record<string, TSchema>>;
 
@@ -133,7 +134,8 @@ function fromQuery(schema: TSchema, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const types = typesOf(schema);
   if (types.has('string')) return value;
-  if ((types.has('integer') || types.has('number')) && WHOLE_NUMBER.test(value)) return Number(value);
+  if (types.has('integer') && WHOLE_NUMBER.test(value)) return Number(value);
+  if (types.has('number') && NUMBER.test(value)) return Number(value);
   if (types.has('boolean') && (value === 'true' || value === 'false')) return value === 'true';
   if (types.has('array') && !value.startsWith('[')) return value.split(',').filter((item) => item !== '');
   if (types.has('array') || types.has('object')) return parsedOr(value);

@@ -187,6 +187,10 @@ test('rules are previewed, and make groups of what comes later', async () => {
     const path = `/v1/workflows/${workflow.id}/error_groups/preview`;
     equal((await errand.client.request('POST', path, { grouping: [rule] })).status, 400, JSON.stringify(rule));
   }
+  const { json } = await errand.client.request('PUT', `/v1/workflows/${workflow.id}`, {
+    settings: { grouping: [...grouping, { group: 'x' }] },
+  });
+  match(json.detail, /^settings\.grouping\[1\] needs a code, a message or a step/);
 });
 
 test('a rule matches the message that an undelivered request shows', async () => {

@@ -248,7 +248,8 @@ test('bad orders are refused by name', async () => {
   assertProblem(await reader.request('POST', '/v1/replays', group), 403);
   deepEqual((await errand.client.get('/v1/operations')).data, []);
   assertProblem(await errand.client.request('GET', '/v1/operations/op_0000000000000000/results'), 404);
-  const { id } = await errand.client.post('/v1/replays', group);
+  const { id, replay } = await errand.client.post(`/v1/replays?group_id=${groupId}&rate=0.5&ordered=true`);
+  deepEqual([replay.rate, replay.ordered], [0.5, true], 'in the query');
   for (const query of ['after=x', 'outcome=good', 'limit=0']) {
     assertProblem(await errand.client.request('GET', `/v1/operations/${id}/results?${query}`), 400);
   }

@@ -169,7 +169,7 @@ export function settingsInput(input: Static<typeof SETTINGS_INPUT>): Partial<Set
     ...(notify === undefined ? {} : { notify }),
     ...(globalErrors === undefined ? {} : { globalErrors }),
     ...(env === undefined ? {} : { env }),
-    ...(grouping === undefined ? {} : { grouping: groupingInput(grouping) }),
+    ...(grouping === undefined ? {} : { grouping: groupingInput(grouping, 'settings.grouping') }),
     ...(watch === undefined ? {} : { watch: watch && watchInput(watch) }),
     ...(channels === undefined ? {} : { channels }),
     ...(errorRetention === undefined ? {} : { errorRetention: errorRetention && errorRetentionInput(errorRetention) }),

@@ -196,6 +196,6 @@ function addPreview(app: App, { store }: HttpDeps): void {
       const { context, error } = detailOf(record.body ?? new Uint8Array());
       return { entry: record.entry, groupId: record.groupId, fault: captured(error, context.deployment_id) };
     });
-    return { data: previewOf(errors, groupingInput(body.grouping)) };
+    return { data: previewOf(errors, groupingInput(body.grouping, 'grouping')) };
   });
 }

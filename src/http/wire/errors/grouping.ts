@@ -39,10 +39,14 @@ export const GROUPING = Type.Array(RULE, {
   examples: [[{ group: 'cards', message: 'card * declined' }]],
 });
 
-export function groupingInput(rules: Static<typeof GROUPING>): readonly GroupingRule[] {
+/** Refuses rules without a pattern. `parameter`: the name of the rules. */
+export function groupingInput(
+  rules: Static<typeof GROUPING>,
+  parameter: 'settings.grouping' | 'grouping',
+): readonly GroupingRule[] {
   return rules.map(({ group, code, message, step }, i) => {
     if (code === undefined && message === undefined && step === undefined) {
-      throw wrong(`grouping/${i}`, 'needs a code, a message or a step', rules[i]);
+      throw wrong(`${parameter}[${i}]`, 'needs a code, a message or a step', rules[i]);
     }
     return {
       group: group.toWellFormed(),
