@@ -30,7 +30,7 @@ const QUOTES: Readonly<Record<string, string>> = {
 };
 /** Words before a quoted name of the code itself or of a schema, e.g. `(reading 'total')`, `column "email"`. */
 const NAMES_CODE =
-  /(?:^|[^\p{L}])(?:reading|setting|property|module|package|import|export|method|function|argument|parameter|variable|field|column|relation|table|constraint) ?$/u;
+  /(?:^|[^\p{L}])(?:reading|setting|property|module|package|import|export|method|function|argument|parameter|variable|field|column|relation|table|constraint):? ?$/u;
 /** Words before a number that says what happened, e.g. a status. */
 const NAMES_STATUS = /(?:(?:^|[^\p{L}])(?:code|http|signal|exit|answered)|status(?:_?code)?|http\/\{n\})[:= ]*$/iu;
 const STATUS = /^\d{1,3}$/;

@@ -66,6 +66,7 @@ const TEMPLATES: readonly (readonly [message: string, template: string])[] = [
   ['status=404, statusCode: 503', 'status=404, statusCode: 503'],
   ['HTTP/1.1 404', 'HTTP/{n} 404'],
   ['null value in column "email" of relation "users"', 'null value in column "email" of relation "users"'],
+  ['Missing required parameter: "amount"', 'Missing required parameter: "amount"'],
   ["Cannot find module '../lib/total.js'", "Cannot find module '../lib/total.js'"],
   ['a trailing blank ', 'a trailing blank'],
   ['', ''],
