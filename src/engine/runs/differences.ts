@@ -62,7 +62,7 @@ export function createDifferences({ shown: store }: DifferenceDeps) {
         if (facts.events === COMPARED.failures || bytes >= COMPARED.bytes) return [looked(facts, true), facts];
         bytes += emission.body?.byteLength ?? 0;
         if (emission.body) facts.add(originalOf(emission.body));
-        await others();
+        await othersFirst();
       }
       after = next;
     }
@@ -99,7 +99,7 @@ export function createDifferences({ shown: store }: DifferenceDeps) {
         const emission = await store.getEmission(search.ownerId, run.entry);
         bounds.bytes += emission?.body.byteLength ?? 0;
         if (emission) facts.add(parsed(emission.body));
-        await others();
+        await othersFirst();
       }
       [after, read] = [found.next, read + PAGE];
     }
@@ -143,8 +143,8 @@ interface KnownEvent {
   readonly event: unknown;
 }
 
-/** Whatever came meanwhile goes first: SQLite's reads are in this thread, and a large event takes 15 ms. */
-const others = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Lets go first what came meanwhile: SQLite's reads are in this thread, and a large event takes 15 ms. */
+const othersFirst = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const placeOf = ({ run, entry, deploymentId }: ListedRun): ComparedRun => ({ run, entry, deploymentId });
 
