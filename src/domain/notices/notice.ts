@@ -154,11 +154,13 @@ export function sampleOf({
   };
 }
 
-/** Returns the first lines of an event. Of an HTTP request the body alone: its headers may be credentials. */
+/**
+ * Returns the first lines of an event. Of an HTTP request the body alone, also of one within an error that was forwarded: its
+ * headers may be credentials, and its address may be secret.
+ */
 export function headOf(event: Uint8Array): string {
   if (event.byteLength > MAX_HEAD_BYTES) return '';
-  const parsed = parsedOf(event);
-  const lines = (JSON.stringify(parsed, null, 2) ?? '').split('\n');
+  const lines = linesOf(event);
   const first = lines.slice(0, EVENT_LINES).map((line) => shortened(line, LINE_CHARS));
   return shortened(first.concat(lines.length > EVENT_LINES ? ['…'] : []).join('\n'), SHOWN_CHARS);
 }
@@ -166,14 +168,17 @@ export function headOf(event: Uint8Array): string {
 /** A larger event is not parsed, so nothing of it is shown: it may be a request, with headers. */
 const MAX_HEAD_BYTES = 65_536;
 
-function parsedOf(event: Uint8Array): unknown {
+function linesOf(event: Uint8Array): string[] {
+  const bodyOf = (_: string, value: unknown): unknown => (isRequest(value) ? (value.body ?? null) : value);
   try {
-    const parsed: unknown = JSON.parse(text(event));
-    const isRequest = typeof parsed === 'object' && parsed !== null && 'method' in parsed && 'headers' in parsed;
-    return isRequest ? ((parsed as { body?: unknown }).body ?? null) : parsed;
+    return JSON.stringify(JSON.parse(text(event)), bodyOf, 2).split('\n');
   } catch {
-    return null;
+    return ['null'];
   }
+}
+
+function isRequest(value: unknown): value is { readonly body?: unknown } {
+  return typeof value === 'object' && value !== null && 'method' in value && 'headers' in value;
 }
 
 /** Returns at most `chars` UTF-16 units, well formed, the cut marked by an ellipsis. */

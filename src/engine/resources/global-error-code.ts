@@ -60,10 +60,11 @@ function firstLine(message) {
   return line.length > 120 ? line.slice(0, 117) + "..." : line;
 }
 
-// Of an HTTP request the body alone: its headers may have credentials, and mail is read by many.
+// Of an HTTP request the body alone, also within an error that was forwarded: its headers may have credentials, its address may
+// be secret, and mail is read by many.
 function firstLines(event) {
-  const shown = event && event.method && event.headers ? event.body : event;
-  const lines = (JSON.stringify(shown, null, 2) || "nothing").split("\\n");
+  const bodyOf = (_, value) => (value && value.method && value.headers ? value.body : value);
+  const lines = (JSON.stringify(event, bodyOf, 2) || "nothing").split("\\n");
   const first = lines.slice(0, 12).map((line) => (line.length > 160 ? line.slice(0, 157) + "..." : line));
   return first.concat(lines.length > 12 ? ["..."] : []).join("\\n");
 }

@@ -114,6 +114,19 @@ test('its mail shows the event, and no header of a request', async () => {
   assert.match(html, /The event begins:<\/p><pre [^>]*>\{\n {2}&quot;n&quot;: 7,/);
 });
 
+test('a mail about a listener of errors shows neither header nor address of the request', async () => {
+  await using errand = await startErrand();
+  const [failing, listener] = [await errand.workflow(FAIL), await errand.workflow(FAIL, { triggers: [] })];
+  await errand.subscribe(failing.id, listener.id, '$errors');
+  const { pathname } = new URL(failing.triggers[0].endpoint_url);
+  await errand.client.request('POST', `${pathname}?token=of-a-query`, { n: 7 }, { authorization: 'Bearer of-a-header' });
+  await errand.errors(listener.id, 1);
+  const all = await mails(errand, 2);
+  const { text = '' } = all.find((mail) => mail.text.includes(listener.id)) ?? {};
+  assert.match(text, /^The event begins:\n\{\n {2}"original_event": \{\n {4}"n": 7\n {2}\},/m);
+  for (const secret of ['of-a-query', 'of-a-header', pathname]) assert.ok(!text.includes(secret), secret);
+});
+
 test('its mail of a source tells how to replay', async () => {
   await using errand = await startErrand();
   const code = `export default { props: { http: '$.interface.http' }, run() { throw new Error('no such feed'); } };`;

@@ -51,6 +51,11 @@ test('the head of a request is its body alone', () => {
   const event = { method: 'POST', headers: { authorization: 'Bearer secret' }, body: { order: 7 } };
   equal(headOf(utf8(JSON.stringify(event))), '{\n  "order": 7\n}');
   equal(headOf(utf8(JSON.stringify({ method: 'POST', headers: { authorization: 'x' } }))), 'null');
+  const forwarded = { original_event: { ...event, url: 'https://e.example/e/key' }, error: { code: 'E' } };
+  deepEqual(JSON.parse(headOf(utf8(JSON.stringify(forwarded)))), {
+    original_event: { order: 7 },
+    error: { code: 'E' },
+  });
 });
 
 test('the head of an event is short, whatever the event', () => {
