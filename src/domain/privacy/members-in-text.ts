@@ -1,13 +1,14 @@
 // Finds members in text that is no JSON: `password=hunter2` of queries and forms, `"password": "hunter2"` of printed objects,
-// also with quotes as HTML writes them, and `Authorization: Bearer …` of headers. Each search is linear: no repetition stands
-// within another one, and names are bounded.
+// also with quotes as HTML writes them, or escaped once more by the JSON around them, and `Authorization: Bearer …` of headers. Each
+// search is linear: no repetition stands within another one, and names are bounded.
 
 import { endOfValue } from './json-text.ts';
 import type { IsHiddenKey } from './key-rules.ts';
 import { HIDDEN } from './rules.ts';
 
-const QUOTED = /(?<quote>"|'|&quot;|\\")(?<name>[^"'\\&:<>]{1,100})\k<quote>\s{0,9}:\s{0,9}/g;
+const QUOTED = /(?<quote>\\{0,7}(?:"|'|&quot;|&#3[49];))(?<name>[^"'\\&:<>]{1,100})\k<quote>\s{0,9}:\s{0,9}/g;
 const ASSIGNED = /(?<name>[A-Za-z0-9_.$%[\]-]{1,100})=/g;
+const QUOTE = /\\{0,7}(?:"|'|&quot;|&#3[49];)/y;
 const HEADED = /(?<name>[A-Za-z0-9_.$-]{1,100}):[ \t]{1,9}/g;
 
 export function redactMembers(text: string, isHidden: IsHiddenKey): string {
@@ -46,23 +47,40 @@ function nameOf(given: string): string {
 }
 
 function endOfQuoted(text: string, from: number, quote: string): number {
-  for (const mark of new Set([quote, "'"])) {
-    if (mark === '"' || !text.startsWith(mark, from)) continue;
-    const end = text.indexOf(mark, from + mark.length);
-    return end < 0 ? text.length : end + mark.length;
-  }
-  return endOfValue(text, from);
+  const mark = quoteAt(text, from);
+  // The string of JSON, or of another quotation within it, is quoted as the name was, or as programs print it.
+  return mark !== '' && (mark === quote || mark === "'") ? endOfString(text, from, mark) : endOfValue(text, from);
 }
 
 function endOfAssigned(text: string, from: number): number {
-  const first = text[from];
-  if (first === '"' || first === "'") {
-    const end = text.indexOf(first, from + 1);
-    return end < 0 ? text.length : end + 1;
-  }
+  const mark = quoteAt(text, from);
+  if (mark !== '') return endOfString(text, from, mark);
   let at = from;
   while (at < text.length && !/[\s&;,"'<>)\]}]/.test(text[at] as string)) at++;
   return at;
+}
+
+/** Returns the quotation mark that begins there, with the backslashes before it; empty: none does. */
+function quoteAt(text: string, from: number): string {
+  QUOTE.lastIndex = from;
+  return QUOTE.exec(text)?.[0] ?? '';
+}
+
+/**
+ * Returns the end of a string, behind its closing mark. A quotation mark within the string has more backslashes than the opening
+ * mark: where that has n, the closing one has n, and 2 (n + 1) more for each backslash that the string ends with.
+ */
+function endOfString(text: string, from: number, mark: string): number {
+  const quote = mark.replace(/^\\+/, '');
+  const escapes = mark.length - quote.length;
+  for (let at = from + mark.length; ; ) {
+    const found = text.indexOf(quote, at);
+    if (found < 0) return text.length;
+    let before = found;
+    while (before > from + mark.length && text[before - 1] === '\\') before--;
+    if ((found - before) % (2 * (escapes + 1)) === escapes) return found + quote.length;
+    at = found + quote.length;
+  }
 }
 
 function endOfLine(text: string, from: number): number {

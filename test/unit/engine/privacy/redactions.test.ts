@@ -1,6 +1,6 @@
 // Which rules of an owner hold together.
 
-import { equal } from 'node:assert/strict';
+import { equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_REDACTION } from '../../../../src/domain/privacy/rules.ts';
 import { RedactionRulesOf } from '../../../../src/engine/privacy/redactions.ts';
@@ -24,4 +24,29 @@ test('the rules of an owner hold for every workflow', async () => {
   const own = await rulesOf({ u_1: 'pin', p_b: 'code' });
   equal(own?.of(['p_a'])?.text('pin=1&code=2'), 'pin=[redacted]&code=2');
   equal(own?.of(['p_b'])?.text('pin=1&code=2'), 'pin=[redacted]&code=[redacted]');
+});
+
+const htmlOf = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;');
+
+/** A member as it stands in texts that are no JSON as a whole, such as the beginning of an event in a mail. */
+const WRITTEN: readonly ((pin: string) => string)[] = [
+  (pin) => JSON.stringify({ pin, rest: 1 }),
+  (pin) => JSON.stringify({ text: JSON.stringify({ pin, rest: 1 }) }),
+  (pin) => JSON.stringify({ text: JSON.stringify({ text: JSON.stringify({ pin, rest: 1 }) }) }),
+  (pin) => `call pin=${JSON.stringify(pin)}`,
+  (pin) => JSON.stringify({ text: `call pin=${JSON.stringify(pin)}`, rest: 1 }),
+];
+
+test('a member is hidden whole, however often it was quoted and escaped', async () => {
+  const own = await rulesOf({ u_1: 'pin' });
+  for (const secret of ['1234', 'ab"1234"cd', 'ab\\1234', 'ab\\"1234', '1234\\', `a'1234`, '&1234<>']) {
+    for (const [n, write] of WRITTEN.entries()) {
+      for (const [as, text] of Object.entries({ text: write(secret), html: htmlOf(write(secret)) })) {
+        const shown = own?.all.text(`${text}\n…`) ?? '';
+        ok(shown.includes('[redacted]') && !shown.includes('1234'), `${as} ${n} of ${secret}: ${text} is ${shown}`);
+        ok(!text.includes('rest') || shown.includes('rest'), `${as} ${n} of ${secret}: ${shown} is more than that`);
+      }
+    }
+  }
 });
