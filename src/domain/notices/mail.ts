@@ -11,11 +11,14 @@ export interface NoticeMail {
   readonly html: string;
 }
 
-/** Returns a mail to the owner, who emits it: it has no run, and repeats no other mail. */
-export function mailEmission(notice: Notice, ownerId: string): NewEmission {
+/** Returns a mail to the owner, who emits it: it has no run, and repeats no other mail. `lineage`: of the error that it is about. */
+export function mailEmission(
+  notice: Notice,
+  { ownerId, lineage }: { readonly ownerId: string; readonly lineage: readonly string[] },
+): NewEmission {
   const body = utf8(JSON.stringify(mailOf(notice)));
   const emitter = { ownerId, emitterId: ownerId, originId: ownerId, name: EMAIL, sourceType: 'API' } as const;
-  return { ...PLAIN_EMISSION, ...emitter, body };
+  return { ...PLAIN_EMISSION, ...emitter, body, lineage };
 }
 
 export function mailOf(notice: Notice): NoticeMail {

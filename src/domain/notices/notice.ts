@@ -61,6 +61,8 @@ export interface NoticeAddress {
   readonly sequence: number;
   /** The last error that the notice tells of. */
   readonly lastEntry: number;
+  /** What led to the error: whose rules of redaction hold for the notice. */
+  readonly lineage?: readonly string[];
   /** All groups that a summary tells of; null: it is none. */
   readonly folded: { readonly emitterId: string; readonly ids: readonly string[] } | null;
 }
@@ -73,7 +75,7 @@ export const summariesOf = (groupId: string): string => `${groupId} `;
 
 /** Returns the emission of a notice. The owner emits it: a workflow's lists of what it emitted do not show it. */
 export function noticeEmission(notice: Notice, to: NoticeAddress): NewEmission {
-  const { ownerId, channelId, groupId, sequence, lastEntry, folded } = to;
+  const { ownerId, channelId, groupId, sequence, lastEntry, folded, lineage = [] } = to;
   return {
     ...PLAIN_EMISSION,
     ownerId,
@@ -82,6 +84,7 @@ export function noticeEmission(notice: Notice, to: NoticeAddress): NewEmission {
     name: NOTICE,
     sourceType: 'API',
     body: utf8(JSON.stringify(notice)),
+    lineage,
     onlyListenerId: channelListener(ownerId, channelId),
     digestKey: folded ? summaryKey(folded.emitterId) : groupId,
     itemId: folded ? `${summariesOf(groupId ?? '')}${sequence}` : String(sequence),
@@ -136,13 +139,15 @@ export interface ShownError {
   /** The first frames; empty: it had none. */
   readonly stack: string;
   readonly event: string;
+  /** The workflows, sources and webhooks whose events led to it. */
+  readonly lineage: readonly string[];
 }
 
 /** Returns the part of what is shown that the error itself gives. */
 export function sampleOf({
   context,
   error,
-}: ErrorDetail): Omit<ShownError, 'name' | 'event'> & { name: string | null } {
+}: ErrorDetail): Omit<ShownError, 'name' | 'event' | 'lineage'> & { name: string | null } {
   const frames = (error.stack ?? '').split('\n').filter((frame) => frame.trim() !== '');
   const shown = frames.slice(0, STACK_LINES).map((frame) => shortened(frame.trim(), LINE_CHARS));
   return {

@@ -3,6 +3,7 @@
 
 import { utf8 } from '../../domain/bytes.ts';
 import type { Attempt, ClaimedDelivery } from '../../domain/delivery/delivery.ts';
+import type { Emission } from '../../domain/emission.ts';
 import type { Channel } from '../../domain/notices/channel.ts';
 import { requestOf } from '../../domain/notices/formats.ts';
 import { channelOfListener } from '../../domain/notices/listener.ts';
@@ -18,7 +19,7 @@ export interface ChannelAttemptDeps {
   readonly post: Attempter;
   readonly mail: Attempter;
   /** Returns a notice as it is shown now: rules may have been set since it was made. */
-  readonly noticeFor: (ownerId: string, notice: Notice) => Promise<Notice>;
+  readonly noticeFor: (emission: Pick<Emission, 'ownerId' | 'lineage'>, notice: Notice) => Promise<Notice>;
 }
 
 /** Sends what a channel's delivery is made into. */
@@ -30,7 +31,7 @@ export function createChannelAttempts(deps: ChannelAttemptDeps): { post: Attempt
 
   const sendTo: SendTo = async (channel, delivery, signal) => {
     const { emission } = delivery;
-    const notice = await deps.noticeFor(emission.ownerId, readNotice(emission.body));
+    const notice = await deps.noticeFor(emission, readNotice(emission.body));
     const request = requestOf(channel, notice);
     const body = utf8(JSON.stringify(request ?? mailOf(notice)));
     const made = { ...delivery, emission: { ...emission, body } };

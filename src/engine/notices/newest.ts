@@ -12,13 +12,14 @@ export async function newestOf(store: Pick<Store, 'getEmission'>, group: ErrorGr
   const { fingerprint, ownerId, emitterId, lastEntry } = group;
   const { template: message, namespace: step, frame: line } = fingerprint;
   const newest = await store.getEmission(ownerId, lastEntry);
-  if (!newest) return { name: emitterId, message, step, line, stack: '', event: '' };
+  if (!newest) return { name: emitterId, message, step, line, stack: '', event: '', lineage: [emitterId] };
   const sample = sampleOf(detailOf(newest.body));
   return {
     ...sample,
     name: sample.name ?? emitterId,
     line: sample.line === '' ? line : sample.line,
     event: headOf(eventOf(newest)),
+    lineage: newest.lineage,
   };
 }
 

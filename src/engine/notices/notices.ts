@@ -42,14 +42,14 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
     const isMailed = owner !== undefined && taken.wasMailed && !isGone;
     const closedIds = taken.summaries ? await withIncidents(ownerId, taken.summaries.listenerIds) : [];
     if (channelIds.length + closedIds.length > 0 || isMailed) {
-      const notice = await noticeOf(taken);
+      const { notice, lineage } = await noticeOf(taken);
       const emitOnce = async (made: NewEmission, to: string, { of = group.id, n = sequence } = {}): Promise<void> => {
         await emit(made, { idempotency: { triggerId: of, key: `${n} ${to}`, requestHash: '' } });
       };
       await Promise.all(
         channelIds.map((channelId) => {
           const folded = taken.folded && { emitterId: group.emitterId, ids: taken.folded.ids };
-          const to = { ownerId, channelId, groupId: group.id, sequence, lastEntry: group.lastEntry, folded };
+          const to = { ownerId, channelId, groupId: group.id, sequence, lastEntry: group.lastEntry, folded, lineage };
           return emitOnce(noticeEmission(notice, to), channelId);
         }),
       );
@@ -57,10 +57,11 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
       const once = { of: summaryKey(group.emitterId), n: taken.summaries?.newest ?? 0 };
       const closing = { ...notice, group_id: once.of };
       for (const channelId of closedIds) {
-        const to = { ownerId, channelId, groupId: null, sequence: once.n, lastEntry: group.lastEntry, folded: null };
+        const about = { sequence: once.n, lastEntry: group.lastEntry, folded: null, lineage };
+        const to = { ownerId, channelId, groupId: null, ...about };
         await emitOnce(noticeEmission(closing, to), channelId, once);
       }
-      if (isMailed) await emitOnce(mailEmission(notice, ownerId), 'mail');
+      if (isMailed) await emitOnce(mailEmission(notice, { ownerId, lineage }), 'mail');
     }
     await store.endNotice(taken, owner?.digestWindowMs ?? LIMITS.digestWindowMs);
   }
@@ -99,10 +100,10 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
     return found.flatMap((channel) => (channel?.active && opensIncidents(channel.kind) ? [channel.id] : []));
   }
 
-  async function noticeOf(taken: TakenNotice): Promise<Notice> {
+  async function noticeOf(taken: TakenNotice): Promise<{ notice: Notice; lineage: readonly string[] }> {
     const { group, kind, more, folded } = taken;
     const { reopened } = group;
-    const { name, message, step, line, event } = await newestOf(store, group);
+    const { name, message, step, line, event, lineage } = await newestOf(store, group);
     const replays = kind === 'recovered' ? await store.countReplayed(group) : null;
     const one: Notice = {
       kind,
@@ -123,7 +124,8 @@ export function createNotices({ store, emit, log, linkOf }: NoticesDeps): SendNo
       event,
       link: linkOf(group),
     };
-    return folded ? summaryOf(one, { groups: folded.ids.length, errors: folded.errors }) : one;
+    const notice = folded ? summaryOf(one, { groups: folded.ids.length, errors: folded.errors }) : one;
+    return { notice, lineage };
   }
 
   return async () => {

@@ -3,7 +3,9 @@
 
 import { text, utf8 } from '../../domain/bytes.ts';
 import type { Attempt, ClaimedDelivery } from '../../domain/delivery/delivery.ts';
+import type { Emission } from '../../domain/emission.ts';
 import type { Notice } from '../../domain/notices/notice.ts';
+import { ledBy } from '../../domain/privacy/led-by.ts';
 import type { Redactor } from '../../domain/privacy/redactor.ts';
 import { HIDDEN } from '../../domain/privacy/rules.ts';
 import type { Probe } from '../../domain/requests.ts';
@@ -26,7 +28,7 @@ export interface OutgoingDeps {
 export function createOutgoing({ rules, publicUrl, clock }: OutgoingDeps) {
   async function hidesOf({ emission }: ClaimedDelivery): Promise<Redactor | null> {
     const own = await rules.recent(emission.ownerId);
-    return own?.of([emission.emitterId]) ?? null;
+    return own?.of([emission.emitterId, ...ledBy(emission)]) ?? null;
   }
 
   /** Returns a function that sends mails as they are shown, by the rules for text. A mail waits while its rules cannot be read. */
@@ -45,9 +47,12 @@ export function createOutgoing({ rules, publicUrl, clock }: OutgoingDeps) {
     };
   }
 
-  async function noticeFor(ownerId: string, notice: Notice): Promise<Notice> {
+  async function noticeFor(
+    { ownerId, lineage }: Pick<Emission, 'ownerId' | 'lineage'>,
+    notice: Notice,
+  ): Promise<Notice> {
     const own = await rules.recent(ownerId);
-    const hides = own?.of([notice.emitter_id]);
+    const hides = own?.of([notice.emitter_id, ...lineage]);
     if (!hides) return notice;
     const { message, line, event } = notice;
     return { ...notice, message: hides.text(message), line: hides.text(line), event: hides.text(event) };

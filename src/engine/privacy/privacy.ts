@@ -1,6 +1,7 @@
 // Redaction, put together: the stores that show and that write, what code and mails get, and the setting of rules.
 
 import { ERRORS } from '../../domain/emission.ts';
+import { ledBy } from '../../domain/privacy/led-by.ts';
 import type { Redactions } from '../../domain/privacy/rules.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { ClaimedRun } from '../../domain/run/run.ts';
@@ -28,7 +29,7 @@ export function createPrivacy(store: Store, { clock, publicUrl }: PrivacyDeps) {
   async function eventFor({ emission, via, runnable }: ClaimedRun): Promise<Uint8Array> {
     if (via !== 'global' || emission.name !== ERRORS) return emission.body;
     const own = await rules.recent(emission.ownerId);
-    return shownEmission(emission, own?.of([emission.emitterId, runnable.id]) ?? null).body;
+    return shownEmission(emission, own?.of([emission.emitterId, runnable.id, ...ledBy(emission)]) ?? null).body;
   }
 
   async function endFor({ emission }: ClaimedRun, end: RunEnd): Promise<RunEnd> {

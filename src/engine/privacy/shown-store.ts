@@ -3,6 +3,7 @@
 
 import type { Emission } from '../../domain/emission.ts';
 import type { ErrorGroup } from '../../domain/errors/group.ts';
+import { ledBy } from '../../domain/privacy/led-by.ts';
 import type { Redactor } from '../../domain/privacy/redactor.ts';
 import type { Page } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
@@ -48,6 +49,9 @@ type Showing = Pick<Store, (typeof SHOWING)[number]>;
 /** `ids`: the emitter, and the workflow or source that ran. */
 type Hides = (...ids: readonly (string | null)[]) => Redactor | null;
 
+const hidesEmission = (emission: Emission, hides: Hides): Redactor | null =>
+  hides(emission.emitterId, emission.onlyListenerId, ...ledBy(emission));
+
 export function shownStore(store: Store, rules: Pick<RedactionRulesOf, 'read'>): Store {
   const hidesFor = async (ownerId: string): Promise<Hides | null> => {
     const own = await rules.read(ownerId);
@@ -85,16 +89,15 @@ export function shownStore(store: Store, rules: Pick<RedactionRulesOf, 'read'>):
   const showing: Showing = {
     listEmissions: (channel, query, withBody) =>
       page(channel.ownerId, store.listEmissions(channel, query, withBody), (record, hides) =>
-        shownRecord(record, hides(record.emitterId)),
+        shownRecord(record, hides(record.emitterId, ...record.ledBy)),
       ),
     getEmission: (ownerId, entry) =>
       one(ownerId, store.getEmission(ownerId, entry), (emission, hides) =>
-        shownEmission(emission, hides(emission.emitterId, emission.onlyListenerId)),
+        shownEmission(emission, hidesEmission(emission, hides)),
       ),
     readEmissions: async (ownerId, after) => {
       const [found, hides] = await Promise.all([store.readEmissions(ownerId, after), hidesFor(ownerId)]);
-      const show = (emission: Emission) =>
-        hides ? shownEmission(emission, hides(emission.emitterId, emission.onlyListenerId)) : emission;
+      const show = (emission: Emission) => (hides ? shownEmission(emission, hidesEmission(emission, hides)) : emission);
       return hides ? { ...found, items: await each(found.items, show) } : found;
     },
     emissionsAfter: async (channel, stretch, withBody) => {
@@ -102,24 +105,26 @@ export function shownStore(store: Store, rules: Pick<RedactionRulesOf, 'read'>):
         store.emissionsAfter(channel, stretch, withBody),
         hidesFor(channel.ownerId),
       ]);
-      return hides ? each(found, (record) => shownLogged(record, hides(record.emitterId))) : found;
+      return hides ? each(found, (record) => shownLogged(record, hides(record.emitterId, ...record.ledBy))) : found;
     },
     listLater: (ownerId, sourceId, query, withBody) =>
       page(ownerId, store.listLater(ownerId, sourceId, query, withBody), (record, hides) =>
         shownRecord(record, hides(sourceId)),
       ),
     listRuns: (of, query) =>
-      page(of.ownerId, store.listRuns(of, query), (run, hides) => shownRun(run, hides(run.runnableId, run.emitterId))),
+      page(of.ownerId, store.listRuns(of, query), (run, hides) =>
+        shownRun(run, hides(run.runnableId, run.emitterId, ...run.ledBy)),
+      ),
     getRun: (ownerId, run) =>
       one(ownerId, store.getRun(ownerId, run), (whole, hides) =>
-        shownWhole(whole, hides(whole.runnableId, whole.emitterId)),
+        shownWhole(whole, hides(whole.runnableId, whole.emitterId, ...whole.ledBy)),
       ),
     searchErrors: async (search, query, withBody) => {
       const own = await rules.read(search.ownerId);
       if (!own) return store.searchErrors(search, query, withBody);
       const found = await store.searchErrors({ ...search, shown: (message) => own.all.text(message) }, query, withBody);
       const items = await each(found.items, (item) => {
-        const hides = own.of([item.emission.emitterId]);
+        const hides = own.of([item.emission.emitterId, ...item.emission.ledBy]);
         const emission = shownRecord(item.emission, hides);
         return { ...item, emission, error: { ...item.error, msg: hides?.text(item.error.msg) ?? item.error.msg } };
       });
@@ -129,21 +134,25 @@ export function shownStore(store: Store, rules: Pick<RedactionRulesOf, 'read'>):
       const own = await rules.read(search.ownerId);
       if (!own) return store.searchRuns(search, query);
       const found = await store.searchRuns({ ...search, shown: own.all }, query);
-      const items = await each(found.items, (run) => shownRun(run, own.of([run.runnableId, run.emitterId])));
+      const items = await each(found.items, (run) =>
+        shownRun(run, own.of([run.runnableId, run.emitterId, ...run.ledBy])),
+      );
       return { ...found, items };
     },
     listDeliveries: (of, query) =>
       page(of.ownerId, store.listDeliveries(of, query), (record, hides) =>
-        shownDeliveryRecord(record, hides(record.emitterId)),
+        shownDeliveryRecord(record, hides(record.emitterId, ...record.ledBy)),
       ),
     resendDelivery: async (ownerId, delivery) => {
       const hides = await hidesFor(ownerId);
       const resent = await store.resendDelivery(ownerId, delivery);
-      return typeof resent === 'object' && hides ? shownDeliveryRecord(resent, hides(resent.emitterId)) : resent;
+      return typeof resent === 'object' && hides
+        ? shownDeliveryRecord(resent, hides(resent.emitterId, ...resent.ledBy))
+        : resent;
     },
     getDelivery: (ownerId, delivery) =>
       one(ownerId, store.getDelivery(ownerId, delivery), (whole, hides) =>
-        shownDelivery(whole, hides(whole.record.emitterId)),
+        shownDelivery(whole, hides(whole.record.emitterId, ...whole.record.ledBy)),
       ),
     listErrorGroups: async (of, query) => {
       const own = await rules.read(of.ownerId);
@@ -175,7 +184,7 @@ export function shownStore(store: Store, rules: Pick<RedactionRulesOf, 'read'>):
       if (!hides) return preview;
       const sample = preview.sample.map((candidate) => ({
         ...candidate,
-        error: candidate.error && shownEmission(candidate.error, hides(candidate.error.emitterId)),
+        error: candidate.error && shownEmission(candidate.error, hidesEmission(candidate.error, hides)),
       }));
       return { ...preview, sample };
     },

@@ -47,8 +47,8 @@ const BY_STATE: Readonly<Record<DeliveryState, { readonly from: Sql; readonly is
 };
 
 /** Columns of a delivery `d` and its emission `e`. A mail may be large: the beginning of it has the subject. */
-const COLUMNS = raw(`d.delivery, d.kind, d.listener_id, d.subscription_id, d.entry, e.emitter_id, e.name, d.state,
-  d.attempts_made, d.due_at_ms, d.due_by, d.ended_at_ms,
+const COLUMNS = raw(`d.delivery, d.kind, d.listener_id, d.subscription_id, d.entry, e.emitter_id, e.name, e.lineage,
+  e.digest_key, d.state, d.attempts_made, d.due_at_ms, d.due_by, d.ended_at_ms,
   CASE WHEN e.name = '${NOTICE}' THEN e.body WHEN d.kind = 'mail' THEN substr(e.body, 1, ${SUBJECT_BYTES}) END AS said`);
 
 const one = (delivery: number): Sql => sql`SELECT ${COLUMNS}, d.owner_id

@@ -40,6 +40,8 @@ export interface EmissionRecord {
   readonly code: string | null;
   /** Of an error: its group. */
   readonly groupId: string | null;
+  /** As `ledBy` says. */
+  readonly ledBy: readonly string[];
   /** Null unless requested. */
   readonly body: Uint8Array | null;
 }
@@ -55,6 +57,8 @@ export interface RunRecord {
   readonly emitId: string;
   readonly emitterId: string;
   readonly eventName: string;
+  /** Of its event, as `ledBy` says. */
+  readonly ledBy: readonly string[];
   readonly startedAtMs: number | null;
   readonly endedAtMs: number | null;
   readonly summary: string | null;
@@ -108,6 +112,8 @@ export interface DeliveryRecord {
   readonly emitId: string;
   readonly emitterId: string;
   readonly eventName: string;
+  /** As `ledBy` says. */
+  readonly ledBy: readonly string[];
   /** Of a mail and of a notice, as a mail: the beginning of its subject. Null for what is no mail. */
   readonly subject: string | null;
   readonly state: DeliveryState;

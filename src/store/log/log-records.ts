@@ -25,8 +25,9 @@ import { healthReads } from './run-health.ts';
 import { SENT } from './search/error-outcomes.ts';
 import { FIRST_NOTICE, waitingNotices } from './search/noticed.ts';
 
-const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, group_id';
-const LATER_COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, CAST(NULL AS TEXT) AS group_id';
+const COLUMNS = 'entry, emitter_id, name, lineage, summary, item_id, item_ts, digest_key, group_id';
+const LATER_COLUMNS = `entry, emitter_id, name, lineage, summary, item_id, item_ts, CAST(NULL AS TEXT) AS digest_key,
+  CAST(NULL AS TEXT) AS group_id`;
 /** Emissions that wait for their time and are deleted by one statement: a source may have any number of them. */
 const LATER_PER_STEP = 10_000;
 /** Emissions of all owners that one look at those of one owner reads, and about how many bytes of its own. */

@@ -30,7 +30,7 @@ export const OF_LIVE_OWNER = raw(IS_OF_LIVE_OWNER);
 /** Columns of a run `runs`, its emission, and the emission of its error, `failures`, if any. */
 export const LISTED_RUN = sql`runs.run, runs.runnable_id, runs.deployment_id, runs.state, runs.attempt, runs.entry,
   runs.started_at_ms, runs.ended_at_ms, runs.summary, runs.error_entry, runs.error_code, runs.wait_kind, runs.due_at_ms,
-  emissions.origin_id, emissions.name, ${REPLAY},
+  emissions.origin_id, emissions.name, emissions.lineage, ${REPLAY},
   substr(failures.body, coalesce(failures.original_start + failures.original_length, 0) + 2) AS error_tail,
   CASE WHEN runs.state = 'failed' THEN (SELECT max(retries.run) FROM emissions AS again
     JOIN ${ALL_RUNS} AS retries ON retries.entry = again.entry

@@ -7,6 +7,7 @@ import { errorIn } from '../../domain/failure.ts';
 import { emitId } from '../../domain/ids.ts';
 import { noticeSubject, subjectAtStart } from '../../domain/notices/mail.ts';
 import { readNotice } from '../../domain/notices/notice.ts';
+import { ledBy } from '../../domain/privacy/led-by.ts';
 import { RUN_STATES, type RunState } from '../../domain/run/run.ts';
 import type { Wait, WaitKind } from '../../domain/run/wait.ts';
 import type { DeliveryRecord, EmissionRecord, Ledger, ListedRun, RunRecord } from '../contract/records.ts';
@@ -27,7 +28,6 @@ export interface EmissionReader {
 export function toEmission(row: Row, { storeTag, seal }: EmissionReader): Emission {
   const entry = number(row, 'entry');
   const name = text(row, 'name');
-  const lineage = text(row, 'lineage');
   return {
     entry,
     emitId: emitId(storeTag, entry),
@@ -42,7 +42,7 @@ export function toEmission(row: Row, { storeTag, seal }: EmissionReader): Emissi
     test: hasFlag(row, 'test'),
     traceId: text(row, 'trace_id'),
     traceparent: textOrNull(row, 'traceparent'),
-    lineage: lineage === '' ? [] : lineage.split(' '),
+    lineage: lineageIn(row),
     hops: number(row, 'hops'),
     causeRun: numberOrNull(row, 'cause_run'),
     causeDelivery: numberOrNull(row, 'cause_delivery'),
@@ -56,6 +56,16 @@ export function toEmission(row: Row, { storeTag, seal }: EmissionReader): Emissi
     digestKey: textOrNull(row, 'digest_key'),
     groupId: textOrNull(row, 'group_id'),
   };
+}
+
+function lineageIn(row: Row): readonly string[] {
+  const lineage = text(row, 'lineage');
+  return lineage === '' ? [] : lineage.split(' ');
+}
+
+function ledByIn(row: Row): readonly string[] {
+  const [name, emitterId] = [text(row, 'name'), text(row, 'emitter_id')];
+  return ledBy({ name, emitterId, digestKey: textOrNull(row, 'digest_key'), lineage: lineageIn(row) });
 }
 
 function hasFlag(row: Row, name: keyof typeof FLAG_BITS): boolean {
@@ -76,6 +86,7 @@ export function toEmissionRecord(row: Row, { storeTag, seal }: EmissionReader): 
     itemTs: numberOrNull(row, 'item_ts'),
     code: textOrNull(row, 'code'),
     groupId: textOrNull(row, 'group_id'),
+    ledBy: ledByIn(row),
     body: body && openBody({ entry, name, body }, seal),
   };
 }
@@ -107,6 +118,7 @@ function toRunRecord(row: Row, storeTag: string): RunRecord {
     emitId: emitId(storeTag, number(row, 'entry')),
     emitterId: text(row, 'origin_id'),
     eventName: text(row, 'name'),
+    ledBy: ledByIn({ ...row, emitter_id: row.origin_id, digest_key: null }),
     startedAtMs: numberOrNull(row, 'started_at_ms'),
     endedAtMs: numberOrNull(row, 'ended_at_ms'),
     summary: textOrNull(row, 'summary'),
@@ -135,6 +147,7 @@ export function toDeliveryRecord(row: Row, storeTag: string): DeliveryRecord {
     emitId: emitId(storeTag, number(row, 'entry')),
     emitterId: text(row, 'emitter_id'),
     eventName: text(row, 'name'),
+    ledBy: ledByIn(row),
     subject: row.said === null ? null : subjectIn(text(row, 'name'), bytes(row, 'said')),
     state: text<DeliveryState>(row, 'state'),
     attemptsMade: number(row, 'attempts_made'),

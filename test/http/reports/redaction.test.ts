@@ -6,7 +6,9 @@ import { createClient, type Json } from '../../support/client.ts';
 import { startErrand } from '../../support/errand.ts';
 import { type OwnerOn, sharedErrand } from '../../support/owners.ts';
 import { assertProblem } from '../../support/problem.ts';
+import { startReceiver } from '../../support/receiver.ts';
 import { until } from '../../support/wait.ts';
+import { createWebhook } from '../../support/webhooks.ts';
 
 const newOwner = sharedErrand();
 
@@ -116,6 +118,51 @@ test('rules of a workflow hide nothing of another one, nor of another owner', as
   await errand.client.request('DELETE', `/v1/workflows/${one.workflow.id}`);
   const ofDeleted = await textOf(errand, `/v1/errors/${one.record.id}/fixture`);
   doesNotMatch(ofDeleted, SECRET, 'the rules of a deleted workflow hold');
+});
+
+test('rules of a workflow hide what others make of its errors: mails, notices, and errors of listeners', async () => {
+  await using errand = await startErrand();
+  const { client } = errand;
+  await using gone = await startReceiver();
+  await using told = await startReceiver();
+  gone.answer(410);
+  const channel = await client.post('/v1/channels', { kind: 'http', config: { url: told.url } });
+  const me = await client.put('/v1/users/me', { channels: [channel.id] });
+  const failing = await errand.workflow(FAIL);
+  const listener = await errand.workflow(`export default () => { throw new Error('not taken') }`, { triggers: [] });
+  const webhook = await createWebhook(errand, gone);
+  for (const { id } of [listener, webhook]) await errand.subscribe(failing.id, id, '$errors');
+  await errand.send(failing, EVENT);
+  for (const { id } of [failing, listener, webhook]) await errand.errors(id, 1);
+  await errand.runs(me.global_error_workflow_id, 3);
+  await told.wait(3);
+  await errand.settled();
+  const { data: groups } = await client.get('/v1/error_groups');
+  for (const { id } of groups) await client.put(`/v1/error_groups/${id}`, { state: 'resolved' });
+  await told.wait(6);
+  const mails = await until('mails of all errors and recoveries', async () => {
+    const { data } = await client.get('/v1/deliveries?kind=mail');
+    return data.length === 6 && data;
+  });
+  const { data: notices } = await client.get(`/v1/deliveries?channel_id=${channel.id}`);
+  const { data: runs } = await client.get(`/v1/workflows/${me.global_error_workflow_id}/runs`);
+  const idsOf = (records: Json[], path: string, end = ''): string[] => records.map(({ id }) => `${path}/${id}${end}`);
+  const places = [
+    ...idsOf([...mails, ...notices], '/v1/deliveries', '/mail'),
+    ...idsOf(runs, '/v1/runs'),
+    `/v1/workflows/${listener.id}/$errors/event_summaries?expand=event`,
+    `/v1/webhooks/${webhook.id}/$errors/event_summaries?expand=event`,
+    `/v1/workflows/${me.global_error_workflow_id}/event_summaries?event_name=$email&expand=event`,
+  ];
+  for (const path of places) match(await textOf(errand, path), SECRET, path);
+  await client.put(`/v1/workflows/${failing.id}/redaction`, RULES);
+  places.push('/v1/errors?expand=event', '/v1/errors/export', '/v1/runs', '/v1/deliveries');
+  for (const path of places) doesNotMatch(await textOf(errand, path), SECRET, path);
+  for (const { id } of [...mails, ...notices]) await client.post(`/v1/deliveries/${id}/resend`);
+  await told.wait(12);
+  await errand.settled();
+  for (const mail of await errand.outbox()) doesNotMatch(mail, SECRET);
+  for (const { body } of told.received.slice(6)) doesNotMatch(String(body), SECRET);
 });
 
 test('mails show what is shown', async () => {

@@ -28,7 +28,7 @@ export class Log {
 
   emit(n: number, emitterId = 'dc_1'): void {
     this.end++;
-    const rest = { name: '', summary: null, itemId: null, itemTs: null, code: null, groupId: null };
+    const rest = { name: '', summary: null, itemId: null, itemTs: null, code: null, groupId: null, ledBy: [] };
     this.records.push({ entry: this.end, emitId: `e${n}`, emitterId, ...rest, body: utf8(String(n)), original: null });
   }
 

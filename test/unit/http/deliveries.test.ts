@@ -162,6 +162,7 @@ test('a delivery that is sent again is answered', async (t) => {
     emitId: 'abcde0',
     emitterId: P1,
     eventName: '',
+    ledBy: [],
     subject: null,
     state: 'retrying',
     attemptsMade: 1,

@@ -18,6 +18,7 @@ function record(more: Partial<DeliveryRecord>): DeliveryRecord {
     emitId: 'abc',
     emitterId: idOf('p_', 1),
     eventName: '',
+    ledBy: [],
     subject: null,
     state: 'retrying',
     attemptsMade: 1,

@@ -23,6 +23,7 @@ function errorWith(n: number, event: Uint8Array = utf8(`{"n": ${n}}`)): LoggedRe
     itemId: null,
     itemTs: null,
     groupId: null,
+    ledBy: [],
   };
   const original = { start: BEFORE.byteLength, length: event.byteLength };
   return { entry: FIRST + n, ...head, code: `C${n % 3}`, body: concat([BEFORE, event, rest]), original };

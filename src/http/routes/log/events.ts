@@ -5,7 +5,6 @@ import { entryOfEvent, PREFIX } from '../../../domain/ids.ts';
 import type { ApiKey } from '../../../domain/keys.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { Refusal } from '../../../domain/refusal.ts';
-import type { EmissionRecord } from '../../../store/contract/records.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { maySeeSecrets } from '../../access/auth.ts';
 import type { App } from '../../app-type.ts';
@@ -15,7 +14,7 @@ import { EMISSION_LIST_QUERY, listAnswer, listOf, pageOf } from '../../list.ts';
 import { dataOf, idIn, operation } from '../../openapi/operation.ts';
 import { RECORD_ID, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
-import { EVENT_RECORD, emissionToWire, laterToWire } from '../../wire/log/emissions.ts';
+import { EVENT_RECORD, emissionToWire, type ListedEmission, laterToWire } from '../../wire/log/emissions.ts';
 import { RECEIPT, receiptToWire } from '../../wire/log/runs.ts';
 import { EXPAND, entryCursor, exists } from './emitters.ts';
 
@@ -78,7 +77,7 @@ function addList(app: App, { store }: HttpDeps, { noun, name, path, prefix }: No
     }
     const channel = { ownerId: caller.ownerId, emitterId: params.id, name: query.event_name ?? '', itemId };
     const listed = await store.listEmissions(channel, page, withEvent);
-    return listAnswer(listed, (record: EmissionRecord) => emissionToWire(record, withEvent, maySeeSecrets(caller)));
+    return listAnswer(listed, (record: ListedEmission) => emissionToWire(record, withEvent, maySeeSecrets(caller)));
   });
 }
 
@@ -131,7 +130,7 @@ function addAny(app: App, { store }: HttpDeps): void {
   });
 }
 
-async function wholeOf(store: Store, emission: EmissionRecord, shown: { withEvent: boolean; caller: ApiKey }) {
+async function wholeOf(store: Store, emission: ListedEmission, shown: { withEvent: boolean; caller: ApiKey }) {
   const receipts = await store.receipts(shown.caller.ownerId, emission.entry);
   const record = emissionToWire(emission, shown.withEvent, maySeeSecrets(shown.caller));
   return { ...record, receipts: receipts.map(receiptToWire) };

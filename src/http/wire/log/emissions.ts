@@ -198,10 +198,13 @@ export interface EmissionWire {
   };
 }
 
+/** What is shown of an emission. */
+export type ListedEmission = Omit<EmissionRecord, 'ledBy'>;
+
 /**
  * Shows an emission. `withEvent`: show the record's body, which is set; `withSecrets`: also possible credentials in requests.
  */
-export function emissionToWire(record: EmissionRecord, withEvent: boolean, withSecrets = false): EmissionWire {
+export function emissionToWire(record: ListedEmission, withEvent: boolean, withSecrets = false): EmissionWire {
   return {
     id: recordId(record.entry),
     indexed_at_ms: msOf(record.entry),
@@ -218,7 +221,7 @@ export function emissionToWire(record: EmissionRecord, withEvent: boolean, withS
 }
 
 /** Shows an emission with the group of an error. */
-export function groupedToWire(record: EmissionRecord, withEvent: boolean): EmissionWire {
+export function groupedToWire(record: ListedEmission, withEvent: boolean): EmissionWire {
   const wire = emissionToWire(record, withEvent);
   return record.groupId === null ? wire : { ...wire, metadata: { ...wire.metadata, group_id: record.groupId } };
 }

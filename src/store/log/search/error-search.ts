@@ -164,7 +164,7 @@ class Searching {
     const heads = meant.map(({ head }) => head);
     const isRetained = await retainedRunsOf(this.#log, heads);
     const rows = await this.#log.database.all(
-      sql`SELECT entry, emitter_id, name, summary, item_id, item_ts, code, group_id${raw(this.#withBody ? ', body' : '')}
+      sql`SELECT entry, emitter_id, name, lineage, summary, item_id, item_ts, code, digest_key, group_id${raw(this.#withBody ? ', body' : '')}
         FROM emissions WHERE entry ${isAmongNumbers(heads.map(({ entry }) => entry))}`,
     );
     const records = new Map(rows.map((row) => [number(row, 'entry'), toEmissionRecord(row, this.#log)]));

@@ -31,7 +31,8 @@ import type { Pool } from '../connection/pool.ts';
 import { arrayLiteral } from '../connection/values.ts';
 import type { Core } from '../core.ts';
 
-const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code, group_id, original_start, original_length';
+const COLUMNS = `entry, emitter_id, name, lineage, summary, item_id, item_ts, code, digest_key, group_id, original_start,
+  original_length`;
 
 /** The order matters: a transaction that is not among the writers reads the clock later. */
 const LOOK = `SELECT ${NOW_SQL} AS now_ms, ${LAST_NUMBER_SQL} AS last_number,

@@ -18,7 +18,8 @@ import { toLoggedRecord } from '../../rows/log-rows.ts';
 import type { Core } from '../core.ts';
 import type { Row } from '../database.ts';
 
-const COLUMNS = 'entry, emitter_id, name, summary, item_id, item_ts, code, group_id, original_start, original_length';
+const COLUMNS = `entry, emitter_id, name, lineage, summary, item_id, item_ts, code, digest_key, group_id, original_start,
+  original_length`;
 /** The length of a body is known without reading it. */
 const SELECT = `SELECT ${COLUMNS}, length(body) AS bytes FROM emissions`;
 const NEXT = `AND flags & 8 AND entry > ? AND entry <= ? ORDER BY entry LIMIT ${LIMITS.streamRecords}`;
