@@ -141,7 +141,7 @@ function buildParts(surroundings: Surroundings) {
   const senders = { post: poster.post, mail: privacy.mailing(mailer.send), noticeFor: privacy.noticeFor };
   const { post, mail, sendTo, linkOf, sendNotices } = buildNotices({ ...shared, store: shown, emit, urls, senders });
   const runs = new Runs({ ...shared, readyRuns, waiters, answers, ...urls, propStores, linkOf, ...privacy });
-  const deliveries = new Deliveries({ ...shared, limiter, post, probe: poster.probe, mail });
+  const deliveries = new Deliveries({ ...shared, log: privacy.logging(log), limiter, post, probe: poster.probe, mail });
   const operations = new Operations(shared);
   const watches = createWatches(shared);
   const scheduler = new Scheduler({ ...shared, waiters, watches, retentionDays: config.retentionDays, sendNotices });

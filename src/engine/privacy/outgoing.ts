@@ -80,22 +80,24 @@ export function createOutgoing({ rules, publicUrl, clock }: OutgoingDeps) {
     };
   }
 
-  /** Lines with what an owner's code threw or printed wait for the rules of that owner; all others are written at once. */
+  /** Lines with what an owner's code threw or printed, or a receiver said, wait for the rules of that owner; all others are written at once. */
   function logging(log: Log): Log {
-    const warn = (fields: object, name: string): void => {
-      const said = saidIn(fields);
-      if (!said) {
-        log.warn(fields, name);
-        return;
-      }
-      const write = (shown: (given: string) => string): void =>
-        log.warn({ ...fields, [said.member]: shown(said.text) }, name);
-      rules.recent(said.owner).then(
-        (own) => write((given) => own?.all.text(given) ?? given),
-        () => write(() => HIDDEN),
-      );
-    };
-    return { ...log, warn };
+    const writing =
+      (level: 'info' | 'warn') =>
+      (fields: object, name: string): void => {
+        const said = saidIn(fields);
+        if (!said) {
+          log[level](fields, name);
+          return;
+        }
+        const write = (shown: (given: string) => string): void =>
+          log[level]({ ...fields, [said.member]: shown(said.text) }, name);
+        rules.recent(said.owner).then(
+          (own) => write((given) => own?.all.text(given) ?? given),
+          () => write(() => HIDDEN),
+        );
+      };
+    return { ...log, info: writing('info'), warn: writing('warn') };
   }
 
   return { mailing, noticeFor, probingChannel, probing, logging };

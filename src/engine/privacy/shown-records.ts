@@ -12,6 +12,7 @@ import type {
   DeliveryWhole,
   EmissionRecord,
   ListedRun,
+  Receipt,
   RunWhole,
 } from '../../store/contract/records.ts';
 import type { Memory } from '../../store/contract/resources.ts';
@@ -172,7 +173,13 @@ export function shownWhole(run: RunWhole, hides: Hides): RunWhole {
     detail: shownDetail(run.detail, hides),
     errorBody: error && utf8(JSON.stringify(shownFault(error, hides))),
     causeSummary: orNull(run.causeSummary, (given) => hides.text(given)),
+    causes: run.causes.map((receipt) => shownReceipt(receipt, hides)),
   };
+}
+
+/** Redacts the reason, in which a mail server may quote the mail. */
+export function shownReceipt(receipt: Receipt, hides: Redactor): Receipt {
+  return { ...receipt, reason: orNull(receipt.reason, (given) => hides.text(given)) };
 }
 
 export function shownDelivery(whole: DeliveryWhole, hides: Hides): DeliveryWhole {

@@ -16,6 +16,7 @@ import {
   shownGroup,
   shownLogged,
   shownMemory,
+  shownReceipt,
   shownRecord,
   shownRun,
   shownValue,
@@ -26,6 +27,7 @@ import {
 export const SHOWING = [
   'listEmissions',
   'getEmission',
+  'receipts',
   'readEmissions',
   'emissionsAfter',
   'listLater',
@@ -95,6 +97,10 @@ export function shownStore(store: Store, rules: Pick<RedactionRulesOf, 'read'>):
       one(ownerId, store.getEmission(ownerId, entry), (emission, hides) =>
         shownEmission(emission, hidesEmission(emission, hides)),
       ),
+    receipts: async (ownerId, entry) => {
+      const [found, own] = await Promise.all([store.receipts(ownerId, entry), rules.read(ownerId)]);
+      return own ? found.map((receipt) => shownReceipt(receipt, own.all)) : found;
+    },
     readEmissions: async (ownerId, after) => {
       const [found, hides] = await Promise.all([store.readEmissions(ownerId, after), hidesFor(ownerId)]);
       const show = (emission: Emission) => (hides ? shownEmission(emission, hidesEmission(emission, hides)) : emission);

@@ -58,7 +58,7 @@ function storedFault(fault: NonNullable<NewEmission['fault']>, hides: Redactor):
   const { fingerprint, msg } = fault;
   return {
     ...fault,
-    fingerprint: { ...fingerprint, template: hides.text(fingerprint.template) },
+    fingerprint: { ...fingerprint, template: hides.text(fingerprint.template), frame: hides.text(fingerprint.frame) },
     msg: hides.text(msg),
   };
 }

@@ -2,11 +2,13 @@
 
 import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict';
 import { test } from 'node:test';
+import type { SMTPServerOptions } from 'smtp-server';
 import { createClient, type Json } from '../../support/client.ts';
 import { startErrand } from '../../support/errand.ts';
 import { type OwnerOn, sharedErrand } from '../../support/owners.ts';
 import { assertProblem } from '../../support/problem.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { startMailServer } from '../../support/sources/mail-server.ts';
 import { until } from '../../support/wait.ts';
 import { createWebhook } from '../../support/webhooks.ts';
 
@@ -72,6 +74,31 @@ test('what rules hide is shown nowhere, and nothing else changes', async () => {
   ok(after.includes('"nested":{"api-Key":"[redacted]"}'), after);
   await hide(errand, {});
   equal(await textOf(errand, places[0] as string), before);
+});
+
+test('what a mail server says of a mail is hidden in receipts and in the log', async () => {
+  const onData: SMTPServerOptions['onData'] = (stream, _session, done) => {
+    stream.resume().on('end', () => done(Object.assign(new Error(`a card, ${CARD}`), { responseCode: 552 })));
+  };
+  await using server = await startMailServer({ onData });
+  await using errand = await startErrand({ ERRAND_SMTP_URL: server.url });
+  await hide(errand);
+  const workflow = await errand.workflow(FAIL);
+  await errand.send(workflow, EVENT);
+  const [record] = await errand.errors(workflow.id, 1);
+  const path = `/v1/workflows/${workflow.id}/$errors/event_summaries/${record.id}`;
+  const { reason } = await until('the mail to be refused', async () => {
+    const { data } = await errand.client.get(path);
+    return data.receipts.find(({ kind, state }: Json) => kind === 'mail' && state === 'exhausted');
+  });
+  match(reason, /given up after 1 attempt: The mail server said: .*\[redacted\]/);
+  const runs = (await errand.client.get('/v1/runs')).data;
+  for (const { id } of runs) doesNotMatch(await textOf(errand, `/v1/runs/${id}`), SECRET);
+  const lines = await until('a line of the log', () => {
+    const all = errand.logged.map((line) => JSON.stringify(line));
+    return all.some((line) => line.includes('The mail server said')) && all;
+  });
+  for (const line of lines) doesNotMatch(line, SECRET);
 });
 
 test('a search finds nothing that is hidden', async () => {
@@ -226,8 +253,13 @@ test('what is redacted before storing is stored nowhere, and not replayed', asyn
   await errand.send(workflow, EVENT);
   const [record] = await errand.errors(workflow.id, 1);
   const [run] = await errand.runs(workflow.id, 1);
-  await errand.client.put(`${path}/redaction`, {});
   const [group] = (await errand.client.get('/v1/error_groups')).data;
+  await errand.client.post('/v1/errors', {
+    workflow_id: workflow.id,
+    message: 'no',
+    stack: `    at ${CARD} (shop.js:1:2)`,
+  });
+  await errand.client.put(`${path}/redaction`, {});
   for (const place of placesOf({ workflow, record, run }, group.id))
     doesNotMatch(await textOf(errand, place), SECRET, place);
   const replay = await errand.client.request('POST', `${path}/$errors/${record.id}/replay`, {});
