@@ -66,7 +66,13 @@ export function digestBody(digestKey: string, window: DigestWindow, newest: Uint
   const digest: MailBody = {
     subject: `${mail.subject} (${more})`,
     text: `${lead}\n\n${mail.text ?? ''}`,
-    ...(typeof mail.html === 'string' ? { html: `<p>${lead}</p>\n${mail.html}` } : {}),
+    ...(typeof mail.html === 'string' ? { html: withLead(mail.html, `<p>${lead}</p>\n`) } : {}),
   };
   return utf8(JSON.stringify(digest));
+}
+
+/** Puts it first on the page: before its doctype, it would change how the page is shown. */
+function withLead(html: string, lead: string): string {
+  const [head = ''] = /^\s*<!doctype[^>]*>\s*<html[^>]*>\s*<body[^>]*>/i.exec(html) ?? [];
+  return head + lead + html.slice(head.length);
 }

@@ -87,7 +87,7 @@ function htmlOf(notice: Notice, title: string): string {
   return [
     '<!doctype html><html><body style="margin:0;padding:24px;background:#ffffff;color:#212529">',
     `<div style="max-width:640px;${FONT};font-size:15px;line-height:1.5">`,
-    `<h1 style="font-size:18px;margin:0 0 16px">${escaped(title)}</h1>`,
+    `<h1 style="font-size:18px;margin:0 0 16px;overflow-wrap:anywhere">${escaped(title)}</h1>`,
     notice.message === '' ? '' : code(notice.message),
     `<table role="presentation" style="border-collapse:collapse;margin:0 0 16px;font-size:14px">${rows.join('')}</table>`,
     notice.event === '' ? '' : `<p style="margin:0 0 4px">The event begins:</p>${code(notice.event)}`,

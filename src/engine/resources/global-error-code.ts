@@ -23,7 +23,7 @@ export default {
       name + " failed" + (error.namespace ? " in step " + error.namespace : "") + ".",
       "",
       "Code:      " + error.code,
-      "Message:   " + error.msg,
+      "Message:   " + error.msg.replace(/\\n\\s*\\n/g, "\\n"),
       "When:      " + error.ts,
       "Server:    " + public_url,
       noun + "  " + name + " (" + failing + ")",
@@ -75,7 +75,7 @@ function htmlOf(text) {
   const sans = "font: 15px/1.5 system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif";
   const body = "margin: 0; padding: 20px; background: #ffffff; color: #212529; " + sans;
   return '<!doctype html><html><body style="' + body + '"><div style="max-width: 640px">' +
-    '<h1 style="font-size: 18px; margin: 0 0 16px">' + escapeHtml(title) + "</h1>" + blocks.map(blockOf).join("\\n") + "</div></body></html>";
+    '<h1 style="font-size: 18px; margin: 0 0 16px; overflow-wrap: anywhere">' + escapeHtml(title) + "</h1>" + blocks.map(blockOf).join("\\n") + "</div></body></html>";
 }
 
 function blockOf(block) {

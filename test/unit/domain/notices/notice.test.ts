@@ -2,7 +2,8 @@
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { test } from 'node:test';
-import { utf8 } from '../../../../src/domain/bytes.ts';
+import { text, utf8 } from '../../../../src/domain/bytes.ts';
+import { digestBody } from '../../../../src/domain/delivery/digest.ts';
 import { channelsFor } from '../../../../src/domain/notices/channel.ts';
 import { channelListener, channelOfListener } from '../../../../src/domain/notices/listener.ts';
 import { mailOf, SUBJECT_BYTES, subjectAtStart } from '../../../../src/domain/notices/mail.ts';
@@ -67,16 +68,25 @@ test('the head of an event is short, whatever the event', () => {
 
 test('a mail has the same in text and HTML, escaped', () => {
   const notice = { ...NOTICE, message: '<script>alert("x")</script>\u0000', link: 'https://e.example/?a=1&b="2"' };
-  const { subject, text, html } = mailOf(notice);
+  const { subject, text: plain, html } = mailOf(notice);
   match(subject, /^\[Errand\] Orders failed: TypeError <script>/);
-  ok(text.includes(notice.message) && text.includes(notice.link));
+  ok(plain.includes(notice.message) && plain.includes(notice.link));
   ok(!html.includes('<script>') && html.includes('&lt;script&gt;alert(&quot;x&quot;)'));
   ok(html.includes('href="https://e.example/?a=1&amp;b=&quot;2&quot;"'));
   for (const action of ['replay', 'mute'])
-    ok(text.includes(`${notice.link}/${action}`) && html.includes(`/${action}"`));
+    ok(plain.includes(`${notice.link}/${action}`) && html.includes(`/${action}"`));
   ok(!mailOf({ ...notice, kind: 'recovered' }).text.includes('/mute'));
   ok(!html.includes('\u0000'));
   ok(!/<(?:img|link|style)/.test(html), 'nothing is loaded from elsewhere');
+});
+
+test('a digest says how many there were within the page of the mail', () => {
+  const window = { openedAtMs: 0, closesAtMs: 60_000, repeats: 3 };
+  const digestOf = (html: string): string =>
+    JSON.parse(text(digestBody('p_1 eg_1 0', window, utf8(JSON.stringify({ subject: 's', text: 't', html }))))).html;
+  const lead = String.raw`<p>\+3 more since 00:00 UTC [^<]*</p>`;
+  match(digestOf(mailOf(NOTICE).html), new RegExp(`^<!doctype html><html><body [^>]*>${lead}\\s*<div `));
+  match(digestOf('<b>own</b>'), new RegExp(`^${lead}\\s*<b>own</b>$`));
 });
 
 test('text outside a string of a JSON template is refused', () => {
