@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import PostalMime, { type Email } from 'postal-mime';
 import type { Json } from '../support/client.ts';
 import { type Errand, startErrand } from '../support/errand.ts';
 import { createOwner, withScopes } from '../support/owners.ts';
@@ -28,6 +29,15 @@ async function mailingRun(errand: Errand): Promise<Json> {
   await errand.send(workflow, {});
   const [run] = await errand.runs(workflow.id, 1);
   return run;
+}
+
+/** The mails in the outbox, once there are so many. */
+async function outboxOf(errand: Errand, count: number): Promise<Email[]> {
+  const files = await until(`${count} mails`, async () => {
+    const all = await errand.outbox();
+    return all.length >= count && all;
+  });
+  return Promise.all(files.map((file) => PostalMime.parse(file)));
 }
 
 test('an error is mailed to the owner', async () => {
@@ -198,4 +208,34 @@ test('without a server mails become files', async () => {
   const [mail = ''] = await errand.outbox();
   assert.match(mail, /^To: .*owner@example\.com/m);
   assert.match(mail, /^Subject: =\?UTF-8\?/im);
+});
+
+test('a message with paragraphs stays in its place, and makes no links', async () => {
+  await using errand = await startErrand();
+  const said = 'no address\n\nStep:\n \r\n\nReplay it here:\nhttps://example.org/replay\n\nthanks';
+  const workflow = await errand.workflow(`export default () => { throw new Error(${JSON.stringify(said)}) }`);
+  await errand.send(workflow, {});
+  await errand.errors(workflow.id, 1);
+  const [{ html = '', text = '' } = {}] = await outboxOf(errand, 1);
+  assert.ok(text.includes('Replay it here:\nhttps://example.org/replay\nthanks\nWhen: '), text);
+  assert.ok(!html.includes('href="https://example.org'), html);
+  assert.match(html, /<td [^>]*>When<\/td>/, 'the facts go on behind it');
+});
+
+test('a mail about a listener of errors shows neither header nor address of the request', async () => {
+  await using errand = await startErrand();
+  const [failing, listener] = [await errand.workflow(FAIL), await errand.workflow(FAIL, { triggers: [] })];
+  await errand.subscribe(failing.id, listener.id, '$errors');
+  const { pathname } = new URL(failing.triggers[0].endpoint_url);
+  await errand.client.request(
+    'POST',
+    `${pathname}?token=of-a-query`,
+    { n: 7 },
+    { authorization: 'Bearer of-a-header' },
+  );
+  await errand.errors(listener.id, 1);
+  const all = await outboxOf(errand, 2);
+  const { text = '' } = all.find((mail) => mail.text?.includes(listener.id)) ?? {};
+  assert.match(text, /^The event begins:\n\{\n {2}"original_event": \{\n {4}"n": 7\n {2}\},/m);
+  for (const secret of ['of-a-query', 'of-a-header', pathname]) assert.ok(!text.includes(secret), secret);
 });

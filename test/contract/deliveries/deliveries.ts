@@ -63,6 +63,7 @@ export function deliveriesContract(harness: Harness): void {
         emitId,
         emitterId: stage.emitterId,
         eventName: '',
+        ledBy: [],
         subject: null,
         state: 'delivered',
         attemptsMade: 1,

@@ -186,7 +186,7 @@ export function pagesContract(harness: Harness): void {
       const channel = { ownerId: stage.owner.id, emitterId: source.id, name: 'paid' };
       const brief = only((await stage.store.listEmissions(channel, { limit: 9 }, false)).items);
       const { summary, itemId, itemTs } = more;
-      const ofSource = { name: 'paid', summary, itemId, itemTs, code: null, groupId: null };
+      const ofSource = { name: 'paid', summary, itemId, itemTs, code: null, groupId: null, ledBy: [] };
       const shown = { entry, emitId, emitterId: source.id, ...ofSource };
       deepEqual(brief, { ...shown, body: null });
       const whole = only((await stage.store.listEmissions(channel, { limit: 9 }, true)).items);

@@ -66,6 +66,7 @@ export function finishingContract(harness: Harness): void {
         emitId,
         emitterId: trigger.id,
         eventName: '',
+        ledBy: [],
         startedAtMs: START_MS,
         endedAtMs: START_MS + SECOND_MS,
         summary: 'three orders',

@@ -55,6 +55,7 @@ export function searchesContract(harness: Harness): void {
             itemTs: null,
             code: 'C',
             groupId: newest?.emission.groupId ?? null,
+            ledBy: [one.id],
             body: null,
           },
           causeRun: run,
