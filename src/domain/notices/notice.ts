@@ -233,5 +233,5 @@ export function factsOf(notice: Notice): readonly (readonly [name: string, value
     ['Replayed', replayedText(notice)],
     ['Group', kind === 'summary' ? '' : notice.group_id],
   ];
-  return all.filter(([, value]) => value !== '');
+  return all.filter(([, value]) => value.trim() !== '');
 }

@@ -111,7 +111,8 @@ test('Slack is given no control characters of its markup', () => {
 });
 
 test('Discord gets an embed within its limits, and calls no one', () => {
-  for (const notice of [NOTICE, HUGE]) {
+  // It refuses fields with blanks alone.
+  for (const notice of [NOTICE, HUGE, { ...NOTICE, code: ' ', step: '\t', line: '\n' }]) {
     const { json } = sent('discord', notice);
     deepEqual(json.allowed_mentions, { parse: [] });
     equal(json.embeds.length, 1);
@@ -120,7 +121,7 @@ test('Discord gets an embed within its limits, and calls no one', () => {
     ok(embed.description.length <= 4096);
     ok(embed.fields.length <= 25);
     for (const field of embed.fields) {
-      ok(field.name.length <= 256 && field.value.length > 0 && field.value.length <= 1024);
+      ok(field.name.length <= 256 && field.value.trim().length > 0 && field.value.length <= 1024);
     }
     const texts = [embed.title, embed.description, ...embed.fields.flatMap(({ name, value }: Json) => [name, value])];
     ok(texts.join('').length <= 6000, String(texts.join('').length));
