@@ -208,6 +208,10 @@ test('who is unknown is named', async () => {
   for (const listener_id of ['p_nobody1', 'dc_nobody1', 'wh_nobody1']) {
     assertProblem(await create(errand, { emitter_id: known.id, listener_id }), 404, listener_id);
   }
+  for (const id of ['p_does_not_exist', 'p_no-such.one', `wh_${'x'.repeat(100)}`]) {
+    assertProblem(await create(errand, { emitter_id: id, listener_id: known.id }), 404, `no emitter ${id}`);
+    assertProblem(await create(errand, { emitter_id: known.id, listener_id: id }), 404, `no listener ${id}`);
+  }
   assert.deepEqual(await listed(errand), []);
   assertProblem(await errand.client.request('GET', '/v1/subscriptions/sub_nobody1'), 404, 'sub_nobody1');
 });

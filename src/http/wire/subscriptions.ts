@@ -33,17 +33,20 @@ export const SUBSCRIPTION = Type.Object(
   { title: 'Subscription' },
 );
 
+/** Wider than ids are: what only looks like one does not exist (404), and is not malformed. */
+export const ID_TAIL = '[0-9A-Za-z._~-]{1,128}';
+
 export const EMITTER_ID = text({
   description:
     'Who emits: a workflow `p_…`, source `dc_…`, webhook `wh_…`, heartbeat `hb_…`, trigger `hi_…` or `ti_…`; or `p_*`, `dc_*`, `*` (or your own `u_…`) for everything of that kind, also what is made later.',
-  pattern: '^(?:(?:p|dc|wh|hb|hi|ti|u)_[0-9A-Za-z]{1,64}|\\*|p_\\*|dc_\\*)$',
+  pattern: `^(?:(?:p|dc|wh|hb|hi|ti|u)_${ID_TAIL}|\\*|p_\\*|dc_\\*)$`,
   expected: 'the id of an emitter (p_…, dc_…, wh_…, hb_…, hi_…, ti_…, u_…) or one of *, p_*, dc_*',
   example: 'p_0Vj3aBc9dEfGhIjK',
 });
 
 export const LISTENER_ID = text({
   description: 'Who listens: a workflow `p_…`, source `dc_…` or webhook `wh_…`.',
-  pattern: '^(?:p|dc|wh)_[0-9A-Za-z]{1,64}$',
+  pattern: `^(?:p|dc|wh)_${ID_TAIL}$`,
   expected: 'the id of a listener (p_…, dc_… or wh_…)',
   example: 'p_1Wk4bCd0eFgHiJkL',
 });

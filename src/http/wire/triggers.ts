@@ -7,7 +7,7 @@ import { Refusal } from '../../domain/refusal.ts';
 import type { ShownTrigger, TriggerInput } from '../../domain/requests.ts';
 import { id, nullable, text } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
-import { EMITTER_ID, EVENT_NAME_INPUT } from './subscriptions.ts';
+import { EMITTER_ID, EVENT_NAME_INPUT, ID_TAIL } from './subscriptions.ts';
 
 const MAX_INTERVAL_S = 366 * 86_400;
 const STRICT = { additionalProperties: false };
@@ -95,7 +95,7 @@ const SCHEDULE_INPUT = Type.Object(
 
 const SOURCE_ID = text({
   description: 'Id of the source.',
-  pattern: '^dc_[0-9A-Za-z]{1,64}$',
+  pattern: `^dc_${ID_TAIL}$`,
   expected: 'the id of a source (dc_…)',
   example: 'dc_0Vj3aBc9dEfGhIjK',
 });

@@ -123,6 +123,7 @@ test('an unknown emitter is not triggered by', async () => {
   await using errand = await newErrand();
   const cases: [Json, string, string][] = [
     [{ type: 'source', source_id: 'dc_nobody1' }, 'dc_nobody1', 'source_id'],
+    [{ type: 'source', source_id: 'dc_no_body' }, 'dc_no_body', 'source_id'],
     [{ type: 'emitter', emitter_id: 'p_nobody1' }, 'p_nobody1', 'emitter_id'],
     [{ type: 'emitter', emitter_id: 'p_nobody1', event_name: '$error' }, '$error', 'event_name'],
   ];
