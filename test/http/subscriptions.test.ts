@@ -194,9 +194,12 @@ test('what is missing or misplaced is 400', async () => {
   }
   const body = { emitter_id: one.id, listener_id: webhook.id, smell: 1 };
   assertProblem(await errand.client.request('POST', '/v1/subscriptions', body), 400, 'smell');
-  const unknown = await create(errand, { emitter_id: one.id, listener_id: webhook.id, smell: '1' });
-  assertProblem(unknown, 400, 'smell');
+  const misspelt = { emitter_id: one.id, listener_id: webhook.id, event_nmae: '$errors' };
+  assertProblem(await create(errand, misspelt), 400, 'event_nmae');
   assert.equal((await listed(errand)).length, 0);
+  const unknown = await create(errand, { emitter_id: one.id, listener_id: webhook.id, smell: '1' });
+  assert.equal(unknown.status, 200, 'unknown parameters are ignored');
+  assert.equal((await listed(errand)).length, 1);
 });
 
 test('who is unknown is named', async () => {
