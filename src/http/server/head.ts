@@ -1,6 +1,6 @@
 // What Node's parser accepts and two readers may still read differently: the host that a request names, and where its body
 // ends. Such differences between a proxy and this server allow request smuggling, so the request is refused and its
-// connection closed. Node itself refuses two lengths, a length with chunks, codings other than chunked, malformed chunks.
+// connection closed. Node itself refuses two lengths, a length with chunks, a last coding other than chunked, malformed chunks.
 
 import type { IncomingMessage } from 'node:http';
 import { Refusal } from '../../domain/refusal.ts';
@@ -24,14 +24,19 @@ const MISMATCH = new Refusal('malformed', 'The Host header names another host th
 
 const OLD_CHUNKS = new Refusal('malformed', 'HTTP/1.0 has no Transfer-Encoding; send a Content-Length, or HTTP/1.1');
 
+/** Node takes the bytes as they are; a proxy may take off the first coding. */
+const CODED_FIRST = /,\s*chunked$/i;
+const CODED = new Refusal('malformed', 'The only Transfer-Encoding here is "chunked"; send Content-Encoding instead');
+
 const EXPECTATION = new Refusal('malformed', 'The Expect header asks for something other than 100-continue');
 
 /** Returns what is wrong with the head of `req`; null when nothing is. */
 export function headFault(req: IncomingMessage): Refusal | null {
   const { host } = req.headers;
   const isOld = req.httpVersion === '1.0';
-  if (isOld && req.headers['transfer-encoding'] !== undefined) return OLD_CHUNKS;
-  const { expect } = req.headers;
+  const { expect, 'transfer-encoding': coding } = req.headers;
+  if (isOld && coding !== undefined) return OLD_CHUNKS;
+  if (coding !== undefined && CODED_FIRST.test(coding)) return CODED;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') return EXPECTATION;
   // HTTP/1.0 has no Host header.
   if (host === undefined) return isOld ? authorityFault(req.url as string, null) : MISSING;

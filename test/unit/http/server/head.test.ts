@@ -117,6 +117,8 @@ test('a body with two lengths is refused', async (t) => {
     ['chunked twice', ['transfer-encoding: chunked', 'transfer-encoding: chunked'], '0\r\n\r\n'],
     ['chunked, then another', ['transfer-encoding: chunked, identity'], '0\r\n\r\n'],
     ['another coding alone', ['transfer-encoding: gzip'], '0\r\n\r\n'],
+    ['another, then chunked', ['transfer-encoding: gzip, chunked'], '5\r\nhello\r\n0\r\n\r\n'],
+    ['another and chunked, in two', ['transfer-encoding: gzip', 'transfer-encoding: chunked'], '0\r\n\r\n'],
     ['chunked misspelt', ['transfer-encoding: xchunked'], '0\r\n\r\n'],
     ['a space before the colon', ['transfer-encoding : chunked'], '0\r\n\r\n'],
     ['a folded coding', ['transfer-encoding:', ' chunked'], '0\r\n\r\n'],
