@@ -101,12 +101,12 @@ export interface ShownSetting {
 export interface Installation {
   readonly settings: readonly ShownSetting[];
   /**
-   * Explains whether webhooks and requests may reach a URL. `namesAddresses`: also which addresses its name has, and what is
-   * opened. Throws `Refusal` (rate_limited).
+   * Explains to an owner whether webhooks and requests may reach a URL. `namesAddresses`: also which addresses its name has,
+   * and what is opened. Throws `Refusal` (rate_limited).
    */
   checkTarget(
     url: string,
-    namesAddresses: boolean,
+    by: { readonly ownerId: string; readonly namesAddresses: boolean },
   ): Promise<{ readonly isAllowed: boolean; readonly lines: readonly string[] }>;
 }
 

@@ -9,7 +9,8 @@ import { SECOND_MS } from '../domain/limits.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type Addresses, createAddresses } from '../webhook/address.ts';
 import { type Explained, explainUrl } from '../webhook/explain.ts';
-import { everyAddress, type ResolveName, sharedLookup } from '../webhook/names.ts';
+import { Lookups, PLACES } from '../webhook/lookups.ts';
+import { everyAddress, type ResolveName } from '../webhook/names.ts';
 import { createOwn, type OwnService } from '../webhook/own.ts';
 import type { Config } from './config.ts';
 import { databaseTargets } from './database-url.ts';
@@ -37,6 +38,7 @@ export function createJudges(
   };
 }
 
+/** For one owner. */
 const MAX_LOOKUPS = 8;
 const LOOKUP_MS = 5 * SECOND_MS;
 
@@ -47,21 +49,28 @@ const LOOKUP_MS = 5 * SECOND_MS;
 export function createTargetCheck(
   { allowTargets, ...config }: Pick<Config, 'databaseUrl' | 'smtpUrl' | 'allowTargets'>,
   at: () => OwnPorts,
-): (url: string, namesAddresses: boolean) => Promise<Explained> {
+  resolve: ResolveName = everyAddress,
+): (url: string, by: { ownerId: string; namesAddresses: boolean }) => Promise<Explained> {
   const own = createOwn({ services: () => servicesOfNoEvents(config, at().metrics) });
-  const lookup = boundedLookup();
-  return (url, namesAddresses) => explainUrl(url, { allowTargets, own, lookup, namesAddresses });
+  const lookupFor = boundedLookups(resolve);
+  return (url, { ownerId, namesAddresses }) =>
+    explainUrl(url, { allowTargets, own, lookup: lookupFor(ownerId), namesAddresses });
 }
 
-/** Bounds how long a caller waits for a name, and how many of Node's few threads wait for name servers. */
-function boundedLookup(): ResolveName {
-  const shared = sharedLookup(everyAddress);
-  let underWay = 0;
-  return async (name) => {
-    if (underWay >= MAX_LOOKUPS)
+/** Bounds how long a caller waits for a name, and how many names each owner looks up at a time. */
+function boundedLookups(resolve: ResolveName): (ownerId: string) => ResolveName {
+  const lookups = new Lookups(resolve, { places: PLACES.checks });
+  const underWay = new Map<string, number>();
+  const count = (ownerId: string, more: number): void => {
+    const counted = (underWay.get(ownerId) ?? 0) + more;
+    if (counted === 0) underWay.delete(ownerId);
+    else underWay.set(ownerId, counted);
+  };
+  return (ownerId) => async (name) => {
+    if ((underWay.get(ownerId) ?? 0) >= MAX_LOOKUPS)
       throw new Refusal('rate_limited', 'Too many names are looked up at present', { retryAfterS: 1 });
-    underWay++;
-    const found = shared(name).finally(() => underWay--);
+    count(ownerId, 1);
+    const found = lookups.find(name, ownerId).finally(() => count(ownerId, -1));
     const timeout = new Promise<never>((_, reject) => {
       const late = (): void => reject(Object.assign(new Error('no answer'), { code: 'ETIMEOUT' }));
       const timer = setTimeout(late, LOOKUP_MS);

@@ -14,7 +14,7 @@ import { LIMITS, SECOND_MS } from '../domain/limits.ts';
 import { type Addresses, type Judgement, portOf } from './address.ts';
 import { ConnectFailed, type ConnectPhase, ConnectTimeout, ForbiddenTarget } from './failure.ts';
 import { guardedLookup } from './lookup.ts';
-import { Lookups } from './lookups.ts';
+import { Lookups, PLACES } from './lookups.ts';
 import { everyAddress, type ResolveName } from './names.ts';
 import { watchReads } from './reads.ts';
 import { undici } from './undici.ts';
@@ -86,7 +86,7 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
 
 function openDispatcher(options: GuardedClientOptions): Dispatcher {
   const { Agent, Client, Pool } = undici();
-  const lookups = new Lookups(options.lookup ?? everyAddress);
+  const lookups = new Lookups(options.lookup ?? everyAddress, { places: PLACES.deliveries });
   const lookup: ResolveName = (name) => lookups.find(name, connectingFor.getStore() ?? '');
   const poolOf = (origin: string | URL): Pool => {
     const connect = createConnector({ ...options, lookup, port: portOf(new URL(origin)) });

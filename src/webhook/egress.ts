@@ -18,6 +18,8 @@ import type { Duplex } from 'node:stream';
 import { LIMITS, SECOND_MS } from '../domain/limits.ts';
 import { createServer } from '../node-http.ts';
 import { ConnectFailed, ConnectTimeout, ForbiddenTarget } from './failure.ts';
+import { Lookups, PLACES } from './lookups.ts';
+import { everyAddress } from './names.ts';
 import { createTunnels, type TunnelOptions, type Tunnels, type TunnelTarget } from './tunnel.ts';
 
 export interface Egress {
@@ -25,8 +27,16 @@ export interface Egress {
   close(): void;
 }
 
-/** Opens an egress at a path, for a user of the system; null: for the server's own. */
-export type OpenEgress = (path: string, user: { uid: number; gid: number } | null) => Promise<Egress>;
+interface EgressOf {
+  /** The user of the system that may connect; null: the server's own. */
+  readonly user: { readonly uid: number; readonly gid: number } | null;
+  readonly ownerId: string;
+}
+
+/** Opens an egress at a path, for a process of code. */
+export type OpenEgress = (path: string, of: EgressOf) => Promise<Egress>;
+
+export type EgressOptions = Omit<TunnelOptions, 'lookup'> & Partial<Pick<TunnelOptions, 'lookup'>>;
 
 /** The headers of a refusal. The reason names no address except the requested one. */
 interface EgressRefusal {
@@ -44,9 +54,12 @@ const REFUSED_AT_ONCE = 16;
 const MAX_PATH_BYTES = 100;
 const ESTABLISHED = 'HTTP/1.1 200 OK\r\n\r\n';
 
-export function createEgress(options: TunnelOptions): OpenEgress {
-  return async (path, user) => {
-    const egress = new UnixEgress(createTunnels(options));
+export function createEgress({ lookup = everyAddress, ...options }: EgressOptions): OpenEgress {
+  // One for all processes, which share the threads.
+  const lookups = new Lookups(lookup, { places: PLACES.code });
+  return async (path, { user, ownerId }) => {
+    const tunnels = createTunnels({ ...options, lookup: (name) => lookups.find(name, ownerId) });
+    const egress = new UnixEgress(tunnels);
     await egress.open(path);
     if (user !== null) chownSync(path, user.uid, user.gid);
     return egress;

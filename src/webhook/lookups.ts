@@ -1,12 +1,12 @@
-// Lookups of names for deliveries, a few at a time.
+// Lookups of names that users choose, a few at a time: for deliveries, the connections of code, and checks of targets.
 //
 // Each lookup occupies a thread of libuv's pool until the name servers have answered, or were asked several times in vain,
-// which takes 10 to 30 s; nothing ends it earlier. The pool has 16 threads for lookups (server/thread-pool.ts): 16 names whose
+// which takes 10 to 30 s; nothing ends it earlier. The pool has 26 threads for lookups (server/thread-pool.ts): 26 names whose
 // servers do not answer would hold up every new connection of all owners. So a name that was slow is looked up next to
-// other slow names alone, and of the places for all other names one owner gets half. Four threads are left for the
-// connections of code (tunnel.ts).
+// other slow names alone, and one owner gets half of the places, for slow names and for all others. Deliveries, code and
+// checks have places of their own, which together are as many as the threads.
 //
-// A lookup whose delivery has given up is made nevertheless: a name that answers again is fast from then on. (Rejected:
+// A lookup whose caller has given up is made nevertheless: a name that answers again is fast from then on. (Rejected:
 // c-ares, which needs no threads. It does not read what the system says of names: hosts files, modules of NSS.)
 
 import { SECOND_MS } from '../domain/limits.ts';
@@ -21,9 +21,27 @@ interface AskedName {
   readonly drop: () => void;
 }
 
+/** How many lookups are made at a time; of each number one owner gets half. */
+interface LookupPlaces {
+  readonly fast: number;
+  readonly slow: number;
+}
+
+export const PLACES = {
+  deliveries: { fast: 8, slow: 4 },
+  /** All processes together. */
+  code: { fast: 6, slow: 2 },
+  checks: { fast: 4, slow: 2 },
+} as const satisfies Readonly<Record<string, LookupPlaces>>;
+
+interface LookupOptions {
+  readonly places: LookupPlaces;
+  /** Of a monotonic clock. */
+  readonly nowMs?: () => number;
+}
+
 interface LookupQueue {
   readonly places: number;
-  readonly placesPerOwner: number;
   readonly waiting: AskedName[];
   readonly underWay: AskedName[];
 }
@@ -31,28 +49,29 @@ interface LookupQueue {
 /** A name whose last lookup took longer is slow. */
 const SLOW_MS = SECOND_MS;
 const SLOW_NAMES = 10_000;
-/** More than deliveries of one owner wait for at a time; those beyond have given up. */
+/** More than the deliveries of one owner wait for at a time; those beyond have given up. */
 const WAITING_PER_OWNER = 512;
 
 export class Lookups {
   readonly #lookup: ResolveName;
   readonly #nowMs: () => number;
-  /** By name: all deliveries share a lookup that is under way. */
+  /** By name: all callers share a lookup that is under way. */
   readonly #underWay = new Map<string, Found>();
   /** By owner and name, until they are over: what waits for one owner's places holds up no other owner. */
   readonly #asked = new Map<string, Found>();
   /** The last one was found out last. */
   readonly #slowNames = new Set<string>();
-  readonly #fast: LookupQueue = { places: 8, placesPerOwner: 4, waiting: [], underWay: [] };
-  readonly #slow: LookupQueue = { places: 4, placesPerOwner: 4, waiting: [], underWay: [] };
+  readonly #fast: LookupQueue;
+  readonly #slow: LookupQueue;
 
-  /** `nowMs`: of a monotonic clock. */
-  constructor(lookup: ResolveName, nowMs: () => number = () => performance.now()) {
+  constructor(lookup: ResolveName, { places, nowMs = () => performance.now() }: LookupOptions) {
     this.#lookup = lookup;
     this.#nowMs = nowMs;
+    this.#fast = { places: places.fast, waiting: [], underWay: [] };
+    this.#slow = { places: places.slow, waiting: [], underWay: [] };
   }
 
-  /** Looks up a name for a delivery of the owner. */
+  /** Looks up a name for an owner. */
   find(name: string, ownerId: string): Found {
     const key = `${ownerId} ${name}`;
     const known = this.#underWay.get(name) ?? this.#asked.get(key);
@@ -102,13 +121,21 @@ export class Lookups {
   }
 }
 
-/** Moves the first one that has a place to those under way. */
-function takeNext({ places, placesPerOwner, waiting, underWay }: LookupQueue): AskedName | undefined {
+/** Moves the first name of the owner with the fewest under way to those under way, if there is a place for it. */
+function takeNext({ places, waiting, underWay }: LookupQueue): AskedName | undefined {
   if (underWay.length >= places) return undefined;
-  const at = waiting.findIndex(({ ownerId }) => countOf(underWay, ownerId) < placesPerOwner);
-  const [next] = at < 0 ? [] : waiting.splice(at, 1);
-  if (next) underWay.push(next);
-  return next;
+  let first: AskedName | undefined;
+  let fewest = places / 2;
+  for (const asked of waiting) {
+    const count = countOf(underWay, asked.ownerId);
+    if (count >= fewest) continue;
+    [first, fewest] = [asked, count];
+    if (count === 0) break;
+  }
+  if (first === undefined) return undefined;
+  waiting.splice(waiting.indexOf(first), 1);
+  underWay.push(first);
+  return first;
 }
 
 function dropOldest({ waiting }: LookupQueue, ownerId: string): void {

@@ -11,7 +11,7 @@ export const everyAddress: ResolveName = (hostname) => dnsLookup(hostname, { all
 
 /**
  * Shares one lookup among callers of the same name. Lookups occupy threads of Node's small pool: a name server that does not
- * answer takes one thread per name and not one per delivery.
+ * answer takes one thread per name and not one per connection.
  */
 export function sharedLookup(lookup: ResolveName): ResolveName {
   const underWay = new Map<string, ReturnType<ResolveName>>();

@@ -10,7 +10,7 @@ import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { hostsOf } from './carriers.ts';
 import { contains, type Ip, parseCidr, parseIp } from './cidr.ts';
-import { everyAddress, type ResolveName } from './names.ts';
+import { everyAddress, type ResolveName, sharedLookup } from './names.ts';
 
 export interface OwnService {
   /** A name or an address; null: this machine. */
@@ -44,7 +44,9 @@ interface OwnPlace {
 const LOOPBACK = ['127.0.0.0/8', '0.0.0.0/8', '::1/128', '::/128'].map(parseCidr);
 
 export function createOwn(options: OwnOptions = {}): Own {
-  const { services = () => [], lookup = everyAddress, interfaces = interfacesNow } = options;
+  const { services = () => [], interfaces = interfacesNow } = options;
+  // Code may begin any number of connections to the port of a service at a time.
+  const lookup = sharedLookup(options.lookup ?? everyAddress);
 
   function isThisMachine(ip: Ip): boolean {
     const hosts = hostsOf(ip);

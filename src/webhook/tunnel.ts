@@ -7,7 +7,7 @@ import { LIMITS, SECOND_MS } from '../domain/limits.ts';
 import type { Addresses, Judgement } from './address.ts';
 import { ConnectFailed, ConnectTimeout, ForbiddenTarget } from './failure.ts';
 import { guardedLookup } from './lookup.ts';
-import { everyAddress, type ResolveName } from './names.ts';
+import type { ResolveName } from './names.ts';
 
 export interface TunnelTarget {
   readonly host: string;
@@ -21,40 +21,23 @@ export interface Tunnels {
 
 export interface TunnelOptions {
   readonly addresses: Addresses;
-  readonly lookup?: ResolveName;
+  readonly lookup: ResolveName;
   readonly connectTimeoutMs?: number;
 }
 
-/** Lookups occupy a pool of threads that webhooks need, too. */
-const LOOKUPS_AT_ONCE = 4;
 const ATTEMPT_PER_ADDRESS_MS = 2 * SECOND_MS;
 
 export function createTunnels(options: TunnelOptions): Tunnels {
-  const lookup = limited(options.lookup ?? everyAddress);
   return {
     open: async (target, signal) => {
       const judge = await options.addresses.towards(target.port);
-      return await connectTo(target, { ...options, judge, lookup, signal });
+      return await connectTo(target, { ...options, judge, signal });
     },
-  };
-}
-
-/** Limits lookups to a few at a time, and to one for each name. */
-function limited(lookup: ResolveName): ResolveName {
-  const underWay = new Map<string, ReturnType<ResolveName>>();
-  return async (name) => {
-    while (!underWay.has(name) && underWay.size >= LOOKUPS_AT_ONCE) {
-      await Promise.race(underWay.values()).catch(() => {});
-    }
-    const found = underWay.get(name) ?? lookup(name).finally(() => underWay.delete(name));
-    underWay.set(name, found);
-    return await found;
   };
 }
 
 type Connecting = TunnelOptions & {
   readonly judge: (ip: string) => Judgement;
-  readonly lookup: ResolveName;
   readonly signal: AbortSignal;
 };
 

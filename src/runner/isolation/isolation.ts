@@ -77,12 +77,15 @@ export interface Ending {
 }
 
 /**
- * Opens an egress socket at a path, for a user of the system (null: the server's own). Only one process can see the
- * path.
+ * Opens an egress socket at a path, for a process of an owner and a user of the system (null: the server's own). Only one
+ * process can see the path.
  */
-export type OpenEgress = (path: string, user: CodeUser | null) => Promise<{ close(): void }>;
+export type OpenEgress = (
+  path: string,
+  of: { readonly user: CodeUser | null; readonly ownerId: string },
+) => Promise<{ close(): void }>;
 
-export type PrepareOptions = Pick<StartOptions, 'dir' | 'isOurs' | 'user'>;
+export type PrepareOptions = Pick<StartOptions, 'dir' | 'isOurs' | 'user'> & { readonly ownerId: string };
 
 export interface Isolation {
   inside(dir: string): Inside;
@@ -105,11 +108,11 @@ export const EGRESS_SOCKET = 'egress.sock';
 export async function prepareEgress(
   settings: IsolationSettings,
   open: OpenEgress | null | undefined,
-  { dir, isOurs, user }: PrepareOptions,
+  { dir, isOurs, user, ownerId }: PrepareOptions,
 ): Promise<{ close(): void }> {
   if (!goesThroughServer(settings, isOurs)) return { close: () => {} };
   if (!open) throw new Error(NO_EGRESS);
-  return await open(join(dir, EGRESS_SOCKET), user);
+  return await open(join(dir, EGRESS_SOCKET), { user, ownerId });
 }
 
 export const NO_EGRESS = 'no egress was given to code whose connections go through the server';

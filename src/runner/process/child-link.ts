@@ -188,7 +188,7 @@ export class ChildLink {
     const dir = await workdirs.make(user);
     this.#dir = dir;
     const isOurs = isOurComponent(deployment);
-    this.#prepared = await isolation.prepare({ dir, isOurs, user });
+    this.#prepared = await isolation.prepare({ dir, isOurs, user, ownerId: deployment.ownerId });
     if (this.#killed) throw new Error('it was ended before it was started');
     const started = isolation.start({ dir, memoryMb, sourceId, isOurs, user });
     this.#started = started;

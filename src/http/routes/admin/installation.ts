@@ -66,7 +66,8 @@ export function addInstallationRoutes(app: App, { installation }: HttpDeps): voi
     answer: dataOf(TARGET_CHECK),
   });
   app.post('/v1/targets/check', { schema: check }, async ({ body, caller }) => {
-    const { isAllowed, lines } = await installation.checkTarget(body.url, caller.scopes.includes('admin'));
+    const by = { ownerId: caller.ownerId, namesAddresses: caller.scopes.includes('admin') };
+    const { isAllowed, lines } = await installation.checkTarget(body.url, by);
     return { data: { allowed: isAllowed, lines: [...lines] } };
   });
 }

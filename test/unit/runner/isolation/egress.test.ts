@@ -9,9 +9,8 @@ import { type AddressInfo, createServer as createTcpServer, type Server } from '
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createAddresses } from '../../../../src/webhook/address.ts';
-import { createEgress } from '../../../../src/webhook/egress.ts';
+import { createEgress, type EgressOptions } from '../../../../src/webhook/egress.ts';
 import { createOwn } from '../../../../src/webhook/own.ts';
-import type { TunnelOptions } from '../../../../src/webhook/tunnel.ts';
 import { freePort } from '../../../support/port.ts';
 import { selfSigned } from '../../webhook/certificate.ts';
 import { nameServer } from '../../webhook/dns-server.ts';
@@ -23,7 +22,7 @@ const JAIL = { ...ISOLATION, level: 'jail', network: 'public' } as const;
 const OPEN = createAddresses({ allowTargets: ['127.0.0.1/32'] });
 const HERE = async () => [{ address: '127.0.0.1', family: 4 }];
 
-function jailed(t: TestContext, options: Partial<TunnelOptions> = {}): Kit {
+function jailed(t: TestContext, options: Partial<EgressOptions> = {}): Kit {
   const openEgress = createEgress({ addresses: OPEN, lookup: HERE, ...options });
   return kit(t, { isolation: JAIL, openEgress });
 }
