@@ -13,11 +13,17 @@
 // Errand's own components.
 
 import { createServer, isIP, type Server, Socket } from 'node:net';
+import { domainToASCII } from 'node:url';
 import type { EgressSocket } from './confine.ts';
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/i;
 const HEAD_END = '\r\n\r\n';
 const MAX_HEAD_BYTES = 4096;
+/** What the server can read: any other text would end the request without an answer. */
+const READABLE_HOST = /^[\w.:%-]{1,253}$/;
+const OTHER_LETTERS = /^[\w.\u0080-\uffff-]{1,253}$/;
+const NO_HOST = 'errand-code: ERR_INVALID_ARG_VALUE\r\nerrand-reason: it is not a name';
+const CLOSED = 'errand-code: ECONNRESET\r\nerrand-reason: the egress tunnel was closed';
 /** Connections to the local port that are not claimed by then are not this process's. */
 const UNCLAIMED_MS = 5000;
 const MAX_UNCLAIMED = 256;
@@ -162,8 +168,7 @@ function refused(socket: Socket): Socket {
 /** Asks the server for a connection. Calls `done` once; the answer behind the head is then ready to be read. */
 function requestTunnel(path: string, target: Target, done: (error: Error | null) => void): Socket {
   const { host, port } = target;
-  const name = isIP(host) === 6 ? `[${host}]` : host;
-  const tunnel = connectPlainly.call(new Socket({ allowHalfOpen: true }), { path });
+  const tunnel = new Socket({ allowHalfOpen: true });
   let head = '';
   let isDone = false;
   const finish = (error: Error | null): void => {
@@ -187,12 +192,23 @@ function requestTunnel(path: string, target: Target, done: (error: Error | null)
     }
   };
   tunnel.on('readable', onReadable);
-  tunnel.once('connect', () => tunnel.write(`CONNECT ${name}:${port} HTTP/1.1\r\nHost: ${name}\r\n\r\n`));
   tunnel.on('error', (error) => finish(error));
-  tunnel.on('close', () =>
-    finish(tunnelError(target, 'errand-code: ECONNRESET\r\nerrand-reason: the egress tunnel was closed')),
-  );
+  // Not `close` alone: the tunnel may stay half open.
+  for (const event of ['end', 'close']) tunnel.on(event, () => finish(tunnelError(target, CLOSED)));
+  const name = nameOf(host);
+  if (name === null) process.nextTick(finish, tunnelError(target, NO_HOST));
+  else {
+    tunnel.once('connect', () => tunnel.write(`CONNECT ${name}:${port} HTTP/1.1\r\nHost: ${name}\r\n\r\n`));
+    connectPlainly.call(tunnel, { path });
+  }
   return tunnel;
+}
+
+/** Returns the host for the request; null: it can be none. Names are spelled in ASCII, as Node's own lookup does it. */
+function nameOf(host: string): string | null {
+  const ascii = OTHER_LETTERS.test(host) && !READABLE_HOST.test(host) ? domainToASCII(host) : host;
+  if (!READABLE_HOST.test(ascii)) return null;
+  return isIP(ascii) === 6 ? `[${ascii}]` : ascii;
 }
 
 function tunnelError({ host, port }: Target, head: string): Error {

@@ -15,6 +15,7 @@ import type { RunnerOptions } from '../../../../src/runner/pool/pool.ts';
 import { isOurComponent, ProcessKeys } from '../../../../src/runner/pool/process-keys.ts';
 import { createAddresses } from '../../../../src/webhook/address.ts';
 import { createEgress } from '../../../../src/webhook/egress.ts';
+import type { ResolveName } from '../../../../src/webhook/names.ts';
 import { createOwn } from '../../../../src/webhook/own.ts';
 import { selfSigned } from '../../webhook/certificate.ts';
 import { bodies, deploymentOf, faultOf, ISOLATION, type Kit, kit, requestOf, returned, signal } from '../kit.ts';
@@ -101,6 +102,24 @@ test('what is not public is refused in all spellings', async (t) => {
   assert.equal(codes.length, 13 * 4 + 7);
   assert.deepEqual([...new Set(codes)], ['ERR_TARGET_FORBIDDEN']);
   assert.equal(inside.came(), 0);
+});
+
+test('a name in any letters is found, and a host that is none is refused', async (t) => {
+  const { port } = await counting(t);
+  const asked: string[] = [];
+  const lookup: ResolveName = async (name) => {
+    asked.push(name);
+    return await HERE();
+  };
+  const openEgress = createEgress({ addresses: createAddresses({ allowTargets: OPEN }), lookup });
+  const { evaluate } = kit(t, { isolation: PUBLIC, openEgress });
+  const none = ['a b', 'a#b', 'a/b', 'a@b', 'fe80::1%lo', 'x'.repeat(300), 'x'.repeat(9000), '\u{ff0f}', 'a\r\nb', '\0'];
+  const outcome = await evaluate(`${CONNECTING}
+    const none = [];
+    for (const host of ${JSON.stringify(none)}) none.push(await tried(${port}, host));
+    return [await tried(${port}, 'b\u00fccher.test'), await tried(${port}, 'xn--bcher-kva.test'), none]`);
+  assert.deepEqual(returned(outcome), ['connected', 'connected', none.map(() => 'ERR_INVALID_ARG_VALUE')]);
+  assert.deepEqual(asked, ['xn--bcher-kva.test', 'xn--bcher-kva.test']);
 });
 
 test('Unix sockets are refused', async (t) => {
