@@ -102,6 +102,14 @@ export const FILES: readonly Attack[] = [
       for (const way of ways) try { await way(); return true } catch {}`,
   },
   {
+    name: 'learns whether a file, a folder or a process of the machine is there',
+    process: 'possible',
+    jail: 'stopped',
+    by: 'in a jail they are not there; where the server is root, not what lies in folders that its user may not enter',
+    attempt: `const isThere = (path) => { try { node('module').createRequire('/').resolve(path); return true } catch { return false } };
+      return isThere('/etc/passwd') && !isThere('/etc/no-such-file') && node('module')._stat('/proc/' + w.serverPid) === 1`,
+  },
+  {
     name: 'changes into a folder outside its own',
     process: 'stopped',
     jail: 'stopped',

@@ -113,7 +113,7 @@ test('a name in any letters is found, and a host that is none is refused', async
   };
   const openEgress = createEgress({ addresses: createAddresses({ allowTargets: OPEN }), lookup });
   const { evaluate } = kit(t, { isolation: PUBLIC, openEgress });
-  const none = ['a b', 'a#b', 'a/b', 'a@b', 'fe80::1%lo', 'x'.repeat(300), 'x'.repeat(9000), '\u{ff0f}', 'a\r\nb', '\0'];
+  const none = ['a b', 'a#b', 'a@b', 'fe80::1%lo', 'x'.repeat(300), 'x'.repeat(9000), '\u{ff0f}', 'a\r\nb', '\0'];
   const outcome = await evaluate(`${CONNECTING}
     const none = [];
     for (const host of ${JSON.stringify(none)}) none.push(await tried(${port}, host));
