@@ -15,6 +15,27 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The body as it came. */
     rawBody: Buffer | null;
+    /** Null: there is no body. */
+    heldBody: HeldBody | null;
+  }
+}
+
+/** A body that takes memory until its answer is sent, and its handler has ended, which may be long after the caller is gone. */
+class HeldBody {
+  readonly #release: () => void;
+  #uses = 1;
+
+  constructor(release: () => void) {
+    this.#release = release;
+  }
+
+  use(): void {
+    this.#uses++;
+  }
+
+  done(): void {
+    this.#uses--;
+    if (this.#uses === 0) this.#release();
   }
 }
 
@@ -27,6 +48,16 @@ const NO_OWNER = '';
  */
 export function addBodies(app: App, memory: BodyMemory, maxEventBytes: number): void {
   app.decorateRequest('rawBody', null);
+  app.decorateRequest('heldBody', null);
+  app.addHook('onRoute', (route) => {
+    const { handler } = route;
+    route.handler = function (request, reply) {
+      const { heldBody } = request;
+      if (heldBody === null) return handler.call(this, request, reply);
+      heldBody.use();
+      return Promise.try(() => handler.call(this, request, reply)).finally(() => heldBody.done());
+    };
+  });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) => {
     // A request that no route matches is refused with its body unread.
@@ -46,7 +77,11 @@ export function addBodies(app: App, memory: BodyMemory, maxEventBytes: number): 
   app.addHook('preValidation', async (request, reply) => {
     if (request.method === 'GET' || request.method === 'HEAD' || request.is404) return;
     const read = request.body as Body | null | undefined;
-    if (read) reply.raw.once('close', read.release);
+    if (read) {
+      const held = new HeldBody(read.release);
+      request.heldBody = held;
+      reply.raw.once('close', () => held.done());
+    }
     request.rawBody = read?.bytes ?? null;
     const schema = request.routeOptions.schema?.body as TSchema | undefined;
     const body = parseBody(read?.bytes, { contentType: request.headers['content-type'], schema });

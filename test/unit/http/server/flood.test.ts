@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { LIMITS } from '../../../../src/domain/limits.ts';
+import { Refusal } from '../../../../src/domain/refusal.ts';
 import { type Harness, KEY, type Overrides, startServer } from '../harness.ts';
 import { connect } from '../raw-connection.ts';
 import { OTHER_ID, OWNER_ID, sha256, trigger } from '../records.ts';
@@ -91,6 +92,36 @@ test('only callers with a key are told to go on', async (t) => {
   raw.send(head('POST /e/key1', 'expect: tea', 'content-length: 0'));
   const { status, body } = await raw.answer();
   assert.deepEqual([status, JSON.parse(body).status], [400, 400]);
+});
+
+const REFUSED = new Refusal('impossible', 'whatever it is');
+
+test('a body whose caller is gone takes memory until its request is done', async (t) => {
+  const begun = Promise.withResolvers<void>();
+  const deploying = Promise.withResolvers<never>();
+  let calls = 0;
+  const createWorkflow = () => {
+    begun.resolve();
+    if (calls++ > 0) throw REFUSED;
+    return deploying.promise;
+  };
+  const bounds = { ownerBodyMemoryBytes: 300_000 };
+  const { port, call } = await started(t, { bounds, actions: { createWorkflow } });
+  const json = { name: 'n', steps: [{ namespace: 'a', code: 'x'.repeat(250_000) }] };
+  const body = JSON.stringify(json);
+  const raw = connect(t, port);
+  raw.send(
+    head('POST /v1/workflows', `authorization: Bearer ${KEY}`, `content-length: ${body.length}`) + body.slice(0, -1),
+  );
+  raw.send(body.slice(-1));
+  await begun.promise;
+  raw.close();
+  await once(raw.socket, 'close');
+  // By then the server has seen that the connection is closed.
+  for (let n = 0; n < 5; n++) assert.equal((await call('GET', '/healthz')).status, 200);
+  assert.equal((await call('POST', '/v1/workflows', { json })).status, 503);
+  deploying.reject(REFUSED);
+  assert.equal((await call('POST', '/v1/workflows', { json })).status, 422);
 });
 
 test('bodies under way have bounded memory', async (t) => {
