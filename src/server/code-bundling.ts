@@ -3,9 +3,8 @@
 // operator's and Errand's. Neither process starts before it is needed.
 
 import type { Log } from '../ports.ts';
-import type { Bundled, StepSource } from '../runner/bundling/bundle.ts';
 import type { BundledFile, WorkflowFile } from '../runner/bundling/bundle-file.ts';
-import { type BundleCache, createBundleCache } from '../runner/bundling/bundler.ts';
+import { type BundleCache, type BundleStep, createBundleCache } from '../runner/bundling/bundler.ts';
 import { Bundling } from '../runner/bundling/bundling.ts';
 import { NONE_OUTSIDE, type PackageFolders } from '../runner/bundling/outside.ts';
 import { isolationOf, ownCgroups } from './code-isolation.ts';
@@ -18,7 +17,7 @@ const BUNDLES = createBundleCache();
 const FILES_IDLE_MS = 10 * 60_000;
 
 export interface BundlingParts {
-  readonly bundleStep: (source: StepSource, packagesDir?: string | null, outside?: PackageFolders) => Promise<Bundled>;
+  readonly bundleStep: BundleStep;
   readonly bundleFile: (file: WorkflowFile) => Promise<BundledFile>;
   /** Starts the process that bundles workflow files ahead of the first of them. */
   readonly prepareBundling: () => void;
@@ -38,8 +37,8 @@ export function createBundling(config: Config, log: Log): BundlingParts {
   const idleMs = config.workflowsDir === null ? undefined : FILES_IDLE_MS;
   const trusted = new Bundling({ level, user: null, roots: null, log, cgroups, idleMs });
   return {
-    bundleStep: (source, packagesDir = null, outside = NONE_OUTSIDE) =>
-      ('path' in source && source.isTrusted ? trusted : confined).bundleStep(source, packagesDir, outside),
+    bundleStep: (source, packagesDir, of) =>
+      ('path' in source && source.isTrusted ? trusted : confined).bundleStep(source, packagesDir, of),
     bundleFile: (file) => trusted.bundleFile(file, { dir: config.packagesDir, outside: packageFolders() }),
     prepareBundling: () => void trusted.prepare(),
     bundles: BUNDLES,

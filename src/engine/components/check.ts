@@ -59,7 +59,7 @@ export function createComponentChecks({ components, runner }: CheckDeps) {
       const why = text === null ? 'cannot be read' : `has more than the ${LIMITS.codeBytes} bytes that are taken`;
       return checked(path, undefined, brokenBy(text ?? '', [{ file, line: 1, column: 1, text: `the file ${why}` }]));
     }
-    const bundled = await components.bundle(source);
+    const bundled = await components.bundle(source, ownerId);
     const found = bundled.ok
       ? await describedOf(ownerId, { file, text, source, bundled })
       : whyNoBundle(text, bundled.problems);

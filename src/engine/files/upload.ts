@@ -12,14 +12,14 @@ import type { FileDeployer } from './deploy.ts';
 export interface UploadDeps {
   readonly deployer: Pick<FileDeployer, 'deployFile'>;
   /** Bundles a file that stands alone. */
-  readonly bundle: (file: { namespace: string; code: string; file: string }) => Promise<Bundled>;
+  readonly bundle: (file: { namespace: string; code: string; file: string }, ownerId: string) => Promise<Bundled>;
   readonly getWorkflow: (ownerId: string, id: string) => Promise<WholeWorkflow>;
 }
 
 export function createFileUploads({ deployer, getWorkflow, bundle: bundleOne }: UploadDeps) {
   async function deployFile(ownerId: string, input: WorkflowFileInput): Promise<DeployedWorkflowFile> {
     const { path, project, source, env } = input;
-    const { bundle, sourceMap } = input.bundled ?? (await bundledHere(path, source));
+    const { bundle, sourceMap } = input.bundled ?? (await bundledHere(ownerId, path, source));
     const deployed = await deployer.deployFile(ownerId, {
       key: sentKey(path),
       project,
@@ -40,8 +40,8 @@ export function createFileUploads({ deployer, getWorkflow, bundle: bundleOne }: 
   }
 
   /** Throws `Refusal` (code_invalid). */
-  async function bundledHere(path: string, source: string): Promise<BundledCode> {
-    const bundled = await bundleOne({ namespace: 'workflow', code: source, file: path });
+  async function bundledHere(ownerId: string, path: string, source: string): Promise<BundledCode> {
+    const bundled = await bundleOne({ namespace: 'workflow', code: source, file: path }, ownerId);
     if (!bundled.ok) throw refusalOf(bundled.problems, () => 'source');
     return { bundle: bundled.bundle, sourceMap: bundled.sourceMap };
   }

@@ -35,7 +35,7 @@ export async function makeDeployment(
   const bundled = await Promise.all(
     inputs.map(async ({ namespace, code, ready }) => {
       if (ready) return { ok: true as const, ...ready };
-      return isAddress(code) ? notCode(namespace) : await bundle({ namespace, code });
+      return isAddress(code) ? notCode(namespace) : await bundle({ namespace, code }, runnable.ownerId);
     }),
   );
   const problems = bundled.flatMap((result) => (result.ok ? [] : result.problems));

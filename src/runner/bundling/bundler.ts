@@ -6,13 +6,22 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LruCache } from '../pool/lru-cache.ts';
-import type { Bundled, bundleStep, StepSource } from './bundle.ts';
+import type { Bundled, StepSource } from './bundle.ts';
 import { NONE_OUTSIDE, type PackageFolders } from './outside.ts';
 
 export interface Bundler {
-  /** Bundles one step. Rejects with `Refusal` (unavailable) when nothing can be bundled; never because of the code. */
-  bundle(source: StepSource): Promise<Bundled>;
+  /**
+   * Bundles one step, for an owner if it is one's. Rejects with `Refusal` (unavailable) when nothing can be bundled; never
+   * because of the code.
+   */
+  bundle(source: StepSource, ownerId?: string): Promise<Bundled>;
 }
+
+export type BundleStep = (
+  source: StepSource,
+  packagesDir: string | null,
+  of: { readonly outside: PackageFolders; readonly ownerId?: string },
+) => Promise<Bundled>;
 
 type Success = Extract<Bundled, { ok: true }>;
 
@@ -31,7 +40,7 @@ interface BundlerOptions {
   /** Returns the folders whose packages stay outside of bundles, as they are now; left out: all become part of them. */
   readonly outside?: () => PackageFolders;
   /** The function that bundles; left out: this process bundles. */
-  readonly bundleStep?: typeof bundleStep;
+  readonly bundleStep?: BundleStep;
   /** The bundles to look in first; left out: an empty cache. A bundle depends on nothing but its key and its files. */
   readonly cache?: BundleCache;
 }
@@ -50,8 +59,9 @@ export function createBundler(options: BundlerOptions): Bundler {
   const { cache: cached = createBundleCache() } = options;
   const underWay = new Map<string, Promise<Bundled>>();
 
-  async function make(key: string, source: StepSource): Promise<Bundled> {
-    const bundled = await bundleOne(source, packagesDir, outside());
+  async function make(key: string, source: StepSource, ownerId?: string): Promise<Bundled> {
+    const of = { outside: outside(), ...(ownerId === undefined ? {} : { ownerId }) };
+    const bundled = await bundleOne(source, packagesDir, of);
     if (bundled.ok) cached.set(key, { bundled, stamp: await stampOf(bundled.inputs) });
     return bundled;
   }
@@ -61,12 +71,12 @@ export function createBundler(options: BundlerOptions): Bundler {
     return (await Promise.all([...inputs, ...installed].map(stampOfFile))).join();
   }
 
-  async function bundle(source: StepSource): Promise<Bundled> {
+  async function bundle(source: StepSource, ownerId?: string): Promise<Bundled> {
     const key = JSON.stringify([source, packagesDir, outside()]);
     const cachedBundle = cached.get(key);
     if (cachedBundle && cachedBundle.stamp === (await stampOf(cachedBundle.bundled.inputs)))
       return cachedBundle.bundled;
-    const making = underWay.get(key) ?? make(key, source).finally(() => underWay.delete(key));
+    const making = underWay.get(key) ?? make(key, source, ownerId).finally(() => underWay.delete(key));
     underWay.set(key, making);
     return await making;
   }
@@ -75,7 +85,8 @@ export function createBundler(options: BundlerOptions): Bundler {
 }
 
 /** Loads what bundles with the first step: a server has processes that bundle. */
-const bundleHere: typeof bundleStep = async (...of) => (await import('./bundle.ts')).bundleStep(...of);
+const bundleHere: BundleStep = async (source, packagesDir, { outside }) =>
+  (await import('./bundle.ts')).bundleStep(source, packagesDir, outside);
 
 async function stampOfFile(path: string): Promise<string> {
   const found = await stat(path).catch(() => null);

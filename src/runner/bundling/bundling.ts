@@ -4,6 +4,9 @@
 //      ▲                  │ the process died
 //      └──once more, alone┴──again──▶ refused
 //
+// The next bundle is one of the owner that has the fewest under way: a thousand of one owner hold up no other for longer than
+// one bundle takes.
+//
 // A crash ends every bundle that is under way, and does not tell which one caused it. So each of them is retried once
 // with no other beside it. A bundle that ends the process alone is refused, with the limit that it met. A bundle that
 // took too long is known, and is not retried.
@@ -16,7 +19,7 @@ import type { Cgroups } from '../isolation/cgroups.ts';
 import { KERNEL_MB } from '../isolation/limited.ts';
 import type { Bundled, StepSource } from './bundle.ts';
 import type { BundledFile, ServerPackages, WorkflowFile } from './bundle-file.ts';
-import { NONE_OUTSIDE } from './outside.ts';
+import { NONE_OUTSIDE, type PackageFolders } from './outside.ts';
 import { type BundlerDeath, type BundlerLimits, BundlerProcess } from './process.ts';
 import type { BundleRequest, BundleResponse } from './protocol.ts';
 import { type BundlerIsolation, startBundler } from './start.ts';
@@ -36,8 +39,16 @@ export interface BundlingOptions extends BundlerIsolation {
   readonly idleMs?: number | undefined;
 }
 
+/** What a step is bundled for. */
+export interface BundledFor {
+  readonly outside?: PackageFolders;
+  /** Left out: the server itself. */
+  readonly ownerId?: string;
+}
+
 interface PendingBundle {
   readonly id: number;
+  readonly ownerId: string;
   readonly request: BundleRequest;
   readonly settle: (answer: BundleResponse) => void;
   readonly fail: (refusal: Refusal) => void;
@@ -74,9 +85,10 @@ export class Bundling {
   }
 
   /** Bundles one step. Rejects with `Refusal` (unavailable) when nothing can be bundled now. */
-  async bundleStep(source: StepSource, packagesDir: string | null, outside = NONE_OUTSIDE): Promise<Bundled> {
+  async bundleStep(source: StepSource, packagesDir: string | null, of: BundledFor = {}): Promise<Bundled> {
+    const { outside = NONE_OUTSIDE, ownerId = SERVER } = of;
     const file = 'path' in source ? source.path : `${source.namespace}.ts`;
-    return (await this.#enqueue({ kind: 'step', source, packagesDir, outside }, file)) as Bundled;
+    return (await this.#enqueue({ kind: 'step', source, packagesDir, outside }, { file, ownerId })) as Bundled;
   }
 
   /** Bundles a workflow file. Rejects with `Refusal` (unavailable) when nothing can be bundled now. */
@@ -84,7 +96,8 @@ export class Bundling {
     file: WorkflowFile,
     packages: ServerPackages = { dir: null, outside: NONE_OUTSIDE },
   ): Promise<BundledFile> {
-    const answer = (await this.#enqueue({ kind: 'file', file, packages }, file.path)) as
+    const of = { file: file.path, ownerId: SERVER };
+    const answer = (await this.#enqueue({ kind: 'file', file, packages }, of)) as
       | BundledFile
       | Extract<Bundled, { ok: false }>;
     return 'kind' in answer ? answer : { kind: 'broken', problems: answer.problems };
@@ -109,11 +122,17 @@ export class Bundling {
     this.#underWay.clear();
   }
 
-  async #enqueue(request: BundleRequest, file: string): Promise<BundleResponse> {
+  async #enqueue(
+    request: BundleRequest,
+    { file, ownerId }: { readonly file: string; readonly ownerId: string },
+  ): Promise<BundleResponse> {
     const stamp = await this.#stampOfRoots();
     if (this.#isStopped) throw STOPPING;
     if (this.#waiting.length >= LIMITS.bundlesWaiting) {
       throw new Refusal('unavailable', `${LIMITS.bundlesWaiting} bundles wait already, and there may be no more`);
+    }
+    if (countOf(this.#waiting, ownerId) >= LIMITS.bundlesWaitingPerOwner) {
+      throw new Refusal('unavailable', `${LIMITS.bundlesWaitingPerOwner} bundles of yours wait already`);
     }
     // A folder that replaced another one at the same path is not the folder that the process was given.
     if (stamp !== this.#stamp && this.#underWay.size === 0) this.#release();
@@ -121,7 +140,7 @@ export class Bundling {
     return await new Promise((resolve, reject) => {
       const settle = (answer: BundleResponse): void =>
         resolve(isLimit(answer) ? problemIn(file, answer.limit) : answer);
-      this.#waiting.push({ id: ++this.#lastId, request, settle, fail: reject, isRetriedAlone: false });
+      this.#waiting.push({ id: ++this.#lastId, ownerId, request, settle, fail: reject, isRetriedAlone: false });
       this.#fill();
     });
   }
@@ -134,16 +153,30 @@ export class Bundling {
   #fill(): void {
     clearTimeout(this.#idle);
     if (this.#waiting.length > 0) this.#process ??= this.#start();
-    for (let next = this.#waiting[0]; this.#isReady && next !== undefined; next = this.#waiting[0]) {
+    for (let next = this.#next(); this.#isReady && next !== undefined; next = this.#next()) {
       const [other] = this.#underWay.values();
       if (this.#underWay.size >= LIMITS.bundlesAtOnce || other?.isRetriedAlone || (next.isRetriedAlone && other))
         return;
-      this.#waiting.shift();
+      this.#waiting.splice(this.#waiting.indexOf(next), 1);
       this.#underWay.set(next.id, next);
       this.#process?.send(next.id, next.request);
     }
     if (this.#underWay.size + this.#waiting.length === 0)
       this.#idle = setTimeout(() => this.#release(), this.#options.idleMs ?? IDLE_MS).unref();
+  }
+
+  /** Returns the first bundle that is made once more, else the first one of the owner that has the fewest under way. */
+  #next(): PendingBundle | undefined {
+    let first = this.#waiting[0];
+    if (first === undefined || first.isRetriedAlone) return first;
+    const underWay = [...this.#underWay.values()];
+    let fewest = countOf(underWay, first.ownerId);
+    for (const pending of this.#waiting) {
+      if (fewest === 0) break;
+      const count = countOf(underWay, pending.ownerId);
+      if (count < fewest) [first, fewest] = [pending, count];
+    }
+    return first;
   }
 
   #start(): BundlerProcess {
@@ -242,6 +275,13 @@ export class Bundling {
       this.#process ??= this.#start();
     }, PROBE_MS).unref();
   }
+}
+
+/** Stands for the owner of what is not bundled for one. */
+const SERVER = '';
+
+function countOf(bundles: readonly PendingBundle[], ownerId: string): number {
+  return bundles.reduce((count, one) => count + (one.ownerId === ownerId ? 1 : 0), 0);
 }
 
 const STOPPING = new Refusal('unavailable', 'This process is stopping');

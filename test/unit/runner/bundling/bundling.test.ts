@@ -291,6 +291,32 @@ test('more than it bundles at a time waits its turn', async (t) => {
   assert.ok(bundled.every((one, i) => one.ok && one.bundle.includes(`= ${i};`)));
 });
 
+test('bundles of one owner hold up no other', async (t) => {
+  const { bundling } = bundlingAt(t, 'process');
+  let done = 0;
+  const all = Array.from({ length: 40 }, async (_, i) => {
+    await bundling.bundleStep(step(`export default ${i}`), null, { ownerId: 'u_1' });
+    done++;
+  });
+  await bundling.bundleStep(step('export default "other"'), null, { ownerId: 'u_2' });
+  assert.ok(done <= 2 * LIMITS.bundlesAtOnce, `${done} came before`);
+  await Promise.all(all);
+});
+
+test('as many bundles of one owner wait as may, and leave room', async (t) => {
+  const start = () =>
+    spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
+  const { bundling } = bundlingAt(t, 'process', { start });
+  const bundled = (ownerId: string) => bundling.bundleStep(step('export default 1'), null, { ownerId });
+  const waiting = Array.from({ length: LIMITS.bundlesWaitingPerOwner }, () => bundled('u_1'));
+  for (const one of waiting) one.catch(() => {});
+  await assert.rejects(bundled('u_1'), /bundles of yours wait already/);
+  waiting.push(bundled('u_2'));
+  await new Promise(setImmediate);
+  bundling.stop();
+  await assert.rejects(waiting.at(-1) as Promise<unknown>, /is stopping/);
+});
+
 test('stopped, it refuses', async (t) => {
   const { bundling } = bundlingAt(t, 'process');
   const waiting = bundling.bundleStep(step('export default 1'), null);
