@@ -117,10 +117,14 @@ export class Connection {
       options.onClose?.(closedError(cause));
     });
     if (options.onNotify) client.on('notification', ({ channel }) => options.onNotify?.(channel));
-    try {
+    const setUp = async (): Promise<void> => {
       await client.connect();
       connection.#isOpen = true;
       await connection.simple(sessionOf(options));
+    };
+    try {
+      // The driver's own limit ends with the server's greeting, and a host may fall silent right behind it.
+      await connection.within(CONNECT_TIMEOUT_MS, setUp());
       return connection;
     } catch (error) {
       connection.breakOff();
@@ -147,6 +151,12 @@ export class Connection {
   /** Sends statements without parameters, separated by semicolons. */
   async simple(sql: string): Promise<void> {
     await this.#client.query(sql);
+  }
+
+  /** Waits for an answer, and breaks the connection off if there is none in time: open statements are rejected. */
+  async within<T>(limitMs: number, answer: Promise<T>): Promise<T> {
+    const silence = setTimeout(() => this.breakOff(), limitMs);
+    return answer.finally(() => clearTimeout(silence));
   }
 
   /** Closes the connection now: open statements are rejected. */

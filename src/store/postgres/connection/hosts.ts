@@ -1,7 +1,7 @@
 // Finds the host that takes writes, when the URL names several; after a failover it is another one. Each host is asked for
 // `transaction_read_only`, which is on at a standby.
 
-import { Connection, type ConnectionOptions } from './connection.ts';
+import { CONNECT_TIMEOUT_MS, Connection, type ConnectionOptions } from './connection.ts';
 
 const PARTS = /^([a-z]+:\/\/(?:[^@/?#]*@)?)([^/?#]+)(.*)$/is;
 
@@ -29,10 +29,8 @@ export class Hosts {
   async #probe(url: string): Promise<string> {
     const connection = await Connection.open({ ...this.#options, url });
     try {
-      const [row] = await connection.query(
-        "SELECT current_setting('transaction_read_only') = 'on' AS is_read_only",
-        [],
-      );
+      const answer = connection.query("SELECT current_setting('transaction_read_only') = 'on' AS is_read_only", []);
+      const [row] = await connection.within(CONNECT_TIMEOUT_MS, answer);
       if (row?.is_read_only === false) return url;
       throw Object.assign(new Error('the server takes no writes'), { code: '25006' });
     } finally {

@@ -82,7 +82,8 @@ export class Notices {
       });
       if (this.#closed) return listener.breakOff();
       this.#listener = listener;
-      await listener.simple(CHANNELS.map((channel) => `LISTEN errand_${channel}`).join('; '));
+      const listens = CHANNELS.map((channel) => `LISTEN errand_${channel}`).join('; ');
+      await listener.within(ANSWER_MS, listener.simple(listens));
       this.#isDeaf = false;
       this.#checkSoon(listener);
       // Notifications may have been lost meanwhile.
@@ -111,14 +112,10 @@ export class Notices {
   #checkSoon(listener: Connection): void {
     if (this.#closed || this.#listener !== listener) return;
     this.#listenTimer = setTimeout(() => {
-      const silence = setTimeout(() => listener.breakOff(), ANSWER_MS);
-      listener
-        .query('SELECT 1', [])
-        .finally(() => clearTimeout(silence))
-        .then(
-          () => this.#checkSoon(listener),
-          (error: unknown) => this.#listenAgain(listener, error),
-        );
+      listener.within(ANSWER_MS, listener.query('SELECT 1', [])).then(
+        () => this.#checkSoon(listener),
+        (error: unknown) => this.#listenAgain(listener, error),
+      );
     }, ASKED_EVERY_MS);
   }
 

@@ -168,9 +168,8 @@ export class TransactionConnection {
   async #outcomeOf(marks: CommitMarkers, of: { mark: number; xid: string | undefined }): Promise<CommitOutcome> {
     try {
       const connection = await this.#connect();
-      const silence = setTimeout(() => connection.breakOff(), CONNECT_TIMEOUT_MS);
       const run: RunStatement = (sql, ...values) => connection.query(sql, values);
-      return await marks.outcomeOf(run, of).finally(() => clearTimeout(silence));
+      return await connection.within(CONNECT_TIMEOUT_MS, marks.outcomeOf(run, of));
     } catch {
       this.#drop();
       return 'unknown';
