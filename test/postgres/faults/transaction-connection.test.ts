@@ -41,6 +41,8 @@ async function makePlace(): Promise<Place> {
   };
 }
 
+const BYTES = Buffer.from([0, 92, 255]);
+
 const write = (connection: TransactionConnection, note: string) =>
   connection.transact(async (tx) => {
     void tx.query('INSERT INTO notes VALUES ($1)', note);
@@ -167,6 +169,35 @@ it('goes on when a table has got a column', async () => {
   equal(await read(), 1);
   await queryOn(url, 'ALTER TABLE notes ADD COLUMN at timestamptz');
   equal(await read(), 1);
+});
+
+it('works alike whatever the database sets for its sessions', async () => {
+  await using place = await makePlace();
+  const { url, connection } = place;
+  const name = new URL(url).pathname.slice(1);
+  const settings = {
+    default_transaction_isolation: "'repeatable read'",
+    client_encoding: 'LATIN1',
+    bytea_output: 'escape',
+    idle_session_timeout: "'1h'",
+  };
+  for (const [setting, value] of Object.entries(settings)) {
+    await queryOn(url, `ALTER DATABASE ${name} SET ${setting} = ${value}`);
+  }
+  const found = await connection.transact(async (tx) => {
+    await tx.query('SELECT 1');
+    await queryOn(url, "INSERT INTO notes VALUES ('of another one')");
+    const [row] = await tx.query(
+      'SELECT count(*)::int AS count, $1::text AS text, $2::bytea AS bytes FROM notes',
+      'ż',
+      BYTES,
+    );
+    const [limit] = await tx.query("SELECT current_setting('idle_session_timeout') AS idle");
+    await tx.query('INSERT INTO notes VALUES ($1)', 'ż');
+    return { ...row, ...limit };
+  });
+  deepEqual(found, { count: 1, text: 'ż', bytes: BYTES, idle: '0' });
+  deepEqual(await place.notes(), ['of another one', 'ż']);
 });
 
 it('begins anew when the connection broke before the commit', async () => {

@@ -50,6 +50,15 @@ const LIMITS = {
   idle_in_transaction_session_timeout: String(IDLE_TIMEOUT_MS),
 };
 
+/** What is relied on, whatever a role or database sets for its sessions: `ALTER DATABASE … SET bytea_output = escape` garbled events. */
+const RELIED_ON = {
+  default_transaction_isolation: 'read committed',
+  client_encoding: 'UTF8',
+  bytea_output: 'hex',
+  // Connections of a service without work are idle, and are not to be closed for that.
+  idle_session_timeout: '0',
+};
+
 /** Readers of values, by the type's oid. All int8 of the schema are below 2^53. */
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   16: (text) => text === 't',
@@ -188,6 +197,7 @@ export class Connection {
 export function sessionOf({ url, isByKey = false, isUnlimited = false }: OpenOptions): string {
   const all: Record<string, string> = {
     ...addressOf(url).settings,
+    ...RELIED_ON,
     ...LIMITS,
     ...(isUnlimited ? { statement_timeout: '0', idle_in_transaction_session_timeout: '0' } : {}),
     // Statements take milliseconds; compiling one whose cost is overestimated takes a hundred times that.
