@@ -27,10 +27,10 @@ const CONNECTION = new Set([
 ]);
 
 /**
- * Read-only (a standby, or a former primary), a lock not granted in time; and a wrong password or unknown database, which make
- * the store unavailable until the operator corrects them.
+ * Read-only (a standby, or a former primary), a lock not granted in time; and a wrong password, an unknown database, schema or
+ * setting, or a missing permission, which make the store unavailable until the operator corrects them.
  */
-const REFUSED = new Set(['25006', '55P03', '28000', '28P01', '3D000']);
+const REFUSED = new Set(['25006', '55P03', '28000', '28P01', '3D000', '3F000', '42704', '42501']);
 
 /** A conflict with another transaction, worth another try. (A lock that was not granted in time is not: the first try has waited.) */
 const CONTENTION = new Set(['40001', '40P01']);

@@ -1,6 +1,7 @@
 // Migrates a database to the schema of this program. Migrations only go forward, and each keeps what the version before needs, so
 // that older processes go on while the first newer one migrates. A process does not start on a newer schema.
 
+import { StoreUnavailable } from '../../contract/store.ts';
 import { number } from '../../rows/cells.ts';
 import { migrationsAfter, schemaOf } from '../../schema-version.ts';
 import { isContention } from '../connection/storage-error.ts';
@@ -11,6 +12,9 @@ export const MIGRATIONS: readonly string[] = [FIRST];
 
 /** The schema of this program. */
 export const SCHEMA_VERSION = schemaOf(MIGRATIONS);
+
+/** Any other one lacks letters of some language, or does not know what a letter is. */
+const ENCODING = 'UTF8';
 
 /** The most tries of a migration: it may deadlock with running processes, and be the one that is rolled back. */
 const MAX_ROUNDS = 6;
@@ -28,6 +32,12 @@ export async function migrate(connection: TransactionConnection): Promise<void> 
 
 function migrateOnce(connection: TransactionConnection): Promise<void> {
   return connection.transact(async (tx) => {
+    const [made] = await tx.query("SELECT current_database() AS name, current_setting('server_encoding') AS encoding");
+    if (made && made.encoding !== ENCODING) {
+      throw new StoreUnavailable(
+        `the database ${made.name} has the encoding ${made.encoding}, which cannot store all texts: create one with ENCODING '${ENCODING}' TEMPLATE template0`,
+      );
+    }
     await tx.query('SELECT pg_advisory_xact_lock(hashtext($1))', 'errand schema');
     await tx.query(
       'CREATE TABLE IF NOT EXISTS errand_schema (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())',

@@ -16,6 +16,17 @@ for (const code of ENDED) {
   });
 }
 
+/** A wrong password, an unknown database, schema and setting, and a missing permission. */
+const FOR_OPERATORS = ['28P01', '3D000', '3F000', '42704', '42501'];
+
+for (const code of FOR_OPERATORS) {
+  test(`${code} is an error of storage, and not of the connection`, () => {
+    const error = Object.assign(new Error('refused'), { code });
+    ok(!isConnectionError(error));
+    ok(storageError(error) instanceof StoreUnavailable);
+  });
+}
+
 test('an error of a statement is neither', () => {
   const error = Object.assign(new Error('duplicate key'), { code: '23505' });
   ok(!isConnectionError(error));

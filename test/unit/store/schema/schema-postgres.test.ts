@@ -81,3 +81,23 @@ test('a database of a version before the first release is not opened', async (t)
     equal(await catalogueOf(url), before);
   }
 });
+
+test('a database that cannot store all texts is not opened', async (t) => {
+  const databases = await sharedPostgres();
+  for (const encoding of ['LATIN1', 'SQL_ASCII']) {
+    const name = `errand_test_${encoding.toLowerCase()}_${process.pid}`;
+    await databases.query(
+      `CREATE DATABASE ${name} TEMPLATE template0 ENCODING '${encoding}' LOCALE_PROVIDER libc LOCALE 'C'`,
+    );
+    t.after(() => databases.dropDatabase(name));
+    const url = databases.url(name);
+    await rejects(openTestStore({ url, clock: null }), (error) => {
+      equal(
+        (error as Error).message,
+        `the database ${name} has the encoding ${encoding}, which cannot store all texts: create one with ENCODING 'UTF8' TEMPLATE template0`,
+      );
+      return error instanceof StoreUnavailable;
+    });
+    equal(await catalogueOf(url), '\n');
+  }
+});
