@@ -214,8 +214,8 @@ export interface Flow {
    */
   suspend(ms?: number | string): WaitAddresses;
   /**
-   * Suspends the run. This step is executed again after that many milliseconds, with `context` in `$.context.run`; fails after
-   * `max` times: 10.
+   * Suspends the run. This step is executed again after that many milliseconds, with `context` in `$.context.run`. After
+   * `max` times (10) the next step follows.
    */
   rerun(ms: number | string, context?: unknown, max?: number): WaitAddresses;
   /** Runs another workflow (`p_…`) with this event, when this run has ended or starts to wait. */

@@ -176,18 +176,25 @@ test('a step is executed again with what it passed on', async (t) => {
   assert.deepEqual(returned(await run(deployment, { earlier: again(2, second.context) })), [3, 1, null]);
 });
 
-test('a step is executed again so often and no more', async (t) => {
-  const { evaluate } = kit(t);
+test('a step is executed again so often, and then the next one', async (t) => {
+  const { evaluate, run } = kit(t);
   const after = (runs: number) => ({ earlier: earlier({}, { reruns: { runs, context: null } }) });
   assert.equal(waitOf(await evaluate('$.flow.rerun(1)', after(9))).kind, 'rerun');
-  const fault = faultOf(await evaluate('$.flow.rerun(1)', after(10)));
-  assert.deepEqual(
-    [fault.code, fault.msg],
-    ['ConfigurationError', 'The step one has asked to be run again more than 10 times'],
-  );
   assert.equal(waitOf(await evaluate('$.flow.rerun(1, null, "11")', after(10))).kind, 'rerun');
-  assert.match(faultOf(await evaluate('$.flow.rerun(1, null, 1)', after(1))).msg, /more than 1 time$/);
-  assert.match(faultOf(await evaluate('$.flow.rerun(1, null, 0)')).msg, /more than 0 times$/);
+  const over = await evaluate('return Object.keys($.flow.rerun(1))', after(10));
+  assert.deepEqual([over.end.kind, returned(over)], ['succeeded', ['resume_url', 'cancel_url']]);
+  assert.deepEqual(
+    over.logs.map(({ level, namespace, text }) => [level, namespace, text]),
+    [['warn', 'one', '$.flow.rerun: the step was executed again 10 times, its maximum: the run goes on']],
+  );
+  const [line] = (await evaluate('$.flow.rerun(1, null, 1)', after(1))).logs;
+  assert.match(line?.text ?? '', /executed again once, its maximum/);
+  assert.equal((await evaluate('$.flow.rerun(1, null, 0)')).end.kind, 'succeeded');
+  const deployment = await deploymentOf([
+    'export default ({ $ }) => { try { throw new Error("503") } catch { $.flow.rerun(1, null, 3) } }',
+    'export default ({ steps, $ }) => [steps.one, $.context.run.runs]',
+  ]);
+  assert.deepEqual(returned(await run(deployment, after(3))), [{}, 1]);
   for (const max of ['-1', '1.5', '"many"', 'Infinity', '{}']) {
     const refused = faultOf(await evaluate(`$.flow.rerun(1, null, ${max})`));
     assert.equal(refused.code, 'ConfigurationError');

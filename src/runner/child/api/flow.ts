@@ -25,8 +25,9 @@ export function flowApi(step: StepRun): Record<string, unknown> {
     suspend: (ms: unknown) => ask(step, ['suspend', msOf('suspend', ms ?? limits.suspendMs, limits.maxWaitMs), null]),
     rerun: (ms: unknown, context?: unknown, max?: unknown) => {
       const afterMs = msOf('rerun', ms, limits.maxWaitMs);
-      checkReruns(step, max ?? limits.reruns, limits.maxReruns);
-      return ask(step, ['rerun', afterMs, contextOf(context, step)]);
+      const times = timesOf(max ?? limits.reruns, limits.maxReruns);
+      const wait: WaitTuple = ['rerun', afterMs, contextOf(context, step)];
+      return step.runs > times ? goOn(step, times) : ask(step, wait);
     },
     trigger: (workflowId: unknown, event?: unknown) => {
       if (!run.isTooLate('$.flow.trigger')) run.outgoing.trigger(workflowId, event);
@@ -47,16 +48,21 @@ function msOf(name: string, given: unknown, maxMs: number): number {
   );
 }
 
-function checkReruns({ runs, step }: StepRun, given: unknown, bound: number): void {
-  const max = numberOf(given);
-  if (!Number.isInteger(max) || max < 0 || max > bound) {
-    throw new ConfigurationError(
-      `$.flow.rerun takes as its maximum a whole number from 0 to ${bound}, not ${shown(given)}`,
-    );
+function timesOf(given: unknown, bound: number): number {
+  const times = numberOf(given);
+  if (Number.isInteger(times) && times >= 0 && times <= bound) return times;
+  throw new ConfigurationError(
+    `$.flow.rerun takes as its maximum a whole number from 0 to ${bound}, not ${shown(given)}`,
+  );
+}
+
+/** The step was executed as often as it may be. The next step follows, as in the hosted original: code relies on it. */
+function goOn(step: StepRun, times: number): WaitAddresses {
+  if (!step.isTooLate('$.flow.rerun')) {
+    const text = `$.flow.rerun: the step was executed again ${times === 1 ? 'once' : `${times} times`}, its maximum: the run goes on`;
+    step.run.print('warn', step.step.namespace, text);
   }
-  if (runs <= max) return;
-  const times = max === 1 ? 'time' : 'times';
-  throw new ConfigurationError(`The step ${step.namespace} has asked to be run again more than ${max} ${times}`);
+  return { ...step.run.addresses() };
 }
 
 function contextOf(context: unknown, { run }: StepRun): string | null {
