@@ -54,7 +54,7 @@ async function perform(step: StepRun): Promise<void> {
   const props = run.message.props?.[step.index];
   const self = bindComponent(component as Component, {
     respond: (answer) => step.respond(answer),
-    props: props ? evaluated(props, run.results) : undefined,
+    props: props ? evaluated(props, run.results, component as Component) : undefined,
     onEnd: (clean) => run.cleaning.push(clean),
     dataStore: (id) => dataStore(id, run.requests, run.program.limits),
     db: stepDb(step),

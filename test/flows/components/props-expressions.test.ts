@@ -56,6 +56,36 @@ test('expressions give what the run has', async () => {
   assert.equal(shown.steps[1].configured_props.count, '{{steps.trigger.event.count}}');
 });
 
+test('expressions in defaults give what the run has', async () => {
+  await using errand = await startErrand();
+  const code = `export default {
+    type: 'action',
+    props: {
+      ip: { type: 'string', default: '{{steps.trigger.event.ip}}' },
+      none: { type: 'string', optional: true, default: '{{steps.trigger.event.none}}' },
+      by: { type: 'string', default: 'Errand - {{steps.trigger.context.workflow_name}}' },
+      list: { type: 'string[]', default: ['{{steps.before.$return_value.id}}', 'b'] },
+      set: { type: 'string', default: '{{steps.gone.$return_value}}' },
+      query: { type: 'sql', default: { value: 'SELECT $1', params: ['{{steps.trigger.event.ip}}'] } },
+      more: { type: 'boolean', default: true, reloadProps: true },
+    },
+    additionalProps: () => ({ added: { type: 'integer', default: '{{steps.trigger.event.count}}' } }),
+    run() { return { ...this, query: this.query.params, none: typeof this.none }; },
+  };`;
+  const run = await ranWith(errand, { code, configured_props: { set: 'here' } }, { ip: '10.0.0.1', count: '4' });
+  assert.equal(run.state, 'succeeded', JSON.stringify(run.error));
+  assert.deepEqual(run.steps[1].return_value, {
+    ip: '10.0.0.1',
+    none: 'undefined',
+    by: 'Errand - test',
+    list: [7, 'b'],
+    set: 'here',
+    query: ['10.0.0.1'],
+    more: true,
+    added: 4,
+  });
+});
+
 test('an expression that throws names its prop', async () => {
   await using errand = await startErrand();
   const configured_props = { title: '{{steps.nothing.$return_value}}' };

@@ -1,7 +1,10 @@
 // Evaluates the expressions in a step's configured props with the values of this run.
 
-import { type Part, partsOf } from '../../../domain/expressions.ts';
+import { hasExpression, type Part, partsOf } from '../../../domain/expressions.ts';
+import type { PropDefinition } from '../../../domain/props.ts';
 import type { PropsInput } from '../../runner.ts';
+import type { Component } from '../component/component.ts';
+import { allDefinitions } from '../component/definitions.ts';
 import { ConfigurationError } from '../errors.ts';
 
 type Evaluate = (steps: unknown) => unknown;
@@ -14,12 +17,28 @@ const compiled = new Map<string, Evaluate>();
  * Returns the props with their expressions evaluated. `steps` is in scope under that name. Throws a ConfigurationError
  * that names the prop when an expression throws.
  */
-export function evaluated(props: PropsInput, steps: unknown): PropsInput {
+export function evaluated(props: PropsInput, steps: unknown, component: Component): PropsInput {
   const configuredProps = Object.create(null) as Record<string, unknown>;
   for (const [prop, value] of Object.entries(props.configuredProps)) {
     configuredProps[prop] = valueFor(value, { prop, steps });
   }
-  return { ...props, configuredProps };
+  const definitions = allDefinitions(component.props, props.additionalProps);
+  const isUsed = ([prop, definition]: [string, PropDefinition]): boolean =>
+    hasExpressionIn(definition.default) && (configuredProps[prop] ?? undefined) === undefined;
+  const used = Object.entries(definitions).filter(isUsed);
+  if (used.length === 0) return { ...props, configuredProps };
+  // Forms of the hosted original fill in a default, so that it is evaluated as what a person configures.
+  const additionalProps: Record<string, PropDefinition> = { ...props.additionalProps };
+  for (const [prop, definition] of used) {
+    const value = valueFor(definition.default, { prop, steps });
+    additionalProps[prop] = { ...additionalProps[prop], default: value };
+  }
+  return { ...props, configuredProps, additionalProps };
+}
+
+function hasExpressionIn(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return hasExpression(value);
+  return Object.values(value).some(hasExpressionIn);
 }
 
 interface ExpressionContext {
