@@ -592,6 +592,8 @@ export const T = {
     deploy: 'Deploy',
     props: 'Configuration',
     noProps: 'This source has no configuration.',
+    notAllProps: (why: string) => `The component could not say which further settings it has: ${why}`,
+    loadProps: 'Ask the component again',
     edit: 'Change',
     save: 'Save',
     saved: 'Saved.',

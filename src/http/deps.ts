@@ -13,7 +13,6 @@ import type { Channel, ChannelKind } from '../domain/notices/channel.ts';
 import type { ShownError } from '../domain/notices/notice.ts';
 import type { Operation, OperationOrder } from '../domain/operation.ts';
 import type { Redaction, Redactions } from '../domain/privacy/rules.ts';
-import type { PropDefinitions } from '../domain/props.ts';
 import type { Quotas, QuotaUse } from '../domain/quota.ts';
 import type { RefusalCode } from '../domain/refusal.ts';
 import type {
@@ -33,6 +32,7 @@ import type {
   Probe,
   PropOptions,
   RecordInput,
+  ReloadedProps,
   ReportInput,
   ResendInput,
   SourceFileInput,
@@ -210,7 +210,7 @@ export interface Actions {
   /** Runs the `options` function of the prop. */
   propOptions(ownerId: string, input: OptionsInput): Promise<PropOptions>;
   /** Returns the component's props, with those that it adds for the values configured. */
-  reloadProps(ownerId: string, input: ComponentInput): Promise<PropDefinitions>;
+  reloadProps(ownerId: string, input: ComponentInput): Promise<ReloadedProps>;
   /** Tells of code, or of files in the folder of components, whether each would run here. */
   checkComponents(ownerId: string, input: CheckInput): Promise<ComponentChecks>;
   invokeSource(ownerId: string, id: string, event: Uint8Array): Promise<Appended>;

@@ -90,10 +90,7 @@ export type Prop = ConfigurableProps['configurable_props'][number];
 export function propsQuery(of: ComponentOf, asked: Values, values: Values) {
   return queryOptions({
     queryKey: ['props', of, asked],
-    queryFn: async ({ signal }) => {
-      const { configurable_props } = await dataOf(errand.reloadProps({ ...of, configured_props: values }, { signal }));
-      return configurable_props;
-    },
+    queryFn: ({ signal }) => dataOf(errand.reloadProps({ ...of, configured_props: values }, { signal })),
     placeholderData: (before) => before,
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,

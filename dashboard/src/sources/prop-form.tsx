@@ -36,8 +36,9 @@ export function PropForm({ of, first, submit, send }: PropFormProps) {
   const [faults, setFaults] = useState<Readonly<Record<string, string>>>({});
   const [isBusy, setBusy] = useState(false);
   const form = useQuery(propsQuery(of, asked, values));
-  const { data: props, error, isFetching } = form;
-  if (!props) return <Unready of={form} />;
+  const { data, error, isFetching, refetch } = form;
+  if (!data) return <Unready of={form} />;
+  const { configurable_props: props, additional_props_error: thrown } = data;
   const set = (prop: Prop, value: unknown): void => {
     const { [prop.name]: _, ...others } = values;
     setValues(value === undefined ? others : { ...values, [prop.name]: value });
@@ -70,6 +71,14 @@ export function PropForm({ of, first, submit, send }: PropFormProps) {
         />
       ))}
       {error && <p className="bad">{error.message}</p>}
+      {thrown && (
+        <div>
+          <p className="bad">{T.sources.notAllProps(thrown.message)}</p>
+          <Button variant="default" size="xs" loading={isFetching} onClick={() => void refetch()}>
+            {T.sources.loadProps}
+          </Button>
+        </div>
+      )}
       <div>
         <Button type="submit" size="xs" loading={isBusy}>
           {submit}

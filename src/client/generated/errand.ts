@@ -1016,7 +1016,7 @@ export class Errand {
   /**
    * Read the props of a component: `POST /v1/components/props`
    *
-   * Those that it declares, and those that its `additionalProps` adds for what is configured: to be asked again when a prop with `reloadProps` changes.
+   * Those that it declares, and those that its `additionalProps` adds for what is configured: to be asked again when a prop with `reloadProps` changes. What `additionalProps` throws is in `additional_props_error`, beside the props that are known without it.
    */
   reloadProps(input: ReloadPropsInput = {}, options: CallOptions = {}): Promise<ReloadPropsAnswer> {
     return this.#transport.send<ReloadPropsAnswer>({ method: 'POST', path: '/v1/components/props', body: 'members' }, input, options);

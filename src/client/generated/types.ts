@@ -257,6 +257,13 @@ export interface ConfigurableProps {
     /** Type of the prop. */
     readonly type?: string;
   } & { readonly [name: string]: unknown })[];
+  /** What `additionalProps` threw for this configuration. Props that it added before are kept. */
+  readonly additional_props_error: {
+    /** Its message. */
+    readonly message: string;
+    /** Its stack, or empty. */
+    readonly stack: string;
+  } | null;
 }
 
 export interface DataRecord {

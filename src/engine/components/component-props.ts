@@ -10,6 +10,7 @@ import {
   type PropValues,
 } from '../../domain/props.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import type { AdditionalPropsError } from '../../domain/requests.ts';
 import type { Deployment } from '../../domain/resource.ts';
 import type { ComponentShape, PropsInput, Runner } from '../../runner/runner.ts';
 import { checkGiven, checkProps, type PropsPlace } from './prop-checks.ts';
@@ -98,7 +99,17 @@ async function additionalOf(
   if (before && isSameCode && !isReloaded(mergedDefinitions(component.shape.props, known), [before.configured, all])) {
     return known;
   }
-  return queryAdditionalProps(deps, component, { configuredProps: all, additionalProps: known });
+  const asked = await queryAdditionalProps(deps, component, { configuredProps: all, additionalProps: known });
+  if (asked.ok) return asked.props;
+  const { place, shape } = component;
+  // A prop that is missing is the likely cause, and says more than the error that it leads to.
+  const ownOf = <T>(values: Readonly<Record<string, T>>): Record<string, T> =>
+    Object.fromEntries(Object.entries(values).filter(([prop]) => Object.hasOwn(shape.props, prop)));
+  const definitions = ownOf(mergedDefinitions(shape.props, known));
+  await checkProps(deps.propStores, place, { definitions, configured: ownOf(all) });
+  throw new Refusal('impossible', `additionalProps threw: ${asked.message}`, {
+    errors: [{ parameter: place.parameter, message: `${asked.message}\n${asked.stack}`.trim() }],
+  });
 }
 
 function isReloaded(definitions: PropDefinitions, [before, now]: readonly [PropValues, PropValues]): boolean {
@@ -109,20 +120,22 @@ function isReloaded(definitions: PropDefinitions, [before, now]: readonly [PropV
   });
 }
 
+export type AdditionalProps =
+  | { readonly ok: true; readonly props: PropDefinitions }
+  | ({ readonly ok: false } & AdditionalPropsError);
+
 /** Calls `additionalProps`. */
 export async function queryAdditionalProps(
   { runner, propStores }: PropsDeps,
   { place, deployment, env }: DescribedComponent,
   input: PropsInput,
-): Promise<PropDefinitions> {
+): Promise<AdditionalProps> {
   const accounts = await accountsOf(propStores, place.ownerId, input.configuredProps);
   const onChildRequest = propStores.dataStores.reads(place.ownerId, input.configuredProps);
   const query = { what: 'props', props: { ...input, accounts } } as const;
   const result = await runner.queryComponent(deployment, query, { env, onChildRequest });
-  if (result.ok) return (result.answer.props ?? {}) as PropDefinitions;
-  throw new Refusal('impossible', `additionalProps threw: ${result.message}`, {
-    errors: [{ parameter: place.parameter, message: `${result.message}\n${result.stack}`.trim() }],
-  });
+  if (result.ok) return { ok: true, props: (result.answer.props ?? {}) as PropDefinitions };
+  return { ok: false, message: result.message, stack: result.stack };
 }
 
 /** Returns the props that a run's code needs. */

@@ -5,7 +5,7 @@ import type { Urls } from '../../domain/endpoint.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { mergedDefinitions, type PropDefinitions, type PropValues } from '../../domain/props.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import type { ComponentInput, OptionsInput, PropOptions } from '../../domain/requests.ts';
+import type { ComponentInput, OptionsInput, PropOptions, ReloadedProps } from '../../domain/requests.ts';
 import type { Deployment } from '../../domain/resource.ts';
 import type { ComponentShape, PropsInput } from '../../runner/runner.ts';
 import type { Store } from '../../store/contract/store.ts';
@@ -54,15 +54,21 @@ export function createConfigure(deps: ConfigureDeps) {
     throw new Refusal('impossible', message, { errors: [{ parameter: `configured_props.${prop}`, message }] });
   }
 
-  /** Returns all props, in the order of the component, with the additional ones for this configuration. */
-  async function reloadProps(ownerId: string, input: ComponentInput): Promise<PropDefinitions> {
+  /**
+   * Returns all props, in the order of the component, with the additional ones for this configuration. `additionalProps` of
+   * many components throws until an account is configured: forms need the other props all the same.
+   */
+  async function reloadProps(ownerId: string, input: ComponentInput): Promise<ReloadedProps> {
     const found = await find(ownerId, input);
     const shape = await describe(found);
-    if (!shape.hasAdditionalProps) return shape.props;
+    if (!shape.hasAdditionalProps) return { definitions: shape.props, error: null };
     const place = { ownerId, parameter: 'configured_props' };
     const component = { place, deployment: found.deployment, shape, env: found.env };
     const props: PropsInput = { configuredProps: found.configured, additionalProps: found.additional };
-    return mergedDefinitions(shape.props, await queryAdditionalProps(deps, component, props));
+    const asked = await queryAdditionalProps(deps, component, props);
+    const additional = asked.ok ? asked.props : found.additional;
+    const error = asked.ok ? null : { message: asked.message, stack: asked.stack };
+    return { definitions: mergedDefinitions(shape.props, additional), error };
   }
 
   async function describe({ deployment, env }: ComponentInstance): Promise<ComponentShape> {

@@ -38,7 +38,7 @@ export function addComponentRoutes(app: App, { actions }: HttpDeps): void {
     access: 'write',
     summary: 'Read the props of a component',
     description:
-      'Those that it declares, and those that its `additionalProps` adds for what is configured: to be asked again when a prop with `reloadProps` changes.',
+      'Those that it declares, and those that its `additionalProps` adds for what is configured: to be asked again when a prop with `reloadProps` changes. What `additionalProps` throws is in `additional_props_error`, beside the props that are known without it.',
     body: COMPONENT_PROPS,
     example: { component_code: CODE, configured_props: {} },
     answer: dataOf(CONFIGURABLE_PROPS),

@@ -2,9 +2,8 @@
 
 import type { Static } from 'typebox';
 import { LIMITS } from '../../domain/limits.ts';
-import type { PropDefinitions } from '../../domain/props.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import type { ComponentInput, OptionsInput, PropOptions } from '../../domain/requests.ts';
+import type { ComponentInput, OptionsInput, PropOptions, ReloadedProps } from '../../domain/requests.ts';
 import { count, nullable, text } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 
@@ -84,6 +83,15 @@ export const CONFIGURABLE_PROPS = Type.Object(
           'In the order of the component, each as it defines it; `remoteOptions`: its options are asked for.',
       },
     ),
+    additional_props_error: nullable(
+      Type.Object(
+        {
+          message: text({ description: 'Its message.', example: 'no headers' }),
+          stack: text({ description: 'Its stack, or empty.', example: 'at Object.additionalProps (component.ts:3:9)' }),
+        },
+        { description: 'What `additionalProps` threw for this configuration. Props that it added before are kept.' },
+      ),
+    ),
   },
   { title: 'ConfigurableProps' },
 );
@@ -139,6 +147,7 @@ export function optionsToWire({ options, context }: PropOptions): Static<typeof 
   };
 }
 
-export function definitionsToWire(definitions: PropDefinitions): Static<typeof CONFIGURABLE_PROPS> {
-  return { configurable_props: Object.entries(definitions).map(([name, definition]) => ({ ...definition, name })) };
+export function definitionsToWire({ definitions, error }: ReloadedProps): Static<typeof CONFIGURABLE_PROPS> {
+  const configurable = Object.entries(definitions).map(([name, definition]) => ({ ...definition, name }));
+  return { configurable_props: configurable, additional_props_error: error };
 }

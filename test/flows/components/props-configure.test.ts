@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { action, createStep, SHOP } from '../../support/actions.ts';
-import type { Answer } from '../../support/client.ts';
+import type { Answer, Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { createOwner } from '../../support/owners.ts';
 import { shareErrand } from '../../support/shared-errand.ts';
@@ -144,6 +144,24 @@ test('props are told with those added', async () => {
   assert.deepEqual((await asked()).configurable_props, [shop, kind]);
   const rows = { type: 'integer', label: 'shop,kind', name: 'rows' };
   assert.deepEqual((await asked({ kind: 'rows' })).configurable_props, [shop, kind, rows]);
+});
+
+test('props are told although those added are not known', async () => {
+  await using errand = await newErrand();
+  const component_code = action(`
+    props: { shop, sheet: { type: 'string', label: 'Sheet', reloadProps: true } },
+    additionalProps() { return { [this.shop.where(this.sheet.trim())]: { type: 'string' } }; },
+    run() {},
+  `);
+  const ask = (configured_props: Json): Promise<Json> =>
+    errand.client.post('/v1/components/props', { component_code, configured_props });
+  const names = (answer: Json): string[] => answer.configurable_props.map(({ name }: Json) => name);
+  const none = await ask({});
+  assert.deepEqual(names(none), ['shop', 'sheet']);
+  assert.match(none.additional_props_error.message, /trim/);
+  assert.match(none.additional_props_error.stack, /at .*additionalProps/);
+  const all = await ask({ shop: { $auth: { token: 't' } }, sheet: ' a ' });
+  assert.deepEqual([names(all), all.additional_props_error], [['shop', 'sheet', 't in a'], null]);
 });
 
 test("another owner's source is not there to ask", async () => {

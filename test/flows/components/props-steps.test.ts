@@ -203,6 +203,8 @@ test('additionalProps that throws says so', async () => {
   const answer = await tryStep(errand, code, { n: 1 });
   assertRefused(answer, 'steps.act.configured_props', /additionalProps threw: no headers/);
   assert.match(answer.json.errors[0].message, /at .*additionalProps/, 'with its stack');
+  const missing = await tryStep(errand, code, {});
+  assertRefused(missing, 'steps.act.configured_props.n', /"n" \(integer\) is required and was not configured/);
 });
 
 test('a configured request is made by the code', async () => {
