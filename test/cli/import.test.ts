@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
 import { startErrand } from '../support/errand.ts';
+import { createFolder } from '../support/folders/folder.ts';
 import { until } from '../support/wait.ts';
 import { openShell } from './command.ts';
 
@@ -84,11 +85,15 @@ steps:
   'registry-p_5/workflow.yaml': 'steps: [{ namespace: say, uses: slack-send-message@1.2.0, props: { text: hi } }]',
 } as const;
 
-async function writeProject(root: string): Promise<void> {
-  for (const [path, text] of Object.entries(PROJECT)) {
+async function writeFiles(root: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), text);
   }
+}
+
+async function writeProject(root: string): Promise<void> {
+  await writeFiles(root, PROJECT);
   await mkdir(join(root, 'out-p_4/linked'));
   await symlink(join(root, '../secret.mjs'), join(root, 'out-p_4/linked/entry.js'));
 }
@@ -176,6 +181,70 @@ test('a project becomes workflows that run, each once, and says what is left to 
   const again = await run('--activate');
   assert.equal(again.results.find(({ name }) => name === 'mirror')?.result, 'is there already');
   assert.equal((await errand.client.get('/v1/workflows')).data.length, after);
+});
+
+/** Names with capital letters, and what a step requires of what only exists there. */
+const AS_THERE = {
+  'cats-p_1/workflow.yaml': `
+schema: workflow/2022.04
+name: Cats
+triggers: [{ id: hi_1 }]
+steps:
+- { namespace: getCatUrl, runtime: nodejs20.x, uses: ./getCatUrl/entry.js, props: { google: { authProvisionId: apn_z8h1AD }, cache: { storeId: ds_n5uXlr } } }
+- { namespace: say_it, runtime: nodejs20.x, uses: acme-say-it@0.0.1, props: { text: "{{steps.getCatUrl.$return_value}}!" } }
+- { namespace: postToot, runtime: nodejs20.x, uses: ./postToot/entry.js }
+`,
+  'cats-p_1/getCatUrl/entry.js': `export default defineComponent({
+  props: { google: { type: 'app', app: 'google_photos' }, cache: { type: 'data_store' } },
+  async run({ steps }) {
+    await this.cache.set('seen', 1);
+    return 'cat of ' + this.google.$auth.token + ' ' + (await this.cache.size());
+  },
+});`,
+  'cats-p_1/postToot/entry.js': `export default defineComponent({
+  async run({ steps, $ }) {
+    const { getCatUrl, say_it: said } = steps;
+    await $.respond({ body: [getCatUrl.$return_value, steps['say_it'].$return_value, said.$return_value].join() });
+  },
+});`,
+  'more-p_2/workflow.yaml': `
+name: More cats
+steps:
+- { namespace: a, uses: ./a/entry.js, props: { cache: { storeId: ds_n5uXlr } } }
+- { namespace: b, uses: acme-not-there@0.0.1 }
+`,
+  'more-p_2/a/entry.js': `export default { props: { cache: { type: 'data_store' } }, run() {} };`,
+};
+
+test('names with capitals, accounts, data stores and components in TypeScript are imported', async () => {
+  await using folder = await createFolder();
+  await using errand = await startErrand({ ERRAND_COMPONENTS_DIR: folder.path });
+  await using shell = await openShell(errand.client);
+  await writeFiles(folder.path, {
+    'acme/actions/say-it/say-it.ts':
+      "export default { type: 'action', props: { text: 'string' }, run() { const text: string = this.text; return text; } };",
+  });
+  const root = join(shell.home, 'cats');
+  await writeFiles(root, AS_THERE);
+  const ran = await shell.run(['import', root, '--url', errand.url, '--json', '--activate']);
+  const [cats, more] = JSON.parse(ran.stdout) as Json[];
+  assert.equal(cats.result, 'created', JSON.stringify(cats));
+  const notes = cats.notes.join('\n');
+  assert.match(notes, /the step getCatUrl is get_cat_url here/);
+  assert.match(notes, /the step get_cat_url has no account yet: configure its prop "google"/);
+  assert.match(
+    notes,
+    /the step get_cat_url has a new, empty data store as its prop "cache": ds_\w+, in place of ds_n5uXlr/,
+  );
+  const response = await fetch(cats.endpoint_url, { method: 'POST' });
+  assert.equal(await response.text(), 'cat of undefined 1,cat of undefined 1!,cat of undefined 1!');
+  assert.equal(more.result, 'failed');
+  assert.match(more.notes.join('\n'), /names "acme\/actions\/not-there\/not-there\.mjs", and there is no such file/);
+  const { data } = await errand.client.get('/v1/data_stores');
+  assert.deepEqual(
+    data.map(({ name }: Json) => name),
+    ['Imported ds_n5uXlr'],
+  );
 });
 
 test('a folder without a project says so', async () => {

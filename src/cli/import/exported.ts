@@ -8,6 +8,7 @@
 
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
+import { type Renames, renamesOf, valueWithNames, withNames } from './step-names.ts';
 
 export interface ImportedStep {
   readonly namespace: string;
@@ -30,10 +31,20 @@ export interface ImportedSettings {
   readonly notify?: false;
 }
 
+/** A prop that is left out, since its value names what only exists there. */
+export interface LeftProp {
+  readonly namespace: string;
+  readonly prop: string;
+  readonly kind: 'account' | 'data_store' | 'other';
+  /** Its id there. */
+  readonly id: string;
+}
+
 export interface ImportedWorkflow {
   readonly folder: string;
   readonly name: string;
   readonly steps: readonly ImportedStep[];
+  readonly left: readonly LeftProp[];
   readonly triggers: readonly ImportedTrigger[];
   readonly settings: ImportedSettings;
   /** False: it is switched off there. */
@@ -73,14 +84,23 @@ async function readWorkflow(at: string, folder: string, file: string): Promise<I
   try {
     const text = await readFile(join(folder, file), 'utf8');
     // The reader of YAML bounds aliases by itself, and makes no objects but plain ones.
-    const read: unknown = file.endsWith('.json') ? JSON.parse(text) : (await import('yaml')).parse(text);
-    const whole = membersOf(membersOf(read).data ?? read);
+    const parsed: unknown = file.endsWith('.json') ? JSON.parse(text) : (await import('yaml')).parse(text);
+    const whole = membersOf(membersOf(parsed).data ?? parsed);
     name = textOf(whole.name) ?? textOf(membersOf(whole.settings).name) ?? named;
-    const steps: ImportedStep[] = [];
+    const left: LeftProp[] = [];
+    const read = { folder, notes, left };
+    const found: ImportedStep[] = [];
     for (const step of listOf(whole.steps)) {
-      const imported = await readStep(membersOf(step), folder, notes);
-      if (imported) steps.push(imported);
+      const imported = await readStep(membersOf(step), read);
+      if (imported) found.push(imported);
     }
+    const renames = renamesOf(found.map(({ namespace }) => namespace));
+    for (const [there, here] of renames) {
+      notes.push(
+        `the step ${there} is ${here} here, where names are lower-case; its references in code and props are changed`,
+      );
+    }
+    const steps = found.map((step) => renamedStep(step, renames));
     const schema = textOf(whole.schema);
     if (schema !== undefined && schema !== SCHEMA)
       notes.push(`it is written in ${schema}: ${SCHEMA} is what is known here`);
@@ -95,6 +115,7 @@ async function readWorkflow(at: string, folder: string, file: string): Promise<I
       folder: at,
       name,
       steps,
+      left: left.map((one) => ({ ...one, namespace: renames.get(one.namespace) ?? one.namespace })),
       triggers,
       settings: readSettings(membersOf(whole.settings)),
       active,
@@ -103,7 +124,8 @@ async function readWorkflow(at: string, folder: string, file: string): Promise<I
     };
   } catch (error) {
     const why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
-    return { folder: at, name, steps: [], triggers: [], settings: {}, active: false, notes, fault: `${file}: ${why}` };
+    const none = { steps: [], left: [], triggers: [], settings: {}, active: false };
+    return { folder: at, name, ...none, notes, fault: `${file}: ${why}` };
   }
 }
 
@@ -116,7 +138,24 @@ function readSettings({ lambda_timeout: seconds, error_notification: isTold }: M
   };
 }
 
-async function readStep(step: Members, folder: string, notes: string[]): Promise<ImportedStep | null> {
+function renamedStep({ namespace, ...step }: ImportedStep, renames: Renames): ImportedStep {
+  const { code, configured_props: props } = step;
+  return {
+    ...step,
+    namespace: renames.get(namespace) ?? namespace,
+    ...(code === undefined ? {} : { code: withNames(code, renames) }),
+    ...(props === undefined ? {} : { configured_props: valueWithNames(props, renames) as Members }),
+  };
+}
+
+interface Reading {
+  readonly folder: string;
+  /** What is found, added by each step. */
+  readonly notes: string[];
+  readonly left: LeftProp[];
+}
+
+async function readStep(step: Members, { folder, notes, left }: Reading): Promise<ImportedStep | null> {
   const namespace = textOf(step.namespace) ?? textOf(step.name);
   if (namespace === undefined) throw new Error('a step has no "namespace"');
   if (step.disabled === true) {
@@ -127,9 +166,11 @@ async function readStep(step: Members, folder: string, notes: string[]): Promise
   if (!/^(node|js|javascript|typescript)/i.test(lang))
     throw new Error(`the step ${namespace} is written in ${lang}: only JavaScript and TypeScript run here`);
   const saved = membersOf(step.savedComponent);
-  const { props, left } = propsOf(step);
-  for (const prop of left)
+  const { props, references } = propsOf(step);
+  for (const { prop, ...reference } of references) {
+    left.push({ namespace, prop, ...reference });
     notes.push(`the step ${namespace} needs an account or another resource as its prop "${prop}"`);
+  }
   const given = Object.keys(props).length === 0 ? {} : { configured_props: props };
   const uses = textOf(step.uses);
   const file = textOf(step.path) ?? (uses?.startsWith('.') ? uses : undefined);
@@ -167,21 +208,35 @@ function componentPath(key: string): string | undefined {
   return app && name ? `${app}/actions/${name}/${name}.mjs` : undefined;
 }
 
-/** Returns the values of props, and the names of those that refer to what only exists there. */
-function propsOf(step: Members): { props: Record<string, unknown>; left: string[] } {
+type Reference = Pick<LeftProp, 'kind' | 'id'>;
+
+/** Returns the values of props, and those that refer to what only exists there. */
+function propsOf(step: Members): { props: Record<string, unknown>; references: (Reference & { prop: string })[] } {
   const text = textOf(step.configured_props_json);
   const all = membersOf(step.props ?? step.configured_props ?? (text === undefined ? {} : JSON.parse(text)));
-  const refers = (value: unknown): boolean =>
-    (typeof value === 'string' && /^(apn|ds|dc|sb)_[0-9A-Za-z]{4,}$/.test(value)) ||
-    Object.keys(membersOf(value)).some((name) => /^(auth_?provision_?|store_?)id$/i.test(name));
-  // Names with two underscores are its editor's, such as the descriptions of a step's props.
-  const entries = Object.entries(all).filter(([name]) => !name.startsWith('__'));
-  return {
-    props: Object.fromEntries(
-      entries.filter(([, value]) => !refers(value)).map(([name, value]) => [name, withoutLabel(value)]),
-    ),
-    left: entries.filter(([, value]) => refers(value)).map(([name]) => name),
-  };
+  const props: Record<string, unknown> = {};
+  const references: (Reference & { prop: string })[] = [];
+  for (const [prop, value] of Object.entries(all)) {
+    // Names with two underscores are its editor's, such as the descriptions of a step's props.
+    if (prop.startsWith('__')) continue;
+    const reference = referenceOf(value);
+    if (reference === null) props[prop] = withoutLabel(value);
+    else references.push({ prop, ...reference });
+  }
+  return { props, references };
+}
+
+function referenceOf(value: unknown): Reference | null {
+  if (typeof value === 'string') {
+    const [, prefix] = /^(apn|ds|dc|sb)_[0-9A-Za-z]{4,}$/.exec(value) ?? [];
+    if (prefix === undefined) return null;
+    return { kind: prefix === 'apn' ? 'account' : prefix === 'ds' ? 'data_store' : 'other', id: value };
+  }
+  for (const [name, id] of Object.entries(membersOf(value))) {
+    if (/^auth_?provision_?id$/i.test(name)) return { kind: 'account', id: String(id) };
+    if (/^store_?id$/i.test(name)) return { kind: 'data_store', id: String(id) };
+  }
+  return null;
 }
 
 /** Returns the value that a person has chosen from a list there, where it stands with its label, as `{__lv: {label, value}}`. */

@@ -8,6 +8,7 @@ import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
 import { printJson, printTable } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
+import { createWithPlaceholders } from './create.ts';
 import { type ImportedWorkflow, readProject } from './exported.ts';
 
 interface ImportOptions extends ServerOptions {
@@ -45,10 +46,13 @@ export function addImport(program: Command, connect: Connect): void {
       throw new CliError(`no folder in ${folder} has a workflow.yaml or workflow.json`, EXIT.notFound);
     const { errand, out, isJson } = await connect(options);
     const taken = new Set<string>();
+    const stores = new Map<string, string>();
     for await (const { name } of errand.listWorkflows()) taken.add(name);
     const results: Imported[] = [];
     for (const workflow of workflows) {
-      results.push(await importOne(errand, workflow, { taken, isActive: activate === true, isDry: dryRun === true }));
+      results.push(
+        await importOne(errand, workflow, { taken, stores, isActive: activate === true, isDry: dryRun === true }),
+      );
       taken.add(workflow.name);
     }
     if (isJson) await printJson(out, results);
@@ -68,6 +72,8 @@ export function addImport(program: Command, connect: Connect): void {
 interface How {
   /** Names of workflows that are there. */
   readonly taken: ReadonlySet<string>;
+  /** Data stores that were created in place of others: id there → id here. */
+  readonly stores: Map<string, string>;
   readonly isActive: boolean;
   readonly isDry: boolean;
 }
@@ -75,9 +81,9 @@ interface How {
 async function importOne(
   errand: Errand,
   workflow: ImportedWorkflow,
-  { taken, isActive, isDry }: How,
+  { taken, stores, isActive, isDry }: How,
 ): Promise<Imported> {
-  const { folder, name, steps, triggers, settings, notes, fault } = workflow;
+  const { folder, name, triggers, notes, fault } = workflow;
   const active = isActive && workflow.active;
   const none = { folder, name, workflow_id: null, endpoint_url: null };
   if (fault !== null) return { ...none, result: 'failed', notes: [...notes, fault] };
@@ -85,7 +91,8 @@ async function importOne(
   if (isDry) return { ...none, result: 'would be created', notes };
   let id: string | null = null;
   try {
-    ({ id } = (await errand.createWorkflow({ name, steps, settings })).data);
+    const made = await createWithPlaceholders(errand, workflow, stores);
+    id = made.id;
     // With its triggers it would begin at once.
     const { data } = await errand.updateWorkflow({ id, triggers, active });
     const addresses = data.triggers.flatMap((trigger) => ('endpoint_url' in trigger ? [trigger.endpoint_url] : []));
@@ -96,7 +103,7 @@ async function importOne(
       result: 'created',
       workflow_id: id,
       endpoint_url: addresses[0] ?? null,
-      notes: [...notes, ...hint],
+      notes: [...notes, ...made.notes, ...hint],
     };
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
