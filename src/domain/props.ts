@@ -34,6 +34,19 @@ export interface PropDefinition {
 
 export type PropDefinitions = Readonly<Record<string, PropDefinition>>;
 
+/** What `additionalProps` threw. */
+export interface AdditionalPropsError {
+  readonly message: string;
+  readonly stack: string;
+}
+
+/** All props of a component for a configuration. */
+export interface ReloadedProps {
+  readonly definitions: PropDefinitions;
+  /** Null: `additionalProps` threw nothing. Else its last answer stands. */
+  readonly error: AdditionalPropsError | null;
+}
+
 /** By the prop's name. */
 export type PropValues = Readonly<Record<string, unknown>>;
 

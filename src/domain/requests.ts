@@ -5,7 +5,7 @@ import type { SourceType } from './emission.ts';
 import type { Report } from './errors/report.ts';
 import type { ChannelConfig } from './notices/channel.ts';
 import type { ResendableState } from './operation.ts';
-import type { PropDefinitions, PropValues } from './props.ts';
+import type { PropValues } from './props.ts';
 import { Refusal } from './refusal.ts';
 import type {
   Deployment,
@@ -119,19 +119,6 @@ export interface OptionsInput extends ComponentInput {
   /** Null: this is the first page. */
   readonly prevContext: Readonly<Record<string, unknown>> | null;
   readonly query?: string;
-}
-
-/** What `additionalProps` threw. */
-export interface AdditionalPropsError {
-  readonly message: string;
-  readonly stack: string;
-}
-
-/** All props of a component for a configuration. */
-export interface ReloadedProps {
-  readonly definitions: PropDefinitions;
-  /** Null: `additionalProps` threw nothing. Else its last answer stands. */
-  readonly error: AdditionalPropsError | null;
 }
 
 /** JSON values, as the component returned them. */

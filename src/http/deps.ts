@@ -13,6 +13,7 @@ import type { Channel, ChannelKind } from '../domain/notices/channel.ts';
 import type { ShownError } from '../domain/notices/notice.ts';
 import type { Operation, OperationOrder } from '../domain/operation.ts';
 import type { Redaction, Redactions } from '../domain/privacy/rules.ts';
+import type { ReloadedProps } from '../domain/props.ts';
 import type { Quotas, QuotaUse } from '../domain/quota.ts';
 import type { RefusalCode } from '../domain/refusal.ts';
 import type {
@@ -32,7 +33,6 @@ import type {
   Probe,
   PropOptions,
   RecordInput,
-  ReloadedProps,
   ReportInput,
   ResendInput,
   SourceFileInput,

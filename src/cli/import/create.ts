@@ -71,7 +71,7 @@ async function changeFor({ errors }: ProblemError, attempt: Attempt): Promise<Ch
   return null;
 }
 
-/** The public registry has components in both languages, and their keys do not say in which. */
+/** Names the step's component in TypeScript: the public registry has both languages, and the keys do not say which. */
 function inTypeScript(steps: readonly ImportedStep[], index: number): Change | null {
   const path = steps[index]?.component_path;
   if (path === undefined || !path.endsWith('.mjs')) return null;

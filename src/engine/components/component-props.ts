@@ -2,6 +2,7 @@
 // its answer may have changed.
 
 import {
+  type AdditionalPropsError,
   type ComponentProps,
   givenValue,
   mergedDefinitions,
@@ -10,7 +11,6 @@ import {
   type PropValues,
 } from '../../domain/props.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import type { AdditionalPropsError } from '../../domain/requests.ts';
 import type { Deployment } from '../../domain/resource.ts';
 import type { ComponentShape, PropsInput, Runner } from '../../runner/runner.ts';
 import { checkGiven, checkProps, type PropsPlace } from './prop-checks.ts';

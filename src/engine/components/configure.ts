@@ -3,9 +3,9 @@
 
 import type { Urls } from '../../domain/endpoint.ts';
 import { PREFIX } from '../../domain/ids.ts';
-import { mergedDefinitions, type PropDefinitions, type PropValues } from '../../domain/props.ts';
+import { mergedDefinitions, type PropDefinitions, type PropValues, type ReloadedProps } from '../../domain/props.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import type { ComponentInput, OptionsInput, PropOptions, ReloadedProps } from '../../domain/requests.ts';
+import type { ComponentInput, OptionsInput, PropOptions } from '../../domain/requests.ts';
 import type { Deployment } from '../../domain/resource.ts';
 import type { ComponentShape, PropsInput } from '../../runner/runner.ts';
 import type { Store } from '../../store/contract/store.ts';

@@ -2,8 +2,9 @@
 
 import type { Static } from 'typebox';
 import { LIMITS } from '../../domain/limits.ts';
+import type { ReloadedProps } from '../../domain/props.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import type { ComponentInput, OptionsInput, PropOptions, ReloadedProps } from '../../domain/requests.ts';
+import type { ComponentInput, OptionsInput, PropOptions } from '../../domain/requests.ts';
 import { count, nullable, text } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 

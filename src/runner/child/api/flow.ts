@@ -56,7 +56,7 @@ function timesOf(given: unknown, bound: number): number {
   );
 }
 
-/** The step was executed as often as it may be. The next step follows, as in the hosted original: code relies on it. */
+/** Lets the next step follow, since this one was executed as often as it may be: code of the hosted original relies on it. */
 function goOn(step: StepRun, times: number): WaitAddresses {
   if (!step.isTooLate('$.flow.rerun')) {
     const text = `$.flow.rerun: the step was executed again ${times === 1 ? 'once' : `${times} times`}, its maximum: the run goes on`;
