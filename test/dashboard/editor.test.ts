@@ -264,3 +264,23 @@ test('a change of a workflow leaves its code in the editor', { skip }, async () 
     assert.deepEqual([await textOf(visit, 'price'), await textOf(visit, 'charge')], [CODE, CODE]);
   });
 });
+
+test('an editor says how a keyboard leaves it', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await deploy(errand);
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(`/workflows/${workflow.id}`);
+    const editor = editorOf(visit, 'price');
+    await editor.focus();
+    await page.keyboard.press('Tab');
+    await page.getByText('Not deployed yet').waitFor();
+    assert.match((await editor.getAttribute('aria-description')) ?? '', /press Escape and then Tab/);
+    // Again when more than the two seconds that the editor waits pass between the two.
+    await until('the focus is elsewhere', async () => {
+      for (const key of ['Escape', 'Tab']) await page.keyboard.press(key);
+      return !(await editor.evaluate('(it) => it.matches(":focus")'));
+    });
+  });
+});

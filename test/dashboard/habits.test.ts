@@ -103,6 +103,34 @@ test('keys go through the groups, open and replay one, and its error is download
   });
 });
 
+test('Enter presses what has the focus, and opens the row that keys went to', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(FAILS);
+  await errand.send(workflow, { code: 'First' });
+  await errand.settled();
+  const [group] = (await errand.client.get('/v1/error_groups')).data;
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(`/errors/${group.id}`);
+    await page.getByRole('button', { name: 'Mute' }).press('Enter');
+    await page.getByRole('menu').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('menu').waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'All errors' }).press('Enter');
+    await page.getByRole('link', { name: 'First' }).waitFor();
+    await page.getByRole('button', { name: 'All', exact: true }).press('Enter');
+    await page.waitForURL(/state=all/);
+    // The focus is still on a filter: keys that choose a row take it from there.
+    await page.keyboard.press('j');
+    await page.locator('[aria-current="true"].group-row').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'First' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Download fixture' }).waitFor();
+  });
+});
+
 test('no text of the dashboard stands outside of its file', async () => {
   const files = (await readdir(SOURCES, { recursive: true })).filter((file) => file.endsWith('.tsx'));
   assert.ok(files.length > 60);

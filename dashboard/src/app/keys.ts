@@ -12,6 +12,11 @@ function isTyping(event: KeyboardEvent): boolean {
   );
 }
 
+/** A button or link has the focus, which Enter presses. */
+function isPressing({ key, target }: KeyboardEvent): boolean {
+  return key === 'Enter' && target instanceof Element && target.closest('a, button, summary') !== null;
+}
+
 /** Hears single keys, and two keys in turn (`g e`), unless a person types or a dialog is open. */
 export function useKeys(keys: KeyMap): void {
   const current = useRef(keys);
@@ -20,6 +25,7 @@ export function useKeys(keys: KeyMap): void {
     let before = { key: '', atMs: 0 };
     const hear = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event)) return;
+      if (isPressing(event)) return;
       if (document.querySelector('[role="dialog"], [role="menu"]') !== null) return;
       const isChord = event.timeStamp - before.atMs < CHORD_MS;
       const run = (isChord ? current.current[`${before.key} ${event.key}`] : undefined) ?? current.current[event.key];

@@ -72,7 +72,11 @@ function Groups({ all }: { all: readonly ListedErrorGroup[] }) {
   const acts = useGroupActs();
   const names = useNames();
   const here = all[at];
-  const move = (by: number): void => setAt((before) => Math.max(0, Math.min(all.length - 1, before + by)));
+  const move = (by: number): void => {
+    // Enter opens the row from now on, and no longer presses what was used before.
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+    setAt((before) => Math.max(0, Math.min(all.length - 1, before + by)));
+  };
   // A row that was acted on may leave the list: the place stays.
   useEffect(() => setAt((before) => Math.min(before, all.length - 1)), [all.length]);
   useKeys({

@@ -11,6 +11,7 @@ import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } f
 import { tags } from '@lezer/highlight';
 import { useEffect, useLayoutEffect, useRef } from 'react';
 import { flushSync } from 'react-dom';
+import { T } from '../english.ts';
 import { completing, type Place } from './completion.ts';
 
 export interface CodeFault {
@@ -89,7 +90,11 @@ export function CodeEditor(props: EditorProps) {
           syntaxHighlighting(HIGHLIGHT),
           EditorView.theme(STYLE),
           // It scrolls its code: what scrolls must be reached by keyboard, which `contenteditable` alone does not say.
-          EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+          EditorView.contentAttributes.of({
+            'aria-label': label,
+            ...(isReadOnly ? {} : { 'aria-description': T.workflows.leave }),
+            tabindex: '0',
+          }),
           EditorState.readOnly.of(isReadOnly),
           keymap.of([
             {
