@@ -89,7 +89,7 @@ test('a delivery says when it is due and why, and shows both attempts', { skip }
   });
 });
 
-test('a new secret is shown once, and a webhook is paused', { skip }, async () => {
+test('a new secret is shown once, and a webhook is disabled', { skip }, async () => {
   await using errand = await newErrand();
   await using receiver = await startReceiver();
   const { client } = errand;
@@ -112,10 +112,11 @@ test('a new secret is shown once, and a webhook is paused', { skip }, async () =
     await dialog.getByRole('button', { name: 'Done' }).click();
     await visit.open(`/webhooks/${webhook.id}`);
     assert.doesNotMatch(await page.content(), /whsec_/, 'it is not shown again');
-    await page.getByRole('button', { name: 'Pause' }).click();
-    await page.locator('h1').getByText('paused').waitFor();
+    await page.getByRole('button', { name: 'Disable' }).click();
+    await page.locator('h1').getByText('disabled').waitFor();
     assert.equal((await client.get(`/v1/webhooks/${webhook.id}`)).data.active, false);
-    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('link', { name: 'Its errors' }).waitFor();
+    await page.getByRole('button', { name: 'Enable' }).click();
     await page.locator('h1').getByText('healthy').waitFor();
     assert.equal((await client.get(`/v1/webhooks/${webhook.id}`)).data.active, true);
   });

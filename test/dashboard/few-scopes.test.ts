@@ -32,7 +32,7 @@ test('a key that may only read sees nothing that would be refused', { skip }, as
     [`/errors/${group.id}/${error.id}`, 'Original event', ['Replay']],
     [`/deliveries/${delivery.id}`, 'Attempt 1', ['Send again']],
     [`/workflows/${workflow.id}`, 'Triggers', ['Run', 'Deactivate']],
-    [`/webhooks/${webhook.id}`, 'Deliveries', ['Send a test', 'Pause', 'New secret']],
+    [`/webhooks/${webhook.id}`, 'Deliveries', ['Send a test', 'Disable', 'New secret']],
   ] as const;
   await visiting(errand, async (visit) => {
     const { page } = visit;

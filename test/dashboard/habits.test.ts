@@ -131,6 +131,42 @@ test('Enter presses what has the focus, and opens the row that keys went to', { 
   });
 });
 
+test('a group takes a note and an assignee, whom the inbox shows', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(FAILS);
+  await errand.send(workflow, { code: 'First' });
+  await errand.settled();
+  const [group] = (await errand.client.get('/v1/error_groups')).data;
+  const saved = async () => (await errand.client.get(`/v1/error_groups/${group.id}`)).data;
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(`/errors/${group.id}`);
+    const assignee = page.getByLabel('Assignee');
+    await assignee.fill('not an address');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page
+      .locator('.toast.is-bad')
+      .getByText(/assignee/)
+      .waitFor();
+    await assignee.fill('ada@example.com');
+    await page.getByRole('textbox', { name: 'Note' }).fill('Orders from Norway');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    await page.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' });
+    const { note, assignee: of } = await saved();
+    assert.deepEqual([note, of], ['Orders from Norway', 'ada@example.com']);
+    visit.complaints.length = 0;
+    await visit.open('/errors');
+    await page.locator('.group-row').getByText('ada@example.com').waitFor();
+    await visit.open(`/errors/${group.id}`);
+    await assignee.fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await until('no person has it', async () => (await saved()).assignee === null);
+    assert.equal((await saved()).note, 'Orders from Norway');
+  });
+});
+
 test('no text of the dashboard stands outside of its file', async () => {
   const files = (await readdir(SOURCES, { recursive: true })).filter((file) => file.endsWith('.tsx'));
   assert.ok(files.length > 60);

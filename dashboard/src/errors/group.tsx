@@ -84,6 +84,7 @@ function Whole({ group }: { group: ErrorGroupWhole }) {
           <section className="card">
             <div className="card-head">
               <h2>{T.group.told}</h2>
+              {group.count > 1 && <span className="soft">{T.group.toldOf}</span>}
             </div>
             <Receipts receipts={group.samples[0]?.receipts ?? []} />
           </section>

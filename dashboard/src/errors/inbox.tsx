@@ -113,7 +113,7 @@ function Groups({ all }: { all: readonly ListedErrorGroup[] }) {
 }
 
 function Row({ group, isAt, where }: { group: ListedErrorGroup; isAt: boolean; where: string }) {
-  const { fingerprint, state, count, hours = [] } = group;
+  const { fingerprint, state, count, assignee, hours = [] } = group;
   return (
     <div className={isAt ? 'group-row is-at' : 'group-row'} aria-current={isAt || undefined}>
       <div className="main-cell cut">
@@ -134,6 +134,7 @@ function Row({ group, isAt, where }: { group: ListedErrorGroup; isAt: boolean; w
         </div>
         <div className="soft cut">
           {fingerprint.namespace === '' ? T.errors.noStep : T.errors.in(fingerprint.namespace)}
+          {assignee !== null && <bdi> · {assignee}</bdi>}
         </div>
       </div>
       <div className="trend">

@@ -46,7 +46,7 @@ export function Runs({ of }: { of: Pick<RunFilter, 'workflow_id' | 'source_id'> 
 }
 
 function Row({ run }: { run: Run }) {
-  const said = run.error ? `${run.error.code}: ${run.error.msg}` : run.summary;
+  const said = run.error ? [run.error.code, run.error.msg].filter(Boolean).join(': ') : run.summary;
   return (
     <li className="group-link">
       <Badge state={run.state} />

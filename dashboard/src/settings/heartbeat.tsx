@@ -135,7 +135,7 @@ function Acts({ heartbeat }: { heartbeat: Heartbeat }) {
         variant="default"
         act={() => act(() => updateHeartbeat(id, { active: !active }), T.sources.saved)}
       >
-        {active ? T.webhooks.pause : T.webhooks.resume}
+        {active ? T.heartbeats.pause : T.heartbeats.resume}
       </ActButton>
       <ConfirmButton title={words.delete} text={words.deleteText(name)} run={remove} />
     </div>

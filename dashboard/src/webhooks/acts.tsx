@@ -32,7 +32,7 @@ export function Acts({ webhook }: { webhook: Webhook }) {
         {words.test}
       </ActButton>
       <ActButton size="xs" variant="default" act={() => act(() => setWebhookActive(id, !active))}>
-        {active ? words.pause : words.resume}
+        {active ? words.disable : words.enable}
       </ActButton>
       <ConfirmButton
         title={words.rotate}

@@ -46,7 +46,7 @@ export function WebhookList() {
               </Link>
               <div className="soft cut">{url}</div>
             </div>
-            <Badge state={active ? health.status : 'paused'} text={active ? undefined : T.webhooks.paused} />
+            <Badge state={active ? health.status : 'paused'} text={active ? undefined : T.webhooks.disabled} />
           </li>
         )}
         empty={

@@ -36,9 +36,14 @@ function Whole({ webhook }: { webhook: Webhook }) {
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
           <h1 className="fault-title">
             <bdi>{name || url}</bdi>{' '}
-            <Badge state={active ? health.status : 'paused'} text={active ? undefined : T.webhooks.paused} />
+            <Badge state={active ? health.status : 'paused'} text={active ? undefined : T.webhooks.disabled} />
           </h1>
-          <p className="soft break">{url}</p>
+          <p className="soft break">
+            {url} ·{' '}
+            <Link to="/errors" search={{ emitter: id, state: 'all' }}>
+              {T.workflows.errors}
+            </Link>
+          </p>
           {description && (
             <p>
               <bdi>{description}</bdi>
