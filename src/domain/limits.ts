@@ -295,8 +295,6 @@ export const LIMITS = {
   /** Errors that a request may name, and that go ahead of the others. */
   replayedIds: 1000,
   replayCanary: 1000,
-  /** After which an operation pauses: more than there are errors. */
-  replayFailures: 1_000_000_000,
   replaysPerSecond: 1000,
   replaysPerSecondMin: 0.001,
   /** Errors that a dry run shows. */

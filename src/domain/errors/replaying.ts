@@ -16,6 +16,9 @@ export interface ErrorSelection {
   readonly entries: readonly number[] | null;
 }
 
+/** The most failures after which an operation may be asked to pause: more than there are errors. */
+export const MOST_FAILURES = 1_000_000_000;
+
 /** What an operation was asked for. It does not change. */
 export interface ReplayOrder {
   readonly selection: ErrorSelection;

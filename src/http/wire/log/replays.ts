@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import {
   type ErrorSelection,
   LEFT_OUTCOMES,
+  MOST_FAILURES,
   OUTCOMES,
   type OutcomeCounts,
   type Replaying,
@@ -139,7 +140,7 @@ export const REPLAY_INPUT = {
     ),
   ),
   stop_on_failures: Type.Optional(
-    count(1, LIMITS.replayFailures, 'Pauses after so many failures, and again after as many more.'),
+    count(1, MOST_FAILURES, 'Pauses after so many failures, and again after as many more.'),
   ),
   ordered: Type.Optional(
     Type.Boolean({ description: 'One at a time, in the order in which the errors came.', examples: [true] }),
