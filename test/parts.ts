@@ -58,6 +58,23 @@ export function filesOf(patterns: readonly string[]): string[] {
   return globSync(patterns, { cwd: ROOT }).sort();
 }
 
+/** Tests over HTTP and of pages: each needs the same thousand modules, and most of them the same server, and the same browser. */
+const GROUPED = ['test/{client,conformance,dashboard,flows,http}/**/*.test.ts'];
+const GROUP_SIZE = 7;
+
+/**
+ * Returns the files of a part that share a process: to load what they test takes 0.6 s of the processor for each file, and to start their
+ * server as much again. Neighbours share one, so that a browser is of one group.
+ */
+export function groupsOf(part: Part): readonly (readonly string[])[] {
+  if (part !== 'sqlite') return [];
+  const grouped = filesOf(GROUPED);
+  const files = ownFiles(part).filter((file) => grouped.includes(file));
+  return Array.from({ length: Math.ceil(files.length / GROUP_SIZE) }, (_, n) =>
+    files.slice(n * GROUP_SIZE, (n + 1) * GROUP_SIZE),
+  );
+}
+
 const without = (files: readonly string[], others: readonly string[]): string[] =>
   files.filter((file) => !others.includes(file));
 

@@ -10,6 +10,9 @@ import { inspect } from 'node:util';
 /** Of a failure's error: what else stands in it is in the other report. */
 const MOST_LETTERS = 4000;
 
+/** What `test/run.ts` writes. */
+const IS_GROUP = /\/errand-groups-[^/]+\/group-\d+\.test\.mjs$/;
+
 export default async function* failures(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const { ERRAND_TEST_FAILURES: path, ERRAND_TEST_PART: part } = process.env;
   for await (const { type, data } of source) {
@@ -25,8 +28,9 @@ export default async function* failures(source: AsyncIterable<TestEvent>): Async
     if (path !== undefined) {
       appendFileSync(path, said);
       const { entryFile = data.file } = data as { entryFile?: string };
-      const testFile = entryFile === undefined ? '?' : relative(process.cwd(), entryFile);
-      appendFileSync(`${path}.files`, `${part ?? '?'} ${testFile}\n`);
+      // A group only imports the files that share its process.
+      const ran = entryFile !== undefined && IS_GROUP.test(entryFile) ? data.file : entryFile;
+      appendFileSync(`${path}.files`, `${part ?? '?'} ${ran === undefined ? '?' : relative(process.cwd(), ran)}\n`);
     }
     yield said;
   }

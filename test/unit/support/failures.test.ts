@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
@@ -27,14 +27,19 @@ test('what fails is told with its place and its reason, here and in the file', a
   await writeFile(helper, `import test from 'node:test'; test('of a kit', () => { throw new Error('no'); });`);
   const user = join(folder.path, 'user.test.mjs');
   await writeFile(user, `import './kit.mjs';`);
+  const shared = join(folder.path, 'shared.test.mjs');
+  await writeFile(shared, `import test from 'node:test'; test('beside others', () => { throw new Error('no'); });`);
+  const group = join(folder.path, 'errand-groups-x/group-01.test.mjs');
+  await mkdir(join(folder.path, 'errand-groups-x'));
+  await writeFile(group, `await import('../shared.test.mjs');`);
   const { NODE_TEST_CONTEXT, ...env } = process.env;
-  const child = spawn(process.execPath, ['--test', `--test-reporter=${REPORTER}`, file, user], {
+  const child = spawn(process.execPath, ['--test', `--test-reporter=${REPORTER}`, file, user, group], {
     env: { ...env, ERRAND_TEST_FAILURES: kept, ERRAND_TEST_PART: 'unit' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const said = await text(child.stdout);
   assert.equal(await readFile(kept, 'utf8'), said);
-  assert.equal(said.match(/^failed: /gm)?.length, 3, said);
+  assert.equal(said.match(/^failed: /gm)?.length, 4, said);
   assert.match(said, /some\.test\.mjs:6 that does not \(\d+ ms\)\n {2}AssertionError.*one is not two/);
   assert.match(
     said,
@@ -43,7 +48,7 @@ test('what fails is told with its place and its reason, here and in the file', a
   const cwd = process.cwd();
   assert.deepEqual(
     (await readFile(`${kept}.files`, 'utf8')).trim().split('\n').sort(),
-    [file, file, user].map((one) => `unit ${relative(cwd, one)}`),
-    'of each the file that was run, and not the one that defines the test',
+    [shared, file, file, user].map((one) => `unit ${relative(cwd, one)}`),
+    'of each the file that was run, and not the one that defines the test, nor the group',
   );
 });

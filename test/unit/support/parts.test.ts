@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { argumentsOf, filesOf, ownFiles, type Part, repeatedFiles } from '../../parts.ts';
+import { argumentsOf, filesOf, groupsOf, ownFiles, type Part, repeatedFiles } from '../../parts.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const PARTS: readonly Part[] = ['unit', 'sqlite', 'slow', 'postgres'];
@@ -39,6 +39,15 @@ test('what is rare is named in full', () => {
     'test/postgres/many-replays.test.ts',
     'test/postgres/nodes/clocks.test.ts',
   ]);
+});
+
+test('files that share a process are of one group each, and of their part', () => {
+  const groups = groupsOf('sqlite');
+  assert.ok(groups.length > 20 && groups.every(({ length }) => length > 0 && length < 8));
+  const grouped = groups.flat();
+  assert.equal(new Set(grouped).size, grouped.length);
+  assert.ok(grouped.every((file) => ownFiles('sqlite').includes(file)));
+  for (const part of [...PARTS, ...RARE]) if (part !== 'sqlite') assert.deepEqual(groupsOf(part), [], part);
 });
 
 test('what runs again runs on SQLite elsewhere', () => {
