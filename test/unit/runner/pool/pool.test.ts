@@ -127,11 +127,13 @@ test('no run follows one that failed and broke the language', async (t) => {
     'JSON.stringify = () => "{}"',
     'Array.prototype.flat = null',
     'Object.freeze(Object.prototype)',
+    'Object.prototype.toJSON = () => { throw 1 }',
+    'Array.prototype.toJSON = () => "an old library"',
     'Object.defineProperty(Object.prototype, "kind", { get() { throw new Error("a trap") }, configurable: true })',
   ];
   let before = await pid();
   for (const code of broken) {
-    assert.equal(faultOf(await evaluate(`${code}; throw new Error("broken")`)).code, 'Error', code);
+    assert.equal(faultOf(await evaluate(`${code}; throw new Error("broken")`)).msg, 'broken', code);
     const after = await pid();
     assert.notEqual(after, before, code);
     before = after;

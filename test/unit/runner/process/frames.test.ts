@@ -28,6 +28,20 @@ test('frames arrive whole however they are cut', () => {
   }
 });
 
+test('a toJSON that all objects or arrays have is not asked', () => {
+  const messages = [{ t: 'end', logs: [[1, 'info', 'ü', null]], bulk: [], summary: undefined, fault: { msg: '' } }];
+  const plain = encodeFrame(messages, []);
+  for (const shared of [Object.prototype, Array.prototype]) {
+    const toJSON = () => assert.fail('toJSON was called');
+    Object.defineProperty(shared, 'toJSON', { value: toJSON, configurable: true, enumerable: true });
+    try {
+      assert.deepEqual(encodeFrame(messages, []).toString('hex'), plain.toString('hex'));
+    } finally {
+      delete (shared as { toJSON?: unknown }).toJSON;
+    }
+  }
+});
+
 test('a frame beyond the bound is refused early', () => {
   const frame = encodeFrame([{ text: 'x'.repeat(100) }], []);
   assert.throws(() => reader(50).reader.push(frame.subarray(0, 8)), RangeError);
