@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { LIMITS } from '../domain/limits.ts';
-import { REFUSALS, Refusal, type RefusalCode } from '../domain/refusal.ts';
+import { REFUSALS, Refusal } from '../domain/refusal.ts';
 import { StoreUnavailable } from '../store/contract/store.ts';
 import { discard, keepsConnection } from './body/body.ts';
 import type { HttpDeps } from './deps.ts';
@@ -20,12 +20,6 @@ export interface Problem {
 const RETRY_AFTER_S = 1;
 const INTERNAL = 'An internal error. The log has its details under the x-request-id of this answer.';
 
-/** Codes for Fastify's own refusals; its other 4xx are `malformed`. */
-const FASTIFY_FAULTS: Readonly<Record<string, RefusalCode>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'too_large',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media',
-};
-
 /** Returns the refusal for a thrown value; null when that is a bug or broken infrastructure. */
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
@@ -40,8 +34,12 @@ export function refusalOf(error: unknown): Refusal | null {
   if (typeof code !== 'string' || !code.startsWith('FST_ERR_')) return null;
   if (code === 'FST_ERR_MAX_PARAM_LENGTH')
     return new Refusal('malformed', `A part of the path is longer than ${LIMITS.pathPartChars} characters`);
-  const known = FASTIFY_FAULTS[code];
-  if (known) return new Refusal(known, error.message);
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
+    return new Refusal(
+      'unsupported_media',
+      'The Content-Type header is no media type; a body here is application/json',
+    );
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Refusal('too_large', error.message);
   const isCallersFault = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
   return isCallersFault ? new Refusal('malformed', error.message) : null;
 }

@@ -134,6 +134,11 @@ test('bodies that are not JSON answer 415', async (t) => {
     const { status } = await call('POST', '/v1/webhooks', { headers: { 'content-type': type }, body: 'url=x' });
     assert.equal(status, 415, type);
   }
+  for (const type of ['', 'json']) {
+    const none = await call('POST', '/v1/webhooks', { headers: { 'content-type': type }, body: '{}' });
+    assert.equal(none.status, 415, type);
+    assert.match(none.json.detail, /^The Content-Type header is no media type; a body here is application\/json$/);
+  }
   const gzip = { ...JSON_TYPE, 'content-encoding': 'gzip' };
   assert.equal((await call('POST', '/v1/webhooks', { headers: gzip, body: 'x' })).status, 415);
 });
