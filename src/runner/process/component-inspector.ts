@@ -6,6 +6,7 @@ import type { Log } from '../../ports.ts';
 import { QUERY_RUN } from '../child/protocol.ts';
 import type { Isolation } from '../isolation/isolation.ts';
 import type { Workdirs } from '../isolation/workdir.ts';
+import { OwnerTurns } from '../pool/owner-turns.ts';
 import type { ComponentQuery, ComponentQueryResult, DescribeResult, QuerySurroundings } from '../runner.ts';
 import { afterAnswerTime } from './answer-time.ts';
 import { ChildLink, type Death } from './child-link.ts';
@@ -26,6 +27,12 @@ type Message = Readonly<Record<string, unknown>>;
 type Take = (bytes: unknown) => Buffer;
 type Env = Readonly<Record<string, string>>;
 type Refused = { readonly ok: false; readonly message: string; readonly stack: string };
+
+/** Processes of one kind. */
+interface Inspections {
+  readonly links: Set<ChildLink>;
+  readonly turns: OwnerTurns;
+}
 
 interface Inspection<T> {
   readonly deployment: Deployment;
@@ -48,8 +55,8 @@ export class ComponentInspector {
   readonly #isolation: Isolation;
   readonly #log: Log;
   readonly #loadMs: number;
-  readonly #describing = new Set<ChildLink>();
-  readonly #querying = new Set<ChildLink>();
+  readonly #describing: Inspections = { links: new Set(), turns: new OwnerTurns(DESCRIBED_AT_ONCE) };
+  readonly #querying: Inspections = { links: new Set(), turns: new OwnerTurns(QUERIES_AT_ONCE) };
   #ended: (() => void)[] = [];
   #stopping = false;
 
@@ -61,7 +68,7 @@ export class ComponentInspector {
   }
 
   async describe(deployment: Deployment, env: Env): Promise<DescribeResult> {
-    while (this.#describing.size >= DESCRIBED_AT_ONCE) await this.#oneEnded();
+    await this.#describing.turns.begin(deployment.ownerId);
     const read = (message: Message): DescribeResult | null =>
       message.t === 'shape' ? { ok: true, shape: readShape(message.shape) } : null;
     return await this.#inspect(this.#describing, { deployment, env, withinMs: this.#loadMs, read });
@@ -72,7 +79,7 @@ export class ComponentInspector {
     query: ComponentQuery,
     { env = {}, onChildRequest }: QuerySurroundings,
   ): Promise<ComponentQueryResult> {
-    while (this.#querying.size >= QUERIES_AT_ONCE) await this.#oneEnded();
+    await this.#querying.turns.begin(deployment.ownerId);
     const read = (message: Message, take: Take): ComponentQueryResult | null =>
       message.t === 'query-result'
         ? { ok: true, answer: readQueryResult(take(message.bytes)) }
@@ -92,11 +99,16 @@ export class ComponentInspector {
   }
 
   #links(): ChildLink[] {
-    return [...this.#describing, ...this.#querying];
+    return [...this.#describing.links, ...this.#querying.links];
   }
 
-  #inspect<T extends object>(links: Set<ChildLink>, inspection: Inspection<T>): Promise<T | Refused> {
-    if (this.#stopping) return Promise.resolve(refused('The server is shutting down', ''));
+  /** Inspects, when it is the inspection's turn, and ends the turn. */
+  #inspect<T extends object>({ links, turns }: Inspections, inspection: Inspection<T>): Promise<T | Refused> {
+    const { ownerId } = inspection.deployment;
+    if (this.#stopping) {
+      turns.end(ownerId);
+      return Promise.resolve(refused('The server is shutting down', ''));
+    }
     const { env, query, onChildRequest, withinMs, read } = inspection;
     const deployment = { ...inspection.deployment, steps: inspection.deployment.steps.slice(0, 1) };
     return new Promise((resolve) => {
@@ -132,6 +144,7 @@ export class ComponentInspector {
           requests.close();
           void removed.then(() => {
             links.delete(link);
+            turns.end(ownerId);
             for (const next of this.#ended.splice(0)) next();
             resolve(answer ?? refused(whyDead(death, query !== undefined), ''));
           });

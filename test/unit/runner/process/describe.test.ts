@@ -53,6 +53,19 @@ test('functions, actions and apps are told apart', async (t) => {
   );
 });
 
+test('very many of one owner hold up no other', async (t) => {
+  const { runner } = kit(t);
+  const all = await Promise.all(
+    Array.from({ length: 12 }, (_, n) => deploymentOf(`export default { name: 'source ${n}', run() {} }`)),
+  );
+  const other = { ...(await deploymentOf(`export default { name: 'other', run() {} }`)), ownerId: 'u_other' };
+  let done = 0;
+  const described = all.map((deployment) => runner.describe(deployment).then(() => done++));
+  assert.equal((await runner.describe(other)).ok, true);
+  assert.ok(done < 8, `${done} came before`);
+  await Promise.all(described);
+});
+
 test('circular props are cut, not fatal', async (t) => {
   const described = await kit(t).runner.describe(
     await deploymentOf(`const app = { type: 'app', n: 1n, fn() {} }; app.self = app;
