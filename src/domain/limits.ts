@@ -103,7 +103,6 @@ export const LIMITS = {
   bundlerMemoryMb: 1024,
   bundlesAtOnce: 4,
   bundlesWaiting: 10_000,
-  bundlesWaitingPerOwner: 2500,
   /** Files of components that one request checks, and how long it begins with another one: each starts a process. */
   componentsChecked: 100,
   componentsCheckMs: 30 * SECOND_MS,

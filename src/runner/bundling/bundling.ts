@@ -26,6 +26,7 @@ import { type BundlerIsolation, startBundler } from './start.ts';
 
 const BYTES_PER_MB = 1024 * 1024;
 const IDLE_MS = 30 * SECOND_MS;
+const WAITING_PER_OWNER = LIMITS.bundlesWaiting / 4;
 /** How often the process is started again while it cannot be started, even when no bundle waits. */
 const PROBE_MS = 10 * SECOND_MS;
 
@@ -131,8 +132,8 @@ export class Bundling {
     if (this.#waiting.length >= LIMITS.bundlesWaiting) {
       throw new Refusal('unavailable', `${LIMITS.bundlesWaiting} bundles wait already, and there may be no more`);
     }
-    if (countOf(this.#waiting, ownerId) >= LIMITS.bundlesWaitingPerOwner) {
-      throw new Refusal('unavailable', `${LIMITS.bundlesWaitingPerOwner} bundles of yours wait already`);
+    if (countOf(this.#waiting, ownerId) >= WAITING_PER_OWNER) {
+      throw new Refusal('unavailable', `${WAITING_PER_OWNER} bundles of yours wait already`);
     }
     // A folder that replaced another one at the same path is not the folder that the process was given.
     if (stamp !== this.#stamp && this.#underWay.size === 0) this.#release();

@@ -308,7 +308,7 @@ test('as many bundles of one owner wait as may, and leave room', async (t) => {
     spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
   const { bundling } = bundlingAt(t, 'process', { start });
   const bundled = (ownerId: string) => bundling.bundleStep(step('export default 1'), null, { ownerId });
-  const waiting = Array.from({ length: LIMITS.bundlesWaitingPerOwner }, () => bundled('u_1'));
+  const waiting = Array.from({ length: LIMITS.bundlesWaiting / 4 }, () => bundled('u_1'));
   for (const one of waiting) one.catch(() => {});
   await assert.rejects(bundled('u_1'), /bundles of yours wait already/);
   waiting.push(bundled('u_2'));
