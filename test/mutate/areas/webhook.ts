@@ -44,11 +44,11 @@ export const WEBHOOK_MUTATIONS: readonly Mutation[] = [
       'const timer = undefined;',
     ],
     'tunnel: a failed lookup is one of connecting': ['if (!error) phase = ', 'phase = '],
-    'tunnel: lookups without a bound': ['!underWay.has(name) && underWay.size >= LOOKUPS_AT_ONCE', 'false'],
-    'tunnel: a failed lookup is kept': ['.finally(() => underWay.delete(name))', ''],
-    'tunnel: a failed lookup of another name fails this one': [
-      'await Promise.race(underWay.values()).catch(() => {});',
-      'await Promise.race(underWay.values());',
+  }),
+  ...of(`${WEBHOOK}/egress.ts`, [`${UNIT}/tunnel.test.ts`], {
+    'egress: each process has places of its own for lookups': [
+      'lookup: (name) => lookups.find(name, ownerId)',
+      'lookup: (name) => new Lookups(lookup, { places: PLACES.code }).find(name, ownerId)',
     ],
   }),
   ...of(`${WEBHOOK}/own.ts`, [`${UNIT}/own.test.ts`], {
@@ -60,7 +60,8 @@ export const WEBHOOK_MUTATIONS: readonly Mutation[] = [
     'lookup: a forbidden name is looked up': ['if (!name.ok) throw', 'if (false) throw'],
   }),
   ...of(`${WEBHOOK}/lookups.ts`, [`${UNIT}/lookups/lookups.test.ts`], {
-    'lookups: one owner gets all places': ['countOf(underWay, ownerId) < placesPerOwner', 'true'],
+    'lookups: one owner gets all places': ['let fewest = places / 2', 'let fewest = places'],
+    'lookups: the next place is for the first one': ['[first, fewest] = [asked, count];', 'first ??= asked;'],
     'lookups: slow names are as others': ['this.#slowNames.has(name) ?', 'false ?'],
     'lookups: a name waits for another owner': ['`${ownerId} ${name}`', 'name'],
     'lookups: a slow name stays slow': ['this.#slowNames.delete(name);\n    if', 'if'],
