@@ -57,6 +57,8 @@ export interface PostgresOptions {
   readonly secretKeys?: readonly SecretKey[];
 }
 
+/** A database that hangs ends its own statements much later, when the caller has given up. */
+export const CHECK_MS = 5000;
 const MARK_BYTES = 15;
 /** Connections of the pool; transactions and the listener need five more. */
 const POOL_CONNECTIONS = 6;
@@ -169,22 +171,27 @@ function storeOf(core: LogCore, closeAll: () => Promise<void>): Omit<Store, keyo
     reclaimSpace: async () => false, // autovacuum makes room, and what comes next fills it
     clock: core.clock,
     deriveKey: (purpose) => core.seal.derive(purpose),
-    check: () =>
-      core.pool
-        .write(
-          `INSERT INTO meta (name, value) VALUES ('checked_at_ms', $1)
-            ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-          String(core.clock.nowMs()),
-        )
-        .then(
-          () => !core.batch.isFailing,
-          () => false,
-        ),
+    check: () => check(core),
     close: () => {
       closing ??= close();
       return closing;
     },
   };
+}
+
+async function check({ pool, clock, batch }: LogCore): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => late.resolve(false), CHECK_MS);
+  const written = pool.write(
+    `INSERT INTO meta (name, value) VALUES ('checked_at_ms', $1)
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+    String(clock.nowMs()),
+  );
+  const isReady = written.then(
+    () => !batch.isFailing,
+    () => false,
+  );
+  return Promise.race([isReady, late.promise]).finally(() => clearTimeout(timer));
 }
 
 async function readTag(pool: Pool, random: Random): Promise<string> {
