@@ -249,3 +249,34 @@ test('an action runs with an interface that it inherited', async () => {
   assert.deepEqual(await runStep(errand, workflow), [3, null]);
   assertProblem(await tryStep(errand, `export default { ${members} };`, { n: 3 }), 422, 'is an interface');
 });
+
+test('what a component says of itself is no prop', async () => {
+  await using errand = await startErrand();
+  const code = `export default {
+    type: 'action', key: 'own-key', name: 'Own name', version: '1.2.3', description: 'Own description',
+    props: {
+      by: { type: 'string', reloadProps: true },
+      name: { type: 'string', optional: true },
+    },
+    additionalProps() {
+      const props = { type: { type: 'string', options: ['basic', 'key'] } };
+      if (this.type) props[this.type] = { type: 'string' };
+      return props;
+    },
+    methods: { version() { return [this.name, this.type]; } },
+    run() {
+      const { by, ...rest } = this;
+      const shown = Object.keys(rest).sort().join();
+      return [this.key ?? this.basic ?? 'neither', this.description ?? by, this.version(), shown, typeof this.run];
+    },
+  };`;
+  const configured = { by: 'me', type: 'basic', basic: 'me:pw' };
+  const workflow = await createStep(errand, code, configured);
+  assert.deepEqual(await runStep(errand, workflow), [
+    'me:pw',
+    'me',
+    [null, 'basic'],
+    'basic,name,type,version',
+    'function',
+  ]);
+});

@@ -40,6 +40,7 @@ export interface ComponentBindings {
 /** Returns a component's `this`, built again for every run: what code leaves on `this` is not seen by the next run. */
 export function bindComponent(component: Component, bindings: ComponentBindings): object {
   const self = Object.create(component) as object;
+  for (const name of METADATA) hideMember(self, name);
   const definitions = allDefinitions(component.props, bindings.props?.additionalProps);
   const apps = bindApps(component, definitions, bindings.props);
   for (const [name, definition] of Object.entries(definitions)) {
@@ -48,6 +49,16 @@ export function bindComponent(component: Component, bindings: ComponentBindings)
   bindMethods(self, component.methods);
   if (bindings.emit !== undefined) defineMember(self, '$emit', bindings.emit);
   return self;
+}
+
+/**
+ * What a component says of itself is not inherited by its `this`. Code reads props of these names there that are declared by
+ * `additionalProps`, or nowhere: `this.description ?? event.description`.
+ */
+const METADATA = ['name', 'key', 'type', 'version', 'description', 'dedupe'] as const;
+
+function hideMember(self: object, name: string): void {
+  Object.defineProperty(self, name, { value: undefined, enumerable: false, configurable: true, writable: true });
 }
 
 /** Binds methods; getters and setters stay such, on the same `this`. */
