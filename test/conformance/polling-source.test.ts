@@ -154,6 +154,17 @@ test('an emission without id is an error', async () => {
   );
 });
 
+test('an id that is no number is an error under greatest', async () => {
+  await using errand = await startErrand();
+  const source = await createSource(errand, scripted('greatest'));
+  await called(errand, source, withIds(7));
+  await called(errand, source, withIds(8, '0035-1700000000'));
+  const [error] = await errand.errors(source.id, 1);
+  assert.match(error.event.error.msg, /"greatest", and emitted an event whose id is no number: "0035-1700000000"/);
+  await called(errand, source, withIds('8.5'));
+  assert.deepEqual(ids(await emissions(errand, source.id, 2)), ['7', '8.5'], 'nothing of the failed run');
+});
+
 test('without dedupe no id is needed', async () => {
   await using errand = await startErrand();
   const source = await createSource(errand, scripted());

@@ -228,7 +228,7 @@ export class Runs {
         }),
       };
       const outcome = await readyRuns.run(request, isSource ? LIMITS.concurrency : runnable.settings.concurrency);
-      return source?.dedupe ? checkDedupe(outcome, deployment, this.#deps.clock) : outcome;
+      return source?.dedupe ? checkDedupe(outcome, { deployment, dedupe: source.dedupe }, this.#deps.clock) : outcome;
     } catch (error) {
       this.#deps.log.error({ err: error, run: numberedId(PREFIX.run, run.run) }, 'run could not be started');
       return failedBefore(

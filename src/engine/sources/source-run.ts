@@ -56,14 +56,20 @@ function triggerIdIn(value: unknown): unknown {
   return (value as { triggerId?: unknown } | null | undefined)?.triggerId;
 }
 
-/** Fails the run for an emission without an id under a dedupe strategy, instead of dropping it silently. */
-export function checkDedupe(outcome: RunOutcome, deployment: Deployment, clock: Clock): RunOutcome {
+/** Fails the run for an emission with an id that its dedupe strategy cannot judge, instead of dropping it silently. */
+export function checkDedupe(
+  outcome: RunOutcome,
+  { deployment, dedupe }: { readonly deployment: Deployment; readonly dedupe: Dedupe },
+  clock: Clock,
+): RunOutcome {
   if (outcome.end.kind !== 'succeeded') return outcome;
-  if (outcome.outgoing.every((out) => out.kind !== 'emit' || out.itemId !== null)) return outcome;
+  const why = outcome.outgoing.map((out) => (out.kind === 'emit' ? whyNotJudged(dedupe, out.itemId) : null));
+  const found = why.find((text) => text !== null);
+  if (found === undefined) return outcome;
   const step = deployment.steps[0];
   const fault = {
     code: 'ConfigurationError',
-    msg: 'The component sets dedupe, and emitted an event without an id: this.$emit(event, {id, …}). Nothing of this run was emitted.',
+    msg: `${found} Nothing of this run was emitted.`,
     cellId: step?.id ?? '',
     namespace: step?.namespace ?? '',
     tsMs: clock.nowMs(),
@@ -73,4 +79,14 @@ export function checkDedupe(outcome: RunOutcome, deployment: Deployment, clock: 
   const line = { tsMs: fault.tsMs, level: 'error' as const, namespace: fault.namespace, text: fault.msg };
   const logs = [...outcome.logs, line];
   return { ...NO_OUTCOME, steps, logs, logBytesDropped, end: { kind: 'failed', fault } };
+}
+
+const SHOWN_CHARS = 80;
+
+function whyNotJudged(dedupe: Dedupe, id: string | null): string | null {
+  if (id === null) {
+    return 'The component sets dedupe, and emitted an event without an id: this.$emit(event, {id, …}).';
+  }
+  if (dedupe !== 'greatest' || (id.trim() !== '' && !Number.isNaN(Number(id)))) return null;
+  return `The component sets dedupe to "greatest", and emitted an event whose id is no number: ${JSON.stringify(id.slice(0, SHOWN_CHARS))}.`;
 }
