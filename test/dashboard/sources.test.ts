@@ -133,6 +133,40 @@ const PAGED = `export default {
 };
 `;
 
+/** Cannot say which further props it has before there is a token. */
+const SHEET = `export default {
+  name: 'Sheet',
+  props: { http: '$.interface.http', token: { type: 'string', label: 'Token' } },
+  additionalProps() {
+    if (this.token === undefined) throw new Error('not signed in');
+    return { column: { type: 'string', label: 'Column of the sheet' } };
+  },
+  run() {},
+};
+`;
+
+test('a form shows the props that are known, and asks again for the others', { skip }, async () => {
+  await using errand = await newErrand();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/sources');
+    await page.getByRole('link', { name: 'New source' }).first().click();
+    await page.getByRole('link', { name: 'Code of your own' }).click();
+    await page.getByRole('textbox', { name: 'Code' }).fill(SHEET);
+    await page.getByRole('button', { name: 'Read its props' }).click();
+    await page.getByText('could not say which further settings it has: not signed in').waitFor();
+    await page.getByLabel('Token').fill('abc');
+    await page.getByRole('button', { name: 'Ask the component again' }).click();
+    await page.getByLabel('Column of the sheet').fill('A');
+    assert.equal(await page.getByText('could not say').count(), 0);
+    await page.getByRole('button', { name: 'Deploy' }).click();
+    await page.waitForURL('**/sources/dc_*');
+    const [source] = (await errand.client.get('/v1/sources')).data;
+    assert.equal(source.configured_props.column, 'A');
+  });
+});
+
 test('options come page by page, and values are read in plain words', { skip }, async () => {
   await using errand = await newErrand();
   await visiting(errand, async (visit) => {
