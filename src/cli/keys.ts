@@ -10,7 +10,7 @@ import { withExamples } from './shell/examples.ts';
 import { CliError, EXIT } from './shell/exit.ts';
 import { findAmong } from './shell/find.ts';
 import type { Fields } from './shell/listing.ts';
-import { createOutput, printFields, printJson, printTable } from './shell/output.ts';
+import { createOutput, printFields, printFirst, printJson } from './shell/output.ts';
 import { type ServerOptions, serverCommand } from './shell/remote.ts';
 import { secondsText } from './shell/text.ts';
 import { countValue, LIST_LIMIT, take } from './shell/values.ts';
@@ -83,11 +83,11 @@ function addList(keys: Command, { administer }: AdministrationDeps): void {
     .option('--limit <n>', 'how many to show; 0: all', countValue(0), LIST_LIMIT);
   withExamples(list, 'errand keys list', 'errand keys list --owner Shop');
   list.action(async ({ owner, limit, ...options }: OwnedOptions & { readonly limit: number }) => {
-    const all = await administer(options, async (a) => take(a.listKeys(await findOwner(a, owner)), limit || null));
+    const taken = await administer(options, async (a) => take(a.listKeys(await findOwner(a, owner)), limit));
     const out = createOutput();
-    if (options.json) return printJson(out, all);
-    if (all.length === 0) return out.note('no keys');
-    await printTable(out, all, [
+    if (options.json) return printJson(out, taken.records);
+    if (taken.records.length === 0) return out.note('no keys');
+    await printFirst(out, taken, [
       { title: 'ID', of: ({ id }) => id },
       { title: 'SCOPES', of: ({ scopes }) => scopes.join(',') },
       { title: 'USED', of: ({ last_used_at: s }) => secondsText(s) },

@@ -9,7 +9,7 @@ import { withExamples } from './shell/examples.ts';
 import { CliError, EXIT } from './shell/exit.ts';
 import { findAmong, labelled } from './shell/find.ts';
 import type { Fields } from './shell/listing.ts';
-import { createOutput, printFields, printJson, printTable } from './shell/output.ts';
+import { createOutput, printFields, printFirst, printJson, printTable } from './shell/output.ts';
 import { type ServerOptions, serverCommand } from './shell/remote.ts';
 import { secondsText } from './shell/text.ts';
 import { countValue, LIST_LIMIT, take } from './shell/values.ts';
@@ -73,11 +73,11 @@ function addList(owners: Command, { administer }: AdministrationDeps): void {
   );
   withExamples(list, 'errand owners list');
   list.action(async ({ limit, ...options }: ServerOptions & { readonly limit: number }) => {
-    const all = await administer(options, (a) => take(a.listOwners(), limit || null));
+    const taken = await administer(options, (a) => take(a.listOwners(), limit));
     const out = createOutput();
-    if (options.json) return printJson(out, all);
-    if (all.length === 0) return out.note('no owners');
-    await printTable(out, all, [
+    if (options.json) return printJson(out, taken.records);
+    if (taken.records.length === 0) return out.note('no owners');
+    await printFirst(out, taken, [
       { title: 'ID', of: ({ id }) => id },
       { title: 'CREATED', of: ({ created_at: s }) => secondsText(s) },
       { title: 'STATE', of: ({ state }) => state },

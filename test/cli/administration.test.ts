@@ -84,7 +84,7 @@ test('the data dir answers as a server does', async () => {
   assert.equal(both.code, 3);
   assert.match(
     both.stderr,
-    /^errand: 2 of them are a key "night": key_\w+ \(night(s|ly)\), key_\w+ \(night(s|ly)\)\n$/,
+    /^errand: "night" fits more than one key: key_\w+ \(night(s|ly)\), key_\w+ \(night(s|ly)\)\n$/,
   );
   assert.ok((await json('keys', 'revoke', 'nightly')).revoked_at > 0);
 });

@@ -133,7 +133,7 @@ test('every id may be its beginning, and several that fit are named', async () =
       .parseAsync([...args], { from: 'user' })
       .catch((error: unknown) => error);
     assert.ok(ended instanceof CliError, `${said}: errand ${args.join(' ')}: ${ended}`);
-    assert.match(ended.message, /^\d+ of them are an? [a-z ]+ "\w+": \S+/, said);
+    assert.match(ended.message, /^"\w+" fits more than one [a-z ]+: \S+/, said);
     assert.equal(ended.exitCode, 3, said);
   }
 });

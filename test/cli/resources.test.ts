@@ -25,7 +25,11 @@ test('workflows are looked at, run and switched off', async () => {
   assert.ok(shown.stdout.includes(workflow.triggers[0].endpoint_url), shown.stdout + shown.stderr);
   const unclear = await shell.run(['workflows', 'show', 'echo', ...named]);
   assert.equal(unclear.code, 3);
-  assert.match(unclear.stderr, /2 of them are a workflow "echo": .*\(Echo o\w+\), .*\(Echo o\w+\)/);
+  assert.match(unclear.stderr, /"echo" fits more than one workflow: .*\(Echo o\w+\), .*\(Echo o\w+\)/);
+  const first = await shell.run(['workflows', 'list', '--limit', '1', ...named]);
+  assert.match(first.stderr, /^There are more: --limit 0 shows all$/m);
+  assert.equal((await shell.run(['workflows', 'list', '--limit', '0', ...named])).stderr, '');
+  assert.equal((await shell.run(['workflows', 'list', '--limit', '1', '--json', ...named])).stderr, '');
   assert.equal((await shell.run(['workflows', 'code', 'Echo orders', 'step', ...named])).stdout.trim(), ECHO);
   const { run_id: run } = await shell.json('workflows', 'run', workflow.id, '--data', '{"body": 7}');
   await errand.runs(workflow.id, 1);

@@ -29,7 +29,7 @@ test('runs are listed and shown by name, prefix or "last"', async () => {
   const shown = await shell.run(['runs', 'show', succeeded.id.slice(0, -1), ...named]);
   // Its neighbours may begin with the same digits.
   if (shown.code === 0) assert.match(shown.stdout, new RegExp(`^run +${succeeded.id}$`, 'm'));
-  else assert.match(shown.stderr, /of them are a run/);
+  else assert.match(shown.stderr, /fits more than one run/);
   const whole = await shell.run(['runs', 'show', failed.id, ...named]);
   assert.match(whole.stdout, /^step +failed/m);
   assert.match(whole.stdout, /got {4}\ufffd\[31m 1$/m);

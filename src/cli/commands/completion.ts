@@ -74,8 +74,8 @@ async function namesOf(
   try {
     if (kind === PROFILE) return Object.keys((await readProfiles()).profiles);
     const { errand } = await connect(options);
-    const found = await take<{ readonly id: string; readonly name?: string | null }>(KINDS[kind].list(errand), MOST);
-    return found.map(({ id, name }) => (isPlain(name) ? name : id));
+    const list: AsyncIterable<{ readonly id: string; readonly name?: string | null }> = KINDS[kind].list(errand);
+    return (await take(list, MOST)).records.map(({ id, name }) => (isPlain(name) ? name : id));
   } catch {
     return [];
   }

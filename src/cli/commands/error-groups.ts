@@ -7,7 +7,7 @@ import { LIMITS } from '../../domain/limits.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
 import { findEmitter, findId } from '../shell/find.ts';
-import { type Column, printFields, printJson, printTable, stateStyle } from '../shell/output.ts';
+import { type Column, printFields, printFirst, printJson, stateStyle } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { timeText } from '../shell/text.ts';
 import { choiceOption, countValue, futureValue, LIST_LIMIT, take, timeValue } from '../shell/values.ts';
@@ -55,10 +55,10 @@ export function addGroups(errors: Command, connect: Connect): void {
     const { errand, out, isJson } = await connect(options);
     const emitterId = of === undefined ? undefined : await findEmitter(errand, of);
     const asked = { emitter_id: emitterId, state, code, since, text, sort };
-    const records = await take(errand.listErrorGroups(asked), limit || null);
-    if (isJson) return printJson(out, records);
-    if (records.length === 0) return out.note('no groups of errors');
-    await printTable(out, records, COLUMNS);
+    const taken = await take(errand.listErrorGroups(asked), limit);
+    if (isJson) return printJson(out, taken.records);
+    if (taken.records.length === 0) return out.note('no groups of errors');
+    await printFirst(out, taken, COLUMNS);
   });
   serverCommand(groups, 'show <id>', 'show a group: first and last seen, counts, deployments').action(
     async (id: string, options: ServerOptions) => {

@@ -13,7 +13,7 @@ import { findId } from '../shell/find.ts';
 import { telling } from '../shell/interrupt.ts';
 import { createNewFile } from '../shell/new-file.ts';
 import { connectingAgain } from '../shell/outlast.ts';
-import { type Column, printFields, printJson, printLine, printTable, stateStyle } from '../shell/output.ts';
+import { type Column, printFields, printFirst, printJson, printLine, stateStyle } from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { oneLine, safeLines, timeText } from '../shell/text.ts';
 import { choiceOption, countValue, LIST_LIMIT, take } from '../shell/values.ts';
@@ -64,10 +64,10 @@ function addList(errors: Command, connect: Connect): void {
       told: options.told,
       ...(options.notReplayed ? { replayed: false } : {}),
     });
-    const records = await take(found, options.limit || null);
-    if (isJson) return printJson(out, records);
-    if (records.length === 0) return out.note('no errors');
-    await printTable(out, records, COLUMNS);
+    const taken = await take(found, options.limit);
+    if (isJson) return printJson(out, taken.records);
+    if (taken.records.length === 0) return out.note('no errors');
+    await printFirst(out, taken, COLUMNS);
   });
 }
 

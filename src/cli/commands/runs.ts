@@ -7,7 +7,7 @@ import { endedRuns } from '../shell/ended-runs.ts';
 import { withExamples } from '../shell/examples.ts';
 import { findId, namesOf } from '../shell/find.ts';
 import { outlasting } from '../shell/outlast.ts';
-import { type Column, printFields, printJson, printLine, printTable, stateStyle } from '../shell/output.ts';
+import { type Column, printFields, printFirst, printJson, printLine, printTable, stateStyle } from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { oneLine, safeLines, timeText, tookText } from '../shell/text.ts';
 import { choiceOption, countValue, LIST_LIMIT, take, timeValue } from '../shell/values.ts';
@@ -73,10 +73,10 @@ export function addRuns(program: Command, connect: Connect): void {
   );
   list.action(async (options: ServerOptions & Filter & { readonly limit: number }) => {
     const { errand, out, isJson } = await connect(options);
-    const records = await take(errand.searchRuns(await runQuery(errand, options)), options.limit || null);
-    if (isJson) return printJson(out, records);
-    if (records.length === 0) return out.note('no runs');
-    await printTable(out, records, columnsOf(await namesOf(errand)));
+    const taken = await take(errand.searchRuns(await runQuery(errand, options)), options.limit);
+    if (isJson) return printJson(out, taken.records);
+    if (taken.records.length === 0) return out.note('no runs');
+    await printFirst(out, taken, columnsOf(await namesOf(errand)));
   });
   addShow(runs, connect);
   addTail(runs, connect);

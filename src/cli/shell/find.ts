@@ -97,7 +97,7 @@ export async function findAmong(kindName: KindName, given: string, list: () => A
 function ambiguous(noun: string, given: string, found: readonly Named[]): CliError {
   const shown = found.slice(0, SHOWN).map(({ id, name }) => (name ? `${id} (${name})` : id));
   const more = found.length > SHOWN ? `, and ${found.length - SHOWN} more` : '';
-  return new CliError(`${found.length} of them are a ${noun} "${given}": ${shown.join(', ')}${more}`, EXIT.notFound);
+  return new CliError(`"${given}" fits more than one ${noun}: ${shown.join(', ')}${more}`, EXIT.notFound);
 }
 
 /** Returns the id of a deployment of one workflow; "last" is the newest. */

@@ -5,7 +5,7 @@ import type { Errand } from '../../client/client.ts';
 import { confirm } from './ask.ts';
 import { withExamples, wordsOfCommand } from './examples.ts';
 import { findId, type KindName } from './find.ts';
-import { type Column, printFields, printJson, printTable } from './output.ts';
+import { type Column, printFields, printFirst, printJson } from './output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from './remote.ts';
 import { countValue, LIST_LIMIT, take } from './values.ts';
 
@@ -34,10 +34,10 @@ export function addListing<T, O extends Limited>(parent: Command, connect: Conne
       const { errand, out, isJson } = await connect(options);
       const list = of.list(errand, options);
       const items = Symbol.asyncIterator in list ? list : (await list).items;
-      const records = await take(items, options.limit || null);
-      if (isJson) return printJson(out, records);
-      if (records.length === 0) return out.note(of.none);
-      await printTable(out, records, of.columns);
+      const taken = await take(items, options.limit);
+      if (isJson) return printJson(out, taken.records);
+      if (taken.records.length === 0) return out.note(of.none);
+      await printFirst(out, taken, of.columns);
     });
 }
 

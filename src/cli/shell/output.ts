@@ -96,6 +96,16 @@ export async function printTable<T>(out: Output, records: readonly T[], columns:
   await out.write(`${lines.join('\n')}\n`);
 }
 
+/** Prints a table of the first records of a list, and says when there are more. */
+export async function printFirst<T>(
+  out: Output,
+  { records, isMore }: { readonly records: readonly T[]; readonly isMore: boolean },
+  columns: readonly Column<T>[],
+): Promise<void> {
+  await printTable(out, records, columns);
+  if (isMore) out.note('There are more: --limit 0 shows all');
+}
+
 /** Returns the widths of columns; null: the table does not fit. */
 function widthsOf<T>(columns: readonly Column<T>[], cells: readonly string[][], room: number): number[] | null {
   const widths = columns.slice(0, -1).map(({ title }, n) => {

@@ -60,13 +60,18 @@ export function countValue(min: number, max = Number.MAX_SAFE_INTEGER): (text: s
 
 export const LIST_LIMIT = 25;
 
-/** Returns the first records of a list; null: all. */
-export async function take<T>(records: AsyncIterable<T>, limit: number | null): Promise<T[]> {
-  const taken: T[] = [];
-  if (limit === 0) return taken;
-  for await (const record of records) {
-    taken.push(record);
-    if (limit !== null && taken.length >= limit) break;
+export interface Taken<T> {
+  readonly records: readonly T[];
+  /** There are more than were taken. */
+  readonly isMore: boolean;
+}
+
+/** Returns the first records of a list. `limit` 0: all. */
+export async function take<T>(list: AsyncIterable<T>, limit: number): Promise<Taken<T>> {
+  const records: T[] = [];
+  for await (const record of list) {
+    if (limit > 0 && records.length === limit) return { records, isMore: true };
+    records.push(record);
   }
-  return taken;
+  return { records, isMore: false };
 }
