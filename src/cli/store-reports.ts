@@ -55,13 +55,17 @@ export interface SalvageReport {
   readonly next: string;
 }
 
+function resultOf(isOk: boolean, { length }: readonly unknown[]): string {
+  return isOk ? 'everything adds up' : `${length} ${length === 1 ? 'check' : 'checks'} failed`;
+}
+
 export async function printCheck(out: Output, { ok, store, schema, figures, findings }: CheckReport): Promise<void> {
   await printFields(out, {
     store,
     schema,
     owners: figures?.owners,
     attempts: figures?.attempts,
-    result: ok ? 'everything adds up' : `${findings.length} checks failed`,
+    result: resultOf(ok, findings),
   });
   if (figures !== null) {
     const { accepted, kept } = figures;
@@ -108,7 +112,7 @@ export async function printSalvage(out: Output, report: SalvageReport): Promise<
   await printFields(out, {
     ...{ from, file, damage: damage.join('; '), 'write-ahead log': wal },
     secrets: secrets ? 'kept' : 'lost with the key that sealed them',
-    check: ok ? 'everything adds up' : `${findings.length} checks failed`,
+    check: resultOf(ok, findings),
     next,
   });
   await out.write('\n');

@@ -159,7 +159,7 @@ export function failureOfReport(report: Report, by: ReportedBy): NewEmission {
 
 /** Returns the fault of a run that never began because the queue is full. `isThrottled`: the throttle keeps it full. */
 export function queueFull({ name, settings }: Runnable, isThrottled: boolean, tsMs: number): Fault {
-  const wait = `${settings.queueLimit} runs wait already (settings.queue_limit)`;
+  const wait = `${settings.queueLimit} ${settings.queueLimit === 1 ? 'run waits' : 'runs wait'} already (settings.queue_limit)`;
   const why = isThrottled
     ? `No more runs of ${name} may begin now (settings.throttle), and ${wait}`
     : `The queue of ${name} is full: ${wait}`;

@@ -253,13 +253,13 @@ function addExport(errors: Command, connect: Connect): void {
     const file = createNewFile(options.out);
     let [count, last] = [0, ''];
     const isPart = (): string =>
-      `errand: ${file.partial} has a part, ${count} errors${last === '' ? '' : `; the others: --after ${last}, into another file`}`;
+      `errand: ${file.partial} has a part, ${errorsText(count)}${last === '' ? '' : `; the others: --after ${last}, into another file`}`;
     try {
       await telling(out, isPart, async () => {
         for await (const line of lines) {
           file.write(`${JSON.stringify(line)}\n`);
           last = line.id;
-          out.progress(`${++count} errors`);
+          out.progress(errorsText(++count));
         }
       });
     } catch (error) {
@@ -268,6 +268,10 @@ function addExport(errors: Command, connect: Connect): void {
     }
     file.finish();
     out.endProgress();
-    out.note(`${count} errors written into ${options.out}`);
+    out.note(`${errorsText(count)} written into ${options.out}`);
   });
+}
+
+function errorsText(count: number): string {
+  return `${count} ${count === 1 ? 'error' : 'errors'}`;
 }

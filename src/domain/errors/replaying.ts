@@ -179,14 +179,18 @@ export function judged(replaying: Replaying): OperationProgress {
   const next = { state: 'running', reason: null, isCanaryOver, stopAt } as const;
   if (isThrough && counts.under_way === 0) return { ...next, state: 'done' };
   if (stopAt !== null && failed >= stopAt) {
-    const reason = `${failed} replays have failed: resume the operation to go on, or cancel it.`;
+    const reason = `${failed} ${failed === 1 ? 'replay has' : 'replays have'} failed: resume the operation to go on, or cancel it.`;
     // A canary among them has failed: who resumes lets the others go on.
     return { state: 'paused', reason, isCanaryOver: true, stopAt: failed + (order.stopOnFailures ?? 1) };
   }
   if (isCanaryOver) return next;
   const bad = failed + counts.cancelled + counts.unknown;
   if (bad > 0) {
-    const reason = `Of the first ${order.canary}, which go ahead of the others, ${bad} did not end well: resume the operation to go on, or cancel it.`;
+    const canary =
+      order.canary === 1
+        ? 'The first error, which goes ahead of the others,'
+        : `Of the first ${order.canary} errors, which go ahead of the others, ${bad}`;
+    const reason = `${canary} did not end well: resume the operation to go on, or cancel it.`;
     return { ...next, state: 'paused', reason, isCanaryOver: true };
   }
   return { ...next, isCanaryOver: counts.fixed >= order.canary };

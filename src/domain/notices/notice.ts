@@ -203,7 +203,9 @@ export function titleOf(notice: Notice): string {
     return oneLine(`${name} recovered${replayed === '' ? '' : ` (${replayed} replayed)`}: ${code} ${first}`);
   }
   if (kind === 'summary') {
-    return oneLine(`${name}: ${notice.groups} more groups of errors, the newest ${code} ${first}`);
+    return oneLine(
+      `${name}: ${notice.groups} more ${notice.groups === 1 ? 'group' : 'groups'} of errors, the newest ${code} ${first}`,
+    );
   }
   if (kind === 'digest') return oneLine(`${name}: ${more} more ${code} ${first}`);
   return oneLine(`${name} failed${reopened === null ? '' : ' again'}: ${code} ${first}`);

@@ -68,7 +68,7 @@ test('what its queue has no room for is RateLimited', async () => {
   assert.ok(Number(refused.headers.get('retry-after')) > 0);
   const [record] = await errand.errors(workflow.id, 1);
   assert.equal(record.event.error.code, 'RateLimited');
-  assert.match(record.event.error.msg, /settings\.throttle.*1 runs wait already/);
+  assert.match(record.event.error.msg, /settings\.throttle.*1 run waits already/);
   assert.equal(record.event.original_event.body.n, 3);
   await pass(errand, HOUR_MS);
   await second;

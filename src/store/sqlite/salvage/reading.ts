@@ -125,7 +125,11 @@ function copyTable(source: DatabaseSync, writer: Connection, { name, onRows }: C
   const known = countByIndexes(source, name);
   if (!isDamaged && unusable === 0) return { read, lost: 0 };
   const lost = known === null ? null : Math.max(0, known - read);
-  return { read, lost, reason: reason ?? `${unusable} rows do not fit into this table` };
+  return {
+    read,
+    lost,
+    reason: reason ?? `${unusable} ${unusable === 1 ? 'row does' : 'rows do'} not fit into this table`,
+  };
 
   function put(row: DamagedRow): boolean {
     try {

@@ -151,8 +151,10 @@ test('a canary that ends well lets the others go', () => {
   for (const counts of [{ failed_same: 1 }, { failed_differently: 1 }, { cancelled: 1 }, { unknown: 1 }]) {
     const { state, reason, isCanaryOver } = judged(replaying({ order, counts: { fixed: 1, ...counts } }));
     deepEqual([state, isCanaryOver], ['paused', true], JSON.stringify(counts));
-    match(reason ?? '', /^Of the first 2, .* 1 did not end well/);
+    match(reason ?? '', /^Of the first 2 errors, .* 1 did not end well/);
   }
+  const alone = judged(replaying({ order: { canary: 1 }, counts: { failed_same: 1 } }));
+  match(alone.reason ?? '', /^The first error, which goes ahead of the others, did not end well/);
 });
 
 test('failures stop at their number, then at as many more', () => {
@@ -161,6 +163,9 @@ test('failures stop at their number, then at as many more', () => {
   equal(judged(replaying({ order, counts: { failed_same: 2, failed_differently: 1 } })).stopAt, 6);
   const paused = judged(replaying({ order, counts: { failed_same: 2, failed_differently: 2 } }));
   deepEqual([paused.state, paused.stopAt, paused.isCanaryOver], ['paused', 7, true]);
+  match(paused.reason ?? '', /^4 replays have failed:/);
+  const first = judged(replaying({ order: { stopOnFailures: 1 }, counts: { failed_same: 1 } }));
+  match(first.reason ?? '', /^1 replay has failed:/);
   const resumed = { order, counts: { failed_same: 6 }, stopAt: paused.stopAt };
   equal(judged(replaying(resumed)).state, 'running');
 });

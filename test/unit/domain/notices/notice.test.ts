@@ -34,6 +34,9 @@ test('a title says what happened in one line', () => {
   equal(titleOf(NOTICE), 'Orders failed: TypeError first line');
   equal(titleOf({ ...NOTICE, reopened: 'it was resolved' }), 'Orders failed again: TypeError first line');
   equal(titleOf({ ...NOTICE, kind: 'digest' }), 'Orders: 3 more TypeError first line');
+  const summary = { ...NOTICE, kind: 'summary' } as const;
+  equal(titleOf(summary), 'Orders: 1 more group of errors, the newest TypeError first line');
+  equal(titleOf({ ...summary, groups: 2 }), 'Orders: 2 more groups of errors, the newest TypeError first line');
   equal(titleOf({ ...NOTICE, kind: 'recovered' }), 'Orders recovered: TypeError first line');
   const replayed = { succeeded: 213, of: 214 };
   const title = titleOf({ ...NOTICE, kind: 'recovered', replayed });
