@@ -50,7 +50,7 @@ async function lock(setting: Setting, database: Database, of: { table: string; l
   } finally {
     await locker.end({ timeout: 0 });
   }
-  setting.notes.push(`connections before and after: ${before}, ${await connectionsTo(database)}`);
+  setting.notes.push(`connections before and after: ${before.nodes}, ${(await connectionsTo(database)).nodes}`);
 }
 
 /** The nodes do not wait for a lock of this kind among themselves: whoever asks for it may be who closes a circle. */
