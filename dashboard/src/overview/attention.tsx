@@ -53,12 +53,14 @@ export function Attention() {
         {(wasKnown.current ? [...silences.slice(0, SHOWN), ...groups] : []).map((group) => (
           <li key={group.id} className="group-link">
             <div className="grow">
-              <Link to="/errors/$groupId" params={{ groupId: group.id }}>
-                <bdi>{group.rule ?? group.fingerprint.code}</bdi>
-              </Link>{' '}
-              <span className="soft">
-                <bdi>{names(group.emitter_id)}</bdi>
-              </span>
+              <div className="two-lines">
+                <Link to="/errors/$groupId" params={{ groupId: group.id }}>
+                  <bdi>{group.rule ?? group.fingerprint.code}</bdi>
+                </Link>{' '}
+                <span className="soft">
+                  <bdi>{names(group.emitter_id)}</bdi>
+                </span>
+              </div>
               <div className="soft cut">
                 <bdi>{group.fingerprint.template || T.errors.noMessage}</bdi>
               </div>
