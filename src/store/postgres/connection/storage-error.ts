@@ -49,6 +49,11 @@ export function isContention(error: unknown): boolean {
   return CONTENTION.has(codeOf(error));
 }
 
+/** Returns whether a lock was not granted in time. */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === '55P03';
+}
+
 /** Returns whether a newer process has changed a table of a prepared statement. */
 export function isStalePlan(error: unknown): boolean {
   return codeOf(error) === '0A000' && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery';

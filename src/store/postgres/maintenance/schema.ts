@@ -4,7 +4,7 @@
 import { StoreUnavailable } from '../../contract/store.ts';
 import { number } from '../../rows/cells.ts';
 import { migrationsAfter, schemaOf } from '../../schema-version.ts';
-import { isContention } from '../connection/storage-error.ts';
+import { isContention, isLockTimeout } from '../connection/storage-error.ts';
 import type { TransactionConnection, Tx } from '../connection/transaction-connection.ts';
 import { FIRST } from '../migrations/001-first.ts';
 
@@ -18,14 +18,18 @@ const ENCODING = 'UTF8';
 
 /** The most tries of a migration: it may deadlock with running processes, and be the one that is rolled back. */
 const MAX_ROUNDS = 6;
+/** A lock is waited for for some seconds, and the migration of another process may take minutes: of a large table, or on a busy machine. */
+const MAX_WAITS = 100;
 
 /** Migrates. Of several processes that start at once, one migrates and the others wait. */
 export async function migrate(connection: TransactionConnection): Promise<void> {
-  for (let round = 1; ; round++) {
+  for (let round = 1, waits = 0; ; ) {
     try {
       return await migrateOnce(connection);
     } catch (error) {
-      if (round === MAX_ROUNDS || !isContention((error as Error).cause)) throw error;
+      const { cause } = error as Error;
+      const mayGoOn = isLockTimeout(cause) ? ++waits < MAX_WAITS : isContention(cause) && ++round <= MAX_ROUNDS;
+      if (!mayGoOn) throw error;
     }
   }
 }

@@ -6,7 +6,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
-import { MIGRATIONS, SCHEMA_VERSION } from '../../../../src/store/postgres/maintenance/schema.ts';
+import type { TransactionConnection } from '../../../../src/store/postgres/connection/transaction-connection.ts';
+import { MIGRATIONS, migrate, SCHEMA_VERSION } from '../../../../src/store/postgres/maintenance/schema.ts';
 import { catalogueOf } from '../../../support/postgres/catalogue.ts';
 import { queryOn } from '../../../support/postgres/databases.ts';
 import { newDatabaseOn } from '../../../support/postgres/fresh.ts';
@@ -100,4 +101,24 @@ test('a database that cannot store all texts is not opened', async (t) => {
     });
     equal(await catalogueOf(url), '\n');
   }
+});
+
+/** Fails so often with that code. */
+function failing(code: string, times: number) {
+  let tries = 0;
+  const transact = async (): Promise<void> => {
+    tries++;
+    const cause = Object.assign(new Error('refused'), { code });
+    if (tries <= times) throw new StoreUnavailable('refused', { cause });
+  };
+  return { connection: { transact } as unknown as TransactionConnection, tries: () => tries };
+}
+
+test('a process waits for as long as another one migrates', async () => {
+  const waiting = failing('55P03', 20);
+  await migrate(waiting.connection);
+  equal(waiting.tries(), 21);
+  const refused = failing('42501', 1);
+  await rejects(migrate(refused.connection), StoreUnavailable);
+  equal(refused.tries(), 1);
 });
