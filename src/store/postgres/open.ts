@@ -67,6 +67,9 @@ const POOL_CONNECTIONS = 6;
 const BARE_KEY =
   'the key that seals the secrets of this store is stored in the database unwrapped: every reader of the database, or of a backup of it, can open them. Set the same ERRAND_SECRET_KEY for every process, and it is wrapped with that at the next start';
 
+const WAITS =
+  'another process holds a lock of the database, most likely since it changes the tables for a new version; the start waits for it, for about ten minutes at the most';
+
 /** Connects, migrates and joins the other nodes. Throws `StoreUnavailable` when it cannot. */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   return (await openInspectable(options)).store;
@@ -97,7 +100,7 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
   };
   try {
     const checked = await checkSealKey(pool, secretKeys);
-    await migrate(connections.config);
+    await migrate(connections.config, () => log.warn({}, WAITS));
     for (const each of Object.values(connections))
       each.markAs(Buffer.from(random.bytes(MARK_BYTES)).toString('base64url'));
     await pool.write(FORGET);

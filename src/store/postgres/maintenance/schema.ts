@@ -21,8 +21,8 @@ const MAX_ROUNDS = 6;
 /** A lock is waited for for some seconds, and the migration of another process may take minutes: of a large table, or on a busy machine. */
 const MAX_WAITS = 100;
 
-/** Migrates. Of several processes that start at once, one migrates and the others wait. */
-export async function migrate(connection: TransactionConnection): Promise<void> {
+/** Migrates. Of several processes that start at once, one migrates and the others wait. `onWait`: called when this one begins to. */
+export async function migrate(connection: TransactionConnection, onWait: () => void = () => {}): Promise<void> {
   for (let round = 1, waits = 0; ; ) {
     try {
       return await migrateOnce(connection);
@@ -30,6 +30,7 @@ export async function migrate(connection: TransactionConnection): Promise<void> 
       const { cause } = error as Error;
       const mayGoOn = isLockTimeout(cause) ? ++waits < MAX_WAITS : isContention(cause) && ++round <= MAX_ROUNDS;
       if (!mayGoOn) throw error;
+      if (isLockTimeout(cause) && waits === 1) onWait();
     }
   }
 }

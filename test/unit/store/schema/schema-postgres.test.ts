@@ -116,8 +116,10 @@ function failing(code: string, times: number) {
 
 test('a process waits for as long as another one migrates', async () => {
   const waiting = failing('55P03', 20);
-  await migrate(waiting.connection);
+  let told = 0;
+  await migrate(waiting.connection, () => told++);
   equal(waiting.tries(), 21);
+  equal(told, 1, 'once');
   const refused = failing('42501', 1);
   await rejects(migrate(refused.connection), StoreUnavailable);
   equal(refused.tries(), 1);
