@@ -65,9 +65,15 @@ function parse(body: Uint8Array): { subject?: unknown; text?: unknown; html?: un
   }
 }
 
-/** Removes line breaks and other control characters, which could begin a header of the sender's choice. */
+/** Characters that turn the direction of what follows: a name that has one would turn the rest of the subject. */
+const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** Removes line breaks and other control characters, which could begin a header of the sender's choice, and what turns the text. */
 function oneLine(text: string): string {
-  return text.replace(/\p{Cc}+/gu, ' ').toWellFormed();
+  return text
+    .replace(/\p{Cc}+/gu, ' ')
+    .replace(TURNS, '')
+    .toWellFormed();
 }
 
 function isAddress(text: string): boolean {

@@ -105,13 +105,25 @@ test('What is no mail is refused for good', async () => {
   assert.equal((await mailer.send(mail({ body: { subject: '', text: '', html: null } }))).status, 250);
 });
 
+test('A name in the subject does not turn what follows', async () => {
+  await using mailer = mailerFor();
+  await mailer.send(mail({ body: { subject: '\u202ex\u2066 of \u05d0\u05d1 failed', text: 'body' } }));
+  assert.equal((await PostalMime.parse(await written(mailer))).subject, 'x of \u05d0\u05d1 failed');
+});
+
 test('Any subject comes back on one line', async () => {
   await using mailer = mailerFor();
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 300 }), async (subject) => {
       await mailer.send(mail({ body: { subject, text: 'body' } }));
       const email = await PostalMime.parse(await written(mailer));
-      const squeezed = (text: string) => text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
+      const turns = /[\u202a-\u202e\u2066-\u2069]/g;
+      const squeezed = (text: string) =>
+        text
+          .replace(/\p{Cc}+/gu, ' ')
+          .replace(turns, '')
+          .replace(/\s+/gu, ' ')
+          .trim();
       assert.equal(squeezed(email.subject ?? ''), squeezed(subject));
       assert.equal(email.text?.trim(), 'body');
       // An empty subject has no header.
