@@ -14,6 +14,9 @@ export const MODULES = fileURLToPath(new URL(`./main${extname(import.meta.url)}`
 /** A module of the program that finds files by its own place; whichever file it comes to be in, they are found from there. */
 const PLACE = fileURLToPath(new URL(`../provided${extname(import.meta.url)}`, import.meta.url));
 
+/** In two, since the package's build (release/server-program.ts) replaces the whole by a place. */
+const META = ['import', 'meta'].join('.');
+
 const OPTIONS: BuildOptions = {
   entryPoints: [MODULES],
   bundle: true,
@@ -23,8 +26,8 @@ const OPTIONS: BuildOptions = {
   packages: 'external',
   tsconfigRaw: '{}',
   define: {
-    'import.meta.url': JSON.stringify(pathToFileURL(PLACE).href),
-    'import.meta.dirname': JSON.stringify(dirname(PLACE)),
+    [`${META}.url`]: JSON.stringify(pathToFileURL(PLACE).href),
+    [`${META}.dirname`]: JSON.stringify(dirname(PLACE)),
   },
 };
 
