@@ -1,11 +1,11 @@
-// Refuses query parameters that are probably misspelt: `?stat=failed` would list everything, and a misspelt condition act on
-// everything. A route's own schemas say what it has, so that this holds for every route that is added. Names that are like
-// none of these are ignored: code that was written for the hosted service, and tools between, add parameters of their own.
+// Refuses query parameters that are misspelt, or of another request: `?stat=failed` would list everything, and a wrong condition
+// act on everything. A route's own schemas say what it has, so that this holds for every route that is added. All other names
+// are ignored: code that was written for the hosted service, and tools between, add parameters of their own.
 //
 // Pages and checks, which are public and outside `/v1`, take any: load balancers, browsers and monitors call them. What the
 // ingress answers (`/e/…`, `/r/…`) does not come here: there the query belongs to the event.
 
-import type { FastifyRequest } from 'fastify';
+import type { FastifyRequest, FastifySchema } from 'fastify';
 import type { TSchema } from 'typebox';
 import { type ParameterFault, Refusal } from '../domain/refusal.ts';
 import type { App } from './app-type.ts';
@@ -13,6 +13,8 @@ import { propertiesOf } from './params.ts';
 import { knownNames, similarName } from './suggestion.ts';
 
 const MAX_FAULTS = 20;
+/** They choose how much is shown, and not of what: nothing else is done where they are ignored. */
+const ABOUT_ANSWERS: ReadonlySet<string> = new Set(['expand', 'include', 'exclude']);
 /** A query has room for thousands of names, each of which is compared with all of the route. */
 const MAX_COMPARED = 100;
 
@@ -21,10 +23,17 @@ const MAX_COMPARED = 100;
  * alone who may use the route.
  */
 export function addQueryCheck(app: App): void {
+  /** Of the queries of all routes. */
+  const names = new Set<string>();
+  app.addHook('onRoute', ({ schema }) => {
+    for (const name of Object.keys(propertiesOf(schema?.querystring as TSchema | undefined)))
+      if (!ABOUT_ANSWERS.has(name)) names.add(name);
+  });
   app.addHook('onRequest', async (request) => {
     if (request.is404 || takesAny(request)) return;
     const given = Object.keys(request.query as Record<string, unknown>);
-    if (given.length > 0) refuseMisspelt(given, namesOf(request));
+    const { method, routeOptions } = request;
+    if (given.length > 0) refuseWrong(given, namesOf({ method, schema: routeOptions.schema }), names);
   });
 }
 
@@ -33,18 +42,19 @@ function takesAny({ routeOptions: { config, url = '' } }: FastifyRequest): boole
 }
 
 /** Returns what the route takes in its query: its members of a body, too, but where there is no body. */
-function namesOf({ method, routeOptions: { schema } }: FastifyRequest): string[] {
+function namesOf({ method, schema }: { method: string; schema: FastifySchema | undefined }): string[] {
   const query = Object.keys(propertiesOf(schema?.querystring as TSchema | undefined));
   if (method === 'GET' || method === 'HEAD') return query;
   return [...query, ...Object.keys(propertiesOf(schema?.body as TSchema | undefined))];
 }
 
-function refuseMisspelt(given: readonly string[], known: readonly string[]): void {
+/** `known`: of this route; `elsewhere`: of any. */
+function refuseWrong(given: readonly string[], known: readonly string[], elsewhere: ReadonlySet<string>): void {
   const unknown = given.filter((name) => !known.includes(name)).slice(0, MAX_COMPARED);
-  const misspelt = unknown.filter((name) => similarName(name, known) !== null);
-  const first = misspelt[0];
+  const wrong = unknown.filter((name) => elsewhere.has(name) || similarName(name, known) !== null);
+  const first = wrong[0];
   if (first === undefined) return;
-  const errors: ParameterFault[] = misspelt.slice(0, MAX_FAULTS).map((name) => {
+  const errors: ParameterFault[] = wrong.slice(0, MAX_FAULTS).map((name) => {
     return { parameter: name, message: `is not a parameter of this request; ${knownNames(name, known)}` };
   });
   throw new Refusal('malformed', `Unknown query parameter ${JSON.stringify(first)}: ${knownNames(first, known)}`, {

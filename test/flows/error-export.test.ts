@@ -117,7 +117,7 @@ test('filters and times choose what is exported', async () => {
   assert.ok((await codes(`?since=${second}&emitter_id=${workflow.id}`)).includes('Two'));
   if (first < second) assert.deepEqual(await codes(`?until=${second}&emitter_id=${workflow.id}`), ['One']);
   assert.deepEqual(await codes('?until=1000'), []);
-  for (const query of ['?since=9&until=3', '?since=later', '?after=x', '?kode=One']) {
+  for (const query of ['?since=9&until=3', '?since=later', '?after=x', '?kode=One', '?limit=3']) {
     assert.equal((await errand.client.request('GET', PATH + query)).status, 400, query);
   }
 });

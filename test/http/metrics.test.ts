@@ -73,11 +73,14 @@ function copyProgram(root: string): string {
   return join(root, 'node_modules', bundler, 'bin/esbuild');
 }
 
+/** In the arguments of a process that bundles: its modules, or the one file of them that a checkout keeps. */
+const BUNDLING = /bundling\/main\.ts|\/bundler-[0-9a-f]+\.mjs/;
+
 /** Ends the processes that bundle, with their bundlers. */
 function endBundling(server: number): void {
   const children = readFileSync(`/proc/${server}/task/${server}/children`, 'latin1').trim().split(' ');
   for (const child of children.filter(Boolean)) {
-    if (!readFileSync(`/proc/${child}/cmdline`, 'latin1').includes('bundling/main.ts')) continue;
+    if (!BUNDLING.test(readFileSync(`/proc/${child}/cmdline`, 'latin1'))) continue;
     process.kill(-Number(child), 'SIGKILL');
   }
 }

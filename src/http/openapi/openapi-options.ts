@@ -20,7 +20,7 @@ const DESCRIPTION = `Create workflows, event sources and webhooks, and read, for
 
 **Authentication.** Send \`Authorization: Bearer <API key>\` with every request under \`/v1\`. Each operation says which scope the key needs.
 
-**Parameters.** POST, PUT, PATCH and DELETE take parameters in the query string or in a JSON object; when both have one, the query string wins. An unknown member of the object is refused with 400, and so is a name in the query string that is nearly one of the operation; the message suggests it. Other unknown names in the query string are ignored.
+**Parameters.** POST, PUT, PATCH and DELETE take parameters in the query string or in a JSON object; when both have one, the query string wins. An unknown member of the object is refused with 400, and so is a name in the query string that is nearly one of the operation's, or that only other operations have; the message suggests the nearest. Other unknown names in the query string are ignored.
 
 **Lists** are newest first. \`limit\`, \`after\` and \`before\` page through them.
 

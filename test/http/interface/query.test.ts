@@ -100,6 +100,20 @@ test('an invalid value of a parameter is refused by its name', async () => {
   for (const name of [...known, 'since', 'until', 'active', 'code']) assert.ok(seen.has(name), name);
 });
 
+test('a query parameter that only other requests have is refused', async () => {
+  const { client } = await newOwner();
+  const cases = [
+    ['GET', '/v1/errors?state=failed', 'state'],
+    ['GET', '/v1/runs?emitter_id=p_x', 'emitter_id'],
+    ['GET', '/v1/errors/export?limit=3', 'limit'],
+    ['DELETE', '/v1/webhooks/wh_x?since=1', 'since'],
+  ] as const;
+  for (const [method, path, name] of cases) {
+    const { status, json } = await client.request(method, path);
+    assert.deepEqual([status, json.errors?.map((one: Json) => one.parameter)], [400, [name]], path);
+  }
+});
+
 test('public operations treat it as others do', async () => {
   const { client, url } = await newOwner();
   const open = (await operationsOf(client, /^\/v1\//)).filter(({ scope }) => scope === null);
