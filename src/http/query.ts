@@ -48,7 +48,7 @@ function namesOf({ method, schema }: { method: string; schema: FastifySchema | u
   return [...query, ...Object.keys(propertiesOf(schema?.body as TSchema | undefined))];
 }
 
-/** `known`: of this route; `elsewhere`: of any. */
+/** Refuses what is neither ignored nor known. `known`: names of this route; `elsewhere`: of any. */
 function refuseWrong(given: readonly string[], known: readonly string[], elsewhere: ReadonlySet<string>): void {
   const unknown = given.filter((name) => !known.includes(name)).slice(0, MAX_COMPARED);
   const wrong = unknown.filter((name) => elsewhere.has(name) || similarName(name, known) !== null);
