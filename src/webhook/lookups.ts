@@ -10,6 +10,7 @@
 // c-ares, which needs no threads. It does not read what the system says of names: hosts files, modules of NSS.)
 
 import { SECOND_MS } from '../domain/limits.ts';
+import { countOf, nextInTurn } from '../domain/owners/turns.ts';
 import type { ResolveName } from './names.ts';
 
 type Found = ReturnType<ResolveName>;
@@ -124,14 +125,7 @@ export class Lookups {
 /** Moves the first name of the owner with the fewest under way to those under way, if there is a place for it. */
 function takeNext({ places, waiting, underWay }: LookupQueue): AskedName | undefined {
   if (underWay.length >= places) return undefined;
-  let first: AskedName | undefined;
-  let fewest = places / 2;
-  for (const asked of waiting) {
-    const count = countOf(underWay, asked.ownerId);
-    if (count >= fewest) continue;
-    [first, fewest] = [asked, count];
-    if (count === 0) break;
-  }
+  const first = nextInTurn(waiting, (ownerId) => countOf(underWay, ownerId), places / 2);
   if (first === undefined) return undefined;
   waiting.splice(waiting.indexOf(first), 1);
   underWay.push(first);
@@ -142,8 +136,4 @@ function dropOldest({ waiting }: LookupQueue, ownerId: string): void {
   if (waiting.length <= WAITING_PER_OWNER || countOf(waiting, ownerId) <= WAITING_PER_OWNER) return;
   const at = waiting.findIndex((one) => one.ownerId === ownerId);
   waiting.splice(at, 1)[0]?.drop();
-}
-
-function countOf(asked: readonly AskedName[], ownerId: string): number {
-  return asked.reduce((count, one) => count + (one.ownerId === ownerId ? 1 : 0), 0);
 }

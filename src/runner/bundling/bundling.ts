@@ -13,6 +13,7 @@
 
 import { stat } from 'node:fs/promises';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
+import { countOf, nextInTurn } from '../../domain/owners/turns.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { Log } from '../../ports.ts';
 import type { Cgroups } from '../isolation/cgroups.ts';
@@ -168,16 +169,9 @@ export class Bundling {
 
   /** Returns the first bundle that is made once more, else the first one of the owner that has the fewest under way. */
   #next(): PendingBundle | undefined {
-    let first = this.#waiting[0];
-    if (first === undefined || first.isRetriedAlone) return first;
-    const underWay = [...this.#underWay.values()];
-    let fewest = countOf(underWay, first.ownerId);
-    for (const pending of this.#waiting) {
-      if (fewest === 0) break;
-      const count = countOf(underWay, pending.ownerId);
-      if (count < fewest) [first, fewest] = [pending, count];
-    }
-    return first;
+    const [first] = this.#waiting;
+    if (first?.isRetriedAlone) return first;
+    return nextInTurn(this.#waiting, (ownerId) => countOf(this.#underWay.values(), ownerId));
   }
 
   #start(): BundlerProcess {
@@ -280,10 +274,6 @@ export class Bundling {
 
 /** Stands for the owner of what is not bundled for one. */
 const SERVER = '';
-
-function countOf(bundles: readonly PendingBundle[], ownerId: string): number {
-  return bundles.reduce((count, one) => count + (one.ownerId === ownerId ? 1 : 0), 0);
-}
 
 const STOPPING = new Refusal('unavailable', 'This process is stopping');
 

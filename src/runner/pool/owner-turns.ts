@@ -1,5 +1,6 @@
-// Lets so many tasks run at a time. The next one is of the owner that has the fewest under way, so that an owner with very
-// many holds up no other for longer than one task takes.
+// Lets so many tasks run at a time, in turns of their owners.
+
+import { nextInTurn } from '../../domain/owners/turns.ts';
 
 interface WaitingTask {
   readonly ownerId: string;
@@ -26,21 +27,11 @@ export class OwnerTurns {
 
   end(ownerId: string): void {
     this.#add(ownerId, -1);
-    const next = this.#next();
+    const next = nextInTurn(this.#waiting, (id) => this.#underWay.get(id) ?? 0);
     if (next === undefined) return;
     this.#waiting.splice(this.#waiting.indexOf(next), 1);
     this.#add(next.ownerId, 1);
     next.begin();
-  }
-
-  #next(): WaitingTask | undefined {
-    let [next] = this.#waiting;
-    for (const task of this.#waiting) if (next && this.#of(task) < this.#of(next)) next = task;
-    return next;
-  }
-
-  #of({ ownerId }: WaitingTask): number {
-    return this.#underWay.get(ownerId) ?? 0;
   }
 
   #add(ownerId: string, more: number): void {

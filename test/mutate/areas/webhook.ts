@@ -60,8 +60,8 @@ export const WEBHOOK_MUTATIONS: readonly Mutation[] = [
     'lookup: a forbidden name is looked up': ['if (!name.ok) throw', 'if (false) throw'],
   }),
   ...of(`${WEBHOOK}/lookups.ts`, [`${UNIT}/lookups/lookups.test.ts`], {
-    'lookups: one owner gets all places': ['let fewest = places / 2', 'let fewest = places'],
-    'lookups: the next place is for the first one': ['[first, fewest] = [asked, count];', 'first ??= asked;'],
+    'lookups: one owner gets all places': [', places / 2);', ', places);'],
+    'lookups: the next place is for the first one': ['countOf(underWay, ownerId), places', '0, places'],
     'lookups: slow names are as others': ['this.#slowNames.has(name) ?', 'false ?'],
     'lookups: a name waits for another owner': ['`${ownerId} ${name}`', 'name'],
     'lookups: a slow name stays slow': ['this.#slowNames.delete(name);\n    if', 'if'],
