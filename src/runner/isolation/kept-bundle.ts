@@ -1,6 +1,6 @@
 // Bundles of programs of child processes, kept in the checkout: to make one takes 0.3 s of the processor, and to start a program
-// from its sources, whose types Node strips, 0.2 s more than from one file. Hundreds of servers of the tests would take both, one
-// after the other.
+// from its sources, whose types Node strips, 0.1 s more than from one file (bench/README.md). Hundreds of servers of the tests
+// would take both, one after the other.
 
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
