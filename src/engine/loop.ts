@@ -3,10 +3,13 @@
 
 import type { Log, Random } from '../ports.ts';
 import { StoreUnavailable } from '../store/contract/store.ts';
+import type { StorageOutage } from './storage-outage.ts';
 
 export interface LoopPorts {
   readonly random: Random;
   readonly log: Log;
+  /** Tells of storage that fails, for all loops of a process together. Without it, each failed tick is logged. */
+  readonly outage?: Pick<StorageOutage, 'failed'> | undefined;
   /** For tests: false, and only wake-ups and the waits that ticks return lead to the next tick. */
   readonly isPolling?: boolean | undefined;
 }
@@ -32,7 +35,6 @@ export class Loop {
   #running: Promise<void> = Promise.resolve();
   #isTicking = false;
   #wokenInMs = Number.POSITIVE_INFINITY;
-  #isStorageAway = false;
   #stopped = true;
 
   constructor(options: LoopOptions, ports: LoopPorts) {
@@ -76,7 +78,6 @@ export class Loop {
     this.#wokenInMs = Number.POSITIVE_INFINITY;
     try {
       waitMs = await this.#options.tick();
-      this.#isStorageAway = false;
     } catch (error) {
       this.#reportFailure(error);
     }
@@ -92,15 +93,10 @@ export class Loop {
       : Number.POSITIVE_INFINITY;
   }
 
-  /** Logs an outage of storage once, and not with every tick. */
   #reportFailure(error: unknown): void {
     const { name } = this.#options;
-    const { log } = this.#ports;
-    if (!(error instanceof StoreUnavailable)) {
-      log.error({ err: error, loop: name }, 'tick failed');
-      return;
-    }
-    if (!this.#isStorageAway) log.warn({ err: error, loop: name }, 'storage is unavailable; trying again');
-    this.#isStorageAway = true;
+    const { log, outage } = this.#ports;
+    if (outage && error instanceof StoreUnavailable) outage.failed(error, name);
+    else log.error({ err: error, loop: name }, 'tick failed');
   }
 }

@@ -45,7 +45,12 @@ export function refusalOf(error: unknown): Refusal | null {
 }
 
 /** Returns the answer to `error` and counts it. Logs unknown errors whole, under the request's id. */
-export function problemOf(error: unknown, requestId: string, deps: Pick<HttpDeps, 'log' | 'metrics'>): Problem {
+export function problemOf(
+  error: unknown,
+  requestId: string,
+  deps: Pick<HttpDeps, 'log' | 'metrics' | 'storageFailed'>,
+): Problem {
+  if (error instanceof StoreUnavailable) deps.storageFailed?.(error);
   const refusal = refusalOf(error);
   if (refusal) return refused(refusal, requestId, deps);
   deps.log.error({ request_id: requestId, err: error }, 'http.internal');

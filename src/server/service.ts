@@ -32,6 +32,7 @@ import { LastHooks } from '../engine/sources/last-hooks.ts';
 import { SourceChanges } from '../engine/sources/source-changes.ts';
 import { createSourceFiles } from '../engine/sources/source-files.ts';
 import { SourceRepairs } from '../engine/sources/source-repairs.ts';
+import { StorageOutage } from '../engine/storage-outage.ts';
 import { Streams } from '../engine/streams/streams.ts';
 import { Tracing } from '../engine/tracing/tracing.ts';
 import { WakeUps } from '../engine/wake-ups.ts';
@@ -113,7 +114,8 @@ function buildParts(surroundings: Surroundings) {
   const slots = new Slots(limiter, roles, (runnable) => readyRuns.ahead(runnable));
   const wake = new WakeUps();
   store.listen(wake);
-  const loopPorts = { random, log, isPolling: surroundings.isPolling };
+  const outage = new StorageOutage({ log, isBack: () => surroundings.store.check() });
+  const loopPorts = { random, log, outage, isPolling: surroundings.isPolling };
   const dispatch = new Dispatch(wake);
   const waiters = new Waiters();
   const answers = new Answers({ store, waiters, wake, ...loopPorts });
@@ -187,13 +189,11 @@ function buildParts(surroundings: Surroundings) {
   const repairs = isRepairing ? new SourceRepairs({ ...sourceDeps, ...loopPorts, cancelRun: acts.cancelRun }) : null;
   const deployer = createFileDeployer({ store, clock, ids, runner, workflows: acts, readFile: fileInput });
   const upgrade = createGlobalErrorUpgrade({ store, clock, ids, log, runner });
-  const files = buildFolder({ ...surroundings, emit, clock }, deployer, bundling);
-  const { listComponents, getComponent } = components;
+  const files = buildFolder({ ...surroundings, outage, emit, clock }, deployer, bundling);
   const actions = {
     ...acts,
     ...privacy.actions,
-    listComponents,
-    getComponent,
+    ...{ listComponents: components.listComponents, getComponent: components.getComponent },
     ...watches,
     ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow, bundle: components.bundle }),
     ...createSourceFiles({ store, runner, sources: acts }),
@@ -213,7 +213,7 @@ function buildParts(surroundings: Surroundings) {
     streams,
     upgrade,
   };
-  return { store, shown, slots, runner, bundling, metrics, poster, mailer, tracing, ...loops, actions };
+  return { store, shown, slots, runner, bundling, metrics, poster, mailer, tracing, outage, ...loops, actions };
 }
 
 /** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir, or the database is unreachable. */
@@ -225,8 +225,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   const store = await openStore(config, ports);
   const { clock } = store;
   const ids = createIds(clock, random);
-  let url = '';
-  let metricsUrl: string | null = null;
+  let [url, metricsUrl]: [string, string | null] = ['', null];
   let isDraining = false;
   const urls = createUrls(config, () => url);
   let parts: Parts;
@@ -237,7 +236,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     await store.close();
     throw error;
   }
-  const { nodes, slots, actions, metrics, streams, quotas, bundling } = parts;
+  const { nodes, slots, actions, metrics, streams, quotas, bundling, outage } = parts;
   nodes.start();
   const { maxBodyBytes, maxConnections, maxConnectionsPerAddress } = config;
   const isApi = config.roles.has('api');
@@ -247,7 +246,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     installation: { settings: config.shown, checkTarget: createTargetCheck(config, () => listensAt) },
     ...{ signInLinks, dashboard, isApi, maxBodyBytes },
     canBundle: () => bundling.problem() === null,
-    draining: () => isDraining,
+    ...{ draining: () => isDraining, storageFailed: (error: Error) => outage.failed(error, 'requests') },
   };
   const http = await createHttpServer(base, { maxConnections, maxConnectionsPerAddress });
 
@@ -345,6 +344,7 @@ async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promi
   await answers.stop();
   await Promise.all([poster.close(), mailer.close()]);
   await nodes.stop();
+  parts.outage.stop();
   await store.close();
   await parts.tracing?.stop();
 }

@@ -4,23 +4,22 @@ import type { Emit } from '../engine/accept/emit.ts';
 import type { FileDeployer } from '../engine/files/deploy.ts';
 import { createFileErrors } from '../engine/files/file-errors.ts';
 import { WorkflowFolder } from '../engine/files/folder.ts';
-import type { Clock, Log, Random } from '../ports.ts';
+import type { LoopPorts } from '../engine/loop.ts';
+import type { Clock } from '../ports.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { BundlingParts } from './code-bundling.ts';
 import type { Config } from './config.ts';
 
-interface FolderParts {
+interface FolderParts extends Pick<LoopPorts, 'random' | 'log' | 'outage'> {
   readonly config: Config;
   readonly store: Store;
-  readonly random: Random;
-  readonly log: Log;
   readonly clock: Clock;
   readonly emit: Emit;
 }
 
 /** Returns null without a folder. Its files belong to the first owner. */
 export function buildFolder(
-  { config, store, random, log, clock, emit }: FolderParts,
+  { config, store, random, log, outage, clock, emit }: FolderParts,
   deployer: FileDeployer,
   { bundleFile, prepareBundling }: Pick<BundlingParts, 'bundleFile' | 'prepareBundling'>,
 ): WorkflowFolder | null {
@@ -38,5 +37,6 @@ export function buildFolder(
     tellBroken,
     random,
     log,
+    outage,
   });
 }

@@ -117,10 +117,11 @@ export class Deliveries {
 
   async #release(deliveries: readonly ClaimedDelivery[]): Promise<void> {
     const leases = deliveries.map(({ delivery, fence }) => ({ delivery, fence }));
-    const { store, log } = this.#deps;
+    const { store, log, outage } = this.#deps;
+    const { signal } = this.#cut;
     const count = { deliveries: leases.length };
     try {
-      const done = await retryStorage(() => store.releaseDeliveries(leases).then(() => true), this.#cut.signal);
+      const done = await retryStorage(() => store.releaseDeliveries(leases).then(() => true), signal, outage);
       // Storage is away during the stop: leases that stay are rescued.
       if (!done) log.warn(count, 'deliveries could not be handed back');
     } catch (error) {
@@ -177,9 +178,9 @@ export class Deliveries {
   }
 
   async #record(end: AttemptEnd): Promise<void> {
-    const { slots, limiter, store, dispatch, wake } = this.#deps;
+    const { slots, limiter, store, dispatch, wake, outage } = this.#deps;
     const { delivery } = end;
-    const finished = await retryStorage(() => store.recordAttempt(end, slots), this.#cut.signal);
+    const finished = await retryStorage(() => store.recordAttempt(end, slots), this.#cut.signal, outage);
     if (!finished) return;
     this.#report(delivery, end, finished.held);
     this.#deps.tracing?.attempted(delivery, end, finished.held);

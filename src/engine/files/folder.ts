@@ -14,17 +14,16 @@ import { join, resolve, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { isSent } from '../../domain/files/file-mark.ts';
-import type { Log, Random } from '../../ports.ts';
 import type { BundledFile, WorkflowFile } from '../../runner/bundling/bundle-file.ts';
 import { formatProblem } from '../../runner/bundling/bundle-options.ts';
 import { StoreUnavailable } from '../../store/contract/store.ts';
-import { Loop } from '../loop.ts';
+import { Loop, type LoopPorts } from '../loop.ts';
 import type { FileDeployer } from './deploy.ts';
 import { Doubts } from './doubts.ts';
 import type { BrokenFile, TellBroken } from './file-errors.ts';
 import { mayBeWorkflow, type Scan, scanFolder, stampOf } from './scan.ts';
 
-export interface FolderDeps {
+export interface FolderDeps extends Pick<LoopPorts, 'random' | 'log' | 'outage'> {
   readonly bundleFile: (file: WorkflowFile) => Promise<BundledFile>;
   /** Starts what bundles ahead of its first file; a hint. */
   readonly prepareBundling: () => void;
@@ -35,8 +34,6 @@ export interface FolderDeps {
   readonly ownerId: () => Promise<string>;
   /** Tells the owner of a file that cannot be deployed. */
   readonly tellBroken: TellBroken;
-  readonly random: Random;
-  readonly log: Log;
   /** A clock that never jumps. */
   readonly nowMs?: () => number;
 }

@@ -112,7 +112,7 @@ export class Runs {
   }
 
   async #execute(run: ClaimedRun): Promise<void> {
-    const { slots, store, dispatch, waiters, wake, endFor } = this.#deps;
+    const { slots, store, dispatch, waiters, wake, endFor, outage } = this.#deps;
     waiters.place(run.run, 'here');
     let given: HttpAnswer | null = null;
     const outcome = await this.#outcomeOf(run, (answer) => {
@@ -124,8 +124,8 @@ export class Runs {
     // What was answered at once is kept, too, for a caller that asks again or was not reached.
     const whole = { ...outcome, answer: given ?? outcome.answer };
     const end = await this.#endOf(run, whole);
-    const finished =
-      end && (await retryStorage(async () => store.finishRun(await endFor(run, end), slots), this.#aborted.signal));
+    const finish = async (ended: RunEnd): Promise<Finished> => store.finishRun(await endFor(run, ended), slots);
+    const finished = end && (await retryStorage(() => finish(end), this.#aborted.signal, outage));
     if (!end || !finished) return;
     this.#report(run, { end, outcome, finished });
     this.#deps.tracing?.ran(run, { end, outcome, finished });

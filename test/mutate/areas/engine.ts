@@ -45,8 +45,8 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
     'runs: an answer during the stop is given away': ['answer: given ?? outcome.answer', 'answer: outcome.answer'],
     'runs: a slot is kept': ['slots.dropRun(run.runnable.id);', ''],
     'runs: callers hear before it is durable': [
-      'const finished =\n      end && (await retryStorage(async',
-      'if (end) this.#answerCallers(end, whole, { held: true, claims: { runs: [], deliveries: [], runsWaiting: false, deliveriesWaiting: false }, errorEntry: null });\n    const finished =\n      end && (await retryStorage(async',
+      'const finished = end && (await retryStorage(() => finish',
+      'if (end) this.#answerCallers(end, whole, { held: true, claims: { runs: [], deliveries: [], runsWaiting: false, deliveriesWaiting: false }, errorEntry: null });\n    const finished = end && (await retryStorage(() => finish',
     ],
     'runs: what was claimed is not started': ['dispatch.take(finished.claims);', ''],
     'runs: the stop waits for nothing': ['if (this.#underWay.size === 0) break;', 'break;'],
@@ -112,9 +112,14 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
       ],
     },
   ),
-  ...of(`${ENGINE}/storage-retry.ts`, [`${UNIT}/storage-retry.test.ts`], {
+  ...of(`${ENGINE}/storage-retry.ts`, [`${UNIT}/storage/storage-retry.test.ts`], {
     'storage: a bug is tried again for ever': ['if (!(error instanceof StoreUnavailable)) throw error;', ''],
     'storage: an outage is given up at once': ['if (signal.aborted) return undefined;', 'return undefined;'],
+  }),
+  ...of(`${ENGINE}/storage-outage.ts`, [`${UNIT}/storage/storage-outage.test.ts`], {
+    'outage: over at the first success': ['if (isBack && this.#isQuiet(outage)) {', 'if (isBack) {'],
+    'outage: over although nothing can be written': ['(await this.#ports.isBack().catch(() => false))', 'true'],
+    'outage: told at each look': ['outage.remindedMs = this.#nowMs();', ''],
   }),
   ...of(`${ENGINE}/loop.ts`, [`${UNIT}/loop.test.ts`], {
     'loop: a wake-up during a tick is lost': [

@@ -144,9 +144,9 @@ test('the longest wait differs by up to a tenth', async (t) => {
   }
 });
 
-test('an outage of storage is told once', async () => {
-  const told: string[] = [];
-  const tell = (level: string) => (_fields: object, name: string) => void told.push(`${level} ${name}`);
+test('failures of storage are for the outage alone', async () => {
+  const [failed, logged]: [string[], string[]] = [[], []];
+  const tell = (_fields: object, name: string) => void logged.push(name);
   let ticks = 0;
   const over = Promise.withResolvers<void>();
   const loop: Loop = new Loop(
@@ -157,18 +157,21 @@ test('an outage of storage is told once', async () => {
         ticks++;
         if (ticks === 6) over.resolve();
         else loop.wake();
-        // Away twice, with good weather in between.
         if (ticks !== 3) throw new StoreUnavailable('connection lost');
         return 0;
       },
     },
-    { random, log: { ...quiet, warn: tell('warn'), error: tell('error') } },
+    {
+      random,
+      log: { ...quiet, warn: tell, error: tell },
+      outage: { failed: (error, part) => void failed.push(`${part}: ${(error as Error).message}`) },
+    },
   );
   loop.start();
   await over.promise;
   await loop.stop();
-  assert.equal(told.length, 2);
-  for (const line of told) assert.match(line, /^warn storage is unavailable/);
+  assert.deepEqual(failed, new Array(5).fill('test: connection lost'));
+  assert.deepEqual(logged, []);
 });
 
 test('the stop waits for the tick under way', async () => {

@@ -60,6 +60,17 @@ test('only known errors speak to callers', () => {
   for (const error of [...strangers, ...bugs]) assert.equal(refusalOf(error), null);
 });
 
+test('storage that fails a request is told of', () => {
+  const told: Error[] = [];
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const deps = { log, metrics: NO_METRICS, storageFailed: (error: Error) => void told.push(error) };
+  const error = new StoreUnavailable('the disk is full');
+  assert.equal(problemOf(error, 'req_9', deps).status, 503);
+  problemOf(new Refusal('unavailable', 'stopping'), 'req_10', deps);
+  problemOf(new TypeError('a bug'), 'req_11', deps);
+  assert.deepEqual(told, [error]);
+});
+
 test('an unknown error is logged whole', () => {
   const lines: object[] = [];
   const ignore = () => {};

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { retryStorage } from '../../../src/engine/storage-retry.ts';
-import { StoreUnavailable } from '../../../src/store/contract/store.ts';
+import { retryStorage } from '../../../../src/engine/storage-retry.ts';
+import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
 
 const never = new AbortController().signal;
 
@@ -14,6 +14,16 @@ test('storage that is away is asked again', async () => {
     return asked;
   };
   assert.equal(await retryStorage(verb, never), 3);
+});
+
+test('each failure of storage is told', async () => {
+  const told: string[] = [];
+  let asked = 0;
+  const verb = async (): Promise<void> => {
+    if (++asked < 3) throw new StoreUnavailable('away');
+  };
+  await retryStorage(verb, never, { failed: (error, part) => void told.push(`${part}: ${(error as Error).message}`) });
+  assert.deepEqual(told, ['finishing writes: away', 'finishing writes: away']);
 });
 
 test('a bug is not tried again', async () => {
