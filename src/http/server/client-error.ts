@@ -68,7 +68,9 @@ export function clientErrors(problemTo: (refusal: Refusal) => Problem): ClientEr
       else if (res.req.complete) {
         if (!socket[BROKEN]) res.once('finish', () => refuse(error, socket));
         socket[BROKEN] = true;
-      } else if (res.headersSent) socket.destroy();
+      }
+      // A refusal may be whole already, and not sent yet. A part of an answer is cut off.
+      else if (res.headersSent) socket.destroySoon();
       else refuse(error, socket);
     },
     isIdle: (socket) => (socket as AnsweringSocket)[LAST]?.writableFinished ?? true,

@@ -32,6 +32,18 @@ test('a request without a host is told so', async (t) => {
   assert.equal((await old.answer()).status, 200, 'which is fine in HTTP/1.0');
 });
 
+test('a refused head is answered although its body is broken', async (t) => {
+  const { port } = await started(t);
+  for (const path of ['/e/key1', '/v1/workflows', '/nothing']) {
+    const lines = [`POST ${path} HTTP/1.1`, 'transfer-encoding: chunked', '', 'zz', 'hello', '0', '', ''];
+    const { status, head, body, rest } = await refused(t, port, lines);
+    assert.equal(status, 400, path);
+    assert.match(head, /content-type: application\/problem\+json/);
+    assert.equal(JSON.parse(body).detail, 'The request has no Host header');
+    assert.equal(rest, '');
+  }
+});
+
 test('more than one host is refused everywhere', async (t) => {
   const { port, accepted } = await started(t);
   for (const path of ['/e/key1', '/v1/workflows', '/healthz', '/r/r_1/1.a/resume', '/nothing']) {
