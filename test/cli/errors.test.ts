@@ -57,6 +57,25 @@ test('one error is shown with its stack and event', async () => {
   assert.deepEqual([missing.code, missing.stderr], [3, 'errand: there is no error 1782000000123-0\n']);
 });
 
+test('who was told of an error is shown by name', async () => {
+  await using errand = await newErrand();
+  await using shell = await openShell(errand.client);
+  const failing = await errand.workflow(THROWS, { name: 'Charge orders' });
+  const told = await errand.workflow('export default () => 1;', { name: 'Tell a person' });
+  const gone = await errand.workflow('export default () => 1;', { name: 'Gone' });
+  for (const { id } of [told, gone])
+    await errand.client.post(`/v1/subscriptions?emitter_id=${failing.id}&event_name=$errors&listener_id=${id}`);
+  await errand.send(failing, { n: 1 });
+  const [record] = await errand.errors(failing.id, 1);
+  await errand.client.delete(`/v1/workflows/${gone.id}`);
+  const { stdout, stderr, code } = await shell.run(['errors', 'show', record.id, '--url', errand.client.url]);
+  assert.equal(code, 0, stderr);
+  const line = (id: string): string => stdout.split('\n').find((one) => one.includes(id) && /^run /.test(one)) ?? '';
+  assert.match(stdout, /KIND +ID +LISTENER +NAME +STATE/);
+  assert.match(line(told.id), / Tell a person /);
+  assert.doesNotMatch(line(gone.id), /Gone/);
+});
+
 test('an error is replayed, also with another event', async () => {
   await using errand = await newErrand();
   await using shell = await openShell(errand.client);

@@ -1,6 +1,6 @@
 // One error, whole.
 
-import type { Errand, ErrorRecordWhole } from '../../client/client.ts';
+import { type Errand, type ErrorRecordWhole, ProblemError } from '../../client/client.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
 import { printFields, printJson, printTable, stateStyle } from '../shell/output.ts';
 import type { Remote } from '../shell/remote.ts';
@@ -23,7 +23,29 @@ export async function findError(errand: Errand, id: string): Promise<ErrorRecord
   throw new CliError(`there is no error ${id}`, EXIT.notFound);
 }
 
-export async function showError({ out, isJson }: Remote, record: ErrorRecordWhole): Promise<void> {
+const NAMED: Readonly<Record<string, (errand: Errand, id: string) => Promise<string | null | undefined>>> = {
+  p: async (errand, id) => (await errand.getWorkflow({ id })).data.name,
+  dc: async (errand, id) => (await errand.getSource({ id })).data.name,
+  wh: async (errand, id) => (await errand.getWebhook({ id })).data.name,
+  ch: async (errand, id) => (await errand.getChannel({ id })).data.name,
+};
+
+/** Returns the names of listeners that have one and still exist. */
+async function namesOfListeners(errand: Errand, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>();
+  for (const id of new Set(ids)) {
+    try {
+      const name = await NAMED[/^[a-z]+(?=_)/.exec(id)?.[0] ?? '']?.(errand, id);
+      if (name) names.set(id, name);
+    } catch (error) {
+      // Of one that was deleted there is the id alone.
+      if (!(error instanceof ProblemError) || error.status !== 404) throw error;
+    }
+  }
+  return names;
+}
+
+export async function showError({ errand, out, isJson }: Remote, record: ErrorRecordWhole): Promise<void> {
   if (isJson) return printJson(out, record);
   const { event, metadata } = record;
   const context = event?.original_context;
@@ -47,11 +69,16 @@ export async function showError({ out, isJson }: Remote, record: ErrorRecordWhol
     lines.length > MAX_EVENT_LINES ? [`… ${lines.length - MAX_EVENT_LINES} more lines: --event prints all`] : [];
   await out.write(`\n${out.style('bold', 'Event')}\n${[...lines.slice(0, MAX_EVENT_LINES), ...cut].join('\n')}\n`);
   if (record.receipts.length > 0) {
+    const names = await namesOfListeners(
+      errand,
+      record.receipts.map(({ listener_id: id }) => id),
+    );
     await out.write(`\n${out.style('bold', 'Told')}\n`);
     await printTable(out, record.receipts, [
       { title: 'KIND', of: ({ kind }) => kind },
       { title: 'ID', of: ({ id }) => id },
       { title: 'LISTENER', of: ({ listener_id: id }) => id },
+      { title: 'NAME', of: ({ listener_id: id }) => names.get(id) },
       { title: 'STATE', of: ({ state }) => state, style: stateStyle },
       { title: 'REASON', of: ({ reason }) => reason },
     ]);
