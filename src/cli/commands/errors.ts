@@ -110,11 +110,16 @@ function addTail(errors: Command, connect: Connect): void {
   ).option('--after <id>', 'start after this error, with those that followed it');
   withExamples(tail, 'errand errors tail', 'errand errors tail --of "Charge orders" --json | jq .event.error.msg');
   tail.action(async (options: ServerOptions & ErrorFilter & { readonly after?: string }) => {
-    const { errand, out, isJson } = await connect(options);
+    const { errand, out, isJson, url } = await connect(options);
     const query = await errorQuery(errand, options);
     const after = options.after === undefined ? undefined : await findId(errand, 'error', options.after);
+    let isBegun = false;
     const stream = errand.streamErrors(query, {
       lastEventId: after,
+      onConnect: () => {
+        if (!isBegun) out.hint(`errors of ${url}, as they come; Ctrl-C ends it`);
+        isBegun = true;
+      },
       onDisconnect: (error) => out.note(connectingAgain(error)),
     });
     for await (const event of stream) {

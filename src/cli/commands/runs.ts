@@ -148,10 +148,11 @@ function addTail(runs: Command, connect: Connect): void {
   );
   withExamples(tail, 'errand runs tail --workflow "Charge orders"', 'errand runs tail --state failed --json');
   tail.action(async ({ state, ...options }: ServerOptions & Filter) => {
-    const { errand, out, isJson } = await connect(options);
+    const { errand, out, isJson, url } = await connect(options);
     // Of runs that are not over the state changes: it is judged when they are.
     const query = await runQuery(errand, options);
-    for await (const run of endedRuns(errand, { query, lookMs: LOOK_MS, again: outlasting(out) })) {
+    const onBegin = (): void => out.hint(`runs of ${url}, as they end; Ctrl-C ends it`);
+    for await (const run of endedRuns(errand, { query, lookMs: LOOK_MS, again: outlasting(out), onBegin })) {
       if (state !== undefined && run.state !== state) continue;
       if (isJson) await printLine(out, run);
       else await out.write(`${lineOf(out, run)}\n`);

@@ -18,6 +18,8 @@ export interface Output {
   write(text: string | Uint8Array): Promise<void>;
   /** Writes for people, beside the result: on standard error. */
   note(text: string): void;
+  /** Writes as `note` does, but only into a terminal: what a program that reads standard error does not need. */
+  hint(text: string): void;
   /** Shows how far long work is, beside the result. `share`: from 0 to 1; null: not known. */
   progress(text: string, share?: number | null): void;
   /** Removes what `progress` showed in a terminal: the result follows. */
@@ -50,6 +52,10 @@ export function createOutput(
 ): Output {
   const progress = createProgress(stderr);
   const isTerminal = stdout.isTTY === true;
+  const note = (text: string): void => {
+    progress.end();
+    stderr.write(`${safeLines(text).join('\n')}\n`);
+  };
   return {
     isTerminal,
     width: isTerminal ? stdout.columns || DEFAULT_WIDTH : Number.POSITIVE_INFINITY,
@@ -57,9 +63,9 @@ export function createOutput(
       new Promise((resolve, reject) => {
         stdout.write(isTerminal ? onlyOurs(textOf(text)) : text, (error) => (error ? reject(error) : resolve()));
       }),
-    note: (text) => {
-      progress.end();
-      stderr.write(`${safeLines(text).join('\n')}\n`);
+    note,
+    hint: (text) => {
+      if (stderr.isTTY) note(text);
     },
     progress: (text, share = null) => progress.show(text, share),
     endProgress: () => progress.clear(),

@@ -105,3 +105,14 @@ test('a bar fits its line', () => {
   for (const line of text.split('\r')) assert.ok(widthOf(line) < 40, line);
   assert.ok(!text.includes('\u001b'));
 });
+
+test('a hint is for a person at a terminal alone', () => {
+  for (const isTTY of [true, false]) {
+    const written: string[] = [];
+    const stderr = { isTTY, write: (part: string) => written.push(part), on: () => undefined };
+    const stdout = { ...stderr, isTTY: false, write: () => assert.fail('it is no result') };
+    const out = createOutput(stdout as unknown as NodeJS.WriteStream, stderr as unknown as NodeJS.WriteStream);
+    out.hint('errors of here\u001b[2J, as they come');
+    assert.equal(written.join(''), isTTY ? 'errors of here\ufffd[2J, as they come\n' : '');
+  }
+});
