@@ -83,6 +83,7 @@ export async function createBelongings(errand: Errand): Promise<Belongings> {
     sources: [source.id, record.id],
     emitters: [source.id],
     errors: [record.id],
+    events: [run.emission_id],
     webhooks: [webhook.id, webhookRecord.id],
     runs: [run.id],
     deliveries: [delivery.id],
