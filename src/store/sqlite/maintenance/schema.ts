@@ -18,7 +18,8 @@ export function migrate(db: DatabaseSync, path: string): void {
       db.exec(sql);
       db.exec(`PRAGMA user_version = ${schema}; COMMIT`);
     } catch (error) {
-      db.exec('ROLLBACK');
+      // Of a full disk SQLite rolls back itself.
+      if (db.isTransaction) db.exec('ROLLBACK');
       throw error;
     }
   }

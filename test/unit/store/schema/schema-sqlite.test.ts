@@ -4,6 +4,7 @@
 // `node --test --test-update-snapshots test/unit/store/schema/*.test.ts` writes the file.
 
 import { deepEqual, equal, match, rejects, throws } from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,6 +15,7 @@ import { migrationsAfter } from '../../../../src/store/schema-version.ts';
 import { MIGRATIONS, migrate, SCHEMA_VERSION } from '../../../../src/store/sqlite/maintenance/schema.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/open.ts';
 import { strongRandom, TestClock } from '../../../contract/fixtures.ts';
+import { BARE_ENV } from '../../../support/bare-env.ts';
 import { createFolder } from '../../../support/folders/folder.ts';
 import { catalogueOf } from '../../../support/sqlite/catalogue.ts';
 
@@ -46,6 +48,20 @@ test('a migration that fails leaves nothing', () => {
   equal(catalogueOf(db), before);
   equal(db.isTransaction, false);
   db.close();
+});
+
+test('a migration that a disk refuses says what the disk said', async () => {
+  await using folder = await createFolder();
+  const url = new URL('../../../../src/store/sqlite/maintenance/schema.ts', import.meta.url);
+  const program = `import { DatabaseSync } from 'node:sqlite';
+    import { migrate } from ${JSON.stringify(url.href)};
+    const db = new DatabaseSync('errand.db');
+    db.exec('PRAGMA journal_mode = WAL');
+    try { migrate(db, 'a file'); } catch (error) { process.stdout.write(error.message); }`;
+  // No file may be larger than some pages: as with a full disk, SQLite ends the transaction itself.
+  const args = ['-c', 'ulimit -f 64; exec "$0" --input-type=module -e "$1"', process.execPath, program];
+  const { stdout, stderr } = spawnSync('sh', args, { cwd: folder.path, encoding: 'utf8', env: BARE_ENV });
+  match(stdout, /^disk I\/O error$/, stderr);
 });
 
 test('each migration makes the schema that was released', (t) => {
