@@ -122,6 +122,8 @@ async function main(): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  // The terminal was closed.
+  process.on('SIGHUP', stop);
   // Last: its reader may stop this process at once.
   greet(service, config);
   freeMemoryWhenIdle();

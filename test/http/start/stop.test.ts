@@ -65,6 +65,19 @@ test('what runs at SIGTERM is finished', async () => {
   assert.deepEqual(gate.asked, ['/1']);
 });
 
+test('a terminal that closes stops the server in order', async () => {
+  await using folder = await createFolder();
+  await using gate = await startGate();
+  await using service = await start(folder.path);
+  const workflow = await patient(service, gate);
+  await service.send(workflow, { n: 1 });
+  await gate.wait(1);
+  service.errand.child.kill('SIGHUP');
+  await draining(service);
+  gate.open();
+  assert.deepEqual(await service.errand.exited, { code: 0, signal: null });
+});
+
 test('a waiting caller still gets its answer', async () => {
   await using folder = await createFolder();
   await using gate = await startGate();
