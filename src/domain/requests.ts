@@ -58,13 +58,14 @@ export interface HeartbeatInput {
   readonly expected?: Expected;
 }
 
-/** A trigger as the caller sent it. */
-export type TriggerInput =
+/** A trigger as the caller sent it. `id`: the existing one that it is; another id is ignored. */
+export type TriggerInput = { readonly id?: string } & (
   | { readonly type: 'http'; readonly customResponse: boolean; readonly token: string | null }
   | { readonly type: 'errors'; readonly token: string | null }
   | { readonly type: 'schedule'; readonly schedule: Schedule }
   | { readonly type: 'source'; readonly sourceId: string }
-  | { readonly type: 'emitter'; readonly emitterId: string; readonly eventName: string };
+  | { readonly type: 'emitter'; readonly emitterId: string; readonly eventName: string }
+);
 
 /** An error that another program reports. */
 export interface ReportInput {

@@ -2443,7 +2443,7 @@ export interface CreateWorkflowInput {
   }[];
   /** What starts it; empty for a workflow that only listens. */
   readonly triggers?: readonly ({
-    /** Accepted and ignored, so that an answer can be sent back. */
+    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2463,7 +2463,7 @@ export interface CreateWorkflowInput {
       readonly token?: string;
     };
   } | {
-    /** Accepted and ignored, so that an answer can be sent back. */
+    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2481,7 +2481,7 @@ export interface CreateWorkflowInput {
       readonly token?: string;
     };
   } | {
-    /** Accepted and ignored, so that an answer can be sent back. */
+    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2498,7 +2498,7 @@ export interface CreateWorkflowInput {
     /** Time zone of `cron`, an IANA name; UTC when not given. */
     readonly timezone?: string;
   } | {
-    /** Accepted and ignored, so that an answer can be sent back. */
+    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2511,7 +2511,7 @@ export interface CreateWorkflowInput {
     /** Id of the source. */
     readonly source_id: string;
   } | {
-    /** Accepted and ignored, so that an answer can be sent back. */
+    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2629,7 +2629,7 @@ export interface UpdateWorkflowInput {
   }[] | undefined;
   /** What starts it; empty for a workflow that only listens. */
   readonly triggers?: readonly ({
-    /** Accepted and ignored, so that an answer can be sent back. */
+    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2649,7 +2649,7 @@ export interface UpdateWorkflowInput {
       readonly token?: string;
     };
   } | {
-    /** Accepted and ignored, so that an answer can be sent back. */
+    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2667,7 +2667,7 @@ export interface UpdateWorkflowInput {
       readonly token?: string;
     };
   } | {
-    /** Accepted and ignored, so that an answer can be sent back. */
+    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2684,7 +2684,7 @@ export interface UpdateWorkflowInput {
     /** Time zone of `cron`, an IANA name; UTC when not given. */
     readonly timezone?: string;
   } | {
-    /** Accepted and ignored, so that an answer can be sent back. */
+    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2697,7 +2697,7 @@ export interface UpdateWorkflowInput {
     /** Id of the source. */
     readonly source_id: string;
   } | {
-    /** Accepted and ignored, so that an answer can be sent back. */
+    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2813,7 +2813,7 @@ export interface PatchWorkflowInput {
   }[] | undefined;
   /** What starts it; empty for a workflow that only listens. */
   readonly triggers?: readonly ({
-    /** Accepted and ignored, so that an answer can be sent back. */
+    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2833,7 +2833,7 @@ export interface PatchWorkflowInput {
       readonly token?: string;
     };
   } | {
-    /** Accepted and ignored, so that an answer can be sent back. */
+    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2851,7 +2851,7 @@ export interface PatchWorkflowInput {
       readonly token?: string;
     };
   } | {
-    /** Accepted and ignored, so that an answer can be sent back. */
+    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2868,7 +2868,7 @@ export interface PatchWorkflowInput {
     /** Time zone of `cron`, an IANA name; UTC when not given. */
     readonly timezone?: string;
   } | {
-    /** Accepted and ignored, so that an answer can be sent back. */
+    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2881,7 +2881,7 @@ export interface PatchWorkflowInput {
     /** Id of the source. */
     readonly source_id: string;
   } | {
-    /** Accepted and ignored, so that an answer can be sent back. */
+    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;

@@ -37,14 +37,53 @@ export async function planTriggers(
   listener: TriggerListener,
   plan: { inputs: readonly TriggerInput[]; existing: readonly ShownTrigger[] },
 ): Promise<ShownTrigger[]> {
-  const left = [...plan.existing];
+  const kept = keptTriggers(plan.inputs, plan.existing);
   const planned: ShownTrigger[] = [];
   for (const [i, input] of plan.inputs.entries()) {
-    const at = left.findIndex((shown) => isSame(shown, input));
-    const existing = at < 0 ? undefined : left.splice(at, 1)[0];
-    planned.push(await planOne(deps, listener, { input, parameter: `triggers[${i}]`, existing }));
+    planned.push(await planOne(deps, listener, { input, parameter: `triggers[${i}]`, existing: kept.get(i) }));
   }
   return planned;
+}
+
+/** From the surest to the least sure sign that a requested trigger is an existing one of its kind. */
+const SIGNS: readonly ((shown: ShownTrigger, input: TriggerInput) => boolean)[] = [
+  (shown, input) => input.id === shownId(shown),
+  hasSameSettings,
+  () => true,
+];
+
+/**
+ * Returns the existing trigger of each requested one, by its place. Each sign is looked for in all of them before the next
+ * sign counts: by its kind alone, a trigger would take the address of one that is requested after it.
+ */
+function keptTriggers(inputs: readonly TriggerInput[], existing: readonly ShownTrigger[]): Map<number, ShownTrigger> {
+  const left = new Set(existing);
+  const kept = new Map<number, ShownTrigger>();
+  for (const isIt of SIGNS) {
+    for (const [i, input] of inputs.entries()) {
+      if (kept.has(i)) continue;
+      const found = [...left].find((shown) => isSame(shown, input) && isIt(shown, input));
+      if (found === undefined) continue;
+      left.delete(found);
+      kept.set(i, found);
+    }
+  }
+  return kept;
+}
+
+/** Returns the id that callers see. */
+function shownId({ trigger, subscription }: ShownTrigger): string {
+  return trigger?.id ?? subscription.id;
+}
+
+function hasSameSettings({ trigger }: ShownTrigger, input: TriggerInput): boolean {
+  if (input.type !== 'http' && input.type !== 'errors') return true;
+  const customResponse = input.type === 'http' && input.customResponse;
+  return trigger?.customResponse === customResponse && trigger.tokenHash === hashOf(input.token);
+}
+
+function hashOf(token: string | null): string | null {
+  return token === null ? null : createHash('sha256').update(token).digest('hex');
 }
 
 /** Returns the triggers of a listener that was enabled or disabled: schedules sleep while it is disabled. */
@@ -130,7 +169,7 @@ function ownTrigger(
     skippedTicks: existing?.skippedTicks ?? 0,
   };
   if (input.type !== 'schedule') {
-    const tokenHash = input.token === null ? null : createHash('sha256').update(input.token).digest('hex');
+    const tokenHash = hashOf(input.token);
     const key = existing?.key ?? deps.ids.secret();
     const customResponse = input.type === 'http' && input.customResponse;
     return { ...base, key, customResponse, tokenHash, schedule: null, nextAtMs: null };

@@ -61,7 +61,7 @@ export async function planSource(
     createdAtMs: before?.source.createdAtMs ?? nowMs,
     updatedAtMs: before === null ? nowMs : nextVersion(before.source, nowMs),
   };
-  const inputs = interfaces.map(triggerInput);
+  const inputs = interfaces.map((planned) => triggerInput(planned, before?.source.configuredProps[planned.prop]));
   const triggers = await planTriggers(deps, source, { inputs, existing: before?.triggers ?? [] });
   const configuredProps = { ...props.configured, ...interfaceProps(interfaces, triggers) };
   return { source: { ...source, configuredProps }, triggers, deployment: made, shape };
@@ -119,10 +119,12 @@ export function propsOf(
   return { configured: withoutInterfaces(configuredProps, { ...own, ...additional }), additional, secret };
 }
 
-function triggerInput(planned: PlannedInterface): TriggerInput {
+/** Returns the trigger of an interface. `before`: what the prop had, so that each http prop keeps its own address. */
+function triggerInput(planned: PlannedInterface, before: unknown): TriggerInput {
   if (planned.kind === 'schedule')
     return { type: 'schedule', schedule: planned.schedule as NonNullable<PlannedInterface['schedule']> };
-  return { type: 'http', customResponse: planned.customResponse, token: null };
+  const named = isWritten(before) ? { id: before.triggerId } : {};
+  return { ...named, type: 'http', customResponse: planned.customResponse, token: null };
 }
 
 interface InterfaceValue {
@@ -140,7 +142,7 @@ function withoutInterfaces(configured: PropValues, definitions: PropDefinitions)
 }
 
 /** Checks the value alone, for props that the code no longer declares, too. */
-function isWritten(value: unknown): boolean {
+function isWritten(value: unknown): value is Required<InterfaceValue> {
   const id = (value as InterfaceValue | null | undefined)?.triggerId;
   return (
     typeof id === 'string' && id.startsWith('hi_') && Object.keys(value as object).every((name) => WRITTEN.has(name))

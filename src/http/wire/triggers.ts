@@ -31,9 +31,15 @@ const AUTH_INPUT = Type.Object(
   { ...STRICT, description: 'What callers of the address must send.' },
 );
 
-/** Members that answers have: accepted, so that an answer can be sent back, and ignored. */
+/** Members that answers have: accepted, so that an answer can be sent back. */
 const SHOWN_ONLY = {
-  id: Type.Optional(text({ description: 'Accepted and ignored, so that an answer can be sent back.', maxLength: 64 })),
+  id: Type.Optional(
+    text({
+      description:
+        'In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger.',
+      maxLength: 64,
+    }),
+  ),
   endpoint_url: Type.Optional(
     text({ description: 'Accepted and ignored, so that an answer can be sent back.', maxLength: LIMITS.urlChars }),
   ),
@@ -170,23 +176,24 @@ export const TRIGGER = Type.Object(
 );
 
 export function triggerInput(input: Static<typeof TRIGGER_INPUT>, path: string): TriggerInput {
+  const named = input.id === undefined ? {} : { id: input.id };
   switch (input.type) {
     case 'http':
-      return { type: 'http', customResponse: input.custom_response ?? false, token: tokenOf(input, path) };
+      return { ...named, type: 'http', customResponse: input.custom_response ?? false, token: tokenOf(input, path) };
     case 'errors':
-      return { type: 'errors', token: tokenOf(input, path) };
+      return { ...named, type: 'errors', token: tokenOf(input, path) };
     case 'schedule': {
       const { cron, interval_seconds: intervalS, timezone = 'UTC' } = input;
       if ((cron === undefined) === (intervalS === undefined)) {
         refuse(path, 'must have exactly one of cron and interval_seconds');
       }
       const intervalMs = intervalS === undefined ? null : intervalS * SECOND_MS;
-      return { type: 'schedule', schedule: { cron: cron ?? null, intervalMs, timezone } };
+      return { ...named, type: 'schedule', schedule: { cron: cron ?? null, intervalMs, timezone } };
     }
     case 'source':
-      return { type: 'source', sourceId: input.source_id };
+      return { ...named, type: 'source', sourceId: input.source_id };
     case 'emitter':
-      return { type: 'emitter', emitterId: input.emitter_id, eventName: input.event_name ?? '' };
+      return { ...named, type: 'emitter', emitterId: input.emitter_id, eventName: input.event_name ?? '' };
   }
 }
 

@@ -1,0 +1,87 @@
+// Which trigger keeps its address when the list of triggers is replaced.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json } from '../../support/client.ts';
+import { shareErrand } from '../../support/shared-errand.ts';
+
+const newErrand = shareErrand();
+
+const CODE = 'export default () => 1';
+const TOKEN = 'token-of-the-callers';
+const AUTH = { type: 'bearer', token: TOKEN };
+
+async function status({ endpoint_url }: Json, token?: string): Promise<number> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const answer = await fetch(endpoint_url, { method: 'POST', headers });
+  await answer.body?.cancel();
+  return answer.status;
+}
+
+test('a trigger that is sent back keeps its address', async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(CODE, { triggers: [{ type: 'http' }, { type: 'http' }, { type: 'http' }] });
+  const [first, second, third] = workflow.triggers;
+  const changed = await errand.client.put(`/v1/workflows/${workflow.id}`, { triggers: [third, second] });
+  assert.deepEqual(changed.triggers, [third, second]);
+  assert.deepEqual(await Promise.all([status(first), status(second), status(third)]), [404, 200, 200]);
+});
+
+test('an address stays open or protected as it was', async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(CODE, { triggers: [{ type: 'http', auth: AUTH }, { type: 'http' }] });
+  const [secured, open] = workflow.triggers;
+  const address = `/v1/workflows/${workflow.id}`;
+  const reversed = await errand.client.put(address, { triggers: [open, { ...secured, auth: AUTH }] });
+  assert.deepEqual(reversed.triggers, [open, secured]);
+  assert.deepEqual([await status(open), await status(secured), await status(secured, TOKEN)], [200, 401, 200]);
+  const alone = await errand.client.put(address, { triggers: [open] });
+  assert.deepEqual(alone.triggers, [open]);
+  assert.deepEqual([await status(open), await status(secured)], [200, 404]);
+});
+
+test('without ids, settings tell triggers apart', async () => {
+  await using errand = await newErrand();
+  const given = [{ type: 'http' }, { type: 'http', custom_response: true }, { type: 'http', auth: AUTH }];
+  const workflow = await errand.workflow(CODE, { triggers: given });
+  const [, asked, secured] = workflow.triggers;
+  const changed = await errand.client.put(`/v1/workflows/${workflow.id}`, { triggers: given.toReversed().slice(0, 2) });
+  assert.deepEqual(changed.triggers, [secured, asked]);
+  const other = await errand.client.put(`/v1/workflows/${workflow.id}`, { triggers: [given[1], { type: 'http' }] });
+  assert.deepEqual(
+    other.triggers.map(({ id, auth }: Json) => [id, auth.type]),
+    [
+      [asked.id, 'none'],
+      [secured.id, 'none'],
+    ],
+    'one whose settings were changed',
+  );
+});
+
+test('ids of other triggers choose nothing', async () => {
+  await using errand = await newErrand();
+  const [workflow, other] = [await errand.workflow(CODE), await errand.workflow(CODE)];
+  const [own] = workflow.triggers;
+  const changed = await errand.client.put(`/v1/workflows/${workflow.id}`, { triggers: other.triggers });
+  assert.deepEqual(changed.triggers, [own]);
+  const schedule = { type: 'schedule', interval_seconds: 3600, timezone: 'UTC' };
+  const [timed] = (await errand.client.put(`/v1/workflows/${workflow.id}`, { triggers: [{ ...schedule, id: own.id }] }))
+    .triggers;
+  assert.match(timed.id, /^ti_/);
+  assert.equal(await status(own), 404);
+});
+
+test('an http prop of a source keeps its address', async () => {
+  await using errand = await newErrand();
+  const code = (...props: string[]): string =>
+    `export default { props: { ${props.map((prop) => `${prop}: "$.interface.http"`).join(', ')} }, run() {} };`;
+  const made = await errand.client.post('/v1/sources', { component_code: code('orders', 'refunds') });
+  const { orders, refunds } = made.configured_props;
+  const address = `/v1/sources/${made.id}`;
+  const changed = await errand.client.put(address, { component_code: code('refunds') });
+  assert.deepEqual(changed.configured_props, { refunds });
+  assert.deepEqual([await status(orders), await status(refunds)], [404, 200]);
+  const again = await errand.client.put(address, { component_code: code('returns', 'refunds') });
+  assert.deepEqual(again.configured_props.refunds, refunds);
+  assert.equal(await status(again.configured_props.returns), 200);
+});
