@@ -24,6 +24,8 @@ const AUTH_INPUT = Type.Object(
         description: 'With `bearer`: what callers must send. Kept hashed, never shown.',
         minLength: 1,
         maxLength: 255,
+        pattern: '^[!-~]+$',
+        'x-expected': '1 to 255 letters, digits and signs of ASCII, without spaces',
         'x-secret': true,
       }),
     ),

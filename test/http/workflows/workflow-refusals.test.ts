@@ -50,6 +50,11 @@ const REFUSED: Record<string, [Json, string][]> = {
     [withTrigger({ type: 'http', custom_response: 'yes' }), 'custom_response'],
     [withTrigger({ type: 'http', auth: { type: 'digest' } }), 'auth'],
     [withTrigger({ type: 'http', auth: { type: 'bearer' } }), 'token'],
+    // No header `Authorization: Bearer` can carry them.
+    ...['two words', 'line\n', ' x', 'é', ''].map((token): [Json, string] => [
+      withTrigger({ type: 'http', auth: { type: 'bearer', token } }),
+      'token must be 1 to 255',
+    ]),
     [withTrigger({ type: 'source' }), 'source_id'],
     [withTrigger({ type: 'emitter' }), 'emitter_id'],
     [withTrigger({ type: 'emitter', emitter_id: 'x_1' }), 'emitter_id'],
