@@ -195,7 +195,7 @@ function nothing(given: string, { dir, isAlone }: { dir: string; isAlone: boolea
   return new CliError(`nothing to deploy: ${what}`);
 }
 
-/** Returns whether the file has something to deploy. */
+/** Returns whether the file is a workflow or a source. */
 async function deploy(deps: DeployDeps, errand: Errand, asked: DeployOptions): Promise<boolean> {
   const { dir, path, project, told } = asked;
   const bundled = await deps.bundle({ dir, path });
@@ -204,8 +204,7 @@ async function deploy(deps: DeployDeps, errand: Errand, asked: DeployOptions): P
   const { bundle, sourceMap } = bundled;
   const source = await readFile(join(dir, path), 'utf8');
   if (bundled.kind === 'source') {
-    await deploySource(errand, { ...asked, source, bundle, sourceMap });
-    return true;
+    return await deploySource(errand, { ...asked, source, bundle, sourceMap });
   }
   if (asked.props !== undefined) throw new CliError('--props is for sources, and this is a workflow');
   const env = parseEnv(await readFile(join(dir, '.env'), 'utf8').catch(() => '')) as Record<string, string>;
@@ -222,7 +221,8 @@ interface Component extends DeployOptions {
   readonly sourceMap: string;
 }
 
-async function deploySource(errand: Errand, component: Component): Promise<void> {
+/** Returns whether it is a source: of a folder, other components are left alone. */
+async function deploySource(errand: Errand, component: Component): Promise<boolean> {
   const { path, project, source: code, bundle, sourceMap, props, isAlone, told } = component;
   const body = {
     path,
@@ -234,7 +234,8 @@ async function deploySource(errand: Errand, component: Component): Promise<void>
     from_folder: !isAlone,
   };
   const { result, source } = (await errand.deploySourceFile(body)).data;
-  if (source === undefined) return;
+  if (source === undefined) return false;
   const endpoint = source.endpoint_url;
   await told({ path, result, source_id: source.id, ...(endpoint === undefined ? {} : { endpoint }) });
+  return true;
 }

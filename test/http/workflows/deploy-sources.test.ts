@@ -102,6 +102,17 @@ test('what cannot be a source is told', async () => {
   assert.equal((await errand.client.get('/v1/sources')).data.length, 0);
 });
 
+test('a folder in which nothing is deployed says so', async () => {
+  await using errand = await startErrand();
+  await using folder = await createWorkflowFiles({
+    'shop.app.mjs': `export default { type: 'app', app: 'shop', methods: {} };`,
+    'unnamed.mjs': `export default { run() {} };`,
+  });
+  const { status: code, stdout, stderr } = await deploy(errand, folder.path);
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.match(stderr, /nothing to deploy: no file in .* exports a workflow/);
+});
+
 test('each owner has a source of that path', async () => {
   await using errand = await startErrand();
   const bundle = 'export default { key: "k", props: { http: "$.interface.http" } };';
