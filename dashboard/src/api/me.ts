@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { Owner, UpdateMeInput } from '../../../src/client/client.ts';
+import type { KeyOwner, UpdateMeInput } from '../../../src/client/client.ts';
 import { changes, dataOf, errand } from './errand.ts';
 
 export const meQuery = queryOptions({
@@ -7,6 +7,6 @@ export const meQuery = queryOptions({
   queryFn: ({ signal }) => dataOf(errand.getMe({}, { signal })),
 });
 
-export async function updateMe(change: UpdateMeInput): Promise<Owner> {
+export async function updateMe(change: UpdateMeInput): Promise<KeyOwner> {
   return await dataOf(changes.updateMe(change));
 }

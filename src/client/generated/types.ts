@@ -970,6 +970,40 @@ export interface Heartbeat {
   readonly updated_at_iso: string;
 }
 
+/** The owner of the key. */
+export interface KeyOwner {
+  /** Id of the owner. */
+  readonly id: string;
+  /** Name of the owner. */
+  readonly name: string;
+  /** Where mails go; null: into the outbox folder only. */
+  readonly email: string | null;
+  /** The workflow that gets every error; null: there is none. */
+  readonly global_error_workflow_id: string | null;
+  /** Repeats of an error within so many milliseconds become one mail at their end. */
+  readonly digest_window_ms: number;
+  /** The channels that are notified of errors. */
+  readonly channels: readonly string[];
+  /** `deleting`: its keys and addresses are refused, and nothing of it runs. */
+  readonly state: "active" | "deleting";
+  /** While it is being deleted: from when on all that it owns is deleted, in seconds since the Unix epoch. */
+  readonly purge_at: number | null;
+  /** `purge_at` as ISO 8601, in UTC. */
+  readonly purge_at_iso: string | null;
+  /** When it was created, in seconds since the Unix epoch. */
+  readonly created_at: number;
+  /** `created_at` as ISO 8601, in UTC. */
+  readonly created_at_iso: string;
+  /** When it was changed last, in seconds since the Unix epoch. */
+  readonly updated_at: number;
+  /** `updated_at` as ISO 8601, in UTC. */
+  readonly updated_at_iso: string;
+  /** The same as `name`, by the name that callers of users know. */
+  readonly username: string;
+  /** Empty: there are no organisations here. */
+  readonly orgs: readonly unknown[];
+}
+
 /** The newest, whatever its state. */
 export interface LastRun {
   /** Id of the run. */
@@ -5229,7 +5263,7 @@ export interface PatchSubscriptionAnswer {
 export type GetMeInput = Readonly<Record<string, never>>;
 
 export interface GetMeAnswer {
-  readonly data: Owner;
+  readonly data: KeyOwner;
 }
 
 /** What `updateMe` takes. */
@@ -5247,7 +5281,7 @@ export interface UpdateMeInput {
 }
 
 export interface UpdateMeAnswer {
-  readonly data: Owner;
+  readonly data: KeyOwner;
 }
 
 /** What `patchMe` takes. */
@@ -5265,7 +5299,7 @@ export interface PatchMeInput {
 }
 
 export interface PatchMeAnswer {
-  readonly data: Owner;
+  readonly data: KeyOwner;
 }
 
 /** What `listKeys` takes. */

@@ -34,6 +34,15 @@ const OWNER_FIELDS = {
 
 export const OWNER = Type.Object(OWNER_FIELDS, { title: 'Owner', description: 'The owner.' });
 
+export const KEY_OWNER = Type.Object(
+  {
+    ...OWNER_FIELDS,
+    username: text({ description: 'The same as `name`, by the name that callers of users know.', example: 'Ada' }),
+    orgs: Type.Array(Type.Unknown(), { description: 'Empty: there are no organisations here.' }),
+  },
+  { title: 'KeyOwner', description: 'The owner of the key.' },
+);
+
 const KEY_FIELDS = {
   id: id('key_'),
   owner_id: id('u_'),
@@ -188,6 +197,10 @@ export function ownerToWire(owner: Owner): Static<typeof OWNER> {
     created_at: toSeconds(owner.createdAtMs),
     updated_at: toSeconds(owner.updatedAtMs),
   };
+}
+
+export function keyOwnerToWire(owner: Owner): Static<typeof KEY_OWNER> {
+  return { ...ownerToWire(owner), username: owner.name, orgs: [] };
 }
 
 export function keyToWire(key: ApiKey): Static<typeof KEY> {

@@ -3,7 +3,7 @@ import type { HttpDeps } from '../../deps.ts';
 import { expectedBy, tag } from '../../etag.ts';
 import { found } from '../../found.ts';
 import { dataOf, operation } from '../../openapi/operation.ts';
-import { OWNER, OWNER_UPDATE, ownerToWire } from '../../wire/owners.ts';
+import { KEY_OWNER, keyOwnerToWire, OWNER_UPDATE } from '../../wire/owners.ts';
 
 export function addUserRoutes(app: App, { actions, store }: HttpDeps): void {
   const get = operation({
@@ -12,12 +12,12 @@ export function addUserRoutes(app: App, { actions, store }: HttpDeps): void {
     access: 'read',
     summary: 'Read the owner of your key',
     description: 'The owner of the key, and the workflow that gets every error.',
-    answer: dataOf(OWNER),
+    answer: dataOf(KEY_OWNER),
   });
   app.get('/v1/users/me', { schema: get }, async ({ caller }, reply) => {
     const owner = found(await store.getOwner(caller.ownerId), 'owner', caller.ownerId);
     tag(reply, owner);
-    return { data: ownerToWire(owner) };
+    return { data: keyOwnerToWire(owner) };
   });
 
   const put = operation({
@@ -30,7 +30,7 @@ export function addUserRoutes(app: App, { actions, store }: HttpDeps): void {
     body: OWNER_UPDATE,
     takesIfMatch: true,
     example: { email: 'ada@example.com' },
-    answer: dataOf(OWNER),
+    answer: dataOf(KEY_OWNER),
   });
   app.put('/v1/users/me', { schema: put }, async (request, reply) => {
     const { body, caller } = request;
@@ -40,6 +40,6 @@ export function addUserRoutes(app: App, { actions, store }: HttpDeps): void {
     const input = { ...known, ...expectedBy(request) };
     const owner = await actions.updateOwner(caller.ownerId, input);
     tag(reply, owner);
-    return { data: ownerToWire(owner) };
+    return { data: keyOwnerToWire(owner) };
   });
 }
