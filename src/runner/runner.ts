@@ -33,6 +33,10 @@ export interface RunRequest {
   readonly stepProps?: readonly (PropsInput | null)[] | null;
   /** The `$.service.db` of a workflow's steps, by `<namespace>.<name>`: JSON texts; null when no step uses it. */
   readonly stepDb?: Readonly<Record<string, string>> | null;
+  /** The run waits in its process while so many others are in flight there. None: it begins at once. */
+  readonly atOnce?: number;
+  /** Called when a run with `atOnce` begins. */
+  readonly onBegun?: () => void;
   /** Called at most once, for an answer that must not wait for the run's end (`immediate`). */
   readonly onAnswer: (answer: HttpAnswer) => void;
   /**
@@ -144,6 +148,8 @@ export interface RunnerUse {
 
 export interface Runner {
   run(request: RunRequest): Promise<RunOutcome>;
+  /** Returns how many runs are in flight in the process that would take this run now; null: it would wait for a process. */
+  runsBeside(request: RunRequest): number | null;
   /** Loads the first step of a deployment in a process of its own and returns its description. Never rejects. */
   describe(deployment: Deployment, env?: Readonly<Record<string, string>>): Promise<DescribeResult>;
   /**

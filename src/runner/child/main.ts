@@ -30,7 +30,7 @@ const writer = new FrameWriter(
   (frame) => socket.write(frame),
   // Not in a microtask: steps that wait for something end one by one, and each end would be a write (24k instead of 31k
   // runs/s).
-  (flush) => setImmediate(flush),
+  (flush) => setImmediate(() => worker.endTurn(flush)),
   () => worker.completeFailed(),
 );
 const worker: Worker = new Worker(writer);

@@ -76,7 +76,8 @@ export interface RunMessage {
   readonly bytes: number;
   readonly context: Readonly<Record<string, unknown>>;
   readonly attempt: number;
-  readonly deadlineMs: number;
+  /** Put off by the process for as long as it holds the run. */
+  deadlineMs: number;
   readonly source: SourceRunInput | null;
   /** The checkpoint of a run that goes on; left out of a run that begins at its first step. */
   readonly earlier?: EarlierSegments | undefined;
@@ -86,6 +87,14 @@ export interface RunMessage {
   readonly props?: readonly (PropsInput | null)[] | undefined;
   /** As `stepDb` in RunRequest. */
   readonly db?: Readonly<Record<string, string>> | undefined;
+  /** The run is held until fewer than so many are in flight, and `begun` is written before its code is called. Left out: it begins at once. */
+  readonly atOnce?: number | undefined;
+}
+
+/** Asks for a run that is held; the answer is its `end`, with `halted`. A run that has begun goes on, and its `begun` says so. */
+export interface DropMessage {
+  readonly t: 'drop';
+  readonly run: number;
 }
 
 /** Ends the run now; the response (`end` with `halted`) also shows that the process is alive. */
@@ -103,7 +112,7 @@ export interface ReplyMessage {
   readonly bytes: number;
 }
 
-export type ToChild = InitMessage | RunMessage | HaltMessage | ReplyMessage;
+export type ToChild = InitMessage | RunMessage | DropMessage | HaltMessage | ReplyMessage;
 
 export interface ChildFault {
   /** Index of the step. */
@@ -170,6 +179,12 @@ export interface EndMessage extends RunProgress {
   readonly bytes?: number | undefined;
   /** No other run should follow in this process. Of a failed run, set when the message is written. */
   isTainted?: boolean | undefined;
+}
+
+/** A run that was held begins. */
+export interface BegunMessage {
+  readonly t: 'begun';
+  readonly run: number;
 }
 
 /** A step has ended and another begins: what takes effect should the process die in the next one. */
@@ -264,6 +279,7 @@ export interface LateCallsMessage {
 
 export type FromChild =
   | LoadedMessage
+  | BegunMessage
   | EndMessage
   | StepMessage
   | LogMessage

@@ -10,6 +10,7 @@ import { answerQuery } from './component/query.ts';
 import { watchLanguage } from './confine/intact.ts';
 import { execute } from './execute.ts';
 import type { FrameWriter } from './frames.ts';
+import { HeldRuns } from './held-runs.ts';
 import { jsonOf } from './json-text.ts';
 import { LateCalls } from './late-calls.ts';
 import { LoadError, loadSteps } from './load.ts';
@@ -41,6 +42,11 @@ export class Worker {
   #strays = 0;
   /** The ends of failed runs that are not written yet. */
   #failed: EndMessage[] = [];
+  /** No run should follow in this process. */
+  #isTainted = false;
+  readonly #held = new HeldRuns();
+  /** They were held, and begin once that is written. */
+  #beginning: ActiveRun[] = [];
 
   constructor(writer: FrameWriter) {
     this.#writer = writer;
@@ -57,7 +63,11 @@ export class Worker {
         at += message.bytes;
         const requests = this.#queryRequests ?? this.#runs.get(message.run)?.requests;
         requests?.settle(message.id, message.ok, json);
-      } else if (message.t === 'halt') this.#runs.get(message.run)?.halt();
+      } else if (message.t === 'halt') {
+        this.#runs.get(message.run)?.halt();
+        // The code of the halted run may still be active.
+        this.#held.giveBack();
+      } else if (message.t === 'drop') this.#held.giveBack(message.run);
       else void this.#init(message);
     }
   }
@@ -71,8 +81,18 @@ export class Worker {
     if (failed.length === 0) return;
     this.#failed = [];
     if (this.#program?.isIntact() !== false) return;
+    this.#isTainted = true;
     // By index: code may have changed iterators.
     for (let i = 0; i < failed.length; i++) (failed[i] as EndMessage).isTainted = true;
+  }
+
+  /** Writes the messages of a turn of the event loop, and begins the runs that were held until others ended in it. */
+  endTurn(flush: () => void): void {
+    this.#takeHeld();
+    flush();
+    const beginning = this.#beginning;
+    this.#beginning = [];
+    for (let i = 0; i < beginning.length; i++) void this.#execute(beginning[i] as ActiveRun);
   }
 
   /** Reports an exception that belongs to no run in flight. */
@@ -101,6 +121,7 @@ export class Worker {
       ended: (run) => this.#runs.delete(run.message.run),
       failed: (message) => {
         this.#failed[this.#failed.length] = message; // `push` may be the code's own
+        this.#isTainted ||= message.isTainted === true;
       },
     };
     this.#program = program;
@@ -122,7 +143,8 @@ export class Worker {
       if (mode === 'describe') return this.#writer.push({ t: 'shape', shape: shapeOf(program.steps[0]?.component) });
       this.#loaded = true;
       this.#writer.push({ t: 'loaded' });
-      for (const run of [...this.#runs.values()]) void this.#execute(run);
+      for (const run of [...this.#runs.values()]) if (run.message.atOnce === undefined) void this.#execute(run);
+      this.#takeHeld();
     } catch (error) {
       this.#writer.push({ t: 'broken', fault: faultOf(capture, error, query === undefined) });
     }
@@ -131,7 +153,23 @@ export class Worker {
   #begin(message: RunMessage, event: Uint8Array): void {
     const run = new ActiveRun(this.#program as Program, message, event);
     this.#runs.set(message.run, run);
-    if (this.#loaded) void this.#execute(run);
+    if (message.atOnce !== undefined) {
+      this.#held.add(run);
+      this.#takeHeld();
+    } else if (this.#loaded) void this.#execute(run);
+  }
+
+  /** Reports the begin of the runs that are held no longer; or gives all back, where no run should follow. */
+  #takeHeld(): void {
+    if (!this.#loaded || this.#held.count === 0) return;
+    this.completeFailed();
+    if (this.#isTainted) this.#held.giveBack();
+    const taken = this.#held.take(this.#runs.size - this.#held.count);
+    for (let i = 0; i < taken.length; i++) {
+      const run = taken[i] as ActiveRun;
+      this.#writer.push({ t: 'begun', run: run.message.run });
+      this.#beginning[this.#beginning.length] = run;
+    }
   }
 
   /** Executes a run. Never rejects. */

@@ -183,6 +183,10 @@ class Pool implements ProcessRunner {
     });
   }
 
+  runsBeside(request: RunRequest): number | null {
+    return this.#slots.runsBeside(this.#processKeys.keyOf(request), request);
+  }
+
   describe(deployment: Deployment, env: Env = {}): Promise<DescribeResult> {
     return this.#described.get(deployment, env, () => this.#inspector.describe(deployment, env));
   }
@@ -256,11 +260,17 @@ class Pool implements ProcessRunner {
       log,
       graceMs,
       brokenMs,
+      onBegun: (run) => this.#onBegun(run),
       onFree: () => this.#slots.serve(),
       onEndedEarly: () => this.#slots.endedEarly(process),
       onGone: () => this.#onGone(process),
     });
     return process;
+  }
+
+  #onBegun(run: RunInFlight): void {
+    this.#awaitTimeout(run, run.request.timeoutMs);
+    run.request.onBegun?.();
   }
 
   #onGone(process: RunProcess): void {

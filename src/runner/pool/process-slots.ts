@@ -102,6 +102,13 @@ export class ProcessSlots<P extends SlotProcess> {
     this.serve();
   }
 
+  /** Returns how many runs the process has that takes a run with this key at once; null: there is none. */
+  runsBeside(key: string, request: RunRequest): number | null {
+    const open = this.#open.get(key);
+    const takes = open && !open.isDraining && open.fits(request) && this.#takesAtOnce(open);
+    return takes ? open.inFlight : null;
+  }
+
   /** Handles the end of a run, for whose process others with its key may wait. */
   ended(run: RunInFlight): void {
     this.#processOf.delete(run);

@@ -5,7 +5,7 @@ import { type Fault, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts
 import type { StepResult } from '../../domain/run/step-result.ts';
 import { CONNECTION_LOST } from '../child/protocol.ts';
 import type { Death } from './child-link.ts';
-import { CANCELLED, type RunInFlight } from './run-in-flight.ts';
+import { CANCELLED, RETURNED, type RunInFlight } from './run-in-flight.ts';
 
 interface Cause {
   readonly code: string;
@@ -19,7 +19,7 @@ const UNATTRIBUTED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'unattributed' } 
 
 /**
  * Returns the outcome after the process died. Only a run alone in its process can be blamed, or one that was past its
- * timeout already.
+ * timeout already; and none whose code was not called. `inFlight` counts the others.
  */
 export function outcomeAfterDeath(
   run: RunInFlight,
@@ -27,6 +27,7 @@ export function outcomeAfterDeath(
   context: { nowMs: number; inFlight: number },
 ): RunOutcome {
   if (run.halted === 'cancelled') return CANCELLED;
+  if (run.isHeld) return RETURNED;
   if (run.halted === 'timeout' && context.inFlight === 1) return failed(run, timeoutOf(run), context.nowMs);
   if (death.kind === 'start') {
     return failed(
@@ -45,8 +46,13 @@ export function outcomeAfterDeath(
  */
 export function outcomeAfterSilence(run: RunInFlight, all: readonly RunInFlight[], nowMs: number): RunOutcome {
   if (run.halted === 'cancelled') return CANCELLED;
-  if (run.halted === null || all.length > 1) return UNATTRIBUTED;
+  if (run.isHeld) return RETURNED;
+  if (run.halted === null || all.filter(isBegun).length > 1) return UNATTRIBUTED;
   return failed(run, timeoutOf(run), nowMs);
+}
+
+export function isBegun({ isHeld }: RunInFlight): boolean {
+  return !isHeld;
 }
 
 /** Returns how a halted run has ended, in the step at `index`; null when the run was not halted. */

@@ -26,6 +26,8 @@ export interface OutputBudget {
 
 export class RunInFlight {
   readonly request: RunRequest;
+  /** It waits in its process until others have ended: its code was not called. */
+  isHeld: boolean;
   /** Why the run was halted; null: it was not. */
   halted: 'timeout' | 'cancelled' | null = null;
   /** The index of the first step that it executes; earlier steps were done in earlier segments. */
@@ -61,6 +63,7 @@ export class RunInFlight {
     this.firstIndex = request.earlier?.steps.length ?? 0;
     this.budget = budgetOf(request);
     this.stepStartedAtMs = nowMs;
+    this.isHeld = request.atOnce !== undefined;
     this.#settle = settle;
   }
 

@@ -6,7 +6,7 @@ import type { Clock, Log } from '../../ports.ts';
 import type { ChildLink } from './child-link.ts';
 import { childRequestsOf } from './child-requests.ts';
 import { readAnswer, readChildRequest, readEnd, readLogMessage, readStepMessage } from './inbound.ts';
-import type { RunInFlight } from './run-in-flight.ts';
+import { CANCELLED, RETURNED, type RunInFlight } from './run-in-flight.ts';
 
 export type Message = Readonly<Record<string, unknown>>;
 
@@ -53,6 +53,16 @@ export function applyRunMessage(
     default:
       throw new TypeError('no such message');
   }
+}
+
+/**
+ * Applies a message about a run that is held. Returns the outcome of a run that was given back; null: it begins. Throws on any
+ * other message: none of its code was called.
+ */
+export function applyHeldMessage(run: RunInFlight, { t, kind }: Message): RunOutcome | null {
+  if (t === 'begun') return null;
+  if (t === 'end' && kind === 'halted') return run.halted === 'cancelled' ? CANCELLED : RETURNED;
+  throw new TypeError('a message of a run that has not begun');
 }
 
 function takeAnswer(run: RunInFlight, { message, body }: ReceivedMessage, log: Log): void {

@@ -7,20 +7,20 @@
 
 import { LIMITS } from '../../domain/limits.ts';
 import { type Fault, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts';
-import type { Clock, Log } from '../../ports.ts';
 import { CpuSampler } from '../pool/cpu.ts';
 import type { ProcessState } from '../pool/fair-slots.ts';
 import { isSource, SOURCES_AT_ONCE, sameEnv, sourcesPerProcess } from '../pool/process-keys.ts';
 import type { RunRequest } from '../runner.ts';
 import { AnswerTime } from './answer-time.ts';
-import { ChildLink, type Death, type LinkOptions } from './child-link.ts';
-import { outcomeAfterDeath, outcomeAfterSilence } from './crash-outcome.ts';
+import { ChildLink, type Death } from './child-link.ts';
+import { isBegun, outcomeAfterDeath, outcomeAfterSilence } from './crash-outcome.ts';
 import { readBroken, readLateCalls } from './inbound.ts';
 import { withBulk } from './inbound-bulk.ts';
 import { text } from './inbound-values.ts';
 import { MessageBudget } from './message-budget.ts';
 import { RETURNED, type RunInFlight } from './run-in-flight.ts';
-import { applyRunMessage, type Message } from './run-messages.ts';
+import { applyHeldMessage, applyRunMessage, type Message } from './run-messages.ts';
+import type { RunProcessOptions } from './run-process-options.ts';
 import { StrayExceptions } from './stray-exceptions.ts';
 
 /**
@@ -31,26 +31,8 @@ const RETIRED_MS = 10_000;
 /** A process that lives for less has ended early. */
 const EARLY_MS = 5000;
 
-/** `deployment` is the one that the process was started for; of sources that share it (process-keys.ts), the first. */
-interface ProcessOptions extends Omit<LinkOptions, 'mode' | 'query'> {
-  /** Runs with this key share the process. */
-  readonly key: string;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** How long the process may take to answer a halt, of the time in which it can (answer-time.ts). */
-  readonly graceMs: number;
-  /** How long the process fails the runs of code that it could not load; then a new process loads the code again. */
-  readonly brokenMs: number;
-  /** Called when the last run in flight has ended and the process takes more, or when it has loaded its code. */
-  readonly onFree: () => void;
-  /** Called when its code ends the process early, before any of its runs was over. */
-  readonly onEndedEarly: () => void;
-  /** Called when the process and its folder are gone. */
-  readonly onGone: (process: RunProcess) => void;
-}
-
 export class RunProcess implements ProcessState {
-  readonly options: ProcessOptions;
+  readonly options: RunProcessOptions;
   readonly bornAt = performance.now();
   /** When the process last began or ended a run. */
   lastUsedAt = performance.now();
@@ -77,7 +59,7 @@ export class RunProcess implements ProcessState {
   readonly #budget = new MessageBudget();
   readonly #loading = Promise.withResolvers<boolean>();
 
-  constructor(options: ProcessOptions) {
+  constructor(options: RunProcessOptions) {
     this.options = options;
     this.ownerId = options.deployment.ownerId;
     const { deployment, memoryMb } = options;
@@ -98,6 +80,10 @@ export class RunProcess implements ProcessState {
 
   get inFlight(): number {
     return this.#runs.size;
+  }
+
+  get #inFlight(): RunInFlight[] {
+    return [...this.#runs.values()];
   }
 
   /** Settles when the process has loaded its code; false: it failed to, or is gone. */
@@ -142,7 +128,7 @@ export class RunProcess implements ProcessState {
 
   start(run: RunInFlight): void {
     const { run: id, event, context, attempt, timeoutMs, source, earlier, resumeKey } = run.request;
-    const { stepProps: props, stepDb: db } = run.request;
+    const { stepProps: props, stepDb: db, atOnce } = run.request;
     this.lastUsedAt = performance.now();
     if (this.#runs.size === 0) this.busySince = this.lastUsedAt;
     this.#cpu.runBegins();
@@ -158,23 +144,25 @@ export class RunProcess implements ProcessState {
     // A source cannot wait; and its key must stay unknown to other sources in the process.
     const key = source === null ? resumeKey : '';
     const given = { context, attempt, deadlineMs, source, earlier: earlier ?? undefined, resumeKey: key };
-    const { byteLength: bytes } = event;
-    this.#link.postRun({ t: 'run', run: id, bytes, ...given, ...(props && { props }), ...(db && { db }) }, event);
+    const rarely = { ...(props && { props }), ...(db && { db }), ...(atOnce && { atOnce }) };
+    this.#link.postRun({ t: 'run', run: id, bytes: event.byteLength, ...given, ...rarely }, event);
   }
 
   /** Asks the run to end. Its code may stay active, so the process takes no more runs. */
   halt(run: RunInFlight, why: 'timeout' | 'cancelled'): void {
     if (run.halted !== null) return;
     run.halted = why;
-    this.#draining = true;
-    this.#link.post({ t: 'halt', run: run.request.run });
+    if (!run.isHeld) this.#draining = true;
+    this.#link.post({ t: run.isHeld ? 'drop' : 'halt', run: run.request.run });
     this.#link.unthrottle(); // it may have ended in time, with its messages unread
     this.#awaitAnswer(run, new AnswerTime(this.options.graceMs, this.#link.pid));
   }
 
   #awaitAnswer(run: RunInFlight, time: AnswerTime): void {
     run.setTimer(time.intervalMs, () => {
-      if (time.isOver(this.#link.pid)) this.#onSilence();
+      // Others may keep the CPU for as long as their own timeouts let them.
+      const mayWait = run.isHeld && this.#inFlight.some(isBegun);
+      if (time.isOver(this.#link.pid) && !mayWait) this.#onSilence();
       else this.#awaitAnswer(run, time);
     });
   }
@@ -227,7 +215,7 @@ export class RunProcess implements ProcessState {
   /** Ends the process at shutdown: runs in flight are returned without an attempt. */
   abandon(): void {
     this.#draining = true;
-    for (const run of [...this.#runs.values()]) this.#end(run, RETURNED);
+    for (const run of this.#inFlight) this.#end(run, RETURNED);
     this.#kill();
   }
 
@@ -242,6 +230,7 @@ export class RunProcess implements ProcessState {
     else if (message.t === 'late')
       this.options.log.warn({ ...this.#about(), ...readLateCalls(message) }, 'runner.after_end');
     // Otherwise the run was settled before these messages arrived.
+    else if (run?.isHeld) this.#receiveForHeld(run, message);
     else if (run !== undefined) this.#receiveFor(run, whole, body);
   }
 
@@ -251,6 +240,20 @@ export class RunProcess implements ProcessState {
     if (outcome === null) return;
     if (message.isTainted === true) this.#taint();
     this.#end(run, outcome);
+  }
+
+  #receiveForHeld(run: RunInFlight, message: Message): void {
+    const outcome = applyHeldMessage(run, message);
+    if (outcome !== null) {
+      this.#end(run, outcome);
+      return;
+    }
+    const why = run.halted;
+    run.isHeld = false;
+    run.halted = null;
+    run.stepStartedAtMs = this.options.clock.nowMs();
+    this.options.onBegun(run);
+    if (why === 'cancelled') this.halt(run, why);
   }
 
   #taint(): void {
@@ -276,7 +279,7 @@ export class RunProcess implements ProcessState {
     this.#broken = fault;
     // The process ends by itself: without runs it would keep its slot from others.
     this.#givingUp ??= setTimeout(() => this.drain(), this.options.brokenMs).unref();
-    for (const run of [...this.#runs.values()]) this.#end(run, this.#failed(fault));
+    for (const run of this.#inFlight) this.#end(run, this.#failed(fault));
     this.#onLoaded(false);
   }
 
@@ -296,11 +299,11 @@ export class RunProcess implements ProcessState {
 
   /** Kills a process that does not answer. Its runs are judged now, not when the operating system has ended it. */
   #onSilence(): void {
-    const all = [...this.#runs.values()];
+    const all = this.#inFlight;
     const nowMs = this.options.clock.nowMs();
     this.#kill();
     for (const run of all) {
-      run.isSilent = run.halted === 'timeout';
+      run.isSilent = run.halted === 'timeout' && !run.isHeld;
       this.#end(run, outcomeAfterSilence(run, all, nowMs));
     }
   }
@@ -323,15 +326,15 @@ export class RunProcess implements ProcessState {
     this.#close();
     this.#loading.resolve(false);
     if (!expected) this.#taint();
-    const all = [...this.#runs.values()];
-    const judged = { nowMs: this.options.clock.nowMs(), inFlight: all.length };
+    const all = this.#inFlight;
+    const judged = { nowMs: this.options.clock.nowMs(), inFlight: all.filter(isBegun).length };
     for (const run of all) this.#end(run, outcomeAfterDeath(run, death, judged));
     const { kind, code, signal } = death;
     const counts = { runs: this.#startedRuns, strays: this.#strayExceptions.count, lost: all.length };
     const line = { ...this.#about(), ...counts, kind, code, signal };
     if (expected) this.options.log.debug(line, 'runner.process_ended');
     else this.options.log.warn({ ...line, detail: death.detail.slice(-300) }, 'runner.process_died');
-    void removed.then(() => this.options.onGone(this));
+    void removed.then(() => this.options.onGone());
   }
 
   #about(): object {

@@ -143,15 +143,13 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
     ],
   }),
   ...of(`${ENGINE}/runs/ready-runs.ts`, [`${UNIT}/ready-runs.test.ts`], {
-    'ready-runs: one more than its slots': ['pace.executing < atOnce', 'pace.executing <= atOnce'],
-    'ready-runs: nothing follows': [
-      'const next = pace.waiting.shift();',
-      'const next = undefined as Waiting | undefined;',
-    ],
-    'ready-runs: the latest goes first': ['pace.waiting.shift()', 'pace.waiting.pop()'],
-    'ready-runs: ahead of one at a time': ['if (concurrency < 2) return 0;', ''],
-    'ready-runs: ahead of what is unknown': ['pace.seen < MIN_SEEN', 'false'],
-    'ready-runs: ahead of slow runs': [', Math.floor((AHEAD_MS * concurrency) / pace.meanMs)', ''],
+    'ready-runs: one more than its slots': ['pace.given < atOnce', 'pace.given <= atOnce'],
+    'ready-runs: nothing follows': ['      this.#beginNext(id, pace);\n', ''],
+    'ready-runs: the latest goes first': ['const [next] = pace.waiting;', 'const next = pace.waiting.at(-1);'],
+    'ready-runs: ahead of one at a time': ['concurrency < 2 || ', ''],
+    'ready-runs: ahead of what is unknown': ['seen < MIN_SEEN', 'false'],
+    'ready-runs: ahead of slow runs': [', Math.floor((AHEAD_MS * concurrency) / meanMs)', ''],
+    'ready-runs: what waits in its process is of the pace': ['      before = performance.now();\n', ''],
     'ready-runs: what waits is not cancelled': ['waiting.splice(index, 1)[0]?.resolve(CANCELLED);', ''],
   }),
   ...of(`${ENGINE}/capacity/quotas.ts`, [`${UNIT}/quotas.test.ts`], {

@@ -43,11 +43,37 @@ export const RUNNER_MUTATIONS: readonly Mutation[] = [
   ...of(`${RUNNER}/process/crash-outcome.ts`, [`${UNIT}/process/crash-outcome.test.ts`], {
     'crash: an unattributed run is blamed': ['return context.inFlight === 1 ? failed', 'return true ? failed'],
     'crash: a cancelled run failed': [
-      "if (run.halted === 'cancelled') return CANCELLED;\n  if (run.halted === 'timeout'",
-      "if (run.halted === 'timeout'",
+      "if (run.halted === 'cancelled') return CANCELLED;\n  if (run.isHeld) return RETURNED;\n  if (run.halted === 'timeout'",
+      "if (run.isHeld) return RETURNED;\n  if (run.halted === 'timeout'",
     ],
     'crash: a full memory is an exit': ["if (kind === 'memory' || saysSo) {", "if (kind === 'memory') {"],
-    'silence: an unattributed run is blamed': ['run.halted === null || all.length > 1', 'run.halted === null'],
+    'silence: an unattributed run is blamed': [
+      'run.halted === null || all.filter(isBegun).length > 1',
+      'run.halted === null',
+    ],
+  }),
+  ...of(`${RUNNER}/process/run-process.ts`, [`${UNIT}/process/held-runs.test.ts`], {
+    'held: those that never began share the blame': ['all.filter(isBegun).length', 'all.length'],
+    'held: one that is given back ends its process': [
+      'if (!run.isHeld) this.#draining = true;',
+      'this.#draining = true;',
+    ],
+    'held: its time counts from its arrival': ['    this.options.onBegun(run);\n', ''],
+    'held: one ends the loop that it waits for': [' && !mayWait', ''],
+  }),
+  ...of(`${RUNNER}/child/worker.ts`, [`${UNIT}/process/held-runs.test.ts`], {
+    'held: they follow what nothing should follow': ['if (this.#isTainted) this.#held.giveBack();', ''],
+    'held: they follow code that was halted': [
+      '        // The code of the halted run may still be active.\n        this.#held.giveBack();\n',
+      '',
+    ],
+    'held: they begin with the others': ['if (run.message.atOnce === undefined) void', 'void'],
+  }),
+  ...of('src/engine/runs/ready-runs.ts', [`${UNIT}/held.test.ts`], {
+    'held: beside others elsewhere': ['runsBeside(request) === pace.given', 'runsBeside(request) !== null'],
+    'held: one that is alone': ['request.alone || ', ''],
+    'held: large events': [' || request.event.byteLength > MAX_HELD_EVENT_BYTES', ''],
+    'held: of slow runs': ['Math.min(MAX_HELD, aheadOf(pace, atOnce))', 'MAX_HELD'],
   }),
   ...of(`${RUNNER}/process/answer-time.ts`, [`${UNIT}/process/answer-time.test.ts`], {
     'answer: time without the CPU counts': ['now?.isWaiting ?', 'now === undefined ?'],

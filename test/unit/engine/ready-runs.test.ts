@@ -20,6 +20,7 @@ function aRunner() {
       begun.push(request.run);
       return new Promise((resolve) => ends.set(request.run, resolve));
     },
+    runsBeside: () => null,
     cancel: (run) => ends.has(run) && cancelled.push(run) > 0,
   });
   const end = async (run: number): Promise<void> => {
@@ -73,14 +74,14 @@ test('a failing runner gives its slot to the next run', async () => {
     if (runs === 1) throw new Error('broken');
     return SUCCEEDED;
   };
-  const ready = new ReadyRuns({ run, cancel: () => false });
+  const ready = new ReadyRuns({ run, runsBeside: () => null, cancel: () => false });
   const [first, second] = [ready.run(requestOf(1), 1), ready.run(requestOf(2), 1)];
   equal(await first.catch((error: Error) => error.message), 'broken');
   deepEqual(await second, SUCCEEDED);
 });
 
 test('runs are leased ahead only of workflows that are known to be quick', async () => {
-  const ready = new ReadyRuns({ run: async () => SUCCEEDED, cancel: () => false });
+  const ready = new ReadyRuns({ run: async () => SUCCEEDED, runsBeside: () => null, cancel: () => false });
   equal(ready.ahead(workflow(8)), 0);
   for (let run = 0; run < 31; run++) await ready.run(requestOf(run), 8);
   equal(ready.ahead(workflow(8)), 0);
@@ -93,9 +94,35 @@ test('runs are leased ahead only of workflows that are known to be quick', async
 });
 
 test('nothing is leased ahead of a workflow with one slot', async () => {
-  const ready = new ReadyRuns({ run: async () => SUCCEEDED, cancel: () => false });
+  const ready = new ReadyRuns({ run: async () => SUCCEEDED, runsBeside: () => null, cancel: () => false });
   for (let run = 0; run < 100; run++) await ready.run(requestOf(run), 1);
   equal(ready.ahead(workflow(1)), 0);
+});
+
+test('the time that a run waits in its process is none of its pace', async (t) => {
+  let nowMs = 0;
+  t.mock.method(performance, 'now', () => nowMs);
+  let inFlight = 0;
+  const run = async ({ onBegun }: RunRequest): Promise<RunOutcome> => {
+    inFlight++;
+    await new Promise(setImmediate);
+    if (onBegun !== undefined) {
+      // The others have ended.
+      await new Promise(setImmediate);
+      nowMs += 1000;
+      onBegun();
+    }
+    inFlight--;
+    return SUCCEEDED;
+  };
+  const ready = new ReadyRuns({ run, runsBeside: () => inFlight, cancel: () => false });
+  const event = Buffer.from('{}');
+  const quick = (n: number): Promise<RunOutcome> => ready.run({ ...requestOf(n), event }, 2);
+  for (let n = 0; n < 40; n++) await quick(n);
+  const before = nowMs;
+  await Promise.all([quick(100), quick(101), quick(102)]);
+  equal(nowMs - before, 1000);
+  equal(ready.ahead(workflow(2)), 32);
 });
 
 test('nothing is leased ahead of slow runs', async (t) => {
@@ -105,7 +132,7 @@ test('nothing is leased ahead of slow runs', async (t) => {
     nowMs += 100;
     return SUCCEEDED;
   };
-  const ready = new ReadyRuns({ run, cancel: () => false });
+  const ready = new ReadyRuns({ run, runsBeside: () => null, cancel: () => false });
   for (let n = 0; n < 100; n++) await ready.run(requestOf(n), 8);
   equal(ready.ahead(workflow(8)), 0);
 });

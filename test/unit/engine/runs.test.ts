@@ -48,7 +48,7 @@ function create({ execute, held = true, isCancelled = false, answerRun = async (
   const { log, lines } = createLog();
   const runs = new Runs({
     store: store as Store,
-    readyRuns: new ReadyRuns({ run: async (request) => execute(request), cancel: () => false }),
+    readyRuns: new ReadyRuns({ run: async (request) => execute(request), runsBeside: () => null, cancel: () => false }),
     slots,
     dispatch: {
       take: (claims: Claims) => void started.push(...claims.runs.map(({ run }) => run)),

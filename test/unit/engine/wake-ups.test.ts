@@ -112,7 +112,7 @@ async function open({ clock: machine = new SetClock(), outcomes = [], attempts =
   };
   const propStores = propStoresOf(store);
   const urls = { publicUrl: () => '', endpointUrl: () => '' };
-  const readyRuns = new ReadyRuns({ run, cancel: () => false });
+  const readyRuns = new ReadyRuns({ run, runsBeside: () => null, cancel: () => false });
   const asStored = {
     eventFor: async ({ emission }: ClaimedRun) => emission.body,
     endFor: async (_run: ClaimedRun, end: RunEnd) => end,

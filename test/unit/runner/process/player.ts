@@ -15,6 +15,9 @@ const PLAYER = `
     if (then === 'spin') for (;;);
     if (then === 'exit') process.exit(3);
     if (then === 'crash') (await import('node:fs')).closeSync(3);
+    if (then === 'break') { JSON.stringify = () => 'broken'; throw new Error('broken'); }
+    if (then === 'forge') (await import('node:fs')).writeSync(3, Buffer.from(steps.trigger.event.frame, 'hex'));
+    if (then === 'deadline') return $.context.deadline;
     return process.pid;
   }`;
 
@@ -22,13 +25,13 @@ export function player(t: TestContext) {
   const given = kit(t);
   const gate = gateFor(t);
   const deployment = deploymentOf(PLAYER);
-  const begin = async (then: string, timeoutMs = DEADLINE_MS, more: object = {}) => {
+  const begin = async (then: string, timeoutMs = DEADLINE_MS, more: object = {}, frame = '') => {
     const { came, onAnswer } = signal();
-    const event = Buffer.from(JSON.stringify({ then, url: await gate.url }));
+    const event = Buffer.from(JSON.stringify({ then, url: await gate.url, frame }));
     const outcome = given.run(await deployment, { event, timeoutMs, onAnswer, ...more });
     return { outcome, began: came };
   };
-  return { ...given, begin, open: gate.open };
+  return { ...given, begin, deployment, open: gate.open };
 }
 
 /** An address that answers when it is opened. */
