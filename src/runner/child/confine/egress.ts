@@ -68,7 +68,7 @@ export async function routeThroughEgress({ path, hasOwnLoopback }: EgressSocket)
     const target = targetOf(options, hasOwnLoopback);
     if (target === null) {
       // The jail has no hosts file that would resolve it.
-      if (!hasOwnLoopback || options?.host !== 'localhost') return connectPlainly.call(this, ...args);
+      if (!hasOwnLoopback || !isLocalhost(options?.host)) return connectPlainly.call(this, ...args);
       return connectPlainly.call(this, { ...options, host: '127.0.0.1' }, callback);
     }
     const changed = {
@@ -149,6 +149,11 @@ function normalized(args: readonly unknown[]): { options: ConnectOptions | null;
   if (typeof first === 'string' && !(Number(first) >= 0)) return { options: { path: first }, callback };
   const host = typeof args[1] === 'string' ? args[1] : undefined;
   return { options: { port: first, host }, callback };
+}
+
+/** Returns whether it is the name `localhost`; the case of a name is of no account. */
+function isLocalhost(host: unknown): boolean {
+  return typeof host === 'string' && host.toLowerCase() === 'localhost';
 }
 
 /** Returns where the connection leads; null: it stays in this process, or Node should report what is wrong. */
