@@ -78,6 +78,7 @@ import { waitsContract } from './runs/waits.ts';
 import { endedWaitsContract } from './runs/waits-ended.ts';
 import { groupSearchesContract } from './searches/error-groups.ts';
 import { searchesContract } from './searches/errors.ts';
+import { textOfGroupsContract } from './searches/groups.ts';
 import { runSearchesContract } from './searches/runs.ts';
 import { heartbeatsContract } from './watches/heartbeats.ts';
 import { watchesContract } from './watches/watches.ts';
@@ -132,6 +133,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   pagesContract,
   searchesContract,
   runSearchesContract,
+  textOfGroupsContract,
   ledgerContract,
   ledgerHoursContract,
   countersContract,

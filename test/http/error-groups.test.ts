@@ -159,6 +159,10 @@ test('lists are filtered, sorted and paged', async () => {
     }
     deepEqual(walked, all);
   }
+  const { page_info: searched } = await listed(errand, '?text=OTHER&limit=1');
+  deepEqual([searched.total_count, searched.looked_at, searched.next_cursor], [null, 1, searched.end_cursor]);
+  const rest = await listed(errand, `?text=OTHER&limit=1&after=${searched.next_cursor}`);
+  deepEqual([rest.data, rest.page_info.looked_at, rest.page_info.next_cursor], [[], 3, null]);
   for (const query of ['?after=nothing', '?after=1-eg_', '?state=all', '?sort=age', '?since=soon']) {
     equal((await errand.client.request('GET', `/v1/error_groups${query}`)).status, 400, query);
   }

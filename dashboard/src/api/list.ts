@@ -3,7 +3,11 @@ import type { PageInfo } from '../../../src/client/client.ts';
 import type { Asked } from './errand.ts';
 
 export interface Listed<T> {
-  readonly page_info: Pick<PageInfo, 'end_cursor'> & { readonly total_count: number | null };
+  /** A search says itself where it goes on, and may have a short or empty page before its end. */
+  readonly page_info: Pick<PageInfo, 'end_cursor'> & {
+    readonly total_count: number | null;
+    readonly next_cursor?: string | null;
+  };
   readonly data: readonly T[];
 }
 
@@ -38,19 +42,27 @@ export function listQuery<T, Filter extends object>(of: ListOf<T, Filter>) {
   const asked = withoutEmpty(filter);
   const readPage = async (after: string | null, signal?: AbortSignal): Promise<ListPage<T>> => {
     const listed = await read({ ...asked, limit, ...(after === null ? {} : { after }) }, { signal });
-    return { ...listed, isLast: listed.data.length < limit };
+    return { ...listed, isLast: isLastOf(listed, limit) };
   };
   return infiniteQueryOptions({
     queryKey: [...key, { ...filter, limit }],
     queryFn: ({ pageParam, signal }) => readPage(pageParam, signal),
     initialPageParam: null as string | null,
-    getNextPageParam: (last) => (last.isLast ? null : last.page_info.end_cursor),
+    getNextPageParam: (last) => (last.isLast ? null : nextOf(last)),
     meta: { firstPage: () => readPage(null), againMs },
     // Of several pages, each would be a request: `useGrownLists` asks for the first one alone.
     refetchInterval: ({ state: { data } }) => (againMs !== undefined && isOnePage(data) ? againMs : false),
     refetchOnWindowFocus: ({ state: { data } }) => isOnePage(data),
     placeholderData: (before) => (keepsPrevious ? before : undefined),
   });
+}
+
+function isLastOf({ page_info: { next_cursor: next }, data }: Listed<unknown>, limit: number): boolean {
+  return next === undefined ? data.length < limit : next === null;
+}
+
+function nextOf({ page_info: { next_cursor: next, end_cursor: end } }: Listed<unknown>): string | null {
+  return next === undefined ? end : next;
 }
 
 function withoutEmpty<Filter extends object>(filter: Filter | undefined): Filter {
@@ -74,8 +86,8 @@ export async function readAll<T>(
   for (let page = 0; page < MAX_PAGES; page++) {
     const listed: Listed<T> = await read({ limit: WHOLE_PAGE, ...(after === undefined ? {} : { after }) }, { signal });
     all.push(...listed.data);
-    after = listed.page_info.end_cursor ?? undefined;
-    if (listed.data.length < WHOLE_PAGE || after === undefined) break;
+    after = nextOf(listed) ?? undefined;
+    if (isLastOf(listed, WHOLE_PAGE) || after === undefined) break;
   }
   return all;
 }

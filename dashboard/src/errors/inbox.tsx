@@ -28,7 +28,8 @@ export function Inbox() {
   useKeys({ '/': () => field.current?.focus() });
   // Until the answer to other filters comes, what is shown is of the ones before; that these found nothing says nothing.
   const isOther = listed.isPlaceholderData;
-  const isMissing = !listed.data || (isOther && groups.length === 0);
+  // A search that has found nothing yet goes on.
+  const isMissing = !listed.data || (groups.length === 0 && (isOther || listed.hasNextPage));
   const isFiltered = search.q !== undefined || search.emitter !== undefined || state !== 'open';
   return (
     <>

@@ -629,7 +629,7 @@ export class Errand {
   /**
    * List groups of errors: `GET /v1/error_groups`
    *
-   * Errors of one workflow, source or webhook with the same step, code, message template and frame are one group. Cursors are places in the list (`start_cursor`, `end_cursor`), not ids: a group that is seen again moves to the front.
+   * Errors of one workflow, source or webhook with the same step, code, message template and frame are one group. Cursors are places in the list (`start_cursor`, `end_cursor`), not ids: a group that is seen again moves to the front. With `text`, one request looks at no more than 10,000 groups: a page may be short, or empty, although more groups match. Then `next_cursor` says where to go on, `looked_at` how many groups it looked at, and `searched_until_ms` how far it came.
    */
   listErrorGroups(input: ListErrorGroupsInput = {}, options: CallOptions = {}): Paged<ListErrorGroupsAnswer> {
     return this.#transport.list<ListErrorGroupsAnswer>({ method: 'GET', path: '/v1/error_groups', query: ['emitter_id', 'state', 'code', 'since', 'text', 'sort', 'expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);

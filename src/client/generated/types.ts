@@ -902,6 +902,26 @@ export interface GroupHour {
   readonly count: number;
 }
 
+/** Which part of the list this is, and where it goes on. */
+export interface GroupPageInfo {
+  /** Groups that match, whatever the cursor: up to 10,000. Null with `text`, which has to read each group to know. */
+  readonly total_count: number | null;
+  /** Groups in `data`. */
+  readonly count: number;
+  /** Place of the first group; null when there is none. */
+  readonly start_cursor: string | null;
+  /** Place of the last group; null when there is none. */
+  readonly end_cursor: string | null;
+  /** Where the list goes on: as `after`, or as `before` if this page had `before` alone. Null when it has come to the end. */
+  readonly next_cursor: string | null;
+  /** When the last group that it looked at was last seen, in milliseconds since the Unix epoch; null when it has come to the end, and with `sort=count`. */
+  readonly searched_until_ms: number | null;
+  /** `searched_until_ms` as ISO 8601, in UTC. */
+  readonly searched_until_iso: string | null;
+  /** Groups that this page looked at. */
+  readonly looked_at: number;
+}
+
 export interface GroupingRule {
   /** Errors that match make up this group. */
   readonly group: string;
@@ -3383,8 +3403,8 @@ export interface ListErrorGroupsInput {
 }
 
 export interface ListErrorGroupsAnswer {
-  readonly page_info: PageInfo;
-  /** The records of this page. */
+  readonly page_info: GroupPageInfo;
+  /** The groups of this page. */
   readonly data: readonly ListedErrorGroup[];
 }
 

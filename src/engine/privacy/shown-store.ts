@@ -8,7 +8,6 @@ import type { Redactor } from '../../domain/privacy/redactor.ts';
 import type { Page } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { RedactionRulesOf } from './redactions.ts';
-import { foundGroups } from './shown-groups.ts';
 import {
   shownDelivery,
   shownDeliveryRecord,
@@ -39,6 +38,7 @@ export const SHOWING = [
   'getDelivery',
   'resendDelivery',
   'listErrorGroups',
+  'searchErrorGroups',
   'getErrorGroup',
   'updateErrorGroup',
   'previewReplay',
@@ -160,13 +160,14 @@ export function shownStore(store: Store, rules: Pick<RedactionRulesOf, 'read'>):
       one(ownerId, store.getDelivery(ownerId, delivery), (whole, hides) =>
         shownDelivery(whole, hides(whole.record.emitterId, ...whole.record.ledBy)),
       ),
-    listErrorGroups: async (of, query) => {
-      const own = await rules.read(of.ownerId);
-      if (!own) return store.listErrorGroups(of, query);
-      const show = (group: ErrorGroup): ErrorGroup => shownGroup(group, own.of([group.emitterId]));
-      if (of.text !== undefined) return foundGroups(store, { of, text: of.text, query, show });
-      const found = await store.listErrorGroups(of, query);
-      return { ...found, items: await each(found.items, show) };
+    listErrorGroups: (of, query) =>
+      page(of.ownerId, store.listErrorGroups(of, query), (group, hides) => shownGroup(group, hides(group.emitterId))),
+    searchErrorGroups: async (search, query) => {
+      const own = await rules.read(search.ownerId);
+      if (!own) return store.searchErrorGroups(search, query);
+      const shown = (group: ErrorGroup): ErrorGroup => shownGroup(group, own.of([group.emitterId]));
+      const found = await store.searchErrorGroups({ ...search, shown }, query);
+      return { ...found, items: await each(found.items, shown) };
     },
     getErrorGroup: (ownerId, id) =>
       one(ownerId, store.getErrorGroup(ownerId, id), (whole, hides) => ({

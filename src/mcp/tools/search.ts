@@ -158,7 +158,7 @@ export const searchGroups: Tool = tool<GroupSearch>({
   output: output({ groups: listOf(GROUP, 'The groups.'), next }, ['groups', 'next']),
   call: async (errand, { of, limit: count = LISTED, ...rest }) => {
     const { data, page_info: info } = await errand.listErrorGroups({ ...rest, emitter_id: of, limit: count });
-    return { groups: data.map(groupOf), next: data.length < count ? null : info.end_cursor };
+    return { groups: data.map(groupOf), next: info.next_cursor };
   },
 });
 

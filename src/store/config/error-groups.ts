@@ -18,7 +18,7 @@ import { toErrorGroup } from '../rows/group-rows.ts';
 import type { Row } from '../rows/rows.ts';
 import type { ConfigCore, Listener } from './config-database.ts';
 import { type Listing, readPage } from './pages.ts';
-import { differs, FOR_UPDATE, isAmong, isAmongRows, joined, NO_KEY, raw, type Sql, sql } from './sql.ts';
+import { differs, FOR_UPDATE, isAmong, isAmongRows, NO_KEY, raw, type Sql, sql } from './sql.ts';
 import { all, get, type Steps, send } from './steps.ts';
 
 /** The count and the id as one text that sorts as they do. */
@@ -126,7 +126,7 @@ function pageAt<C>({ limit, after, before }: GroupPageQuery, place: (at: GroupPl
   };
 }
 
-function conditionsOf({ ownerId, emitterId, state, code, sinceMs, text: part }: GroupQuery, nowMs: number): Sql[] {
+function conditionsOf({ ownerId, emitterId, state, code, sinceMs }: GroupQuery, nowMs: number): Sql[] {
   const isOver = sql`(state = 'muted' AND until_ms <= ${nowMs})`;
   return [
     sql`owner_id = ${ownerId}`,
@@ -134,21 +134,12 @@ function conditionsOf({ ownerId, emitterId, state, code, sinceMs, text: part }: 
     ...(state === undefined ? [] : [isIn(state, isOver)]),
     ...(code === undefined ? [] : [sql`code = ${code}`]),
     ...(sinceMs === undefined ? [] : [sql`last_entry >= ${sinceMs * NUMBERS_PER_MS}`]),
-    ...(part === undefined ? [] : [hasPart(part)]),
   ];
 }
 
 function isIn(state: ErrorGroup['state'], isOver: Sql): Sql {
   if (state === 'open') return sql`(state = 'open' OR ${isOver})`;
   return state === 'muted' ? sql`(state = 'muted' AND NOT coalesce(${isOver}, false))` : sql`state = ${state}`;
-}
-
-const SEARCHED = ['code', 'template', 'frame', 'namespace', "coalesce(rule, '')"];
-
-function hasPart(part: string): Sql {
-  const pattern = `%${part.replace(/[\\%_]/g, '\\$&')}%`;
-  const each = SEARCHED.map((column) => sql`lower(${raw(column)}) LIKE lower(${pattern}) ESCAPE '\\'`);
-  return sql`(${joined(each, ' OR ')})`;
 }
 
 /** Returns the newest deployment that there is, or that had the error; null: its errors have none. */

@@ -11,9 +11,22 @@ export interface GroupQuery {
   readonly code?: string;
   /** Last seen then or later. */
   readonly sinceMs?: number;
-  /** A part of the code, the template, the frame, the step or the rule's name; case is ignored. */
-  readonly text?: string;
   readonly sort: 'last_seen' | 'count';
+}
+
+export interface GroupSearch extends GroupQuery {
+  /** A part of the code, the template, the frame, the step or the rule's name, in upper or lower case. */
+  readonly text: string;
+  /** What is shown of a group: the text is looked for in that. */
+  readonly shown?: (group: ErrorGroup) => ErrorGroup;
+}
+
+export interface GroupSearchPage {
+  readonly items: readonly ErrorGroup[];
+  /** Where the search goes on, in the direction of this page; null: it has come to the end. */
+  readonly next: GroupPlace | null;
+  /** Groups that this page looked at: LIMITS.searchedRecords at most. */
+  readonly lookedAt: number;
 }
 
 /** Groups seen last, or with most errors, come first. Cursors are exclusive places in that order, not records: a group moves. */
@@ -63,4 +76,9 @@ export interface ErrorGroupStore {
     change: GroupChange,
     check?: (before: ErrorGroup) => void,
   ): Promise<{ readonly group: ErrorGroup; readonly refused: boolean } | undefined>;
+}
+
+export interface GroupSearchStore {
+  /** Returns groups that have the text, in the order and as they stand in lists. */
+  searchErrorGroups(search: GroupSearch, page: GroupPageQuery): Promise<GroupSearchPage>;
 }

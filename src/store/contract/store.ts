@@ -22,7 +22,7 @@ import type { StoreClock } from '../../ports.ts';
 import type { AuditStore } from './audit.ts';
 import type { NoticeStore } from './channels.ts';
 import type { CounterStore } from './counters.ts';
-import type { ErrorGroupStore } from './error-groups.ts';
+import type { ErrorGroupStore, GroupSearchStore } from './error-groups.ts';
 import type { NodeStore } from './nodes.ts';
 import type { OperationStore, ReplayStep } from './operations.ts';
 import type { OwnerDeletionStore } from './owner-deletions.ts';
@@ -319,6 +319,7 @@ export interface TimeStore {
 export interface Store
   extends LogStore,
     StreamStore,
+    GroupSearchStore,
     SearchStore,
     RunStore,
     WaitStore,

@@ -13,6 +13,7 @@ import { replayReads } from '../log/replays/replay-records.ts';
 import { retentionVerbs } from '../log/retention/retention.ts';
 import { runReads } from '../log/run-records.ts';
 import { errorSearches } from '../log/search/error-search.ts';
+import { groupSearches } from '../log/search/group-search.ts';
 import { runSearches } from '../log/search/run-search.ts';
 import { present, text } from '../rows/cells.ts';
 import { createSeal } from '../seal/seal.ts';
@@ -165,6 +166,7 @@ function storeOf(core: LogCore, closeAll: () => Promise<void>): Omit<Store, keyo
     ...logReads(log),
     ...runReads(log),
     ...errorSearches(log),
+    ...groupSearches(log, core.clock),
     ...runSearches(log),
     ...replayReads(log),
     ...replayPreviews(log),

@@ -14,6 +14,7 @@ import { replayReads } from '../log/replays/replay-records.ts';
 import { retentionVerbs } from '../log/retention/retention.ts';
 import { runReads } from '../log/run-records.ts';
 import { errorSearches } from '../log/search/error-search.ts';
+import { groupSearches } from '../log/search/group-search.ts';
 import { runSearches } from '../log/search/run-search.ts';
 import { writeNotes as writeNotesOf } from '../log/watch/notes.ts';
 import { number, present, text } from '../rows/cells.ts';
@@ -128,6 +129,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
     ...logReads(log),
     ...runReads(log),
     ...errorSearches(log),
+    ...groupSearches(log, clock),
     ...runSearches(log),
     ...replayReads(log),
     ...replayPreviews(log),

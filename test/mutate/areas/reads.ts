@@ -20,6 +20,10 @@ export const READ_MUTATIONS: readonly Mutation[] = [
       '',
     ],
   }),
+  ...of(`${STORE}/log/search/group-search.ts`, CONTRACT, {
+    'groups: a search matches what is hidden': ['textsOf(shown(group))', 'textsOf(group)'],
+    'groups: a search shows no notes': ['sql`SELECT * FROM error_groups', 'sql`SELECT ${HEAD} FROM error_groups'],
+  }),
   ...of(`${STORE}/log/search/run-search.ts`, CONTRACT, {
     "searches: the runs of another owner's workflow are counted": [
       'where: [sql`${NO_KEY}runs.owner_id = ${ownerId}`] }',
@@ -53,7 +57,6 @@ export const READ_MUTATIONS: readonly Mutation[] = [
       'return newest > lastDeployment ? newest : lastDeployment;',
       'return lastDeployment;',
     ],
-    'groups: a percent sign is found in everything': ["part.replace(/[\\\\%_]/g, '\\\\$&')", 'part'],
     'groups: a deleted workflow resolves those of others': [
       'WHERE owner_id = ${ownerId} AND emitter_id = ${id}\n    AND state',
       "WHERE owner_id = ${ownerId} AND ${id} <> ''\n    AND state",

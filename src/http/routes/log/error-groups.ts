@@ -7,11 +7,12 @@ import { type ErrorGroup, GROUP_SORTS, GROUP_STATES } from '../../../domain/erro
 import { detailOf } from '../../../domain/failure.ts';
 import { PREFIX } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
+import type { GroupPageQuery, GroupQuery, GroupSearchPage } from '../../../store/contract/error-groups.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { contentCheck, contentVersion, tag } from '../../etag.ts';
 import { found } from '../../found.ts';
-import { LIST_QUERY, listAnswer, listOf, pageOf } from '../../list.ts';
+import { LIST_QUERY, pageOf } from '../../list.ts';
 import { dataOf, idIn, operation } from '../../openapi/operation.ts';
 import { oneOf } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
@@ -25,18 +26,19 @@ import {
   GROUP_PREVIEW,
   GROUP_UPDATE,
   groupChange,
-  groupCursor,
   groupToWire,
   groupWholeToWire,
   hoursToWire,
   LISTED_GROUP,
-  placeOf,
   previewOf,
 } from '../../wire/log/error-groups.ts';
+import { GROUP_PAGE_INFO, groupCursor, groupPageInfo, listedPage } from '../../wire/log/group-pages.ts';
 import { receiptToWire } from '../../wire/log/runs.ts';
 import { exists } from './emitters.ts';
 
 const PARAMS = idIn(PREFIX.errorGroup, 'The group.');
+
+const BOUNDS = `With \`text\`, one request looks at no more than ${LIMITS.searchedRecords.toLocaleString('en')} groups: a page may be short, or empty, although more groups match. Then \`next_cursor\` says where to go on, \`looked_at\` how many groups it looked at, and \`searched_until_ms\` how far it came.`;
 
 export function addErrorGroupRoutes(app: App, deps: HttpDeps): void {
   addList(app, deps);
@@ -52,8 +54,7 @@ function addList(app: App, { store }: HttpDeps): void {
     tag: 'errors',
     access: 'read',
     summary: 'List groups of errors',
-    description:
-      'Errors of one workflow, source or webhook with the same step, code, message template and frame are one group. Cursors are places in the list (`start_cursor`, `end_cursor`), not ids: a group that is seen again moves to the front.',
+    description: `Errors of one workflow, source or webhook with the same step, code, message template and frame are one group. Cursors are places in the list (\`start_cursor\`, \`end_cursor\`), not ids: a group that is seen again moves to the front. ${BOUNDS}`,
     query: {
       emitter_id: word('Only groups of this workflow, source or webhook.', 'p_0Vj3aBc9dEfGhIjK', LIMITS.nameChars),
       state: Type.Optional(oneOf(GROUP_STATES, 'Only groups in this state.')),
@@ -64,7 +65,10 @@ function addList(app: App, { store }: HttpDeps): void {
       expand: Type.Optional(oneOf(['hours'], 'Each group with its errors by hour, as the whole group has them.')),
       ...LIST_QUERY,
     },
-    answer: listOf(LISTED_GROUP),
+    answer: Type.Object({
+      page_info: GROUP_PAGE_INFO,
+      data: Type.Array(LISTED_GROUP, { description: 'The groups of this page.' }),
+    }),
   });
   app.get('/v1/error_groups', { schema }, async ({ query, caller }) => {
     const { emitter_id: emitterId, state, code, since, text: part, sort = 'last_seen' } = query;
@@ -74,24 +78,29 @@ function addList(app: App, { store }: HttpDeps): void {
       ...(emitterId === undefined ? {} : { emitterId }),
       ...(state === undefined ? {} : { state }),
       ...(code === undefined ? {} : { code }),
-      ...(part === undefined ? {} : { text: part.replaceAll('\u0000', '\ufffd').toWellFormed() }),
       ...rangeOf(since === undefined ? {} : { since }),
     };
-    const listed = await store.listErrorGroups(of, pageOf(query, groupCursor));
-    const ids = listed.items.map(({ id }) => id);
+    const page = pageOf(query, groupCursor);
+    const { found, totalCount } = await pageOfGroups(store, { of, page, part });
+    const ids = found.items.map(({ id }) => id);
     const hours = query.expand === 'hours' ? await store.groupHours(caller.ownerId, ids) : null;
     const show = (group: ErrorGroup) => ({
       ...groupToWire(group),
       ...(hours === null ? {} : { hours: hoursToWire(hours.get(group.id) ?? []) }),
     });
-    const { page_info: info, data } = listAnswer(listed, show);
-    const [first, last] = [listed.items[0], listed.items.at(-1)];
-    const cursors = {
-      start_cursor: first ? placeOf(first, sort) : null,
-      end_cursor: last ? placeOf(last, sort) : null,
-    };
-    return { page_info: { ...info, ...cursors }, data };
+    return { page_info: groupPageInfo(found, { sort, totalCount }), data: found.items.map(show) };
   });
+}
+
+async function pageOfGroups(
+  store: HttpDeps['store'],
+  { of, page, part }: { of: GroupQuery; page: GroupPageQuery; part: string | undefined },
+): Promise<{ found: GroupSearchPage; totalCount: number | null }> {
+  if (part !== undefined) {
+    return { found: await store.searchErrorGroups({ ...of, text: part }, page), totalCount: null };
+  }
+  const listed = await store.listErrorGroups(of, page);
+  return { found: listedPage(listed, page, of.sort), totalCount: listed.totalCount };
 }
 
 function addOne(app: App, { store }: HttpDeps): void {

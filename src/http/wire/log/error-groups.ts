@@ -9,9 +9,9 @@ import {
   ruleFor,
 } from '../../../domain/errors/fingerprint.ts';
 import { type ErrorGroup, GROUP_STATES, type GroupChange, type GroupOrder } from '../../../domain/errors/group.ts';
-import { isResourceId, msOf, PREFIX, recordId } from '../../../domain/ids.ts';
+import { msOf, recordId } from '../../../domain/ids.ts';
 import { HOUR_MS, LIMITS } from '../../../domain/limits.ts';
-import type { GroupPlace, GroupQuery, GroupWhole } from '../../../store/contract/error-groups.ts';
+import type { GroupWhole } from '../../../store/contract/error-groups.ts';
 import { id, mostlyNull, msAt, nullable, oneOf, RECORD_ID, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { MAIL_ADDRESS } from '../owners.ts';
@@ -186,19 +186,6 @@ export function groupWholeToWire(whole: GroupWhole, samples: readonly Static<typ
     })),
     samples,
   };
-}
-
-/**
- * Returns a group's place in the list, which is its cursor: `<last_seen or count>-<id>`. A group that moves does not move them.
- */
-export function placeOf(group: ErrorGroup, sort: GroupQuery['sort']): string {
-  return `${sort === 'count' ? group.count : group.lastEntry}-${group.id}`;
-}
-
-export function groupCursor(cursor: string): GroupPlace | undefined {
-  const [, value, groupId = ''] = /^(\d{1,16})-(.*)$/.exec(cursor) ?? [];
-  if (!Number.isSafeInteger(Number(value)) || !isResourceId(groupId, PREFIX.errorGroup)) return undefined;
-  return { value: Number(value), id: groupId };
 }
 
 export const GROUP_UPDATE = {

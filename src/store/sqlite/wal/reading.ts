@@ -15,6 +15,7 @@ export function showingWhatIsSynced<T extends Verbs>(verbs: T, to: { batch: Batc
 
 /** Reads that let others go first while they read: what they show is on disk when the commits are that were made by their end. */
 const READ_IN_STEPS: ReadonlySet<string> = new Set([
+  'searchErrorGroups',
   'searchErrors',
   'searchRuns',
   'outcomeOfError',
