@@ -15,6 +15,13 @@ import { type Block, blocksOf, isPromised } from './markdown.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
 const LINKED = ['node_modules', 'examples', 'src', 'package.json'];
+/** What examples may need of the server beyond its defaults, as a document has to name it. Folders are below the reader's. */
+const EXAMPLE_SETTINGS = [
+  'ERRAND_ALLOW_TARGETS=127.0.0.1/32',
+  'ERRAND_COMPONENTS_DIR=./components',
+  'ERRAND_OWNERS_WITHOUT_JAIL=2',
+  'ERRAND_WORKFLOWS_DIR=./workflows',
+];
 
 export function readDocument(path: string): Promise<string> {
   return readFile(join(ROOT, path), 'utf8');
@@ -30,18 +37,16 @@ export async function typeAll(path: string): Promise<void> {
   const cwd = await mkdtemp(join(tmpdir(), 'errand-docs-'));
   try {
     for (const name of LINKED) await symlink(join(ROOT, name), join(cwd, name));
-    for (const name of ['workflows', 'components', 'packages']) await mkdir(join(cwd, name));
+    const document = await readDocument(path);
     await using errand = await spawnErrand({
       ERRAND_DATA_DIR: join(cwd, 'data'),
-      ERRAND_ALLOW_TARGETS: '127.0.0.1/32',
       ERRAND_LOG_LEVEL: 'error',
-      ERRAND_WORKFLOWS_DIR: join(cwd, 'workflows'),
-      ERRAND_COMPONENTS_DIR: join(cwd, 'components'),
-      ERRAND_PACKAGES_DIR: join(cwd, 'packages'),
+      ERRAND_OWNERS_WITHOUT_JAIL: '1',
+      ...(await settingsNamedIn(document, cwd)),
     });
     const key = (await readFile(join(cwd, 'data/api-key'), 'utf8')).trim();
     const client = createClient(errand.url, key);
-    const blocks = blocksOf(await readDocument(path));
+    const blocks = blocksOf(document);
     for (const { language, directive, line } of blocks) {
       const isSilent = language === 'sh' || directive.name !== '';
       assert.ok(isSilent, `${path}:${line}: a block of ${language || 'nothing'} says nothing of what it is`);
@@ -60,6 +65,18 @@ export async function typeAll(path: string): Promise<void> {
   } finally {
     await rm(cwd, { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+/** A reader starts the server with what the document says, and no more: an example that needs more has to say so. */
+async function settingsNamedIn(document: string, cwd: string): Promise<Record<string, string>> {
+  const settings: Record<string, string> = {};
+  for (const setting of EXAMPLE_SETTINGS.filter((one) => document.includes(one))) {
+    const [name = '', value = ''] = setting.split('=');
+    const isFolder = value.startsWith('./');
+    if (isFolder) await mkdir(join(cwd, value));
+    settings[name] = isFolder ? join(cwd, value) : value;
+  }
+  return settings;
 }
 
 /** The README's first block that is run: what every other document builds on. */
