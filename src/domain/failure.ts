@@ -14,7 +14,7 @@ import {
   type SourceType,
   sourceTypeOf,
 } from './emission.ts';
-import { type CapturedFault, captured } from './errors/fingerprint.ts';
+import { type CapturedFault, captured, type FaultText } from './errors/fingerprint.ts';
 import { faultOf, type Report, withMember } from './errors/report.ts';
 import { msOf, prefixOf } from './ids.ts';
 import { memberOf } from './json-member.ts';
@@ -100,16 +100,25 @@ export function failureOfDelivery(
   const title = nameOf(delivery);
   const msg = failed.msg ?? `${title}${idOf(delivery)} not delivered after ${attempts}: ${made.detail}`;
   const fault = ofNoStep(code, msg, made.startedAtMs + made.tookMs);
-  // How often it was tried differs with the webhook's settings. Rules match what the error shows.
-  const grouped = {
-    ...captured({ code, msg: failed.msg ?? `${title} not delivered: ${made.detail}` }, null),
-    msg: captured({ code, msg }, null).msg,
-    ...(isOfNotice ? { isOfNotice } : {}),
-  };
+  const grouped = { ...capturedAgain({ code, msg }, null), ...(isOfNotice ? { isOfNotice } : {}) };
   return errorEmission(
     { emission, emitterId, context, causeRun: null, causeDelivery: delivery.delivery, grouped },
     fault,
   );
+}
+
+/** What `failureOfDelivery` puts into its message. */
+const ATTEMPTS = /(?: \(\w+\))? not delivered after \d+ attempts?: /;
+
+/**
+ * Returns what the group of an error is made of, by what the error shows. How often a delivery was attempted differs with the
+ * webhook's settings, and its id with the request; rules match the whole message.
+ */
+export function capturedAgain(fault: FaultText, deploymentId: string | null): CapturedFault {
+  const whole = captured(fault, deploymentId);
+  if (whole.fingerprint.namespace !== '' || !ATTEMPTS.test(fault.msg)) return whole;
+  const { fingerprint } = captured({ ...fault, msg: fault.msg.replace(ATTEMPTS, ' not delivered: ') }, deploymentId);
+  return { ...whole, fingerprint };
 }
 
 /** Where a reported error came in. */

@@ -209,6 +209,22 @@ test('a rule matches the message that an undelivered request shows', async () =>
   deepEqual([preview.rule, group.rule, preview.group_ids], ['refused', 'refused', [group.id]]);
 });
 
+test('a preview shows the template that the group of an undelivered request has', async () => {
+  const errand = await newOwner();
+  const code = 'export default ({ $ }) => $.send.http({ method: "POST", url: "http://10.0.0.1/" })';
+  const grouping = [{ group: 'all', message: '*' }];
+  for (const settings of [{ notify: false }, { notify: false, grouping }]) {
+    const workflow = await errand.workflow(code, { settings });
+    await errand.send(workflow, {});
+    await errand.errors(workflow.id, 1);
+    const path = `/v1/workflows/${workflow.id}/error_groups/preview`;
+    const [preview] = await errand.client.post(path, { grouping: [] });
+    const [group] = (await listed(errand, `?emitter_id=${workflow.id}`)).data;
+    deepEqual([preview.fingerprint, preview.group_ids], [group.fingerprint, [group.id]]);
+    match(group.fingerprint.template, /^Request POST \S+ not delivered: /);
+  }
+});
+
 test('no other owner sees or changes a group', async () => {
   const [errand, stranger] = [await newOwner(), await newOwner()];
   const workflow = await failed(errand, 'lost');

@@ -86,7 +86,7 @@ export const OTHER_ERRORS: Fingerprint = {
   frame: '',
 };
 
-function isOfOthers({ namespace, code, template, frame }: Fingerprint): boolean {
+export function isOfOthers({ namespace, code, template, frame }: Fingerprint): boolean {
   return code === OTHER_ERRORS.code && namespace === '' && template === '' && frame === '';
 }
 

@@ -45,6 +45,9 @@ test('an event becomes an error with its stack', async () => {
   equal(record.event.original_context.verified, false);
   const [group] = (await errand.client.get('/v1/error_groups')).data;
   equal(group.fingerprint.frame, 'charge (app/charge.py)', 'of the program itself');
+  const path = `/v1/workflows/${dsn.workflowId}/error_groups/preview`;
+  const [preview] = await errand.client.post(path, { grouping: [] });
+  deepEqual([preview.fingerprint, preview.group_ids], [group.fingerprint, [group.id]]);
 });
 
 test('the key comes in either header or in the query', async () => {

@@ -2,9 +2,9 @@
 
 import { ERRORS } from '../../../domain/emission.ts';
 import { COMPARED } from '../../../domain/errors/compared.ts';
-import { captured } from '../../../domain/errors/fingerprint.ts';
+import { type Fingerprint, isOfOthers } from '../../../domain/errors/fingerprint.ts';
 import { type ErrorGroup, GROUP_SORTS, GROUP_STATES } from '../../../domain/errors/group.ts';
-import { detailOf } from '../../../domain/failure.ts';
+import { capturedAgain, detailOf } from '../../../domain/failure.ts';
 import { PREFIX } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { GroupPageQuery, GroupQuery, GroupSearchPage } from '../../../store/contract/error-groups.ts';
@@ -184,6 +184,25 @@ function changeableOf({ state, untilMs, untilCount, afterDeployment, note, assig
   return [state, untilMs, untilCount, afterDeployment, note, assignee];
 }
 
+/**
+ * Returns the fingerprints that groups were made of when their errors came: not all of that is in an error, such as which frames
+ * are the program's own. Of a group that a rule made, or of one for other errors, it is that of none of the others.
+ */
+async function fingerprintsOf(
+  store: HttpDeps['store'],
+  ownerId: string,
+  ids: readonly (string | null)[],
+): Promise<ReadonlyMap<string | null, Fingerprint>> {
+  const wanted = new Set(ids.flatMap((id) => id ?? []));
+  const wholes = await Promise.all([...wanted].map((id) => store.getErrorGroup(ownerId, id)));
+  return new Map(
+    wholes.flatMap((whole) => {
+      if (!whole || whole.group.rule !== null || isOfOthers(whole.group.fingerprint)) return [];
+      return [[whole.group.id, whole.group.fingerprint]];
+    }),
+  );
+}
+
 function addPreview(app: App, { store }: HttpDeps): void {
   const schema = operation({
     id: 'previewErrorGroups',
@@ -201,9 +220,16 @@ function addPreview(app: App, { store }: HttpDeps): void {
     await exists(store, ownerId, { id: params.id, noun: 'workflow', prefix: PREFIX.workflow });
     const channel = { ownerId, emitterId: params.id, name: ERRORS };
     const { items } = await store.listEmissions(channel, { limit: LIMITS.listedPerEmitterAndName }, true);
-    const errors = items.map((record) => {
-      const { context, error } = detailOf(record.body ?? new Uint8Array());
-      return { entry: record.entry, groupId: record.groupId, fault: captured(error, context.deployment_id) };
+    const fingerprints = await fingerprintsOf(
+      store,
+      ownerId,
+      items.map(({ groupId }) => groupId),
+    );
+    const errors = items.map(({ entry, groupId, body: bytes }) => {
+      const { context, error } = detailOf(bytes ?? new Uint8Array());
+      const made = capturedAgain(error, context.deployment_id);
+      const fault = { ...made, fingerprint: fingerprints.get(groupId) ?? made.fingerprint };
+      return { entry, groupId, fault };
     });
     return { data: previewOf(errors, groupingInput(body.grouping, 'grouping')) };
   });
