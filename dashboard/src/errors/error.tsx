@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import type { ErrorRecordWhole } from '../../../src/client/client.ts';
 import { errorQuery, fixtureQuery, groupQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
@@ -20,8 +20,10 @@ import { Badge, LoadingPage, Unready } from '../parts/state.tsx';
 import { At } from '../parts/time.tsx';
 import { curlOf, type EventText, eventTextOf, parseEvent } from './event-text.ts';
 import { Receipts } from './receipts.tsx';
-import { ReplayDialog } from './replay.tsx';
 import { Stack } from './stack.tsx';
+
+/** It comes when it is first opened. */
+const ReplayDialog = lazy(async () => ({ default: (await import('./replay.tsx')).ReplayDialog }));
 
 export function ErrorPage() {
   const { groupId, errorId } = useParams({ from: '/shell/errors/$groupId/$errorId' });
@@ -145,7 +147,14 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
         </div>
       </div>
       {isReplaying && event && (
-        <ReplayDialog emitterId={emitterId} errorId={record.id} event={event.text} close={() => setReplaying(false)} />
+        <Suspense>
+          <ReplayDialog
+            emitterId={emitterId}
+            errorId={record.id}
+            event={event.text}
+            close={() => setReplaying(false)}
+          />
+        </Suspense>
       )}
     </>
   );
