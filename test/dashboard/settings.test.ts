@@ -21,6 +21,9 @@ test('settings of the owner are changed', { skip }, async () => {
     const { page } = visit;
     await visit.signIn();
     await visit.inspectAll('/settings', 'Hours between digests');
+    await page
+      .getByText(/were (measured \d+ s ago|measured now|not measured yet)\. They are measured at least once in an hour/)
+      .waitFor();
     await page.getByLabel('Name').fill(HOSTILE);
     await page.getByLabel('Mail address').fill('me@example.com');
     await page.getByLabel('Hours between digests').fill('1.5');

@@ -14,6 +14,7 @@ import { Card } from '../parts/card.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
 import { CheckField, NumberField } from '../parts/fields.tsx';
 import { Unready } from '../parts/state.tsx';
+import { Ago } from '../parts/time.tsx';
 import { SettingsFrame } from './frame.tsx';
 
 const HOUR_MS = 3_600_000;
@@ -185,6 +186,7 @@ function Quota() {
               </div>
             ))}
           </dl>
+          <Measured atMs={quotas.use.stored_bytes_at_ms} />
         </div>
       )}
     </Card>
@@ -194,6 +196,22 @@ function Quota() {
 function usedText({ use, limits }: Quotas, measure: Measure): string {
   const shown = (value: number | null): string =>
     value === null ? '–' : measure === 'stored_bytes' ? bytesText(value) : value.toLocaleString();
+/** What was deleted since still counts. */
+function Measured({ atMs }: { atMs: number | null }) {
+  return (
+    <span className="check-hint">
+      {atMs === null ? (
+        words.notMeasured
+      ) : (
+        <>
+          {words.measured} <Ago ms={atMs} />.
+        </>
+      )}{' '}
+      {words.measuredOften}
+    </span>
+  );
+}
+
   const limit = limits[measure];
   return limit === null ? shown(use[measure]) : words.usedOf(shown(use[measure]), shown(limit));
 }
