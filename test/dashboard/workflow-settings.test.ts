@@ -95,3 +95,51 @@ test('settings of a workflow are read and changed', { skip }, async () => {
     await visit.inspectAll(`/workflows/${workflow.id}`, 'Runs at the same time');
   });
 });
+
+test('a workflow is watched for its error ratio, and its state is shown', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(PRICE);
+  const watch = async (): Promise<Json> =>
+    (await errand.client.get(`/v1/workflows/${workflow.id}`)).data.settings.watch;
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(`/workflows/${workflow.id}`);
+    const card = page.getByRole('region', { name: 'Settings' });
+    const [dialog, change] = [page.getByRole('dialog'), card.getByRole('button', { name: 'Change' })];
+    const save = async (): Promise<void> => {
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.waitFor({ state: 'detached' });
+    };
+    await change.click();
+    await dialog.getByLabel('Minutes without a success').fill('1500');
+    const ratio = dialog.getByRole('group', { name: 'Error ratio' });
+    const [percent, runs, minutes] = ['percentage', 'this many runs', 'ended within'].map((text) =>
+      ratio.getByLabel(text),
+    );
+    await percent?.fill('7');
+    await runs?.fill('1');
+    await minutes?.fill('60');
+    await visit.inspect('watching');
+    await save();
+    await card.getByText('more than 7 % of at least 1 run in 1 h failed').waitFor();
+    await until('both are up', async () => (await card.getByText('up', { exact: true }).count()) === 2);
+    const set = {
+      silent_after_ms: null,
+      succeeded_within_ms: 90_000_000,
+      error_ratio: { over: 0.07, of_at_least: 1, window_ms: 3_600_000 },
+    };
+    assert.deepEqual(await watch(), set);
+    await errand.send(workflow, { lines: [1, 2] });
+    await card.getByText('down', { exact: true }).waitFor();
+    await visit.inspectAll(`/workflows/${workflow.id}`, 'Unhealthy when');
+    await page.getByRole('button', { name: 'Deactivate' }).click();
+    await card.getByText('not watched while it is inactive').first().waitFor();
+    await change.click();
+    assert.equal(await percent?.inputValue(), '7');
+    await minutes?.fill('');
+    await save();
+    await card.getByText('more than 7 %').waitFor({ state: 'detached' });
+    assert.deepEqual(await watch(), { ...set, error_ratio: null });
+  });
+});

@@ -46,6 +46,19 @@ export function workflowQuery(id: string) {
   return queryOptions({ queryKey: ['workflow', id], queryFn: ({ signal }) => readWorkflow(id, signal) });
 }
 
+/** As often as watches are judged. */
+const WATCHES_AGAIN_MS = 5000;
+
+/** The state of the watches of a workflow; `setting`: what they are made by, null when nothing is watched. */
+export function watchesQuery(id: string, setting: string | null) {
+  return queryOptions({
+    queryKey: ['watches', id, setting],
+    queryFn: ({ signal }) => dataOf(errand.listWatches({ id }, { signal })),
+    refetchInterval: WATCHES_AGAIN_MS,
+    enabled: setting !== null,
+  });
+}
+
 export function deploymentsQuery(id: string) {
   return queryOptions({
     queryKey: ['deployments', id],

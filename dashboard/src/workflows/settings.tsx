@@ -10,10 +10,11 @@ import { FormDialog } from '../parts/dialog.tsx';
 import { durationText } from '../parts/duration.ts';
 import { CheckField, NumberField } from '../parts/fields.tsx';
 import { toast } from '../parts/toast.tsx';
+import { perOne, times } from './units.ts';
+import { WatchFacts, WatchFields, watchNumbers, watchOf } from './watch.tsx';
 
 const words = T.workflowSettings;
 const SECOND_MS = 1000;
-const MINUTE_MS = 60_000;
 
 interface SettingsProps {
   readonly workflow: Workflow;
@@ -48,6 +49,7 @@ export function WorkflowSettings({ workflow, canWrite }: SettingsProps) {
               </dd>
             </div>
           ))}
+          <WatchFacts workflow={workflow} />
         </dl>
       </div>
       {isChanging && <Change workflow={workflow} close={() => setChanging(false)} />}
@@ -56,8 +58,7 @@ export function WorkflowSettings({ workflow, canWrite }: SettingsProps) {
 }
 
 function factsOf(settings: Settings): (readonly [string, string])[] {
-  const { timeout_ms: timeout, memory_mb: memory, concurrency, queue_limit: queue, throttle, retry, watch } = settings;
-  const silent = watch?.silent_after_ms;
+  const { timeout_ms: timeout, memory_mb: memory, concurrency, queue_limit: queue, throttle, retry } = settings;
   const env = Object.keys(settings.env ?? {});
   return [
     [words.timeout, timeout === null ? words.timeoutDefault : durationText(timeout)],
@@ -66,7 +67,6 @@ function factsOf(settings: Settings): (readonly [string, string])[] {
     [words.queue, queue.toLocaleString()],
     [words.throttle, throttle ? words.throttled(throttle.limit, durationText(throttle.interval_ms)) : words.none],
     [words.retry, retry ? words.attempts(retry.attempts) : words.none],
-    [words.silent, silent ? durationText(silent) : words.none],
     [words.notify, settings.notify ? words.yes : words.no],
     ...(env.length === 0 ? [] : [[words.env, env.join(', ')] as const]),
   ];
@@ -84,12 +84,11 @@ function Change({ workflow: { id, name: before, settings }, close }: { workflow:
     limit: settings.throttle?.limit ?? null,
     interval: perOne(settings.throttle?.interval_ms, SECOND_MS),
     attempts: settings.retry?.attempts ?? null,
-    silent: perOne(settings.watch?.silent_after_ms, MINUTE_MS),
   });
+  const [watch, setWatch] = useState(() => watchNumbers(settings.watch));
   const [notify, setNotify] = useState(settings.notify);
-  const { timeout, memory, concurrency, queue, limit, interval, attempts, silent } = numbers;
+  const { timeout, memory, concurrency, queue, limit, interval, attempts } = numbers;
   const put = (of: keyof typeof numbers) => (value: number | null) => setNumbers({ ...numbers, [of]: value });
-  const silentMs = times(silent, MINUTE_MS);
   const save = async (): Promise<void> => {
     const changed = {
       timeout_ms: times(timeout, SECOND_MS),
@@ -98,7 +97,7 @@ function Change({ workflow: { id, name: before, settings }, close }: { workflow:
       ...(queue === null ? {} : { queue_limit: queue }),
       throttle: limit === null || interval === null ? null : { limit, interval_ms: times(interval, SECOND_MS) },
       retry: attempts === null ? null : { ...settings.retry, attempts },
-      watch: silentMs === null && !settings.watch ? null : { ...settings.watch, silent_after_ms: silentMs },
+      watch: watchOf(watch),
       notify,
     };
     const isOther = ([of, value]: [string, unknown]): boolean =>
@@ -144,23 +143,8 @@ function Change({ workflow: { id, name: before, settings }, close }: { workflow:
         value={attempts}
         set={put('attempts')}
       />
-      <NumberField
-        label={words.silentField}
-        hint={words.silentHint}
-        min={1}
-        step="any"
-        value={silent}
-        set={put('silent')}
-      />
+      <WatchFields numbers={watch} set={setWatch} />
       <CheckField label={words.notify} hint={words.notifyHint} value={notify} set={setNotify} />
     </FormDialog>
   );
-}
-
-function perOne(ms: number | null | undefined, unitMs: number): number | null {
-  return ms === null || ms === undefined ? null : ms / unitMs;
-}
-
-function times(value: number | null, unitMs: number): number | null {
-  return value === null ? null : Math.round(value * unitMs);
 }
