@@ -67,6 +67,59 @@ test('settings of the owner are changed', { skip }, async () => {
   });
 });
 
+test('rules of redaction are changed by the keyboard, and hide what is shown', { skip }, async () => {
+  await using errand = await newErrand();
+  const { client } = errand;
+  const rules = async (): Promise<Json> => (await client.get('/v1/users/me/redaction')).data;
+  const workflow = await errand.workflow(
+    `export default ({ steps }) => { throw new Error('pin=' + steps.trigger.event.body.pin); }`,
+  );
+  await errand.send(workflow, { pin: 'p-4711', card: '4111111111111111' });
+  const [error] = await errand.errors(workflow.id, 1);
+  const errorPath = `/emitters/${workflow.id}/errors/${error.id}`;
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(errorPath);
+    await page.getByText('p-4711').first().waitFor();
+    await visit.open('/settings');
+    const card = page.getByRole('region', { name: 'Redaction' });
+    await card.getByText('none').first().waitFor();
+    const opener = card.getByRole('button', { name: 'Change what is hidden' });
+    await opener.focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog');
+    const [keys, patterns] = ['Names of fields', 'Patterns'].map((label) => dialog.getByLabel(label));
+    await until('the first field has the focus', () => page.evaluate(`document.activeElement.matches('textarea')`));
+    await page.keyboard.type(' pin \n\n*token');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('(');
+    await visit.inspect('rules of redaction');
+    await dialog.getByRole('button', { name: 'Save' }).press('Enter');
+    await page.locator('.toast.is-bad').waitFor();
+    assert.deepEqual(await rules(), { keys: [], patterns: [] });
+    await patterns?.fill(String.raw`\b\d{13,19}\b`);
+    await dialog.getByRole('button', { name: 'Save' }).press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await card.getByText('*token').waitFor();
+    assert.deepEqual(await rules(), { keys: ['pin', '*token'], patterns: [String.raw`\b\d{13,19}\b`] });
+    // Another person changes them meanwhile.
+    await opener.click();
+    await keys?.fill('mine');
+    await client.put('/v1/users/me/redaction', { keys: ['pin', 'card'], patterns: [] });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The rules were changed since you opened them.').waitFor();
+    assert.deepEqual(await rules(), { keys: ['pin', 'card'], patterns: [] });
+    await page.keyboard.press('Escape');
+    await card.getByText('card').waitFor();
+    await page.goBack();
+    await page.getByText('[redacted]').first().waitFor();
+    assert.doesNotMatch((await page.locator('body').textContent()) ?? '', /4711|41111/);
+    await visit.inspectAll('/settings', 'Redaction');
+    assert.ok(visit.complaints.splice(0).every((line) => /4(00|12|22)/.test(line)));
+  });
+});
+
 test('a key is made, shown once, and revoked', { skip }, async () => {
   await using errand = await newErrand();
   await visiting(errand, async (visit) => {

@@ -143,3 +143,31 @@ test('a workflow is watched for its error ratio, and its state is shown', { skip
     assert.deepEqual(await watch(), { ...set, error_ratio: null });
   });
 });
+
+test('redaction before storing says that it turns replay off', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(PRICE);
+  await errand.client.put('/v1/users/me/redaction', { keys: ['password'] });
+  const rules = async (): Promise<Json> => (await errand.client.get(`/v1/workflows/${workflow.id}/redaction`)).data;
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(`/workflows/${workflow.id}`);
+    const card = page.getByRole('region', { name: 'Redaction' });
+    await card.getByText('as it arrived').waitFor();
+    await card.getByRole('button', { name: 'Change what is hidden' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Names of fields').fill('lines');
+    const before = dialog.getByRole('checkbox', { name: /^Redact before storing.*Turns replay off for new errors/s });
+    await before.press('Space');
+    await visit.inspect('redaction of a workflow');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await card.getByText('new errors cannot be replayed').waitFor();
+    assert.deepEqual(await rules(), { keys: ['lines'], patterns: [], before_storing: true });
+    await errand.send(workflow, { lines: [1, 2] });
+    const [error] = await errand.errors(workflow.id, 1);
+    await visit.open(`/emitters/${workflow.id}/errors/${error.id}`);
+    await page.getByText('[redacted]').first().waitFor();
+    await visit.inspectAll(`/workflows/${workflow.id}`, 'new errors cannot be replayed');
+  });
+});

@@ -16,11 +16,13 @@ import { CheckField, NumberField } from '../parts/fields.tsx';
 import { Unready } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 import { SettingsFrame } from './frame.tsx';
+import { Redaction } from './redaction.tsx';
 
 const HOUR_MS = 3_600_000;
 const words = T.settings;
 
 export function SettingsPage() {
+  const mayChange = useMay('account');
   const asked = useQuery(meQuery);
   const { data: me } = asked;
   return (
@@ -30,6 +32,7 @@ export function SettingsPage() {
         <div className="columns">
           <Profile key={me.id} me={me} />
           <div className="stack-16">
+            <Redaction workflowId={null} canChange={mayChange} />
             <Quota />
             <Sessions />
           </div>
@@ -193,9 +196,6 @@ function Quota() {
   );
 }
 
-function usedText({ use, limits }: Quotas, measure: Measure): string {
-  const shown = (value: number | null): string =>
-    value === null ? '–' : measure === 'stored_bytes' ? bytesText(value) : value.toLocaleString();
 /** What was deleted since still counts. */
 function Measured({ atMs }: { atMs: number | null }) {
   return (
@@ -212,6 +212,9 @@ function Measured({ atMs }: { atMs: number | null }) {
   );
 }
 
+function usedText({ use, limits }: Quotas, measure: Measure): string {
+  const shown = (value: number | null): string =>
+    value === null ? '–' : measure === 'stored_bytes' ? bytesText(value) : value.toLocaleString();
   const limit = limits[measure];
   return limit === null ? shown(use[measure]) : words.usedOf(shown(use[measure]), shown(limit));
 }

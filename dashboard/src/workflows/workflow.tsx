@@ -9,6 +9,7 @@ import { T } from '../english.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Badge, Loading, Unready } from '../parts/state.tsx';
 import { Runs } from '../runs/run-rows.tsx';
+import { Redaction } from '../settings/redaction.tsx';
 import { Links } from './links.tsx';
 import { Retention } from './retention.tsx';
 import { RunDialog } from './run-dialog.tsx';
@@ -116,6 +117,7 @@ function Whole({ workflow }: { workflow: ReadWorkflow }) {
           <Links id={id} />
           <WorkflowSettings workflow={workflow} canWrite={canWrite} />
           <Versions workflow={workflow} canWrite={canWrite} />
+          <Redaction workflowId={id} canChange={canWrite} />
           <Retention key={id} workflow={workflow} canWrite={canWrite} />
         </div>
         <Runs of={{ workflow_id: id }} />
