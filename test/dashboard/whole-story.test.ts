@@ -25,10 +25,13 @@ test('an error is seen live, read, mended, replayed, resolved, and told as recov
     await page.getByRole('link', { name: 'TypeError' }).first().click();
     await page.getByRole('heading', { name: /TypeError/ }).waitFor();
     await chat.wait(1);
+    await page.getByRole('main').getByRole('link', { name: 'Check orders' }).waitFor();
     await page.getByRole('region', { name: 'Errors of this group' }).getByRole('link').first().click();
     await page.getByText('(sum - order.voucher.amount)').waitFor();
     const [workflow] = (await client.get('/v1/workflows')).data.filter(({ name }: Json) => name === 'Check orders');
-    // The code is mended where it failed.
+    // The code is mended where it failed: both pages lead to it.
+    await page.getByRole('main').getByRole('link', { name: 'Check orders' }).click();
+    await page.getByRole('textbox', { name: 'Code of the step check_order' }).waitFor();
     await page.getByRole('link', { name: 'Workflows', exact: true }).click();
     await page.getByRole('link', { name: 'Check orders' }).click();
     const editor = page.getByRole('textbox', { name: 'Code of the step check_order' });

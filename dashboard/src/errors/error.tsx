@@ -18,6 +18,7 @@ import { JsonTree } from '../parts/json-tree.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
 import { Badge, LoadingPage, Unready } from '../parts/state.tsx';
 import { At } from '../parts/time.tsx';
+import { NodeLink } from '../subscriptions/node-link.tsx';
 import { curlOf, type EventText, eventTextOf, parseEvent } from './event-text.ts';
 import { Receipts } from './receipts.tsx';
 import { Stack } from './stack.tsx';
@@ -74,7 +75,7 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
             <bdi>{fault.msg || T.errors.noMessage}</bdi>
           </p>
           <p className="soft">
-            <bdi>{names(emitterId)}</bdi>
+            <NodeLink id={emitterId} name={names(emitterId)} />
             {fault.namespace !== '' && ` ${T.errors.in(fault.namespace)}`} · <At ms={record.indexed_at_ms} />
             <FailedRun record={record} />
           </p>

@@ -13,6 +13,7 @@ import { Icon } from '../parts/icon.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty, Unready } from '../parts/state.tsx';
 import { Ago, At } from '../parts/time.tsx';
+import { NodeLink } from '../subscriptions/node-link.tsx';
 import { type GroupActs, isReplayable, useGroupActs } from './acts.ts';
 import { WhatDiffers } from './differences.tsx';
 import { Note } from './note.tsx';
@@ -181,7 +182,7 @@ function Facts({ group, where }: { group: ErrorGroupWhole; where: string }) {
       </dd>
       <dt>{T.errors.columns.where}</dt>
       <dd>
-        <bdi>{where}</bdi>
+        <NodeLink id={group.emitter_id} name={where} />
         {fingerprint.namespace !== '' && (
           <>
             , <code>{fingerprint.namespace}</code>
