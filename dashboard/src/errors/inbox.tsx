@@ -67,8 +67,24 @@ function NoGroups({ isFiltered }: { isFiltered: boolean }) {
   );
 }
 
+/** The row that keys act on. */
+interface Chosen {
+  readonly id: string;
+  /** Where it was last. */
+  readonly at: number;
+}
+
+/** Returns where the chosen row is; of one that has left the list: the place that it had. -1: none is chosen. */
+function placeOf(all: readonly ListedErrorGroup[], chosen: Chosen | null): number {
+  if (chosen === null) return -1;
+  const at = all.findIndex(({ id }) => id === chosen.id);
+  return at < 0 ? Math.min(chosen.at, all.length - 1) : at;
+}
+
 function Groups({ all }: { all: readonly ListedErrorGroup[] }) {
-  const [at, setAt] = useState(-1);
+  // By its id: new errors come before it at any moment, and a key would act on another one.
+  const [chosen, setChosen] = useState<Chosen | null>(null);
+  const at = placeOf(all, chosen);
   const navigate = useNavigate();
   const acts = useGroupActs();
   const names = useNames();
@@ -76,10 +92,17 @@ function Groups({ all }: { all: readonly ListedErrorGroup[] }) {
   const move = (by: number): void => {
     // Enter opens the row from now on, and no longer presses what was used before.
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
-    setAt((before) => Math.max(0, Math.min(all.length - 1, before + by)));
+    setChosen((before) => {
+      const to = Math.max(0, Math.min(all.length - 1, placeOf(all, before) + by));
+      const group = all[to];
+      return group ? { id: group.id, at: to } : null;
+    });
   };
-  // A row that was acted on may leave the list: the place stays.
-  useEffect(() => setAt((before) => Math.min(before, all.length - 1)), [all.length]);
+  // A row that was acted on may leave the list: the one in its place is chosen.
+  const id = here?.id;
+  useEffect(() => {
+    if (id !== undefined) setChosen({ id, at });
+  }, [id, at]);
   useKeys({
     j: () => move(1),
     k: () => move(-1),
