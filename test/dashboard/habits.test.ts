@@ -160,6 +160,28 @@ test('keys act on the row that was chosen, whatever comes before it', { skip }, 
   });
 });
 
+test('what another person does to a group shows by itself', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(FAILS);
+  await errand.send(workflow, { code: 'First' });
+  await errand.settled();
+  const [group] = (await errand.client.get('/v1/error_groups')).data;
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    for (const [path, before, state, after] of [
+      [`/errors/${group.id}`, 'Open', 'resolved', 'Resolved'],
+      ['/errors?state=resolved', 'First', 'open', 'No group matches'],
+    ] as const) {
+      await visit.open(path);
+      await page.getByRole('main').getByText(before, { exact: true }).first().waitFor();
+      await visit.still();
+      await errand.client.put(`/v1/error_groups/${group.id}`, { state });
+      await page.getByRole('main').locator('h1, h2').getByText(after).waitFor();
+    }
+  });
+});
+
 test('a group takes a note and an assignee, whom the inbox shows', { skip }, async () => {
   await using errand = await newErrand();
   const workflow = await errand.workflow(FAILS);

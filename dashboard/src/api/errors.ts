@@ -5,6 +5,9 @@ import { listQuery } from './list.ts';
 import { begun } from './runs.ts';
 import type { GroupState } from './types.ts';
 
+/** New errors are told at once; what other people do to groups is not. */
+const AGAIN_MS = 5000;
+
 export interface GroupFilter {
   readonly state?: GroupState;
   readonly q?: string;
@@ -19,6 +22,7 @@ export function groupsQuery({ state, q, emitter, code, sort }: GroupFilter) {
     read: (asked, options) => errand.listErrorGroups(asked, options),
     filter: { state, text: q, emitter_id: emitter, code, sort, expand: 'hours' as const },
     keepsPrevious: true,
+    againMs: AGAIN_MS,
   });
 }
 
@@ -35,6 +39,7 @@ export function groupQuery(id: string) {
   return queryOptions({
     queryKey: ['group', id],
     queryFn: ({ signal }) => dataOf(errand.getErrorGroup({ id }, { signal })),
+    refetchInterval: AGAIN_MS,
   });
 }
 
