@@ -34,12 +34,17 @@ export function WatchFacts({ workflow: { id, active, settings } }: { workflow: W
           {durationText(success)} {stateOf('succeeded_within_ms')}
         </Fact>
       )}
-      <Fact name={words.ratio}>
-        {ratio
-          ? words.failed(percentOf(ratio.over), ratio.of_at_least, durationText(ratio.window_ms))
-          : T.workflowSettings.none}{' '}
-        {ratio && stateOf('error_ratio')}
-      </Fact>
+      {ratio ? (
+        <>
+          <dt className="is-whole">{words.ratio}</dt>
+          <dd className="is-whole">
+            {words.failed(percentOf(ratio.over), ratio.of_at_least, durationText(ratio.window_ms))}{' '}
+            {stateOf('error_ratio')}
+          </dd>
+        </>
+      ) : (
+        <Fact name={words.ratio}>{T.workflowSettings.none}</Fact>
+      )}
     </>
   );
 }
