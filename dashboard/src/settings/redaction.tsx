@@ -49,7 +49,7 @@ export function Redaction({ workflowId, canChange }: RedactionProps) {
     >
       {!rules && <Unready of={asked} rows={2} />}
       {rules && (
-        <div className="card-body">
+        <div className="card-body stack-16">
           {workflowId !== null && (
             <p className="soft">
               {words.beside} <Link to="/settings">{T.settings.title}</Link>
@@ -103,11 +103,12 @@ function Change({ workflowId, before: read, close }: ChangeProps) {
     try {
       await setRedaction(workflowId, rules, before.etag);
     } catch (error) {
-      throw error instanceof ProblemError && error.status === CHANGED ? new Error(words.overtaken) : error;
-    } finally {
-      // What is shown of events may be in the memory of any page.
-      void client.invalidateQueries();
+      if (!(error instanceof ProblemError && error.status === CHANGED)) throw error;
+      void client.invalidateQueries({ queryKey: ['redaction'] });
+      throw new Error(words.overtaken);
     }
+    // What is shown of events may be in the memory of any page.
+    void client.invalidateQueries();
     toast(words.saved);
   };
   return (
