@@ -30,10 +30,12 @@ const QUOTES: Readonly<Record<string, string>> = {
 };
 /** Words before a quoted name of the code itself or of a schema, e.g. `(reading 'total')`, `column "email"`. */
 const NAMES_CODE =
-  /(?:^|[^\p{L}])(?:reading|setting|property|module|package|import|export|method|function|argument|parameter|variable|field|column|relation|table|constraint):? ?$/u;
+  /(?:^|[^\p{L}])(?:reading|setting|property|attribute|module(?: named)?|package|import|export|method|function|argument|parameter|variable|fields?|column|relation|table|constraint|for key):? ?\(?$/iu;
 /** Words before a number that says what happened, e.g. a status. */
 const NAMES_STATUS = /(?:(?:^|[^\p{L}])(?:code|http|signal|exit|answered)|status(?:_?code)?|http\/\{n\})[:= ]*$/iu;
 const STATUS = /^\d{1,3}$/;
+/** Codes with letters, and what stands before them: others of that shape are numbers of orders. */
+const LETTERED_CODE = /^(?:[A-Z]{1,4}\d{3,5}|ORA-\d{5})$/;
 
 /** Returns the text without control characters and halves of characters, with single blanks. */
 function clean(text: string): string {
@@ -54,13 +56,21 @@ export function shortened(text: string, chars: number): string {
 
 export function templateOf(message: string): string {
   // Digits of any script are digits.
-  const text = clean(message).replace(/[^\P{Nd}0-9]/gu, '0');
+  const text = withoutJson(clean(message).replace(/[^\P{Nd}0-9]/gu, '0'));
   const made = new TemplateBuilder();
   for (let at = 0, words = 0; at < text.length && made.text.length <= TEMPLATE_CHARS && words < WORDS; words++) {
     const end = quotedEnd(text, at);
     if (end !== undefined) {
       addQuoted(made, text.slice(at, end + 1));
       at = end + 1;
+      continue;
+    }
+    const behindValue = valueEnd(text, at, made.text);
+    if (behindValue !== undefined) {
+      made.literal('(');
+      made.placeholder('{}');
+      made.literal(')');
+      at = behindValue + 1;
       continue;
     }
     const word = wordAt(text, at);
@@ -70,6 +80,21 @@ export function templateOf(message: string): string {
     at += zoneAt(text, at, word);
   }
   return shortened(made.text, TEMPLATE_CHARS);
+}
+
+/** Returns the text without what JSON.parse quotes of a text that is no JSON: the quotation may have quotes in it. */
+function withoutJson(text: string): string {
+  if (!text.includes('Unexpected token ')) return text;
+  return text
+    .replace(/Unexpected token \S{1,2} in JSON/, 'Unexpected token {} in JSON')
+    .replace(/Unexpected token '.{1,2}', (?:\.\.\.)?".*" ?(?:\.\.\.)? is not/, `Unexpected token '{}', "{}"... is not`);
+}
+
+/** Returns the index of the parenthesis that ends a value which Postgres shows, e.g. `Key (id)=(7) already exists`. */
+function valueEnd(text: string, at: number, made: string): number | undefined {
+  if (text[at] !== '(' || !made.endsWith(')=')) return undefined;
+  const end = text.indexOf(') ', at);
+  return end < 0 && text.endsWith(')') ? text.length - 1 : end < 0 ? undefined : end;
 }
 
 const BETWEEN = /^(?:[-\s,.:/"'`_+]{0,3}|(["'`]), \1)$/;
@@ -127,7 +152,7 @@ function addQuoted(made: TemplateBuilder, quoted: string): void {
 function wordAt(text: string, at: number): string {
   WORD.lastIndex = at;
   const word = WORD.exec(text)?.[0] ?? '';
-  if (!word.includes('://')) return word;
+  if (!word.includes('://') && !(word.startsWith('/') && word.includes('?'))) return word;
   REST_OF_URL.lastIndex = at + word.length;
   return word + (REST_OF_URL.exec(text)?.[0] ?? '');
 }
@@ -152,6 +177,10 @@ const WHOLE: readonly (readonly [RegExp, string])[] = [
   [/^eyJ[\w-]+\.[\w-]+\.?[\w-]*$/, '{id}'],
   [/^0x[0-9a-f]+$/i, '{id}'],
   [/^\d+(?:\.\d+)?e[-+]?\d+$/i, '{n}'],
+  // As Go writes it.
+  [/^(?:\d+h)?\d+m\d+(?:\.\d+)?s$/, '{n}s'],
+  // Base64.
+  [/^(?=.*\+)(?=.*[A-Z])[A-Za-z0-9+/]{16,}$/, '{id}'],
   [/^\d{4}-\d\d-\d\d(?:[T_]\d\d[:.]?\d\d.*)?$/, '{time}'],
   [/^\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?$/, '{time}'],
   [OFFSET, '{time}'],
@@ -178,8 +207,15 @@ function addUnknown(made: TemplateBuilder, word: string): void {
   const whole = mayBeWhole ? WHOLE.find(([shape]) => shape.test(core)) : undefined;
   if (whole) made.placeholder(whole[1]);
   else if (core.includes('://')) addUrl(made, core);
+  else if (/^\/[^?]*\?./.test(core)) addQueried(made, core);
   else addParts(made, core);
   made.literal(word.slice(end));
+}
+
+/** Drops what the query of a path says. */
+function addQueried(made: TemplateBuilder, path: string): void {
+  addParts(made, path.slice(0, path.indexOf('?')));
+  made.literal('?…');
 }
 
 /** Keeps scheme, host and the fixed segments of the path; drops credentials, and what the query says. */
@@ -223,8 +259,25 @@ function addPieces(made: TemplateBuilder, word: string): void {
   for (const [token] of word.matchAll(/[A-Za-z0-9_-]+|[^A-Za-z0-9_-]+/g)) addToken(made, token);
 }
 
+/** An id of 21 characters that does not begin with a prefix such as `cus_`. */
+const NANOID = /^(?=.*\d)(?=.*[a-z])(?![a-z]+[_-])(?=.*[A-Z])(?=[\w-]*[_-])[\w-]{21}$/;
+
+function isLetteredCode(before: string, token: string): boolean {
+  if (!LETTERED_CODE.test(token)) return false;
+  const last = before.slice(-16);
+  return token.startsWith('ORA-') || /code[:= (]*$/i.test(last) || (/error $/.test(last) && token.startsWith('TS'));
+}
+
 /** Adds runs of letters and digits, and what stands between them: a random id may have `-` and `_` in it. */
 function addToken(made: TemplateBuilder, token: string): void {
+  if (isLetteredCode(made.text, token)) {
+    made.literal(token);
+    return;
+  }
+  if (NANOID.test(token)) {
+    made.placeholder('{id}');
+    return;
+  }
   const pieces = token.match(/[A-Za-z0-9]+|[^A-Za-z0-9]+/g) ?? [];
   const hasId = pieces.some(isId);
   const hasNumber = /\d/.test(token);

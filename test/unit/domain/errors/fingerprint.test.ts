@@ -97,6 +97,7 @@ test('random ids with dashes in them are one id', () => {
 
 test('a template is bounded, and its time too', () => {
   const words = 'a@ a@a. 0- a-9 a1b2c3- „ ٤ 00000000-0000- GMT+0100('.split(' ');
+  words.push("Unexpected token 'a', \"", ')=(', '/?', '1m', 'A+');
   const hostile = ['"', "'a", 'a', '1', ':', '@a.', 'http://', '{n}', '{', ' ', '\u0000', '\ud83d', '9a', 'é', '0.'];
   for (const part of [...words, ...hostile]) {
     const began = process.cpuUsage();
