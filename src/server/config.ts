@@ -123,7 +123,7 @@ export const SETTINGS: readonly Setting[] = [
   {
     name: 'ERRAND_SMTP_URL',
     fallback: '',
-    about: 'Mail server; none: mails go into the outbox folder',
+    about: 'Mail server, such as smtp://user:password@mail.example.com:587; none: mails go into the outbox folder',
     read: readUrl(['smtp:', 'smtps:']),
     isSecret: true,
   },
