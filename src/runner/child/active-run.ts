@@ -174,7 +174,7 @@ export class ActiveRun {
   }
 
   setSummary(value: unknown): void {
-    this.#summary = cutChars(textOf(value), this.program.limits.descriptionChars);
+    this.#summary = cutChars(this.program.capture.printed(textOf(value)), this.program.limits.descriptionChars);
   }
 
   answer(answer: Answer, immediate: boolean): void {

@@ -46,11 +46,11 @@ export class Capture {
 
   #captured({ value, step, loading = false }: Thrown): ChildFault {
     const isError = isErrorLike(value);
-    const own = (isError ? denialOf(value) : undefined) ?? messageOf(value, isError);
+    const own = (isError ? denialOf(value) : undefined) ?? this.#messageOf(value, isError);
     return {
       step,
-      code: loading ? 'StartFailed' : cutChars(codeOf(value, isError), this.#limits.codeChars),
-      msg: cutBytes(isError ? withInner(own, value) : own, this.#limits.messageBytes),
+      code: loading ? 'StartFailed' : cutChars(this.#mapped(codeOf(value, isError)), this.#limits.codeChars),
+      msg: cutBytes(isError ? this.#withInner(own, value) : own, this.#limits.messageBytes),
       tsMs: nowMs(),
       stack: isError ? this.#stackOf(value) : '',
     };
@@ -64,8 +64,8 @@ export class Capture {
     const behind: string[] = [];
     for (const cause of causesOf(error)) {
       const isError = isErrorLike(cause);
-      const said = messageOf(cause, isError);
-      const title = isError ? `${codeOf(cause, true)}: ${withInner(said, cause)}` : said;
+      const said = this.#messageOf(cause, isError);
+      const title = isError ? `${this.#mapped(codeOf(cause, true))}: ${this.#withInner(said, cause)}` : said;
       behind.push(`    at [cause: ${cutBytes(oneLine(title, frameBytes), frameBytes - TITLE_BYTES)}]`);
       if (isError) behind.push(...this.#framesOf(cause).slice(0, CAUSE_FRAMES));
     }
@@ -76,7 +76,41 @@ export class Capture {
     const message = read(error, 'message');
     return this.#stacks.frames(stackOf(error), typeof message === 'string' ? message : '');
   }
+
+  #messageOf(value: unknown, isError: boolean): string {
+    return this.#mapped(messageOf(value, isError));
+  }
+
+  /** Returns the message, with those of the errors in an AggregateError. */
+  #withInner(message: string, error: object): string {
+    const errors = isAggregate(error) ? read(error, 'errors') : null;
+    const count = typeof errors === 'object' && errors !== null ? read(errors, 'length') : 0;
+    if (typeof count !== 'number' || !(count > 0)) return message;
+    const inner: string[] = [];
+    for (let i = 0; i < Math.min(count, INNER_ERRORS); i++) {
+      const one = read(errors as object, String(i));
+      inner.push(oneLine(this.#messageOf(one, isErrorLike(one)), INNER_CHARS));
+    }
+    if (count > INNER_ERRORS) inner.push(`and ${count - INNER_ERRORS} more`);
+    return message === '' ? inner.join('; ') : `${message}: ${inner.join('; ')}`;
+  }
+
+  /**
+   * Returns the begin of a message, with the stacks in it mapped. A message contains stacks where the thrown value has errors
+   * in it, or is a Proxy of one. As V8 wrote them, they would name the folder of this process, which is none of the
+   * code's business and differs from process to process.
+   */
+  #mapped(message: string): string {
+    const head = message.slice(0, MAPPED_MESSAGES * this.#limits.messageBytes);
+    // A frame that is cut off is not recognised as one.
+    const whole = head.length < message.length ? head.replace(CUT_FRAME, '') : head;
+    return this.#stacks.printed(whole);
+  }
 }
+
+/** Frames that are left out make room for what follows them: so much more of a message is read than is kept. */
+const MAPPED_MESSAGES = 4;
+const CUT_FRAME = /\n +at [^\n]*$/;
 
 /** The bounds on causes and their frames: the error's own frames have the rest. */
 const CAUSES = 4;
@@ -96,20 +130,6 @@ function causesOf(error: object): unknown[] {
     cause = isErrorLike(cause) ? read(cause, 'cause') : undefined;
   }
   return causes;
-}
-
-/** Returns the message, with those of the errors in an AggregateError. */
-function withInner(message: string, error: object): string {
-  const errors = isAggregate(error) ? read(error, 'errors') : null;
-  const count = typeof errors === 'object' && errors !== null ? read(errors, 'length') : 0;
-  if (typeof count !== 'number' || !(count > 0)) return message;
-  const inner: string[] = [];
-  for (let i = 0; i < Math.min(count, INNER_ERRORS); i++) {
-    const one = read(errors as object, String(i));
-    inner.push(oneLine(messageOf(one, isErrorLike(one)), INNER_CHARS));
-  }
-  if (count > INNER_ERRORS) inner.push(`and ${count - INNER_ERRORS} more`);
-  return message === '' ? inner.join('; ') : `${message}: ${inner.join('; ')}`;
 }
 
 function isAggregate(error: object): boolean {

@@ -2,6 +2,7 @@
 // process.
 
 import { format, inspect } from 'node:util';
+import type { Capture } from '../capture.ts';
 import { current } from '../current.ts';
 import { textOf } from '../text.ts';
 
@@ -27,14 +28,14 @@ function replace(method: string, print: (...args: [unknown?, never?]) => void): 
 function print(level: string, text: () => string): void {
   const step = current.getStore();
   if (step === undefined || step.run.ended) return;
-  step.run.print(level, step.step.namespace, step.run.program.capture.printed(textFrom(text)));
+  step.run.print(level, step.step.namespace, textFrom(text, step.run.program.capture));
 }
 
-/** Returns the text; printing never fails the code that prints, whatever its values throw. */
-function textFrom(text: () => string): string {
+/** Returns the text with its frames mapped; printing never fails the code that prints, whatever its values throw. */
+function textFrom(text: () => string, capture: Capture): string {
   try {
-    return text();
+    return capture.printed(text());
   } catch (thrown) {
-    return `[cannot be printed: ${textOf(thrown).slice(0, 200)}]`;
+    return `[cannot be printed: ${capture.printed(textOf(thrown)).slice(0, 200)}]`;
   }
 }

@@ -19,7 +19,8 @@ export function flowApi(step: StepRun): Record<string, unknown> {
     exit: (reason?: unknown) => {
       if (step.isTooLate('$.flow.exit')) return;
       step.next = 'exit';
-      run.exitReason = reason === undefined || reason === null ? undefined : cutChars(textOf(reason), REASON_CHARS);
+      const isGiven = reason !== undefined && reason !== null;
+      run.exitReason = isGiven ? cutChars(run.program.capture.printed(textOf(reason)), REASON_CHARS) : undefined;
     },
     delay: (ms: unknown) => ask(step, ['delay', msOf('delay', ms, limits.maxWaitMs), null]),
     suspend: (ms: unknown) => ask(step, ['suspend', msOf('suspend', ms ?? limits.suspendMs, limits.maxWaitMs), null]),

@@ -125,6 +125,43 @@ test('hostile values are captured all the same', async (t) => {
   }
 });
 
+test('stacks within messages name sources of the owner', async (t) => {
+  const { run } = kit(t);
+  const hostile = 'new Proxy(new Error("inner"), { getPrototypeOf() { throw 1 }, get() { throw 1 } })';
+  const cases = [
+    `throw ${hostile}`,
+    'throw { data: new Error("inner") }',
+    'throw Object.assign(new Error("x"), { message: { data: new Error("inner") } })',
+    'throw Object.assign(new Error("x"), { code: new Error("inner").stack })',
+    'throw new Error("outer", { cause: { data: new Error("inner") } })',
+    `throw new AggregateError([{ data: new Error("inner") }, ${hostile}])`,
+    `throw new Error("x".repeat(32700) + new Error("inner").stack)`,
+  ];
+  for (const code of cases) {
+    const { code: name, msg, stack } = faultOf(await run(`export default async () => { ${code} }`));
+    const shown = [name, msg, stack].join('\n');
+    assert.doesNotMatch(shown, /file:|child\.mjs|node:internal/, code);
+    if (!code.includes('repeat')) assert.match(shown, /inner.*one\.ts:1:\d+/s, code);
+  }
+});
+
+test('stacks in reasons and summaries name sources of the owner', async (t) => {
+  const { run } = kit(t);
+  const texts = [
+    (await run('export default ({ $ }) => $.flow.exit(new Error("inner"))')).end,
+    (await run('export default ({ $ }) => { $.export("$summary", [new Error("inner")]) }')).summary,
+    (
+      await run(
+        'export default () => console.log({ [Symbol.for("nodejs.util.inspect.custom")]() { throw [new Error("inner")] } })',
+      )
+    ).logs,
+  ];
+  for (const text of texts.map((one) => JSON.stringify(one))) {
+    assert.match(text, /inner/);
+    assert.doesNotMatch(text, /file:|child\.mjs/);
+  }
+});
+
 test('what code may not do is told without flags', async (t) => {
   const given = kit(t);
   const cases: [body: string, message: RegExp][] = [
