@@ -76,8 +76,10 @@ export function createBundler(options: BundlerOptions): Bundler {
     const cachedBundle = cached.get(key);
     if (cachedBundle && cachedBundle.stamp === (await stampOf(cachedBundle.bundled.inputs)))
       return cachedBundle.bundled;
-    const making = underWay.get(key) ?? make(key, source, ownerId).finally(() => underWay.delete(key));
-    underWay.set(key, making);
+    // An owner that waits in another one's turn would be refused with it.
+    const ofOwner = JSON.stringify([ownerId ?? null, key]);
+    const making = underWay.get(ofOwner) ?? make(key, source, ownerId).finally(() => underWay.delete(ofOwner));
+    underWay.set(ofOwner, making);
     return await making;
   }
 

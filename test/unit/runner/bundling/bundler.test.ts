@@ -5,7 +5,8 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createBundler } from '../../../../src/runner/bundling/bundler.ts';
+import type { Bundled } from '../../../../src/runner/bundling/bundle.ts';
+import { type BundleStep, createBundler } from '../../../../src/runner/bundling/bundler.ts';
 import { LruCache } from '../../../../src/runner/pool/lru-cache.ts';
 import { DescriptionCache } from '../../../../src/runner/process/description-cache.ts';
 import type { DescribeResult } from '../../../../src/runner/runner.ts';
@@ -26,6 +27,28 @@ test('the same code is bundled once', async (t) => {
   assert.equal(first, atOnce);
   assert.equal(await bundle({ ...source }), first);
   assert.notEqual(await bundle({ ...source, namespace: 'b' }), first);
+});
+
+test('an owner does not wait in the turn of another one', async () => {
+  const asked: (string | undefined)[] = [];
+  const open = Promise.withResolvers<void>();
+  const bundleStep: BundleStep = async (_source, _dir, { ownerId }) => {
+    asked.push(ownerId);
+    if (ownerId === 'u_1') throw new Error('bundles of yours wait already');
+    await open.promise;
+    return { ok: true, bundle: '1', sourceMap: '', inputs: [] } as unknown as Bundled;
+  };
+  const { bundle } = createBundler({ packagesDir: null, bundleStep });
+  const source = { namespace: 'a', code: 'export default 1;' };
+  const first = bundle(source, 'u_1');
+  const others = [bundle(source, 'u_2'), bundle(source, 'u_2')];
+  await assert.rejects(first, /yours/);
+  open.resolve();
+  assert.deepEqual(
+    (await Promise.all(others)).map(({ ok }) => ok),
+    [true, true],
+  );
+  assert.deepEqual(asked, ['u_1', 'u_2']);
 });
 
 test('a package that has changed is bundled anew', async (t) => {
