@@ -173,6 +173,9 @@ export function reasonAgainstGlobal(emission: NewEmission, workflow: Runnable, n
   if (!notify) return 'notify is false on the workflow';
   if (emission.isAnswered) return 'the request was refused with this error: its caller knows';
   if (!workflow.active) return 'the global error workflow is not active';
+  // Of a notice or mail that was given up: no other listener may have got what it told. What the workflow throws at that is told
+  // once for each of its groups, so it goes round no faster than those.
+  if (emission.emitterId === emission.ownerId) return null;
   return loopReason(emission, workflow.id);
 }
 

@@ -242,6 +242,28 @@ test('a notice that cannot be delivered is an error without a notice', async () 
   equal(receiver.received.length, 1);
 });
 
+test('a notice of what the global error workflow threw that cannot be delivered is told to it', async () => {
+  await using errand = await startErrand();
+  await using receiver = await startReceiver();
+  receiver.answer(410);
+  const channel = await httpChannel(errand, receiver.url);
+  const me = await errand.client.put('/v1/users/me', { channels: [channel.id] });
+  const handler = `/v1/workflows/${me.global_error_workflow_id}`;
+  const code = `export default ({ steps }) => {
+    if (steps.trigger.event.error.code !== 'DeliveryExhausted') throw new Error('broken handler');
+  };`;
+  await errand.client.put(handler, { steps: [{ namespace: 'handle', code }] });
+  await errand.send(await errand.workflow(THROW), { text: 'broken' });
+  // Of the notice of the workflow's error, and of that of the handler's own.
+  await receiver.wait(2);
+  await until('the handler heard of both', async () => {
+    const { data } = await errand.client.get(`${handler}/runs`);
+    return data.filter(({ state }: Json) => state === 'succeeded').length === 2;
+  });
+  await errand.settled();
+  equal(receiver.received.length, 2);
+});
+
 test('a notice outlives a restart between its error and its delivery', async () => {
   await using errand = await startErrand();
   await using receiver = await startReceiver();
