@@ -31,7 +31,8 @@ function create() {
   };
   const { log, lines } = createLog();
   const { wake } = createWake();
-  const answers = new Answers({ store, waiters, wake, random, log });
+  const outage = { failed: (_error: unknown, part: string) => log.warn({ part }, 'storage is unavailable') };
+  const answers = new Answers({ store, waiters, wake, random, log, outage });
   /** A caller of a run that is not claimed here. */
   const call = (run: number): Promise<Answered> => {
     const { answered } = waiters.answerOf(run);

@@ -36,6 +36,8 @@ test('you are the owner of the key', async (t) => {
   assert.deepEqual(json.data, {
     id: OWNER_ID,
     name: 'Ada',
+    username: 'Ada',
+    orgs: [],
     email: stage.owner.email,
     global_error_workflow_id: stage.global.id,
     digest_window_ms: 86_400_000,
