@@ -22,7 +22,9 @@ test('settings of the owner are changed', { skip }, async () => {
     await visit.signIn();
     await visit.inspectAll('/settings', 'Hours between digests');
     await page
-      .getByText(/were (measured \d+ s ago|measured now|not measured yet)\. They are measured at least once in an hour/)
+      .getByText(
+        /were (measured \d+ \w+ ago|measured now|not measured yet)\. They are measured at least once in an hour/,
+      )
       .waitFor();
     await page.getByLabel('Name').fill(HOSTILE);
     await page.getByLabel('Mail address').fill('me@example.com');
