@@ -135,6 +135,10 @@ const MAY_READ_MANY: readonly { readonly statement: RegExp; readonly why: string
   { statement: /^DELETE FROM (runs|error_groups) WHERE .*owner_id = \?/s, why: 'an owner is deleted, in steps' },
   { statement: /^SELECT id FROM error_groups WHERE owner_id = \? ORDER BY id LIMIT/, why: 'the same' },
   { statement: /printf\('%015d', n\) \|\| id/, why: 'groups are sorted by their counts, which change with each error' },
+  {
+    statement: /FROM error_groups WHERE .* ORDER BY n (DESC|ASC), id (DESC|ASC) LIMIT/s,
+    why: 'the same, searched by text',
+  },
 ];
 
 /** Returns the steps that read all rows with the same owner, listener or state: to sort them, or since nothing limits them. */

@@ -222,7 +222,7 @@ test('a pattern for long numbers leaves times, ids and links of the service', as
   doesNotMatch(text, /4111/);
 });
 
-test('a search of groups counts and pages what it shows', async () => {
+test('a search of groups pages what it shows', async () => {
   const errand = await newOwner();
   const code = `export default ({ steps }) => { throw new Error(steps.trigger.event.body.text); }`;
   const workflow = await errand.workflow(code, { settings: { notify: false } });
@@ -236,7 +236,7 @@ test('a search of groups counts and pages what it shows', async () => {
   const templates = ({ data }: Json): string[] => data.map(({ fingerprint }: Json) => fingerprint.template);
   for (const sort of ['last_seen', 'count']) {
     const whole = await page(`sort=${sort}`);
-    deepEqual([whole.page_info.total_count, templates(whole).length], [3, 3]);
+    deepEqual([whole.page_info.total_count, whole.page_info.next_cursor, templates(whole).length], [null, null, 3]);
     const first = await page(`sort=${sort}&limit=2`);
     const second = await page(`sort=${sort}&limit=2&after=${encodeURIComponent(first.page_info.end_cursor)}`);
     deepEqual([...templates(first), ...templates(second)], templates(whole));
