@@ -150,6 +150,8 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
     'ready-runs: ahead of what is unknown': ['seen < MIN_SEEN', 'false'],
     'ready-runs: ahead of slow runs': [', Math.floor((AHEAD_MS * concurrency) / meanMs)', ''],
     'ready-runs: what waits in its process is of the pace': ['      before = performance.now();\n', ''],
+    'ready-runs: some are held beside other workflows': ['performance.now() - this.#changedAtMs < UNHELD_MS', 'false'],
+    'ready-runs: none is held after a start': ['this.#latest !== undefined', 'true'],
     'ready-runs: what waits is not cancelled': ['waiting.splice(index, 1)[0]?.resolve(CANCELLED);', ''],
   }),
   ...of(`${ENGINE}/capacity/quotas.ts`, [`${UNIT}/quotas.test.ts`], {

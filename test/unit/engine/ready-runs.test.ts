@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Runnable } from '../../../src/domain/resource.ts';
 import { NO_OUTCOME, type RunOutcome } from '../../../src/domain/run/run.ts';
@@ -123,6 +123,35 @@ test('the time that a run waits in its process is none of its pace', async (t) =
   await Promise.all([quick(100), quick(101), quick(102)]);
   equal(nowMs - before, 1000);
   equal(ready.ahead(workflow(2)), 32);
+});
+
+test('runs are held until another workflow has runs, and again a second after', async (t) => {
+  let nowMs = 0;
+  t.mock.method(performance, 'now', () => nowMs);
+  let [inFlight, held] = [0, 0];
+  const run = async ({ onBegun }: RunRequest): Promise<RunOutcome> => {
+    inFlight++;
+    if (onBegun !== undefined) held++;
+    await new Promise(setImmediate);
+    inFlight--;
+    return SUCCEEDED;
+  };
+  const ready = new ReadyRuns({ run, runsBeside: () => inFlight, cancel: () => false });
+  const event = Buffer.from('{}');
+  const heldOf = async (id: string): Promise<number> => {
+    held = 0;
+    await Promise.all(Array.from({ length: 8 }, (_, n) => ready.run({ ...requestOf(n, id), event }, 2)));
+    return held;
+  };
+  for (let n = 0; n < 40; n++) await ready.run({ ...requestOf(n), event }, 2);
+  ok((await heldOf('p_1')) > 0);
+  await ready.run({ ...requestOf(1, 'p_2'), event }, 2);
+  nowMs += 5000;
+  equal(await heldOf('p_1'), 0);
+  nowMs += 999;
+  equal(await heldOf('p_1'), 0);
+  nowMs += 1;
+  ok((await heldOf('p_1')) > 0);
 });
 
 test('nothing is leased ahead of slow runs', async (t) => {
