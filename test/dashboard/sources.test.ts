@@ -89,7 +89,7 @@ test('a source is deployed by a form that its props make', { skip }, async () =>
     await page.getByText('got <img src=x onerror=alert(1)>').waitFor();
     const state = page.getByRole('region', { name: 'State' });
     await state.filter({ hasText: /<i>last<\/i>.*seen: 7.*much.*9,002 characters/ }).waitFor();
-    assert.equal(await page.title(), 'Errand');
+    assert.equal(await page.evaluate('window.owned'), undefined);
     await visit.inspectAll(`/sources/${source.id}`, '<b>Order</b> 7');
     await fetch(source.endpoint_url, { method: 'POST', headers, body: '{"n":8,"keeps":230}' });
     await page.getByText('<b>Order</b> 8').waitFor();

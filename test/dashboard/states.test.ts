@@ -50,6 +50,29 @@ test('what was deleted is told on its page, with a way out', { skip }, async () 
   });
 });
 
+test('a page is known by its title, and has the focus that went with the page before', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(FAILS, { name: `\u202eShop ${'x'.repeat(100)}` });
+  await errand.send(workflow, {});
+  await errand.errors(workflow.id, 1);
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    const focus = () => page.evaluate('document.activeElement.tagName');
+    await visit.signIn();
+    await visit.open(`/workflows/${workflow.id}`);
+    await until('the title', async () => (await page.title()) === `Shop ${'x'.repeat(75)}… · Errand`);
+    assert.equal(await focus(), 'BODY');
+    await page.getByRole('main').getByRole('link', { name: 'Errors' }).first().focus();
+    await page.keyboard.press('Enter');
+    await until('the title', async () => (await page.title()) === 'Errors · Errand');
+    assert.equal(await focus(), 'H1');
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Webhooks' }).focus();
+    await page.keyboard.press('Enter');
+    await until('the title', async () => (await page.title()) === 'Webhooks · Errand');
+    assert.equal(await focus(), 'A');
+  });
+});
+
 test('a list without an end stands below the facts on a phone', { skip }, async () => {
   await using errand = await newErrand();
   const workflow = await errand.workflow(FAILS);

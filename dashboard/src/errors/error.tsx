@@ -6,6 +6,7 @@ import type { ErrorRecordWhole } from '../../../src/client/client.ts';
 import { errorQuery, fixtureQuery, groupQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
 import { workflowQuery } from '../api/workflows.ts';
+import { Heading } from '../app/heading.tsx';
 import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
 import { TONES } from '../operations/progress.tsx';
@@ -68,9 +69,9 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
       </Link>
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
-          <h1 className="fault-title">
+          <Heading isRecord text={fault.code}>
             <bdi>{fault.code}</bdi>
-          </h1>
+          </Heading>
           <p className="fault-message">
             <bdi>{fault.msg || T.errors.noMessage}</bdi>
           </p>

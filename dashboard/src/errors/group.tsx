@@ -4,6 +4,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ErrorGroupWhole, ProblemError } from '../../../src/client/client.ts';
 import { groupErrorsQuery, groupQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
+import { Heading } from '../app/heading.tsx';
 import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
@@ -57,9 +58,9 @@ function Whole({ group }: { group: ErrorGroupWhole }) {
       <BackToErrors />
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
-          <h1 className="fault-title">
+          <Heading isRecord text={group.rule ?? fingerprint.code}>
             <bdi>{group.rule ?? fingerprint.code}</bdi> <Badge state={state} text={T.errors.states[state]} />
-          </h1>
+          </Heading>
           <p className="fault-message">
             <bdi>{message || T.errors.noMessage}</bdi>
           </p>

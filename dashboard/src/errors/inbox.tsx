@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { ListedErrorGroup } from '../../../src/client/client.ts';
 import { groupsQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
+import { Heading } from '../app/heading.tsx';
 import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
@@ -34,7 +35,7 @@ export function Inbox() {
   return (
     <>
       <div className="page-head">
-        <h1>{T.errors.title}</h1>
+        <Heading text={T.errors.title} />
         <span className="grow" />
         <span className="soft key-hint" aria-hidden="true">
           {mayWrite ? T.errors.keys : T.errors.keysReading}

@@ -3,6 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { Delivery } from '../../../src/client/client.ts';
 import { channelsQuery, noticesQuery } from '../api/channels.ts';
 import { useNames } from '../api/names.ts';
+import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { Choice } from '../parts/choice.tsx';
 import { Listed } from '../parts/listed.tsx';
@@ -15,7 +16,7 @@ export function NoticesPage() {
   return (
     <>
       <div className="page-head">
-        <h1>{T.notices.title}</h1>
+        <Heading text={T.notices.title} />
       </div>
       <div className="stack-16">
         <Channels />

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { Operation } from '../../../src/client/client.ts';
 import { operationsQuery } from '../api/operations.ts';
+import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { Choice } from '../parts/choice.tsx';
 import { Listed } from '../parts/listed.tsx';
@@ -18,7 +19,7 @@ export function OperationList() {
   return (
     <>
       <div className="page-head">
-        <h1>{T.operations.title}</h1>
+        <Heading text={T.operations.title} />
         <span className="grow" />
         <Choice
           label={T.operations.kind}

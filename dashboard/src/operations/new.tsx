@@ -6,6 +6,7 @@ import type { ReplayDryRun } from '../../../src/client/client.ts';
 import { groupQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
 import { dryRunQuery, type Replays, startReplays } from '../api/operations.ts';
+import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { Card } from '../parts/card.tsx';
@@ -87,7 +88,7 @@ function Form({ of }: { of: Pick<Replays, 'group_id' | 'workflow_id'> }) {
       )}
       <div className="page-head">
         <div className="grow">
-          <h1>{words.new}</h1>
+          <Heading text={words.new} />
           <p className="soft">{words.newText}</p>
         </div>
       </div>

@@ -3,6 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import type { Operation, ReplayProgress } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
 import { changeOperation, isUnderWay, operationQuery } from '../api/operations.ts';
+import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
 import { ActButton } from '../parts/act-button.tsx';
@@ -35,9 +36,9 @@ function Whole({ operation }: { operation: Operation }) {
       </Link>
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
-          <h1 className="fault-title">
+          <Heading isRecord text={T.operations.title}>
             <OperationTitle operation={operation} /> <Badge state={state} />
-          </h1>
+          </Heading>
           {reason && <p className={state === 'paused' ? 'warn' : 'soft'}>{reason}</p>}
         </div>
         {mayWrite && <Acts operation={operation} />}

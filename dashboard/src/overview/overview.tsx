@@ -6,6 +6,7 @@ import type { Ledger as LedgerCounts } from '../../../src/client/client.ts';
 import { ledgerQuery } from '../api/ledger.ts';
 import { sessionQuery } from '../api/session.ts';
 import { createWorkflow, workflowsQuery } from '../api/workflows.ts';
+import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { Command } from '../parts/copy.tsx';
@@ -27,7 +28,7 @@ export function Overview() {
     return (
       <>
         <div className="page-head">
-          <h1>{T.overview.title}</h1>
+          <Heading text={T.overview.title} />
         </div>
         <Unready of={asked} isPage />
       </>
@@ -38,7 +39,7 @@ export function Overview() {
   return (
     <>
       <div className="page-head">
-        <h1>{T.overview.title}</h1>
+        <Heading text={T.overview.title} />
       </div>
       <div className="stack-16">
         {isNew && mayWrite && <FirstMinute />}

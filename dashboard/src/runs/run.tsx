@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import type { RunWhole } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
 import { cancelRun, isOpen, retryRun, runQuery } from '../api/runs.ts';
+import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { Receipts } from '../errors/receipts.tsx';
 import { ActButton } from '../parts/act-button.tsx';
@@ -38,9 +39,9 @@ function Whole({ run }: { run: RunWhole }) {
       )}
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
-          <h1 className="fault-title">
+          <Heading isRecord text={run.summary || names(of)}>
             <bdi>{run.summary || names(of)}</bdi> <Badge state={run.state} />
-          </h1>
+          </Heading>
           <p className="soft">
             <At ms={run.created_at_ms} />
             {run.started_at_ms !== null && ` · ${durationText(Math.max(0, ended - run.started_at_ms))}`}

@@ -4,6 +4,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { DataRecord } from '../../../src/client/client.ts';
 import { dataStoreQuery, deleteDataStore, recordsQuery } from '../api/stores.ts';
+import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
@@ -36,9 +37,9 @@ export function DataStorePage() {
       </Link>
       <div className="page-head">
         <div className="grow">
-          <h1 className="fault-title">
+          <Heading isRecord text={store.name}>
             <bdi>{store.name}</bdi>
-          </h1>
+          </Heading>
           <p className="soft">
             <code>{store.id}</code> · {words.records(store.size)}
           </p>

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
+import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 
 const TABS = [
@@ -29,7 +30,7 @@ export function SettingsFrame({ title, head, children }: { title: string; head?:
         ))}
       </nav>
       <div className="page-head">
-        <h1>{title}</h1>
+        <Heading text={title} />
         <span className="grow" />
         {head}
       </div>

@@ -4,6 +4,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Heartbeat } from '../../../src/client/client.ts';
 import { deleteHeartbeat, heartbeatQuery, updateHeartbeat } from '../api/heartbeats.ts';
+import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
 import { ActButton } from '../parts/act-button.tsx';
@@ -37,9 +38,9 @@ function Whole({ heartbeat }: { heartbeat: Heartbeat }) {
       </Link>
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
-          <h1 className="fault-title">
+          <Heading isRecord text={name}>
             <bdi>{name}</bdi> <Badge state={status} text={words.states[status]} />
-          </h1>
+          </Heading>
           <p className="soft">
             {whenOf(heartbeat)} ·{' '}
             <Link to="/errors" search={{ emitter: id, state: 'all' }}>

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { SourceWhole } from '../../../src/client/client.ts';
 import { sourcesQuery } from '../api/sources.ts';
+import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { WholeList } from '../parts/listed.tsx';
@@ -13,7 +14,7 @@ export function SourceList() {
   return (
     <>
       <div className="page-head">
-        <h1>{T.sources.title}</h1>
+        <Heading text={T.sources.title} />
         <span className="grow" />
         {mayWrite && (
           <Link to="/sources/new" className="button-link is-main">

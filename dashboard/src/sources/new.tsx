@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type ComponentOf, componentsQuery, createSource } from '../api/sources.ts';
+import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { Card } from '../parts/card.tsx';
 import { Unready } from '../parts/state.tsx';
@@ -35,7 +36,7 @@ function Catalogue() {
   return (
     <>
       <div className="page-head">
-        <h1>{T.sources.create}</h1>
+        <Heading text={T.sources.create} />
       </div>
       {!data && <Unready of={asked} />}
       <ul className="examples is-bare">
@@ -70,7 +71,7 @@ function OfComponent({ name: key }: { name: string }) {
     <>
       <div className="page-head">
         <div>
-          <h1>{component?.name ?? key}</h1>
+          <Heading text={component?.name ?? key} />
           <p className="soft">{component?.description}</p>
         </div>
       </div>
@@ -97,7 +98,7 @@ function OwnCode() {
   return (
     <>
       <div className="page-head">
-        <h1>{T.sources.own}</h1>
+        <Heading text={T.sources.own} />
       </div>
       <div className="stack-16">
         <Card title={T.sources.code}>

@@ -4,6 +4,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { SourceWhole } from '../../../src/client/client.ts';
 import { deleteSource, invokeSource, sourceLogsQuery, sourceQuery, updateSource } from '../api/sources.ts';
+import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
 import { ActButton } from '../parts/act-button.tsx';
@@ -41,10 +42,10 @@ function Whole({ source }: { source: SourceWhole }) {
       </Link>
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
-          <h1 className="fault-title">
+          <Heading isRecord text={name}>
             <bdi>{name}</bdi>{' '}
             <Badge state={active ? 'active' : 'paused'} text={active ? T.workflows.active : T.workflows.inactive} />
-          </h1>
+          </Heading>
           <p className="soft break">
             <code>{id}</code> · {kindOf({ ...source, endpoint_url: '' })} ·{' '}
             <Link to="/errors" search={{ emitter: id, state: 'all' }}>

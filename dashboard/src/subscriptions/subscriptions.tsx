@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import type { Subscription } from '../../../src/client/client.ts';
 import { deleteSubscription, subscriptionsQuery } from '../api/subscriptions.ts';
+import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
 import { useText } from '../parts/address.ts';
@@ -40,7 +41,7 @@ export function SubscriptionsPage() {
   return (
     <>
       <div className="page-head">
-        <h1>{words.title}</h1>
+        <Heading text={words.title} />
         <span className="grow" />
         <TextInput
           size="xs"

@@ -3,6 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import type { Attempt, DeliveryWhole } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
 import { deliveryQuery, resendDelivery } from '../api/webhooks.ts';
+import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { written } from '../errors/event-text.ts';
 import { useMay } from '../parts/act.ts';
@@ -59,10 +60,10 @@ function Whole({ delivery }: { delivery: DeliveryWhole }) {
       )}
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
-          <h1 className="fault-title">
+          <Heading isRecord text={delivery.mail?.subject ?? `${names(delivery.emitter_id)} ${delivery.event_name}`}>
             <bdi>{delivery.mail?.subject ?? `${names(delivery.emitter_id)} ${delivery.event_name}`}</bdi>{' '}
             <Badge state={state} />
-          </h1>
+          </Heading>
           <p className="soft">{why}</p>
           {delivery.next_attempt_at_ms !== null && (
             <p className="soft">

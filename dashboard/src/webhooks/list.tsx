@@ -6,6 +6,7 @@ import type { NewWebhook } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
 import { createSubscription } from '../api/subscriptions.ts';
 import { createWebhook, webhooksQuery } from '../api/webhooks.ts';
+import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { FormDialog } from '../parts/dialog.tsx';
@@ -26,7 +27,7 @@ export function WebhookList() {
   return (
     <>
       <div className="page-head">
-        <h1>{T.webhooks.title}</h1>
+        <Heading text={T.webhooks.title} />
         <span className="grow" />
         {canWrite && (
           <Button size="xs" onClick={() => setMaking(true)}>

@@ -3,6 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import type { Delivery, Webhook } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
 import { deliveriesQuery, webhookQuery } from '../api/webhooks.ts';
+import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { useChoice } from '../parts/address.ts';
@@ -34,10 +35,10 @@ function Whole({ webhook }: { webhook: Webhook }) {
       </Link>
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
-          <h1 className="fault-title">
+          <Heading isRecord text={name || url}>
             <bdi>{name || url}</bdi>{' '}
             <Badge state={active ? health.status : 'paused'} text={active ? undefined : T.webhooks.disabled} />
-          </h1>
+          </Heading>
           <p className="soft break">
             {url} ·{' '}
             <Link to="/errors" search={{ emitter: id, state: 'all' }}>

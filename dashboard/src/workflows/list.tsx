@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useMemo, useRef, useState } from 'react';
 import { sessionQuery } from '../api/session.ts';
 import { workflowsQuery } from '../api/workflows.ts';
+import { Heading } from '../app/heading.tsx';
 import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
 import { Command } from '../parts/copy.tsx';
@@ -24,7 +25,7 @@ export function WorkflowList() {
   return (
     <>
       <div className="page-head">
-        <h1>{T.workflows.title}</h1>
+        <Heading text={T.workflows.title} />
         <span className="grow" />
         <TextInput
           ref={field}

@@ -5,6 +5,7 @@ import { lazy, Suspense, useState } from 'react';
 import { sessionQuery } from '../api/session.ts';
 import type { Workflow } from '../api/types.ts';
 import { type ReadWorkflow, updateWorkflow, workflowQuery } from '../api/workflows.ts';
+import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Badge, Loading, Unready } from '../parts/state.tsx';
@@ -76,10 +77,10 @@ function Whole({ workflow }: { workflow: ReadWorkflow }) {
       </Link>
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
-          <h1 className="fault-title">
+          <Heading isRecord text={name}>
             <bdi>{name}</bdi>{' '}
             <Badge state={active ? 'active' : 'paused'} text={active ? T.workflows.active : T.workflows.inactive} />
-          </h1>
+          </Heading>
           <p className="soft">
             <code>{id}</code> ·{' '}
             <Link to="/errors" search={{ emitter: id, state: 'all' }}>
