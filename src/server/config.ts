@@ -18,6 +18,7 @@ import {
   readInteger,
   readKey,
   readOneOf,
+  readPublicUrl,
   readSecretKey,
   readSender,
   readUrl,
@@ -91,7 +92,7 @@ export const SETTINGS: readonly Setting[] = [
     name: 'ERRAND_PUBLIC_URL',
     fallback: '',
     about: 'How callers reach this server; none: http://host:port',
-    read: readUrl(['http:', 'https:']),
+    read: readPublicUrl,
   },
   {
     name: 'ERRAND_ENDPOINT_URL',

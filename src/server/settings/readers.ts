@@ -60,6 +60,16 @@ export function readUrl(protocols: readonly string[]): (value: string) => string
   };
 }
 
+const PUBLIC_URL = 'a URL such as https://errand.example.com, without user, query, fragment and blanks';
+const readHttpUrl = readUrl(['http:', 'https:']);
+
+/** Reads an address that paths are appended to. The parser would remove blanks and line breaks, and the addresses keep them. */
+export function readPublicUrl(value: string): string {
+  const url = readHttpUrl(value);
+  if (/[\s?#@\\\p{Cc}]/u.test(url)) throw new Error(PUBLIC_URL);
+  return url;
+}
+
 const ENDPOINT_URL =
   'a URL such as https://*.hooks.example.com, with the star as the first part of its host and no path';
 /** Parts of letters, digits and inner hyphens, which have no other spelling. */

@@ -36,6 +36,13 @@ const WRONG: readonly [string, string][] = [
   ['ERRAND_PUBLIC_URL', 'ftp://x'],
   ['ERRAND_PUBLIC_URL', 'nonsense'],
   ...[
+    'https://a.example/?x=1',
+    'https://a.example/#x',
+    'https://me:pw@a.example',
+    ' https://a.example',
+    'https://a.\nexample',
+  ].map((value): [string, string] => ['ERRAND_PUBLIC_URL', value]),
+  ...[
     ...['*.hooks.example.com', 'https://hooks.example.com', 'ftp://*.hooks.example.com', 'https://*', 'https://*.'],
     ...[
       'https://*.hooks.example.com/e',
@@ -119,6 +126,14 @@ test('with SQLite the roles may be spelled out in any order', () => {
 test('mails may have a sender with a name', () => {
   const fromOf = (ERRAND_MAIL_FROM: string) => readConfig({ ERRAND_MAIL_FROM }).mailFrom;
   for (const right of ['errand@localhost', 'Errand <errand@example.com>']) assert.equal(fromOf(right), right);
+});
+
+test('a public URL may have a path, and loses the slash at its end', () => {
+  const urlOf = (ERRAND_PUBLIC_URL: string) => readConfig({ ERRAND_PUBLIC_URL }).publicUrl;
+  for (const right of ['https://a.example', 'http://[::1]:4400', 'https://a.example/errand/%20x']) {
+    assert.equal(urlOf(right), right);
+    assert.equal(urlOf(`${right}/`), right);
+  }
 });
 
 test('single addresses count as their own range', () => {
