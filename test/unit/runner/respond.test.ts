@@ -133,6 +133,7 @@ test('an answer that cannot be sent fails its step', async (t) => {
     '{ status: 200.5 }',
     '{ status: 600 }',
     '{ status: null, headers: { a: "☃" } }',
+    ...['"a body alone"', '404', 'true', '[1, 2]', 'Buffer.from("bytes")', '() => ({ body: "x" })'],
   ];
   for (const given of cases) {
     assert.equal(faultOf(await evaluate(`await $.respond(${given})`)).code, 'ConfigurationError', given);

@@ -19,7 +19,7 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
  * user code.
  */
 export async function answerOf(given: unknown, maxBytes: number): Promise<Answer> {
-  const { status, headers, body } = (given ?? {}) as Record<string, unknown>;
+  const { status, headers, body } = partsOf(given);
   const head = { status: statusOf(status), headers: headersOf(headers) };
   const bytes = await bytesOf(body, maxBytes);
   if (bytes.byteLength > maxBytes)
@@ -27,6 +27,16 @@ export async function answerOf(given: unknown, maxBytes: number): Promise<Answer
   if (isJsonBody(body) && !hasContentType(head.headers)) head.headers['content-type'] = 'application/json';
   if (body instanceof URLSearchParams && !hasContentType(head.headers)) head.headers['content-type'] = FORM;
   return { head, body: bytes };
+}
+
+/** Returns the members of an answer. Throws for a body that is passed alone, which would go out as an empty one. */
+function partsOf(given: unknown): Record<string, unknown> {
+  if (given === undefined || given === null) return {};
+  if (typeof given === 'object' && !Array.isArray(given) && !ArrayBuffer.isView(given)) {
+    return given as Record<string, unknown>;
+  }
+  const kind = typeof given === 'object' ? 'an array or bytes' : `a ${typeof given}`;
+  throw new ConfigurationError(`A response is an object such as { status: 200, headers: {}, body: "…" }, not ${kind}`);
 }
 
 function statusOf(status: unknown): number {
