@@ -162,7 +162,7 @@ function expectation(schema: TSchema): string {
   if (shape['x-expected'] !== undefined) return shape['x-expected'];
   if (shape.const !== undefined) return shown(shape.const);
   if (shape.enum) return `one of ${shape.enum.map(shown).join(', ')}`;
-  if (shape.anyOf) return shape.anyOf.map(expectation).join(' or ');
+  if (shape.anyOf) return [...new Set(shape.anyOf.map(expectation))].join(' or ');
   switch (shape.type) {
     case 'integer':
       return `a whole number${range(shape.minimum, shape.maximum, '')}`;

@@ -27,6 +27,12 @@ test('what may be null is explained in its parts', () => {
   assert.deepEqual(faultsOf({ rate: null, names: null, headers: {} }), []);
 });
 
+test('shapes of the same kind are told once', () => {
+  const shapes = Type.Union([Type.Object({ a: Type.Integer() }), Type.Object({ b: Type.Integer() })]);
+  const refusal = validatorOf(Type.Object({ shape: shapes }))({ shape: null });
+  assert.equal(refusal?.message, 'shape must be an object, but was null');
+});
+
 test('what is too long is said without a walk', () => {
   let reads = 0;
   const spied = new Proxy(Array(1_000_000).fill('a'), {
