@@ -17,14 +17,22 @@ export class LoadError extends Error {
   }
 }
 
-/** Imports the steps. Another `query` makes other modules of the same files. Rejects with LoadError. */
+interface LoadOptions {
+  /** Another query makes other modules of the same files. */
+  readonly query?: string;
+  /** Called before each step but the first is imported. */
+  readonly onNext?: (index: number) => void;
+}
+
+/** Imports the steps. Rejects with LoadError. */
 export async function loadSteps(
   files: readonly StepFile[],
   mode: InitMessage['mode'],
-  query = '',
+  { query = '', onNext }: LoadOptions = {},
 ): Promise<LoadedStep[]> {
   const steps: LoadedStep[] = [];
   for (const [index, { id, namespace, file }] of files.entries()) {
+    if (index > 0) onNext?.(index);
     try {
       const module = (await import(pathToFileURL(file).href + query)) as { default?: unknown };
       const component = defaultOf(module.default);

@@ -222,6 +222,13 @@ export interface ChildRequestMessage {
   readonly bytes: number;
 }
 
+/** The steps before this one are loaded, and its code comes next. */
+export interface LoadingMessage {
+  readonly t: 'loading';
+  /** Index of the step; not the first. */
+  readonly step: number;
+}
+
 /** The steps are loaded, and runs can begin at once. */
 export interface LoadedMessage {
   readonly t: 'loaded';

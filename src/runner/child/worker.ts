@@ -19,6 +19,8 @@ import {
   type ChildFault,
   type EndMessage,
   type InitMessage,
+  type LoadedMessage,
+  type LoadingMessage,
   QUERY_RUN,
   type RunMessage,
   type ToChild,
@@ -129,7 +131,11 @@ export class Worker {
       // Each source's instance is loaded with its first run.
       if (mode === 'source') this.#instances = new Instances(steps);
       else {
-        program.steps = await loadSteps(steps, mode);
+        program.steps = await loadSteps(
+          steps,
+          mode,
+          mode === 'workflow' ? { onNext: (step) => this.#report({ t: 'loading', step }) } : {},
+        );
         program.isIntact = watchLanguage();
       }
       if (query !== undefined) {
@@ -142,12 +148,18 @@ export class Worker {
       }
       if (mode === 'describe') return this.#writer.push({ t: 'shape', shape: shapeOf(program.steps[0]?.component) });
       this.#loaded = true;
-      this.#writer.push({ t: 'loaded' });
+      this.#report({ t: 'loaded' });
       for (const run of [...this.#runs.values()]) if (run.message.atOnce === undefined) void this.#execute(run);
       this.#takeHeld();
     } catch (error) {
       this.#writer.push({ t: 'broken', fault: faultOf(capture, error, query === undefined) });
     }
+  }
+
+  /** Writes a message at once: the code that comes next may keep the CPU for good. */
+  #report(message: LoadingMessage | LoadedMessage): void {
+    this.#writer.push(message);
+    this.#writer.flush();
   }
 
   #begin(message: RunMessage, event: Uint8Array): void {

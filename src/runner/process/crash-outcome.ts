@@ -61,7 +61,7 @@ export function haltedEnd(run: RunInFlight, index: number, nowMs: number): RunOu
   if (run.halted === 'cancelled') return CANCELLED.end;
   return {
     kind: 'failed',
-    fault: faultAt(run.request.deployment, index, { ...timeoutOf(run), tsMs: nowMs, stack: '' }),
+    fault: faultAt(run.request.deployment, run.loading.step ?? index, { ...timeoutOf(run), tsMs: nowMs, stack: '' }),
   };
 }
 
@@ -73,7 +73,7 @@ export function faultAt({ steps }: Deployment, index: number, fault: Omit<Fault,
 
 function failed(run: RunInFlight, { code, msg }: Cause, nowMs: number): RunOutcome {
   const { deployment } = run.request;
-  const index = run.firstIndex + run.steps.length;
+  const index = run.loading.step ?? run.firstIndex + run.steps.length;
   const fault = faultAt(deployment, index, { code, msg, tsMs: nowMs, stack: '' });
   const cut: StepResult = {
     id: fault.cellId,
@@ -83,8 +83,8 @@ function failed(run: RunInFlight, { code, msg }: Cause, nowMs: number): RunOutco
     tookMs: Math.max(0, nowMs - run.stepStartedAtMs),
     exports: {},
   };
-  // A process that could not start has begun no step, and a process may die when the last step is done.
-  const begun = code !== 'StartFailed' && index < deployment.steps.length;
+  // No step has begun where code is being loaded or the process could not start; and a process may die when the last step is done.
+  const begun = run.loading.step === null && code !== 'StartFailed' && index < deployment.steps.length;
   const { logs, logBytesDropped, outgoing, summary, dbWrites } = run;
   const made = { logs, logBytesDropped, outgoing, outgoingOfDone: outgoing.length, summary, dbWrites };
   return {
@@ -107,6 +107,7 @@ function causeOf(run: RunInFlight, { kind, code, signal, detail }: Death): Cause
   return { code: 'WorkerExit', msg: `The code ended its process with exit code ${code}` };
 }
 
-function timeoutOf({ request }: RunInFlight): Cause {
-  return { code: 'Timeout', msg: `The run took longer than its limit of ${request.timeoutMs} ms` };
+function timeoutOf({ request, loading }: RunInFlight): Cause {
+  const behind = loading.step === null ? '' : ': the code outside of its functions had not ended';
+  return { code: 'Timeout', msg: `The run took longer than its limit of ${request.timeoutMs} ms${behind}` };
 }

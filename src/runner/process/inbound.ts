@@ -137,6 +137,11 @@ export function readLateCalls({ run, calls }: Message): { run: string; calls: Re
   return { run: numberedId(PREFIX.run, id), calls: Object.fromEntries(counted) };
 }
 
+/** Reads the index of the step that is loaded next. */
+export function readLoading({ step }: Message): number {
+  return Math.max(0, integer(step));
+}
+
 /** Reads why the deployment could not be loaded. */
 export function readBroken(given: unknown, deployment: Deployment): Fault {
   return { ...readFault(given, deployment, 0), code: 'StartFailed' };

@@ -24,6 +24,13 @@ export interface OutputBudget {
   dbBytes: number;
 }
 
+/** What a process is loading: the index of a step, or null once its code is loaded. */
+export interface Loading {
+  step: number | null;
+}
+
+const LOADED: Readonly<Loading> = { step: null };
+
 export class RunInFlight {
   readonly request: RunRequest;
   /** It waits in its process until others have ended: its code was not called. */
@@ -47,6 +54,8 @@ export class RunInFlight {
   key: string;
   /** How far the service's clock is ahead of the machine's, which the child uses. */
   aheadMs = 0;
+  /** Of its process, which may begin no run before that. */
+  loading: Readonly<Loading> = LOADED;
   /** Its process did not answer the halt. */
   isSilent = false;
   /** Only the first immediate answer counts. */

@@ -14,11 +14,11 @@ import type { RunRequest } from '../runner.ts';
 import { AnswerTime } from './answer-time.ts';
 import { ChildLink, type Death } from './child-link.ts';
 import { isBegun, outcomeAfterDeath, outcomeAfterSilence } from './crash-outcome.ts';
-import { readBroken, readLateCalls } from './inbound.ts';
+import { readBroken, readLateCalls, readLoading } from './inbound.ts';
 import { withBulk } from './inbound-bulk.ts';
 import { text } from './inbound-values.ts';
 import { MessageBudget } from './message-budget.ts';
-import { RETURNED, type RunInFlight } from './run-in-flight.ts';
+import { type Loading, RETURNED, type RunInFlight } from './run-in-flight.ts';
 import { applyHeldMessage, applyRunMessage, type Message } from './run-messages.ts';
 import type { RunProcessOptions } from './run-process-options.ts';
 import { StrayExceptions } from './stray-exceptions.ts';
@@ -51,11 +51,10 @@ export class RunProcess implements ProcessState {
   #givingUp: NodeJS.Timeout | undefined;
   #draining = false;
   #killed = false;
-  /** Why the process could not load its code; null: it did not fail. */
-  #broken: Fault | null = null;
+  #broken: Fault | null = null; // why it could not load its code
   #startedRuns = 0;
   readonly #strayExceptions: StrayExceptions;
-  #isLoaded = false;
+  readonly #load: Loading = { step: 0 };
   readonly #budget = new MessageBudget();
   readonly #loading = Promise.withResolvers<boolean>();
 
@@ -105,7 +104,7 @@ export class RunProcess implements ProcessState {
   }
 
   get isLoading(): boolean {
-    return !this.#isLoaded;
+    return this.#load.step !== null;
   }
 
   get isAsleep(): boolean {
@@ -136,6 +135,7 @@ export class RunProcess implements ProcessState {
     this.#deployments.add(run.request.deployment.id);
     this.#startedRuns++;
     this.#strayExceptions.log();
+    run.loading = this.#load;
     if (this.#broken !== null) {
       this.#end(run, this.#failed(this.#broken));
       return;
@@ -168,9 +168,8 @@ export class RunProcess implements ProcessState {
   }
 
   /**
-   * Takes no more runs of this deployment; what its code left behind ends with the process. Returns whether the process
-   * ends now. A process with other deployments lives on for a while: deleting a thousand sources would otherwise
-   * restart it after each.
+   * Takes no more runs of this deployment. Returns whether the process ends now, and with it what the code left behind.
+   * A process with other deployments lives on for a while: deleting a thousand sources would restart it after each.
    */
   retire(deploymentId: string): boolean {
     if (!this.#deployments.has(deploymentId)) return false;
@@ -202,7 +201,7 @@ export class RunProcess implements ProcessState {
   sampleCpu(): number {
     const { pid } = this.#link;
     if (pid === undefined || this.#killed) return 0;
-    const { usedMs, isRunaway } = this.#cpu.sample(pid, this.#runs.size > 0 || !this.#isLoaded);
+    const { usedMs, isRunaway } = this.#cpu.sample(pid, this.#runs.size > 0 || this.isLoading);
     if (isRunaway) this.drain();
     return usedMs;
   }
@@ -225,6 +224,7 @@ export class RunProcess implements ProcessState {
     const run = this.#runs.get(message.run as number);
     this.#budget.count(message.t, run !== undefined);
     if (message.t === 'loaded') this.#onLoaded(true);
+    else if (message.t === 'loading' && this.isLoading) this.#load.step = readLoading(message);
     else if (message.t === 'broken') this.#onBroken(message);
     else if (message.t === 'stray') this.#strayExceptions.add(text(message.msg, LIMITS.messageBytes), this.isUnused);
     else if (message.t === 'late')
@@ -263,7 +263,7 @@ export class RunProcess implements ProcessState {
   }
 
   #onLoaded(isWell: boolean): void {
-    this.#isLoaded = true;
+    this.#load.step = null;
     this.options.onFree();
     this.#loading.resolve(isWell);
   }

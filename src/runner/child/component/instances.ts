@@ -53,7 +53,9 @@ export class Instances {
     // Another URL is another module. The first instance has the file's own URL, as code alone in its process has.
     const load = this.#loads++;
     const environment = environmentFor(sourceId);
-    const steps = environmentOf.run(environment, loadSteps, this.#files, 'source', load === 0 ? '' : `?${load}`);
+    const steps = environmentOf.run(environment, loadSteps, this.#files, 'source', {
+      query: load === 0 ? '' : `?${load}`,
+    });
     const instance: Instance = { environment, steps, brokenAtMs: null };
     this.#known.set(sourceId, instance);
     steps.catch(() => {

@@ -1,6 +1,9 @@
 // Runs past their timeout: whether the process answers or not, only a run that is at fault is blamed.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { cpuOf } from '../../../../src/runner/pool/cpu.ts';
 import { deploymentOf, faultOf, GRACE_MS, kit, manualTimers, returned, signal, until } from '../kit.ts';
@@ -179,3 +182,38 @@ test('top-level code that hangs times out', async (t) => {
     assert.deepEqual([fault.code, fault.cellId], ['Timeout', 'c_one']);
   }
 });
+
+test('a step whose top-level code hangs is named', async (t) => {
+  const { run } = kit(t);
+  for (const hang of ['await new Promise(() => {});', 'for (;;);']) {
+    const { came, onRequest } = asked();
+    const server = createServer(onRequest).listen(0, '127.0.0.1');
+    t.after(() => server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const deployment = await deploymentOf([
+      'export default () => 1',
+      `await fetch('http://127.0.0.1:${port}'); ${hang} export default () => 2`,
+    ]);
+    const timers = manualTimers(t);
+    const running = run(deployment, { timeoutMs: 200 });
+    await came;
+    timers.pass(200);
+    await timers.passUntil(running);
+    const outcome = await running;
+    timers.restore();
+    const { code, msg, cellId, namespace } = faultOf(outcome);
+    assert.deepEqual([code, cellId, namespace], ['Timeout', 'c_two', 'two'], hang);
+    assert.match(msg, /200 ms: the code outside of its functions had not ended$/);
+    assert.deepEqual(outcome.steps, []);
+  }
+});
+
+function asked() {
+  const { promise: came, resolve } = Promise.withResolvers<void>();
+  const onRequest: RequestListener = (_request, response) => {
+    response.end('go on');
+    resolve();
+  };
+  return { came, onRequest };
+}
