@@ -5,7 +5,9 @@
 // 2. Node makes no lookup for a literal, so literals are judged before connecting.
 // 3. The connected address is judged again, before a byte is written.
 //
-// Connections are kept alive and pooled per origin; a reused connection stays at its judged address.
+// Connections are kept alive and pooled per origin; a reused connection stays at its judged address. Their number per origin is
+// not limited: webhooks can share an origin, and requests to one that hangs would keep those to another waiting until their
+// time is up. The engine limits how many requests are made at a time (engine/deliveries/delivery-limiter.ts).
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIP, type Socket } from 'node:net';
@@ -57,8 +59,6 @@ export interface GuardedClientOptions {
 
 // An idle receiver may not keep a socket open for longer, whatever its Keep-Alive header says.
 const KEEP_ALIVE_MAX_MS = 60 * SECOND_MS;
-// Far above one webhook's requests in flight, since webhooks can share an origin: waiting here counts as their time.
-const CONNECTIONS_PER_ORIGIN = 256;
 // Node's 250 ms per address make distant receivers with several addresses unreachable.
 const ATTEMPT_PER_ADDRESS_MS = 2 * SECOND_MS;
 
@@ -97,7 +97,7 @@ function openDispatcher(options: GuardedClientOptions): Dispatcher {
         wire,
       );
     };
-    return new Pool(origin, { ...CLIENT_OPTIONS, connections: CONNECTIONS_PER_ORIGIN, factory: openClient });
+    return new Pool(origin, { ...CLIENT_OPTIONS, connections: null, factory: openClient });
   };
   return new Agent({ factory: poolOf });
 }

@@ -6,10 +6,13 @@ import { once } from 'node:events';
 import net, { type Socket } from 'node:net';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { KIB } from '../../../src/domain/limits.ts';
+import { KIB, LIMITS } from '../../../src/domain/limits.ts';
 import { deliveryTo, posterFor, rawReceiver } from './receivers.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+
+/** More than one webhook may have in flight, twice. */
+const HANGING = 2 * LIMITS.maxInFlightPerWebhook;
 
 /** A thread with a receiver in it, so that it goes on while this thread stands still, and the other way round. */
 async function receiverThread(
@@ -43,6 +46,20 @@ test('A receiver too busy to connect times out', async () => {
     for (const socket of fillers) socket.destroy();
     Atomics.notify(busy.state, 0);
   }
+});
+
+test('Requests that hang hold up no others to their origin', async () => {
+  const all = Promise.withResolvers<void>();
+  await using receiver = await rawReceiver((socket, nth) => {
+    if (nth === HANGING) all.resolve();
+    else if (nth > HANGING) socket.write(OK);
+  });
+  await using poster = posterFor();
+  const hanging = Array.from({ length: HANGING }, () => poster.post(deliveryTo(receiver.url)));
+  await Promise.race([all.promise, Promise.all(hanging)]);
+  assert.equal((await poster.post(deliveryTo(receiver.url))).outcome, 'answered');
+  await poster.close();
+  for (const { outcome } of await Promise.all(hanging)) assert.equal(outcome, 'reset');
 });
 
 test('An end that nobody has read loses nothing', async () => {
