@@ -4600,6 +4600,8 @@ export interface CreateWebhookInput {
   readonly name?: string | null | undefined;
   /** Longer description. */
   readonly description?: string | null | undefined;
+  /** False: deliveries are held. True: what was held goes out. */
+  readonly active?: boolean | undefined;
   /** Request headers of your own, at most 32. None of Errand’s or of the connection’s can be set. Where a key without the scope `write` reads them, their values are "(hidden)". */
   readonly headers?: { readonly [name: string]: string } | null | undefined;
   /** How long an attempt may take in all, in milliseconds. Null: 15000. */

@@ -33,14 +33,18 @@ const LABELS = {
   ),
 };
 
-export const WEBHOOK_CREATE = { url: URL_TEXT, ...LABELS, ...WEBHOOK_SETTINGS_INPUT };
+const ACTIVE = {
+  active: Type.Optional(
+    Type.Boolean({ description: 'False: deliveries are held. True: what was held goes out.', examples: [true] }),
+  ),
+};
+
+export const WEBHOOK_CREATE = { url: URL_TEXT, ...LABELS, ...ACTIVE, ...WEBHOOK_SETTINGS_INPUT };
 
 export const WEBHOOK_UPDATE = {
   url: Type.Optional(URL_TEXT),
   ...LABELS,
-  active: Type.Optional(
-    Type.Boolean({ description: 'False: deliveries are held. True: what was held goes out.', examples: [true] }),
-  ),
+  ...ACTIVE,
   ...WEBHOOK_SETTINGS_INPUT,
 };
 

@@ -6,7 +6,14 @@ import type { Json } from '../../support/client.ts';
 import { startErrand } from '../../support/errand.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { shareErrand } from '../../support/shared-errand.ts';
-import { attempted, createWebhook, deliveries, emitterWithWebhook, newestDelivery } from '../../support/webhooks.ts';
+import {
+  attempted,
+  createWebhook,
+  deliveries,
+  EMIT_BODY,
+  emitterWithWebhook,
+  newestDelivery,
+} from '../../support/webhooks.ts';
 
 const newErrand = shareErrand();
 
@@ -109,6 +116,23 @@ test('a webhook made inactive holds its deliveries', async () => {
   const [got] = await receiver.wait(1);
   assert.equal(String(got?.body), '{"n":1}');
   assert.equal(got?.headers['errand-attempt'], '1');
+});
+
+test('a webhook created inactive holds its deliveries', async () => {
+  await using errand = await newErrand();
+  await using receiver = await startReceiver();
+  const emitter = await errand.workflow(EMIT_BODY);
+  const webhook = await createWebhook(errand, receiver, { active: false });
+  assert.deepEqual([webhook.active, webhook.health.status], [false, 'disabled']);
+  const byQuery = await errand.client.post(`/v1/webhooks?active=false&url=${encodeURIComponent(receiver.url)}`);
+  assert.equal(byQuery.active, false);
+  await errand.subscribe(emitter.id, webhook.id);
+  await errand.send(emitter, { n: 1 });
+  await deliveries(errand, webhook.id, 'held');
+  assert.equal(receiver.received.length, 0);
+  await errand.client.put(`/v1/webhooks/${webhook.id}`, { active: true });
+  const [got] = await receiver.wait(1);
+  assert.equal(String(got?.body), '{"n":1}');
 });
 
 test('a forbidden address is refused at once', async () => {
