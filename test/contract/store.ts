@@ -55,6 +55,7 @@ import { streamsContract } from './log/streams.ts';
 import { ticksContract } from './log/ticks.ts';
 import { replaysByHandContract } from './replays/by-hand.ts';
 import { dryRunsContract } from './replays/dry-runs.ts';
+import { fixedGroupsContract } from './replays/fixed-groups.ts';
 import { replayOrdersContract } from './replays/replay-orders.ts';
 import { replayedBeforeContract } from './replays/replayed-before.ts';
 import { replaysContract } from './replays/replays.ts';
@@ -155,6 +156,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   groupSearchesContract,
   replaysContract,
   replayedBeforeContract,
+  fixedGroupsContract,
   replaysByHandContract,
   replayOrdersContract,
   watchesContract,

@@ -16,6 +16,7 @@ import { LIMITS } from '../../domain/limits.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import { setResolved } from '../log/groups/error-groups.ts';
 import { ALL_RUNS, OPEN_RUNS } from '../log/log-tables.ts';
+import { resolveFixedGroups } from '../log/replays/fixed-groups.ts';
 import { selectedErrors, toSelected } from '../log/replays/replay-records.ts';
 import { flag, number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
 import { toReplaying } from '../rows/operation-rows.ts';
@@ -87,7 +88,7 @@ function* settleStep(w: Writing, row: Row): Steps<boolean> {
       failed_differently = ${counts.failed_differently}, cancelled = ${counts.cancelled}, unknown = ${counts.unknown},
       not_replayed = ${counts.not_replayed},
       updated_at_ms = ${w.nowMs}, turn = ${w.nextTurn()} WHERE id = ${id}`);
-  return next.state === 'done' && isAllFixed(replaying) && (yield* resolveGroup(w, row, replaying));
+  return next.state === 'done' && (yield* resolveGroups(w, row, replaying));
 }
 
 /** Returns how the operation goes on. One that is paused stays so, and learns what becomes of its canary: else it would wait for it when it is resumed. */
@@ -135,11 +136,15 @@ function* readEnded(id: string): Steps<readonly Ended[]> {
   });
 }
 
-/** Resolves the group whose errors were all replayed, and are fixed, unless it has new ones since. */
-function* resolveGroup(w: Writing, row: Row, { order: { selection } }: Replaying): Steps<boolean> {
-  const { groupId, code, sinceMs, untilMs } = selection;
-  if (groupId === null || code !== null || sinceMs !== null || untilMs !== null) return false;
-  const isTheirs = sql`id = ${groupId} AND owner_id = ${text(row, 'owner_id')}`;
+/** Resolves the groups of which all errors are fixed, unless they have new ones since. Returns whether there may be one. */
+function* resolveGroups(w: Writing, row: Row, replaying: Replaying): Steps<boolean> {
+  const { groupId, code, sinceMs, untilMs } = replaying.order.selection;
+  const operation = { id: text(row, 'id'), ownerId: text(row, 'owner_id') };
+  if (groupId === null || code !== null || sinceMs !== null || untilMs !== null)
+    return yield* resolveFixedGroups(operation, replaying, w.nowMs);
+  // It was about all errors of the group, however many they are.
+  if (!isAllFixed(replaying)) return false;
+  const isTheirs = sql`id = ${groupId} AND owner_id = ${operation.ownerId}`;
   yield* send(setResolved(sql`${isTheirs} AND last_entry <= ${number(row, 'last_entry')}`, w.nowMs));
   return true;
 }

@@ -116,18 +116,6 @@ export function replaysContract(harness: Harness): void {
       equal(await groupState(stage), 'open', 'it failed differently');
     });
 
-    it('leaves its group open when it was about a part of it', async () => {
-      await using stage = await failedOnes(harness, 2);
-      const { groupId, clock } = stage;
-      const parts = [{ code: 'Lost' }, { sinceMs: 0 }, { untilMs: clock.nowMs() + DAY_MS }];
-      for (const part of parts) {
-        const operation = await start(stage, { groupId, ...part }, { isAgain: true });
-        await carryOut(stage);
-        deepEqual(await counts(stage, operation), { fixed: 2 }, JSON.stringify(part));
-        equal(await groupState(stage), 'open', JSON.stringify(part));
-      }
-    });
-
     it('is about the errors that there are when it is made', async () => {
       await using stage = await failedOnes(harness, 3);
       const operation = await start(stage, { groupId: stage.groupId });

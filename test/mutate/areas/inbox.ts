@@ -32,7 +32,10 @@ export const INBOX_MUTATIONS: readonly Mutation[] = [
   ...of(`${STORE}/log/groups/error-groups.ts`, CONTRACT, {
     'groups: only the last transaction counts': ['SET n = error_groups.n + excluded.n', 'SET n = excluded.n'],
     'groups: an hour forgets what it had': ['SET n = error_group_hours.n + excluded.n', 'SET n = excluded.n'],
-    'groups: what ends resolves a muted one': ["WHERE ${condition} AND state = 'open'`", 'WHERE ${condition}`'],
+    'groups: what ends resolves a muted one': [
+      " AND (state = 'open' OR state = 'muted' AND until_ms <= ${nowMs})`",
+      '`',
+    ],
     'groups: the count before is that after': ["number(row, 'n') - errors.length", "number(row, 'n')"],
   }),
   ...of(`${STORE}/log/append.ts`, CONTRACT, {

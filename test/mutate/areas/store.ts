@@ -74,11 +74,13 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   }),
   ...of(`${STORE}/config/replay-steps.ts`, CONTRACT, {
     'replays: a group with newer errors is resolved': [" AND last_entry <= ${number(row, 'last_entry')}`", '`'],
-    'replays: a part of a group resolves it': ['|| code !== null', ''],
-    'replays: one that is not fixed resolves the group': [
-      "next.state === 'done' && isAllFixed(replaying)",
-      "next.state === 'done'",
-    ],
+    'replays: a part of a group resolves it': ['|| sinceMs !== null', ''],
+    'replays: one that is not fixed resolves the group': ['if (!isAllFixed(replaying)) return false;', ''],
+  }),
+  ...of(`${STORE}/log/replays/fixed-groups.ts`, CONTRACT, {
+    'replays: one of a group that has an unfixed error resolves it': ['.every(({ entry }) => fixed(entry, id))', ''],
+    'replays: a failed one of a part resolves its group': ["IN ('fixed', 'replayed_before')", 'IS NOT NULL'],
+    'replays: an earlier one that failed differently counts as fixed': ['&& !isLeftUnfixed(replay, groupId)', ''],
   }),
   ...of(`${STORE}/log/ticks.ts`, CONTRACT, {
     'schedules: a tick fires twice': ['return log.takeTick(tick) ?', 'return (log.takeTick(tick), true) ?'],

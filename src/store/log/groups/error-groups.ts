@@ -153,11 +153,11 @@ function reopenedIn(row: Row, captures: GroupCaptures, nowMs: number): Reopened 
   return reopenedBy(toGroupStatus(row), errors, { countBefore: number(row, 'n') - errors.length, nowMs });
 }
 
-/** Resolves groups that meet a condition. One that its owner has muted stays so. */
+/** Resolves groups that meet a condition. One that its owner has muted stays so, until the time of the mute is over. */
 export function setResolved(condition: Sql, nowMs: number): Sql {
   return sql`UPDATE error_groups SET state = 'resolved', until_ms = NULL, until_count = NULL, after_deployment = NULL,
     reopened = NULL, notice_due_ms = ${nowMs}, notice_folded = false, updated_at_ms = ${nowMs}
-    WHERE ${condition} AND state = 'open'`;
+    WHERE ${condition} AND (state = 'open' OR state = 'muted' AND until_ms <= ${nowMs})`;
 }
 
 function setOpen(id: string, reopened: Reopened, { nowMs, isTold }: { nowMs: number; isTold: boolean }): Sql {
