@@ -60,23 +60,30 @@ export function listOf<T extends TSchema>(record: T): TObject {
   return Type.Object({ page_info: PAGE_INFO, data: Type.Array(record, { description: 'The records of this page.' }) });
 }
 
-/** Returns the store's page query. Refuses a cursor that `read` does not understand. */
-export function pageOf<Cursor>(query: ListQuery, read: (cursor: string) => Cursor | undefined): PageQuery<Cursor> {
+/** What a cursor is, as a refusal says it. */
+const RECORD_OF_LIST = 'the id of a record of this list';
+
+/** Returns the store's page query. Refuses a cursor that `read` does not understand; `wanted` says what it would. */
+export function pageOf<Cursor>(
+  query: ListQuery,
+  read: (cursor: string) => Cursor | undefined,
+  wanted = RECORD_OF_LIST,
+): PageQuery<Cursor> {
   const limit = Math.min(query.limit ?? LIMITS.pageRecords, LIMITS.pageRecords);
-  const after = cursorOf('after', query.after, read);
-  const before = cursorOf('before', query.before, read);
+  const after = cursorOf('after', query.after, { read, wanted });
+  const before = cursorOf('before', query.before, { read, wanted });
   return { limit, ...(after === undefined ? {} : { after }), ...(before === undefined ? {} : { before }) };
 }
 
 function cursorOf<Cursor>(
   parameter: string,
   value: string | undefined,
-  read: (cursor: string) => Cursor | undefined,
+  { read, wanted }: { readonly read: (cursor: string) => Cursor | undefined; readonly wanted: string },
 ): Cursor | undefined {
   if (value === undefined) return undefined;
   const cursor = read(value);
   if (cursor !== undefined) return cursor;
-  const message = `must be the id of a record of this list, but was ${JSON.stringify(value.slice(0, 80))}`;
+  const message = `must be ${wanted}, but was ${JSON.stringify(value.slice(0, 80))}`;
   throw new Refusal('malformed', `${parameter} ${message}`, { errors: [{ parameter, message }] });
 }
 

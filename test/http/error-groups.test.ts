@@ -166,6 +166,8 @@ test('lists are filtered, sorted and paged', async () => {
   for (const query of ['?after=nothing', '?after=1-eg_', '?state=all', '?sort=age', '?since=soon']) {
     equal((await errand.client.request('GET', `/v1/error_groups${query}`)).status, 400, query);
   }
+  const { json: refused } = await errand.client.request('GET', '/v1/error_groups?after=nothing');
+  match(refused.detail, /^after must be a place in this list, as page_info has it/);
 });
 
 test('rules are previewed, and make groups of what comes later', async () => {

@@ -3392,9 +3392,9 @@ export interface ListErrorGroupsInput {
   readonly expand?: "hours" | undefined;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor, the id of a record: only records that are older. */
+  /** Cursor, a place in the list as `page_info` has it: only groups behind it. */
   readonly after?: string | undefined;
-  /** Cursor, the id of a record: only records that are newer, those next to it. */
+  /** Cursor, a place in the list as `page_info` has it: only groups in front of it, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;

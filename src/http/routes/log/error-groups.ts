@@ -32,7 +32,14 @@ import {
   LISTED_GROUP,
   previewOf,
 } from '../../wire/log/error-groups.ts';
-import { GROUP_PAGE_INFO, groupCursor, groupPageInfo, listedPage } from '../../wire/log/group-pages.ts';
+import {
+  GROUP_CURSOR_WANTED,
+  GROUP_CURSORS,
+  GROUP_PAGE_INFO,
+  groupCursor,
+  groupPageInfo,
+  listedPage,
+} from '../../wire/log/group-pages.ts';
 import { receiptToWire } from '../../wire/log/runs.ts';
 import { exists } from './emitters.ts';
 
@@ -64,6 +71,7 @@ function addList(app: App, { store }: HttpDeps): void {
       sort: Type.Optional(oneOf(GROUP_SORTS, 'Seen last first, or most errors first.')),
       expand: Type.Optional(oneOf(['hours'], 'Each group with its errors by hour, as the whole group has them.')),
       ...LIST_QUERY,
+      ...GROUP_CURSORS,
     },
     answer: Type.Object({
       page_info: GROUP_PAGE_INFO,
@@ -80,7 +88,7 @@ function addList(app: App, { store }: HttpDeps): void {
       ...(code === undefined ? {} : { code }),
       ...rangeOf(since === undefined ? {} : { since }),
     };
-    const page = pageOf(query, groupCursor);
+    const page = pageOf(query, groupCursor, GROUP_CURSOR_WANTED);
     const { found, totalCount } = await pageOfGroups(store, { of, page, part });
     const ids = found.items.map(({ id }) => id);
     const hours = query.expand === 'hours' ? await store.groupHours(caller.ownerId, ids) : null;

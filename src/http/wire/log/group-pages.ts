@@ -13,6 +13,22 @@ const CURSOR = '1782000000123000-eg_0Vj3aBc9dEfGhIjK';
 
 const place = (description: string) => nullable(text({ description, example: CURSOR }));
 
+/** What a cursor is, as a refusal says it. */
+export const GROUP_CURSOR_WANTED = `a place in this list, as page_info has it, such as "${CURSOR}"`;
+
+/** Query parameters: cursors that are places. */
+export const GROUP_CURSORS = {
+  after: Type.Optional(
+    text({ description: 'Cursor, a place in the list as `page_info` has it: only groups behind it.', example: CURSOR }),
+  ),
+  before: Type.Optional(
+    text({
+      description: 'Cursor, a place in the list as `page_info` has it: only groups in front of it, those next to it.',
+      example: CURSOR,
+    }),
+  ),
+};
+
 export const GROUP_PAGE_INFO = Type.Object(
   {
     total_count: nullable(
