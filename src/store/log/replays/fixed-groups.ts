@@ -16,7 +16,7 @@ import { followFailures, selectLastReplays, toLastReplays } from './last-replays
 type Ended = Pick<Operation, 'id' | 'ownerId'>;
 
 /** How many errors that an operation has not fixed itself are looked at, of all its groups together. */
-const MOST_OTHERS = 1000;
+const MOST_OTHERS = 5000;
 
 /** Resolves the groups of which all errors are fixed that the log has. Returns whether there was one. */
 export function* resolveFixedGroups(operation: Ended, { counts }: Replaying, nowMs: number): Steps<boolean> {
