@@ -75,9 +75,13 @@ export function errorGroupVerbs({ database, clock }: ConfigCore): ErrorGroupStor
         const { note = before.note, assignee = before.assignee } = change;
         // Why it is open stays with it, and ends with the next state.
         const reopened = state === 'open' ? before.reopened : null;
-        yield* send(sql`UPDATE error_groups SET state = ${state}, until_ms = ${untilMs}, until_count = ${untilCount},
-            after_deployment = ${afterDeployment}, reopened = ${reopened && JSON.stringify(reopened)}, note = ${note},
-            assignee = ${assignee}, updated_at_ms = ${nowMs} WHERE id = ${id}`);
+        yield* send(sql`UPDATE error_groups SET note = ${note}, assignee = ${assignee}, updated_at_ms = ${nowMs}
+            WHERE id = ${id}`);
+        // A mute whose time is over stays stored until the next error, which is told at once because of it.
+        if (state !== before.state || state !== 'open') {
+          yield* send(sql`UPDATE error_groups SET state = ${state}, until_ms = ${untilMs}, until_count = ${untilCount},
+              after_deployment = ${afterDeployment}, reopened = ${reopened && JSON.stringify(reopened)} WHERE id = ${id}`);
+        }
         if (state !== before.state) yield* send(noticeAfter(state, id, nowMs));
         const group = { ...before, state, untilMs, untilCount, afterDeployment, reopened, note, assignee };
         return { group: { ...group, updatedAtMs: nowMs }, refused: false };

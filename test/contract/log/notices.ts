@@ -9,7 +9,7 @@ import { DEFAULT_SETTINGS, type Workflow } from '../../../src/domain/resource.ts
 import type { TakenNotice } from '../../../src/store/contract/channels.ts';
 import { defined, type Harness, mail, none, only, succeeded, times } from '../fixtures.ts';
 import { Stage } from '../stage.ts';
-import { fail, groups, order } from './grouping.ts';
+import { change, fail, groups, order } from './grouping.ts';
 
 const TOLD = { settings: { ...DEFAULT_SETTINGS, channels: ['ch_0000000000000001'] } };
 const OPEN = { state: 'open' } as const;
@@ -209,6 +209,21 @@ export function noticesContract(harness: Harness): void {
       await fail(stage, workflow);
       deepEqual(shown(await told(stage)), { kind: 'error', sequence: 2, more: 3, wasTold: false });
     });
+
+    for (const to of [{ note: 'seen' }, { status: OPEN }]) {
+      it(`is due at once when the time of a mute is over, also behind ${JSON.stringify(to)}`, async () => {
+        await using stage = await Stage.open(harness);
+        const workflow = await failing(stage);
+        const { group } = await told(stage);
+        const untilMs = stage.clock.nowMs() + HOUR_MS / 4;
+        await order(stage, group, { ...MUTED, untilMs });
+        stage.clock.advance(HOUR_MS / 2);
+        await change(stage, group, to);
+        await fail(stage, workflow);
+        deepEqual(shown(await told(stage)), { kind: 'error', sequence: 2, more: 1, wasTold: false });
+        deepEqual(only(await groups(stage)).reopened?.by, 'time');
+      });
+    }
 
     it('is dropped when its group is muted or opened', async () => {
       await using stage = await Stage.open(harness);
