@@ -1,5 +1,6 @@
 // Handles the server's messages, from the first one (`init`) on.
 
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout } from 'node:timers';
 import { ActiveRun, type Program } from './active-run.ts';
 import { PendingRequests } from './api/pending-requests.ts';
@@ -49,6 +50,11 @@ export class Worker {
   readonly #held = new HeldRuns();
   /** They were held, and begin once that is written. */
   #beginning: ActiveRun[] = [];
+  /**
+   * Calls a function in the context of no run. Otherwise a run would find contexts (AsyncLocalStorage) of the code of others:
+   * those that begin together are called by one function, and those that were held by a turn of an earlier run.
+   */
+  readonly #outside = AsyncLocalStorage.snapshot();
 
   constructor(writer: FrameWriter) {
     this.#writer = writer;
@@ -94,7 +100,7 @@ export class Worker {
     flush();
     const beginning = this.#beginning;
     this.#beginning = [];
-    for (let i = 0; i < beginning.length; i++) void this.#execute(beginning[i] as ActiveRun);
+    for (let i = 0; i < beginning.length; i++) this.#execute(beginning[i] as ActiveRun);
   }
 
   /** Reports an exception that belongs to no run in flight. */
@@ -149,7 +155,7 @@ export class Worker {
       if (mode === 'describe') return this.#writer.push({ t: 'shape', shape: shapeOf(program.steps[0]?.component) });
       this.#loaded = true;
       this.#report({ t: 'loaded' });
-      for (const run of [...this.#runs.values()]) if (run.message.atOnce === undefined) void this.#execute(run);
+      for (const run of [...this.#runs.values()]) if (run.message.atOnce === undefined) this.#execute(run);
       this.#takeHeld();
     } catch (error) {
       this.#writer.push({ t: 'broken', fault: faultOf(capture, error, query === undefined) });
@@ -168,7 +174,7 @@ export class Worker {
     if (message.atOnce !== undefined) {
       this.#held.add(run);
       this.#takeHeld();
-    } else if (this.#loaded) void this.#execute(run);
+    } else if (this.#loaded) this.#execute(run);
   }
 
   /** Reports the begin of the runs that are held no longer; or gives all back, where no run should follow. */
@@ -184,18 +190,22 @@ export class Worker {
     }
   }
 
-  /** Executes a run. Never rejects. */
-  async #execute(run: ActiveRun): Promise<void> {
-    const { source } = run.message;
-    if (this.#instances === null || source === null) return await execute(run);
-    try {
-      await this.#instances.run(source.sourceId, (steps) => {
-        run.ownSteps = steps;
-        return run.ended ? Promise.resolve() : execute(run);
-      });
-    } catch (error) {
-      run.cannotBegin(faultOf(run.program.capture, error, true));
-    }
+  #execute(run: ActiveRun): void {
+    void this.#outside(executeWith, run, this.#instances);
+  }
+}
+
+/** Executes a run. Never rejects. */
+async function executeWith(run: ActiveRun, instances: Instances | null): Promise<void> {
+  const { source } = run.message;
+  if (instances === null || source === null) return await execute(run);
+  try {
+    await instances.run(source.sourceId, (steps) => {
+      run.ownSteps = steps;
+      return run.ended ? Promise.resolve() : execute(run);
+    });
+  } catch (error) {
+    run.cannotBegin(faultOf(run.program.capture, error, true));
   }
 }
 

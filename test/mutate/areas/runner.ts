@@ -67,7 +67,13 @@ export const RUNNER_MUTATIONS: readonly Mutation[] = [
       '        // The code of the halted run may still be active.\n        this.#held.giveBack();\n',
       '',
     ],
-    'held: they begin with the others': ['if (run.message.atOnce === undefined) void', 'void'],
+    'held: they begin with the others': ['if (run.message.atOnce === undefined) this', 'this'],
+  }),
+  ...of(`${RUNNER}/child/worker.ts`, [`${UNIT}/held.test.ts`], {
+    'held: in contexts of earlier runs': [
+      'void this.#outside(executeWith, run, this.#instances)',
+      'void executeWith(run, this.#instances)',
+    ],
   }),
   ...of('src/engine/runs/ready-runs.ts', [`${UNIT}/held.test.ts`], {
     'held: beside others elsewhere': ['runsBeside(request) === pace.given', 'runsBeside(request) !== null'],

@@ -19,6 +19,16 @@ const TIMED = `
     await new Promise((resolve) => setTimeout(resolve, { long: 60, medium: 20 }[act] ?? 0));
     return { n, from, to: nowNs() };
   }`;
+/** Says in which context of its own it began, and stays in one that has its number. */
+const IN_CONTEXT = `
+  import { AsyncLocalStorage } from 'node:async_hooks';
+  const context = new AsyncLocalStorage();
+  export default async ({ steps }) => {
+    const before = context.getStore();
+    const { n } = steps.trigger.event;
+    context.enterWith(n);
+    return { n, before };
+  }`;
 const AT_ONCE = 4;
 
 interface Timed {
@@ -61,9 +71,9 @@ function counting(runner: Runner) {
   return { ready, told };
 }
 
-async function started(t: Parameters<typeof kit>[0]) {
+async function started(t: Parameters<typeof kit>[0], code = TIMED) {
   const { runner } = kit(t);
-  const deployment = await deploymentOf(TIMED);
+  const deployment = await deploymentOf(code);
   const { ready, told } = counting(runner);
   const send = (event: object, given: Partial<RunRequest> = {}) =>
     ready.run(requestOf(deployment, { event: Buffer.from(JSON.stringify(event)), ...given }), AT_ONCE);
@@ -83,6 +93,16 @@ test('of quick runs some wait in their process, and no more are executed at once
   ok(told.held > 100, `${told.held} were held`);
   ok(told.most > AT_ONCE);
   equal(mostAtOnce(outcomes), AT_ONCE);
+});
+
+test('a run that was held begins in no context of the code before it', async (t) => {
+  const { send, told } = await started(t, IN_CONTEXT);
+  const outcomes = await Promise.all(Array.from({ length: 400 }, (_, n) => send({ n })));
+  ok(told.held > 100, `${told.held} were held`);
+  deepEqual(
+    outcomes.map(returned),
+    Array.from({ length: 400 }, (_, n) => ({ n })),
+  );
 });
 
 test('large events wait outside of the process', async (t) => {
