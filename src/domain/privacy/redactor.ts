@@ -11,7 +11,7 @@ import { HIDDEN, type RedactionRules } from './rules.ts';
 export interface TextMatcher {
   /** How much one character costs: the instructions of its program. */
   readonly size: number;
-  /** Returns the next match from `from` on that is not empty; null: there is none. */
+  /** Returns the first match from `from` on, which may be empty; null: there is none. Linear, also for a match at once: what is longer is tried first. */
   next(text: string, from: number): { readonly start: number; readonly end: number } | null;
 }
 
@@ -62,13 +62,17 @@ export class Redactor {
     const matcher = this.#matcher;
     if (!matcher || value === '') return value;
     const parts: string[] = [];
+    let kept = 0;
     for (let from = 0; ; ) {
       this.#steps -= (value.length - from) * matcher.size;
       if (this.#steps < 0) return HIDDEN;
-      const found = matcher.next(value, from);
-      if (!found) return from === 0 ? value : parts.join('') + value.slice(from);
-      parts.push(value.slice(from, found.start), HIDDEN);
-      from = found.end;
+      const found = from > value.length ? null : matcher.next(value, from);
+      if (!found) return kept === 0 ? value : parts.join('') + value.slice(kept);
+      // `\\b` alone is empty wherever it matches, and hides nothing.
+      const isEmpty = found.end === found.start;
+      if (!isEmpty) parts.push(value.slice(kept, found.start), HIDDEN);
+      if (!isEmpty) kept = found.end;
+      from = isEmpty ? found.end + 1 : found.end;
     }
   }
 }

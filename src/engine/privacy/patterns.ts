@@ -10,41 +10,40 @@ export async function matcherOf(patterns: readonly string[]): Promise<TextMatche
   if (patterns.length === 0) return null;
   const { RE2JS } = await import('re2js');
   for (const [i, pattern] of patterns.entries()) {
-    const why = reasonAgainst(pattern, (text) => RE2JS.compile(text));
-    if (why !== null) throw refused(`patterns/${i}`, why);
+    const compiled = compiledOr(
+      (why) => refused(`patterns/${i}`, why),
+      () => RE2JS.compile(pattern),
+    );
+    if (compiled.matcher('').find())
+      throw refused(`patterns/${i}`, `matches the empty text, and so everything: ${pattern}`);
+    // Before the others are compiled: seven characters may be a thousand instructions.
+    checkSize(compiled);
   }
   const program = RE2JS.compile(patterns.map((pattern) => `(?:${pattern})`).join('|'));
-  const size = program.programSize();
-  if (size > REDACTION_LIMITS.redactionProgram) {
-    throw refused(
-      'patterns',
-      `take ${size} instructions together, but at most ${REDACTION_LIMITS.redactionProgram} are allowed`,
-    );
-  }
+  checkSize(program);
   return {
-    size,
+    size: program.programSize(),
     next: (text, from) => {
       const matcher = program.matcher(text);
-      for (let at = from; at <= text.length && matcher.find(at); at = matcher.end() + 1) {
-        // `\\b` alone is empty wherever it matches.
-        if (matcher.end() > matcher.start()) return { start: matcher.start(), end: matcher.end() };
-      }
-      return null;
+      return matcher.find(from) ? { start: matcher.start(), end: matcher.end() } : null;
     },
   };
 }
 
-interface Compiled {
-  matcher(text: string): { find(): boolean; start(): number; end(): number };
+function compiledOr<T>(refusalOf: (why: string) => Refusal, compile: () => T): T {
+  try {
+    return compile();
+  } catch (error) {
+    const { message } = error as Error;
+    throw refusalOf(`is no regular expression of RE2 (without lookaround and back references): ${message}`);
+  }
 }
 
-function reasonAgainst(pattern: string, compile: (pattern: string) => Compiled): string | null {
-  try {
-    const matcher = compile(pattern).matcher('');
-    return matcher.find() ? `matches the empty text, and so everything: ${pattern}` : null;
-  } catch (error) {
-    return `is no regular expression of RE2 (without lookaround and back references): ${(error as Error).message}`;
-  }
+/** Throws `Refusal` for what takes too many instructions: each of them counts for each character of a text. */
+function checkSize(program: { programSize(): number }): void {
+  const size = program.programSize();
+  const max = REDACTION_LIMITS.redactionProgram;
+  if (size > max) throw refused('patterns', `take ${size} instructions together, but at most ${max} are allowed`);
 }
 
 function refused(parameter: string, message: string): Refusal {

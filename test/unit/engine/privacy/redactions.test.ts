@@ -2,7 +2,9 @@
 
 import { equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
+import { Redactor } from '../../../../src/domain/privacy/redactor.ts';
 import { NO_REDACTION } from '../../../../src/domain/privacy/rules.ts';
+import { matcherOf } from '../../../../src/engine/privacy/patterns.ts';
 import { RedactionRulesOf } from '../../../../src/engine/privacy/redactions.ts';
 
 const rulesOf = (keys: Readonly<Record<string, string>>) => {
@@ -50,3 +52,23 @@ test('a member is hidden whole, however often it was quoted and escaped', async 
     }
   }
 });
+
+const byPattern = async (pattern: string) => new Redactor(NO_REDACTION, await matcherOf([pattern]));
+
+test('a pattern hides what it matches, and nothing where its match is empty', async () => {
+  for (const [pattern, text, shown] of [
+    ['\\d+', 'a 12 b 3', 'a [redacted] b [redacted]'],
+    ['\\b', 'a 12', 'a 12'],
+    ['\\b\\d*', 'a 12 b', 'a [redacted] b'],
+    ['b|\\b', 'abba b', 'a[redacted][redacted]a [redacted]'],
+  ] as const) {
+    equal((await byPattern(pattern)).text(text), shown, pattern);
+  }
+});
+
+// Before each of these matches, which are short or empty, the rest of the text is searched for a longer one.
+for (const pattern of ['x.*y|x', 'x.*y|\\b']) {
+  test(`a text in which ${pattern} takes too long is hidden as a whole`, async () => {
+    equal((await byPattern(pattern)).text('x '.repeat(8000)), '[redacted]');
+  });
+}
