@@ -172,7 +172,7 @@ export interface Channel {
     readonly to?: string;
     /** Of http: names of the headers; their values are hidden. */
     readonly headers?: { readonly [name: string]: string };
-    /** Of http: the body of the request, with placeholders. */
+    /** Of http: the body of the request, with placeholders. To a key without the scope `write` it is `(hidden)`: services take keys there, too. */
     readonly template?: string;
   };
   /** When it was created, in seconds since the Unix epoch. */
@@ -4323,7 +4323,7 @@ export interface CreateChannelInput {
   readonly name?: string | undefined;
   /** False: no notice is sent to it. */
   readonly active?: boolean | undefined;
-  /** What the kind needs. Addresses, keys and headers are kept sealed and never shown. */
+  /** What the kind needs. It is kept sealed; addresses, keys and the values of headers are never shown, the template to keys with the scope `write` alone. */
   readonly config: {
     /** Of slack, discord, teams: the address of the incoming webhook. Of http: where the notice goes. Of pagerduty and opsgenie: instead of the service’s address, e.g. `https://api.eu.opsgenie.com`. */
     readonly url?: string | null;
@@ -4360,7 +4360,7 @@ export interface UpdateChannelInput {
   readonly name?: string | undefined;
   /** False: no notice is sent to it. */
   readonly active?: boolean | undefined;
-  /** What the kind needs. Addresses, keys and headers are kept sealed and never shown. */
+  /** What the kind needs. It is kept sealed; addresses, keys and the values of headers are never shown, the template to keys with the scope `write` alone. */
   readonly config?: {
     /** Of slack, discord, teams: the address of the incoming webhook. Of http: where the notice goes. Of pagerduty and opsgenie: instead of the service’s address, e.g. `https://api.eu.opsgenie.com`. */
     readonly url?: string | null;
@@ -4397,7 +4397,7 @@ export interface PatchChannelInput {
   readonly name?: string | undefined;
   /** False: no notice is sent to it. */
   readonly active?: boolean | undefined;
-  /** What the kind needs. Addresses, keys and headers are kept sealed and never shown. */
+  /** What the kind needs. It is kept sealed; addresses, keys and the values of headers are never shown, the template to keys with the scope `write` alone. */
   readonly config?: {
     /** Of slack, discord, teams: the address of the incoming webhook. Of http: where the notice goes. Of pagerduty and opsgenie: instead of the service’s address, e.g. `https://api.eu.opsgenie.com`. */
     readonly url?: string | null;

@@ -6,7 +6,7 @@ import { HIDDEN } from '../delivery/http-request.ts';
 export const CHANNEL_KINDS = ['slack', 'discord', 'teams', 'pagerduty', 'opsgenie', 'http', 'mail'] as const;
 export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 
-/** Everything but `to` and `template` may be a credential, the address of a chat's incoming webhook above all. */
+/** Everything but `to` may be a credential, or have one in it: the address of a chat's incoming webhook above all. */
 export interface ChannelConfig {
   /** Of chats and `http`: where the request goes. Of PagerDuty and Opsgenie: the service's own address instead of the usual one. */
   readonly url?: string;

@@ -95,11 +95,12 @@ export async function checkChannels(
  * instead of them leaves them as they are. Null deletes a member.
  */
 function mergedConfig(before: ChannelConfig, given: ChannelInput['config'] = {}): ChannelConfig {
-  const { url, key, headers } = given;
+  const { url, key, headers, template } = given;
   const shown = before.url === undefined ? null : hiddenUrl(before.url);
   const kept = {
     ...(shown !== null && url === shown ? { url: before.url } : {}),
     ...(key === HIDDEN && before.key !== undefined ? { key: before.key } : {}),
+    ...(template === HIDDEN && before.template !== undefined ? { template: before.template } : {}),
     ...(headers ? { headers: withKept(headers, before.headers) } : {}),
   };
   const entries = Object.entries({ ...before, ...given, ...kept }).filter(([, value]) => value !== null);

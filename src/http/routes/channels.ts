@@ -1,4 +1,6 @@
 import { PREFIX } from '../../domain/ids.ts';
+import type { Channel } from '../../domain/notices/channel.ts';
+import { maySeeSecrets } from '../access/auth.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { expectedBy, tag } from '../etag.ts';
@@ -38,7 +40,7 @@ function addCreate(app: App, { actions }: HttpDeps): void {
   });
   app.post('/v1/channels', { schema }, async ({ body, caller }) => {
     const input = { ...channelInput(body), kind: body.kind };
-    return { data: channelToWire(await actions.createChannel(caller.ownerId, input)) };
+    return { data: channelToWire(await actions.createChannel(caller.ownerId, input), true) };
   });
 }
 
@@ -54,7 +56,7 @@ function addReads(app: App, { store }: HttpDeps): void {
   });
   app.get('/v1/channels', { schema: list }, async ({ query, caller }) => {
     const page = await store.listChannels(caller.ownerId, pageOf(query, resourceCursor(PREFIX.channel)));
-    return listAnswer(page, channelToWire);
+    return listAnswer(page, (channel: Channel) => channelToWire(channel, maySeeSecrets(caller)));
   });
 
   const get = operation({
@@ -69,7 +71,7 @@ function addReads(app: App, { store }: HttpDeps): void {
   app.get('/v1/channels/:id', { schema: get }, async ({ params, caller }, reply) => {
     const channel = found(await store.getChannel(caller.ownerId, params.id), 'channel', params.id);
     tag(reply, channel);
-    return { data: channelToWire(channel) };
+    return { data: channelToWire(channel, maySeeSecrets(caller)) };
   });
 }
 
@@ -93,7 +95,7 @@ function addChanges(app: App, { actions }: HttpDeps): void {
     const input = { ...channelInput(body), ...expectedBy(request) };
     const channel = await actions.updateChannel(caller.ownerId, params.id, input);
     tag(reply, channel);
-    return { data: channelToWire(channel) };
+    return { data: channelToWire(channel, true) };
   });
 
   const remove = operation({
@@ -106,7 +108,7 @@ function addChanges(app: App, { actions }: HttpDeps): void {
     answer: dataOf(CHANNEL),
   });
   app.delete('/v1/channels/:id', { schema: remove }, async ({ params, caller }) => {
-    return { data: channelToWire(await actions.deleteChannel(caller.ownerId, params.id)) };
+    return { data: channelToWire(await actions.deleteChannel(caller.ownerId, params.id), true) };
   });
 }
 

@@ -3,6 +3,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
+import { withScopes } from '../../support/owners.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { shareErrand } from '../../support/shared-errand.ts';
 import { withoutIso } from '../../support/wire/iso-times.ts';
@@ -40,6 +41,25 @@ test('a channel shows its members without secrets', async () => {
   deepEqual((await client.get(`/v1/channels/${id}`)).data, made);
   deepEqual(await client.delete(`/v1/channels/${id}`), made);
   equal((await client.request('GET', `/v1/channels/${id}`)).status, 404);
+});
+
+test('a template is shown to keys that may write alone, since services take keys in the body', async () => {
+  const { client } = await newErrand();
+  await using receiver = await startReceiver();
+  const template = '{"token": "very-private", "text": "{{title}}"}';
+  const { id } = await client.post('/v1/channels', { kind: 'http', config: { url: receiver.url, template } });
+  equal((await client.get(`/v1/channels/${id}`)).data.config.template, template);
+  const reader = (await withScopes(client, ['read'])).client;
+  for (const path of ['/v1/channels', `/v1/channels/${id}`]) {
+    const { text } = await reader.request('GET', path);
+    ok(text.includes('"template":"(hidden)"') && !text.includes('very-private'), text);
+  }
+  // What is shown hidden and sent back so stays what it is.
+  const changed = await client.put(`/v1/channels/${id}`, { config: { template: '(hidden)' } });
+  equal(changed.config.template, template);
+  await client.post(`/v1/channels/${id}/test`);
+  const [request] = await receiver.wait(1);
+  equal(JSON.parse(String(request?.body)).token, 'very-private');
 });
 
 test('a channel is changed member by member', async () => {

@@ -67,7 +67,8 @@ const CONFIG_INPUT = Type.Object(
   },
   {
     additionalProperties: false,
-    description: 'What the kind needs. Addresses, keys and headers are kept sealed and never shown.',
+    description:
+      'What the kind needs. It is kept sealed; addresses, keys and the values of headers are never shown, the template to keys with the scope `write` alone.',
     'x-secret': true,
     examples: [{ url: 'https://hooks.slack.com/services/T0/B0/XXXX' }],
   },
@@ -98,7 +99,11 @@ const CONFIG_SHOWN = Type.Object(
       }),
     ),
     template: Type.Optional(
-      text({ description: 'Of http: the body of the request, with placeholders.', example: '{"text": "{{title}}"}' }),
+      text({
+        description:
+          'Of http: the body of the request, with placeholders. To a key without the scope `write` it is `(hidden)`: services take keys there, too.',
+        example: '{"text": "{{title}}"}',
+      }),
     ),
   },
   { description: 'Without what is secret.' },
@@ -136,26 +141,33 @@ export function channelInput({ name, active, config }: Static<typeof UPDATE>): C
   };
 }
 
-export function channelToWire(channel: Channel): Static<typeof CHANNEL> {
+/**
+ * Returns a channel as it is shown. `withTemplate`: to a caller who may change the channel, and so could have the template sent
+ * anywhere; others see no credentials in it.
+ */
+export function channelToWire(channel: Channel, withTemplate: boolean): Static<typeof CHANNEL> {
   return {
     id: channel.id,
     owner_id: channel.ownerId,
     kind: channel.kind,
     name: channel.name,
     active: channel.active,
-    config: configToWire(channel.config),
+    config: configToWire(channel.config, withTemplate),
     created_at: toSeconds(channel.createdAtMs),
     updated_at: toSeconds(channel.updatedAtMs),
   };
 }
 
-function configToWire({ url, key, to, headers, template }: ChannelConfig): Static<typeof CONFIG_SHOWN> {
+function configToWire(
+  { url, key, to, headers, template }: ChannelConfig,
+  withTemplate: boolean,
+): Static<typeof CONFIG_SHOWN> {
   return {
     ...(url === undefined ? {} : { url: hiddenUrl(url) }),
     ...(key === undefined ? {} : { key: HIDDEN }),
     ...(to === undefined ? {} : { to }),
     ...(headers ? { headers: Object.fromEntries(Object.keys(headers).map((name) => [name, HIDDEN])) } : {}),
-    ...(template === undefined ? {} : { template }),
+    ...(template === undefined ? {} : { template: withTemplate ? template : HIDDEN }),
   };
 }
 

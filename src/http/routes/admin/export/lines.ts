@@ -103,7 +103,7 @@ async function* configuration(of: ExportedOwner, ownerId: string): AsyncGenerato
     yield lineOf('subscription', one.id, subscriptionToWire(one));
   }
   for await (const one of each((page) => store.listChannels(ownerId, page))) {
-    yield lineOf('channel', one.id, channelToWire(one));
+    yield lineOf('channel', one.id, channelToWire(one, false));
   }
   for await (const one of each((page) => store.listAccounts({ ownerId }, page))) {
     yield lineOf('account', one.id, accountToWire(one));
