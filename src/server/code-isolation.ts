@@ -16,6 +16,7 @@ import { findPackageFolders } from '../runner/isolation/package-folders.ts';
 import { createRunner, type ProcessRunner, type RunnerOptions } from '../runner/pool/pool.ts';
 import { obstacleTo, ownersRange, passableTmp } from './code-user.ts';
 import { type Config, ConfigError } from './config.ts';
+import { openness } from './folders.ts';
 
 const OTHERS = 0o007;
 /** One folder for all servers of the machine. */
@@ -98,17 +99,21 @@ export function logMissingLimits(config: Config, log: Log): void {
   }
 }
 
-/** Closes the data dir to the user of code, where that is not the server's user. */
-export async function closeDataDir(config: Config, log: Log): Promise<void> {
+/** Closes the data dir to the user of code, where that is not the server's user. Returns whether it was open and has been closed. */
+export async function closeDataDir(config: Config, log: Log): Promise<boolean> {
   if (isolationOf(config).user === null) {
     const obstacle = config.codeUser && process.getuid?.() === 0 ? obstacleTo(config.codeUser) : null;
     if (obstacle) log.warn({ obstacle }, 'user code runs as root, like the server: see docs/isolation.md');
-    return;
+    return false;
   }
   const { mode } = await stat(config.dataDir);
-  if ((mode & OTHERS) === 0) return;
+  if ((mode & OTHERS) === 0) return false;
   await chmod(config.dataDir, mode & 0o7777 & ~OTHERS);
-  log.warn({ dir: config.dataDir }, 'the data dir was open to all users and is now closed to them');
+  const open = openness(config.dataDir, mode & ~OTHERS);
+  const still = open === null ? '' : '; its group may still enter it';
+  const fields = { dir: config.dataDir, ...open };
+  log.warn(fields, `the data dir was open to all users and is now closed to them${still}`);
+  return true;
 }
 
 /**

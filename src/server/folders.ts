@@ -28,11 +28,14 @@ const OTHERS = 0o077;
  * not, and names and sizes reveal something, too. A data dir that Errand creates is closed.
  */
 export async function warnOfOpenDataDir({ dataDir }: Pick<Config, 'dataDir'>, log: Log): Promise<void> {
-  const { mode } = await stat(dataDir);
-  if ((mode & OTHERS) === 0) return;
-  const shown = (mode & 0o7777).toString(8).padStart(4, '0');
-  const fix = `chmod 700 ${dataDir}`;
-  log.warn({ dir: dataDir, mode: shown, fix }, 'the data dir is open to other users of this machine');
+  const open = openness(dataDir, (await stat(dataDir)).mode);
+  if (open !== null) log.warn({ dir: dataDir, ...open }, 'the data dir is open to other users of this machine');
+}
+
+/** Returns the mode of a data dir that other users can enter or read, and the command that closes it; null: none can. */
+export function openness(dataDir: string, mode: number): { readonly mode: string; readonly fix: string } | null {
+  if ((mode & OTHERS) === 0) return null;
+  return { mode: (mode & 0o7777).toString(8).padStart(4, '0'), fix: `chmod 700 ${dataDir}` };
 }
 
 /** Rejects with `ConfigError` for a missing folder: otherwise code that needs it would fail, run by run, without the reason. */

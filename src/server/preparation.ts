@@ -9,7 +9,7 @@ import { lookForFolders, makeDataDir, warnOfOpenDataDir } from './folders.ts';
 export async function prepareMachine(config: Config, log: Log): Promise<void> {
   await makeDataDir(config);
   await lookForFolders(config);
-  await closeDataDir(config, log);
-  await warnOfOpenDataDir(config, log);
+  // One warning of one folder.
+  if (!(await closeDataDir(config, log))) await warnOfOpenDataDir(config, log);
   logMissingLimits(config, log);
 }

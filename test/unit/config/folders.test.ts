@@ -4,19 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Log } from '../../../src/ports.ts';
+import { readConfig } from '../../../src/server/config.ts';
 import { makeDataDir, warnOfOpenDataDir } from '../../../src/server/folders.ts';
+import { prepareMachine } from '../../../src/server/preparation.ts';
 
 type Warning = { readonly fields: unknown; readonly name: string };
 
-async function warningsOf(dataDir: string): Promise<Warning[]> {
+function collecting(): { log: Log; warned: Warning[] } {
   const warned: Warning[] = [];
   const ignored = (): void => {};
-  const log: Log = {
-    debug: ignored,
-    info: ignored,
-    error: ignored,
-    warn: (fields, name) => warned.push({ fields, name }),
-  };
+  const warn = (fields: object, name: string) => warned.push({ fields, name });
+  return { log: { debug: ignored, info: ignored, error: ignored, warn }, warned };
+}
+
+async function warningsOf(dataDir: string): Promise<Warning[]> {
+  const { log, warned } = collecting();
   await makeDataDir({ dataDir });
   await warnOfOpenDataDir({ dataDir }, log);
   return warned;
@@ -44,4 +46,22 @@ test('a data dir that is made is closed', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'errand-folders-'));
   t.after(() => rm(folder, { recursive: true }));
   assert.deepEqual(await warningsOf(join(folder, 'a', 'b')), []);
+});
+
+test('an open data dir is told once at a start', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'errand-folders-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const dataDir = join(folder, 'data');
+  await mkdir(dataDir);
+  for (const mode of [0o755, 0o750, 0o705]) {
+    await chmod(dataDir, mode);
+    const { log, warned } = collecting();
+    await prepareMachine(readConfig({ ERRAND_DATA_DIR: dataDir }), log);
+    const [warning, ...more] = warned.filter(({ name }) => /data dir/.test(name));
+    assert.deepEqual(more, [], mode.toString(8));
+    // A server that is root closes it to the user of code, and leaves the group to the operator.
+    const left = (await stat(dataDir)).mode & 0o777;
+    const open = { mode: left.toString(8).padStart(4, '0'), fix: `chmod 700 ${dataDir}` };
+    assert.deepEqual(warning?.fields, { dir: dataDir, ...(left === 0o700 ? {} : open) });
+  }
 });
