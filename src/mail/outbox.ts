@@ -3,6 +3,7 @@
 
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { throwNaming } from '../named-path.ts';
 import type { Random } from '../ports.ts';
 import { asMessage, type Letter } from './letter.ts';
 import { OWNER_HEADER } from './outbox-letters.ts';
@@ -24,7 +25,7 @@ export function createOutbox({ outboxDir, random }: { outboxDir: string; random:
     await mkdir(outboxDir, { recursive: true, mode: 0o700 });
     const temporary = join(outboxDir, `.${name}.${Buffer.from(random.bytes(6)).toString('hex')}.tmp`);
     try {
-      await writeDurably(temporary, message as Buffer);
+      await writeDurably(temporary, message as Buffer).catch(throwNaming(join(outboxDir, name)));
       await rename(temporary, join(outboxDir, name));
       await syncFolder(outboxDir);
     } catch (error) {

@@ -5,6 +5,7 @@ import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { SCOPES } from '../domain/keys.ts';
 import type { Actions } from '../engine/actions.ts';
 import { hashKey } from '../engine/resources/owners.ts';
+import { throwNaming } from '../named-path.ts';
 import type { Ids } from '../ports.ts';
 import type { Store } from '../store/contract/store.ts';
 import { type Config, ConfigError, dataPaths } from './config.ts';
@@ -67,7 +68,10 @@ async function readKey(keyFile: string): Promise<string | null> {
 async function makeKey(keyFile: string, ids: Ids): Promise<string | null> {
   const apiKey = `ek_${ids.secret()}${ids.secret()}`;
   const temporary = `${keyFile}.${ids.secret()}.tmp`;
-  await writeFile(temporary, `${apiKey}\n`, { mode: 0o600, flush: true });
+  await writeFile(temporary, `${apiKey}\n`, { mode: 0o600, flush: true }).catch(async (error) => {
+    await rm(temporary, { force: true });
+    throwNaming(keyFile)(error);
+  });
   try {
     await link(temporary, keyFile);
     return apiKey;

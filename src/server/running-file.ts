@@ -2,6 +2,7 @@
 // one; of several processes with one data dir, the file names the last that started.
 
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { throwNaming } from '../named-path.ts';
 
 export interface Running {
   readonly pid: number;
@@ -19,7 +20,7 @@ export async function readRunning(path: string): Promise<Running | null> {
 }
 
 export async function writeRunning(path: string, running: Running): Promise<void> {
-  await writeFile(path, `${JSON.stringify(running)}\n`, { mode: 0o600 });
+  await writeFile(path, `${JSON.stringify(running)}\n`, { mode: 0o600 }).catch(throwNaming(path));
 }
 
 /** Keeps the file when another process has replaced it meanwhile. */

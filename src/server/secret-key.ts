@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { naming } from '../named-path.ts';
 import type { Random } from '../ports.ts';
 import { type SecretKey, spellSecretKey } from '../store/seal/seal-key.ts';
 import { type Config, ConfigError, dataPaths } from './config.ts';
@@ -38,7 +39,8 @@ export function secretKeysOf({ secretKey, dataDir, databaseUrl }: Config): Secre
 export function makeSecretKeyFile(file: string, random: Random): SecretKey {
   const temporary = `${file}.new`;
   rmSync(temporary, { force: true });
-  writeFileSync(temporary, `${spellSecretKey(random.bytes(KEY_BYTES))}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  const text = `${spellSecretKey(random.bytes(KEY_BYTES))}\n`;
+  naming(file, () => writeFileSync(temporary, text, { mode: 0o600, flag: 'wx', flush: true }));
   putInPlace(temporary, file);
   rmSync(temporary);
   sync(dirname(file));

@@ -8,6 +8,7 @@ import { performance } from 'node:perf_hooks';
 import { CliError, EXIT } from '../cli/shell/exit.ts';
 import type { MoveReport, StoreCommands, StoreTelling } from '../cli/store.ts';
 import { PREFIX } from '../domain/ids.ts';
+import { throwNaming } from '../named-path.ts';
 import type { TellProgress } from '../ports.ts';
 import type { ExportedStore } from '../store/contract/export.ts';
 import type { Import } from '../store/postgres/move/import.ts';
@@ -102,7 +103,7 @@ async function copyKey(old: string, name: string): Promise<void> {
   // Cut off: it was killed while it copied.
   if (there && !key.subarray(0, there.length).equals(there))
     throw new CliError(`${name} is another key: name a new folder`);
-  await writeFile(name, key, { mode: 0o600, flush: true });
+  await writeFile(name, key, { mode: 0o600, flush: true }).catch(throwNaming(name));
 }
 
 function refuseMissing(path: string): void {

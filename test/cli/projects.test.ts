@@ -1,7 +1,8 @@
 // errand init, test, verify and doctor.
 
 import assert from 'node:assert/strict';
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
@@ -73,6 +74,41 @@ test('a project that cannot be written leaves nothing behind', { timeout: 120_00
   assert.deepEqual(await readdir(shell.home), ['test']);
   await rm(join(shell.home, 'test'));
   assert.equal((await shell.run(['init', '.'])).code, 0);
+});
+
+const SMALL_DISK = { skip: process.getuid?.() === 0 ? false : 'mounting a small disk takes root' };
+
+test('a full disk is told with the file that was to be written', SMALL_DISK, async () => {
+  await using errand = await startErrand();
+  await using shell = await openShell(errand.client);
+  const workflow = await errand.workflow('export default () => { throw new Error("no total"); }');
+  for (let n = 0; n < 20; n++) await errand.send(workflow, { n });
+  await errand.errors(workflow.id, 20);
+  const disk = join(shell.home, 'disk');
+  await mkdir(disk);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]);
+  try {
+    await writeFile(join(disk, 'fill'), Buffer.alloc(1020 * 1024));
+    const exported = await shell.run(['errors', 'export', '--out', 'disk/errors.ndjson', '--url', errand.url]);
+    assert.equal(exported.code, 1);
+    assert.match(exported.stderr, /disk\/errors\.ndjson\.\d+\.partial has a part, (\d+) errors?; the others: --after /);
+    assert.match(exported.stderr, /ENOSPC: no space left on device, write 'disk\/errors\.ndjson\.\d+\.partial'/);
+    const [name = ''] = (await readdir(disk)).filter((one) => one.endsWith('.partial'));
+    const lines = (await readFile(join(disk, name), 'utf8')).split('\n');
+    assert.equal(lines.pop(), '', 'no line is cut off');
+    assert.equal(String(lines.map((line) => JSON.parse(line)).length), /part, (\d+)/.exec(exported.stderr)?.[1]);
+    await writeFile(join(disk, 'fill'), Buffer.alloc(1024 * 1024)).catch(() => undefined);
+    const made = await shell.run(['init', 'disk/project']);
+    assert.equal(made.code, 1);
+    assert.match(made.stderr, /nothing of it was: ENOSPC: .*disk\/project\/package\.json'/);
+    const env = { XDG_CONFIG_HOME: disk };
+    const login = await shell.run(['login', '--url', errand.url], { input: `${errand.client.key}\n`, env });
+    assert.equal(login.code, 1);
+    assert.match(login.stderr, /ENOSPC: .*disk\/errand\/profiles\.json'/);
+    assert.deepEqual(await readdir(join(disk, 'errand')), []);
+  } finally {
+    execFileSync('umount', [disk]);
+  }
 });
 
 test('code is tested with the fixture of an error', async () => {

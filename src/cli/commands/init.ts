@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { VERSION } from '../../domain/version.ts';
 import { makeFolder } from '../../make-folder.ts';
+import { throwNaming } from '../../named-path.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError } from '../shell/exit.ts';
 import { completed } from '../shell/manifest.ts';
@@ -155,7 +156,7 @@ async function writeAll(dir: string, files: ReadonlyMap<string, string>): Promis
       await writeFile(file, text, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
         // Of a full disk, a part is there; another program's file is not ours.
         if (error.code !== 'EEXIST') made.push(file);
-        throw error;
+        throwNaming(file)(error);
       });
       made.push(file);
     }
@@ -169,7 +170,7 @@ async function writeAll(dir: string, files: ReadonlyMap<string, string>): Promis
 async function replace(file: string, text: string): Promise<void> {
   const made = `${file}.${process.pid}.tmp`;
   try {
-    await writeFile(made, text, { mode: (await stat(file)).mode });
+    await writeFile(made, text, { mode: (await stat(file)).mode }).catch(throwNaming(file));
     await rename(made, file);
   } catch (error) {
     await rm(made, { force: true }).catch(() => undefined);

@@ -1,9 +1,10 @@
 // Profiles: the servers that a person works with, each with its address and key, in a file that only they can read.
 
-import { chmod, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { makeFolder } from '../../make-folder.ts';
+import { throwNaming } from '../../named-path.ts';
 import { CliError } from './exit.ts';
 
 export interface Profile {
@@ -55,7 +56,10 @@ function isProfile(value: unknown): value is Profile {
 export async function writeProfiles(all: Profiles, file = profilesFile()): Promise<void> {
   await makeFolder(resolve(dirname(file)), 0o700);
   const made = `${file}.${process.pid}.tmp`;
-  await writeFile(made, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 });
+  await writeFile(made, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 }).catch(async (error) => {
+    await rm(made, { force: true });
+    throwNaming(file)(error);
+  });
   // A file that was left behind keeps its mode.
   await chmod(made, 0o600);
   await rename(made, file);

@@ -1,7 +1,8 @@
 // What the machine refuses at the start, and how it is told: by the setting's name, in one line.
 
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { administer } from '../../../src/server/administration.ts';
@@ -57,6 +58,31 @@ test('a file that is no store is told', async () => {
     message,
   );
   assert.match(message, /SQLite says: .*file is not a database/);
+});
+
+const SMALL_DISK = { skip: process.getuid?.() === 0 ? false : 'mounting a small disk takes root' };
+
+test('a disk without room is told with the file that it has no room for', SMALL_DISK, async () => {
+  await using folder = await createFolder();
+  const disk = join(folder.path, 'disk');
+  await mkdir(disk);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', disk]);
+  try {
+    for (const freeKiB of [0, 32, 64, 256, 700, 800, 900]) {
+      const dataDir = join(disk, `data-${freeKiB}`);
+      await mkdir(dataDir);
+      await writeFile(join(disk, 'fill'), Buffer.alloc((4096 - freeKiB) * 1024)).catch(() => undefined);
+      const message = await told(folder, { ERRAND_DATA_DIR: dataDir });
+      assert.match(message, new RegExp(`${dataDir}/\\S`), `${freeKiB} KiB: ${message}`);
+      assert.doesNotMatch(message, /\n/);
+      const left = (await readdir(dataDir)).filter((name) => name.endsWith('.tmp'));
+      assert.deepEqual(left, [], 'no part of a key');
+      await rm(dataDir, { recursive: true });
+    }
+    assert.equal(await told(folder, { ERRAND_DATA_DIR: join(folder.path, 'data') }), 'it started');
+  } finally {
+    execFileSync('umount', [disk]);
+  }
 });
 
 test('only a bug is told with its stack', () => {

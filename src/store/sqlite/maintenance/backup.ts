@@ -48,7 +48,7 @@ export async function backupSqlite(
     const listening = removeWhenInterrupted(partial);
     try {
       await reserve(partial);
-      await copy(source, { path, partial, tell });
+      await copy(source, { path, file, partial, tell });
     } finally {
       // The check stops this thread: a signal ends it at once, and the next backup to the same file removes what is left.
       listening.end();
@@ -149,11 +149,12 @@ const ENDING = ['SIGINT', 'SIGTERM'] as const;
 
 interface Copying {
   readonly path: string;
+  readonly file: string;
   readonly partial: string;
   readonly tell: TellProgress | undefined;
 }
 
-async function copy(source: Connection, { path, partial, tell }: Copying): Promise<void> {
+async function copy(source: Connection, { path, file, partial, tell }: Copying): Promise<void> {
   const workerData = { path, partial, canShrink: canShrink(source) };
   const worker = new Worker(WORK, { eval: true, workerData, execArgv: ['--no-warnings'], env: {}, name: 'backup' });
   const ended = Promise.withResolvers<void>();
@@ -164,7 +165,7 @@ async function copy(source: Connection, { path, partial, tell }: Copying): Promi
   try {
     await ended.promise;
   } catch (error) {
-    throw new StoreUnavailable(`the copy could not be written: ${(error as Error).message}`, { cause: error });
+    throw new StoreUnavailable(`the copy ${file} could not be written: ${(error as Error).message}`, { cause: error });
   } finally {
     over.abort();
     await looking;
@@ -172,7 +173,7 @@ async function copy(source: Connection, { path, partial, tell }: Copying): Promi
 }
 
 /** Tells how much of the copy is there, until the signal. */
-async function watchSize(of: Omit<Copying, 'path'> & { bytes: number; signal: AbortSignal }): Promise<void> {
+async function watchSize(of: Omit<Copying, 'path' | 'file'> & { bytes: number; signal: AbortSignal }): Promise<void> {
   const { partial, bytes, tell, signal } = of;
   while (tell && !signal.aborted) {
     const { size } = await stat(partial).catch(() => ({ size: 0 }));
