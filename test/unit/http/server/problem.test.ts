@@ -82,6 +82,33 @@ test('an unknown error is logged whole', () => {
   assert.deepEqual(lines, [{ request_id: 'req_9', err: error }]);
 });
 
+test('a path that differs a little from one that exists is told which', async (t) => {
+  const { call } = await startServer(t);
+  for (const [path, meant] of [
+    ['/v1/workflows/', '/v1/workflows'],
+    ['/v1//workflows', '/v1/workflows'],
+    ['/v1/workflows/p_1/runs/?limit=3', '/v1/workflows/p_1/runs'],
+    ['/v1/workflows/p_1/$errors/event_summaries/', '/v1/workflows/p_1/$errors/event_summaries'],
+    ['/users/me', '/v1/users/me'],
+    ['/data_stores/ds_1/', '/v1/data_stores/ds_1'],
+    ['/api/v1/workflows', '/v1/workflows'],
+    ['/v1/v1/workflows', '/v1/workflows'],
+    ['/v1/workflow', '/v1/workflows'],
+    ['/v1/Webhooks', '/v1/webhooks'],
+    ['/v1/workflows/p_1/errors/event_summaries', '/v1/workflows/p_1/$errors/event_summaries'],
+    ['/v1/workflows/p_1/runz', '/v1/workflows/p_1/runs'],
+  ] as const) {
+    const { status, json } = await call('GET', path);
+    assert.equal(status, 404, path);
+    const shown = path.split('?')[0];
+    assert.equal(json.detail, `There is nothing at ${shown}; did you mean ${meant}? /docs lists what exists`);
+  }
+  for (const path of ['/', '/v1', '/v1/nothing', '/v1/*', '/x', `/v1/${'workflows/'.repeat(300)}`]) {
+    const { status, json } = await call('GET', path);
+    if (status === 404) assert.doesNotMatch(json.detail, /did you mean/, path);
+  }
+});
+
 test('an unknown route answers 404', async (t) => {
   const { call } = await startServer(t);
   const { status, json, headers } = await call('GET', '/nothing/here?x=1', { key: null });
