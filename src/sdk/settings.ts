@@ -1,11 +1,11 @@
 // The settings of a workflow in a file (workflow.ts): types alone, so that users' bundles have nothing of them.
 
-/** Members that are left out have their defaults. */
+/** Members that are left out, or null, have their defaults. */
 export interface WorkflowSettings {
   readonly timeout_ms?: number | null;
-  readonly memory_mb?: number;
-  readonly concurrency?: number;
-  readonly queue_limit?: number;
+  readonly memory_mb?: number | null;
+  readonly concurrency?: number | null;
+  readonly queue_limit?: number | null;
   /** At most `limit` runs begin within any `interval_ms`. */
   readonly throttle?: { readonly limit: number; readonly interval_ms: number } | null;
   /** A failed run is tried again from the step that failed. */
@@ -18,16 +18,18 @@ export interface WorkflowSettings {
     readonly also?: readonly ('Timeout' | 'OutOfMemory')[];
     readonly report_first?: boolean;
   } | null;
-  readonly notify?: boolean;
+  readonly notify?: boolean | null;
   /** `fallback`: the global error workflow gets an error only when no subscriber to it has succeeded. */
-  readonly global_errors?: 'always' | 'fallback';
+  readonly global_errors?: 'always' | 'fallback' | null;
   /** Errors that match all patterns of a rule are one group; `*` in `message` stands for any characters. */
-  readonly grouping?: readonly {
-    readonly group: string;
-    readonly code?: string;
-    readonly message?: string;
-    readonly step?: string;
-  }[];
+  readonly grouping?:
+    | readonly {
+        readonly group: string;
+        readonly code?: string;
+        readonly message?: string;
+        readonly step?: string;
+      }[]
+    | null;
   /** What is an error although no run fails; null: nothing. */
   readonly watch?: {
     readonly silent_after_ms?: number | null;
@@ -39,5 +41,5 @@ export interface WorkflowSettings {
   /** Errors are kept as long as either says so, or the server's own retention. */
   readonly error_retention?: { readonly days?: number | null; readonly newest?: number | null } | null;
   /** Left out: values set over the API stay, so that secrets need not be in the file. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | null;
 }

@@ -2580,16 +2580,16 @@ export interface CreateWorkflowInput {
     /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
     readonly event_name?: string | null;
   })[] | undefined;
-  /** Settings to change; those that are left out keep their values, or their defaults. */
+  /** Settings to change; those that are left out keep their values, or their defaults. Null: the default. */
   readonly settings?: {
     /** How long a run may take, in milliseconds. Null: 30000, or 60000 when a schedule started it. */
     readonly timeout_ms?: number | null;
     /** Memory of the workflow’s process, in MiB. */
-    readonly memory_mb?: number;
+    readonly memory_mb?: number | null;
     /** How many runs may be under way at the same time. */
-    readonly concurrency?: number;
+    readonly concurrency?: number | null;
     /** Runs that may wait; those beyond fail with `QueueFull`, or `RateLimited` while `throttle` lets none begin. */
-    readonly queue_limit?: number;
+    readonly queue_limit?: number | null;
     /** At most `limit` runs begin within any `interval_ms`; the others wait in the queue. Null: no such limit. */
     readonly throttle?: {
       /** How many runs may begin. */
@@ -2611,13 +2611,13 @@ export interface CreateWorkflowInput {
       readonly report_first?: boolean;
     } | null;
     /** False: errors are listed and forwarded, but not sent to the global error workflow. */
-    readonly notify?: boolean;
+    readonly notify?: boolean | null;
     /** `always`: the global error workflow gets every error. `fallback`: workflows and webhooks that are subscribed to its errors get them first, and the global error workflow only what none of them has taken: their runs have failed, their deliveries were given up. Without subscribers it gets all. */
-    readonly global_errors?: "always" | "fallback";
+    readonly global_errors?: "always" | "fallback" | null;
     /** Environment variables of the code. */
-    readonly env?: { readonly [name: string]: string };
+    readonly env?: { readonly [name: string]: string } | null;
     /** Errors that match all patterns of a rule are one group, whatever their fingerprints; the first rule that matches counts. A rule has a code, a message or a step. Rules apply to errors that come after they were set. */
-    readonly grouping?: readonly GroupingRule[];
+    readonly grouping?: readonly GroupingRule[] | null;
     /** What is an error although no run fails. Null: nothing. Only of workflows; judged while it is active. */
     readonly watch?: {
       /** When it has not run for so many milliseconds, there is an error with code `Silent`. */
@@ -2766,16 +2766,16 @@ export interface UpdateWorkflowInput {
     /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
     readonly event_name?: string | null;
   })[] | undefined;
-  /** Settings to change; those that are left out keep their values, or their defaults. */
+  /** Settings to change; those that are left out keep their values, or their defaults. Null: the default. */
   readonly settings?: {
     /** How long a run may take, in milliseconds. Null: 30000, or 60000 when a schedule started it. */
     readonly timeout_ms?: number | null;
     /** Memory of the workflow’s process, in MiB. */
-    readonly memory_mb?: number;
+    readonly memory_mb?: number | null;
     /** How many runs may be under way at the same time. */
-    readonly concurrency?: number;
+    readonly concurrency?: number | null;
     /** Runs that may wait; those beyond fail with `QueueFull`, or `RateLimited` while `throttle` lets none begin. */
-    readonly queue_limit?: number;
+    readonly queue_limit?: number | null;
     /** At most `limit` runs begin within any `interval_ms`; the others wait in the queue. Null: no such limit. */
     readonly throttle?: {
       /** How many runs may begin. */
@@ -2797,13 +2797,13 @@ export interface UpdateWorkflowInput {
       readonly report_first?: boolean;
     } | null;
     /** False: errors are listed and forwarded, but not sent to the global error workflow. */
-    readonly notify?: boolean;
+    readonly notify?: boolean | null;
     /** `always`: the global error workflow gets every error. `fallback`: workflows and webhooks that are subscribed to its errors get them first, and the global error workflow only what none of them has taken: their runs have failed, their deliveries were given up. Without subscribers it gets all. */
-    readonly global_errors?: "always" | "fallback";
+    readonly global_errors?: "always" | "fallback" | null;
     /** Environment variables of the code. */
-    readonly env?: { readonly [name: string]: string };
+    readonly env?: { readonly [name: string]: string } | null;
     /** Errors that match all patterns of a rule are one group, whatever their fingerprints; the first rule that matches counts. A rule has a code, a message or a step. Rules apply to errors that come after they were set. */
-    readonly grouping?: readonly GroupingRule[];
+    readonly grouping?: readonly GroupingRule[] | null;
     /** What is an error although no run fails. Null: nothing. Only of workflows; judged while it is active. */
     readonly watch?: {
       /** When it has not run for so many milliseconds, there is an error with code `Silent`. */
@@ -2950,16 +2950,16 @@ export interface PatchWorkflowInput {
     /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
     readonly event_name?: string | null;
   })[] | undefined;
-  /** Settings to change; those that are left out keep their values, or their defaults. */
+  /** Settings to change; those that are left out keep their values, or their defaults. Null: the default. */
   readonly settings?: {
     /** How long a run may take, in milliseconds. Null: 30000, or 60000 when a schedule started it. */
     readonly timeout_ms?: number | null;
     /** Memory of the workflow’s process, in MiB. */
-    readonly memory_mb?: number;
+    readonly memory_mb?: number | null;
     /** How many runs may be under way at the same time. */
-    readonly concurrency?: number;
+    readonly concurrency?: number | null;
     /** Runs that may wait; those beyond fail with `QueueFull`, or `RateLimited` while `throttle` lets none begin. */
-    readonly queue_limit?: number;
+    readonly queue_limit?: number | null;
     /** At most `limit` runs begin within any `interval_ms`; the others wait in the queue. Null: no such limit. */
     readonly throttle?: {
       /** How many runs may begin. */
@@ -2981,13 +2981,13 @@ export interface PatchWorkflowInput {
       readonly report_first?: boolean | null;
     } | null;
     /** False: errors are listed and forwarded, but not sent to the global error workflow. */
-    readonly notify?: boolean;
+    readonly notify?: boolean | null;
     /** `always`: the global error workflow gets every error. `fallback`: workflows and webhooks that are subscribed to its errors get them first, and the global error workflow only what none of them has taken: their runs have failed, their deliveries were given up. Without subscribers it gets all. */
-    readonly global_errors?: "always" | "fallback";
+    readonly global_errors?: "always" | "fallback" | null;
     /** Environment variables of the code. */
-    readonly env?: { readonly [name: string]: string | null };
+    readonly env?: { readonly [name: string]: string | null } | null;
     /** Errors that match all patterns of a rule are one group, whatever their fingerprints; the first rule that matches counts. A rule has a code, a message or a step. Rules apply to errors that come after they were set. */
-    readonly grouping?: readonly GroupingRule[];
+    readonly grouping?: readonly GroupingRule[] | null;
     /** What is an error although no run fails. Null: nothing. Only of workflows; judged while it is active. */
     readonly watch?: {
       /** When it has not run for so many milliseconds, there is an error with code `Silent`. */

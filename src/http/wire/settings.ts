@@ -3,7 +3,13 @@
 import type { Static } from 'typebox';
 import { LIMITS } from '../../domain/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import { GLOBAL_ERRORS, type RetrySettings, type Settings, type Throttle } from '../../domain/resource.ts';
+import {
+  DEFAULT_SETTINGS,
+  GLOBAL_ERRORS,
+  type RetrySettings,
+  type Settings,
+  type Throttle,
+} from '../../domain/resource.ts';
 import { RETRIED_BY_NAME } from '../../domain/run/retry.ts';
 import { nullable, oneOf } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
@@ -84,6 +90,14 @@ const RETRY_INPUT = Type.Object(
   { additionalProperties: false, description: RETRY_DESCRIPTION },
 );
 
+export const ENV = Type.Record(Type.String({ pattern: ENV_NAME }), Type.String({ maxLength: 32_768 }), {
+  description: 'Environment variables of the code.',
+  additionalProperties: false,
+  'x-expected': 'names are letters, digits and underscores',
+  'x-secret': true,
+  examples: [{ REGION: 'eu' }],
+});
+
 const FIELDS = {
   timeout_ms: nullable(
     Type.Integer({
@@ -122,13 +136,7 @@ const FIELDS = {
     GLOBAL_ERRORS,
     '`always`: the global error workflow gets every error. `fallback`: workflows and webhooks that are subscribed to its errors get them first, and the global error workflow only what none of them has taken: their runs have failed, their deliveries were given up. Without subscribers it gets all.',
   ),
-  env: Type.Record(Type.String({ pattern: ENV_NAME }), Type.String({ maxLength: 32_768 }), {
-    description: 'Environment variables of the code.',
-    additionalProperties: false,
-    'x-expected': 'names are letters, digits and underscores',
-    'x-secret': true,
-    examples: [{ REGION: 'eu' }],
-  }),
+  env: ENV,
   grouping: GROUPING,
   watch: nullable(WATCH),
   channels: nullable(
@@ -141,35 +149,46 @@ const FIELDS = {
 
 export const SETTINGS = Type.Object(FIELDS, { title: 'Settings', description: 'Its settings.' });
 
+const { memory_mb, concurrency, queue_limit, notify, global_errors, env, grouping } = FIELDS;
+
 export const SETTINGS_INPUT = Type.Object(
   {
     ...Type.Partial(Type.Object(FIELDS)).properties,
+    memory_mb: Type.Optional(nullable(memory_mb)),
+    concurrency: Type.Optional(nullable(concurrency)),
+    queue_limit: Type.Optional(nullable(queue_limit)),
+    notify: Type.Optional(nullable(notify)),
+    global_errors: Type.Optional(nullable(global_errors)),
+    env: Type.Optional(nullable(env)),
+    grouping: Type.Optional(nullable(grouping)),
     retry: Type.Optional(nullable(RETRY_INPUT)),
     watch: Type.Optional(nullable(WATCH_INPUT)),
     error_retention: Type.Optional(nullable(ERROR_RETENTION_INPUT)),
   },
   {
     additionalProperties: false,
-    description: 'Settings to change; those that are left out keep their values, or their defaults.',
+    description: 'Settings to change; those that are left out keep their values, or their defaults. Null: the default.',
     examples: [{ timeout_ms: 10_000, concurrency: 4 }],
   },
 );
 
+/** Returns the settings that are given. Null stands for the default. */
 export function settingsInput(input: Static<typeof SETTINGS_INPUT>): Partial<Settings> {
   const { timeout_ms: timeoutMs, memory_mb: memoryMb, concurrency, queue_limit: queueLimit, notify, env } = input;
   const { global_errors: globalErrors } = input;
   const { throttle, retry, grouping, watch, channels, error_retention: errorRetention } = input;
+  const standard = DEFAULT_SETTINGS;
   return {
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(memoryMb === undefined ? {} : { memoryMb }),
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(queueLimit === undefined ? {} : { queueLimit }),
+    ...(memoryMb === undefined ? {} : { memoryMb: memoryMb ?? standard.memoryMb }),
+    ...(concurrency === undefined ? {} : { concurrency: concurrency ?? standard.concurrency }),
+    ...(queueLimit === undefined ? {} : { queueLimit: queueLimit ?? standard.queueLimit }),
     ...(throttle === undefined ? {} : { throttle: throttle && throttleInput(throttle) }),
     ...(retry === undefined ? {} : { retry: retry && retryInput(retry) }),
-    ...(notify === undefined ? {} : { notify }),
-    ...(globalErrors === undefined ? {} : { globalErrors }),
-    ...(env === undefined ? {} : { env }),
-    ...(grouping === undefined ? {} : { grouping: groupingInput(grouping, 'settings.grouping') }),
+    ...(notify === undefined ? {} : { notify: notify ?? standard.notify }),
+    ...(globalErrors === undefined ? {} : { globalErrors: globalErrors ?? standard.globalErrors }),
+    ...(env === undefined ? {} : { env: env ?? standard.env }),
+    ...(grouping === undefined ? {} : { grouping: groupingInput(grouping ?? [], 'settings.grouping') }),
     ...(watch === undefined ? {} : { watch: watch && watchInput(watch) }),
     ...(channels === undefined ? {} : { channels }),
     ...(errorRetention === undefined ? {} : { errorRetention: errorRetention && errorRetentionInput(errorRetention) }),

@@ -7,7 +7,7 @@ import type { WorkflowFileInput, WorkflowInput } from '../../domain/requests.ts'
 import { oneOf, text } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 import { validatorOf } from '../validation.ts';
-import { SETTINGS_INPUT } from './settings.ts';
+import { ENV } from './settings.ts';
 import { WORKFLOW_CREATE, WORKFLOW_WHOLE, workflowInput } from './workflows.ts';
 
 const BUNDLE = 'An ES module that needs nothing but Node’s own modules; the bundler decides what it exports.';
@@ -55,7 +55,7 @@ export const FILE_INPUT = {
   source,
   bundle: Type.Optional({ ...bundle, description: `${BUNDLE} Absent: the server bundles \`source\`.` }),
   source_map: Type.Optional({ ...source_map, description: `${SOURCE_MAP} Given with \`bundle\`.` }),
-  env: SETTINGS_INPUT.properties.env,
+  env: Type.Optional(ENV),
 };
 
 export const FILE_ANSWER = Type.Object({

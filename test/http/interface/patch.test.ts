@@ -104,12 +104,34 @@ test('a patch that makes no sense is refused, and changes nothing', async () => 
   assertProblem(await patch(stranger.client, path, { name: 'x' }), 404, webhook.id);
   assertProblem(await patch(errand.client, path, { name: 'x' }, { 'if-match': '"none"' }), 412);
   const workflow = await errand.workflow('export default () => {}', { triggers: [] });
-  const noMemory = { settings: { memory_mb: null } };
-  assertProblem(await patch(errand.client, `/v1/workflows/${workflow.id}`, noMemory), 400, 'settings.memory_mb');
+  const noLimit = { settings: { throttle: { limit: null, interval_ms: 1000 } } };
+  assertProblem(await patch(errand.client, `/v1/workflows/${workflow.id}`, noLimit), 400, 'settings.throttle.limit');
   const { api_key } = await errand.client.post('/v1/keys', { label: 'reads', scopes: ['read'] });
   const headers = { authorization: `Bearer ${api_key}` };
   assertProblem(await patch(errand.client, path, { name: 'x' }, headers), 403);
   assert.deepEqual(await errand.client.get(path), before);
+});
+
+test('null brings back the default of every setting of a workflow', async () => {
+  const errand = await newOwner();
+  const code = 'export default () => {}';
+  const standard = await errand.workflow(code, { triggers: [] });
+  const settings = {
+    ...{ timeout_ms: 5000, memory_mb: 300, concurrency: 2, queue_limit: 9, notify: false, global_errors: 'fallback' },
+    ...{ throttle: { limit: 1, interval_ms: 1000 }, retry: { attempts: 2 }, env: { A: '1' }, channels: [] },
+    ...{ grouping: [{ group: 'x', code: 'X' }], watch: { silent_after_ms: 3_600_000 }, error_retention: { days: 99 } },
+  };
+  const names = Object.keys(standard.settings);
+  assert.deepEqual(Object.keys(settings).sort(), [...names].sort(), 'each of them is tried');
+  const none = { settings: Object.fromEntries(names.map((name) => [name, null])) };
+  const { id } = await errand.workflow(code, { triggers: [], settings });
+  const path = `/v1/workflows/${id}`;
+  for (const write of [() => errand.client.put(path, none), () => patched(errand.client, path, none)]) {
+    const changed = await errand.client.put(path, { settings });
+    for (const name of names) assert.notDeepEqual(changed.settings[name], standard.settings[name], name);
+    assert.deepEqual((await write()).settings, standard.settings);
+  }
+  assert.deepEqual((await errand.workflow(code, { triggers: [], ...none })).settings, standard.settings);
 });
 
 test('patches at the same time are all made', async () => {
