@@ -143,7 +143,18 @@ test('a server that is well is told as such', async () => {
       ['server', 'well'],
       ['clock', 'well'],
       ['key', 'well'],
+      ['isolation', 'look'],
     ],
+    'several owners without a jail',
+  );
+  const elsewhere = await shell.run(['doctor', '--url', errand.url], { env: { ERRAND_ISOLATION: 'jail' } });
+  assert.match(elsewhere.stdout, /^isolation +look +process: /m, 'as the server has it, not this shell');
+  const { api_key: reads } = await errand.client.post('/v1/keys', { label: 'reads', scopes: ['read'] });
+  const few = JSON.parse((await shell.run(['doctor', '--json', '--url', errand.url, '--key', reads])).stdout);
+  assert.deepEqual(
+    few.map(({ what }: Json) => what),
+    ['server', 'clock', 'key'],
+    'settings take the scope admin',
   );
   const wrongKey = await shell.run(['doctor', '--url', errand.url, '--key', 'a-key-that-no-owner-has-0000']);
   assert.equal(wrongKey.code, 1);

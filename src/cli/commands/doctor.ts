@@ -2,6 +2,7 @@
 
 import { statfs } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { type Errand, ProblemError, type Setting } from '../../client/client.ts';
 import { SECOND_MS } from '../../domain/limits.ts';
 import { type Config, readConfig } from '../../server/config.ts';
 import { EXIT } from '../shell/exit.ts';
@@ -16,6 +17,12 @@ interface Finding {
 }
 
 type MailFinding = Omit<Finding, 'what'>;
+type ServerSettings = ReadonlyMap<string, Setting>;
+
+interface Isolation {
+  readonly isolation: string;
+  readonly ownersWithoutJail: number;
+}
 
 export interface MailChecks {
   /** Tries the mail server, up to signing in. */
@@ -38,6 +45,8 @@ const MIN_FREE = 1024 ** 3;
 const MAX_SKEW_MS = 5 * SECOND_MS;
 
 interface Mailing {
+  /** What the server says of its settings; null: it was not reached, or does not tell them. */
+  readonly settings: ServerSettings | null;
   readonly mails: MailChecks;
   readonly isSent: boolean;
 }
@@ -55,10 +64,9 @@ export function addDoctor(program: Command, { env, connect, mails }: DoctorDeps)
   doctor.action(async (options: DoctorOptions) => {
     const out = createOutput();
     const isHere = options.url === undefined && options.profile === undefined;
-    const findings = [
-      ...(isHere ? await here(env, { mails, isSent: options.sendMail === true }) : []),
-      ...(await server(connect, options)),
-    ];
+    const asked = await server(connect, options);
+    const mailing = { mails, isSent: options.sendMail === true };
+    const findings = [...(isHere ? await here(env, { ...mailing, settings: asked.settings }) : []), ...asked.findings];
     if (findings.some(({ is }) => is === 'wrong')) process.exitCode = EXIT.failed;
     if (options.json) return printJson(out, findings);
     await printTable(out, findings, [
@@ -84,7 +92,7 @@ async function here(env: NodeJS.ProcessEnv, mailing: Mailing): Promise<Finding[]
     { what: 'settings', is: 'well', says: 'can be read; "errand config" lists them' },
     await disk(config),
     await mail(config, mailing),
-    isolation(config),
+    ...(mailing.settings === null ? [isolation(config, "; by this shell's environment, no server told its own")] : []),
   ];
 }
 
@@ -102,8 +110,15 @@ async function disk({ dataDir }: Config): Promise<Finding> {
   };
 }
 
-async function mail({ smtpUrl, mailFrom: from, mailTo: to }: Config, { mails, isSent }: Mailing): Promise<Finding> {
+async function mail(
+  { smtpUrl, mailFrom: from, mailTo: to }: Config,
+  { settings, mails, isSent }: Mailing,
+): Promise<Finding> {
   const what = 'mail';
+  if (smtpUrl === null && settings?.get('ERRAND_SMTP_URL')?.set) {
+    const says = 'the server has an ERRAND_SMTP_URL, which is not set in this shell: set it here, too, to try it';
+    return { what, is: 'look', says };
+  }
   if (smtpUrl === null)
     return { what, is: 'look', says: 'no ERRAND_SMTP_URL: mails are files in the outbox folder, and reach no person' };
   const { is, says } = await mails.check(smtpUrl);
@@ -114,23 +129,42 @@ async function mail({ smtpUrl, mailFrom: from, mailTo: to }: Config, { mails, is
   return { what, is: sent.is === 'well' ? is : sent.is, says: `${says}; ${sent.says}` };
 }
 
-function isolation({ isolation: level, ownersWithoutJail }: Config): Finding {
-  if (level === 'jail') return { what: 'isolation', is: 'well', says: 'jail' };
-  const says = 'process: for code of your own; ERRAND_ISOLATION=jail for code of people whom you do not trust';
+function isolation({ isolation: level, ownersWithoutJail }: Isolation, whose: string): Finding {
+  if (level === 'jail') return { what: 'isolation', is: 'well', says: `jail${whose}` };
+  const says = `process: for code of your own; ERRAND_ISOLATION=jail for code of people whom you do not trust${whose}`;
   return { what: 'isolation', is: ownersWithoutJail > 1 ? 'look' : 'well', says };
 }
 
+interface Asked {
+  readonly findings: readonly Finding[];
+  readonly settings: ServerSettings | null;
+}
+
 /** Asks the server, and checks what it says. */
-async function server(connect: Connect, options: ServerOptions): Promise<Finding[]> {
+async function server(connect: Connect, options: ServerOptions): Promise<Asked> {
   try {
     const { errand, url } = await connect(options);
     const [readiness, clock] = [await ready(() => errand.getReadiness()), await clockOf(url)];
     const { data: me } = await errand.getMe();
     const key: Finding = { what: 'key', is: 'well', says: `of ${me.name} (${me.id})` };
-    return [{ ...readiness, says: `${url}: ${readiness.says}` }, clock, key];
+    const settings = await settingsOf(errand);
+    const level = settings?.get('ERRAND_ISOLATION')?.value ?? 'process';
+    const ownersWithoutJail = Number(settings?.get('ERRAND_OWNERS_WITHOUT_JAIL')?.value ?? 1);
+    const isolated = settings === null ? [] : [isolation({ isolation: level, ownersWithoutJail }, '')];
+    return { findings: [{ ...readiness, says: `${url}: ${readiness.says}` }, clock, key, ...isolated], settings };
   } catch (error) {
     if (!(error instanceof Error) || !EXPECTED.has(error.name)) throw error;
-    return [{ what: 'server', is: 'wrong', says: error.message }];
+    return { findings: [{ what: 'server', is: 'wrong', says: error.message }], settings: null };
+  }
+}
+
+/** Returns null when the key may not read settings. */
+async function settingsOf(errand: Errand): Promise<ServerSettings | null> {
+  try {
+    return new Map((await errand.listSettings()).data.map((setting) => [setting.name, setting]));
+  } catch (error) {
+    if (error instanceof ProblemError && error.status === 403) return null;
+    throw error;
   }
 }
 
