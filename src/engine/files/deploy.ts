@@ -1,7 +1,7 @@
 // Deploys a bundled workflow file: its workflow in the store is created, changed, left unchanged, or disabled when the file
 // is gone. Several nodes may do so at once (identity.ts).
 
-import { type FileMark, withMark } from '../../domain/files/file-mark.ts';
+import { type FileMark, isSent, pathOfKey, withMark, withoutMark } from '../../domain/files/file-mark.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { WholeWorkflow, WorkflowInput } from '../../domain/requests.ts';
@@ -14,7 +14,7 @@ import { type Store, StoreUnavailable } from '../../store/contract/store.ts';
 import { stepIdOf } from '../resources/step-ids.ts';
 import type { NamedInput, Workflows } from '../resources/workflows.ts';
 import { digestOf, markOf, mayBeFiles, nextDeploymentId, remarked, workflowIdOf } from './identity.ts';
-import { refuseOtherProject, refuseTwin } from './twins.ts';
+import { refuseOtherProject, refuseStranger, refuseTwin } from './twins.ts';
 
 export interface FileDeps {
   readonly store: Store;
@@ -90,6 +90,13 @@ export function createFileDeployer(deps: FileDeps) {
       try {
         const input = await describe(deps, { ownerId, file, former });
         if (!(await isStill())) return null;
+        if (former && before?.state === 'deployed' && isSent(file.key)) {
+          const { id, name } = former.workflow;
+          const source = withoutMark(former.deployment.steps[0]?.code ?? '');
+          const path = pathOfKey(file.key);
+          const { project: asked } = file;
+          refuseStranger({ path, id, name, source, project: before.project, asked, called: input.name });
+        }
         const onlyNamed = await refuseTwin(store, ownerId, { ...mark, name: input.name });
         return await write(deps, { ownerId, file, mark, former, input: { ...input, onlyNamed } });
       } catch (error) {

@@ -70,3 +70,38 @@ export function refuseOtherProject(
     `${pathOfKey(key)} was deployed by the project ${JSON.stringify(theirs)}, and this one is ${JSON.stringify(project)}: give the file another path, or go on as that project (project, --project)`,
   );
 }
+
+/** A file that was deployed, and the one of the same path that is to take its place. */
+export interface Successor {
+  readonly path: string;
+  /** `p_…` or `dc_…`. */
+  readonly id: string;
+  readonly name: string;
+  readonly source: string;
+  /** Of the file that was deployed. */
+  readonly project: string | null;
+  /** Of the new file, as its caller said; null: it said none. */
+  readonly asked: string | null;
+  /** By what the new file is known: the name of a workflow, the key of a component; undefined: it has none. */
+  readonly called: string | undefined;
+}
+
+/**
+ * Throws `Refusal` (conflict) when a file is probably another one than that which has its path: files that are deployed one by one
+ * are known by their base names alone, and only projects tell them apart. `source`: where the name still stands in the former code,
+ * it is the same file, whatever its workflow is called by now.
+ */
+export function refuseStranger({ path, id, name, source, project, asked, called }: Successor): void {
+  const isOneProject = project !== null && project === asked;
+  if (isOneProject || called === undefined || called === name || isQuotedIn(source, called)) return;
+  const of = project === null ? '' : ` of the project ${JSON.stringify(project)}`;
+  const goOn = project === null ? '' : ', go on as that project (project, --project)';
+  throw new Refusal(
+    'conflict',
+    `${path} was deployed as ${JSON.stringify(name)} (${id})${of}, and this file is ${JSON.stringify(called)}: give the file another name${goOn}, or, if it is the same one, rename ${JSON.stringify(name)} first`,
+  );
+}
+
+function isQuotedIn(source: string, called: string): boolean {
+  return ["'", '"', '`'].some((quote) => source.includes(quote + called + quote));
+}

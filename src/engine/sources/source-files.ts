@@ -2,14 +2,14 @@
 // both, as with workflow files (files/identity.ts).
 
 import { PREFIX } from '../../domain/ids.ts';
-import { markedCode, originOf } from '../../domain/origin.ts';
+import { markedCode, originOf, plainCode } from '../../domain/origin.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { DeployedSourceFile, SourceFileInput, SourceInput, WholeSource } from '../../domain/requests.ts';
-import type { Runner } from '../../runner/runner.ts';
+import type { DescribeResult, Runner } from '../../runner/runner.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { digestOf } from '../components/components.ts';
 import { sourceIdOf } from '../files/identity.ts';
-import { refuseOtherProject } from '../files/twins.ts';
+import { refuseOtherProject, refuseStranger } from '../files/twins.ts';
 
 export interface SourceFileDeps {
   readonly store: Pick<Store, 'getSource'>;
@@ -40,6 +40,12 @@ export function createSourceFiles({ store, runner, sources }: SourceFileDeps) {
     if (isSame && (name === undefined || name === existing.name)) {
       return { result: 'same', whole: await sources.getSource(ownerId, id) };
     }
+    const had = { source: plainCode(existing.componentCode), project: before?.project ?? null };
+    if (before && had.source !== source && (had.project === null || input.project === null)) {
+      const described = await describe(ownerId, input);
+      const key = described.ok ? described.shape.key : null;
+      refuseStranger({ path, id, name: existing.name, ...had, asked: input.project, called: key ?? undefined });
+    }
     try {
       return { result: 'changed', whole: await sources.updateSource(ownerId, id, asked) };
     } catch (error) {
@@ -52,11 +58,16 @@ export function createSourceFiles({ store, runner, sources }: SourceFileDeps) {
    * Returns whether a file's default export is a source. Apps, actions and shared code have default exports, too. Code that
    * cannot be loaded is refused as always.
    */
-  async function isDeployable(ownerId: string, { bundle, sourceMap }: SourceFileInput): Promise<boolean> {
+  async function isDeployable(ownerId: string, input: SourceFileInput): Promise<boolean> {
+    const described = await describe(ownerId, input);
+    return !described.ok || (described.shape.type === 'source' && described.shape.key !== null);
+  }
+
+  /** Loads the file in a process of its own. */
+  async function describe(ownerId: string, { bundle, sourceMap }: SourceFileInput): Promise<DescribeResult> {
     const steps = [{ id: PREFIX.step, namespace: 'source', code: '', bundle, sourceMap }];
     const deployment = { id: PREFIX.deployment, ownerId, runnableId: PREFIX.source, steps, createdAtMs: 0 };
-    const described = await runner.describe(deployment);
-    return !described.ok || (described.shape.type === 'source' && described.shape.key !== null);
+    return runner.describe(deployment);
   }
 
   return { deploySourceFile };

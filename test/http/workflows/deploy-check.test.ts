@@ -121,6 +121,52 @@ test('a path and a name belong to one project', async () => {
   assert.match(still.stderr, /gone {5}a\.ts/);
 });
 
+test('a file of one name takes no place of another one without a project', async () => {
+  await using errand = await newErrand();
+  const { url, key } = errand.client;
+  const deploy = (...args: string[]) => command(['deploy', ...args, '--url', url], { ERRAND_API_KEY: key });
+  await using shop = await createWorkflowFiles({ 'a.ts': answering('Shop', '1'), 'package.json': '{"name": "shop"}' });
+  await using blog = await createWorkflowFiles({ 'a.ts': answering('Blog', '2'), 'b.ts': answering('News', '3') });
+  await using desk = await createWorkflowFiles({ 'b.ts': answering('Desk', '4') });
+  assert.equal((await deploy(join(shop.path, 'a.ts'))).status, 0);
+  const other = await deploy(join(blog.path, 'a.ts'));
+  assert.equal(other.status, 1);
+  assert.match(
+    other.stderr,
+    /^errand: a\.ts: a\.ts was deployed as "Shop" \(p_\w+\) of the project "shop", and this file is "Blog": give the file another name, go on as that project/,
+  );
+  assert.equal((await deploy(join(blog.path, 'b.ts'))).status, 0);
+  for (const args of [[], ['--project', 'desk']]) {
+    const taken = await deploy(join(desk.path, 'b.ts'), ...args);
+    assert.equal(taken.status, 1);
+    assert.match(taken.stderr, /^errand: b\.ts: b\.ts was deployed as "News" \(p_\w+\), and this file is "Desk": give/);
+  }
+  const news = await named({ ...errand } as never, 'News');
+  assert.equal(await call(news), '200 3');
+  // The same file goes on: changed, under a project from now on, or with a name that its workflow was given before.
+  await blog.write({ 'b.ts': answering('News', '5') });
+  assert.equal((await deploy(join(blog.path, 'b.ts'))).status, 0);
+  await errand.client.put(`/v1/workflows/${news.id}`, { name: 'News of today' });
+  await blog.write({ 'b.ts': answering('News', '6') });
+  assert.equal((await deploy(join(blog.path, 'b.ts'))).status, 0, 'its file never had another name');
+  await errand.client.put(`/v1/workflows/${news.id}`, { name: 'Desk' });
+  assert.equal((await deploy(join(desk.path, 'b.ts'), '--project', 'desk')).status, 0);
+  await desk.write({ 'b.ts': answering('Desk of mine', '7') });
+  assert.equal((await deploy(join(desk.path, 'b.ts'), '--project', 'desk')).status, 0, 'a project may rename');
+  assert.equal(await call(await named({ ...errand } as never, 'Desk of mine')), '200 7');
+  const component = (name: string): string =>
+    `export default { key: '${name}', name: '${name}', version: '0.0.1', props: { http: '$.interface.http' }, run() {} };`;
+  await shop.write({ 'in.mjs': component('orders') });
+  await blog.write({ 'in.mjs': component('letters') });
+  assert.equal((await deploy(join(shop.path, 'in.mjs'))).status, 0);
+  const source = await deploy(join(blog.path, 'in.mjs'));
+  assert.equal(source.status, 1);
+  assert.match(
+    source.stderr,
+    /in\.mjs was deployed as "orders" \(dc_\w+\) of the project "shop", and this file is "letters"/,
+  );
+});
+
 test('a watched folder deployed by hand makes no second workflow', async () => {
   await using folder = await createWorkflowFiles({ 'a.ts': answering('Orders', '1') });
   await using errand = await startErrand({ ERRAND_WORKFLOWS_DIR: folder.path });
