@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import type { Json } from '../support/client.ts';
 import { startErrand } from '../support/errand.ts';
@@ -17,6 +17,14 @@ test('a project is made where nothing of it is yet', async () => {
   assert.equal(made.code, 0, made.stderr);
   const manifest = JSON.parse(await readFile(join(shell.home, 'My Flows/package.json'), 'utf8'));
   assert.equal(manifest.name, 'my-flows');
+  const packed = join(import.meta.dirname, '../../errand-0.1.0.tgz');
+  const named = manifest.dependencies.errand;
+  assert.equal(
+    resolve(shell.home, 'My Flows', named.replace(/^file:/, '')),
+    packed,
+    'as npm pack makes it in a checkout',
+  );
+  assert.match(made.stderr, /^Next: \(cd \S+ && npm pack\) && cd 'My Flows' && npm install && npm run dev$/m);
   const umask = process.umask();
   for (const path of made.stdout.trim().split('\n')) {
     assert.ok((await readFile(join(shell.home, path), 'utf8')).length > 10, path);

@@ -3,15 +3,16 @@
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { VERSION } from '../../domain/version.ts';
 import { makeFolder } from '../../make-folder.ts';
 import { throwNaming } from '../../named-path.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError } from '../shell/exit.ts';
 import { completed } from '../shell/manifest.ts';
+import { ownPackage } from '../shell/own-package.ts';
 
 const FILE = 'charge-orders.ts';
 const MANIFEST = 'package.json';
+const DEPENDENCY = 'dependencies.errand';
 
 const WORKFLOW = `import { defineWorkflow } from 'errand/workflow';
 
@@ -72,8 +73,8 @@ const TSCONFIG = {
   include: ['workflows', 'test'],
 };
 
-/** Returns the text of each file by its path. */
-export function projectFiles(name: string): ReadonlyMap<string, string> {
+/** Returns the text of each file by its path. `spec`: how the manifest names the package. */
+export function projectFiles(name: string, spec: string): ReadonlyMap<string, string> {
   const manifest = {
     ...{ name, private: true, type: 'module' },
     scripts: {
@@ -83,7 +84,7 @@ export function projectFiles(name: string): ReadonlyMap<string, string> {
       start: 'errand start --workflows-dir workflows',
       deploy: 'errand deploy workflows',
     },
-    dependencies: { errand: `^${VERSION}` },
+    dependencies: { errand: spec },
     devDependencies: { '@types/node': '^24.0.0', typescript: '^5.9.0' },
   };
   return new Map([
@@ -122,7 +123,8 @@ export function addInit(program: Command, usersUmask: number): void {
         .toLowerCase()
         .replace(/[^a-z0-9.-]+/g, '-')
         .replace(/^[.-]+/, '') || 'workflows';
-    const files = new Map(projectFiles(name));
+    const { spec, packIn } = await ownPackage(dir);
+    const files = new Map(projectFiles(name, spec));
     for (const path of files.keys()) {
       const isThere = await stat(join(dir, path)).then(
         () => true,
@@ -140,9 +142,16 @@ export function addInit(program: Command, usersUmask: number): void {
     if (manifest !== null && manifest.added.length > 0)
       process.stderr.write(`${join(folder, MANIFEST)} has ${manifest.added.join(', ')} now\n`);
     for (const path of files.keys()) process.stdout.write(`${join(folder, path)}\n`);
-    const enter = folder === '.' ? '' : `cd ${folder} && `;
-    process.stderr.write(`Next: ${enter}npm install && npm run dev\n`);
+    const enter = folder === '.' ? '' : `cd ${quoted(folder)} && `;
+    const isNamed = manifest === null || manifest.added.includes('dependencies') || manifest.added.includes(DEPENDENCY);
+    const pack = packIn !== null && isNamed ? `(cd ${quoted(packIn)} && npm pack) && ` : '';
+    process.stderr.write(`Next: ${pack}${enter}npm install && npm run dev\n`);
   });
+}
+
+/** Returns a path as a shell takes it. */
+function quoted(path: string): string {
+  return /^[\w./@+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 // Writes all files, or none: what was made is removed when one cannot be written, so that the command can be called again.
