@@ -113,7 +113,15 @@ test('a project becomes workflows that run, each once, and says what is left to 
   const before = (await errand.client.get('/v1/workflows')).data.length;
   assert.deepEqual(
     dry.results.filter(({ result }) => result === 'would be created').map(({ name }) => name),
-    ['Asleep', 'mirror', 'registry', 'Orders of the shop', 'wrong'],
+    ['Asleep', 'mirror', 'Orders of the shop'],
+  );
+  const told = (name: string): string => dry.results.find((one) => one.name === name)?.notes.join('\n');
+  const wouldFail = dry.results.filter(({ result }) => result === 'would fail').map(({ name }) => name);
+  assert.deepEqual(wouldFail, ['registry', 'wrong']);
+  assert.match(told('wrong'), /the step wrong: \d+:\d+: Unexpected ";"/);
+  assert.match(
+    told('registry'),
+    /the step say: component_path names a file, and this server has no folder of components/,
   );
 
   const { code, results } = await run();
@@ -245,6 +253,66 @@ test('names with capitals, accounts, data stores and components in TypeScript ar
     data.map(({ name }: Json) => name),
     ['Imported ds_n5uXlr'],
   );
+});
+
+test('a dry run says which packages and accounts are missing', async () => {
+  await using packages = await createFolder();
+  await mkdir(join(packages.path, 'node_modules'));
+  await using errand = await startErrand({ ERRAND_PACKAGES_DIR: packages.path });
+  await using shell = await openShell(errand.client);
+  await writeFiles(shell.home, {
+    'p/tax-p_1/workflow.yaml': `
+name: Tax
+steps:
+- { namespace: count, uses: ./count/entry.js }
+- { namespace: store, uses: ./store/entry.js, props: { google: { authProvisionId: apn_z8h1AD } } }
+`,
+    'p/tax-p_1/count/entry.js':
+      'import { DateTime } from "luxon"; import x from "left-pad"; export default () => DateTime.now() + x;',
+    'p/tax-p_1/store/entry.js':
+      "export default defineComponent({ props: { google: { type: 'app', app: 'google_drive' } }, async run() { return this.google.$auth.token; } });",
+  });
+  const before = (await errand.client.get('/v1/workflows')).data.length;
+  const dry = await shell.run(['import', 'p', '--dry-run', '--json', '--url', errand.url]);
+  assert.equal(dry.code, 1);
+  const [{ result, notes }] = JSON.parse(dry.stdout);
+  assert.equal(result, 'would fail');
+  const text = notes.join('\n');
+  assert.match(
+    text,
+    /the step count needs packages that the server does not have, left-pad, luxon: npm install --prefix /,
+  );
+  assert.match(text, /the step store needs an account of google_drive/);
+  assert.equal((await errand.client.get('/v1/workflows')).data.length, before);
+  const { api_key: reads } = await errand.client.post('/v1/keys', { label: 'reads', scopes: ['read'] });
+  const few = await shell.run(['import', 'p', '--dry-run', '--json', '--url', errand.url, '--key', reads]);
+  assert.match(few.stdout, /its code was not checked: that takes the scope write/);
+});
+
+test('what other products have exported is told by name', async () => {
+  await using shell = await openShell({ url: 'http://127.0.0.1:9', key: 'k' });
+  const n8n = { name: 'Orders', nodes: [{ name: 'Webhook', type: 'n8n-nodes-base.webhook' }], connections: {} };
+  await writeFiles(shell.home, {
+    'n8n/orders.json': JSON.stringify(n8n),
+    'several/all.json': JSON.stringify([n8n, n8n]),
+    'windmill/f/shop/orders.flow/flow.yaml': 'summary: Orders\nvalue: { modules: [] }',
+  });
+  for (const [place, why] of [
+    [
+      'n8n',
+      /^errand: no folder in n8n has a workflow\.yaml or workflow\.json; \S*orders\.json is an export of n8n, which is not/,
+    ],
+    ['several', /all\.json is an export of n8n/],
+    [
+      'n8n/orders.json',
+      /^errand: n8n\/orders\.json is no folder: .*; \S*orders\.json is an export of n8n, which is not imported/,
+    ],
+    ['windmill', /flow\.yaml is a flow of Windmill, which is not imported/],
+  ] as const) {
+    const { code, stderr } = await shell.run(['import', place]);
+    assert.equal(code, 3, place);
+    assert.match(stderr, why);
+  }
 });
 
 test('a folder without a project says so', async () => {

@@ -8,6 +8,7 @@
 
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
+import { isOfN8n } from './foreign.ts';
 import { type Renames, renamesOf, valueWithNames, withNames } from './step-names.ts';
 
 export interface ImportedStep {
@@ -83,6 +84,7 @@ async function readWorkflow(at: string, folder: string, file: string): Promise<I
   let name = named;
   try {
     const text = await readFile(join(folder, file), 'utf8');
+    if (isOfN8n(text)) throw new Error('it is an export of n8n, which is not imported: see docs/migrating.md');
     // The reader of YAML bounds aliases by itself, and makes no objects but plain ones.
     const parsed: unknown = file.endsWith('.json') ? JSON.parse(text) : (await import('yaml')).parse(text);
     const whole = membersOf(membersOf(parsed).data ?? parsed);

@@ -8,8 +8,10 @@ import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
 import { printJson, printTable } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
+import { checkSteps } from './check.ts';
 import { createWithPlaceholders } from './create.ts';
 import { type ImportedWorkflow, readProject } from './exported.ts';
+import { foreignExport } from './foreign.ts';
 
 interface ImportOptions extends ServerOptions {
   readonly activate?: true;
@@ -19,7 +21,7 @@ interface ImportOptions extends ServerOptions {
 interface Imported {
   readonly folder: string;
   readonly name: string;
-  readonly result: 'created' | 'would be created' | 'is there already' | 'failed';
+  readonly result: 'created' | 'would be created' | 'would fail' | 'is there already' | 'failed';
   readonly workflow_id: string | null;
   readonly endpoint_url: string | null;
   /** What is left to do, and what was wrong. */
@@ -36,14 +38,16 @@ export function addImport(program: Command, connect: Connect): void {
       '--activate',
       'activate the workflows at once; by default they are inactive, since they still run at Pipedream',
     )
-    .option('--dry-run', 'show what would be created, and create nothing');
+    .option(
+      '--dry-run',
+      'check the code of all steps on the server, show what would be created and what is missing, and create nothing',
+    );
   withExamples(command, 'errand import my-project --dry-run', 'errand import my-project/orders-p_abc123 --activate');
   command.action(async (folder: string, { activate, dryRun, ...options }: ImportOptions) => {
     const found = await stat(resolve(folder)).catch(() => null);
-    if (!found?.isDirectory()) throw new CliError(`there is no folder ${resolve(folder)}`, EXIT.notFound);
-    const workflows = await readProject(resolve(folder));
-    if (workflows.length === 0)
-      throw new CliError(`no folder in ${folder} has a workflow.yaml or workflow.json`, EXIT.notFound);
+    if (found === null) throw new CliError(`there is no folder ${resolve(folder)}`, EXIT.notFound);
+    const workflows = found.isDirectory() ? await readProject(resolve(folder)) : [];
+    if (workflows.length === 0) throw await nothingFound(folder, found.isDirectory());
     const { errand, out, isJson } = await connect(options);
     const taken = new Set<string>();
     const stores = new Map<string, string>();
@@ -59,14 +63,27 @@ export function addImport(program: Command, connect: Connect): void {
     else {
       await printTable(out, results, [
         { title: 'WORKFLOW', of: ({ name }) => name },
-        { title: 'RESULT', of: ({ result }) => result, style: (text) => (text === 'failed' ? 'red' : null) },
+        { title: 'RESULT', of: ({ result }) => result, style: (text) => (FAULTY.has(text) ? 'red' : null) },
         { title: 'ID', of: ({ workflow_id: id }) => id },
         { title: 'ADDRESS', of: ({ endpoint_url: url }) => url },
       ]);
       for (const { name, notes } of results) for (const note of notes) out.note(`${name}: ${note}`);
     }
-    if (results.some(({ result }) => result === 'failed')) process.exitCode = EXIT.failed;
+    if (results.some(({ result }) => FAULTY.has(result))) process.exitCode = EXIT.failed;
   });
+}
+
+const FAULTY: ReadonlySet<string> = new Set(['failed', 'would fail']);
+
+/** Returns the complaint about a place without a project. */
+async function nothingFound(place: string, isFolder: boolean): Promise<CliError> {
+  const foreign = await foreignExport(resolve(place));
+  const why =
+    foreign === null ? '' : `; ${foreign}, which is not imported: docs/migrating.md says what takes its place`;
+  const what = isFolder
+    ? `no folder in ${place} has a workflow.yaml or workflow.json`
+    : `${place} is no folder: name the folder of a Pipedream project`;
+  return new CliError(what + why, EXIT.notFound);
 }
 
 interface How {
@@ -88,7 +105,11 @@ async function importOne(
   const none = { folder, name, workflow_id: null, endpoint_url: null };
   if (fault !== null) return { ...none, result: 'failed', notes: [...notes, fault] };
   if (taken.has(name)) return { ...none, result: 'is there already', notes: [] };
-  if (isDry) return { ...none, result: 'would be created', notes };
+  if (isDry) {
+    const { faults, notes: more } = await checkSteps(errand, workflow);
+    const result = faults.length === 0 ? 'would be created' : 'would fail';
+    return { ...none, result, notes: [...notes, ...more, ...faults] };
+  }
   let id: string | null = null;
   try {
     const made = await createWithPlaceholders(errand, workflow, stores);
