@@ -57,7 +57,7 @@ const UNCHECKED =
   /^(docs\/openapi\.json|src\/client\/generated\/.*|LICENCES\.md|src\/store\/(\w+\/)?migrations\/001-\w+\.ts)$/;
 
 /** A comment of documentation, and the line of code behind it. */
-const COMMENTED = /\/\*\*((?:(?!\*\/).)*)\*\/\n *([^\n]*)/gsu;
+const COMMENTED = /(?<=^ *)\/\*\*((?:(?!\*\/).)*)\*\/\n *([^\n]*)/gmsu;
 /** A function, a method, a signature of one, or a constant that is a function; not a condition, call or constructor. */
 const FUNCTION =
   /^(export )?((async )?function\b|const \w+ = (async )?(<\w+>)?(\(|\w+ =>)|((static|async|get|set|\*) ?)*(?!(constructor|if|for|while|switch|return)\b)#?\w+(<[^>]*>)?\()/u;
