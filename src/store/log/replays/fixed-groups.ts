@@ -7,7 +7,7 @@
 import { isLeftUnfixed, overIn, type Replaying } from '../../../domain/errors/replaying.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import type { Operation } from '../../../domain/operation.ts';
-import { FOR_UPDATE, isAmong, type Sql, sql } from '../../config/sql.ts';
+import { FOR_UPDATE, isAmong, NO_KEY, type Sql, sql } from '../../config/sql.ts';
 import { all, type Steps, send, together } from '../../config/steps.ts';
 import { number, numberOrNull, text } from '../../rows/cells.ts';
 import { setResolved } from '../groups/error-groups.ts';
@@ -46,7 +46,7 @@ function* lockGroups({ id, ownerId }: Ended): Steps<readonly string[]> {
     GROUP BY group_id HAVING count(*) = sum(CASE WHEN outcome IN ('fixed', 'replayed_before') THEN 1 ELSE 0 END)`);
   const ids = rows.map((row) => text(row, 'group_id'));
   if (ids.length === 0) return [];
-  const open = yield* all(sql`SELECT id FROM error_groups WHERE id ${isAmong(ids)} AND owner_id = ${ownerId}
+  const open = yield* all(sql`SELECT id FROM error_groups WHERE id ${isAmong(ids)} AND ${NO_KEY}owner_id = ${ownerId}
     AND state <> 'resolved' AND EXISTS (SELECT 1 FROM emissions WHERE emissions.entry = last_entry)
     ORDER BY id ${FOR_UPDATE}`);
   return open.map((row) => text(row, 'id'));
