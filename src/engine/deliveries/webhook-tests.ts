@@ -9,6 +9,7 @@ import type { Probe } from '../../domain/requests.ts';
 import type { Webhook } from '../../domain/resource.ts';
 import type { Clock, Ids } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
+import { TestPlaces } from '../capacity/test-places.ts';
 import { noWebhook } from '../resources/webhooks.ts';
 
 export interface WebhookTestDeps {
@@ -19,28 +20,16 @@ export interface WebhookTestDeps {
   readonly probe: (delivery: ClaimedDelivery) => Promise<Pick<Probe, 'attempt' | 'request'> | undefined>;
 }
 
-/** They wait for nothing and take no slots of deliveries. */
-const TESTS_AT_ONCE = 32;
 /** In `webhook-id`: a test is no emission of the log. */
 const TEST_PREFIX = 'test_';
 
 export function createWebhookTests({ store, clock, ids, probe }: WebhookTestDeps) {
-  let underWay = 0;
+  const places = new TestPlaces('webhooks');
 
   async function testWebhook(ownerId: string, id: string, event: Uint8Array | null): Promise<Probe> {
     const webhook = await store.getWebhook(ownerId, id);
     if (!webhook) throw noWebhook(id);
-    if (underWay >= TESTS_AT_ONCE) {
-      throw new Refusal('rate_limited', `${TESTS_AT_ONCE} tests of webhooks are under way; try again`, {
-        retryAfterS: 1,
-      });
-    }
-    underWay++;
-    try {
-      return await made(webhook, event);
-    } finally {
-      underWay--;
-    }
+    return places.run(ownerId, () => made(webhook, event));
   }
 
   async function made(webhook: Webhook, event: Uint8Array | null): Promise<Probe> {

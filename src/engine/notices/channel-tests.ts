@@ -7,6 +7,7 @@ import { type Notice, noticeEmission } from '../../domain/notices/notice.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { Clock, Ids } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
+import { TestPlaces } from '../capacity/test-places.ts';
 import { noChannel } from './channels.ts';
 
 export interface ChannelTestDeps {
@@ -23,31 +24,24 @@ export interface ChannelProbe {
   readonly state: 'delivered' | 'retrying' | 'exhausted';
 }
 
-/** They wait for nothing and take no slots of deliveries. */
-const TESTS_AT_ONCE = 32;
 /** In the place of an emit id: a test is no emission of the log. */
 const TEST_PREFIX = 'test_';
 
 export function createChannelTests({ store, clock, ids, publicUrl, probeChannel }: ChannelTestDeps) {
-  let underWay = 0;
+  const places = new TestPlaces('channels');
 
   async function testChannel(ownerId: string, id: string): Promise<ChannelProbe> {
     const channel = await store.getChannel(ownerId, id);
     if (!channel) throw noChannel(id);
-    if (underWay >= TESTS_AT_ONCE) {
-      const message = `${TESTS_AT_ONCE} tests of channels are under way; try again`;
-      throw new Refusal('rate_limited', message, { retryAfterS: 1 });
-    }
-    underWay++;
-    try {
-      const delivery = deliveryOf(channel);
-      const attempt = await probeChannel(channel, delivery);
-      if (!attempt) throw new Refusal('unavailable', 'This process is stopping; try again');
-      // Without jitter: only the state is shown.
-      return { attempt, state: decide(delivery, attempt, 0.5).state };
-    } finally {
-      underWay--;
-    }
+    return places.run(ownerId, () => made(channel));
+  }
+
+  async function made(channel: Channel): Promise<ChannelProbe> {
+    const delivery = deliveryOf(channel);
+    const attempt = await probeChannel(channel, delivery);
+    if (!attempt) throw new Refusal('unavailable', 'This process is stopping; try again');
+    // Without jitter: only the state is shown.
+    return { attempt, state: decide(delivery, attempt, 0.5).state };
   }
 
   /** Returns the delivery of a test. It has no row: its number and fence say nothing. */

@@ -162,7 +162,7 @@ function createTests(known: Webhook | undefined, probe?: Parameters<typeof creat
   let count = 0;
   const request = { method: 'POST', url: URL, headers: [], body: Buffer.from('{}') };
   const { testWebhook } = createWebhookTests({
-    store: { getWebhook: async (ownerId) => (ownerId === 'u_1' ? known : undefined) },
+    store: { getWebhook: async () => known },
     clock: { nowMs: () => 2000 },
     ids: { next: (prefix) => `${prefix}${++count}`, secret: () => '' },
     probe:
@@ -202,14 +202,20 @@ test('a test of nothing, or while stopping, is refused', async () => {
   await assert.rejects(stopping.testWebhook('u_1', 'wh_1', null), { code: 'unavailable' });
 });
 
-test('only so many tests go on at once', async () => {
+test('only so many tests go on at once, half of them of one owner', async () => {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const { testWebhook } = createTests(webhook(), () => promise);
-  const tests = Array.from({ length: 32 }, () => testWebhook('u_1', 'wh_1', null));
-  await assert.rejects(testWebhook('u_1', 'wh_1', null), { code: 'rate_limited' });
+  const test = (ownerId: string) => testWebhook(ownerId, 'wh_1', null);
+  const tests = Array.from({ length: 16 }, () => test('u_1'));
+  const refused = { code: 'rate_limited', message: '16 of your tests of webhooks are under way; try again' };
+  await assert.rejects(test('u_1'), refused);
+  tests.push(...Array.from({ length: 16 }, () => test('u_2')));
+  await assert.rejects(test('u_3'), { code: 'rate_limited', message: '32 tests of webhooks are under way; try again' });
   resolve(undefined);
   for (const { reason } of (await Promise.allSettled(tests)) as PromiseRejectedResult[]) {
     assert.equal(reason.code, 'unavailable');
   }
-  await assert.rejects(testWebhook('u_1', 'wh_1', null), { code: 'unavailable' }, 'there is room again');
+  for (const ownerId of ['u_1', 'u_3']) {
+    await assert.rejects(test(ownerId), { code: 'unavailable' }, 'there is room again');
+  }
 });
