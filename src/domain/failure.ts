@@ -3,7 +3,8 @@
 
 import { concat, text, utf8 } from './bytes.ts';
 import type { Attempt, ClaimedDelivery } from './delivery/delivery.ts';
-import { hiddenBody, readRequest, titleOf } from './delivery/http-request.ts';
+import { readRequest, titleOf } from './delivery/http-request.ts';
+import { bodyInError } from './delivery/without-secrets.ts';
 import {
   type Emission,
   ERRORS,
@@ -66,7 +67,7 @@ export function failureOfRun(
 
 /**
  * Returns the `$errors` emission of an exhausted delivery: from the webhook, or from the workflow that sent the mail or asked
- * for the request, then without possible credentials. With `msg`: about the webhook's health, emitted together with the
+ * for the request, without possible credentials of a request and without links that act. With `msg`: about the webhook's health, emitted together with the
  * delivery that showed it.
  */
 export function failureOfDelivery(
@@ -75,9 +76,9 @@ export function failureOfDelivery(
   failed: { code: string; msg?: string },
 ): NewEmission {
   const { code } = failed;
-  const { kind, webhook } = delivery;
+  const { webhook } = delivery;
   const isOfNotice = delivery.emission.name === NOTICE;
-  const emission = kind === 'http' && !isOfNotice ? withHiddenBody(delivery.emission) : delivery.emission;
+  const emission = { ...delivery.emission, body: bodyInError(delivery.emission.name, delivery.emission.body) };
   const emitterId = webhook?.id ?? emission.emitterId;
   const context = {
     id: emission.emitId,
@@ -187,10 +188,6 @@ export function workerLost(tsMs: number): Fault {
 
 function ofNoStep(code: string, msg: string, tsMs: number): Fault {
   return { code, msg, cellId: '', namespace: '', tsMs, stack: '' };
-}
-
-function withHiddenBody(emission: Emission): Emission {
-  return { ...emission, body: hiddenBody(emission.body) };
 }
 
 function nameOf({ kind, emission }: ClaimedDelivery): string {

@@ -4,7 +4,9 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
+import { withScopes } from '../../support/owners.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { until } from '../../support/wait.ts';
 
 const THROW = `export default ({ steps }) => { throw new Error('<b>' + steps.trigger.event.body.text); };`;
 const DAY_MS = 86_400_000;
@@ -159,4 +161,44 @@ test('a link expires, and outlives a restart until then', async () => {
   equal((await open(moved)).status, 200);
   errand.forward(31 * DAY_MS);
   equal((await open(moved)).status, 404);
+});
+
+/** Matches links that act. */
+const GOOD_LINK = /\/n\/u_\w+\/eg_\w+\/\d+\.[\w-]{20,}/;
+
+test('a key that may not write is shown no link: neither in events of mails and notices, nor in errors about them', async () => {
+  await using errand = await startErrand();
+  const { client } = errand;
+  await using gone = await startReceiver();
+  gone.answer(410);
+  const channel = await client.post('/v1/channels', { kind: 'http', config: { url: gone.url } });
+  const workflow = await errand.workflow(THROW, { settings: { channels: [channel.id] } });
+  await errand.send(workflow, { text: 'broken' });
+  // The error of the notice is mailed, too.
+  const mails = await until('both mails', async () => (await errand.outbox()).length === 2 && errand.outbox());
+  equal(mails.length, 2);
+  const global = (await client.get('/v1/users/me')).data.global_error_workflow_id;
+  const deliveries = (await client.get('/v1/deliveries')).data;
+  deepEqual(new Set(deliveries.map(({ kind }: Json) => kind)), new Set(['mail', 'channel']));
+  const runs = (await client.get(`/v1/workflows/${global}/runs`)).data;
+  const errors = (await client.get('/v1/errors')).data;
+  equal(errors.length, 2);
+  const paths = [
+    `/v1/workflows/${global}/event_summaries?event_name=$email&expand=event`,
+    '/v1/errors?expand=event',
+    '/v1/errors/export',
+    ...deliveries.map(({ emission_id: id }: Json) => `/v1/events/${id}?expand=event`),
+    ...runs.map(({ id }: Json) => `/v1/runs/${id}`),
+    ...errors.map(({ id }: Json) => `/v1/errors/${id}/fixture`),
+  ];
+  const reader = (await withScopes(client, ['read'])).client;
+  for (const path of paths) {
+    const { status, text } = await reader.request('GET', path);
+    equal(status, 200, path);
+    ok(!GOOD_LINK.test(text), `${path} shows a link: ${text}`);
+  }
+  const shown = await reader.request('GET', paths[0] as string);
+  match(shown.text, /"subject":"\[Errand\] .*"text":"\(hidden\)"/);
+  // A key that may write could do the same without a link.
+  match((await client.request('GET', paths[0] as string)).text, GOOD_LINK);
 });

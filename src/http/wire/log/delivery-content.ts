@@ -1,8 +1,8 @@
 // What a delivery says: to a webhook the event itself, else the request that code asked for, or what a mail or notice says.
 
 import type { Static } from 'typebox';
-import { hiddenBody, originOfListener, readRequest, withoutSecrets } from '../../../domain/delivery/http-request.ts';
-import { HTTP } from '../../../domain/emission.ts';
+import { originOfListener, readRequest, withoutSecrets } from '../../../domain/delivery/http-request.ts';
+import { bodyWithoutSecrets } from '../../../domain/delivery/without-secrets.ts';
 import { channelOfListener } from '../../../domain/notices/listener.ts';
 import { mailOf } from '../../../domain/notices/mail.ts';
 import { readNotice } from '../../../domain/notices/notice.ts';
@@ -82,7 +82,7 @@ export function contentToWire({ content, name, body, withSecrets }: ShownContent
   request?: Static<typeof REQUEST>;
   mail?: Static<typeof MAIL>;
 } {
-  if (content === 'event') return { event: new Verbatim(name === HTTP && !withSecrets ? hiddenBody(body) : body) };
+  if (content === 'event') return { event: new Verbatim(withSecrets ? body : bodyWithoutSecrets(name, body)) };
   if (content === 'request') {
     const asked = readRequest(body);
     return { request: (withSecrets ? asked : withoutSecrets(asked)) as Static<typeof REQUEST> };

@@ -1,7 +1,7 @@
 // Emissions as the event listings show them. The body goes out as the bytes in the store.
 
-import { hiddenBody } from '../../../domain/delivery/http-request.ts';
-import { HTTP, WAITING } from '../../../domain/emission.ts';
+import { bodyWithoutSecrets } from '../../../domain/delivery/without-secrets.ts';
+import { WAITING } from '../../../domain/emission.ts';
 import { msOf, recordId } from '../../../domain/ids.ts';
 import type { EmissionRecord } from '../../../store/contract/records.ts';
 import type { LaterRecord } from '../../../store/contract/resources.ts';
@@ -202,13 +202,16 @@ export interface EmissionWire {
 export type ListedEmission = Omit<EmissionRecord, 'ledBy'>;
 
 /**
- * Shows an emission. `withEvent`: show the record's body, which is set; `withSecrets`: also possible credentials in requests.
+ * Shows an emission. `withEvent`: show the record's body, which is set; `withSecrets`: also possible credentials in requests, and
+ * what mails and notices say.
  */
 export function emissionToWire(record: ListedEmission, withEvent: boolean, withSecrets = false): EmissionWire {
   return {
     id: recordId(record.entry),
     indexed_at_ms: msOf(record.entry),
-    ...(withEvent && record.body ? { event: new Verbatim(shownBody(record.name, record.body, withSecrets)) } : {}),
+    ...(withEvent && record.body
+      ? { event: new Verbatim(withSecrets ? record.body : bodyWithoutSecrets(record.name, record.body)) }
+      : {}),
     metadata: {
       emitter_id: record.emitterId,
       emit_id: record.emitId,
@@ -224,10 +227,6 @@ export function emissionToWire(record: ListedEmission, withEvent: boolean, withS
 export function groupedToWire(record: ListedEmission, withEvent: boolean): EmissionWire {
   const wire = emissionToWire(record, withEvent);
   return record.groupId === null ? wire : { ...wire, metadata: { ...wire.metadata, group_id: record.groupId } };
-}
-
-function shownBody(name: string, body: Uint8Array, withSecrets: boolean): Uint8Array {
-  return name === HTTP && !withSecrets ? hiddenBody(body) : body;
 }
 
 /** Returns an emission that waits, with the channel and time that it will have. */
