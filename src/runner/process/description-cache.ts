@@ -1,5 +1,5 @@
 // Caches the descriptions of components by their code: only the first of many sources of one component starts a
-// process.
+// process. Owners share none: the code ran as one of them, in its turn.
 //
 // Entries expire soon, since a component's description may change over time, with defaults that are dates for one.
 
@@ -21,12 +21,12 @@ export class DescriptionCache {
 
   /** Returns the cached description of the same code, or that of `describe`. Failures are not cached. */
   get(
-    { steps }: Deployment,
+    { ownerId, steps }: Deployment,
     env: Readonly<Record<string, string>>,
     ask: () => Promise<DescribeResult>,
   ): Promise<DescribeResult> {
     const [first] = steps;
-    const parts = [first?.namespace ?? '', first?.bundle ?? '', first?.sourceMap ?? '', JSON.stringify(env)];
+    const parts = [ownerId, first?.namespace ?? '', first?.bundle ?? '', first?.sourceMap ?? '', JSON.stringify(env)];
     const key = createHash('sha256').update(JSON.stringify(parts)).digest('base64');
     const known = this.#cache.get(key);
     if (known && known.untilMs > performance.now()) return known.described;

@@ -73,7 +73,7 @@ test('what failed is tried again', async (t) => {
   assert.equal((await bundle(source)).ok, true);
 });
 
-test('one code is described once', async () => {
+test('one code of an owner is described once', async () => {
   const before = new DescriptionCache();
   const answers: DescribeResult[] = [];
   const ask = async (ok: boolean): Promise<DescribeResult> => {
@@ -89,6 +89,8 @@ test('one code is described once', async () => {
   await before.get(await deploymentOf('export default { a: 1 }'), {}, () => ask(false));
   await before.get(await deploymentOf('export default { a: 1 }'), {}, () => ask(false));
   assert.equal(answers.length, 4);
+  await before.get({ ...same, ownerId: 'u_2' }, {}, () => ask(true));
+  assert.equal(answers.length, 5);
 });
 
 test('the oldest is forgotten first', () => {
