@@ -215,7 +215,8 @@ export interface Actions {
   reloadProps(ownerId: string, input: ComponentInput): Promise<ReloadedProps>;
   /** Tells of code, or of files in the folder of components, whether each would run here. */
   checkComponents(ownerId: string, input: CheckInput): Promise<ComponentChecks>;
-  invokeSource(ownerId: string, id: string, event: Uint8Array): Promise<Appended>;
+  /** Runs a source by hand; without an event, with that of its timer. */
+  invokeSource(ownerId: string, id: string, event: Uint8Array | null): Promise<Appended>;
 
   /** Lists the components that come with Errand, by key. */
   listComponents(): Promise<readonly ListedComponent[]>;

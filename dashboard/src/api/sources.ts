@@ -144,5 +144,5 @@ export async function deleteSource(id: string): Promise<void> {
 }
 
 export async function invokeSource(id: string): Promise<Started> {
-  return await dataOf(changes.invokeSource({ id, event: {} }));
+  return await dataOf(changes.invokeSource({ id }));
 }

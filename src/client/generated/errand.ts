@@ -953,7 +953,7 @@ export class Errand {
   /**
    * Run a source now: `POST /v1/sources/{id}/invoke`
    *
-   * With `event`, or with an empty object.
+   * With `event`; without, with the event that its timer would have now, or an empty object.
    */
   invokeSource(input: InvokeSourceInput, options: CallOptions = {}): Promise<InvokeSourceAnswer> {
     return this.#transport.send<InvokeSourceAnswer>({ method: 'POST', path: '/v1/sources/{id}/invoke', body: 'members' }, input, options);

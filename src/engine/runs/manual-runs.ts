@@ -1,17 +1,21 @@
 // Runs started by a request: of a workflow with an event, of a source, a replay of an error, a hook.
 
+import { utf8 } from '../../domain/bytes.ts';
 import { directEmission, type Emission, ERRORS } from '../../domain/emission.ts';
 import { emissionOfReplay, isRedacted, isReported, REDACTED, whyNotAgain } from '../../domain/errors/replay.ts';
 import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { isOver, type RunState } from '../../domain/run/run.ts';
+import type { Clock } from '../../ports.ts';
 import type { Appended, Store } from '../../store/contract/store.ts';
 import type { Emit } from '../accept/emit.ts';
 import type { Waiters } from '../accept/waiters.ts';
+import { tickEvent } from '../schedule/cron.ts';
 import { hooksOf } from '../sources/hooks.ts';
 import { CANCELLED, type ReadyRuns } from './ready-runs.ts';
 
 export interface ManualRunDeps {
+  readonly clock: Clock;
   readonly store: Store;
   readonly emit: Emit;
   readonly readyRuns: Pick<ReadyRuns, 'cancel'>;
@@ -27,7 +31,7 @@ export async function releaseCallers(deps: Pick<ManualRunDeps, 'store' | 'waiter
 }
 
 export function createManualRuns(deps: ManualRunDeps) {
-  const { store, emit, readyRuns } = deps;
+  const { store, emit, readyRuns, clock } = deps;
 
   /**
    * Returns the verb that runs listeners of one kind by hand: what is requested as a workflow is no source, though both are run
@@ -41,6 +45,18 @@ export function createManualRuns(deps: ManualRunDeps) {
       return (await emit(directEmission(ownerId, listenerId, event))).appended;
     };
   }
+
+  /** Returns the event of a tick at this moment; of a source without a timer, an empty object. */
+  async function tickNow(ownerId: string, sourceId: string): Promise<Uint8Array> {
+    const triggers = await store.listTriggers(ownerId, sourceId);
+    const schedule = triggers.find((trigger) => trigger.schedule !== null)?.schedule;
+    const nowMs = clock.nowMs();
+    return schedule ? tickEvent(schedule, { dueAtMs: nowMs, firedAtMs: nowMs, missed: 0 }) : utf8('{}');
+  }
+
+  const invoke = runsOf('source');
+  const invokeSource = async (ownerId: string, id: string, event: Uint8Array | null): Promise<Appended> =>
+    await invoke(ownerId, id, event ?? (await tickNow(ownerId, id)));
 
   /** Runs the event of an error again, or `edited` instead. `isOnce`: not when it was run again before, or is. */
   async function replay(
@@ -90,7 +106,7 @@ export function createManualRuns(deps: ManualRunDeps) {
     return state;
   }
 
-  return { runWorkflow: runsOf('workflow'), invokeSource: runsOf('source'), replay, cancelRun };
+  return { runWorkflow: runsOf('workflow'), invokeSource, replay, cancelRun };
 }
 
 function nothingRan(error: Emission): Refusal {

@@ -107,7 +107,7 @@ function missedOf(schedule: CronSchedule, dueAtMs: number, nowMs: number): numbe
 }
 
 /** Returns the event's bytes. */
-export function tickEvent(schedule: Schedule, { dueAtMs, firedAtMs, missed }: DueTick): Uint8Array {
+export function tickEvent(schedule: Schedule, { dueAtMs, firedAtMs, missed }: Omit<DueTick, 'nextAtMs'>): Uint8Array {
   const timestamp = Math.floor(firedAtMs / 1000);
   const due = { due_at_ms: dueAtMs, missed_ticks: missed };
   if (schedule.cron === null) {

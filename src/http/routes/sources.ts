@@ -1,4 +1,3 @@
-import { utf8 } from '../../domain/bytes.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { SourceInput } from '../../domain/requests.ts';
@@ -166,14 +165,14 @@ function addInvoke(app: App, { actions, maxBodyBytes }: HttpDeps): void {
     tag: 'sources',
     access: 'write',
     summary: 'Run a source now',
-    description: 'With `event`, or with an empty object.',
+    description: 'With `event`; without, with the event that its timer would have now, or an empty object.',
     params: PARAMS,
     body: { event: Type.Optional(Type.Unknown({ description: 'Any JSON value; its bytes as sent.' })) },
     example: { event: {} },
     answer: dataOf(STARTED),
   });
   app.post('/v1/sources/:id/invoke', { schema }, async (request) => {
-    const event = eventOf(request, maxBodyBytes) ?? utf8('{}');
+    const event = eventOf(request, maxBodyBytes) ?? null;
     return { data: startedToWire(await actions.invokeSource(request.caller.ownerId, request.params.id, event)) };
   });
 }

@@ -237,7 +237,18 @@ test('invoking runs a source now', async () => {
   assert.equal(run.source_id, source.id);
   assert.equal(run.state, 'succeeded');
   await errand.client.post(`/v1/sources/${source.id}/invoke`);
-  await emissions(errand, source.id, 2);
+  const [{ event: byTimer }] = await emissions(errand, source.id, 2);
+  const { timestamp, due_at_ms: dueAtMs, ...rest } = byTimer.given;
+  assert.deepEqual(rest, { interval_seconds: 86400, missed_ticks: 0 });
+  assert.equal(timestamp, Math.floor(dueAtMs / 1000));
+});
+
+test('a source without a timer is invoked with an empty object', async () => {
+  await using errand = await newErrand();
+  const source = await createSource(errand, 'export default { run(event) { this.$emit({ given: event }); } };');
+  await errand.client.post(`/v1/sources/${source.id}/invoke`);
+  const [{ event }] = await emissions(errand, source.id, 1);
+  assert.deepEqual(event, { given: {} });
 });
 
 test('logs hold what each run printed', async () => {
