@@ -184,7 +184,7 @@ const CORRUPT = 11;
 /** Returns the error for a file that is no store, or cannot be read or written. */
 function openingError(error: unknown, path: string): unknown {
   // A read has said what happened, but not where.
-  const failed = error instanceof StoreUnavailable ? error.cause : error;
+  const failed = error instanceof StoreUnavailable && error.cause !== undefined ? error.cause : error;
   const code = primaryCode(failed);
   if (code === null || !STORAGE_CODES.has(code)) return error;
   return new StoreUnavailable(`${path} cannot be opened: ${(failed as Error).message}`, { cause: failed });
