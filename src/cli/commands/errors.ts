@@ -113,14 +113,19 @@ function addTail(errors: Command, connect: Connect): void {
     const { errand, out, isJson, url } = await connect(options);
     const query = await errorQuery(errand, options);
     const after = options.after === undefined ? undefined : await findId(errand, 'error', options.after);
-    let isBegun = false;
+    let [isBegun, isAway] = [false, false];
     const stream = errand.streamErrors(query, {
       lastEventId: after,
       onConnect: () => {
         if (!isBegun) out.hint(`errors of ${url}, as they come; Ctrl-C ends it`);
         isBegun = true;
+        isAway = false;
       },
-      onDisconnect: (error) => out.note(connectingAgain(error)),
+      onDisconnect: (error) => {
+        // Each attempt that fails comes here.
+        if (!isAway) out.note(connectingAgain(error));
+        isAway = true;
+      },
     });
     for await (const event of stream) {
       if (event.kind === 'gap') out.note(`errand: errors behind ${event.after} may be missing: they are kept no more`);
