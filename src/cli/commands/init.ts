@@ -149,7 +149,7 @@ export function addInit(program: Command, usersUmask: number): void {
   });
 }
 
-/** Returns a path as a shell takes it. */
+// Returns a path as a shell takes it.
 function quoted(path: string): string {
   return /^[\w./@+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
