@@ -105,6 +105,18 @@ test('an export goes on behind a line, and behind its end', async () => {
   assert.deepEqual(codesOf((await exported(errand, `?after=${nothing.end.cursor}`)).lines), ['Four']);
 });
 
+test('an export goes on behind no error that is still to come', async () => {
+  await using errand = await newErrand();
+  const { workflow } = await failing(errand, ['One']);
+  const refused = await errand.client.request('GET', `${PATH}?after=8796093022207-0`);
+  assert.equal(refused.status, 400);
+  assert.match(refused.json.detail, /^after must be the id of a line that was exported/);
+  const { end } = await exported(errand, '?since=2248-01-01');
+  await errand.send(workflow, { code: 'Two' });
+  await errand.errors(workflow.id, 2);
+  assert.deepEqual(codesOf((await exported(errand, `?after=${end.cursor}`)).lines), ['Two'], 'its end is that of the log');
+});
+
 test('filters and times choose what is exported', async () => {
   await using errand = await newErrand();
   const { workflow, records } = await failing(errand, ['One', 'Two', 'Three']);

@@ -7,6 +7,7 @@ import { ERRORS } from '../../../domain/emission.ts';
 import { entryOf, PREFIX } from '../../../domain/ids.ts';
 import { KIB, LIMITS } from '../../../domain/limits.ts';
 import { Refusal } from '../../../domain/refusal.ts';
+import { AHEAD } from '../../../domain/stream.ts';
 import { stillGood } from '../../access/still-good.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
@@ -93,7 +94,7 @@ class Exporter {
   async send({ request, reply, emitterId, query }: ExportRequest): Promise<FastifyReply> {
     const { ownerId } = request.caller;
     const filter = errorFilterOf(query);
-    const after = afterOf(query.after);
+    const after = await this.#afterOf(query.after);
     const open = this.#open.get(ownerId) ?? 0;
     if (open >= LIMITS.exportsPerOwner) throw tooMany();
     const channel = { ownerId, emitterId: emitterId ?? ownerId, name: ERRORS };
@@ -104,6 +105,15 @@ class Exporter {
     reply.header('content-type', 'application/x-ndjson');
     reply.header('content-disposition', 'attachment; filename="errors.ndjson"');
     return reply.send(stream);
+  }
+
+  /** Refuses a cursor that no error has had: the export would be empty, however often it is asked for. */
+  async #afterOf(after: string | undefined): Promise<number | null> {
+    if (after === undefined) return null;
+    const entry = entryOf(after);
+    if (entry === undefined) throw wrong('after', 'must be the id of a line, like 1782000000123-0', after);
+    if (entry <= (await this.#deps.store.logEnd()) + AHEAD) return entry;
+    throw wrong('after', 'must be the id of a line that was exported, and is that of no error so far', after);
   }
 
   #closed(ownerId: string): void {
@@ -121,13 +131,6 @@ class Exporter {
     const isGood = stillGood(store, request);
     return async () => !draining() && (await isGood());
   }
-}
-
-function afterOf(after: string | undefined): number | null {
-  if (after === undefined) return null;
-  const entry = entryOf(after);
-  if (entry === undefined) throw wrong('after', 'must be the id of a line, like 1782000000123-0', after);
-  return entry;
 }
 
 function tooMany(): Refusal {

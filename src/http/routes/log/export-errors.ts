@@ -37,7 +37,9 @@ export async function* exportErrors(store: Store, asked: ErrorExport): AsyncGene
     count += lines.length;
     if (lines.length > 0) yield Buffer.concat(lines);
   }
-  yield endLine({ complete: true, cursor: at > 0 ? recordId(at) : null, count });
+  // A range that lies ahead of the log has been read to the end of the log alone.
+  const cursor = Math.max(asked.after ?? 0, Math.min(at, end));
+  yield endLine({ complete: true, cursor: cursor > 0 ? recordId(cursor) : null, count });
 }
 
 /** Returns the last entry before a time; of none, the highest. */
