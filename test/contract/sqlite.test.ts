@@ -122,6 +122,9 @@ const IN_COMMON =
   /^SEARCH \w+ USING (?:COVERING )?INDEX \w+ \((?:(?:owner_id|state|runnable_id|listener_id)=\?(?: AND )?)+\)$/;
 const OF_GROWING = /INDEX (?:emissions|runs|deliveries|attempts|error_groups|operation_results)_/;
 
+/** All results of an operation, of which a step changes few. */
+const OF_OPERATION = /^SEARCH operation_results USING PRIMARY KEY \(operation_id=\?\)$/;
+
 /** What is open of one listener alone. */
 const OF_QUEUE = /_open \((?:state=\? AND runnable_id|listener_id=\? AND state)=\?\)$/;
 
@@ -147,6 +150,10 @@ function manyRead(sql: string, plan: readonly PlanStep[]): readonly PlanStep[] {
   const isLimited = /\bLIMIT\b/.test(sql) && !/^\s*(UPDATE|DELETE)/.test(sql);
   return plan.filter(
     ({ parent, detail }) =>
-      IN_COMMON.test(detail) && OF_GROWING.test(detail) && !OF_QUEUE.test(detail) && (sorted.has(parent) || !isLimited),
+      (IN_COMMON.test(detail) &&
+        OF_GROWING.test(detail) &&
+        !OF_QUEUE.test(detail) &&
+        (sorted.has(parent) || !isLimited)) ||
+      (OF_OPERATION.test(detail) && /^\s*UPDATE/.test(sql)),
   );
 }

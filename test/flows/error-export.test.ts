@@ -114,7 +114,11 @@ test('an export goes on behind no error that is still to come', async () => {
   const { end } = await exported(errand, '?since=2248-01-01');
   await errand.send(workflow, { code: 'Two' });
   await errand.errors(workflow.id, 2);
-  assert.deepEqual(codesOf((await exported(errand, `?after=${end.cursor}`)).lines), ['Two'], 'its end is that of the log');
+  assert.deepEqual(
+    codesOf((await exported(errand, `?after=${end.cursor}`)).lines),
+    ['Two'],
+    'its end is that of the log',
+  );
 });
 
 test('filters and times choose what is exported', async () => {

@@ -23,7 +23,7 @@ import { toReplaying } from '../rows/operation-rows.ts';
 import type { Row } from '../rows/rows.ts';
 import { OPEN_RUN } from '../rows/run-rows.ts';
 import type { Writing } from './config-database.ts';
-import { differs, raw, sql, tableOf } from './sql.ts';
+import { differs, isAmongNumbers, raw, sql, tableOf } from './sql.ts';
 import { all, type Steps, send } from './steps.ts';
 
 /** `operation_results AS r`. SQLite would look through all results of the operation. */
@@ -71,8 +71,10 @@ function* settleStep(w: Writing, row: Row): Steps<boolean> {
   if (ended.length > 0) {
     const rows = ended.map(({ entry, outcome, errorEntry }) => ({ entry, outcome, error_entry: errorEntry }));
     const given = tableOf({ entry: 'bigint', outcome: 'text', error_entry: 'bigint' }, rows);
+    // With the list, SQLite looks the rows up. Without, it reads all results of the operation, and the table for each: 2.5 s of 9,000.
     yield* send(sql`UPDATE operation_results SET outcome = given.outcome, error_entry = given.error_entry FROM ${given}
-      WHERE operation_id = ${id} AND operation_results.entry = given.entry`);
+      WHERE operation_id = ${id} AND operation_results.entry ${isAmongNumbers(ended.map(({ entry }) => entry))}
+        AND operation_results.entry = given.entry`);
   }
   const before = toReplaying(row);
   const outcomes = ended.map(({ outcome }): ReplayOutcome => outcome);
