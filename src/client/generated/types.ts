@@ -4506,9 +4506,9 @@ export interface ListDataRecordsInput {
   readonly id: string;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
-  /** Cursor, the id of a record: only records that are older. */
+  /** Cursor, a key: only records whose keys come behind it. */
   readonly after?: string | undefined;
-  /** Cursor, the id of a record: only records that are newer, those next to it. */
+  /** Cursor, a key: only records whose keys come in front of it, those next to it. */
   readonly before?: string | undefined;
   /** Comma-separated fields to return; all others are dropped. */
   readonly include?: string | undefined;

@@ -12,6 +12,7 @@ import { contentCheck, contentVersion, createsOnly, tag } from '../etag.ts';
 import { found, notFound } from '../found.ts';
 import { LIST_QUERY, listOf, pageOf } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
+import { text } from '../openapi/schema.ts';
 import { jsonOf } from '../params.ts';
 import { Type } from '../schema/type.ts';
 import {
@@ -38,6 +39,13 @@ export function addDataRecordRoutes(app: App, deps: HttpDeps): void {
   addWrites(app, deps);
 }
 
+const KEY_CURSORS = {
+  after: Type.Optional(text({ description: 'Cursor, a key: only records whose keys come behind it.' })),
+  before: Type.Optional(
+    text({ description: 'Cursor, a key: only records whose keys come in front of it, those next to it.' }),
+  ),
+};
+
 function addList(app: App, { store }: HttpDeps): void {
   const schema = operation({
     id: 'listDataRecords',
@@ -46,7 +54,7 @@ function addList(app: App, { store }: HttpDeps): void {
     summary: 'List the records of a data store',
     description: `In the order of their keys, which are the cursors: \`after\` goes on behind a key, \`before\` gives those in front of it. A page ends early when its values have ${LIMITS.recordPageBytes} bytes together; the last page is the one that is empty.`,
     params: PARAMS,
-    query: LIST_QUERY,
+    query: { ...LIST_QUERY, ...KEY_CURSORS },
     answer: listOf(DATA_RECORD),
   });
   app.get('/v1/data_stores/:id/records', { schema }, async ({ params: { id }, query, caller }) => {

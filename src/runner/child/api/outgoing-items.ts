@@ -94,7 +94,7 @@ export class OutgoingItems {
       body,
       shown === null ? null : cutChars(shown, this.#limits.descriptionChars),
       itemId,
-      timeOf(ts),
+      timeOf(ts) ?? (typeof ts === 'string' ? timeOf(Date.parse(ts)) : null),
       this.#deliverAt(deliveryTs),
       // Only `true` itself counts, not every truthy value.
       verified === true ? true : undefined,

@@ -27,7 +27,8 @@ test('emissions carry id, summary, time and channel', async (t) => {
 test('timed emissions are sorted, others keep their place', async (t) => {
   const outcome = await kit(t).source(`export default { run() {
     const emit = this.$emit;
-    emit('c', { ts: 3 }); emit('plain'); emit('a1', { ts: 1 }); emit('a2', { ts: 1 }); emit('b', { ts: 2 });
+    emit('c', { ts: new Date(3) }); emit('plain'); emit('a1', { ts: 1 }); emit('a2', { ts: 1 });
+    emit('b', { ts: '1970-01-01T00:00:00.002Z' });
   } }`);
   assert.deepEqual(bodies(outcome), ['a1', 'plain', 'a2', 'b', 'c']);
 });
