@@ -39,9 +39,10 @@ export function openness(dataDir: string, mode: number): { readonly mode: string
 }
 
 /** Rejects with `ConfigError` for a missing folder: otherwise code that needs it would fail, run by run, without the reason. */
-export async function lookForFolders({ packagesDir, componentsDir }: Config): Promise<void> {
+export async function lookForFolders({ packagesDir, componentsDir, workflowsDir }: Config): Promise<void> {
   await lookFor('ERRAND_PACKAGES_DIR', packagesDir);
   await lookFor('ERRAND_COMPONENTS_DIR', componentsDir);
+  await lookFor('ERRAND_WORKFLOWS_DIR', workflowsDir);
 }
 
 async function lookFor(setting: string, dir: string | null): Promise<void> {
