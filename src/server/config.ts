@@ -10,6 +10,7 @@ import { readDatabaseUrl } from './database-url.ts';
 import { oneLine, shortened, suggestion } from './settings/messages.ts';
 import {
   type CodeUser,
+  maskedCredentials,
   readAddress,
   readCidrs,
   readCodeUser,
@@ -339,7 +340,7 @@ function readSetting(setting: Setting, given: string | undefined): unknown {
   try {
     return setting.read(text);
   } catch (error) {
-    const shown = setting.isSecret ? 'its value' : `"${shortened(text)}"`;
+    const shown = setting.isSecret ? 'its value' : `"${shortened(maskedCredentials(text))}"`;
     throw new ConfigError(oneLine(`${setting.name}: ${shown} is not ${(error as Error).message}`));
   }
 }

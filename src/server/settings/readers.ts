@@ -47,6 +47,11 @@ export function readInteger(min: number, max: number): (value: string) => number
   };
 }
 
+/** Returns a text without the user and password of URLs in it. */
+export function maskedCredentials(text: string): string {
+  return text.replace(/(?<=:\/\/)[^/?#\s]*@/g, '***@');
+}
+
 /** For protocols other than http the parser accepts hosts that cannot be connected to. */
 const URL_HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)$/;
 

@@ -1,12 +1,9 @@
 // Settings as they are shown: `GET /v1/settings`, and `errand config`.
 
 import type { ShownSetting } from '../../http/deps.ts';
-import type { Setting } from './readers.ts';
+import { maskedCredentials, type Setting } from './readers.ts';
 
 type Shown = Omit<Setting, 'read'> & Partial<Pick<Setting, 'read'>>;
-
-/** User and password of a URL. */
-const CREDENTIALS = /(?<=:\/\/)[^/?#\s]*@/g;
 
 /** Returns the settings with their values in `env`, which have been read before. A secret is never in it. */
 export function shownSettings(
@@ -18,7 +15,7 @@ export function shownSettings(
     const text = given === '' ? fallback : given;
     return {
       ...{ name, about, isSecret, isSet: given !== '', fallback: fallback === '' ? null : fallback },
-      value: isSecret || text === '' ? null : shownText(text, read).replace(CREDENTIALS, '***@'),
+      value: isSecret || text === '' ? null : maskedCredentials(shownText(text, read)),
     };
   });
 }

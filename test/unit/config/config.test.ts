@@ -136,6 +136,13 @@ test('a public URL may have a path, and loses the slash at its end', () => {
   }
 });
 
+test('a refused setting is told without the password in it', () => {
+  assert.throws(
+    () => readConfig({ ERRAND_PUBLIC_URL: 'https://ada:pw@a.example/x?y' }),
+    /^ConfigError: ERRAND_PUBLIC_URL: "https:\/\/\*\*\*@a\.example\/x\?y" is not a URL/,
+  );
+});
+
 test('single addresses count as their own range', () => {
   const { allowTargets } = readConfig({ ERRAND_ALLOW_TARGETS: '127.0.0.1, ::1, 10.0.0.0/8' });
   assert.deepEqual(allowTargets, ['127.0.0.1/32', '::1/128', '10.0.0.0/8']);
