@@ -266,6 +266,7 @@ async function fair(): Promise<void> {
   await using database = await startDatabase();
   for (const store of ['SQLite', 'Postgres'] as const) {
     for (const [kind, concurrency] of FAIR) {
+      if (options.cases?.split(';').includes(`${store} ${kind} ${concurrency}`) === false) continue;
       const env = store === 'SQLite' ? {} : await envOn(database, `fair_${kind}_${concurrency}`);
       const queued = Number(options.queued);
       const { idle, flooded, left } = await fairness({ kind, queued, concurrency, requests: 200, env });

@@ -67,8 +67,8 @@ export function failureOfRun(
 
 /**
  * Returns the `$errors` emission of an exhausted delivery: from the webhook, or from the workflow that sent the mail or asked
- * for the request, without possible credentials of a request and without links that act. With `msg`: about the webhook's health, emitted together with the
- * delivery that showed it.
+ * for the request, without possible credentials of a request and without links that act. With `msg`: about the webhook's
+ * health, emitted together with the delivery that showed it.
  */
 export function failureOfDelivery(
   delivery: ClaimedDelivery,

@@ -164,9 +164,9 @@ test('Many posts at once all get answers', async () => {
   await using poster = posterFor();
   const attempts = await Promise.all(Array.from({ length: 300 }, () => poster.post(deliveryTo(receiver.url))));
   assert.ok(attempts.every(({ status }) => status === 200));
-  assert.ok(receiver.connections() <= 300);
   const again = await Promise.all(Array.from({ length: 300 }, () => poster.post(deliveryTo(receiver.url))));
   assert.ok(again.every(({ status }) => status === 200));
+  assert.ok(receiver.connections() < 600, 'connections are used again');
 });
 
 test('A record that makes no request is an attempt', async () => {
