@@ -508,6 +508,8 @@ export const T = {
     stop: 'Pause after failures',
     stopHint: 'Pauses after this many failures; never when empty.',
     how: 'How',
+    fromFailed: 'From the step that failed',
+    fromFailedHint: 'The steps before it are not executed again. Their results are kept.',
     ordered: 'One at a time, in order',
     orderedHint: 'In the order in which the errors came.',
     again: 'Also what was replayed before',

@@ -99,6 +99,42 @@ test('an error is replayed, also with another event', async () => {
   assert.match(broken.stderr, /event\.json is not valid JSON/);
 });
 
+test('errors are replayed from the step that failed, of one or of several', async () => {
+  await using errand = await newErrand();
+  await using shell = await openShell(errand.client);
+  const named = ['--url', errand.client.url];
+  const steps = (first: string, second: string) => [
+    { namespace: 'charge', code: first },
+    { namespace: 'ship', code: second },
+  ];
+  const failing = await errand.client.post('/v1/workflows', {
+    name: 'Ship orders',
+    triggers: [{ type: 'http' }],
+    steps: steps('export default () => 7;', THROWS),
+  });
+  for (const n of [1, 2, 3]) await errand.send(failing, { n });
+  const [record] = await errand.errors(failing.id, 3);
+  const ships = 'export default ({ steps }) => steps.charge.$return_value;';
+  const deployed = await errand.client.put(`/v1/workflows/${failing.id}`, { steps: steps(THROWS, ships) });
+  const from = ['--from', 'failed_step'];
+  const one = await shell.json('errors', 'replay', record.id, ...from, '--yes');
+  assert.deepEqual([one.state, one.replay.from, one.replay.fixed], ['done', 'failed_step', 1]);
+  const how = ['--canary', '0', '--ordered', '--stop-on-failures', '1', '--run-with', deployed.deployment_id];
+  const { state, replay } = await shell.json('errors', 'replay', '--of', failing.id, ...from, ...how, '--yes');
+  assert.deepEqual(
+    [state, replay.fixed, replay.canary, replay.ordered, replay.stop_on_failures, replay.deployment],
+    ['done', 2, 0, true, 1, deployed.deployment_id],
+  );
+  for (const wrong of [
+    ['--from', 'charge'],
+    [...from, '--event', '-'],
+    ['--canary', '-1'],
+    ['--stop-on-failures', '0'],
+  ]) {
+    assert.equal((await shell.run(['errors', 'replay', record.id, ...wrong, ...named])).code, 2, wrong.join(' '));
+  }
+});
+
 test('several errors are replayed once that is wanted', async () => {
   await using errand = await newErrand();
   await using shell = await openShell(errand.client);

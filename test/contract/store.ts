@@ -56,6 +56,7 @@ import { ticksContract } from './log/ticks.ts';
 import { replaysByHandContract } from './replays/by-hand.ts';
 import { dryRunsContract } from './replays/dry-runs.ts';
 import { fixedGroupsContract } from './replays/fixed-groups.ts';
+import { replaysFromStepContract } from './replays/from-step.ts';
 import { replayOrdersContract } from './replays/replay-orders.ts';
 import { replayedBeforeContract } from './replays/replayed-before.ts';
 import { replaysContract } from './replays/replays.ts';
@@ -158,6 +159,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   replayedBeforeContract,
   fixedGroupsContract,
   replaysByHandContract,
+  replaysFromStepContract,
   replayOrdersContract,
   watchesContract,
   heartbeatsContract,

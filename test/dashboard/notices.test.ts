@@ -89,7 +89,9 @@ test('what was replayed before is passed over, unless it is asked for', { skip }
     await page.getByRole('checkbox', { name: /^Also what was replayed before/ }).check();
     await page.getByText('1 error would be replayed now').waitFor();
     await page.getByText('It goes first').waitFor();
-    assert.ok(await page.getByRole('button', { name: 'Replay 1 error' }).isEnabled());
+    await page.getByRole('checkbox', { name: /^From the step that failed/ }).check();
+    await page.getByRole('button', { name: 'Replay 1 error' }).click();
+    await page.getByText('From the step that failed · Also what was replayed before').waitFor();
   });
 });
 

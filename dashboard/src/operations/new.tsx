@@ -20,11 +20,12 @@ interface Wanted {
   readonly canary: number | null;
   readonly rate: number | null;
   readonly stop: number | null;
+  readonly fromFailed: boolean;
   readonly ordered: boolean;
   readonly again: boolean;
 }
 
-const FIRST: Wanted = { code: '', canary: 1, rate: null, stop: null, ordered: false, again: false };
+const FIRST: Wanted = { code: '', canary: 1, rate: null, stop: null, fromFailed: false, ordered: false, again: false };
 
 export function NewReplays() {
   const { group, workflow } = useSearch({ from: '/shell/operations/new' });
@@ -49,10 +50,11 @@ function Form({ of }: { of: Pick<Replays, 'group_id' | 'workflow_id'> }) {
   const [isBusy, setBusy] = useState(false);
   const asked = useQuery({ ...groupQuery(of.group_id ?? ''), enabled: of.group_id !== undefined });
   const group = asked.data;
-  const { code, canary, rate, stop, ordered, again } = wanted;
+  const { code, canary, rate, stop, fromFailed, ordered, again } = wanted;
   const replays: Replays = {
     ...of,
     ...(code === '' ? {} : { code }),
+    ...(fromFailed ? { from: 'failed_step' as const } : {}),
     ...(again ? { again } : {}),
   };
   const dryRun = useQuery(dryRunQuery(replays));
@@ -125,6 +127,12 @@ function Form({ of }: { of: Pick<Replays, 'group_id' | 'workflow_id'> }) {
             step="any"
             value={rate}
             set={(value) => put({ rate: value })}
+          />
+          <CheckField
+            label={words.fromFailed}
+            hint={words.fromFailedHint}
+            value={fromFailed}
+            set={(value) => put({ fromFailed: value })}
           />
           <CheckField
             label={words.ordered}

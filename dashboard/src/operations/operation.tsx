@@ -105,7 +105,12 @@ function Whole({ operation }: { operation: Operation }) {
 
 /** What the replay was asked for. */
 function Asked({ replay }: { replay: ReplayProgress }) {
-  const { code, deployment, canary, canary_over: isOver, rate, stop_on_failures: stop, ordered, again } = replay;
+  const { code, deployment, canary, canary_over: isOver, rate, stop_on_failures: stop, from, ordered, again } = replay;
+  const how = [
+    from === 'failed_step' && T.operations.fromFailed,
+    ordered && T.operations.ordered,
+    again && T.operations.again,
+  ].filter((word) => word !== false);
   const words = T.operations;
   return (
     <>
@@ -124,9 +129,7 @@ function Asked({ replay }: { replay: ReplayProgress }) {
       <Fact name={words.canary}>{`${canary} ${isOver ? words.canaryOver : words.canaryOpen}`}</Fact>
       {rate !== null && <Fact name={words.rate}>{words.perSecond(rate)}</Fact>}
       {stop !== null && <Fact name={words.stop}>{stop}</Fact>}
-      {(ordered || again) && (
-        <Fact name={words.how}>{[ordered && words.ordered, again && words.again].filter(Boolean).join(' · ')}</Fact>
-      )}
+      {how.length > 0 && <Fact name={words.how}>{how.join(' · ')}</Fact>}
     </>
   );
 }

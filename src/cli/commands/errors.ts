@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { FoundError, StreamedError } from '../../client/client.ts';
+import { MOST_FAILURES } from '../../domain/errors/replaying.ts';
 import { TOLD_WORDS } from '../../domain/errors/told.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { confirm } from '../shell/ask.ts';
@@ -153,6 +154,20 @@ function addReplay(errors: Command, connect: Connect): void {
     .option('--event <file>', 'for a single error: run this event instead, a JSON file; - is standard input')
     .option('--dry-run', 'only show which errors would be replayed')
     .option('--again', 'include errors that were already replayed')
+    .addOption(
+      choiceOption('--from <step>', 'failed_step: from the step that failed, with the results of the steps before it', [
+        'first_step',
+        'failed_step',
+      ]),
+    )
+    .option('--run-with <deployment>', 'run this deployment instead of the active one')
+    .option(
+      '--canary <n>',
+      'replay this many first, and the others when these are fixed',
+      countValue(0, LIMITS.replayCanary),
+    )
+    .option('--stop-on-failures <n>', 'pause after this many failures', countValue(1, MOST_FAILURES))
+    .option('--ordered', 'one at a time, in the order of the errors')
     .option('--rate <n>', 'at most this many per second', countValue(1, LIMITS.replaysPerSecond))
     .option('--yes', 'do not ask for confirmation');
   withExamples(
@@ -160,6 +175,7 @@ function addReplay(errors: Command, connect: Connect): void {
     'errand errors replay last',
     'errand errors replay 1782000000123-0 --event corrected.json',
     'errand errors replay --of "Charge orders" --code TypeError --since 2d --dry-run',
+    'errand errors replay --of "Charge orders" --from failed_step --canary 3',
   );
   replay.action(async (given: readonly string[], options: ReplayOptions) => {
     const remote = await connect(options);
@@ -167,7 +183,12 @@ function addReplay(errors: Command, connect: Connect): void {
     if (given.length > 0) refuseFilter(options);
     const ids = [];
     for (const id of given) ids.push(await findId(errand, 'error', id));
-    if (ids.length === 1 && ids[0] && !options.dryRun) return replayOne(remote, ids[0], options);
+    if (ids.length === 1 && ids[0] && !options.dryRun && !isForMany(options)) return replayOne(remote, ids[0], options);
+    if (options.event !== undefined && isForMany(options))
+      throw new CliError(
+        '--event runs all steps of the active deployment: leave out --from and --run-with',
+        EXIT.usage,
+      );
     if (options.event !== undefined) throw new CliError('--event is for one error', EXIT.usage);
     const {
       emitter_id: workflowId,
@@ -182,10 +203,10 @@ function addReplay(errors: Command, connect: Connect): void {
       throw new CliError('name errors by their ids, or choose them with --of or --group', EXIT.usage);
     const chosen =
       ids.length > 0 ? { error_ids: ids } : { workflow_id: workflowId, group_id: groupId, code, since, until };
-    const { again, rate } = options;
+    const { again, rate, from, runWith: deployment, canary, ordered, stopOnFailures: stop_on_failures } = options;
     await replaySeveral(
       remote,
-      { ...chosen, again, rate },
+      { ...chosen, again, rate, from, deployment, canary, stop_on_failures, ordered },
       { isDry: options.dryRun, ask: (question) => confirm(question, options.yes) },
     );
   });
@@ -196,7 +217,17 @@ interface ReplayOptions extends ServerOptions, ErrorFilter {
   readonly dryRun?: true;
   readonly again?: true;
   readonly rate?: number;
+  readonly from?: 'first_step' | 'failed_step';
+  readonly runWith?: string;
+  readonly canary?: number;
+  readonly stopOnFailures?: number;
+  readonly ordered?: true;
   readonly yes?: true;
+}
+
+/** Returns whether an option is given that only operations have. */
+function isForMany({ from, runWith }: ReplayOptions): boolean {
+  return from === 'failed_step' || runWith !== undefined;
 }
 
 function refuseFilter({ of, code, group, step, text, deployment, since, until }: ErrorFilter): void {

@@ -1629,6 +1629,8 @@ export interface ReplayProgress {
   readonly canary_over: boolean;
   /** After how many failures it pauses; null: after none. */
   readonly stop_on_failures: number | null;
+  /** The step that replays begin with. */
+  readonly from: "first_step" | "failed_step";
   /** True: one at a time, in the order in which the errors came. */
   readonly ordered: boolean;
   /** True: also errors that were replayed before. */
@@ -5102,6 +5104,8 @@ export interface ReplayErrorsInput {
   readonly canary?: number | undefined;
   /** Pauses after so many failures, and again after as many more. */
   readonly stop_on_failures?: number | undefined;
+  /** The step that replays begin with. `failed_step`: the one that failed; those before it are not run again, and what they gave is kept. The deployment must begin with the same steps. `first_step` when not given. */
+  readonly from?: "first_step" | "failed_step" | undefined;
   /** One at a time, in the order in which the errors came. */
   readonly ordered?: boolean | undefined;
   /** Also errors of which a replay or a retry has ended already; they are left and counted when not given. */

@@ -30,6 +30,8 @@ export interface ReplayOrder {
   readonly canary: number;
   /** After so many failures the operation pauses; null: it does not. */
   readonly stopOnFailures: number | null;
+  /** Each goes on from the step that failed, with what the steps before it gave; else all steps run. */
+  readonly isFromFailedStep: boolean;
   /** One at a time, in the order of the errors. */
   readonly isOrdered: boolean;
   /** Also errors of which there is a replay already that has ended. */

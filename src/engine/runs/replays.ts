@@ -1,31 +1,19 @@
 // Replaying many errors: what an owner may ask for, and the steps that replay them. The store knows how far each operation has
 // come; here it is decided which errors can be replayed.
 
-import {
-  emissionOfReplay,
-  NO_ERROR,
-  OF_HOOK,
-  whyNeverReplayed,
-  whyNotAgain,
-  whyNothingRuns,
-} from '../../domain/errors/replay.ts';
+import { whyNotAgain, whyNothingRuns } from '../../domain/errors/replay.ts';
 import { dealtWith, type ErrorSelection, type ReplayOrder } from '../../domain/errors/replaying.ts';
 import { PREFIX } from '../../domain/ids.ts';
+import { LIMITS } from '../../domain/limits.ts';
 import type { NewReplay, Operation } from '../../domain/operation.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { Clock, Ids, Wake } from '../../ports.ts';
-import type {
-  DryRun,
-  PassedOver,
-  ReplayCandidate,
-  ReplayChoice,
-  ReplayPreview,
-} from '../../store/contract/operations.ts';
+import type { DryRun, PassedOver, ReplayChoice, ReplayPreview } from '../../store/contract/operations.ts';
 import type { Claims, Store } from '../../store/contract/store.ts';
-import { hooksOf } from '../sources/hooks.ts';
+import { bytesOf, type ChoiceStore, ReplayChoices } from './replay-choices.ts';
 
 export interface ReplayStepDeps {
-  readonly store: Pick<Store, 'nextReplays' | 'replayErrors' | 'getRun'>;
+  readonly store: Pick<Store, 'nextReplays' | 'replayErrors'> & ChoiceStore;
 }
 
 /** Makes the next replays of one operation. `claims` null: there were none to make; `dueAtMs`: when there may be, if that is known. */
@@ -36,49 +24,26 @@ export async function stepReplays({
   if (!('operation' in work)) return { claims: null, dueAtMs: work.dueAtMs };
   const { operation, after, through, candidates, isLast } = work;
   const { id: operationId, ownerId } = operation;
+  const { replaying } = operation;
+  if (!replaying) throw new Error(`operation ${operationId} replays nothing`);
   const choices: ReplayChoice[] = [];
+  const replays = new ReplayChoices(store, ownerId, replaying.order);
+  let bytes = 0;
   for (const candidate of candidates) {
-    choices.push('causeRun' in candidate ? candidate : await choiceOf(store, candidate, ownerId));
+    const choice = 'causeRun' in candidate ? candidate : await replays.of(candidate);
+    choices.push(choice);
+    bytes += bytesOf(choice);
+    if (bytes > LIMITS.replayStepBytes) break;
   }
-  const step = { operationId, ownerId, after, through, choices, isLast };
+  const isAll = choices.length === candidates.length;
+  const reached = isAll ? through : (choices.at(-1)?.entry ?? after);
+  const step = { operationId, ownerId, after, through: reached, choices, isLast: isLast && isAll };
   const { claims } = await store.replayErrors(step);
   return { claims, dueAtMs: null };
 }
 
-/**
- * Returns what a replay of an error runs with. Which deployments a workflow has is not judged here: a run with one of another
- * workflow could not begin.
- */
-async function choiceOf(
-  store: Pick<Store, 'getRun'>,
-  { entry, error }: ReplayCandidate,
-  ownerId: string,
-): Promise<ReplayChoice> {
-  const emitterId = error?.emitterId ?? null;
-  const left = (reason: string): ReplayChoice => ({ entry, emitterId, reason });
-  if (error === null) return left(NO_ERROR);
-  const why = whyNeverReplayed(error) ?? (await whyHook(store, ownerId, error));
-  if (why !== null) return left(why);
-  return { entry, emitterId: error.emitterId, emission: emissionOfReplay(error, null), groupId: error.groupId };
-}
-
-/** Returns why an error of hooks cannot be replayed. Only a source's runs are of hooks. */
-async function whyHook(
-  store: Pick<Store, 'getRun'>,
-  ownerId: string,
-  { emitterId, causeRun }: { readonly emitterId: string; readonly causeRun: number | null },
-): Promise<string | null> {
-  if (!emitterId.startsWith(PREFIX.source) || causeRun === null) return null;
-  const failed = await store.getRun(ownerId, causeRun);
-  if (!failed || hooksOf({ name: failed.eventName, body: failed.event }) === null) return null;
-  return OF_HOOK;
-}
-
 export interface ReplayActionDeps {
-  readonly store: Pick<
-    Store,
-    'createReplay' | 'previewReplay' | 'getErrorGroup' | 'exists' | 'getDeployment' | 'getRun' | 'logEnd'
-  >;
+  readonly store: Pick<Store, 'createReplay' | 'previewReplay' | 'getErrorGroup' | 'exists' | 'logEnd'> & ChoiceStore;
   /** What the sample of a dry run shows. */
   readonly shown: Pick<Store, 'previewReplay'>;
   readonly clock: Clock;
@@ -105,9 +70,10 @@ export function createReplays({ store, shown, clock, ids, wake }: ReplayActionDe
   async function previewReplays(ownerId: string, order: ReplayOrder): Promise<DryRun> {
     await check(ownerId, order);
     const preview = await shown.previewReplay(ownerId, order);
+    const replays = new ReplayChoices(store, ownerId, order);
     const sample = [];
     for (const candidate of preview.sample) {
-      const choice = await choiceOf(store, candidate, ownerId);
+      const choice = await replays.of(candidate);
       const { before } = candidate;
       const whyLeft = before && dealtWith(before, order) !== 'replay' ? whyNotAgain(before) : null;
       const why = 'reason' in choice ? choice.reason : whyLeft;

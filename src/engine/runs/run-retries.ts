@@ -4,10 +4,7 @@ import { directEmission, type Emission, REPLAY } from '../../domain/emission.ts'
 import { isRedacted, REDACTED, retryOf, whyNotAgain } from '../../domain/errors/replay.ts';
 import { numberedId, PREFIX } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import type { Deployment } from '../../domain/resource.ts';
-import { checkpointFrom } from '../../domain/run/checkpoint.ts';
-import { stepsIn } from '../../domain/run/run-trace.ts';
-import type { StepResult } from '../../domain/run/step-result.ts';
+import { fromFailedStep } from '../../domain/run/failed-step.ts';
 import type { RunWhole } from '../../store/contract/records.ts';
 import type { Appended, Store } from '../../store/contract/store.ts';
 import type { Emit } from '../accept/emit.ts';
@@ -44,7 +41,9 @@ export function createRunRetries({ store, emit }: RunRetryDeps) {
     if (error && isRedacted(error)) throw new Refusal('impossible', `${id} is not tried again: ${REDACTED}`);
     const emission = await store.getEmission(ownerId, failed.entry);
     if (!emission) throw new Refusal('not_found', `the event of ${id} is no longer stored`);
-    const continuation = { checkpoint: checkpointFrom(doneSteps(failed, deployment)), attempt: failed.attempt + 1 };
+    const continuation = fromFailedStep(failed, deployment);
+    if (typeof continuation === 'string')
+      throw new Refusal('impossible', `${continuation}. A replay of the error runs all of its steps`);
     // What has succeeded since would be done twice by a request that was sent twice.
     const isFirst = !isAgain && errorEntry !== null && { unlessReplayed: { entry: errorEntry, causeRun: run } };
     const { appended } = await emit(emissionOf(emission, failed), { continuation, ...isFirst });
@@ -57,20 +56,6 @@ export function createRunRetries({ store, emit }: RunRetryDeps) {
   }
 
   return { retryRun };
-}
-
-/** Returns the steps that had succeeded, as steps of the deployment with which the run goes on. */
-function doneSteps({ run, detail }: RunWhole, { id, steps }: Deployment): readonly StepResult[] {
-  const done = (detail === null ? [] : stepsIn(detail)).filter((step) => step.state !== 'failed' && !step.isAgain);
-  const isSame = done.length < steps.length && done.every((step, i) => step.namespace === steps[i]?.namespace);
-  if (isSame) return done.map((step, i) => ({ ...step, id: steps[i]?.id ?? step.id }));
-  const before = done.map(({ namespace }) => namespace).join(', ');
-  const now = steps.map(({ namespace }) => namespace).join(', ');
-  const failed = numberedId(PREFIX.run, run);
-  throw new Refusal(
-    'impossible',
-    `${failed} failed behind the steps ${before}, and the active deployment ${id} has the steps ${now}; it must begin with the same ones and have one more. A replay of the error runs all of its steps`,
-  );
 }
 
 /** Returns the event as it was, for that workflow alone; in the same trace, and caused by the run that failed. */

@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import type { Errand, Operation, ReplayDryRun, ReplayErrorsInput } from '../../client/client.ts';
 import { cut, isoOf, MAX } from '../excerpt.ts';
-import { flag, ids, input, listOf, orNull, output, record, since, text, until, whole } from '../schema.ts';
+import { flag, ids, input, listOf, oneOf, orNull, output, record, since, text, until, whole } from '../schema.ts';
 import { READING, type Tool, ToolError, tool } from '../tool.ts';
 
 const MAX_IDS = 100;
@@ -26,6 +26,7 @@ interface ReplayInput {
   readonly since?: string;
   readonly until?: string;
   readonly again?: boolean;
+  readonly from?: 'first_step' | 'failed_step';
   readonly ordered?: boolean;
   readonly rate?: number;
   readonly event?: unknown;
@@ -56,6 +57,10 @@ export const replayErrors: Tool = tool<ReplayInput>({
     since,
     until,
     again: flag('Also errors that were replayed already.'),
+    from: oneOf(
+      ['first_step', 'failed_step'],
+      'failed_step: from the step that failed; the steps before it are not run again, and what they gave is kept. first_step: all steps; the default.',
+    ),
     ordered: flag('One at a time, in the order in which the errors came.'),
     rate: whole('At most so many a second.', 1, 1000),
     event: { description: 'Only with exactly one of error_ids: run this event instead. Any JSON.' },
@@ -108,6 +113,7 @@ function check({ error_ids: errorIds, group_id: group, workflow_id: workflow, ev
   if (ways.length !== 1) throw new ToolError('Give one of error_ids, group_id and workflow_id.');
   if (event !== undefined && errorIds?.length !== 1)
     throw new ToolError('event is for one error: give exactly one id in error_ids.');
+  if (event !== undefined && rest.from === 'failed_step') throw new ToolError('event runs all steps: leave out from.');
   const chosen = Object.entries({ code: rest.code, since: rest.since, until: rest.until });
   const [other] = chosen.find(([, value]) => value !== undefined) ?? [];
   if (errorIds && other !== undefined) throw new ToolError(`${other} chooses among errors of a group or workflow.`);

@@ -12,6 +12,7 @@ import type {
   OperationOrder,
   ResendableState,
 } from '../../domain/operation.ts';
+import type { Continuation } from '../../domain/run/failed-step.ts';
 import type { DeliveryRecord, Page, PageQuery } from './records.ts';
 
 export interface OperationQuery {
@@ -117,11 +118,21 @@ export interface ReplayedError {
   readonly causeRun: number;
 }
 
+/** With what a replay goes on, and the deployment whose steps that is for. */
+export interface GoingOn extends Continuation {
+  readonly deploymentId: string;
+}
+
 /** What is to become of one error: a replay, unless there is one already, or nothing. */
 export type ReplayChoice =
   | ReplayedError
   | ({ readonly entry: number; readonly emitterId: string | null } & (
-      | { readonly emission: NewEmission; readonly groupId: string | null }
+      | {
+          readonly emission: NewEmission;
+          readonly groupId: string | null;
+          /** The run goes on from a step; null: it runs all of them. */
+          readonly goesOn: GoingOn | null;
+        }
       | { readonly reason: string }
     ));
 

@@ -16,6 +16,7 @@ import type { NotResendable } from '../../domain/delivery/progress.ts';
 import type { Emission, NewEmission } from '../../domain/emission.ts';
 import type { Replay } from '../../domain/errors/replay.ts';
 import type { Runnable, Schedule, Trigger, Webhook } from '../../domain/resource.ts';
+import type { Continuation } from '../../domain/run/failed-step.ts';
 import type { ClaimedRun, HttpAnswer, RunState } from '../../domain/run/run.ts';
 import type { RunEnd } from '../../domain/run/run-end.ts';
 import type { StoreClock } from '../../ports.ts';
@@ -121,7 +122,7 @@ export interface AppendOptions {
    * The caused run goes on where another one failed: its `checkpoint` as JSON text, and its attempt. It has the deployment that
    * is active now, and numbers its waits from `checkpoint.waits` on.
    */
-  readonly continuation?: { readonly checkpoint: string; readonly attempt: number };
+  readonly continuation?: Continuation;
   /**
    * Nothing is written when a replay or retry stands for this error: of several calls at the same time one writes.
    * `byOperation`: only when it is under way, and an operation made it.

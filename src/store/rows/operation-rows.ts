@@ -61,7 +61,8 @@ export function cursorOf(row: Row): OperationCursor {
 /** Reads a row of the kind `replay`. */
 export function toReplaying(row: Row): Replaying {
   return {
-    order: json<ReplayOrder>(row, 'replay'),
+    // Operations of earlier versions have no say in it.
+    order: { isFromFailedStep: false, ...json<Omit<ReplayOrder, 'isFromFailedStep'>>(row, 'replay') },
     counts: Object.fromEntries(OUTCOMES.map((outcome) => [outcome, number(row, outcome)])) as OutcomeCounts,
     isCanaryOver: flag(row, 'is_canary_over'),
     stopAt: numberOrNull(row, 'stop_at'),

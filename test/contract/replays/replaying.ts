@@ -56,6 +56,7 @@ export const PLAIN_ORDER: Omit<ReplayOrder, 'selection'> = {
   rate: null,
   canary: 0,
   stopOnFailures: null,
+  isFromFailedStep: false,
   isOrdered: false,
   isAgain: false,
 };
@@ -85,7 +86,7 @@ function stepOf({ operation, after, through, candidates, isLast }: ReplayWork): 
     const { entry, error } = candidate;
     if (!error) return { entry, emitterId: null, reason: 'it is gone' };
     const { emitterId, groupId } = error;
-    return { entry, emitterId, emission: emissionOfReplay(error, null), groupId };
+    return { entry, emitterId, emission: emissionOfReplay(error, null), groupId, goesOn: null };
   });
   return { operationId: operation.id, ownerId: operation.ownerId, after, through, choices, isLast };
 }

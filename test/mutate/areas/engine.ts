@@ -9,6 +9,30 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
   ...of('src/engine/runs/run-retries.ts', ['test/flows/runs/run-again.test.ts'], {
     'retries: a second one needs no flag': ['const isFirst = !isAgain && ', 'const isFirst = isAgain && '],
   }),
+  ...of('src/engine/runs/replay-choices.ts', [`${UNIT}/replays/replays.test.ts`], {
+    'replays from a step: a run that goes on by itself is replayed': ["if (failed.state !== 'failed')", 'if (false)'],
+    'replays from a step: a source goes on': [
+      'causeRun === null || !emitterId.startsWith(PREFIX.workflow)) return null;',
+      'causeRun === null) return null;',
+    ],
+    'replays from a step: the named deployment is the active one': [
+      'deploymentId ?? (await',
+      '(deploymentId && undefined) ?? (await',
+    ],
+    'replays from a step: what they keep has no bytes': [
+      'choice.goesOn?.checkpoint.length',
+      '0 * (choice.goesOn?.checkpoint.length ?? 0)',
+    ],
+  }),
+  ...of('src/domain/run/failed-step.ts', [`${UNIT}/replays/replays.test.ts`], {
+    'failed step: other steps before it do': ['step.namespace === steps[i]?.namespace', 'true'],
+    'failed step: none need be left': ['done.length < steps.length', 'done.length <= steps.length'],
+    'failed step: the attempt is the first one': ['attempt: attempt + 1', 'attempt: 1'],
+    'failed step: it is kept': ["step.state !== 'failed' && ", ''],
+  }),
+  ...of('src/store/log/replays/replay-errors.ts', ['test/contract/sqlite.test.ts'], {
+    'replays from a step: nothing is kept': ['continuation: goesOn ?? PINNED', 'continuation: PINNED'],
+  }),
   ...of('src/engine/runs/replays.ts', ['test/http/replays.test.ts'], {
     'replays: a deployment of another workflow is taken': ['if (other === undefined) return;', 'return;'],
     'replays: an unknown group is replayed': ['if (!found) throw', 'if (!found) return null;\n      if (!found) throw'],

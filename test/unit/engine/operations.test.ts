@@ -35,6 +35,8 @@ function createLoop(
         return { made: 1, claims: { runs: [], deliveries: [], runsWaiting: true, deliveriesWaiting: false } };
       },
       getRun: async () => undefined,
+      getWorkflow: async () => undefined,
+      getDeployment: async () => undefined,
     },
     clock: { nowMs: () => NOW_MS },
     wake,

@@ -22,6 +22,8 @@ import { listedMessage } from './runs.ts';
 
 const howMany = (description: string) => Type.Integer({ minimum: 0, description, examples: [42] });
 
+const FROM = ['first_step', 'failed_step'] as const;
+
 export const OUTCOME = oneOf(
   OUTCOMES,
   'What became of the error. `under_way`: the run of its replay is not over. `fixed`: it succeeded. `failed_same`: it failed with an error of the same group. `failed_differently`: with another one. `cancelled`: the run was cancelled. `unknown`: the run ended, and is no longer kept. `not_replayed`: it cannot be, see `reason`. `replayed_before`: a replay of it has ended already, see `reason`.',
@@ -49,6 +51,7 @@ export const REPLAY_PROGRESS = Type.Object(
       examples: [true],
     }),
     stop_on_failures: mostlyNull('After how many failures it pauses; null: after none.'),
+    from: oneOf(FROM, 'The step that replays begin with.'),
     ordered: Type.Boolean({
       description: 'True: one at a time, in the order in which the errors came.',
       examples: [false],
@@ -77,6 +80,7 @@ export function replayingToWire({ order, counts, isCanaryOver }: Replaying): Sta
     canary: order.canary,
     canary_over: isCanaryOver,
     stop_on_failures: order.stopOnFailures,
+    from: order.isFromFailedStep ? 'failed_step' : 'first_step',
     ordered: order.isOrdered,
     again: order.isAgain,
     replayed: replayedIn(counts),
@@ -142,6 +146,12 @@ export const REPLAY_INPUT = {
   stop_on_failures: Type.Optional(
     count(1, MOST_FAILURES, 'Pauses after so many failures, and again after as many more.'),
   ),
+  from: Type.Optional(
+    oneOf(
+      FROM,
+      'The step that replays begin with. `failed_step`: the one that failed; those before it are not run again, and what they gave is kept. The deployment must begin with the same steps. `first_step` when not given.',
+    ),
+  ),
   ordered: Type.Optional(
     Type.Boolean({ description: 'One at a time, in the order in which the errors came.', examples: [true] }),
   ),
@@ -175,6 +185,7 @@ export function replayOrder(input: Static<typeof INPUT_OBJECT>): ReplayOrder {
     rate: input.rate ?? null,
     canary: input.canary ?? 1,
     stopOnFailures: input.stop_on_failures ?? null,
+    isFromFailedStep: input.from === 'failed_step',
     isOrdered: input.ordered ?? false,
     isAgain: input.again ?? false,
   };

@@ -96,9 +96,10 @@ function resultOf(
   if (!mayBegin) return 'room';
   // A run without room in its queue would fail, and the replay with it.
   if (log.runQueue(ownerId, runnable.id).waiting >= runnable.settings.queueLimit) return 'full';
-  const { deploymentId } = replaying.order;
+  const { goesOn } = choice;
+  const deploymentId = goesOn?.deploymentId ?? replaying.order.deploymentId;
   // A run with a checkpoint keeps its deployment until it begins: this one is empty.
-  const pinned = deploymentId === null ? {} : { deploymentId, continuation: PINNED };
+  const pinned = deploymentId === null ? {} : { deploymentId, continuation: goesOn ?? PINNED };
   const { firstRun } = writeEmission(log, emission, pinned);
   return { ...none, groupId, run: firstRun, outcome: 'under_way', reason: null };
 }

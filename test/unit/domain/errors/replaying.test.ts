@@ -38,6 +38,7 @@ const ORDER: ReplayOrder = {
   rate: null,
   canary: 0,
   stopOnFailures: null,
+  isFromFailedStep: false,
   isOrdered: false,
   isAgain: false,
 };

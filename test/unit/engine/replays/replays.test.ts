@@ -5,8 +5,10 @@ import { test } from 'node:test';
 import { utf8 } from '../../../../src/domain/bytes.ts';
 import { type Emission, ERRORS, PLAIN_EMISSION } from '../../../../src/domain/emission.ts';
 import type { Operation } from '../../../../src/domain/operation.ts';
+import type { Deployment, Workflow } from '../../../../src/domain/resource.ts';
+import type { Checkpoint } from '../../../../src/domain/run/wait.ts';
 import { createReplays, stepReplays } from '../../../../src/engine/runs/replays.ts';
-import type { ReplayCandidate, ReplayChoice } from '../../../../src/store/contract/operations.ts';
+import type { ReplayCandidate, ReplayChoice, ReplayStep } from '../../../../src/store/contract/operations.ts';
 import type { RunWhole } from '../../../../src/store/contract/records.ts';
 import { createWake } from '../parts.ts';
 
@@ -32,9 +34,19 @@ const error = (more: Partial<Emission> = {}): Emission => ({
   ...more,
 });
 
-async function choiceFor(of: Partial<ReplayCandidate>, { eventName = '' } = {}): Promise<ReplayChoice> {
+interface Around {
+  readonly eventName?: string;
+  /** Undefined: the run that failed is no longer stored. */
+  readonly failed?: Partial<RunWhole> | undefined;
+  readonly isFromFailedStep?: boolean;
+  readonly deploymentId?: string | null;
+}
+
+async function choiceFor(of: Partial<ReplayCandidate>, around: Around = {}): Promise<ReplayChoice> {
+  const { eventName = '', isFromFailedStep = false, deploymentId = null } = around;
+  const failed = { eventName, event: utf8('{}'), ...around.failed };
   const candidate = { entry: 5, error: error(), ...of };
-  const operation = { id: 'op_1', ownerId: 'u_1' };
+  const operation = { id: 'op_1', ownerId: 'u_1', replaying: { order: { isFromFailedStep, deploymentId } } };
   let choice: ReplayChoice | undefined;
   await stepReplays({
     store: {
@@ -49,12 +61,16 @@ async function choiceFor(of: Partial<ReplayCandidate>, { eventName = '' } = {}):
         [choice] = choices;
         return { made: 1, claims: { runs: [], deliveries: [], runsWaiting: true, deliveriesWaiting: false } };
       },
-      getRun: async () => ({ eventName, event: utf8('{}') }) as unknown as RunWhole,
+      getRun: async () => ('failed' in around && !around.failed ? undefined : (failed as unknown as RunWhole)),
+      getWorkflow: async () => ({ deploymentId: 'd_active' }) as Workflow,
+      getDeployment: async (_, id) => ({ id, steps: STEPS }) as unknown as Deployment,
     },
   });
   if (!choice) throw new Error('nothing was chosen');
   return choice;
 }
+
+const STEPS = ['charge', 'ship'].map((namespace) => ({ id: `c_new_${namespace}`, namespace }));
 
 const reasonOf = (choice: ReplayChoice): string => ('reason' in choice ? choice.reason : 'replayed');
 
@@ -76,6 +92,95 @@ test('what cannot be replayed says why', async () => {
   deepEqual(reasonOf(await choiceFor({ error: hook })), 'replayed');
 });
 
+const DETAIL = JSON.stringify({
+  steps: [
+    {
+      id: 'c_charge',
+      namespace: 'charge',
+      state: 'succeeded',
+      started_at_ms: 1,
+      took_ms: 2,
+      return_value: 7,
+      exports: {},
+    },
+    { id: 'c_ship', namespace: 'ship', state: 'failed', started_at_ms: 3, took_ms: 4, return_value: null, exports: {} },
+  ],
+});
+const FAILED = { run: 4, state: 'failed', attempt: 2, detail: DETAIL } as const;
+
+test('from the failed step, a replay begins with what the steps before it gave, as steps of the deployment that runs', async () => {
+  for (const [deploymentId, expected] of [
+    [null, 'd_active'],
+    ['d_named', 'd_named'],
+  ] as const) {
+    const choice = await choiceFor({}, { isFromFailedStep: true, failed: FAILED, deploymentId });
+    if (!('emission' in choice)) throw new Error(reasonOf(choice));
+    const { goesOn, emission } = choice;
+    deepEqual([goesOn?.deploymentId, goesOn?.attempt], [expected, 3]);
+    const { steps } = JSON.parse(goesOn?.checkpoint ?? '') as Checkpoint;
+    deepEqual(
+      steps.map(({ id, returnValue }) => [id, returnValue]),
+      [['c_new_charge', '7']],
+    );
+    deepEqual([Buffer.from(emission.body).toString(), emission.summary], [EVENT, 'replay of 0-5']);
+  }
+});
+
+test('what cannot go on from its failed step says why', async () => {
+  const of = (failed: Partial<RunWhole> | undefined) => choiceFor({}, { isFromFailedStep: true, failed });
+  match(reasonOf(await of(undefined)), /^r_4 is no longer stored, .* replay it from the first step$/);
+  match(
+    reasonOf(await of({ ...FAILED, state: 'waiting' })),
+    /^r_4 has not failed for good \(its state is "waiting"\)$/,
+  );
+  const others = DETAIL.replace('"namespace":"charge"', '"namespace":"bill"');
+  match(
+    reasonOf(await of({ ...FAILED, detail: others })),
+    /^r_4 failed behind the steps bill, and the deployment d_active has the steps charge, ship/,
+  );
+  const all = DETAIL.replace('"state":"failed"', '"state":"succeeded"');
+  match(reasonOf(await of({ ...FAILED, detail: all })), /failed behind the steps charge, ship, .* have one more$/);
+});
+
+test('from the failed step, a run that failed before its first one begins with that', async () => {
+  const choice = await choiceFor({}, { isFromFailedStep: true, failed: { ...FAILED, detail: null } });
+  if (!('emission' in choice)) throw new Error(reasonOf(choice));
+  deepEqual((JSON.parse(choice.goesOn?.checkpoint ?? '') as Checkpoint).steps, []);
+});
+
+test('a source has one step: its replays run it whole', async () => {
+  const choice = await choiceFor({ error: error({ emitterId: 'dc_1' }) }, { isFromFailedStep: true, failed: FAILED });
+  deepEqual('emission' in choice && choice.goesOn, null);
+});
+
+test('a step of an operation makes no more replays than its bytes allow, and goes on behind them', async () => {
+  const big = DETAIL.replace(':7,', `:"${'x'.repeat(3_000_000)}",`);
+  const steps: ReplayStep[] = [];
+  const order = { isFromFailedStep: true, deploymentId: null };
+  await stepReplays({
+    store: {
+      nextReplays: async () => ({
+        operation: { id: 'op_1', ownerId: 'u_1', replaying: { order } } as unknown as Operation,
+        after: 1,
+        through: 9,
+        candidates: [5, 6, 7].map((entry) => ({ entry, error: error({ entry }) })),
+        isLast: true,
+      }),
+      replayErrors: async (step) => {
+        steps.push(step);
+        return { made: 1, claims: { runs: [], deliveries: [], runsWaiting: true, deliveriesWaiting: false } };
+      },
+      getRun: async () => ({ ...FAILED, detail: big }) as unknown as RunWhole,
+      getWorkflow: async () => ({ deploymentId: 'd_active' }) as Workflow,
+      getDeployment: async (_, id) => ({ id, steps: STEPS }) as unknown as Deployment,
+    },
+  });
+  deepEqual(
+    steps.map(({ through, isLast, choices }) => [through, isLast, choices.map(({ entry }) => entry)]),
+    [[6, false, [5, 6]]],
+  );
+});
+
 test('a new operation is woken', async () => {
   const { wake, woken } = createWake();
   const store = {
@@ -85,7 +190,8 @@ test('a new operation is woken', async () => {
   };
   const deps = { store, shown: store, clock: { nowMs: () => 1 }, ids: { next: () => 'op_2' }, wake };
   const selection = { groupId: null, workflowId: 'p_1', code: null, sinceMs: null, untilMs: null, entries: null };
-  const order = { deploymentId: null, rate: null, canary: 0, stopOnFailures: null, isOrdered: false, isAgain: false };
-  await createReplays(deps as never).replayMany('u_1', { selection, ...order });
+  const order = { deploymentId: null, rate: null, canary: 0, stopOnFailures: null, isAgain: false };
+  const how = { isFromFailedStep: false, isOrdered: false };
+  await createReplays(deps as never).replayMany('u_1', { selection, ...order, ...how });
   deepEqual(woken, ['operations']);
 });
