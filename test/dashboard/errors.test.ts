@@ -156,11 +156,13 @@ test('an error shows its event as it came, and replays another', { skip }, async
     await page.getByRole('button', { name: 'Replay' }).click();
     const field = page.getByRole('textbox', { name: 'Original event' });
     const text = await field.inputValue();
+    await page.getByRole('checkbox', { name: /^From the step that failed/ }).waitFor();
     await field.fill(text.replace('"bad": true', '"bad": fals'));
     await page.getByText('This is not valid JSON:').waitFor();
     assert.ok(await page.getByRole('button', { name: 'Replay with this event' }).isDisabled());
     await field.fill(text.replace('"bad": true', '"bad": false'));
     await page.getByText('2 lines changed').waitFor();
+    assert.equal(await page.getByRole('checkbox', { name: /^From the step/ }).count(), 0, 'of another event');
     await visit.inspect('the replay');
     await page.getByRole('button', { name: 'Replay with this event' }).click();
     await page.getByText('The replay has started.').waitFor();
@@ -171,6 +173,13 @@ test('an error shows its event as it came, and replays another', { skip }, async
     assert.equal(event.body.bad, false);
     const whole = await errand.client.request('GET', `/v1/runs/${(await ran())[0].id}`);
     assert.ok(whole.text.includes('12345678901234567890'), 'what was not edited runs as it came');
+    await page.getByRole('button', { name: 'Replay' }).click();
+    await page.getByRole('checkbox', { name: /^From the step that failed/ }).check();
+    await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
+    await until('it goes on', async () => {
+      const { data: runs } = await errand.client.get(`/v1/workflows/${id}/runs?state=failed&limit=1`);
+      return (await errand.client.get(`/v1/runs/${runs[0].id}`)).data.attempt === 2;
+    });
   });
 });
 

@@ -91,6 +91,7 @@ export async function resumeRun(id: string, data: string): Promise<void> {
   await changes.resumeRun({ id }, { bodyText: data.trim() === '' ? '{}' : `{"data":${data}}` });
 }
 
-export async function retryRun(id: string): Promise<{ run_id: string }> {
-  return await begun(changes.retryRun({ id }));
+/** `again`: also when its event was run again before. */
+export async function retryRun(id: string, again = false): Promise<{ run_id: string }> {
+  return await begun(changes.retryRun({ id, ...(again ? { again } : {}) }));
 }

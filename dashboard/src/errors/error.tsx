@@ -153,6 +153,7 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
           <ReplayDialog
             emitterId={emitterId}
             errorId={record.id}
+            runId={emitterId.startsWith('p_') && record.run_retained ? record.run_id : null}
             event={event.text}
             close={() => setReplaying(false)}
           />
