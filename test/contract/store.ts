@@ -3,6 +3,7 @@
 
 import { describe } from 'node:test';
 import { setBackContract } from './clock/set-back.ts';
+import { watchClockContract } from './clock/watches.ts';
 import { accountsContract } from './config/accounts.ts';
 import { auditContract } from './config/audit.ts';
 import { changesContract } from './config/changes.ts';
@@ -163,6 +164,7 @@ const CONTRACTS: readonly ((harness: Harness) => void)[] = [
   replayOrdersContract,
   watchesContract,
   heartbeatsContract,
+  watchClockContract,
   sameErrorsContract,
   dryRunsContract,
   ownerDeletionsContract,

@@ -286,19 +286,6 @@ export function watchesContract(harness: Harness): void {
       equal((await recoveriesOf(stage, workflow.id)).length, 1);
     });
 
-    it('is judged by a clock that was set back', async () => {
-      await using stage = await Stage.open(harness);
-      stage.clock.advance(1000 * HOUR_MS);
-      const workflow = await watched(stage, SILENT);
-      await look(stage);
-      await run(stage, workflow);
-      stage.clock.advance(-1000 * HOUR_MS);
-      await watchFor(stage, 10 * MINUTE_MS - SECOND_MS);
-      deepEqual(await codesOf(stage, workflow.id), []);
-      await watchFor(stage, SECOND_MS);
-      deepEqual(await codesOf(stage, workflow.id), ['Silent']);
-    });
-
     it('is another owner’s alone', async () => {
       await using stage = await Stage.open(harness);
       const workflow = await watched(stage, SILENT);

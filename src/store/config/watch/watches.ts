@@ -78,7 +78,7 @@ function* keep(settle: CloseGap, nowMs: number): Steps<number> {
   // In the order in which the ends of runs lock them.
   yield* send(sql`SELECT 1 FROM watches WHERE due_at_ms IS NOT NULL ORDER BY id, kind ${FOR_UPDATE}`);
   if (nowMs > atMs) yield* excuse(atMs, nowMs);
-  else yield* turnBack(nowMs);
+  else yield* turnBack(nowMs, atMs - nowMs);
   yield* settleHeartbeats(settle, { isBack: nowMs < atMs, nowMs });
   return nowMs;
 }
@@ -92,12 +92,15 @@ function* excuse(fromMs: number, nowMs: number, only: Sql = sql`true`): Steps<vo
     WHERE kind IN ('silence', 'success') AND open IS NULL AND due_at_ms IS NOT NULL AND ${since} <= ${nowMs} AND ${only}`);
 }
 
-/** Corrects watches behind a clock that was set back: what would still come has just been, and all are looked at again. */
-function* turnBack(nowMs: number): Steps<void> {
+/**
+ * Corrects watches behind a clock that was set back: what would still come has just been, and all are looked at again. The time
+ * without a server is less by as much: a clock that was ahead for a while had seemed to show a year of it.
+ */
+function* turnBack(nowMs: number, backMs: number): Steps<void> {
   const isAhead = sql`coalesce(last_at_ms, watched_at_ms) > ${nowMs}`;
   yield* send(sql`DELETE FROM watch_counts`);
   yield* send(sql`UPDATE watches SET version = version + 1,
-      excused_ms = CASE WHEN ${isAhead} THEN 0 ELSE excused_ms END,
+      excused_ms = CASE WHEN ${isAhead} OR excused_ms < ${backMs} THEN 0 ELSE excused_ms - ${backMs} END,
       last_at_ms = CASE WHEN last_at_ms > ${nowMs} THEN ${nowMs} ELSE last_at_ms END,
       watched_at_ms = CASE WHEN watched_at_ms > ${nowMs} THEN ${nowMs} ELSE watched_at_ms END, due_at_ms = ${nowMs}
     WHERE kind <> 'heartbeat' AND due_at_ms IS NOT NULL`);
