@@ -10,6 +10,7 @@
 import { LIMITS } from '../../domain/limits.ts';
 import { NO_QUOTAS, type Quotas, type QuotaUse } from '../../domain/quota.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import { CLOCK_LIMITS } from '../../domain/watch/clock-limits.ts';
 import type { Clock } from '../../ports.ts';
 import type { RunnerUse } from '../../runner/runner.ts';
 import { MEASURING_BEGINS, type MeasuringPlace, type StoredBytes } from '../../store/contract/quotas.ts';
@@ -62,8 +63,11 @@ export class OwnerQuotas {
     const [quotas, stored] = await Promise.all([store.listQuotas(), store.storedBytes()]);
     this.#take(quotas);
     const measuredAtMs = Math.max(0, ...[...stored.values()].map((one) => one.measuredAtMs));
-    this.#since.forgetUntil(measuredAtMs);
-    [this.#stored, this.#measuredAtMs, this.#readAtMs] = [stored, measuredAtMs, clock.nowMs()];
+    const nowMs = clock.nowMs();
+    this.#since.turnBack(nowMs);
+    // What a clock that was set back since tells of says nothing of what came after it.
+    if (!isAhead(measuredAtMs, nowMs)) this.#since.forgetUntil(measuredAtMs);
+    [this.#stored, this.#measuredAtMs, this.#readAtMs] = [stored, measuredAtMs, nowMs];
   }
 
   start(): void {
@@ -149,8 +153,10 @@ export class OwnerQuotas {
     if (this.#measuring === null || clock.nowMs() - this.#readAtMs >= LIMITS.quotasReadMs) await this.read();
     const isAsked = [...this.#quotas.values()].some(({ storedBytes }) => storedBytes !== null);
     const everyMs = isAsked ? LIMITS.measuredMs : LIMITS.measuredUnaskedMs;
-    if (this.#measuring === null && clock.nowMs() - this.#measuredAtMs >= everyMs) {
-      this.#measuring = { place: MEASURING_BEGINS, byOwner: new Map(), beganAtMs: clock.nowMs() };
+    const nowMs = clock.nowMs();
+    const isDue = nowMs - this.#measuredAtMs >= everyMs || isAhead(this.#measuredAtMs, nowMs);
+    if (this.#measuring === null && isDue) {
+      this.#measuring = { place: MEASURING_BEGINS, byOwner: new Map(), beganAtMs: nowMs };
     }
     if (this.#measuring === null) return LIMITS.quotasReadMs;
     await this.#measure(this.#measuring);
@@ -186,6 +192,9 @@ export class OwnerQuotas {
     return (this.#stored.get(ownerId)?.bytes ?? 0) + this.#since.bytesOf(ownerId);
   }
 }
+
+/** Returns whether the clock was set back since. Nodes know the database's clock within what the network takes. */
+const isAhead = (atMs: number, nowMs: number): boolean => atMs - nowMs > CLOCK_LIMITS.toleranceMs;
 
 function noOwner(ownerId: string): Refusal {
   return new Refusal('not_found', `there is no owner ${ownerId}`);

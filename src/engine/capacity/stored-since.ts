@@ -4,7 +4,7 @@
 const SLOT_MS = 10_000;
 
 interface Slot {
-  readonly atMs: number;
+  atMs: number;
   bytes: number;
 }
 
@@ -17,6 +17,11 @@ export class StoredSince {
     const last = slots.at(-1);
     if (last !== undefined && nowMs < last.atMs + SLOT_MS) last.bytes += bytes;
     else slots.push({ atMs: nowMs, bytes });
+  }
+
+  /** Moves to now what seems to be still to come, since the clock was set back: else it counts until the clock is there again. */
+  turnBack(nowMs: number): void {
+    for (const slots of this.#slots.values()) for (const slot of slots) slot.atMs = Math.min(slot.atMs, nowMs);
   }
 
   bytesOf(ownerId: string): number {

@@ -106,6 +106,28 @@ test('stored bytes are measured, and what came since counts', async () => {
   assert.equal(quotas.isFull('u_1'), false);
 });
 
+test('stored bytes are measured and counted behind a clock that was set back', async () => {
+  const { quotas, real } = stage();
+  real.bytes = 600;
+  await quotas.set('u_1', { ...NO_QUOTAS, storedBytes: 1000 });
+  while ((await quotas.tick()) < 1000);
+  quotas.takeStored('u_1', 200);
+  real.nowMs -= 86_400_000;
+  real.bytes = 800;
+  while ((await quotas.tick()) < 1000);
+  const { use } = await quotas.show('u_1');
+  assert.deepEqual([use.storedBytesAtMs, quotas.isFull('u_1')], [real.nowMs, true], 'both count what has just come');
+  // What came before is known to be measured as soon as ever.
+  real.nowMs += 5 * 60_000;
+  while ((await quotas.tick()) < 1000);
+  quotas.takeStored('u_1', 199);
+  real.nowMs += 2000;
+  while ((await quotas.tick()) < 1000);
+  assert.equal(quotas.isFull('u_1'), false);
+  quotas.takeStored('u_1', 1);
+  assert.equal(quotas.isFull('u_1'), true);
+});
+
 test('one node measures for all, and seldom unasked', async () => {
   const { quotas, real } = stage();
   while ((await quotas.tick()) < 1000);
