@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
+import { startGate } from '../../support/gate.ts';
 import { shareErrand } from '../../support/shared-errand.ts';
 import { createSource, ECHO_SOURCE, post } from '../../support/sources/sources.ts';
 import { until } from '../../support/wait.ts';
@@ -257,4 +258,27 @@ test('a replay tells when the event arrived first', async () => {
   const replayed = run.steps[0].return_value.context;
   assert.equal(replayed.original_ts, ts);
   assert.ok(Date.parse(replayed.ts) >= Date.parse(ts) + 600_000);
+});
+
+test('a workflow that is switched off goes on with its runs, and replays', async () => {
+  await using errand = await newErrand();
+  await using gate = await startGate();
+  const workflow = await errand.workflow(BROKEN, { settings: { concurrency: 1, env: { GATE: gate.url } } });
+  for (const n of [1, 2]) await errand.send(workflow, { n });
+  const [newest, oldest] = await errand.errors(workflow.id, 2);
+  await deploy(errand, workflow.id, 'export default async () => { await fetch(process.env.GATE); };');
+  for (const n of [3, 4]) await errand.send(workflow, { n });
+  await gate.wait(1);
+  await errand.client.put(`/v1/workflows/${workflow.id}`, { active: false });
+  const byHand = await replay(errand, workflow.id, oldest.id);
+  const { id } = await errand.client.post('/v1/replays', { error_ids: [newest.id] });
+  gate.open();
+  assert.equal((await over(errand, byHand.run_id)).run.state, 'succeeded');
+  const done = await until('the operation to end', async () => {
+    const { data } = await errand.client.get(`/v1/operations/${id}`);
+    return data.state === 'done' && data;
+  });
+  assert.equal(done.replay.fixed, 1);
+  const runs = await errand.runs(workflow.id, 6);
+  assert.equal(runs.filter(({ state }: Json) => state === 'succeeded').length, 4, 'two of them waited');
 });
