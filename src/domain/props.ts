@@ -24,6 +24,9 @@ export interface PropDefinition {
   /** A change of the value calls `additionalProps` again. */
   readonly reloadProps?: boolean;
   readonly customResponse?: boolean;
+  /** Of a dir: what the code does with it, and whether its files are those of the run's folder for temporary files. */
+  readonly accessMode?: string;
+  readonly sync?: boolean;
   /** Of an app: the app's name. */
   readonly app?: string;
   /** Of an app, set by the child process: the code needs an account's fields. */
@@ -69,6 +72,11 @@ export function mergedDefinitions(own: PropDefinitions, additional: PropDefiniti
     Object.defineProperty(merged, name, { value, enumerable: true, configurable: true, writable: true });
   }
   return merged;
+}
+
+/** Returns whether a prop is a folder in the hosted original's file store, whose files code opens by its `open`. */
+export function isFileStore({ type, accessMode, sync, disabled }: PropDefinition): boolean {
+  return type === 'dir' && accessMode === 'write' && sync !== true && disabled !== true;
 }
 
 /** Returns the configured value, or the default; undefined: neither. */

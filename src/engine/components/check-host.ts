@@ -1,5 +1,6 @@
 // What a component asks for that this host does not have, by what it says of itself and by its code.
 
+import { isFileStore } from '../../domain/props.ts';
 import type { CheckProblem } from '../../domain/requests.ts';
 import { BINARY } from '../../runner/bundling/unloadable.ts';
 import { HOSTED_SENDS } from '../../runner/component-api.ts';
@@ -36,11 +37,16 @@ export function problemsOf(shape: ComponentShape, files: readonly OwnFile[], bun
 }
 
 /** Returns what may fail when that part of the code runs: packages that bring binaries often do without them. */
-export function warningsOf({ file, text, bundled }: CheckedCode): CheckProblem[] {
+export function warningsOf({ props }: ComponentShape, { file, text, bundled }: CheckedCode): CheckProblem[] {
   const at = (wanted: string) => placeIn([{ file, text }], wanted);
   const programs = (bundled.imports ?? []).filter((name) => PROGRAMS.test(name));
   const binaries = bundled.inputs.filter((input) => BINARY.test(input));
+  const stores = Object.entries(props).filter(([, definition]) => isFileStore(definition));
   return [
+    ...stores.map(([prop]) => ({
+      ...at('accessMode'),
+      text: `prop "${prop}" is a folder of a file store, and there is none here: its open() throws`,
+    })),
     ...programs.map((name) => ({ ...at(name), text: `${name} starts programs, and code here cannot start any` })),
     ...binaries.map((path) => ({
       ...at(''),

@@ -85,7 +85,7 @@ async function foundIn(code: CheckedCode, shape: ComponentShape): Promise<Checke
   if (kind === 'module' || kind === 'app') return { kind, name, key, version };
   const files = await ownFiles(code);
   const problems = problemsOf(shape, files, code.bundled.bundle);
-  return { kind, name, key, version, accounts: accountsOf(shape), problems, warnings: warningsOf(code) };
+  return { kind, name, key, version, accounts: accountsOf(shape), problems, warnings: warningsOf(shape, code) };
 }
 
 /**

@@ -43,6 +43,7 @@ const FILES = {
   'components/shop/throws.mjs': `const a = 1;\nnull.x;\nexport default { key: 'throws', run() {} };`,
   'components/shop/fine-source.mjs': `import { axios } from '@pipedream/platform';\nimport fs from 'node:fs';\nimport nine from 'nine';\nexport default { key: 'fine-source', name: 'Fine', version: '1.0.0', props: { http: '$.interface.http' }, run() { this.$emit([axios, fs, nine]); } };`,
   'components/shop/programs.mjs': action('  run: () => spawn,', `import { spawn } from 'child_process';\n`),
+  'components/shop/links.mjs': `export default { key: 'links', props: { dir: { type: 'dir', accessMode: 'write' } }, run() { this.$emit(1); } };`,
   'components/shop/test/skipped.mjs': 'oops(',
   'components/shop/skipped.test.mjs': 'oops(',
   'components/node_modules/own/skipped.mjs': 'oops(',
@@ -66,6 +67,7 @@ const VERDICTS = {
   'shop/lacks-more.ts': ['broken', false],
   'shop/lacks.mjs': ['broken', false],
   'shop/programs.mjs': ['action', true],
+  'shop/links.mjs': ['source', true],
   'shop/sends.mjs': ['action', false],
   'shop/shop.app.mjs': ['app', true],
   'shop/syntax.mjs': ['broken', false],
@@ -128,6 +130,10 @@ test('a folder is checked file by file', async () => {
   assert.match(of('syntax.mjs').problems.map(lineOf).join(), /^shop\/syntax\.mjs:4:18: Unexpected "::?"$/);
   assert.match(of('throws.mjs').problems.map(lineOf).join(), /^shop\/throws\.mjs:2:\d+: .*properties of null/);
   assert.match(of('programs.mjs').warnings.map(lineOf).join(), /child_process starts programs/);
+  assert.match(
+    of('links.mjs').warnings.map(lineOf).join(),
+    /^shop\/links\.mjs:1:\d+: prop "dir" is a folder of a file store/,
+  );
 });
 
 test('what is missing shows once it is installed', async () => {
@@ -252,7 +258,7 @@ test('the command line checks here and at a server', async () => {
   assert.match(table.stdout, /^source {2}runs {2}shop\/fine-source\.mjs$/m);
   assert.match(table.stdout, /^action {2}runs {2}shop\/account\.mjs +accounts: shop$/m);
   assert.match(table.stdout, /^broken {2}no {4}shop\/lacks\.mjs +packages: gone-one, gone-two@\^3$/m);
-  assert.ok(table.stdout.endsWith(`4 of 12 components would run here\n${commandFor(folder)}\n`), table.stdout);
+  assert.ok(table.stdout.endsWith(`5 of 13 components would run here\n${commandFor(folder)}\n`), table.stdout);
   const mine = await runCommand(errand, ['components', 'check', join(folder.dir, 'mine')]);
   assert.deepEqual([mine.code, mine.stderr], [0, '']);
   assert.match(mine.stdout, /^source {2}runs {2}uses\.mjs\n1 of 1 /);

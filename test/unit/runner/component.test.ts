@@ -105,6 +105,23 @@ test('a dir goes with its run', async (t) => {
   assert.equal(existsSync(folder), false);
 });
 
+test('a dir of a file store opens no file', async (t) => {
+  const code = (more: string) =>
+    action(`props: { dir: { type: 'dir', accessMode: 'write', optional: true${more} } }, run() {
+      return this.dir.open === undefined ? typeof this.dir : this.dir.open('a/b.txt').fromReadableStream(null);
+    }`);
+  const run = kit(t).run;
+  const fault = faultOf(await run(code('')));
+  assert.deepEqual(
+    [fault.code, fault.msg],
+    [
+      'ConfigurationError',
+      'Prop "dir": there is no file store here, so its open() is not available: no file can be kept or linked to',
+    ],
+  );
+  assert.equal(returned(await run(code(', sync: true'))), 'string');
+});
+
 async function queried(t: Parameters<typeof kit>[0], code: string, query: Partial<ComponentQuery> & { prop?: string }) {
   const whole = { what: 'options', page: 0, prevContext: {}, props: props({}), ...query } as ComponentQuery;
   return await kit(t).runner.queryComponent(await deploymentOf(code), whole);

@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { codeValue, givenValue, type PropDefinitions } from '../../../domain/props.ts';
+import { codeValue, givenValue, isFileStore, type PropDefinitions } from '../../../domain/props.ts';
 import type { PropsInput } from '../../runner.ts';
 import { httpRequest } from '../api/request-prop.ts';
 import type { ServiceDb } from '../api/service-db.ts';
@@ -170,7 +170,7 @@ function propValue(name: string, definition: LiveDefinition, bindings: Component
     case 'sql':
       return sqlOf(givenValue(definition, configured));
     case 'dir':
-      return tempDir(bindings);
+      return isFileStore(definition) ? noFileStore(name, tempDir(bindings)) : tempDir(bindings);
     case 'alert':
       return undefined;
     default:
@@ -192,6 +192,19 @@ function tempDir({ onEnd }: ComponentBindings): string {
   process.env.STASH_DIR ??= tmpdir();
   onEnd?.(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
+}
+
+/**
+ * Returns what stands in for a folder of the hosted original's file store: the path of one of this run, and `open`, which
+ * throws. (Rejected: files in that folder. Code emits the links to them, and the folder is gone when the event is read.)
+ */
+function noFileStore(name: string, path: string): object {
+  const open = (): never => {
+    throw new ConfigurationError(
+      `Prop "${name}": there is no file store here, so its open() is not available: no file can be kept or linked to`,
+    );
+  };
+  return { path, open, toString: () => path, toJSON: () => path };
 }
 
 /** Returns a copy: a default belongs to the component, so changes by one run must not last. */
