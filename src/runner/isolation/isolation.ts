@@ -160,8 +160,9 @@ export function nodeArguments({ dir, tmp }: Inside, given: NodeOptions, confinem
 
 /**
  * Returns the whole environment of the process. The owner's variables are not in it: `NODE_OPTIONS` or `LD_PRELOAD`
- * would undo the permissions.
+ * would undo the permissions. Without HOME, `os.homedir()` throws for a user of whom the system has no entry, and packages
+ * look there for their settings.
  */
 export function environmentOf({ tmp }: Inside, sourceId: string | null): Record<string, string> {
-  return { TMPDIR: tmp, TZ: 'UTC', ...(sourceId === null ? {} : { PD_COMPONENT: sourceId }) };
+  return { HOME: tmp, TMPDIR: tmp, TZ: 'UTC', ...(sourceId === null ? {} : { PD_COMPONENT: sourceId }) };
 }

@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import { startErrand } from '../../support/errand.ts';
 import { createSource, emissions, eventsOf, post } from '../../support/sources/sources.ts';
 
-const CODE = `let mine;
+const CODE = `import { homedir, tmpdir } from 'node:os';
+let mine;
 export default {
   props: { http: '$.interface.http', db: '$.service.db', key: { type: 'string', secret: true } },
   run({ body }) {
@@ -13,7 +14,7 @@ export default {
     this.db.set('n', (this.db.get('n') ?? 0) + 1);
     console.log('line of ' + body.by);
     if (body.fails) throw new Error('fault of ' + body.by);
-    this.$emit({ mine, key: this.key, n: this.db.get('n'), id: process.env.PD_COMPONENT, by: body.by });
+    this.$emit({ mine, key: this.key, n: this.db.get('n'), id: process.env.PD_COMPONENT, home: homedir() === tmpdir(), by: body.by });
   },
 };`;
 
@@ -30,7 +31,7 @@ test('many sources of one code keep to themselves', async () => {
     for (const [i, { id }] of sources.entries()) {
       const key = `secret of ${NAMES[i]}`;
       const [{ event }] = await emissions(errand, id, n);
-      assert.deepEqual(event, { mine: key, key, n, id, by: NAMES[i] });
+      assert.deepEqual(event, { mine: key, key, n, id, home: true, by: NAMES[i] });
     }
   };
   await round(1);

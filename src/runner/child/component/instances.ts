@@ -71,7 +71,7 @@ function environmentFor(sourceId: string): Environment {
   if (shared === undefined) return own;
   const TMPDIR = join(shared, sourceId);
   mkdirSync(TMPDIR, { recursive: true });
-  return { ...own, TMPDIR };
+  return { ...own, HOME: TMPDIR, TMPDIR };
 }
 
 /** Makes `process.env` the environment of the source whose code reads it. */
@@ -94,8 +94,12 @@ function shareEnvironment(): void {
     defineProperty: (_, name, { value }) => write(name, value),
   });
   Object.defineProperty(process, 'env', { value: shared, enumerable: true, configurable: true, writable: true });
-  const { tmpdir } = os; // it asks the system, not `process.env`
-  const value = (): string => now().TMPDIR ?? tmpdir();
-  Object.defineProperty(os, 'tmpdir', { value, enumerable: true, configurable: true, writable: true });
+  const { tmpdir, homedir } = os; // they ask the system, not `process.env`
+  ask('tmpdir', () => now().TMPDIR ?? tmpdir());
+  ask('homedir', () => now().HOME ?? homedir());
   syncBuiltinESMExports(); // for `import { env } from 'node:process'`
+}
+
+function ask(name: 'tmpdir' | 'homedir', value: () => string): void {
+  Object.defineProperty(os, name, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -107,6 +107,14 @@ test('the system keeps owners apart', { skip }, async (t) => {
   assert.equal(own.memory, 'EACCES', 'not even its own');
 });
 
+test('a user of whom the system knows nothing has a home folder', { skip }, async (t) => {
+  const userOf = createCodeUsers(folder(t), { first: 0x70000000, count: 65_536 });
+  const { run } = kit(t, { isolation: { ...ISOLATION, userOf } });
+  const code = `import fs from 'node:fs'; import os from 'node:os';
+    export default () => { fs.writeFileSync(os.homedir() + '/.kept', ''); return [os.homedir() === os.tmpdir(), os.tmpdir().length > 1]; };`;
+  assert.deepEqual(returned(await run({ ...(await deploymentOf(code)), ownerId: 'u_one' })), [true, true]);
+});
+
 test('each owner has its own user in a jail, too', { skip: skip || (await noJail()) }, async (t) => {
   const links = folder(t);
   const userOf = createCodeUsers(links, { first: 0x70000000, count: 65_536 });

@@ -56,7 +56,7 @@ for (const hardens of [true, false]) {
       assert.equal(code, 'EMFILE');
       assert.ok(open < LIMITS.codeDescriptors && open > LIMITS.codeDescriptors - 100, String(open));
       const environment = returned(await run('export default () => Object.keys(process.env).sort()'));
-      assert.deepEqual(environment, ['PIPEDREAM_WORKFLOW_ID', 'TMPDIR', 'TZ']);
+      assert.deepEqual(environment, ['HOME', 'PIPEDREAM_WORKFLOW_ID', 'TMPDIR', 'TZ']);
     });
   }
 }

@@ -104,7 +104,7 @@ test('nothing of the server environment is seen', async (t) => {
     string,
     string
   >;
-  assert.deepEqual(Object.keys(seen).sort(), ['MINE', 'PIPEDREAM_WORKFLOW_ID', 'TMPDIR', 'TZ']);
+  assert.deepEqual(Object.keys(seen).sort(), ['HOME', 'MINE', 'PIPEDREAM_WORKFLOW_ID', 'TMPDIR', 'TZ']);
   assert.equal(seen.TZ, 'UTC');
 });
 

@@ -121,7 +121,7 @@ test('code runs in a jail as elsewhere', { skip }, async (t) => {
     }`,
     { event: Buffer.from('{"text":"kept"}'), env: { MINE: '1' } },
   );
-  assert.deepEqual(returned(outcome), ['kept', '/tmp', ['MINE', 'PIPEDREAM_WORKFLOW_ID', 'TMPDIR', 'TZ'], 2]);
+  assert.deepEqual(returned(outcome), ['kept', '/tmp', ['HOME', 'MINE', 'PIPEDREAM_WORKFLOW_ID', 'TMPDIR', 'TZ'], 2]);
 });
 
 test('a stack names the owner’s own lines', { skip }, async (t) => {
