@@ -176,7 +176,10 @@ export function reasonAgainstGlobal(emission: NewEmission, workflow: Runnable, n
   // Of a notice or mail that was given up: no other listener may have got what it told. What the workflow throws at that is told
   // once for each of its groups, so it goes round no faster than those.
   if (emission.emitterId === emission.ownerId) return null;
-  return loopReason(emission, workflow.id);
+  // At any hop: a workflow that emits to itself page by page may fail at the twentieth, and a person is told of that, too. The
+  // lineage alone ends circles, as long as it has room for all that led here.
+  const isWhole = emission.lineage.length < LIMITS.lineageIds;
+  return isWhole ? lineageReason(emission, workflow.id) : loopReason(emission, workflow.id);
 }
 
 function reasonToWithhold(emission: NewEmission, subscription: Subscription): string | null {
@@ -188,9 +191,13 @@ function reasonToWithhold(emission: NewEmission, subscription: Subscription): st
 }
 
 function loopReason(emission: NewEmission, listenerId: string): string | null {
-  if (emission.lineage.includes(listenerId)) return `loop: ${listenerId} is already in the lineage of this error`;
-  if (emission.hops > LIMITS.errorHops) return `loop: more than ${LIMITS.errorHops} hops from the original event`;
-  return null;
+  const reason = lineageReason(emission, listenerId);
+  if (reason !== null || emission.hops <= LIMITS.errorHops) return reason;
+  return `loop: more than ${LIMITS.errorHops} hops from the original event`;
+}
+
+function lineageReason(emission: NewEmission, listenerId: string): string | null {
+  return emission.lineage.includes(listenerId) ? `loop: ${listenerId} is already in the lineage of this error` : null;
 }
 
 function targetOf(subscription: Subscription, table: RouteTable): RouteTarget | 'inactive' | undefined {

@@ -91,6 +91,23 @@ test('every error of a chain is told globally', async () => {
   }
 });
 
+test('an error behind many emissions is told globally', async () => {
+  await using errand = await newErrand();
+  const me = (await errand.client.get('/v1/users/me')).data;
+  const pages = await errand.workflow(`export default ({ steps, $ }) => {
+    const { page } = steps.trigger.event.body ?? steps.trigger.event;
+    if (page === 20) throw new Error('page 20');
+    $.send.emit({ page: page + 1 });
+  };`);
+  await errand.subscribe(pages.id, pages.id);
+  await errand.send(pages, { page: 1 });
+  const [record] = await errand.errors(pages.id, 1);
+  await errand.settled();
+  const globally = (await receiptsOf(errand, pages.id, record.id)).find((r) => r.via === 'global');
+  assert.deepEqual([globally.kind, globally.state, globally.reason], ['run', 'succeeded', undefined]);
+  assert.equal((await errand.runs(me.global_error_workflow_id, 1)).length, 1);
+});
+
 test('one trace runs through a chain', async () => {
   await using errand = await newErrand();
   const [a, b] = [await errand.workflow(THROW), await errand.workflow(THROW)];

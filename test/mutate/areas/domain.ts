@@ -23,11 +23,9 @@ export const DOMAIN_MUTATIONS: readonly Mutation[] = [
     'route: * hears $errors': ["return !name.startsWith('$')", 'return true'],
     'route: a listener is told twice': [' || seen.has(listenerId)) continue', ') continue'],
     'route: the loop guard of wildcards': ['emission.lineage.includes(subscription.listenerId)) {', 'false) {'],
-    'route: the loop guard of errors': [
-      'if (emission.lineage.includes(listenerId)) return `loop',
-      'if (false) return `loop',
-    ],
-    'route: one hop more': ['emission.hops > LIMITS.errorHops', 'emission.hops > LIMITS.errorHops + 1'],
+    'route: the loop guard of errors': ['return emission.lineage.includes(listenerId) ?', 'return false ?'],
+    'route: one hop more': ['emission.hops <= LIMITS.errorHops', 'emission.hops <= LIMITS.errorHops + 1'],
+    'route: a cut lineage is trusted': ['emission.lineage.length < LIMITS.lineageIds', 'true'],
     'route: errors of the global workflow to itself': [
       'if (emission.emitterId === workflow.id) return',
       'if (false) return',

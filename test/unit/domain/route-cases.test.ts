@@ -133,10 +133,18 @@ describe('an error', () => {
     deepEqual(heard(error(), { inactive: [GLOBAL] }), { runs: [], withheld: [GLOBAL] });
   });
 
-  it('goes sixteen hops and no further', () => {
+  it('goes to its subscribers for sixteen hops, and to the global workflow at any hop', () => {
     const of = { subscribed: [['p_a', 'p_b']] as const, event: ERRORS };
     deepEqual(heard(error({ hops: 16 }), of), { runs: [GLOBAL, 'p_b'], withheld: [] });
-    deepEqual(heard(error({ hops: 17 }), of), { runs: [], withheld: [GLOBAL, 'p_b'] });
+    deepEqual(heard(error({ hops: 17 }), of), { runs: [GLOBAL], withheld: ['p_b'] });
+  });
+
+  it('goes sixteen hops to the global workflow, too, when its lineage has lost ids', () => {
+    const lineage = Array.from({ length: 64 }, (_, i) => `p_${i}`);
+    const wasHeard = (of: Parameters<typeof error>[0]): unknown => heard(error(of), { event: ERRORS }).runs;
+    deepEqual(wasHeard({ hops: 99, lineage: lineage.slice(1) }), [GLOBAL]);
+    deepEqual(wasHeard({ hops: 99, lineage }), []);
+    deepEqual(wasHeard({ hops: 99, lineage: [GLOBAL] }), []);
   });
 
   it('goes to its own subscribers first, where the global workflow is a fallback', () => {

@@ -125,7 +125,8 @@ test('an error never returns to its own lineage', () => {
     fc.property(cases, ({ emission, routed }) => {
       if (emission.name !== ERRORS) return;
       for (const target of routed.targets) assert.ok(!emission.lineage.includes(idOf(target)));
-      if (emission.hops > LIMITS.errorHops) assert.deepEqual(routed.targets, []);
+      const isFar = emission.hops > LIMITS.errorHops;
+      for (const target of routed.targets) assert.ok(!isFar || target.via === 'global');
     }),
   );
 });
