@@ -22,7 +22,7 @@ export default {
     const text = [
       name + " failed" + (error.namespace ? " in step " + error.namespace : "") + ".",
       "",
-      "Code:      " + error.code,
+      "Code:      " + error.code.replace(/\\s+/g, " "),
       "Message:   " + error.msg.replace(/\\n\\s*\\n/g, "\\n"),
       "When:      " + error.ts,
       "Server:    " + public_url,
@@ -92,7 +92,7 @@ function blockOf(block) {
 function tableOf(lines) {
   const rows = [];
   for (const line of lines) {
-    const [, name, value] = /^([A-Z][a-z]+): +(.*)$/.exec(line) || [];
+    const [, name, value] = /^([A-Z][a-z]+): +(.*)$/s.exec(line) || [];
     if (name) rows.push([name, value]);
     else rows[rows.length - 1][1] += "\\n" + line;
   }

@@ -21,6 +21,7 @@ const FORMER_CODES: ReadonlySet<string> = new Set([
   '76facd7bf9553f4b300c7e2b07f570cca3ecf2a3dc7e17a4aa48aaf10a28241b',
   'fb67f23e7448bd20a6f2a66de6d5a95eaf9423c2b1858358d0e53c42741dd030',
   '58c642a360dd94aa35bd62a54053e0794ec72bff35542cbcd1d3dfe0bb0a7ed3',
+  'fb732c41bd1946c23e74515d922416cdbf0cfc5ade48bf039ab07150a3753462',
 ]);
 
 export interface UpgradeDeps {

@@ -93,3 +93,21 @@ test('code that was never changed is upgraded at a start, and no other', async (
   equal((await fetch(link)).status, 200);
   ok(text.includes(`${link}/mute`) && text.includes(`${link}/replay`), text);
 });
+
+test('an error with any line breaks in its code and message is mailed', async () => {
+  await using errand = await startErrand();
+  const breaks = ['\\r', '\\r\\n', '\\u2028', '\\u2029', '\\n\\n'];
+  for (const [n, lineBreak] of breaks.entries()) {
+    const code = `export default () => { throw Object.assign(new Error('first${lineBreak}second'), { code: 'E${n}${lineBreak}X' }); };`;
+    await errand.send(await errand.workflow(code), {});
+  }
+  const mails = await until('the mails', async () => {
+    await errand.settled();
+    const all = await errand.outbox();
+    return all.length === breaks.length && all;
+  });
+  for (const mail of mails) {
+    const { html = '' } = await PostalMime.parse(mail);
+    match(html, /<td [^>]*>Message<\/td><td [^>]*>first\s+second<\/td>/);
+  }
+});
