@@ -17,8 +17,8 @@ import { knownNames } from './suggestion.ts';
 const EVENTS: ReadonlySet<string> = new Set(['event', 'original_event']);
 /** Nesting limit of members; events have their own (see `eventOf`). */
 const MAX_NESTING = 100;
-/** As long as the largest of 64 bits, which callers in other languages give for "all". */
-const WHOLE_NUMBER = /^-?\d{1,19}$/;
+/** As long as the largest of 64 bits, signed or not, which callers in other languages give for "all". */
+const WHOLE_NUMBER = /^-?\d{1,20}$/;
 const NUMBER = /^-?\d{1,16}(?:\.\d{1,16})?$/;
 
 type Properties = Readonly<Record<string, TSchema>>;

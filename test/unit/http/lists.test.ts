@@ -21,7 +21,7 @@ async function started(t: Parameters<typeof startServer>[0]): Promise<Harness> {
 test('a wrong limit is refused everywhere', async (t) => {
   const { call } = await started(t);
   for (const path of ['/v1/webhooks', '/v1/workflows', '/v1/keys', '/v1/deliveries', ERRORS_PATH]) {
-    for (const limit of ['0', '-1', 'ten', '1.5', '', '1e2', ' 5', '99999999999999999999']) {
+    for (const limit of ['0', '-1', 'ten', '1.5', '', '1e2', ' 5', '999999999999999999999']) {
       const { status, json } = await call('GET', `${path}?limit=${encodeURIComponent(limit)}`);
       assert.equal(status, 400, `${path} ${limit}`);
       assert.equal(json.errors[0].parameter, 'limit');
@@ -33,7 +33,7 @@ test('only listings of events clamp a large limit', async (t) => {
   const { call } = await started(t);
   assert.equal((await call('GET', '/v1/webhooks?limit=101')).status, 400);
   assert.equal((await call('GET', '/v1/webhooks?limit=100')).json.data.length, 100);
-  for (const query of ['', '?limit=100', '?limit=101', '?limit=5000', '?limit=9223372036854775807']) {
+  for (const query of ['', '?limit=100', '?limit=101', '?limit=5000', '?limit=18446744073709551615']) {
     const { json } = await call('GET', `${ERRORS_PATH}${query}`);
     assert.equal(json.page_info.count, 100);
   }
