@@ -102,6 +102,19 @@ export const FILES: readonly Attack[] = [
       for (const way of ways) try { await way(); return true } catch {}`,
   },
   {
+    name: 'has the C library read a file, which it names in a variable (`RESOLV_HOST_CONF`, also by `process.loadEnvFile`)',
+    process: 'stopped',
+    jail: 'stopped',
+    by: 'the variables that code sets do not reach the system, but for the time zone, `HOME` and `TMPDIR`; in a jail the file is not there',
+    attempt: `fs.closeSync(2);
+      fs.openSync('printed', 'w'); // in the place of the standard error
+      fs.writeFileSync('vars', 'RESOLV_HOST_CONF=/etc/passwd');
+      process.loadEnvFile('vars');
+      process.env.RESOLV_HOST_CONF = '/etc/passwd';
+      await new Promise((resolve) => node('dns').lookupService('127.0.0.1', 80, resolve));
+      return fs.readFileSync('printed', 'utf8').includes('root:')`,
+  },
+  {
     name: 'learns whether a file, a folder or a process of the machine is there',
     process: 'possible',
     jail: 'stopped',
