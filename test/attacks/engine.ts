@@ -4,6 +4,30 @@ import type { Attack } from './attack.ts';
 
 const TAKEN = 'the function is taken away';
 
+/** Writes what libuv would follow as an address: into its pipes, or into sockets that are opened in their place. */
+const MISDIRECTS = [
+  `for (const pipe of pipes) try { fs.writeSync(pipe, message) } catch {}`,
+  `const server = net.createServer((socket) => {
+      for (const pipe of pipes.splice(0)) try { fs.closeSync(pipe) } catch {}
+      socket.on('error', () => {}).on('data', () => { if (++came === 8) go() });
+    }).listen(0, '127.0.0.1');
+    let came = 0; let go; const some = new Promise((resolve) => { go = resolve });
+    await new Promise((resolve) => server.once('listening', resolve));
+    for (let n = 0; n < 16; n++) {
+      const socket = net.connect(server.address().port, '127.0.0.1', () => setImmediate(() => socket.write(message)));
+      socket.on('error', () => {});
+    }
+    await some;`,
+].map(
+  (body) => `import fs from 'node:fs'; import net from 'node:net';
+    export default async () => {
+      const pipes = Array.from({ length: 60 }, (_, n) => n + 4).filter((n) => { try { return fs.fstatSync(n).isFIFO() } catch {} });
+      const message = Buffer.alloc(16, 0x41);
+      ${body}
+      for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+    }`,
+);
+
 /** Every way to a module of Node's: each gives the same object, or another module. */
 const WAYS = `const nodeModule = node('module');
   const own = nodeModule.createRequire('/');
@@ -95,6 +119,18 @@ export const ENGINE: readonly Attack[] = [
     jail: 'stopped',
     by: 'the system: no process may; in a jail /tmp is smaller than that',
     attempt: `const file = fs.openSync('large', 'w'); fs.ftruncateSync(file, 2 ** 30 + 1); return true`,
+  },
+  {
+    name: 'has libuv call any address, through the pipes by which it learns of signals, or sockets that are opened in their place',
+    process: 'stopped',
+    jail: 'stopped',
+    by: 'a filter of system calls (seccomp), where there is one: nothing writes to these pipes or closes them',
+    attempt: async ({ run }) => {
+      if (hardeningObstacle() !== null) return false; // the table says so
+      const outcomes = [];
+      for (const code of MISDIRECTS) outcomes.push(await run(code));
+      return !outcomes.every(({ end }) => end.kind === 'succeeded');
+    },
   },
   {
     name: 'leaves Node altogether, and then starts a program or a process, signals or traces others, mounts or becomes another user',

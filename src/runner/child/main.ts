@@ -20,8 +20,8 @@ const PIPE_FD = 3;
 /** The server is trusted; this bound only tells garbage from frames. */
 const MAX_FRAME_BYTES = 2 ** 30;
 
-const { egress, limits, parent } = confine();
-if (limits !== null) harden(limits, parent);
+const { close, egress, limits, parent } = confine();
+if (limits !== null) harden(limits, parent, close.length);
 else refuseSignals();
 refuseHazards();
 detachEnvironment();

@@ -7,6 +7,8 @@
 // the level `process` the rings that libuv has opened stay; they start no programs and send no signals). `start` must
 // let bwrap start Node, and let Node install `run`.
 //
+// At the stage `run`, the descriptors through which code could leave Node are sealed (harden.ts says which).
+//
 // A third filter, `bundling`, is for the process that bundles, until that process has started the bundler, which keeps
 // this filter: it allows starting programs and processes, without namespaces.
 //
@@ -22,11 +24,15 @@ export interface FilterOptions {
   readonly pid: number;
   /** The process may also end the process group of its id. */
   readonly mayEndGroup?: boolean;
+  /** Descriptors that the process may neither write to nor close. */
+  readonly sealed?: readonly number[];
 }
 
 const ALLOW = 0x7fff0000;
 const KILL_PROCESS = 0x80000000;
 const EPERM = 0x00050000 + 1;
+/** What a full pipe gives: libuv, when it handles a signal, takes no other error. */
+const EAGAIN = 0x00050000 + 11;
 const ENOSYS = 0x00050000 + 38;
 const EAFNOSUPPORT = 0x00050000 + 97;
 
@@ -87,11 +93,20 @@ export function seccompFilter(machine: Machine, options: FilterOptions): Uint8Ar
   ]);
 }
 
-function judgements({ stage, pid, mayEndGroup = false }: FilterOptions): Record<Judged, BpfProgram> {
+function judgements({ stage, pid, mayEndGroup = false, sealed = [] }: FilterOptions): Record<Judged, BpfProgram> {
   const isBundling = stage === 'bundling';
   const isStart = stage !== 'run';
   const onlySelf = oneOf('self', 0, [pid]);
   return {
+    writev: [jump('judge-write')],
+    close: [jump('judge-write')],
+    write: [
+      load(argument(0)),
+      ...sealed.map((descriptor) => ifEqual(descriptor, 'sealed')),
+      ret(ALLOW),
+      label('sealed'),
+      ret(EAGAIN),
+    ],
     clone: [
       load(argument(0)),
       and(isBundling ? CLONE_NAMESPACES : CLONE_THREAD),

@@ -10,9 +10,7 @@ type Numbers = readonly [x64: number, arm64: number | null];
 export const ALLOWED: Readonly<Record<string, Numbers>> = {
   // files
   read: [0, 63],
-  write: [1, 64],
   readv: [19, 65],
-  writev: [20, 66],
   pread64: [17, 67],
   pwrite64: [18, 68],
   preadv: [295, 69],
@@ -22,7 +20,6 @@ export const ALLOWED: Readonly<Record<string, Numbers>> = {
   open: [2, null],
   openat: [257, 56],
   creat: [85, null],
-  close: [3, 57],
   close_range: [436, 436],
   lseek: [8, 62],
   stat: [4, null],
@@ -198,6 +195,9 @@ export const FORKS: Readonly<Record<string, Numbers>> = { fork: [57, null], vfor
 
 /** Allowed by their arguments, or in some processes only (filter.ts). */
 export const JUDGED = {
+  writev: [20, 66],
+  close: [3, 57],
+  write: [1, 64],
   clone: [56, 220],
   clone3: [435, 435],
   kill: [62, 129],

@@ -8,6 +8,7 @@
 //
 // Throws when any of this fails, and then no code runs.
 
+import { constants, fstatSync } from 'node:fs';
 import { type FilterOptions, seccompFilter } from '../../seccomp/filter.ts';
 import { isMachine } from '../../seccomp/syscalls.ts';
 
@@ -35,6 +36,12 @@ const SECCOMP_SET_MODE_FILTER = 1n;
 const SECCOMP_FILTER_FLAG_TSYNC = 1n;
 const SECCOMP_NUMBER = { x64: 317n, arm64: 277n } as const;
 const INSTRUCTION_BYTES = 8;
+const FCNTL_NUMBER = { x64: 72n, arm64: 25n } as const;
+const F_GETFL = 3n;
+/** Behind the standard ones and the pipe to the server. */
+const FIRST_OF_NODE = 4;
+/** Twice what Node opens at its start. */
+const MAX_AT_START = 64;
 
 type Call = (...args: (number | bigint)[]) => number | bigint;
 
@@ -57,11 +64,13 @@ export interface System {
 
 /**
  * Restricts the process. `parent`: the process whose end ends this one; null: what started this process sees to that.
+ * `inherited`: how many descriptors the process was given beside those that it needs; Node's own lie above them.
  */
-export function harden(limits: ResourceLimits, parent: number | null): void {
+export function harden(limits: ResourceLimits, parent: number | null, inherited = 0): void {
   const system = openSystem();
   limit(system, limits, parent);
-  installFilter(system, { stage: 'run', pid: process.pid });
+  const sealed = signalPipes(system, MAX_AT_START + inherited);
+  installFilter(system, { stage: 'run', pid: process.pid, sealed });
   system.close();
   giveUp(system.ffi);
 }
@@ -98,6 +107,22 @@ export function limit({ ffi, functions, call }: System, limits: ResourceLimits, 
   // Code that never yields does not see its pipe closed: it would run on after the server was killed.
   if (parent !== null) call('to end with the server', 'prctl', PR_SET_PDEATHSIG, SIGKILL, 0n, 0n, 0n);
   if (parent !== null && process.ppid !== parent) throw new Error('the server is gone');
+}
+
+/**
+ * Returns the pipes through which libuv tells its event loops of signals, both ends. What is read there are addresses, which
+ * libuv follows: code that writes into one, or closes one and has a socket opened in its place, would have the process call
+ * whatever it likes. They differ from libuv's other pipe, a lock between its threads, in that no read of them waits. Only
+ * libuv has pipes by now.
+ */
+function signalPipes({ functions }: System, below: number): number[] {
+  const { arch } = process;
+  const found: number[] = [];
+  for (let descriptor = FIRST_OF_NODE; isMachine(arch) && descriptor < below; descriptor++) {
+    const flags = Number((functions.syscall as Call)(FCNTL_NUMBER[arch], BigInt(descriptor), F_GETFL, 0n));
+    if (flags >= 0 && (flags & constants.O_NONBLOCK) !== 0 && fstatSync(descriptor).isFIFO()) found.push(descriptor);
+  }
+  return found;
 }
 
 function limitsOf({ descriptors, fileBytes, threads }: ResourceLimits): (readonly [number, bigint])[] {

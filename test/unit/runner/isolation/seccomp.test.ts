@@ -21,6 +21,7 @@ const MACHINES: readonly Machine[] = ['x64', 'arm64'];
 const ALLOW = 0x7fff0000;
 const KILL = 0x80000000;
 const EPERM = 0x50001;
+const EAGAIN = 0x5000b;
 const ENOSYS = 0x50026;
 const EAFNOSUPPORT = 0x50061;
 const PID = 4711;
@@ -128,6 +129,18 @@ for (const machine of MACHINES) {
     assert.equal(judged(machine, 'run', 'socketpair', 16), EAFNOSUPPORT);
     assert.equal(judged(machine, 'run', 'ioctl', 0, 0x5412), EPERM, 'types into a terminal');
     assert.equal(judged(machine, 'run', 'prctl', 4, 1), EPERM, 'opens its memory');
+  });
+
+  test(`sealed descriptors are neither written to nor closed on ${machine}`, () => {
+    const filter = seccompFilter(machine, { stage: 'run', pid: PID, sealed: [9, 14] });
+    for (const name of ['write', 'writev', 'close'] as const) {
+      const number = JUDGED[name][machine === 'x64' ? 0 : 1];
+      const given = (descriptor: number | bigint): number =>
+        decide(filter, { machine: AUDIT_NAMES[machine], number, args: [descriptor] });
+      assert.deepEqual([8, 9, 14, 15].map(given), [ALLOW, EAGAIN, EAGAIN, ALLOW], name);
+      assert.equal(given((1n << 32n) | 9n), EAGAIN, name);
+      for (const stage of ['start', 'run', 'bundling'] as const) assert.equal(judged(machine, stage, name, 9), ALLOW);
+    }
   });
 
   test(`a jail has no io_uring on ${machine}`, () => {
