@@ -24,15 +24,24 @@ const DROPPED = new Set([
   'x-content-type-options',
   'x-request-id',
   // A browser keeps these for the whole origin, including other owners' pages and the documentation: redirects, data to
-  // delete, where to report requests (whose paths are secrets), and for how long.
+  // delete, where to report requests (whose paths are secrets), which session each request waits for, what requests tell of
+  // their sender, what they are compressed by, and for how long.
+  'accept-ch',
   'alt-svc',
   'clear-site-data',
+  'critical-ch',
   'expect-ct',
   'nel',
+  'origin-agent-cluster',
   'public-key-pins',
+  'public-key-pins-report-only',
   'report-to',
+  'sec-session-registration',
+  'secure-session-registration',
   'service-worker-allowed',
+  'set-login',
   'strict-transport-security',
+  'use-as-dictionary',
 ]);
 /** Each part has its own headers, and browsers have applied those to the whole answer. */
 const MULTIPART_PAGE = /multipart\s*\/\s*x-mixed-replace/i;
