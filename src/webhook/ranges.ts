@@ -46,6 +46,7 @@ export const METADATA: readonly ForbiddenRange[] = [
   { cidr: '169.254.170.2/32', why: 'AWS ECS, credentials of a task' },
   { cidr: '169.254.170.23/32', why: 'AWS EKS, credentials of a pod' },
   { cidr: '169.254.0.23/32', why: 'Tencent Cloud' },
+  { cidr: '169.254.42.42/32', why: 'Scaleway' },
   { cidr: '100.100.100.200/32', why: 'Alibaba Cloud' },
   { cidr: '192.0.0.192/32', why: 'Oracle Cloud Classic' },
   { cidr: '168.63.129.16/32', why: 'Azure WireServer' },
@@ -53,6 +54,9 @@ export const METADATA: readonly ForbiddenRange[] = [
   { cidr: 'fd00:ec2::23/128', why: 'AWS EKS, credentials of a pod' },
   { cidr: 'fd00:c1::a9fe:a9fe/128', why: 'Oracle Cloud' },
   { cidr: 'fd20:ce::254/128', why: 'Google Cloud' },
+  { cidr: 'fd00:42::42/128', why: 'Scaleway' },
+  { cidr: 'fd00:a9fe:a9fe::1/128', why: 'Akamai (Linode)' },
+  { cidr: 'fe80::a9fe:a9fe/128', why: 'OpenStack' },
 ];
 
 const AWS = ['169.254.169.254', 'fd00:ec2::254'];
