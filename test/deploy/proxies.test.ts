@@ -169,6 +169,15 @@ for (const sample of SAMPLES) {
       }
     });
 
+    test('an event says whose request the proxy passed on, whatever its sender says', async () => {
+      const code =
+        "export default async ({ steps, $ }) => $.respond({ body: steps.trigger.event.headers['x-forwarded-for'] })";
+      const workflow = await errand.workflow(code, { triggers: [{ type: 'http', custom_response: true }] });
+      const { pathname } = new URL(workflow.triggers[0].endpoint_url);
+      const answer = await call('POST', pathname, Buffer.from('{}'), { 'x-forwarded-for': '192.0.2.1' });
+      assert.equal(answer.text, '127.0.0.1');
+    });
+
     test('no request fails while one of the servers is down', async () => {
       const workflow = await errand.workflow('export default () => 1');
       const { pathname } = new URL(workflow.triggers[0].endpoint_url);
