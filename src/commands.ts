@@ -10,11 +10,12 @@ import { administrationOver } from './cli/remote-administration.ts';
 import { findRunning } from './cli/running-server.ts';
 import { CliError, EXIT, EXPECTED_ERRORS, exitCodeOf } from './cli/shell/exit.ts';
 import { readProfiles } from './cli/shell/profiles.ts';
-import { createConnect, type FindLocal, type Target } from './cli/shell/remote.ts';
+import { createConnect, type FindLocal, type Target, type WhyHidden } from './cli/shell/remote.ts';
 import { jsonText, safeLines } from './cli/shell/text.ts';
 import type { StoreCommands } from './cli/store.ts';
+import { whyHidden } from './closed-path.ts';
 import type { Log } from './ports.ts';
-import { ConfigError, readConfig } from './server/config.ts';
+import { ConfigError, dataPaths, readConfig } from './server/config.ts';
 
 /** What is written is for its user alone (keys, profiles, backups), but for the files of a project. */
 const usersUmask = process.umask(0o077);
@@ -58,7 +59,8 @@ let asked: Target | null = null;
 const onTarget = (target: Target): void => {
   asked = target;
 };
-const connectTo = createConnect({ env: process.env, findLocal, onTarget });
+const whyNoLocal: WhyHidden = () => whyHidden(dataPaths(readConfig(process.env).dataDir).running);
+const connectTo = createConnect({ env: process.env, findLocal, whyHidden: whyNoLocal, onTarget });
 
 const checking: ComponentsDeps['checking'] = async ({ path, url }, act) => {
   if (url !== null) {
@@ -156,6 +158,7 @@ const program = createProgram({
     await import('./main.ts');
   },
   findLocal,
+  whyHidden: whyNoLocal,
   onTarget,
 });
 

@@ -34,7 +34,7 @@ import { addKeys } from './keys.ts';
 import { addListen } from './listen/listen.ts';
 import { addOwners } from './owners.ts';
 import { addMoreExamples } from './shell/more-examples.ts';
-import { createConnect, type FindLocal, type Target } from './shell/remote.ts';
+import { createConnect, type FindLocal, type Target, type WhyHidden } from './shell/remote.ts';
 import { addStore, type StoreDeps } from './store.ts';
 
 export interface ProgramDeps extends AdministrationDeps {
@@ -44,6 +44,7 @@ export interface ProgramDeps extends AdministrationDeps {
   readonly env: NodeJS.ProcessEnv;
   readonly start: () => Promise<void>;
   readonly findLocal: FindLocal;
+  readonly whyHidden: WhyHidden;
   /** Called with each server before it is asked. */
   readonly onTarget?: (target: Target) => void;
   readonly store: StoreDeps['commands'];

@@ -8,6 +8,7 @@ import { findRunning } from '../cli/running-server.ts';
 import { CliError } from '../cli/shell/exit.ts';
 import type { Named } from '../cli/shell/find.ts';
 import { Errand } from '../client/client.ts';
+import { whyHidden } from '../closed-path.ts';
 import type { AuditRecord } from '../domain/audit.ts';
 import { createUrls } from '../domain/endpoint.ts';
 import { PREFIX } from '../domain/ids.ts';
@@ -56,6 +57,8 @@ export function hasStore({ databaseUrl, dataDir }: Config): boolean {
 /** Refuses a command in the wrong folder, where it would create a new store. */
 function refuseMissing(config: Config): void {
   if (hasStore(config)) return;
+  const why = whyHidden(dataPaths(config.dataDir).store);
+  if (why !== null) throw new CliError(why);
   throw new CliError(
     `there is no store at ${dataPaths(config.dataDir).store}: ERRAND_DATA_DIR says where it is, and the first start makes it; --url and --profile name a server elsewhere`,
   );

@@ -7,6 +7,7 @@ import { basename, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { CliError, EXIT } from '../cli/shell/exit.ts';
 import type { MoveReport, StoreCommands, StoreTelling } from '../cli/store.ts';
+import { whyHidden } from '../closed-path.ts';
 import { PREFIX } from '../domain/ids.ts';
 import { throwNaming } from '../named-path.ts';
 import type { TellProgress } from '../ports.ts';
@@ -40,8 +41,8 @@ export function createStoreCommands(config: Config): StoreCommands {
     },
 
     check: async (tell) => {
-      const keys = secretKeysOf(config);
       if (databaseUrl === null) refuseMissing(path);
+      const keys = secretKeysOf(config);
       const { ok, ...report } =
         databaseUrl === null ? await checkSqlite(path, keys, tell) : await checkDatabase(databaseUrl, keys, tell);
       return { ok, store: labelOf(config), ...report };
@@ -107,7 +108,10 @@ async function copyKey(old: string, name: string): Promise<void> {
 }
 
 function refuseMissing(path: string): void {
-  if (!existsSync(path)) throw new CliError(`there is no store at ${path}`, EXIT.notFound);
+  if (existsSync(path)) return;
+  const why = whyHidden(path);
+  if (why !== null) throw new CliError(why);
+  throw new CliError(`there is no store at ${path}`, EXIT.notFound);
 }
 
 /** Ignores a file without a key: the check reports it as damage. */

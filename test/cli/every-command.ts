@@ -28,11 +28,13 @@ const at = { url, key };
 const env = { ERRAND_API_KEY: key };
 
 const findLocal = async () => at;
-const connect = createConnect({ env, findLocal });
+const whyHidden = () => null;
+const connect = createConnect({ env, findLocal, whyHidden });
 
 const deps = {
   env,
   findLocal,
+  whyHidden,
   administer: (_options, act) => act(administrationOver(new Errand(at))),
   deploying: {
     connect,

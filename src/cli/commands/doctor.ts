@@ -1,8 +1,10 @@
 // errand doctor: whether a server is well, and what to do where it is not.
 
+import { constants } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { type Errand, ProblemError, type Setting } from '../../client/client.ts';
+import { whyClosed, whyHidden } from '../../closed-path.ts';
 import { SECOND_MS } from '../../domain/limits.ts';
 import { type Config, readConfig } from '../../server/config.ts';
 import { EXIT } from '../shell/exit.ts';
@@ -97,6 +99,8 @@ async function here(env: NodeJS.ProcessEnv, mailing: Mailing): Promise<Finding[]
 }
 
 async function disk({ dataDir }: Config): Promise<Finding> {
+  const closed = whyHidden(dataDir) ?? whyClosed(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  if (closed !== null) return { what: 'data dir', is: 'wrong', says: `${dataDir} cannot be used: ${closed}` };
   const space = await statfs(dataDir).catch(() => null);
   if (space === null)
     return { what: 'data dir', is: 'look', says: `${dataDir} is not there: the first start makes it` };

@@ -33,6 +33,9 @@ export interface Remote extends Target {
 /** Returns the server that runs on this data dir; null: none. `key`: where it is known. Throws `CliError` without its key. */
 export type FindLocal = (key?: string) => Promise<{ readonly url: string; readonly key: string } | null>;
 
+/** Returns why this user cannot know whether a server runs on the data dir; null: it can. */
+export type WhyHidden = () => string | null;
+
 /** Where a person waits, two more attempts are enough. */
 const RETRIES = 2;
 
@@ -84,7 +87,7 @@ export async function orLocal(connecting: Promise<Remote>): Promise<Remote> {
  */
 export async function findTarget(
   { url, key, profile }: ServerOptions,
-  { env, findLocal }: { readonly env: NodeJS.ProcessEnv; readonly findLocal: FindLocal },
+  { env, findLocal, whyHidden }: Pick<Connecting, 'env' | 'findLocal' | 'whyHidden'>,
 ): Promise<Target> {
   if (url !== undefined && profile !== undefined)
     throw new CliError('--url and --profile each name a server: give one of them', EXIT.usage);
@@ -96,6 +99,8 @@ export async function findTarget(
   if (local) return { ...local, from: 'data dir', keyFrom: 'the data dir', ...given };
   const all = await readProfiles();
   if (all.current !== null) return ofProfile(all, all.current, given);
+  const hidden = whyHidden();
+  if (hidden !== null) throw new CliError(`${hidden}; --url or "errand login" names a server`, EXIT.unreachable);
   throw new CliError(
     'no server runs on the data dir here: start one with "errand start", name one with --url, or "errand login"',
     EXIT.unreachable,
@@ -127,6 +132,7 @@ export type Connect = (options: ServerOptions) => Promise<Remote>;
 interface Connecting {
   readonly env: NodeJS.ProcessEnv;
   readonly findLocal: FindLocal;
+  readonly whyHidden: WhyHidden;
   /** Called with the server before it is asked. */
   readonly onTarget?: (target: Target) => void;
 }

@@ -5,6 +5,7 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { StoreUnavailable } from '../contract/store.ts';
+import { refuseUnwritable } from './file-access.ts';
 import { migrate } from './maintenance/schema.ts';
 import { primaryCode } from './result-codes.ts';
 import { hasLostEnd } from './salvage/wal.ts';
@@ -96,9 +97,10 @@ class WalCut extends Error {
 
 /**
  * Opens, locks and migrates the file at `path`. `look`: called before anything is written. Throws `StoreUnavailable` when another
- * process has locked it, or its schema is newer than this program.
+ * process has locked it, its schema is newer than this program, or this user may not write its files.
  */
 export function openDatabase(path: string, look: (writer: Connection) => void = () => undefined): Database {
+  refuseUnwritable(path);
   const lock = takeLock(path);
   let writer: Connection | undefined;
   try {
@@ -182,7 +184,7 @@ const BUSY = 5;
 const CORRUPT = 11;
 
 /** Returns the error for a file that is no store, or cannot be read or written. */
-function openingError(error: unknown, path: string): unknown {
+export function openingError(error: unknown, path: string): unknown {
   // A read has said what happened, but not where.
   const failed = error instanceof StoreUnavailable && error.cause !== undefined ? error.cause : error;
   const code = primaryCode(failed);

@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import type { Finding } from '../../../src/store/check/checks.ts';
 import { StoreUnavailable } from '../../../src/store/contract/store.ts';
+import { backupSqlite } from '../../../src/store/sqlite/maintenance/backup.ts';
 import { checkSqlite } from '../../../src/store/sqlite/maintenance/check.ts';
 import { SCHEMA_VERSION } from '../../../src/store/sqlite/maintenance/schema.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
@@ -307,8 +308,28 @@ test('a store of another version is not judged', async () => {
   const path = join(folder.path, 'errand.db');
   new DatabaseSync(path).exec('PRAGMA user_version = 99');
   await rejects(checkSqlite(path), new RegExp(`has schema 99, and this program needs ${SCHEMA_VERSION}:`));
+});
+
+test('a file that SQLite cannot open is damaged', async () => {
+  await using folder = await createFolder();
+  const path = join(folder.path, 'errand.db');
   await writeFile(path, 'this is no store at all, however one looks at it'.repeat(100));
-  await rejects(checkSqlite(path), StoreUnavailable);
+  const [found, ...more] = (await checkSqlite(path)).findings;
+  deepEqual([found?.check, more], ['quick_check', []]);
+  match(found?.detail ?? '', /errand\.db cannot be opened: file is not a database$/);
+});
+
+test('a store without its tables is damaged, and is not copied', async () => {
+  await using folder = await createFolder();
+  const path = join(folder.path, 'errand.db');
+  await fillStore(path, new TestClock());
+  const db = new DatabaseSync(path, { defensive: false });
+  db.exec(`PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE type = 'table' AND name = 'deliveries'`);
+  db.close();
+  const { ok: isOk, findings } = await checkSqlite(path);
+  deepEqual([isOk, findings.map(({ check }) => check)], [false, ['quick_check']]);
+  match(findings[0]?.detail ?? '', /errand\.db cannot be opened: malformed database schema/);
+  await rejects(backupSqlite(path, join(folder.path, 'copy.db')), StoreUnavailable);
 });
 
 test('the command exits with 1 when something does not hold', async () => {

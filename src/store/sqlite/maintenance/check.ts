@@ -15,7 +15,9 @@ import { type Rule, showRun, waitRules } from '../../check/rules.ts';
 import { StoreUnavailable } from '../../contract/store.ts';
 import { number } from '../../rows/cells.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
-import { Connection } from '../database.ts';
+import { Connection, openingError } from '../database.ts';
+import { whyUnreadable } from '../file-access.ts';
+import { isDamage } from '../salvage/damage.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 
 /** Temporary views, so that the statements are the same for both backends. */
@@ -50,19 +52,28 @@ const RULES: readonly Rule[] = [
 /** The most findings of SQLite itself that are reported; later ones repeat the first. */
 const MAX_FINDINGS = 20;
 
-/** Checks a store. `keys`: of the operator. Throws `StoreUnavailable` when there is no store, or it has another schema. */
+/**
+ * Checks a store. `keys`: of the operator. Throws `StoreUnavailable` when there is no store, it has another schema, or this user
+ * cannot read it.
+ */
 export async function checkSqlite(
   path: string,
   keys: readonly SecretKey[] = [],
   tell?: TellProgress,
 ): Promise<CheckReport> {
-  const connection = openToRead(path);
+  let connection: Connection;
+  try {
+    connection = openToRead(path);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return damaged([{ check: 'quick_check', detail: (error as Error).message, count: 1 }]);
+  }
   try {
     tell?.('checking the file', null);
     // First, and outside of the transaction: it reads the whole file, and meanwhile the WAL grows.
     const findings = checkStructure(connection);
     // The rows of a damaged file cannot be trusted.
-    if (findings.length > 0) return { ok: false, schema: SCHEMA_VERSION, figures: null, findings };
+    if (findings.length > 0) return damaged(findings);
     connection.exec('BEGIN');
     const read = readerOf(connection);
     const begin = createCheckProgress(RULES.length + 1, tell);
@@ -76,12 +87,18 @@ export async function checkSqlite(
   }
 }
 
+function damaged(findings: readonly Finding[]): CheckReport {
+  return { ok: false, schema: SCHEMA_VERSION, figures: null, findings };
+}
+
 /** Opens a read-only connection with the views. */
 export function openToRead(path: string): Connection {
   if (!existsSync(path)) throw new StoreUnavailable(`there is no store at ${path}`);
   if (statSync(path).size === 0) throw new StoreUnavailable(`${path} is empty: it is no store`);
-  const connection = new Connection(path, true);
+  const unreadable = whyUnreadable(path);
+  let connection: Connection | undefined;
   try {
+    connection = new Connection(path, true);
     connection.exec('PRAGMA temp_store = FILE');
     const schema = number(connection.get('PRAGMA user_version') ?? {}, 'user_version');
     if (schema !== SCHEMA_VERSION) {
@@ -92,8 +109,10 @@ export function openToRead(path: string): Connection {
     connection.exec(VIEWS);
     return connection;
   } catch (error) {
-    connection.close();
-    throw error;
+    connection?.close();
+    const failed = openingError(error, path);
+    if (unreadable === null || isDamage(failed)) throw failed;
+    throw new StoreUnavailable(unreadable, { cause: error });
   }
 }
 

@@ -1,0 +1,28 @@
+// Which of a store's files this user may not use, and why: SQLite says only that it cannot open or write "a database", and a
+// file left behind with the wrong owner or mode, such as errand.db-shm, would stay unnamed.
+
+import { constants } from 'node:fs';
+import { dirname } from 'node:path';
+import { whyClosed } from '../../closed-path.ts';
+import { StoreUnavailable } from '../contract/store.ts';
+
+const BESIDE = ['', '-wal', '-shm', '-lock'];
+
+/** Throws `StoreUnavailable` that names the first file, or the folder, that this user may not read and write. */
+export function refuseUnwritable(path: string): void {
+  for (const file of [dirname(path), ...BESIDE.map((end) => `${path}${end}`)]) {
+    const why = whyClosed(file, constants.R_OK | constants.W_OK);
+    if (why !== null) throw new StoreUnavailable(`${file} cannot be read and written: ${why}`);
+  }
+}
+
+/** Returns why this user cannot read the store at `path`, for people; null: SQLite can open its files. */
+export function whyUnreadable(path: string): string | null {
+  const folder = dirname(path);
+  for (const file of [folder, ...BESIDE.map((end) => `${path}${end}`)]) {
+    const why = whyClosed(file, constants.R_OK);
+    if (why !== null) return `${file} cannot be read: ${why}`;
+  }
+  const why = whyClosed(folder, constants.W_OK);
+  return why && `SQLite writes files beside a store also to read it, and ${folder} cannot be written: ${why}`;
+}
