@@ -39,10 +39,14 @@ export function createMailer(options: MailerOptions): Mailer {
     const letter = letterOf(delivery, from);
     if (typeof letter === 'string') return malformed(letter);
     if (smtp && letter.to !== null) return sendInTime({ smtp, letter, timeoutMs, signal });
-    return outbox.write(letter).then(kept, (error) => {
-      log.error({ err: error }, 'mail could not be written to the outbox');
-      return notKept(error);
-    });
+    const lacking = smtp ? 'recipient' : 'server';
+    return outbox.write(letter).then(
+      (name) => kept(name, lacking),
+      (error) => {
+        log.error({ err: error }, 'mail could not be written to the outbox');
+        return notKept(error);
+      },
+    );
   }
 
   async function send(delivery: ClaimedDelivery, signal?: AbortSignal): Promise<Attempt> {

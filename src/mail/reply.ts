@@ -22,9 +22,13 @@ export function accepted(response: string): Reply {
   });
 }
 
-/** Returns the reply for a mail in the outbox folder, which counts as delivered. */
-export function kept(fileName: string): Reply {
-  return reply({ outcome: 'answered', status: DONE, detail: `Written to the outbox folder as ${fileName}.` });
+/** Returns the reply for a mail in the outbox folder, which counts as delivered. `lacking`: why it was not sent. */
+export function kept(fileName: string, lacking: 'server' | 'recipient'): Reply {
+  const why =
+    lacking === 'server'
+      ? 'No mail was sent, since no mail server is configured (ERRAND_SMTP_URL)'
+      : 'No mail was sent, since the owner has no mail address (email of /v1/users/me)';
+  return reply({ outcome: 'answered', status: DONE, detail: `${why}. It is in the outbox folder as ${fileName}.` });
 }
 
 /** Returns the reply for an outbox folder that could not be written to: most likely a full disk, which is temporary. */

@@ -13,7 +13,10 @@ test('Without a server mails become files', async () => {
   await using mailer = mailerFor();
   const attempt = await mailer.send(mail());
   assert.deepEqual([attempt.outcome, attempt.status, attempt.permanent], ['answered', 250, false]);
-  assert.equal(attempt.detail, `Written to the outbox folder as ${NAME}.`);
+  assert.equal(
+    attempt.detail,
+    `No mail was sent, since no mail server is configured (ERRAND_SMTP_URL). It is in the outbox folder as ${NAME}.`,
+  );
   assert.deepEqual(await readdir(mailer.outboxDir), [NAME]);
   const { mode } = await stat(join(mailer.outboxDir, NAME));
   assert.equal(mode & 0o777, 0o600);
@@ -56,7 +59,9 @@ test('Different mails become different files', async () => {
 test('Without a recipient the file names the owner', async () => {
   await using server = await mailServer();
   await using mailer = mailerFor({ smtpUrl: server.url });
-  assert.equal((await mailer.send(mail({ mailTo: null }))).status, 250);
+  const { status, detail } = await mailer.send(mail({ mailTo: null }));
+  assert.equal(status, 250);
+  assert.match(detail, /^No mail was sent, since the owner has no mail address .* outbox folder as /);
   const { to } = await PostalMime.parse(await written(mailer));
   assert.match(to?.[0]?.address ?? '', /^u_\w+@no-address\.invalid$/);
   assert.equal(server.connections(), 0);
