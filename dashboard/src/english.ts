@@ -194,7 +194,7 @@ export const T = {
   workflows: {
     title: 'Workflows',
     none: 'No workflows yet',
-    noneText: 'Deploy an example from the overview, or a file of your own:',
+    noneText: 'Create one here, deploy an example from the overview, or deploy a file of your own:',
     health: {
       none: 'no run yet',
       failed: (share: number) => `${Number((share * 100).toPrecision(2))} % failed`,
@@ -251,6 +251,23 @@ export const T = {
     runWithNew: 'a new event',
     started: 'The run has started.',
     notFound: 'This workflow does not exist',
+    delete: 'Delete',
+    deleted: 'Deleted.',
+    deleteText: (name: string) =>
+      `“${name}” will not run any more, its addresses stop working, and its subscriptions end. Runs that wait are cancelled. Its errors can be found until retention deletes them, and cannot be replayed.`,
+  },
+  newWorkflow: {
+    title: 'New workflow',
+    create: 'Create',
+    name: 'Name',
+    start: 'What starts it',
+    starts: {
+      http: 'An HTTP request, to an address of its own',
+      interval: 'A schedule: an interval',
+      cron: 'A schedule: a cron expression',
+      none: 'Nothing yet: it runs by hand or by subscription',
+    },
+    text: 'It begins with one step, whose code you write on the next page. More steps and triggers are set over the API, or with a workflow file.',
   },
   retention: {
     title: 'Errors are kept',

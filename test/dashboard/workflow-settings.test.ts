@@ -1,4 +1,4 @@
-// What a workflow's page changes besides the code: its settings, and runs by hand with an event that it had.
+// What a workflow's pages do besides its code: it is made and deleted, its settings change, and it runs by hand with an event that it had.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -169,5 +169,66 @@ test('redaction before storing says that it turns replay off', { skip }, async (
     await visit.open(`/emitters/${workflow.id}/errors/${error.id}`);
     await page.getByText('[redacted]').first().waitFor();
     await visit.inspectAll(`/workflows/${workflow.id}`, 'new errors cannot be replayed');
+  });
+});
+
+test('a workflow is made, called and deleted', { skip }, async () => {
+  await using errand = await newErrand();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/workflows');
+    await page.getByRole('button', { name: 'New workflow' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('From the dashboard');
+    await visit.inspect('the dialog for a new workflow');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'From the dashboard' }).waitFor();
+    await page.getByRole('textbox', { name: 'Code of the step first' }).waitFor();
+    const id = new URL(page.url()).pathname.split('/').at(-1);
+    const { triggers } = (await errand.client.get(`/v1/workflows/${id}`)).data;
+    assert.equal(triggers[0].type, 'http');
+    assert.equal((await fetch(triggers[0].endpoint_url, { method: 'POST', body: 'hello' })).status, 200);
+    await page.getByText('It ran').first().waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('heading', { name: 'Workflows' }).waitFor();
+    await until('it is gone', async () => (await errand.client.request('GET', `/v1/workflows/${id}`)).status === 404);
+  });
+});
+
+test('a new workflow is started by a schedule', { skip }, async () => {
+  await using errand = await newErrand();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/workflows');
+    await page.getByRole('button', { name: 'New workflow' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Each night');
+    await dialog.getByLabel('What starts it').selectOption('cron');
+    await dialog.getByLabel('Cron expression').fill('every night');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page
+      .getByRole('status')
+      .filter({ hasText: /every night/ })
+      .waitFor();
+    visit.complaints.length = 0;
+    await dialog.getByLabel('Cron expression').fill('0 3 * * *');
+    await dialog.getByLabel('Time zone').fill('Europe/Berlin');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('0 3 * * * Europe/Berlin').waitFor();
+  });
+});
+
+test('the global error workflow has no button that deletes it', { skip }, async () => {
+  await using errand = await newErrand();
+  const { global_error_workflow_id: id } = (await errand.client.get('/v1/users/me')).data;
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(`/workflows/${id}`);
+    await page.getByRole('button', { name: 'Deactivate' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Delete' }).count(), 0);
   });
 });

@@ -97,6 +97,10 @@ export async function updateWorkflow(
   return readWorkflow(id);
 }
 
+export async function deleteWorkflow(id: string): Promise<void> {
+  await changes.deleteWorkflow({ id });
+}
+
 export async function activateDeployment(id: string, deploymentId: string): Promise<void> {
   await changes.activateDeployment({ id, deployment_id: deploymentId });
 }

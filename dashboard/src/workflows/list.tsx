@@ -1,4 +1,4 @@
-import { TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useRef, useState } from 'react';
@@ -7,15 +7,19 @@ import { workflowsQuery } from '../api/workflows.ts';
 import { Heading } from '../app/heading.tsx';
 import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
+import { useMay } from '../parts/act.ts';
 import { Command } from '../parts/copy.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { WholeList } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
 import { Health, pagesOf } from './health.tsx';
+import { NewWorkflow } from './new-workflow.tsx';
 
 export function WorkflowList() {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
+  const [isMaking, setMaking] = useState(false);
+  const mayWrite = useMay('write');
   const listed = useQuery(workflowsQuery);
   const { data: session } = useQuery(sessionQuery);
   useKeys({ '/': () => field.current?.focus() });
@@ -37,6 +41,11 @@ export function WorkflowList() {
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
         />
+        {mayWrite && (
+          <Button size="xs" onClick={() => setMaking(true)}>
+            {T.newWorkflow.title}
+          </Button>
+        )}
       </div>
       <section className="card" aria-label={T.workflows.title}>
         <WholeList
@@ -64,6 +73,7 @@ export function WorkflowList() {
           )}
         />
       </section>
+      {isMaking && <NewWorkflow close={() => setMaking(false)} />}
     </>
   );
 }

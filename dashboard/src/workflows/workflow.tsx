@@ -1,13 +1,15 @@
 import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { sessionQuery } from '../api/session.ts';
 import type { Workflow } from '../api/types.ts';
-import { type ReadWorkflow, updateWorkflow, workflowQuery } from '../api/workflows.ts';
+import { deleteWorkflow, type ReadWorkflow, updateWorkflow, workflowQuery } from '../api/workflows.ts';
 import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
+import { useAct } from '../parts/act.ts';
 import { ActButton } from '../parts/act-button.tsx';
+import { ConfirmButton } from '../parts/confirm.tsx';
 import { Badge, Loading, Unready } from '../parts/state.tsx';
 import { Runs } from '../runs/run-rows.tsx';
 import { Redaction } from '../settings/redaction.tsx';
@@ -62,14 +64,9 @@ function EditorPlace({ workflow: { steps = [] } }: { workflow: Workflow }) {
 }
 
 function Whole({ workflow }: { workflow: ReadWorkflow }) {
-  const client = useQueryClient();
-  const [isRunning, setRunning] = useState(false);
-  const canWrite = useQuery(sessionQuery).data?.key.scopes.includes('write') ?? false;
+  const { data: session } = useQuery(sessionQuery);
+  const canWrite = session?.key.scopes.includes('write') ?? false;
   const { id, name, active } = workflow;
-  const toggle = async (): Promise<void> => {
-    client.setQueryData(workflowQuery(id).queryKey, await updateWorkflow(id, { active: !active }));
-    void client.invalidateQueries({ queryKey: ['workflows'] });
-  };
   return (
     <>
       <Link to="/workflows" className="crumb">
@@ -96,16 +93,7 @@ function Whole({ workflow }: { workflow: ReadWorkflow }) {
             )}
           </p>
         </div>
-        {canWrite && (
-          <div className="buttons">
-            <Button size="xs" onClick={() => setRunning(true)}>
-              {T.workflows.run}
-            </Button>
-            <ActButton size="xs" variant="default" act={toggle}>
-              {active ? T.workflows.deactivate : T.workflows.activate}
-            </ActButton>
-          </div>
-        )}
+        {canWrite && <Acts workflow={workflow} mayDelete={id !== session?.owner.global_error_workflow_id} />}
       </div>
       <div className="columns">
         <div className="stack-16">
@@ -123,7 +111,34 @@ function Whole({ workflow }: { workflow: ReadWorkflow }) {
         </div>
         <Runs of={{ workflow_id: id }} />
       </div>
-      {isRunning && <RunDialog workflowId={id} close={() => setRunning(false)} />}
     </>
+  );
+}
+
+function Acts({ workflow: { id, name, active }, mayDelete }: { workflow: ReadWorkflow; mayDelete: boolean }) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [isRunning, setRunning] = useState(false);
+  const act = useAct(['workflow', id], ['workflows']);
+  const toggle = async (): Promise<void> => {
+    client.setQueryData(workflowQuery(id).queryKey, await updateWorkflow(id, { active: !active }));
+    void client.invalidateQueries({ queryKey: ['workflows'] });
+  };
+  const remove = async (): Promise<void> => {
+    // The page asks for its record again and again, and would be told that there is none.
+    await navigate({ to: '/workflows' });
+    await act(() => deleteWorkflow(id), T.workflows.deleted);
+  };
+  return (
+    <div className="buttons">
+      <Button size="xs" onClick={() => setRunning(true)}>
+        {T.workflows.run}
+      </Button>
+      <ActButton size="xs" variant="default" act={toggle}>
+        {active ? T.workflows.deactivate : T.workflows.activate}
+      </ActButton>
+      {mayDelete && <ConfirmButton title={T.workflows.delete} text={T.workflows.deleteText(name)} run={remove} />}
+      {isRunning && <RunDialog workflowId={id} close={() => setRunning(false)} />}
+    </div>
   );
 }
