@@ -235,13 +235,16 @@ test('a misspelt name of ours is refused', async () => {
   for (const event_name of ['$error', '$in', '$']) {
     const answer = await create(errand, { ...ends, event_name });
     assertProblem(answer, 422);
-    assert.equal(answer.json.detail, `a subscription cannot name "${event_name}": the channel of errors is $errors`);
+    assert.equal(
+      answer.json.detail,
+      `nothing is emitted with the name "${event_name}": names that begin with $ are Errand’s own; for errors use $errors`,
+    );
   }
   const triggers = [{ type: 'emitter', emitter_id: emitter.id, event_name: '$error' }];
   assertProblem(
     await errand.client.request('PUT', `/v1/workflows/${listener.id}`, { triggers }),
     422,
-    'a subscription cannot name',
+    'nothing is emitted with the name',
   );
   assert.deepEqual(await listed(errand), []);
   for (const event_name of ['$errors', 'error']) {

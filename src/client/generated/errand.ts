@@ -737,7 +737,7 @@ export class Errand {
   /**
    * List events of a workflow: `GET /v1/workflows/{id}/event_summaries`
    *
-   * The newest 100 of one channel, always kept. With `expand=event` each with its event, byte for byte.
+   * The newest 100 with one name, or without a name. They are always kept. `expand=event` adds the event to each, byte for byte.
    */
   listWorkflowEvents(input: ListWorkflowEventsInput, options: CallOptions = {}): Paged<ListWorkflowEventsAnswer> {
     return this.#transport.list<ListWorkflowEventsAnswer>({ method: 'GET', path: '/v1/workflows/{id}/event_summaries', query: ['event_name', 'expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
@@ -755,7 +755,7 @@ export class Errand {
   /**
    * List events of a source: `GET /v1/sources/{id}/event_summaries`
    *
-   * The newest 100 of one channel, always kept. With `expand=event` each with its event, byte for byte. `event_name=$in` lists what was emitted for a later time (`delivery_ts`) and waits: all of it, with its channel (`metadata.event_name`) and time.
+   * The newest 100 with one name, or without a name. They are always kept. `expand=event` adds the event to each, byte for byte. `event_name=$in` lists what was emitted for a later time (`delivery_ts`) and waits: all of it, with the name (`metadata.event_name`) and time that it will have.
    */
   listSourceEvents(input: ListSourceEventsInput, options: CallOptions = {}): Paged<ListSourceEventsAnswer> {
     return this.#transport.list<ListSourceEventsAnswer>({ method: 'GET', path: '/v1/sources/{id}/event_summaries', query: ['event_name', 'item_id', 'expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
@@ -782,7 +782,7 @@ export class Errand {
   /**
    * List events of a heartbeat: `GET /v1/heartbeats/{id}/event_summaries`
    *
-   * The newest 100 of one channel, always kept. With `expand=event` each with its event, byte for byte.
+   * The newest 100 with one name, or without a name. They are always kept. `expand=event` adds the event to each, byte for byte.
    */
   listHeartbeatEvents(input: ListHeartbeatEventsInput, options: CallOptions = {}): Paged<ListHeartbeatEventsAnswer> {
     return this.#transport.list<ListHeartbeatEventsAnswer>({ method: 'GET', path: '/v1/heartbeats/{id}/event_summaries', query: ['event_name', 'expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
@@ -809,7 +809,7 @@ export class Errand {
   /**
    * Stream events of an emitter: `GET /v1/emitters/{id}/events`
    *
-   * Server-sent events: each with the record’s id, the channel as its name (none on the default one), and as data `{id, indexed_at_ms, event, metadata}`, as the listings show it with `expand=event`. Begins with what is emitted from now on, or, with `Last-Event-ID`, behind that record: everything that is still kept, in order and without a gap. When something may be gone that came after it, the first event is called `$gap`. A comment comes at least every 15 seconds. The key goes into the `Authorization` header, never into the address, which ends up in logs.
+   * Server-sent events: each with the record’s id, the name of the event (none when it has no name), and as data `{id, indexed_at_ms, event, metadata}`, as the listings show it with `expand=event`. Begins with what is emitted from now on, or, with `Last-Event-ID`, behind that record: everything that is still kept, in order and without a gap. When something may be gone that came after it, the first event is called `$gap`. A comment comes at least every 15 seconds. The key goes into the `Authorization` header, never into the address, which ends up in logs.
    */
   streamEvents(input: StreamEventsInput, options: StreamOptions = {}): AsyncIterable<StreamEvent<StreamEventsItem>> {
     return this.#transport.events<StreamEventsItem>({ method: 'GET', path: '/v1/emitters/{id}/events', query: ['event_name', 'last_event_id', 'lastEventId'] }, input, options);
@@ -944,7 +944,7 @@ export class Errand {
   /**
    * Delete events of a source: `DELETE /v1/sources/{id}/events`
    *
-   * All of it, one channel, or the records from one id to another. Its errors stay; so does what waits in `$in`, unless that is named.
+   * All events, those with one name, or those from one id to another. The errors of the source stay; so do events that wait for their time, unless `event_name` is `$in`.
    */
   deleteSourceEvents(input: DeleteSourceEventsInput, options: CallOptions = {}): Promise<DeleteSourceEventsAnswer> {
     return this.#transport.send<DeleteSourceEventsAnswer>({ method: 'DELETE', path: '/v1/sources/{id}/events', body: 'members' }, input, options);
@@ -1547,7 +1547,7 @@ export class Errand {
   /**
    * Delete a subscription by its members: `DELETE /v1/subscriptions`
    *
-   * By emitter, listener and name, all as they were given; no name means the default channel.
+   * By emitter, listener and name, all as they were given; no name means the subscription to events without a name.
    */
   deleteSubscriptionByTriple(input: DeleteSubscriptionByTripleInput, options: CallOptions = {}): Promise<DeleteSubscriptionByTripleAnswer> {
     return this.#transport.send<DeleteSubscriptionByTripleAnswer>({ method: 'DELETE', path: '/v1/subscriptions', body: 'members' }, input, options);

@@ -317,7 +317,7 @@ export interface Delivery {
   readonly emission_id: string;
   /** Id of the emitter: a workflow, source, webhook, heartbeat or trigger. */
   readonly emitter_id: string;
-  /** Name of the event: empty for the default channel, `$errors` for errors. */
+  /** Name of the event: empty when it has none, `$errors` for errors. */
   readonly event_name: string;
   /** Only of a mail and of a notice: the first 200 characters of its subject. */
   readonly subject?: string;
@@ -368,7 +368,7 @@ export interface DeliveryWhole {
   readonly emission_id: string;
   /** Id of the emitter: a workflow, source, webhook, heartbeat or trigger. */
   readonly emitter_id: string;
-  /** Name of the event: empty for the default channel, `$errors` for errors. */
+  /** Name of the event: empty when it has none, `$errors` for errors. */
   readonly event_name: string;
   /** Only of a mail and of a notice: the first 200 characters of its subject. */
   readonly subject?: string;
@@ -669,7 +669,7 @@ export interface ErrorRecord {
     readonly emitter_id: string;
     /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
     readonly emit_id: string;
-    /** Name of the event: empty for the default channel, `$errors` for errors. */
+    /** Name of the event: empty when it has none, `$errors` for errors. */
     readonly name: string;
   };
 }
@@ -688,7 +688,7 @@ export interface ErrorRecordWhole {
     readonly emitter_id: string;
     /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
     readonly emit_id: string;
-    /** Name of the event: empty for the default channel, `$errors` for errors. */
+    /** Name of the event: empty when it has none, `$errors` for errors. */
     readonly name: string;
     /** The group of errors. */
     readonly group_id?: string;
@@ -718,7 +718,7 @@ export interface ErrorSample {
     readonly emitter_id: string;
     /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
     readonly emit_id: string;
-    /** Name of the event: empty for the default channel, `$errors` for errors. */
+    /** Name of the event: empty when it has none, `$errors` for errors. */
     readonly name: string;
     /** The group of errors. */
     readonly group_id?: string;
@@ -757,7 +757,7 @@ export interface EventRecord {
     readonly emitter_id: string;
     /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
     readonly emit_id: string;
-    /** Name of the event: empty for the default channel, `$errors` for errors. */
+    /** Name of the event: empty when it has none, `$errors` for errors. */
     readonly name: string;
     /** Id that the source gave to the event, by which duplicates are dropped. */
     readonly id?: string;
@@ -787,7 +787,7 @@ export interface EventWhole {
     readonly emitter_id: string;
     /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
     readonly emit_id: string;
-    /** Name of the event: empty for the default channel, `$errors` for errors. */
+    /** Name of the event: empty when it has none, `$errors` for errors. */
     readonly name: string;
     /** Id that the source gave to the event, by which duplicates are dropped. */
     readonly id?: string;
@@ -815,7 +815,7 @@ export interface ExportedError {
     readonly emitter_id: string;
     /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
     readonly emit_id: string;
-    /** Name of the event: empty for the default channel, `$errors` for errors. */
+    /** Name of the event: empty when it has none, `$errors` for errors. */
     readonly name: string;
     /** The group of errors. */
     readonly group_id?: string;
@@ -856,7 +856,7 @@ export interface FoundError {
     readonly emitter_id: string;
     /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
     readonly emit_id: string;
-    /** Name of the event: empty for the default channel, `$errors` for errors. */
+    /** Name of the event: empty when it has none, `$errors` for errors. */
     readonly name: string;
     /** The group of errors. */
     readonly group_id?: string;
@@ -1702,7 +1702,7 @@ export interface ResendDryRun {
     readonly state: "exhausted" | "delivered" | "cancelled" | "retrying";
     /** Id of the emitter: a workflow, source, webhook, heartbeat or trigger. */
     readonly emitter_id: string;
-    /** Name of the event: empty for the default channel. */
+    /** Name of the event: empty when it has none. */
     readonly event_name: string;
     /** How many attempts were made. */
     readonly attempts_made: number;
@@ -1741,7 +1741,7 @@ export interface Run {
   readonly emission_id: string;
   /** Id of the emitter: a workflow, source, webhook, heartbeat or trigger. */
   readonly emitter_id: string;
-  /** Name of the event: empty for the default channel, `$errors` for errors. */
+  /** Name of the event: empty when it has none, `$errors` for errors. */
   readonly event_name: string;
   /** What the run exported as `$summary`. */
   readonly summary: string | null;
@@ -1798,7 +1798,7 @@ export interface RunWhole {
   readonly emission_id: string;
   /** Id of the emitter: a workflow, source, webhook, heartbeat or trigger. */
   readonly emitter_id: string;
-  /** Name of the event: empty for the default channel, `$errors` for errors. */
+  /** Name of the event: empty when it has none, `$errors` for errors. */
   readonly event_name: string;
   /** What the run exported as `$summary`. */
   readonly summary: string | null;
@@ -2097,7 +2097,7 @@ export interface StreamedError {
     readonly emitter_id: string;
     /** Emit id of the event, unique per emission. Webhooks get it as the header `webhook-id`. */
     readonly emit_id: string;
-    /** Name of the event: empty for the default channel, `$errors` for errors. */
+    /** Name of the event: empty when it has none, `$errors` for errors. */
     readonly name: string;
     /** The group of errors. */
     readonly group_id?: string;
@@ -2113,7 +2113,7 @@ export interface Subscription {
   readonly emitter_id: string;
   /** Id of the listener: a workflow, source or webhook. */
   readonly listener_id: string;
-  /** Name of the event: empty for the default channel, `$errors` for errors. */
+  /** Name of the event: empty when it has none, `$errors` for errors. */
   readonly event_name: string;
   /** Which of these events go through, by their content: for each field a list of what is wanted. [How it is written](/docs/webhooks#filters). At most 8192 bytes. Null: all. */
   readonly filter: { readonly [name: string]: unknown } | null;
@@ -2160,7 +2160,7 @@ export interface Trigger {
   readonly source_id?: string;
   /** The emitter that it hears. */
   readonly emitter_id?: string;
-  /** Name of the events that it hears: empty for the default channel. */
+  /** Name of the events that start it: empty for events without a name. */
   readonly event_name?: string;
 }
 
@@ -2579,7 +2579,7 @@ export interface CreateWorkflowInput {
     readonly type: "emitter";
     /** Who emits: a workflow `p_…`, source `dc_…`, webhook `wh_…`, heartbeat `hb_…`, trigger `hi_…` or `ti_…`; or `p_*`, `dc_*`, `*` (or your own `u_…`) for everything of that kind, also what is made later. */
     readonly emitter_id: string;
-    /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
+    /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for events without a name. */
     readonly event_name?: string | null;
   })[] | undefined;
   /** Settings to change; those that are left out keep their values, or their defaults. Null: the default. */
@@ -2765,7 +2765,7 @@ export interface UpdateWorkflowInput {
     readonly type: "emitter";
     /** Who emits: a workflow `p_…`, source `dc_…`, webhook `wh_…`, heartbeat `hb_…`, trigger `hi_…` or `ti_…`; or `p_*`, `dc_*`, `*` (or your own `u_…`) for everything of that kind, also what is made later. */
     readonly emitter_id: string;
-    /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
+    /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for events without a name. */
     readonly event_name?: string | null;
   })[] | undefined;
   /** Settings to change; those that are left out keep their values, or their defaults. Null: the default. */
@@ -2949,7 +2949,7 @@ export interface PatchWorkflowInput {
     readonly type: "emitter";
     /** Who emits: a workflow `p_…`, source `dc_…`, webhook `wh_…`, heartbeat `hb_…`, trigger `hi_…` or `ti_…`; or `p_*`, `dc_*`, `*` (or your own `u_…`) for everything of that kind, also what is made later. */
     readonly emitter_id: string;
-    /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
+    /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for events without a name. */
     readonly event_name?: string | null;
   })[] | undefined;
   /** Settings to change; those that are left out keep their values, or their defaults. Null: the default. */
@@ -3620,7 +3620,7 @@ export type GetErrorFixtureAnswer = ErrorFixture;
 export interface ListWorkflowEventsInput {
   /** The workflow. */
   readonly id: string;
-  /** The channel; the default one when not given. */
+  /** Name of the events; not given: events without a name. */
   readonly event_name?: string | undefined;
   /** Each record with its whole event. */
   readonly expand?: "event" | undefined;
@@ -3660,7 +3660,7 @@ export interface GetWorkflowEventAnswer {
 export interface ListSourceEventsInput {
   /** The source. */
   readonly id: string;
-  /** The channel; the default one when not given. */
+  /** Name of the events; not given: events without a name. */
   readonly event_name?: string | undefined;
   /** Only those to which the source gave this id (Stripe’s `evt_…`, for instance), among the newest 10,000. */
   readonly item_id?: string | undefined;
@@ -3717,7 +3717,7 @@ export interface DeleteSourceEventAnswer {
 export interface ListHeartbeatEventsInput {
   /** The heartbeat. */
   readonly id: string;
-  /** The channel; the default one when not given. */
+  /** Name of the events; not given: events without a name. */
   readonly event_name?: string | undefined;
   /** Each record with its whole event. */
   readonly expand?: "event" | undefined;
@@ -3769,7 +3769,7 @@ export interface GetEventAnswer {
 export interface StreamEventsInput {
   /** A source, workflow, webhook or heartbeat; or `p_*`, `dc_*`, `*` for all of that kind, also those that are made later. */
   readonly id: string;
-  /** The channel, as a subscription has it: the default one when not given, `*` for every name that does not begin with `$`, `$errors` for errors. */
+  /** Name of the events, as in a subscription: not given for events without a name, `*` for every name that does not begin with `$`, `$errors` for errors. */
   readonly event_name?: string | undefined;
   /** As the header `Last-Event-ID`, for clients that cannot set one; the header wins. */
   readonly last_event_id?: string | undefined;
@@ -3783,7 +3783,7 @@ export type StreamEventsItem = EventRecord;
 export interface StreamSourceEventsInput {
   /** The source. */
   readonly id: string;
-  /** The channel, as a subscription has it: the default one when not given, `*` for every name that does not begin with `$`, `$errors` for errors. */
+  /** Name of the events, as in a subscription: not given for events without a name, `*` for every name that does not begin with `$`, `$errors` for errors. */
   readonly event_name?: string | undefined;
   /** As the header `Last-Event-ID`, for clients that cannot set one; the header wins. */
   readonly last_event_id?: string | undefined;
@@ -3919,7 +3919,7 @@ export interface CreateSourceInput {
   readonly listeners?: readonly (string | {
     /** Who listens: a workflow `p_…`, source `dc_…` or webhook `wh_…`. */
     readonly listener_id: string;
-    /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
+    /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for events without a name. */
     readonly event_name?: string | null;
     /** Which of these events go through, by their content: for each field a list of what is wanted. [How it is written](/docs/webhooks#filters). At most 8192 bytes. Null: all. */
     readonly filter?: { readonly [name: string]: unknown } | null;
@@ -4018,7 +4018,7 @@ export interface PatchSourceAnswer {
 export interface DeleteSourceEventsInput {
   /** The source. */
   readonly id: string;
-  /** Only this channel (empty: the default one). `$in`: what waits for its time, which is then never emitted. */
+  /** Only events with this name (empty: those without a name). `$in`: those that wait for their time, which are then never emitted. */
   readonly event_name?: string | undefined;
   /** From this record on, and with it. */
   readonly start_id?: string | undefined;
@@ -5148,7 +5148,7 @@ export interface ListSubscriptionsInput {
   readonly emitter_id?: string | undefined;
   /** Only those of this listener. */
   readonly listener_id?: string | undefined;
-  /** Empty: those to the default channel. */
+  /** Empty: subscriptions to events without a name. */
   readonly event_name?: string | undefined;
   /** Only those that were created as subscriptions, or only those that stand for triggers; `subscription` when not given. */
   readonly via?: "subscription" | "trigger" | undefined;
@@ -5176,7 +5176,7 @@ export interface CreateSubscriptionInput {
   readonly emitter_id: string;
   /** Who listens: a workflow `p_…`, source `dc_…` or webhook `wh_…`. */
   readonly listener_id: string;
-  /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
+  /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for events without a name. */
   readonly event_name?: string | null | undefined;
   /** Which of these events go through, by their content: for each field a list of what is wanted. [How it is written](/docs/webhooks#filters). At most 8192 bytes. Null: all. */
   readonly filter?: { readonly [name: string]: unknown } | null | undefined;
@@ -5192,7 +5192,7 @@ export interface DeleteSubscriptionByTripleInput {
   readonly emitter_id: string;
   /** Who listens: a workflow `p_…`, source `dc_…` or webhook `wh_…`. */
   readonly listener_id: string;
-  /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
+  /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for events without a name. */
   readonly event_name?: string | null | undefined;
 }
 
@@ -5202,7 +5202,7 @@ export interface DeleteSubscriptionByTripleAnswer {
 
 /** What `createAutoSubscription` takes. */
 export interface CreateAutoSubscriptionInput {
-  /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel. */
+  /** Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for events without a name. */
   readonly event_name?: string | null | undefined;
   /** Who listens: a workflow `p_…`, source `dc_…` or webhook `wh_…`. */
   readonly listener_id: string;
@@ -5220,7 +5220,7 @@ export interface ListMySubscriptionsInput {
   readonly emitter_id?: string | undefined;
   /** Only those of this listener. */
   readonly listener_id?: string | undefined;
-  /** Empty: those to the default channel. */
+  /** Empty: subscriptions to events without a name. */
   readonly event_name?: string | undefined;
   /** Only those that were created as subscriptions, or only those that stand for triggers; `subscription` when not given. */
   readonly via?: "subscription" | "trigger" | undefined;

@@ -138,7 +138,7 @@ function checkShape({ emitterId, listenerId, eventName }: Triple): void {
 /** Throws `Refusal`: a misspelt name would never match, without an error. */
 export function checkEventName(eventName: string, parameter = 'event_name'): void {
   if (!eventName.startsWith('$') || HEARD_BY_NAME.includes(eventName)) return;
-  const message = `a subscription cannot name ${JSON.stringify(eventName)}: the channel of errors is ${ERRORS}`;
+  const message = `nothing is emitted with the name ${JSON.stringify(eventName)}: names that begin with $ are Errand’s own; for errors use ${ERRORS}`;
   throw new Refusal('impossible', message, { errors: [{ parameter, message }] });
 }
 

@@ -88,7 +88,7 @@ export const EMIT_ID = text({
   example: 'k3x9qg4w9zl7un4',
 });
 export const EVENT_NAME = text({
-  description: 'Name of the event: empty for the default channel, `$errors` for errors.',
+  description: 'Name of the event: empty when it has none, `$errors` for errors.',
   maxLength: LIMITS.eventNameChars,
   example: '$errors',
 });

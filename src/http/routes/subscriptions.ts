@@ -80,7 +80,9 @@ function addList(app: App, { store }: HttpDeps): void {
         listener_id: Type.Optional(
           text({ description: 'Only those of this listener.', example: 'p_1Wk4bCd0eFgHiJkL' }),
         ),
-        event_name: Type.Optional(text({ description: 'Empty: those to the default channel.', example: '$errors' })),
+        event_name: Type.Optional(
+          text({ description: 'Empty: subscriptions to events without a name.', example: '$errors' }),
+        ),
         via: Type.Optional(
           oneOf(
             ['subscription', 'trigger'],
@@ -158,7 +160,8 @@ function addDelete(app: App, { actions }: HttpDeps): void {
     tag: 'subscriptions',
     access: 'write',
     summary: 'Delete a subscription by its members',
-    description: 'By emitter, listener and name, all as they were given; no name means the default channel.',
+    description:
+      'By emitter, listener and name, all as they were given; no name means the subscription to events without a name.',
     body: TRIPLE,
     answer: dataOf(SUBSCRIPTION),
   });

@@ -55,7 +55,7 @@ export const EVENT_NAME_INPUT = Type.Optional(
   nullable(
     text({
       description:
-        'Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for the default channel.',
+        'Which events: a name; `$errors` for errors; `*` for every name that does not begin with `$`; nothing for events without a name.',
       maxLength: LIMITS.eventNameChars,
       example: '$errors',
     }),

@@ -160,7 +160,7 @@ export const TRIGGER = Type.Object(
     source_id: Type.Optional(id('dc_', 'The source that it hears.')),
     emitter_id: Type.Optional(id('p_', 'The emitter that it hears.')),
     event_name: Type.Optional(
-      text({ description: 'Name of the events that it hears: empty for the default channel.', example: '' }),
+      text({ description: 'Name of the events that start it: empty for events without a name.', example: '' }),
     ),
   },
   {

@@ -25,7 +25,7 @@ const NOUNS = [
 ] as const;
 
 const IN_WAITING =
-  ' `event_name=$in` lists what was emitted for a later time (`delivery_ts`) and waits: all of it, with its channel (`metadata.event_name`) and time.';
+  ' `event_name=$in` lists what was emitted for a later time (`delivery_ts`) and waits: all of it, with the name (`metadata.event_name`) and time that it will have.';
 
 const ITEM_ID = {
   item_id: Type.Optional(
@@ -52,11 +52,14 @@ function addList(app: App, { store }: HttpDeps, { noun, name, path, prefix }: No
     tag: path,
     access: 'read',
     summary: `List events of a ${noun}`,
-    description: `The newest ${LIMITS.listedPerEmitterAndName} of one channel, always kept. With \`expand=event\` each with its event, byte for byte.${noun === 'source' ? IN_WAITING : ''}`,
+    description: `The newest ${LIMITS.listedPerEmitterAndName} with one name, or without a name. They are always kept. \`expand=event\` adds the event to each, byte for byte.${noun === 'source' ? IN_WAITING : ''}`,
     params: idIn(prefix, `The ${noun}.`),
     query: {
       event_name: Type.Optional(
-        text({ description: 'The channel; the default one when not given.', maxLength: LIMITS.eventNameChars }),
+        text({
+          description: 'Name of the events; not given: events without a name.',
+          maxLength: LIMITS.eventNameChars,
+        }),
       ),
       ...(noun === 'source' ? ITEM_ID : {}),
       expand: EXPAND,

@@ -21,7 +21,7 @@ const SELECTION = {
   event_name: Type.Optional(
     text({
       description:
-        'Only this channel (empty: the default one). `$in`: what waits for its time, which is then never emitted.',
+        'Only events with this name (empty: those without a name). `$in`: those that wait for their time, which are then never emitted.',
       maxLength: LIMITS.eventNameChars,
       example: '$in',
     }),
@@ -37,7 +37,7 @@ export function addSourceEventRoutes(app: App, { store }: HttpDeps): void {
     access: 'write',
     summary: 'Delete events of a source',
     description:
-      'All of it, one channel, or the records from one id to another. Its errors stay; so does what waits in `$in`, unless that is named.',
+      'All events, those with one name, or those from one id to another. The errors of the source stay; so do events that wait for their time, unless `event_name` is `$in`.',
     params: PARAMS,
     body: SELECTION,
     example: { start_id: '1782000000123-0', end_id: '1782000000456-0' },

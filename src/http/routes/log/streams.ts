@@ -20,14 +20,14 @@ const QUERY = {
   event_name: Type.Optional(
     text({
       description:
-        'The channel, as a subscription has it: the default one when not given, `*` for every name that does not begin with `$`, `$errors` for errors.',
+        'Name of the events, as in a subscription: not given for events without a name, `*` for every name that does not begin with `$`, `$errors` for errors.',
       maxLength: LIMITS.eventNameChars,
     }),
   ),
   ...STREAM_QUERY,
 };
 
-const DESCRIPTION = `Server-sent events: each with the record’s id, the channel as its name (none on the default one), and as data \`{id, indexed_at_ms, event, metadata}\`, as the listings show it with \`expand=event\`. Begins with what is emitted from now on, or, with \`Last-Event-ID\`, behind that record: everything that is still kept, in order and without a gap. When something may be gone that came after it, the first event is called \`$gap\`. A comment comes at least every 15 seconds. The key goes into the \`Authorization\` header, never into the address, which ends up in logs.`;
+const DESCRIPTION = `Server-sent events: each with the record’s id, the name of the event (none when it has no name), and as data \`{id, indexed_at_ms, event, metadata}\`, as the listings show it with \`expand=event\`. Begins with what is emitted from now on, or, with \`Last-Event-ID\`, behind that record: everything that is still kept, in order and without a gap. When something may be gone that came after it, the first event is called \`$gap\`. A comment comes at least every 15 seconds. The key goes into the \`Authorization\` header, never into the address, which ends up in logs.`;
 
 export function addStreamRoutes(app: App, deps: HttpDeps): void {
   const both = [

@@ -229,7 +229,7 @@ export function groupedToWire(record: ListedEmission, withEvent: boolean): Emiss
   return record.groupId === null ? wire : { ...wire, metadata: { ...wire.metadata, group_id: record.groupId } };
 }
 
-/** Returns an emission that waits, with the channel and time that it will have. */
+/** Returns an emission that waits, with the name and time that it will have. */
 export function laterToWire(record: LaterRecord, withEvent: boolean): EmissionWire {
   const wire = emissionToWire({ ...record, name: WAITING }, withEvent);
   return { ...wire, metadata: { ...wire.metadata, event_name: record.name, delivery_ts: record.dueAtMs } };

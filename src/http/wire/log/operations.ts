@@ -135,7 +135,7 @@ export const RESEND_DRY_RUN = Type.Object(
         id: id('dl_'),
         state: oneOf(RESENDABLE, 'State of the delivery.'),
         emitter_id: EMITTER,
-        event_name: text({ description: 'Name of the event: empty for the default channel.', example: '' }),
+        event_name: text({ description: 'Name of the event: empty when it has none.', example: '' }),
         attempts_made: count('How many attempts were made.'),
         created_at_ms: CREATED_AT_MS,
       }),

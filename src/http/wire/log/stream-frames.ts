@@ -1,4 +1,4 @@
-// Emissions as server-sent events (HTML standard): an id to resume from, the channel as the event's name, and the record as
+// Emissions as server-sent events (HTML standard): an id to resume from, the event's name, and the record as
 // the listings show it.
 
 import { recordId } from '../../../domain/ids.ts';
