@@ -48,6 +48,7 @@ import type { RunQuotas } from '../runner/pool/process-slots.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { Addresses } from '../webhook/address.ts';
 import { createEgress } from '../webhook/egress.ts';
+import { reasonOf } from '../webhook/failure.ts';
 import { newSecret, newSigningKey } from '../webhook/sign.ts';
 import { createBundling } from './code-bundling.ts';
 import { runnerOf, tryIsolation } from './code-isolation.ts';
@@ -176,10 +177,7 @@ function buildParts(surroundings: Surroundings) {
     readyRuns,
     probe: privacy.probing((delivery) => deliveries.probe(delivery)),
     probeChannel: privacy.probingChannel((to, made) => deliveries.probeBy((signal) => sendTo(to, made, signal))),
-    reasonAgainst: (target) => {
-      const judged = surroundings.addresses.judgeUrl(target);
-      return judged.ok ? null : judged.reason;
-    },
+    reasonAgainst: (target) => reasonOf(surroundings.addresses.judgeUrl(target)),
     releaseClaimed: (webhookId) => deliveries.releaseClaimed(webhookId),
     ...{ maxOwners: maxOwnersOf(config), ownerGraceDays: config.ownerGraceDays },
   });

@@ -3,6 +3,7 @@
 
 import type { AttemptOutcome } from '../domain/delivery/delivery.ts';
 import { KIB, LIMITS } from '../domain/limits.ts';
+import type { UrlJudgement } from './address.ts';
 import { undici } from './undici.ts';
 
 export type ConnectPhase = 'dns' | 'connect' | 'tls';
@@ -126,7 +127,18 @@ export function failureOf(error: unknown, stage: Stage): Failure {
 }
 
 export function forbidden(reason: string): Failure {
-  return { outcome: 'forbidden', detail: `Refused before anything was sent: ${reason}.` };
+  return { outcome: 'forbidden', detail: `Refused before anything was sent: ${reason}${openedBy(reason)}.` };
+}
+
+/** Returns why an address may never be reached, and what opens it; null when it may be reached. */
+export function reasonOf(judged: UrlJudgement): string | null {
+  return judged.ok ? null : judged.reason + openedBy(judged.reason);
+}
+
+/** Returns what opens an address of that reason, to stand behind it; empty when the reason is not about an address. */
+function openedBy(reason: string): string {
+  const isOfAddress = /^the (address|name resolves)/.test(reason);
+  return isOfAddress ? '; only public addresses are reached, and those that ERRAND_ALLOW_TARGETS opens' : '';
 }
 
 /**

@@ -91,7 +91,8 @@ export async function bundleStep(
       ...(isProgram ? [codeFile({ file, code: printed?.code ?? source.code + NO_INPUT_MAP, base })] : []),
     ],
   };
-  const result = await readResult(await bundleWith(options), { file, roots, base, options });
+  const code = isFile || isProgram ? null : source.code;
+  const result = await readResult(await bundleWith(options), { file, roots, base, options, code });
   const read = { ...result, imports: [...roots.imports].sort() };
   if (read.ok || isFile) return read;
   const inCode = printed?.toOriginal ?? ((problem: CodeProblem) => atItsEnd(problem, source.code));
@@ -148,14 +149,25 @@ interface FileRead {
   readonly roots: Roots;
   readonly base: string | undefined;
   readonly options: BuildOptions;
+  /** The text of a step; null: of a file, or of a program that was bundled before. */
+  readonly code: string | null;
 }
 
-async function readResult(result: BuildResult, { file, roots, base, options }: FileRead): Promise<Bundled> {
+/**
+ * Returns whether code is CommonJS that exports nothing. A `return` outside of functions, as in nodes of other products, makes it
+ * CommonJS, and what CommonJS exports is known only when it runs.
+ */
+function exportsNothing(code: string, format: 'cjs' | 'esm' | undefined): boolean {
+  return format === 'cjs' && !/\b(exports|module|this)\b/.test(code);
+}
+
+async function readResult(result: BuildResult, { file, roots, base, options, code }: FileRead): Promise<Bundled> {
   if (!result.ok) return { ok: false, problems: result.messages.map((message) => explained(message, file, roots)) };
   const { built } = result;
   const output = Object.values(built.metafile.outputs).find((entry) => entry.entryPoint !== undefined);
   const hasDefault = output?.exports.includes('default') && !built.warnings.some(isWithoutDefault);
-  if (!hasDefault) return { ok: false, problems: [noDefault(file)] };
+  if (!hasDefault || (code !== null && exportsNothing(code, built.metafile.inputs[file]?.format)))
+    return { ok: false, problems: [noDefault(file)] };
   const wrong = tooLarge(file, built) ?? (await syntaxProblem(file, built, options));
   if (wrong) return { ok: false, problems: [{ ...wrong, file: inPackages(plainFile(wrong.file)) }] };
   const names = Object.keys(built.metafile.inputs).filter((name) => !/^errand[:-]/.test(name) && name !== file);

@@ -19,6 +19,9 @@ export function oneLine(message: string): string {
 }
 
 export function suggestion(unknown: string, known: ReadonlySet<string>): string {
+  // Of one that is cut off, as ERRAND_SMTP for ERRAND_SMTP_URL, others are fewer letters away.
+  const longer = [...known].filter((name) => name.startsWith(`${unknown}_`));
+  if (longer.length > 0) return `; did you mean ${longer.join(' or ')}?`;
   const near = closest(unknown, [...known]);
   return distance(unknown, near) <= MAX_DISTANCE ? `; did you mean ${near}?` : `. Known: ${[...known].join(', ')}`;
 }

@@ -152,7 +152,10 @@ test('a test of a forbidden address says so', async () => {
     const { data } = (await errand.client.request('POST', `/v1/webhooks/${id}/test`, {})).json;
     assert.equal(data.delivered, false, url);
     assert.deepEqual([data.attempt.outcome, data.attempt.status], ['forbidden', null], url);
-    assert.match(data.attempt.detail, /^Refused before anything was sent: .*127\.0\.0\.0\/8, loopback/);
+    assert.match(
+      data.attempt.detail,
+      /^Refused before anything was sent: .*127\.0\.0\.0\/8, loopback.* ERRAND_ALLOW_TARGETS/,
+    );
     assert.match(data.follows, /DeliveryRefused/);
     assert.deepEqual([data.attempt.response_body, data.request.url], ['', url]);
   }

@@ -109,6 +109,8 @@ test('a misspelt setting is told the nearest one', () => {
     ['ERRAND_PROT', 'ERRAND_PORT'],
     ['ERRAND_DATADIR', 'ERRAND_DATA_DIR'],
     ['ERRAND_PUBLIC_URI', 'ERRAND_PUBLIC_URL'],
+    ['ERRAND_SMTP', 'ERRAND_SMTP_URL'],
+    ['ERRAND_MAIL', 'ERRAND_MAIL_FROM or ERRAND_MAIL_TO'],
   ]) {
     assert.throws(() => readConfig({ [name as string]: '1' }), { message: new RegExp(`did you mean ${near}\\?$`) });
   }

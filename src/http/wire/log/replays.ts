@@ -14,6 +14,7 @@ import {
 import { detailOf } from '../../../domain/failure.ts';
 import { entryOf, isResourceId, numberedId, PREFIX, recordId } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
+import { Refusal } from '../../../domain/refusal.ts';
 import type { DryRun, ReplayResult } from '../../../store/contract/operations.ts';
 import { count, id, mostlyNull, nullable, oneOf, RECORD_ID, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
@@ -195,7 +196,8 @@ function selectionOf(input: Static<typeof INPUT_OBJECT>): ErrorSelection {
   const { group_id: groupId, workflow_id: workflowId, error_ids: errorIds, since, until, code } = input;
   const given = SELECTORS.filter((name) => input[name] !== undefined);
   if (given.length !== 1) {
-    throw wrong('group_id', 'must be given, or workflow_id or error_ids: exactly one of the three', given);
+    const message = `exactly one of ${SELECTORS.join(', ')} must be given, but here ${given.length === 0 ? 'is none' : `are ${given.join(' and ')}`}`;
+    throw new Refusal('malformed', message, { errors: [{ parameter: given[1] ?? 'group_id', message }] });
   }
   if (errorIds !== undefined) {
     for (const [name, value] of Object.entries({ since, until, code })) {

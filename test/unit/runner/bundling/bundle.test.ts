@@ -154,11 +154,13 @@ test('code that ends too early says where', async () => {
 });
 
 test('a module without default export is a problem', async () => {
-  for (const code of ['export const a = 1', '1 + 1', '', 'import "node:fs"']) {
+  // The last one as in a node of another product: a `return` makes it CommonJS.
+  for (const code of ['export const a = 1', '1 + 1', '', 'import "node:fs"', 'const items = [1];\nreturn items;']) {
     const [problem] = await problems(code);
     assert.match(problem?.text ?? '', /no default export/, code);
     assert.deepEqual([problem?.line, problem?.column], [1, 1]);
   }
+  assert.equal(await loaded('module.exports = 5; return;'), 5);
 });
 
 test('the provided modules may be imported, also pinned', async () => {
