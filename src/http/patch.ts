@@ -130,7 +130,7 @@ function patchSchema(put: FastifySchema): FastifySchema {
     operationId: operationId.replace(/^(update|set)/, 'patch'),
     summary: `${summary} with a merge patch`,
     description:
-      `A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. ${rules?.about ?? ''}`.trimEnd(),
+      `A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null removes a member, and lists are replaced. ${rules?.about ?? ''}`.trimEnd(),
     consumes: [MERGE_PATCH],
     body: { ...others, properties: Object.fromEntries(members) },
   };

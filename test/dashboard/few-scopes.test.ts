@@ -68,7 +68,7 @@ test('a key that may not read is told so when it signs in', { skip }, async () =
     const field = page.getByLabel('API key', { exact: true });
     await field.fill(reporting);
     await page.keyboard.press('Enter');
-    await page.getByText(/^The dashboard takes a key that may read\. .*"Shop front" has ingest\.$/).waitFor();
+    await page.getByText(/^The dashboard needs a key with the scope read\. .*"Shop front" has ingest\.$/).waitFor();
     await visit.inspect('a key of few scopes');
     await field.fill('ek_none');
     await page.keyboard.press('Enter');

@@ -105,9 +105,9 @@ test('how long errors are kept is set on the page of their workflow', { skip }, 
   await visiting(errand, async (visit) => {
     const { page } = visit;
     await visit.signIn();
-    await visit.inspectAll(`/workflows/${workflow.id}`, 'Errors are kept');
-    const form = page.getByRole('form', { name: 'Errors are kept' });
-    const [days, newest] = [form.getByLabel('For days'), form.getByLabel('The newest')];
+    await visit.inspectAll(`/workflows/${workflow.id}`, 'Retention of errors');
+    const form = page.getByRole('form', { name: 'Retention of errors' });
+    const [days, newest] = [form.getByLabel('Days'), form.getByLabel('Number of newest errors')];
     const save = form.getByRole('button', { name: 'Save' });
     await days.fill('4000');
     await save.click();
@@ -152,7 +152,7 @@ test('the list tells how workflows do', { skip }, async () => {
     await visit.open('/workflows');
     await row.filter({ hasText: /33 % failed.*p95 [\d.]+ m?s.*succeeded/ }).waitFor();
     const title = await row.getByText('33 % failed').getAttribute('title');
-    assert.match(String(title), /^1 of the newest 3 runs that are over failed, since /);
+    assert.match(String(title), /^1 of the newest 3 finished runs failed, since /);
   });
 });
 

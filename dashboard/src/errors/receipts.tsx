@@ -18,7 +18,7 @@ export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
             <To receipt={receipt}>
               <bdi>{isNamed(receipt) ? names(receipt.listener_id) : T.receipts[kindOf(receipt)]}</bdi>
             </To>
-            <div className="soft">{aboutOf(receipt)}</div>
+            <div className="soft">{aboutOf(receipt, names(receipt.listener_id))}</div>
           </div>
           <Badge state={receipt.state} />
         </li>
@@ -40,11 +40,13 @@ function isNamed({ kind, listener_id: id }: Receipt): boolean {
 }
 
 /** Its kind, when its name stands above, and why it is as it is. */
-function aboutOf(receipt: Receipt): string {
+function aboutOf(receipt: Receipt, name: string): string {
   const kind = receipt.via === 'global' ? 'global' : kindOf(receipt);
   const why = receipt.reason?.replace(ISO, (iso) => shortText(Date.parse(iso), Date.now()));
   // That it was held back, its state says.
-  return [isNamed(receipt) && kind !== 'withheld' && T.receipts[kind], why].filter(Boolean).join(' · ');
+  const label = isNamed(receipt) && kind !== 'withheld' && T.receipts[kind];
+  // The global error workflow has this name until it is renamed.
+  return [label && label !== name.toLowerCase() && label, why].filter(Boolean).join(' · ');
 }
 
 /** Leads to the run or delivery. */

@@ -53,7 +53,7 @@ export const EXAMPLES: readonly Example[] = [
   {
     id: 'order',
     name: 'Orders over HTTP',
-    text: 'Takes an order by HTTP, and fails on one without a voucher. One such order is sent right away.',
+    text: 'Takes orders over HTTP, and fails when an order has no voucher. One such order is sent at once.',
     workflow: {
       name: 'Check orders',
       steps: [{ namespace: 'check_order', code: CHECK_ORDER }],
@@ -64,7 +64,7 @@ export const EXAMPLES: readonly Example[] = [
   {
     id: 'stock',
     name: 'A check every minute',
-    text: 'Looks at the stock once a minute, and fails when too little is left. It is watched: when it does not run for five minutes, that is an error, too.',
+    text: 'Checks the stock every minute, and fails when it is low. A watch reports an error, too, if it does not run for five minutes.',
     workflow: {
       name: 'Check stock',
       steps: [{ namespace: 'check_stock', code: CHECK_STOCK }],
@@ -75,7 +75,7 @@ export const EXAMPLES: readonly Example[] = [
   {
     id: 'fan-out',
     name: 'Pass orders on to webhooks',
-    text: 'Emits each order that it gets. The next step makes a webhook that hears it, at an address of yours; each further one gets every order, too.',
+    text: 'Emits each order that it gets. You then enter the address of a webhook of yours, to which every order is delivered.',
     workflow: {
       name: 'Pass orders on',
       steps: [{ namespace: 'pass_on', code: FAN_OUT }],

@@ -368,7 +368,7 @@ export class Errand {
    *
    * The `endpoint_url` of an HTTP trigger or a source, with any method, any further path and any query. With `ERRAND_ENDPOINT_URL` it is a host without a path, such as `https://{label}.hooks.example.com`; this address stays valid. The workflow gets `{method, path, query, client_ip, url, headers, body}`: `body` is the JSON as it came, byte for byte, when the content type is JSON and it parses; an object for forms, null when empty, else text, or `{"$base64": "…"}` for bytes that are no UTF-8.
    *
-   * The answer means that the event is on disk. With `custom_response` it is what the run passes to `$.respond`. A body compressed with gzip, deflate or br is inflated. JSON that is nested more than 256 levels deep is refused.
+   * The answer means that the event is on disk. With `custom_response` it is what the run passes to `$.respond`. Bodies may be compressed with gzip, deflate or br. JSON that is nested more than 256 levels deep is refused.
    */
   callEndpoint(input: CallEndpointInput, options: CallOptions = {}): Promise<CallEndpointAnswer> {
     return this.#transport.send<CallEndpointAnswer>({ method: 'POST', path: '/e/{key}', body: 'whole', isPublic: true, takesIdempotencyKey: true }, input, options);
@@ -422,7 +422,7 @@ export class Errand {
   /**
    * List workflows: `GET /v1/workflows`
    *
-   * Newest first, without steps and triggers. With `expand=health` each has what its newest runs tell: the last one, how many failed, and how long they took.
+   * Newest first, without steps and triggers. With `expand=health`, each has a summary of its newest runs: the last one, how many failed, and how long they took.
    */
   listWorkflows(input: ListWorkflowsInput = {}, options: CallOptions = {}): Paged<ListWorkflowsAnswer> {
     return this.#transport.list<ListWorkflowsAnswer>({ method: 'GET', path: '/v1/workflows', query: ['active', 'name', 'expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
@@ -431,7 +431,7 @@ export class Errand {
   /**
    * Create a workflow: `POST /v1/workflows`
    *
-   * Compiles and deploys the steps, makes the triggers, and activates it. Code that does not compile is 422 with file, line and column.
+   * Compiles and deploys the steps, creates the triggers, and activates the workflow. Code that does not compile is refused with 422, which names file, line and column.
    */
   createWorkflow(input: CreateWorkflowInput, options: CallOptions = {}): Promise<CreateWorkflowAnswer> {
     return this.#transport.send<CreateWorkflowAnswer>({ method: 'POST', path: '/v1/workflows', body: 'members' }, input, options);
@@ -440,7 +440,7 @@ export class Errand {
   /**
    * Read a workflow: `GET /v1/workflows/{id}`
    *
-   * With its steps’ code, its triggers and their addresses.
+   * Returns the code of its steps, its triggers and their addresses, and its settings.
    */
   getWorkflow(input: GetWorkflowInput, options: CallOptions = {}): Promise<GetWorkflowAnswer> {
     return this.#transport.send<GetWorkflowAnswer>({ method: 'GET', path: '/v1/workflows/{id}' }, input, options);
@@ -449,7 +449,7 @@ export class Errand {
   /**
    * Change a workflow: `PUT /v1/workflows/{id}`
    *
-   * Changed code makes a new deployment, and steps keep their ids by their namespace. `triggers` replaces all of them. Runs in flight end with the code that they began with. Partial: members that are left out stay as they are.
+   * Changed code creates a new deployment. A step keeps its id as long as it keeps its namespace. `triggers` replaces the whole list. Runs in progress end with the code that they started with. Partial: members that are left out stay as they are.
    */
   updateWorkflow(input: UpdateWorkflowInput, options: CallOptions = {}): Promise<UpdateWorkflowAnswer> {
     return this.#transport.send<UpdateWorkflowAnswer>({ method: 'PUT', path: '/v1/workflows/{id}', body: 'members' }, input, options);
@@ -458,7 +458,7 @@ export class Errand {
   /**
    * Delete a workflow: `DELETE /v1/workflows/{id}`
    *
-   * With its triggers and all subscriptions from and to it; what waits in its queue is cancelled.
+   * Deletes the workflow, its triggers, and all subscriptions from and to it, and cancels its queued and waiting runs.
    */
   deleteWorkflow(input: DeleteWorkflowInput, options: CallOptions = {}): Promise<DeleteWorkflowAnswer> {
     return this.#transport.send<DeleteWorkflowAnswer>({ method: 'DELETE', path: '/v1/workflows/{id}' }, input, options);
@@ -467,7 +467,7 @@ export class Errand {
   /**
    * Change a workflow with a merge patch: `PATCH /v1/workflows/{id}`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. Changed code makes a new deployment, and steps keep their ids by their namespace. `triggers` replaces all of them. Runs in flight end with the code that they began with.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null removes a member, and lists are replaced. Changed code creates a new deployment. A step keeps its id as long as it keeps its namespace. `triggers` replaces the whole list. Runs in progress end with the code that they started with.
    */
   patchWorkflow(input: PatchWorkflowInput, options: CallOptions = {}): Promise<PatchWorkflowAnswer> {
     return this.#transport.send<PatchWorkflowAnswer>({ method: 'PATCH', path: '/v1/workflows/{id}', body: 'members' }, input, options);
@@ -494,7 +494,7 @@ export class Errand {
   /**
    * Compare two versions of a workflow: `GET /v1/workflows/{id}/deployments/{deployment_id}/changes`
    *
-   * Which steps have other code in this version than in another one, line by line.
+   * Returns the steps whose code differs between this version and another one, line by line.
    */
   getDeploymentChanges(input: GetDeploymentChangesInput, options: CallOptions = {}): Promise<GetDeploymentChangesAnswer> {
     return this.#transport.send<GetDeploymentChangesAnswer>({ method: 'GET', path: '/v1/workflows/{id}/deployments/{deployment_id}/changes', query: ['from'] }, input, options);
@@ -503,7 +503,7 @@ export class Errand {
   /**
    * Activate a version of a workflow: `POST /v1/workflows/{id}/deployments/{deployment_id}/activate`
    *
-   * New events run with this version from now on; runs in flight end with the one that they began with.
+   * New events run with this version from now on. Runs in progress end with the version that they started with.
    */
   activateDeployment(input: ActivateDeploymentInput, options: CallOptions = {}): Promise<ActivateDeploymentAnswer> {
     return this.#transport.send<ActivateDeploymentAnswer>({ method: 'POST', path: '/v1/workflows/{id}/deployments/{deployment_id}/activate' }, input, options);
@@ -512,7 +512,7 @@ export class Errand {
   /**
    * Search all errors: `GET /v1/errors`
    *
-   * The errors of all workflows, sources and webhooks, also of deleted ones, as far as they are kept; newest first. One request looks at no more than 10,000 records, and reads no more than 8 MiB of them: a page may be short, or empty, although more matches. Then `next_cursor` says where to go on, and `searched_until_ms` how far it came.
+   * The errors of all workflows, sources and webhooks, also of deleted ones, as long as they are kept, newest first. One request looks at no more than 10,000 records, and reads no more than 8 MiB of them: so a page may be short or empty although there are more matches. Then continue with `next_cursor`; `searched_until_ms` says how far the search came.
    */
   searchErrors(input: SearchErrorsInput = {}, options: CallOptions = {}): Paged<SearchErrorsAnswer> {
     return this.#transport.list<SearchErrorsAnswer>({ method: 'GET', path: '/v1/errors', query: ['emitter_id', 'code', 'group_id', 'step', 'text', 'deployment_id', 'since', 'until', 'told', 'replayed', 'expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
@@ -521,7 +521,7 @@ export class Errand {
   /**
    * Report an error of another program: `POST /v1/errors`
    *
-   * The error of a program that does not run here becomes an error of one of your workflows: listed, grouped, searched, sent to the global error workflow and forwarded as all others. `workflow_id` says of which; `service` names a program instead, whose workflow is made with its first error. A key that was made for a workflow reports its errors alone, and names neither. The answer means that the error is on disk.
+   * The error of a program that runs elsewhere becomes an error of one of your workflows: it is listed, grouped, searched, sent to the global error workflow and forwarded like all others. `workflow_id` names the workflow; `service` names a program instead, whose workflow is created with its first error. A key that was created for a workflow can only report errors of that workflow, and needs neither. The answer means that the error is on disk.
    */
   reportError(input: ReportErrorInput, options: CallOptions = {}): Promise<ReportErrorAnswer> {
     return this.#transport.send<ReportErrorAnswer>({ method: 'POST', path: '/v1/errors', body: 'members', takesIdempotencyKey: true }, input, options);
@@ -530,7 +530,7 @@ export class Errand {
   /**
    * Search all runs: `GET /v1/runs`
    *
-   * The runs of all workflows and sources, also of deleted ones, as far as they are kept; newest first. One request looks at no more than 10,000 records, and reads no more than 8 MiB of them: a page may be short, or empty, although more matches. Then `next_cursor` says where to go on, and `searched_until_ms` how far it came.
+   * The runs of all workflows and sources, also of deleted ones, as long as they are kept, newest first. One request looks at no more than 10,000 records, and reads no more than 8 MiB of them: so a page may be short or empty although there are more matches. Then continue with `next_cursor`; `searched_until_ms` says how far the search came.
    */
   searchRuns(input: SearchRunsInput = {}, options: CallOptions = {}): Paged<SearchRunsAnswer> {
     return this.#transport.list<SearchRunsAnswer>({ method: 'GET', path: '/v1/runs', query: ['workflow_id', 'source_id', 'state', 'error_code', 'text', 'since', 'until', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
@@ -539,7 +539,7 @@ export class Errand {
   /**
    * List recent errors of a workflow: `GET /v1/workflows/{id}/$errors/event_summaries`
    *
-   * The newest 100, always kept however old they are. With `expand=event` each with the original event, its context and the error.
+   * The newest 100, however old they are. With `expand=event`, each has the original event, its context and the error.
    */
   listWorkflowErrors(input: ListWorkflowErrorsInput, options: CallOptions = {}): Paged<ListWorkflowErrorsAnswer> {
     return this.#transport.list<ListWorkflowErrorsAnswer>({ method: 'GET', path: '/v1/workflows/{id}/$errors/event_summaries', query: ['expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
@@ -548,7 +548,7 @@ export class Errand {
   /**
    * Read one error of a workflow: `GET /v1/workflows/{id}/$errors/event_summaries/{record_id}`
    *
-   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and what each replay of it came to. A browser that opens the address without a key is sent to the page of the dashboard.
+   * Returns its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and the result of each replay. A browser that opens the address without a key is sent to the page in the dashboard.
    */
   getWorkflowError(input: GetWorkflowErrorInput, options: CallOptions = {}): Promise<GetWorkflowErrorAnswer> {
     return this.#transport.send<GetWorkflowErrorAnswer>({ method: 'GET', path: '/v1/workflows/{id}/$errors/event_summaries/{record_id}', query: ['expand'] }, input, options);
@@ -557,7 +557,7 @@ export class Errand {
   /**
    * Replay an error of a workflow: `POST /v1/workflows/{id}/$errors/{record_id}/replay`
    *
-   * Runs the original event again, byte for byte, with the active deployment: new id and time, same trace and `original_ts`, `replay: true`. With `event`, that one instead.
+   * Runs the original event again, byte for byte, with the active deployment. The run has a new id and time, the same `trace_id` and `original_ts`, and `replay: true`. With `event`, that event is run instead.
    */
   replayError(input: ReplayErrorInput, options: CallOptions = {}): Promise<ReplayErrorAnswer> {
     return this.#transport.send<ReplayErrorAnswer>({ method: 'POST', path: '/v1/workflows/{id}/$errors/{record_id}/replay', body: 'members' }, input, options);
@@ -566,7 +566,7 @@ export class Errand {
   /**
    * List recent errors of a source: `GET /v1/sources/{id}/$errors/event_summaries`
    *
-   * The newest 100, always kept however old they are. With `expand=event` each with the original event, its context and the error.
+   * The newest 100, however old they are. With `expand=event`, each has the original event, its context and the error.
    */
   listSourceErrors(input: ListSourceErrorsInput, options: CallOptions = {}): Paged<ListSourceErrorsAnswer> {
     return this.#transport.list<ListSourceErrorsAnswer>({ method: 'GET', path: '/v1/sources/{id}/$errors/event_summaries', query: ['expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
@@ -575,7 +575,7 @@ export class Errand {
   /**
    * Read one error of a source: `GET /v1/sources/{id}/$errors/event_summaries/{record_id}`
    *
-   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and what each replay of it came to. A browser that opens the address without a key is sent to the page of the dashboard.
+   * Returns its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and the result of each replay. A browser that opens the address without a key is sent to the page in the dashboard.
    */
   getSourceError(input: GetSourceErrorInput, options: CallOptions = {}): Promise<GetSourceErrorAnswer> {
     return this.#transport.send<GetSourceErrorAnswer>({ method: 'GET', path: '/v1/sources/{id}/$errors/event_summaries/{record_id}', query: ['expand'] }, input, options);
@@ -584,7 +584,7 @@ export class Errand {
   /**
    * Replay an error of a source: `POST /v1/sources/{id}/$errors/{record_id}/replay`
    *
-   * Runs the original event again, byte for byte, with the active deployment: new id and time, same trace and `original_ts`, `replay: true`. With `event`, that one instead.
+   * Runs the original event again, byte for byte, with the active deployment. The run has a new id and time, the same `trace_id` and `original_ts`, and `replay: true`. With `event`, that event is run instead.
    */
   replaySourceError(input: ReplaySourceErrorInput, options: CallOptions = {}): Promise<ReplaySourceErrorAnswer> {
     return this.#transport.send<ReplaySourceErrorAnswer>({ method: 'POST', path: '/v1/sources/{id}/$errors/{record_id}/replay', body: 'members' }, input, options);
@@ -593,7 +593,7 @@ export class Errand {
   /**
    * List recent errors of a webhook: `GET /v1/webhooks/{id}/$errors/event_summaries`
    *
-   * The newest 100, always kept however old they are. With `expand=event` each with the original event, its context and the error.
+   * The newest 100, however old they are. With `expand=event`, each has the original event, its context and the error.
    */
   listWebhookErrors(input: ListWebhookErrorsInput, options: CallOptions = {}): Paged<ListWebhookErrorsAnswer> {
     return this.#transport.list<ListWebhookErrorsAnswer>({ method: 'GET', path: '/v1/webhooks/{id}/$errors/event_summaries', query: ['expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
@@ -602,7 +602,7 @@ export class Errand {
   /**
    * Read one error of a webhook: `GET /v1/webhooks/{id}/$errors/event_summaries/{record_id}`
    *
-   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and what each replay of it came to. A browser that opens the address without a key is sent to the page of the dashboard.
+   * Returns its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and the result of each replay. A browser that opens the address without a key is sent to the page in the dashboard.
    */
   getWebhookError(input: GetWebhookErrorInput, options: CallOptions = {}): Promise<GetWebhookErrorAnswer> {
     return this.#transport.send<GetWebhookErrorAnswer>({ method: 'GET', path: '/v1/webhooks/{id}/$errors/event_summaries/{record_id}', query: ['expand'] }, input, options);
@@ -611,7 +611,7 @@ export class Errand {
   /**
    * List recent errors of a heartbeat: `GET /v1/heartbeats/{id}/$errors/event_summaries`
    *
-   * The newest 100, always kept however old they are. With `expand=event` each with the original event, its context and the error.
+   * The newest 100, however old they are. With `expand=event`, each has the original event, its context and the error.
    */
   listHeartbeatErrors(input: ListHeartbeatErrorsInput, options: CallOptions = {}): Paged<ListHeartbeatErrorsAnswer> {
     return this.#transport.list<ListHeartbeatErrorsAnswer>({ method: 'GET', path: '/v1/heartbeats/{id}/$errors/event_summaries', query: ['expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
@@ -620,7 +620,7 @@ export class Errand {
   /**
    * Read one error of a heartbeat: `GET /v1/heartbeats/{id}/$errors/event_summaries/{record_id}`
    *
-   * With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and what each replay of it came to. A browser that opens the address without a key is sent to the page of the dashboard.
+   * Returns its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and the result of each replay. A browser that opens the address without a key is sent to the page in the dashboard.
    */
   getHeartbeatError(input: GetHeartbeatErrorInput, options: CallOptions = {}): Promise<GetHeartbeatErrorAnswer> {
     return this.#transport.send<GetHeartbeatErrorAnswer>({ method: 'GET', path: '/v1/heartbeats/{id}/$errors/event_summaries/{record_id}', query: ['expand'] }, input, options);
@@ -656,7 +656,7 @@ export class Errand {
   /**
    * Change a group of errors with a merge patch: `PATCH /v1/error_groups/{id}`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. State, note and assignee. A mute always has an end, and the first of several counts. `resolved`: the next error opens the group again, with `resolved_in_next_deployment` the next error of a later deployment. Channels that were told of the group are told that it recovered.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null removes a member, and lists are replaced. State, note and assignee. A mute always has an end, and the first of several counts. `resolved`: the next error opens the group again, with `resolved_in_next_deployment` the next error of a later deployment. Channels that were told of the group are told that it recovered.
    */
   patchErrorGroup(input: PatchErrorGroupInput, options: CallOptions = {}): Promise<PatchErrorGroupAnswer> {
     return this.#transport.send<PatchErrorGroupAnswer>({ method: 'PATCH', path: '/v1/error_groups/{id}', body: 'members' }, input, options);
@@ -746,7 +746,7 @@ export class Errand {
   /**
    * Read one event of a workflow: `GET /v1/workflows/{id}/event_summaries/{record_id}`
    *
-   * With its receipts: every run and delivery that it caused, with its state, and what was withheld and why. As long as retention keeps it. Its emit id, the `webhook-id` of what is delivered, names it as well as its record id.
+   * Returns its receipts: every run and delivery that it caused, with its state, and what was withheld and why. The id may be that of the record, or the emit id, which is also the `webhook-id` of deliveries. 404 when retention has deleted the event.
    */
   getWorkflowEvent(input: GetWorkflowEventInput, options: CallOptions = {}): Promise<GetWorkflowEventAnswer> {
     return this.#transport.send<GetWorkflowEventAnswer>({ method: 'GET', path: '/v1/workflows/{id}/event_summaries/{record_id}', query: ['expand'] }, input, options);
@@ -764,7 +764,7 @@ export class Errand {
   /**
    * Read one event of a source: `GET /v1/sources/{id}/event_summaries/{record_id}`
    *
-   * With its receipts: every run and delivery that it caused, with its state, and what was withheld and why. As long as retention keeps it. Its emit id, the `webhook-id` of what is delivered, names it as well as its record id.
+   * Returns its receipts: every run and delivery that it caused, with its state, and what was withheld and why. The id may be that of the record, or the emit id, which is also the `webhook-id` of deliveries. 404 when retention has deleted the event.
    */
   getSourceEvent(input: GetSourceEventInput, options: CallOptions = {}): Promise<GetSourceEventAnswer> {
     return this.#transport.send<GetSourceEventAnswer>({ method: 'GET', path: '/v1/sources/{id}/event_summaries/{record_id}', query: ['expand'] }, input, options);
@@ -791,7 +791,7 @@ export class Errand {
   /**
    * Read one event of a heartbeat: `GET /v1/heartbeats/{id}/event_summaries/{record_id}`
    *
-   * With its receipts: every run and delivery that it caused, with its state, and what was withheld and why. As long as retention keeps it. Its emit id, the `webhook-id` of what is delivered, names it as well as its record id.
+   * Returns its receipts: every run and delivery that it caused, with its state, and what was withheld and why. The id may be that of the record, or the emit id, which is also the `webhook-id` of deliveries. 404 when retention has deleted the event.
    */
   getHeartbeatEvent(input: GetHeartbeatEventInput, options: CallOptions = {}): Promise<GetHeartbeatEventAnswer> {
     return this.#transport.send<GetHeartbeatEventAnswer>({ method: 'GET', path: '/v1/heartbeats/{id}/event_summaries/{record_id}', query: ['expand'] }, input, options);
@@ -800,7 +800,7 @@ export class Errand {
   /**
    * Read one event: `GET /v1/events/{id}`
    *
-   * By the id that the address of a trigger answered, of any emitter, with its receipts: who got it, and from whom it was withheld and why. As long as retention keeps it.
+   * The id is that which the address of a trigger has returned. Returns the event of any emitter with its receipts: who got it, and from whom it was withheld and why. 404 when retention has deleted the event.
    */
   getEvent(input: GetEventInput, options: CallOptions = {}): Promise<GetEventAnswer> {
     return this.#transport.send<GetEventAnswer>({ method: 'GET', path: '/v1/events/{id}', query: ['expand'] }, input, options);
@@ -827,7 +827,7 @@ export class Errand {
   /**
    * List runs of a workflow: `GET /v1/workflows/{id}/runs`
    *
-   * Newest first. `emission_id` is the emit id of the event that the run is for: what its sender was answered.
+   * Newest first. `emission_id` is the id of the event that started the run, which its sender got in the answer.
    */
   listRuns(input: ListRunsInput, options: CallOptions = {}): Paged<ListRunsAnswer> {
     return this.#transport.list<ListRunsAnswer>({ method: 'GET', path: '/v1/workflows/{id}/runs', query: ['state', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
@@ -836,7 +836,7 @@ export class Errand {
   /**
    * Run a workflow: `POST /v1/workflows/{id}/runs`
    *
-   * Runs it with this event, whatever its triggers are. The code sees the bytes of `event` as sent.
+   * Runs the workflow with this event, whatever its triggers are. The code gets the bytes of `event` as they were sent.
    */
   runWorkflow(input: RunWorkflowInput, options: CallOptions = {}): Promise<RunWorkflowAnswer> {
     return this.#transport.send<RunWorkflowAnswer>({ method: 'POST', path: '/v1/workflows/{id}/runs', body: 'members' }, input, options);
@@ -845,7 +845,7 @@ export class Errand {
   /**
    * Read a run: `GET /v1/runs/{id}`
    *
-   * State, times, the event as it came, every step with its return value and exports, log lines, the error, what caused it and what it caused.
+   * Returns the state and times of the run, its event as it arrived, each step with its return value and exports, the log lines, the error, what caused the run, and what it caused.
    */
   getRun(input: GetRunInput, options: CallOptions = {}): Promise<GetRunAnswer> {
     return this.#transport.send<GetRunAnswer>({ method: 'GET', path: '/v1/runs/{id}' }, input, options);
@@ -854,7 +854,7 @@ export class Errand {
   /**
    * Cancel a run: `POST /v1/runs/{id}/cancel`
    *
-   * One that is queued or waits is cancelled at once; one that runs is asked to stop. The answer is the state after that.
+   * A queued or waiting run is cancelled at once; a running one is asked to stop. The answer has the state after that.
    */
   cancelRun(input: CancelRunInput, options: CallOptions = {}): Promise<CancelRunAnswer> {
     return this.#transport.send<CancelRunAnswer>({ method: 'POST', path: '/v1/runs/{id}/cancel' }, input, options);
@@ -863,7 +863,7 @@ export class Errand {
   /**
    * Resume a waiting run: `POST /v1/runs/{id}/resume`
    *
-   * As a request to its `resume_url` does: the run goes on with the next step, where `data` is `$resume_data` of the step that waited, with its bytes as sent. 409 when the run does not wait, or waits for a retry.
+   * Does the same as a request to its `resume_url`: the run continues with the next step, where `data` is `$resume_data` of the step that waited, with its bytes as they were sent. 409 when the run does not wait, or waits for a retry.
    */
   resumeRun(input: ResumeRunInput, options: CallOptions = {}): Promise<ResumeRunAnswer> {
     return this.#transport.send<ResumeRunAnswer>({ method: 'POST', path: '/v1/runs/{id}/resume', body: 'members' }, input, options);
@@ -872,7 +872,7 @@ export class Errand {
   /**
    * Retry a failed run: `POST /v1/runs/{id}/retry`
    *
-   * A new run with the same event, byte for byte, and the active deployment. It goes on from the step that failed; what the steps before it gave is kept. 409 when the run has not failed, or was tried again already and `again` is not given; 422 when the active deployment has other steps before that one.
+   * Creates a new run with the same event, byte for byte, and the active deployment. It starts at the step that failed, with the results of the steps before it. 409 when the run has not failed, or was already retried and `again` is not true; 422 when the active deployment has other steps before the failed one.
    */
   retryRun(input: RetryRunInput, options: CallOptions = {}): Promise<RetryRunAnswer> {
     return this.#transport.send<RetryRunAnswer>({ method: 'POST', path: '/v1/runs/{id}/retry', body: 'members' }, input, options);
@@ -890,7 +890,7 @@ export class Errand {
   /**
    * Create a source: `POST /v1/sources`
    *
-   * Deploys a component, which is given as code, by its path in the server’s folder, or by the key of one of our own: its `deploy` and `activate` hooks run before the answer; one that throws is 422 and leaves nothing.
+   * Deploys a component, given as code, by its path in the server’s folder of components, or by the key of a built-in one. Its hooks `deploy` and `activate` run before the answer. If a hook throws, the answer is 422, and no source is created.
    */
   createSource(input: CreateSourceInput = {}, options: CallOptions = {}): Promise<CreateSourceAnswer> {
     return this.#transport.send<CreateSourceAnswer>({ method: 'POST', path: '/v1/sources', body: 'members' }, input, options);
@@ -908,7 +908,7 @@ export class Errand {
   /**
    * Read a source: `GET /v1/sources/{id}`
    *
-   * With its code, and its address when it has an HTTP interface.
+   * Returns its code, and its address if it has an HTTP interface.
    */
   getSource(input: GetSourceInput, options: CallOptions = {}): Promise<GetSourceAnswer> {
     return this.#transport.send<GetSourceAnswer>({ method: 'GET', path: '/v1/sources/{id}' }, input, options);
@@ -917,7 +917,7 @@ export class Errand {
   /**
    * Change a source: `PUT /v1/sources/{id}`
    *
-   * `deactivate` runs before and `activate` after. The id and the address stay. With the same `component_path` or `component`, what that is now is deployed. Partial: members that are left out stay as they are.
+   * The hook `deactivate` runs before the change, and `activate` after it. The id and the address stay the same. With the same `component_path` or `component`, its current code is deployed. Partial: members that are left out stay as they are.
    */
   updateSource(input: UpdateSourceInput, options: CallOptions = {}): Promise<UpdateSourceAnswer> {
     return this.#transport.send<UpdateSourceAnswer>({ method: 'PUT', path: '/v1/sources/{id}', body: 'members' }, input, options);
@@ -926,7 +926,7 @@ export class Errand {
   /**
    * Delete a source: `DELETE /v1/sources/{id}`
    *
-   * Its `deactivate` hook runs; the source goes even when that fails.
+   * Runs its hook `deactivate`, and deletes the source even if the hook fails.
    */
   deleteSource(input: DeleteSourceInput, options: CallOptions = {}): Promise<DeleteSourceAnswer> {
     return this.#transport.send<DeleteSourceAnswer>({ method: 'DELETE', path: '/v1/sources/{id}' }, input, options);
@@ -935,7 +935,7 @@ export class Errand {
   /**
    * Change a source with a merge patch: `PATCH /v1/sources/{id}`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. `deactivate` runs before and `activate` after. The id and the address stay. With the same `component_path` or `component`, what that is now is deployed.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null removes a member, and lists are replaced. The hook `deactivate` runs before the change, and `activate` after it. The id and the address stay the same. With the same `component_path` or `component`, its current code is deployed.
    */
   patchSource(input: PatchSourceInput, options: CallOptions = {}): Promise<PatchSourceAnswer> {
     return this.#transport.send<PatchSourceAnswer>({ method: 'PATCH', path: '/v1/sources/{id}', body: 'members' }, input, options);
@@ -953,7 +953,7 @@ export class Errand {
   /**
    * Run a source now: `POST /v1/sources/{id}/invoke`
    *
-   * With `event`; without, with the event that its timer would have now, or an empty object.
+   * Runs it with `event`. Without `event`, with the event that its timer would emit now, or with an empty object.
    */
   invokeSource(input: InvokeSourceInput, options: CallOptions = {}): Promise<InvokeSourceAnswer> {
     return this.#transport.send<InvokeSourceAnswer>({ method: 'POST', path: '/v1/sources/{id}/invoke', body: 'members' }, input, options);
@@ -980,7 +980,7 @@ export class Errand {
   /**
    * Deploy a source file: `PUT /v1/source_files`
    *
-   * What `errand deploy` sends: a source component, bundled with all that it imports. The same path is the same source: it is made, or changed, or left as it is. Props that are left out stay.
+   * The request that `errand deploy` sends: a source component, bundled with everything that it imports. The same path is the same source, which is created, changed, or left as it is. Props that are left out stay as they are.
    */
   deploySourceFile(input: DeploySourceFileInput, options: CallOptions = {}): Promise<DeploySourceFileAnswer> {
     return this.#transport.send<DeploySourceFileAnswer>({ method: 'PUT', path: '/v1/source_files', body: 'members' }, input, options);
@@ -989,7 +989,7 @@ export class Errand {
   /**
    * List built-in components: `GET /v1/components`
    *
-   * Sources that come with Errand, to be created by their key. All of them, by key.
+   * The sources that come with Errand, sorted by key. Create one with `POST /v1/sources` and its key as `component`.
    */
   listComponents(input: ListComponentsInput = {}, options: CallOptions = {}): Promise<ListComponentsAnswer> {
     return this.#transport.send<ListComponentsAnswer>({ method: 'GET', path: '/v1/components' }, input, options);
@@ -998,7 +998,7 @@ export class Errand {
   /**
    * Read a built-in component: `GET /v1/components/{key}`
    *
-   * What it does, and its props.
+   * Returns what it does, and its props.
    */
   getComponent(input: GetComponentInput, options: CallOptions = {}): Promise<GetComponentAnswer> {
     return this.#transport.send<GetComponentAnswer>({ method: 'GET', path: '/v1/components/{key}' }, input, options);
@@ -1007,7 +1007,7 @@ export class Errand {
   /**
    * Read the options of a prop: `POST /v1/components/configure`
    *
-   * Runs the prop’s `options`, with what is configured so far, in a process of its own. What it throws is 422, with message and stack.
+   * Runs the function `options` of the prop in a process of its own, with the props that are configured so far. If it throws, the answer is 422 with message and stack.
    */
   configureProp(input: ConfigurePropInput, options: CallOptions = {}): Promise<ConfigurePropAnswer> {
     return this.#transport.send<ConfigurePropAnswer>({ method: 'POST', path: '/v1/components/configure', body: 'members' }, input, options);
@@ -1016,7 +1016,7 @@ export class Errand {
   /**
    * Read the props of a component: `POST /v1/components/props`
    *
-   * Those that it declares, and those that its `additionalProps` adds for what is configured: to be asked again when a prop with `reloadProps` changes. What `additionalProps` throws is in `additional_props_error`, beside the props that are known without it.
+   * Returns the props that the component declares, and those that its `additionalProps` adds for the given configuration. Ask again when a prop with `reloadProps` changes. If `additionalProps` throws, `additional_props_error` has the error, and the answer the props that are known without it.
    */
   reloadProps(input: ReloadPropsInput = {}, options: CallOptions = {}): Promise<ReloadPropsAnswer> {
     return this.#transport.send<ReloadPropsAnswer>({ method: 'POST', path: '/v1/components/props', body: 'members' }, input, options);
@@ -1025,7 +1025,7 @@ export class Errand {
   /**
    * Check whether components would run here: `POST /v1/components/check`
    *
-   * Bundles and loads code, or each file of a folder, as a deployment does, and keeps nothing. Tells what is in its way, which packages are missing, and which accounts it needs. At most 100 files at a time, and what is begun within 30 seconds, in the order of their paths.
+   * Bundles and loads code, or each file of a folder, as a deployment does, and stores nothing. The answer says why a component would not run, which packages are missing, and which accounts it needs. It covers at most 100 files, or as many as were started within 30 seconds, in the order of their paths.
    */
   checkComponents(input: CheckComponentsInput = {}, options: CallOptions = {}): Promise<CheckComponentsAnswer> {
     return this.#transport.send<CheckComponentsAnswer>({ method: 'POST', path: '/v1/components/check', body: 'members' }, input, options);
@@ -1043,7 +1043,7 @@ export class Errand {
   /**
    * Create an account: `POST /v1/accounts`
    *
-   * What code needs to call an app in your name. A source or step uses it when its app prop is `{"authProvisionId": "apn_…"}`.
+   * An account holds the credentials with which code calls an app for you. A source or step uses it when the value of its app prop is `{"authProvisionId": "apn_…"}`.
    */
   createAccount(input: CreateAccountInput, options: CallOptions = {}): Promise<CreateAccountAnswer> {
     return this.#transport.send<CreateAccountAnswer>({ method: 'POST', path: '/v1/accounts', body: 'members' }, input, options);
@@ -1061,7 +1061,7 @@ export class Errand {
   /**
    * Read an account: `GET /v1/accounts/{id}`
    *
-   * With the names of its fields; what is in them is never shown.
+   * Returns the names of its fields; their values are never shown.
    */
   getAccount(input: GetAccountInput, options: CallOptions = {}): Promise<GetAccountAnswer> {
     return this.#transport.send<GetAccountAnswer>({ method: 'GET', path: '/v1/accounts/{id}' }, input, options);
@@ -1070,7 +1070,7 @@ export class Errand {
   /**
    * Change an account: `PUT /v1/accounts/{id}`
    *
-   * `fields` are changed one by one: those left out stay as they are, null takes one away. The next run that uses the account has them. Partial: members that are left out stay as they are.
+   * Changes single `fields`: those that are left out stay as they are, null removes one. The next run that uses the account gets the new values. Partial: members that are left out stay as they are.
    */
   updateAccount(input: UpdateAccountInput, options: CallOptions = {}): Promise<UpdateAccountAnswer> {
     return this.#transport.send<UpdateAccountAnswer>({ method: 'PUT', path: '/v1/accounts/{id}', body: 'members' }, input, options);
@@ -1079,7 +1079,7 @@ export class Errand {
   /**
    * Delete an account: `DELETE /v1/accounts/{id}`
    *
-   * Also when it is used: the runs of a source or step that names it fail with `ConfigurationError` from then on.
+   * An account in use can be deleted, too: runs of a source or step that names it then fail with `ConfigurationError`.
    */
   deleteAccount(input: DeleteAccountInput, options: CallOptions = {}): Promise<DeleteAccountAnswer> {
     return this.#transport.send<DeleteAccountAnswer>({ method: 'DELETE', path: '/v1/accounts/{id}' }, input, options);
@@ -1088,7 +1088,7 @@ export class Errand {
   /**
    * Change an account with a merge patch: `PATCH /v1/accounts/{id}`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. `fields` are changed one by one: those left out stay as they are, null takes one away. The next run that uses the account has them.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null removes a member, and lists are replaced. Changes single `fields`: those that are left out stay as they are, null removes one. The next run that uses the account gets the new values.
    */
   patchAccount(input: PatchAccountInput, options: CallOptions = {}): Promise<PatchAccountAnswer> {
     return this.#transport.send<PatchAccountAnswer>({ method: 'PATCH', path: '/v1/accounts/{id}', body: 'members' }, input, options);
@@ -1106,7 +1106,7 @@ export class Errand {
   /**
    * Create a channel: `POST /v1/channels`
    *
-   * Where notices of errors go. It is notified of the errors of all workflows once it is among your `channels` (`PUT /v1/users/me`), or of those of one workflow, by the setting `channels` of that.
+   * A channel receives notices about errors. It gets none until you choose it: for all errors, in `channels` of `PUT /v1/users/me`; for those of one workflow, in its setting `channels`.
    */
   createChannel(input: CreateChannelInput, options: CallOptions = {}): Promise<CreateChannelAnswer> {
     return this.#transport.send<CreateChannelAnswer>({ method: 'POST', path: '/v1/channels', body: 'members' }, input, options);
@@ -1115,7 +1115,7 @@ export class Errand {
   /**
    * Read a channel: `GET /v1/channels/{id}`
    *
-   * Without what is secret of its configuration.
+   * Returns the channel without the secret members of its `config`.
    */
   getChannel(input: GetChannelInput, options: CallOptions = {}): Promise<GetChannelAnswer> {
     return this.#transport.send<GetChannelAnswer>({ method: 'GET', path: '/v1/channels/{id}' }, input, options);
@@ -1124,7 +1124,7 @@ export class Errand {
   /**
    * Change a channel: `PUT /v1/channels/{id}`
    *
-   * Members of `config` are changed one by one: those left out stay as they are, null takes one away, and what is shown hidden and sent back so stays what it is. Deliveries that are tried again go by the new configuration. Partial: members that are left out stay as they are.
+   * Changes single members of `config`: those that are left out stay as they are, null removes one, and a hidden value that is sent back as it was shown stays what it is. Retries of deliveries use the new configuration. Partial: members that are left out stay as they are.
    */
   updateChannel(input: UpdateChannelInput, options: CallOptions = {}): Promise<UpdateChannelAnswer> {
     return this.#transport.send<UpdateChannelAnswer>({ method: 'PUT', path: '/v1/channels/{id}', body: 'members' }, input, options);
@@ -1133,7 +1133,7 @@ export class Errand {
   /**
    * Delete a channel: `DELETE /v1/channels/{id}`
    *
-   * Also when it is used: nothing is sent to it any more.
+   * A channel in use can be deleted, too. Nothing is sent to it from then on.
    */
   deleteChannel(input: DeleteChannelInput, options: CallOptions = {}): Promise<DeleteChannelAnswer> {
     return this.#transport.send<DeleteChannelAnswer>({ method: 'DELETE', path: '/v1/channels/{id}' }, input, options);
@@ -1142,7 +1142,7 @@ export class Errand {
   /**
    * Change a channel with a merge patch: `PATCH /v1/channels/{id}`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. Members of `config` are changed one by one: those left out stay as they are, null takes one away, and what is shown hidden and sent back so stays what it is. Deliveries that are tried again go by the new configuration.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null removes a member, and lists are replaced. Changes single members of `config`: those that are left out stay as they are, null removes one, and a hidden value that is sent back as it was shown stays what it is. Retries of deliveries use the new configuration.
    */
   patchChannel(input: PatchChannelInput, options: CallOptions = {}): Promise<PatchChannelAnswer> {
     return this.#transport.send<PatchChannelAnswer>({ method: 'PATCH', path: '/v1/channels/{id}', body: 'members' }, input, options);
@@ -1151,7 +1151,7 @@ export class Errand {
   /**
    * Send a test notice: `POST /v1/channels/{id}/test`
    *
-   * Sends one notice now, also to a channel that is not active, and answers with what came back. Nothing of it is kept. PagerDuty and Opsgenie get the end of an incident that never began, which shows that the key is taken.
+   * Sends one notice now, also to a channel that is not active, and returns the response. Nothing of it is stored. PagerDuty and Opsgenie get the end of an incident that never began, which shows whether they accept the key.
    */
   testChannel(input: TestChannelInput, options: CallOptions = {}): Promise<TestChannelAnswer> {
     return this.#transport.send<TestChannelAnswer>({ method: 'POST', path: '/v1/channels/{id}/test' }, input, options);
@@ -1169,7 +1169,7 @@ export class Errand {
   /**
    * Create a data store: `POST /v1/data_stores`
    *
-   * Keys and values that code shares. A source or step uses it when its `data_store` prop is its id.
+   * A data store has keys and values that code shares. A source or step uses it when the value of its `data_store` prop is the id.
    */
   createDataStore(input: CreateDataStoreInput, options: CallOptions = {}): Promise<CreateDataStoreAnswer> {
     return this.#transport.send<CreateDataStoreAnswer>({ method: 'POST', path: '/v1/data_stores', body: 'members' }, input, options);
@@ -1178,7 +1178,7 @@ export class Errand {
   /**
    * Read a data store: `GET /v1/data_stores/{id}`
    *
-   * With the number of its records.
+   * Returns the data store with the number of its records.
    */
   getDataStore(input: GetDataStoreInput, options: CallOptions = {}): Promise<GetDataStoreAnswer> {
     return this.#transport.send<GetDataStoreAnswer>({ method: 'GET', path: '/v1/data_stores/{id}' }, input, options);
@@ -1196,7 +1196,7 @@ export class Errand {
   /**
    * Delete a data store: `DELETE /v1/data_stores/{id}`
    *
-   * With its records, also when it is used: what code asks of it then fails.
+   * Deletes the data store with its records, even when it is in use: calls from code then fail.
    */
   deleteDataStore(input: DeleteDataStoreInput, options: CallOptions = {}): Promise<DeleteDataStoreAnswer> {
     return this.#transport.send<DeleteDataStoreAnswer>({ method: 'DELETE', path: '/v1/data_stores/{id}' }, input, options);
@@ -1205,7 +1205,7 @@ export class Errand {
   /**
    * Rename a data store with a merge patch: `PATCH /v1/data_stores/{id}`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. Its records stay.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null removes a member, and lists are replaced. Its records stay.
    */
   patchDataStore(input: PatchDataStoreInput, options: CallOptions = {}): Promise<PatchDataStoreAnswer> {
     return this.#transport.send<PatchDataStoreAnswer>({ method: 'PATCH', path: '/v1/data_stores/{id}', body: 'members' }, input, options);
@@ -1223,7 +1223,7 @@ export class Errand {
   /**
    * Delete all records of a data store: `DELETE /v1/data_stores/{id}/records`
    *
-   * At once; the data store stays.
+   * Deletes them at once. The data store itself stays.
    */
   clearDataStore(input: ClearDataStoreInput, options: CallOptions = {}): Promise<ClearDataStoreAnswer> {
     return this.#transport.send<ClearDataStoreAnswer>({ method: 'DELETE', path: '/v1/data_stores/{id}/records' }, input, options);
@@ -1268,7 +1268,7 @@ export class Errand {
   /**
    * Create a webhook: `POST /v1/webhooks`
    *
-   * An endpoint of yours. What reaches it is decided by subscriptions. `secret` is shown here only: with it a receiver checks the signature.
+   * A webhook is an HTTP endpoint of yours. Subscriptions decide which events are delivered to it. `secret`, with which a receiver checks the signature, is returned only here.
    */
   createWebhook(input: CreateWebhookInput, options: CallOptions = {}): Promise<CreateWebhookAnswer> {
     return this.#transport.send<CreateWebhookAnswer>({ method: 'POST', path: '/v1/webhooks', body: 'members' }, input, options);
@@ -1286,7 +1286,7 @@ export class Errand {
   /**
    * Read a webhook: `GET /v1/webhooks/{id}`
    *
-   * With its settings, its health and its public keys; without its secret.
+   * Returns its settings, its health and its public keys, but not its secret.
    */
   getWebhook(input: GetWebhookInput, options: CallOptions = {}): Promise<GetWebhookAnswer> {
     return this.#transport.send<GetWebhookAnswer>({ method: 'GET', path: '/v1/webhooks/{id}' }, input, options);
@@ -1295,7 +1295,7 @@ export class Errand {
   /**
    * Change a webhook: `PUT /v1/webhooks/{id}`
    *
-   * Null resets a setting. Partial: members that are left out stay as they are.
+   * Null restores the default of a setting. Partial: members that are left out stay as they are.
    */
   updateWebhook(input: UpdateWebhookInput, options: CallOptions = {}): Promise<UpdateWebhookAnswer> {
     return this.#transport.send<UpdateWebhookAnswer>({ method: 'PUT', path: '/v1/webhooks/{id}', body: 'members' }, input, options);
@@ -1304,7 +1304,7 @@ export class Errand {
   /**
    * Delete a webhook: `DELETE /v1/webhooks/{id}`
    *
-   * With its subscriptions; its open deliveries are cancelled.
+   * Deletes the webhook with its subscriptions, and cancels its open deliveries.
    */
   deleteWebhook(input: DeleteWebhookInput, options: CallOptions = {}): Promise<DeleteWebhookAnswer> {
     return this.#transport.send<DeleteWebhookAnswer>({ method: 'DELETE', path: '/v1/webhooks/{id}' }, input, options);
@@ -1313,7 +1313,7 @@ export class Errand {
   /**
    * Change a webhook with a merge patch: `PATCH /v1/webhooks/{id}`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. Null resets a setting.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null removes a member, and lists are replaced. Null restores the default of a setting.
    */
   patchWebhook(input: PatchWebhookInput, options: CallOptions = {}): Promise<PatchWebhookAnswer> {
     return this.#transport.send<PatchWebhookAnswer>({ method: 'PATCH', path: '/v1/webhooks/{id}', body: 'members' }, input, options);
@@ -1322,7 +1322,7 @@ export class Errand {
   /**
    * Replace a webhook’s secret: `POST /v1/webhooks/{id}/rotate_secret`
    *
-   * Those before sign along for `overlap_s` seconds, the newest first, so that receivers can take over the new one in peace. The same for `v1a` keys. `secret` is shown here only.
+   * For `overlap_s` seconds, requests are also signed with the previous secrets, so that receivers have time to switch to the new one. The same holds for `v1a` keys. The new `secret` is returned only here.
    */
   rotateWebhookSecret(input: RotateWebhookSecretInput, options: CallOptions = {}): Promise<RotateWebhookSecretAnswer> {
     return this.#transport.send<RotateWebhookSecretAnswer>({ method: 'POST', path: '/v1/webhooks/{id}/rotate_secret', body: 'members' }, input, options);
@@ -1331,7 +1331,7 @@ export class Errand {
   /**
    * List public keys: `GET /v1/webhook_keys`
    *
-   * The ed25519 keys with which receivers check `v1a` signatures, of all webhooks: those that sign now. Newest webhook first.
+   * The ed25519 keys of all webhooks that sign requests now. Receivers check `v1a` signatures with them. Newest webhook first.
    */
   listWebhookKeys(input: ListWebhookKeysInput = {}, options: CallOptions = {}): Paged<ListWebhookKeysAnswer> {
     return this.#transport.list<ListWebhookKeysAnswer>({ method: 'GET', path: '/v1/webhook_keys', query: ['webhook_id', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
@@ -1340,7 +1340,7 @@ export class Errand {
   /**
    * Send a test delivery: `POST /v1/webhooks/{id}/test`
    *
-   * Sends one request now, also to a webhook that is not active, and answers with the whole exchange. Nothing of it is kept: no delivery, no retry, no effect on the webhook’s health. It is signed as any other, with `errand-trigger: test`.
+   * Sends one request now, also to a webhook that is not active, and returns the whole exchange. It is signed like any other request, with `errand-trigger: test`. Nothing of it is stored: there is no delivery and no retry, and the health of the webhook does not change.
    */
   testWebhook(input: TestWebhookInput, options: CallOptions = {}): Promise<TestWebhookAnswer> {
     return this.#transport.send<TestWebhookAnswer>({ method: 'POST', path: '/v1/webhooks/{id}/test', body: 'members' }, input, options);
@@ -1358,7 +1358,7 @@ export class Errand {
   /**
    * Create a heartbeat: `POST /v1/heartbeats`
    *
-   * An address that a job of yours calls each time it runs. When a ping is late, or says that the job failed, the heartbeat emits `$errors`. It is missed from its first ping on. At most 1000 an owner.
+   * An address that a job of yours calls each time it runs. When a ping is late, or says that the job failed, the heartbeat emits `$errors`. Watching begins with the first ping. At most 1000 an owner.
    */
   createHeartbeat(input: CreateHeartbeatInput = {}, options: CallOptions = {}): Promise<CreateHeartbeatAnswer> {
     return this.#transport.send<CreateHeartbeatAnswer>({ method: 'POST', path: '/v1/heartbeats', body: 'members' }, input, options);
@@ -1367,7 +1367,7 @@ export class Errand {
   /**
    * Read a heartbeat: `GET /v1/heartbeats/{id}`
    *
-   * With what is known of its pings.
+   * Returns its state, and what is known of its pings.
    */
   getHeartbeat(input: GetHeartbeatInput, options: CallOptions = {}): Promise<GetHeartbeatAnswer> {
     return this.#transport.send<GetHeartbeatAnswer>({ method: 'GET', path: '/v1/heartbeats/{id}' }, input, options);
@@ -1376,7 +1376,7 @@ export class Errand {
   /**
    * Change a heartbeat: `PUT /v1/heartbeats/{id}`
    *
-   * Another schedule counts from now on, and so does one that is switched on again. Partial: members that are left out stay as they are.
+   * A new schedule counts from now on, and so does the schedule of a heartbeat that is activated again. Partial: members that are left out stay as they are.
    */
   updateHeartbeat(input: UpdateHeartbeatInput, options: CallOptions = {}): Promise<UpdateHeartbeatAnswer> {
     return this.#transport.send<UpdateHeartbeatAnswer>({ method: 'PUT', path: '/v1/heartbeats/{id}', body: 'members' }, input, options);
@@ -1385,7 +1385,7 @@ export class Errand {
   /**
    * Delete a heartbeat: `DELETE /v1/heartbeats/{id}`
    *
-   * With its subscriptions; its address answers 404 from then on.
+   * Deletes the heartbeat with its subscriptions. Its address then answers 404.
    */
   deleteHeartbeat(input: DeleteHeartbeatInput, options: CallOptions = {}): Promise<DeleteHeartbeatAnswer> {
     return this.#transport.send<DeleteHeartbeatAnswer>({ method: 'DELETE', path: '/v1/heartbeats/{id}' }, input, options);
@@ -1394,7 +1394,7 @@ export class Errand {
   /**
    * Change a heartbeat with a merge patch: `PATCH /v1/heartbeats/{id}`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. Another schedule counts from now on, and so does one that is switched on again.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null removes a member, and lists are replaced. A new schedule counts from now on, and so does the schedule of a heartbeat that is activated again.
    */
   patchHeartbeat(input: PatchHeartbeatInput, options: CallOptions = {}): Promise<PatchHeartbeatAnswer> {
     return this.#transport.send<PatchHeartbeatAnswer>({ method: 'PATCH', path: '/v1/heartbeats/{id}', body: 'members' }, input, options);
@@ -1421,7 +1421,7 @@ export class Errand {
   /**
    * List deliveries: `GET /v1/deliveries`
    *
-   * To all webhooks, mails, and requests that code asked for, newest first. `emission_id` is the emit id of the event, and the `webhook-id` that the receiver gets.
+   * Deliveries to webhooks and channels, mails, and requests of `$.send.http`, newest first. `emission_id` is the id of the event, and the `webhook-id` that the receiver gets.
    */
   listDeliveries(input: ListDeliveriesInput = {}, options: CallOptions = {}): Paged<ListDeliveriesAnswer> {
     return this.#transport.list<ListDeliveriesAnswer>({ method: 'GET', path: '/v1/deliveries', query: ['state', 'webhook_id', 'kind', 'channel_id', 'emission_id', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
@@ -1430,7 +1430,7 @@ export class Errand {
   /**
    * Read a delivery: `GET /v1/deliveries/{id}`
    *
-   * With every attempt: when, how long, what came back; and why it is due when it is. To a webhook, also what was sent: the event, and the headers of each attempt; of a request, what the code asked for; of a mail and a notice, what it says.
+   * Returns every attempt with its time, duration and response, and in `why` for what the delivery waits. For a webhook, also what was sent: the event, and the headers of each attempt. For a request, what the code asked for. For a mail or notice, its content.
    */
   getDelivery(input: GetDeliveryInput, options: CallOptions = {}): Promise<GetDeliveryAnswer> {
     return this.#transport.send<GetDeliveryAnswer>({ method: 'GET', path: '/v1/deliveries/{id}' }, input, options);
@@ -1439,7 +1439,7 @@ export class Errand {
   /**
    * Send a delivery again: `POST /v1/deliveries/{id}/resend`
    *
-   * At once, in place of an attempt that was to come, with the same `webhook-id`, signed with today’s secret. One that was over starts its schedule of retries from the beginning. Mails and requests too. 409 while an attempt is on its way or the webhook is not active, 422 when the webhook is gone.
+   * Sends it at once, instead of the next automatic attempt, with the same `webhook-id`, signed with the current secret. A delivery that had ended starts its schedule of retries again. Mails and requests can be resent, too. 409 while an attempt is in progress or the webhook is not active, 422 when the webhook was deleted.
    */
   resendDelivery(input: ResendDeliveryInput, options: CallOptions = {}): Promise<ResendDeliveryAnswer> {
     return this.#transport.send<ResendDeliveryAnswer>({ method: 'POST', path: '/v1/deliveries/{id}/resend' }, input, options);
@@ -1475,7 +1475,7 @@ export class Errand {
   /**
    * Read an operation: `GET /v1/operations/{id}`
    *
-   * Its progress, and why it waits or ended early.
+   * Returns its progress, and why it is paused or ended early.
    */
   getOperation(input: GetOperationInput, options: CallOptions = {}): Promise<GetOperationAnswer> {
     return this.#transport.send<GetOperationAnswer>({ method: 'GET', path: '/v1/operations/{id}' }, input, options);
@@ -1484,7 +1484,7 @@ export class Errand {
   /**
    * Pause an operation: `POST /v1/operations/{id}/pause`
    *
-   * Nothing more is sent again or replayed until it is resumed. Deliveries already due, and replays under way, a few hundred at most, go on. 409 when it is over; the same order twice is no mistake.
+   * Nothing more is sent again or replayed until it is resumed. Deliveries already due, and replays under way, a few hundred at most, go on. 409 when it is over; repeating the request is not an error.
    */
   pauseOperation(input: PauseOperationInput, options: CallOptions = {}): Promise<PauseOperationAnswer> {
     return this.#transport.send<PauseOperationAnswer>({ method: 'POST', path: '/v1/operations/{id}/pause' }, input, options);
@@ -1493,7 +1493,7 @@ export class Errand {
   /**
    * Resume an operation: `POST /v1/operations/{id}/resume`
    *
-   * From where it was. 409 when it is over; the same order twice is no mistake.
+   * Continues where it was paused. 409 when it is over; repeating the request is not an error.
    */
   resumeOperation(input: ResumeOperationInput, options: CallOptions = {}): Promise<ResumeOperationAnswer> {
     return this.#transport.send<ResumeOperationAnswer>({ method: 'POST', path: '/v1/operations/{id}/resume' }, input, options);
@@ -1502,7 +1502,7 @@ export class Errand {
   /**
    * Cancel an operation: `POST /v1/operations/{id}/cancel`
    *
-   * Ends the operation. Deliveries already due, and replays under way, a few hundred at most, go on. 409 when it is over; the same order twice is no mistake.
+   * Ends the operation. Deliveries already due, and replays under way, a few hundred at most, go on. 409 when it is over; repeating the request is not an error.
    */
   cancelOperation(input: CancelOperationInput, options: CallOptions = {}): Promise<CancelOperationAnswer> {
     return this.#transport.send<CancelOperationAnswer>({ method: 'POST', path: '/v1/operations/{id}/cancel' }, input, options);
@@ -1538,7 +1538,7 @@ export class Errand {
   /**
    * Create a subscription: `POST /v1/subscriptions`
    *
-   * From now on the listener hears what the emitter emits under that name. With `event_name=$errors`: its errors, each with the original event. With a `filter`: those alone that match it; receipts tell which were withheld. The same three again answer with the subscription that stands; with another filter they are refused (409).
+   * From now on, the listener gets the events that the emitter emits with this name. With `event_name=$errors`, these are its errors, each with the original event. With a `filter`, only events that match it; receipts say which events were withheld. If there is already a subscription with the same emitter, listener and name, it is returned; with another filter, the request is refused (409).
    */
   createSubscription(input: CreateSubscriptionInput, options: CallOptions = {}): Promise<CreateSubscriptionAnswer> {
     return this.#transport.send<CreateSubscriptionAnswer>({ method: 'POST', path: '/v1/subscriptions', body: 'members' }, input, options);
@@ -1556,7 +1556,7 @@ export class Errand {
   /**
    * Subscribe to everything that you have: `POST /v1/auto_subscriptions`
    *
-   * The same as a subscription to the emitter `*`: all that you have, and all that you make later.
+   * The same as a subscription to the emitter `*`: to everything that you have, and everything that you create later.
    */
   createAutoSubscription(input: CreateAutoSubscriptionInput, options: CallOptions = {}): Promise<CreateAutoSubscriptionAnswer> {
     return this.#transport.send<CreateAutoSubscriptionAnswer>({ method: 'POST', path: '/v1/auto_subscriptions', body: 'members' }, input, options);
@@ -1574,7 +1574,7 @@ export class Errand {
   /**
    * Read a subscription: `GET /v1/subscriptions/{id}`
    *
-   * Also one that stands for a trigger.
+   * Also returns a subscription that stands for a trigger.
    */
   getSubscription(input: GetSubscriptionInput, options: CallOptions = {}): Promise<GetSubscriptionAnswer> {
     return this.#transport.send<GetSubscriptionAnswer>({ method: 'GET', path: '/v1/subscriptions/{id}' }, input, options);
@@ -1583,7 +1583,7 @@ export class Errand {
   /**
    * Change a subscription: `PUT /v1/subscriptions/{id}`
    *
-   * Its filter, for what is accepted from then on; null: everything goes through. Emitter, listener and name are what the subscription is: make another one. Partial: members that are left out stay as they are.
+   * Changes the filter, for events that are accepted from then on; null removes it. To change the emitter, listener or name, create another subscription. Partial: members that are left out stay as they are.
    */
   updateSubscription(input: UpdateSubscriptionInput, options: CallOptions = {}): Promise<UpdateSubscriptionAnswer> {
     return this.#transport.send<UpdateSubscriptionAnswer>({ method: 'PUT', path: '/v1/subscriptions/{id}', body: 'members' }, input, options);
@@ -1592,7 +1592,7 @@ export class Errand {
   /**
    * Unsubscribe by id: `DELETE /v1/subscriptions/{id}`
    *
-   * The listener hears nothing that is accepted after the answer.
+   * The listener gets no event that is accepted after the answer.
    */
   deleteSubscription(input: DeleteSubscriptionInput, options: CallOptions = {}): Promise<DeleteSubscriptionAnswer> {
     return this.#transport.send<DeleteSubscriptionAnswer>({ method: 'DELETE', path: '/v1/subscriptions/{id}' }, input, options);
@@ -1601,7 +1601,7 @@ export class Errand {
   /**
    * Change a subscription with a merge patch: `PATCH /v1/subscriptions/{id}`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. Its filter, for what is accepted from then on; null: everything goes through. Emitter, listener and name are what the subscription is: make another one.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null removes a member, and lists are replaced. Changes the filter, for events that are accepted from then on; null removes it. To change the emitter, listener or name, create another subscription.
    */
   patchSubscription(input: PatchSubscriptionInput, options: CallOptions = {}): Promise<PatchSubscriptionAnswer> {
     return this.#transport.send<PatchSubscriptionAnswer>({ method: 'PATCH', path: '/v1/subscriptions/{id}', body: 'members' }, input, options);
@@ -1628,7 +1628,7 @@ export class Errand {
   /**
    * Change the owner of your key with a merge patch: `PATCH /v1/users/me`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. `global_error_workflow_id` may name any workflow of yours.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null removes a member, and lists are replaced. `global_error_workflow_id` may name any workflow of yours.
    */
   patchMe(input: PatchMeInput = {}, options: CallOptions = {}): Promise<PatchMeAnswer> {
     return this.#transport.send<PatchMeAnswer>({ method: 'PATCH', path: '/v1/users/me', body: 'members' }, input, options);
@@ -1646,7 +1646,7 @@ export class Errand {
   /**
    * Create an API key: `POST /v1/keys`
    *
-   * With the scopes that your own key has, or fewer, and for as long as that, or shorter. `api_key` is shown here only. With the scope `ingest` alone and a `workflow_id` or `service`, there is a `dsn` for clients of Sentry, too.
+   * The new key can have only scopes that your own key has, and cannot expire later. `api_key` is returned only here. With the scope `ingest` alone and a `workflow_id` or `service`, there is a `dsn` for clients of Sentry, too.
    */
   createKey(input: CreateKeyInput, options: CallOptions = {}): Promise<CreateKeyAnswer> {
     return this.#transport.send<CreateKeyAnswer>({ method: 'POST', path: '/v1/keys', body: 'members' }, input, options);
@@ -1754,7 +1754,7 @@ export class Errand {
   /**
    * Create a key for an owner: `POST /v1/owners/{id}/keys`
    *
-   * For an owner who lost every key, say. Needs the scope `admin`, and every scope that the key gets.
+   * For example for an owner who has lost all keys. Needs the scope `admin`, and every scope that the key gets.
    */
   createOwnerKey(input: CreateOwnerKeyInput, options: CallOptions = {}): Promise<CreateOwnerKeyAnswer> {
     return this.#transport.send<CreateOwnerKeyAnswer>({ method: 'POST', path: '/v1/owners/{id}/keys', body: 'members' }, input, options);
@@ -1790,7 +1790,7 @@ export class Errand {
   /**
    * Set the quotas of an owner: `PUT /v1/owners/{id}/quotas`
    *
-   * Null lifts a quota. In force at once here, and at all nodes within seconds. Needs the scope `admin`. Partial: members that are left out stay as they are.
+   * Null removes a quota. A change takes effect at once here, and at all nodes within seconds. Needs the scope `admin`. Partial: members that are left out stay as they are.
    */
   setOwnerQuotas(input: SetOwnerQuotasInput, options: CallOptions = {}): Promise<SetOwnerQuotasAnswer> {
     return this.#transport.send<SetOwnerQuotasAnswer>({ method: 'PUT', path: '/v1/owners/{id}/quotas', body: 'members' }, input, options);
@@ -1799,7 +1799,7 @@ export class Errand {
   /**
    * Set the quotas of an owner with a merge patch: `PATCH /v1/owners/{id}/quotas`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. Null lifts a quota. In force at once here, and at all nodes within seconds. Needs the scope `admin`.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null removes a member, and lists are replaced. Null removes a quota. A change takes effect at once here, and at all nodes within seconds. Needs the scope `admin`.
    */
   patchOwnerQuotas(input: PatchOwnerQuotasInput, options: CallOptions = {}): Promise<PatchOwnerQuotasAnswer> {
     return this.#transport.send<PatchOwnerQuotasAnswer>({ method: 'PATCH', path: '/v1/owners/{id}/quotas', body: 'members' }, input, options);
@@ -1826,7 +1826,7 @@ export class Errand {
   /**
    * Read your redaction rules: `GET /v1/users/me/redaction`
    *
-   * What the rules match is hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. Listeners and replays get events as they were.
+   * Values that the rules match are hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. Listeners and replays get the unchanged events.
    */
   getRedaction(input: GetRedactionInput = {}, options: CallOptions = {}): Promise<GetRedactionAnswer> {
     return this.#transport.send<GetRedactionAnswer>({ method: 'GET', path: '/v1/users/me/redaction' }, input, options);
@@ -1835,7 +1835,7 @@ export class Errand {
   /**
    * Set your redaction rules: `PUT /v1/users/me/redaction`
    *
-   * What the rules match is hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. Listeners and replays get events as they were. Whole: members that are left out are empty, or have their default.
+   * Values that the rules match are hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. Listeners and replays get the unchanged events. Replaces the whole record: members that are left out become empty, or get their default.
    */
   setRedaction(input: SetRedactionInput = {}, options: CallOptions = {}): Promise<SetRedactionAnswer> {
     return this.#transport.send<SetRedactionAnswer>({ method: 'PUT', path: '/v1/users/me/redaction', body: 'members' }, input, options);
@@ -1844,7 +1844,7 @@ export class Errand {
   /**
    * Set your redaction rules with a merge patch: `PATCH /v1/users/me/redaction`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. What the rules match is hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. Listeners and replays get events as they were.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null removes a member, and lists are replaced. Values that the rules match are hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. Listeners and replays get the unchanged events.
    */
   patchRedaction(input: PatchRedactionInput = {}, options: CallOptions = {}): Promise<PatchRedactionAnswer> {
     return this.#transport.send<PatchRedactionAnswer>({ method: 'PATCH', path: '/v1/users/me/redaction', body: 'members' }, input, options);
@@ -1853,7 +1853,7 @@ export class Errand {
   /**
    * Read the redaction rules of a workflow: `GET /v1/workflows/{id}/redaction`
    *
-   * They hold beside your own rules.
+   * They apply in addition to your own rules.
    */
   getWorkflowRedaction(input: GetWorkflowRedactionInput, options: CallOptions = {}): Promise<GetWorkflowRedactionAnswer> {
     return this.#transport.send<GetWorkflowRedactionAnswer>({ method: 'GET', path: '/v1/workflows/{id}/redaction' }, input, options);
@@ -1862,7 +1862,7 @@ export class Errand {
   /**
    * Set the redaction rules of a workflow: `PUT /v1/workflows/{id}/redaction`
    *
-   * The rules of the workflow, which hold beside your own. Whole: members that are left out are empty, or have their default.
+   * The rules of the workflow, which apply in addition to your own. Replaces the whole record: members that are left out become empty, or get their default.
    */
   setWorkflowRedaction(input: SetWorkflowRedactionInput, options: CallOptions = {}): Promise<SetWorkflowRedactionAnswer> {
     return this.#transport.send<SetWorkflowRedactionAnswer>({ method: 'PUT', path: '/v1/workflows/{id}/redaction', body: 'members' }, input, options);
@@ -1871,7 +1871,7 @@ export class Errand {
   /**
    * Set the redaction rules of a workflow with a merge patch: `PATCH /v1/workflows/{id}/redaction`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null takes a member away, and lists are replaced. The rules of the workflow, which hold beside your own.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null removes a member, and lists are replaced. The rules of the workflow, which apply in addition to your own.
    */
   patchWorkflowRedaction(input: PatchWorkflowRedactionInput, options: CallOptions = {}): Promise<PatchWorkflowRedactionAnswer> {
     return this.#transport.send<PatchWorkflowRedactionAnswer>({ method: 'PATCH', path: '/v1/workflows/{id}/redaction', body: 'members' }, input, options);
@@ -1880,7 +1880,7 @@ export class Errand {
   /**
    * List audit records: `GET /v1/audit`
    *
-   * Newest first: every request with a key of yours that was no GET, also refused ones, and what an admin did to your owner. A record is written before anything is done, and kept as long as all else (`ERRAND_RETENTION_DAYS`). It has no body, no query string and no secret.
+   * Newest first: every request with one of your keys that was not a GET, also refused ones, and what an admin did to your owner. A record is written before anything is done, and kept as long as all else (`ERRAND_RETENTION_DAYS`). It has no body, no query string and no secret.
    */
   listAudit(input: ListAuditInput = {}, options: CallOptions = {}): Paged<ListAuditAnswer> {
     return this.#transport.list<ListAuditAnswer>({ method: 'GET', path: '/v1/audit', query: ['key', 'operation', 'target', 'since', 'until', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);

@@ -2462,7 +2462,7 @@ export interface ListWorkflowsInput {
   readonly active?: boolean | undefined;
   /** Only those with exactly this name. */
   readonly name?: string | undefined;
-  /** Each workflow with what its newest runs tell. */
+  /** Adds a summary of its newest runs to each workflow. */
   readonly expand?: "health" | undefined;
   /** Records to return; 100 when not given. */
   readonly limit?: number | undefined;
@@ -5144,9 +5144,9 @@ export interface ListReplayResultsAnswer {
 
 /** What `listSubscriptions` takes. */
 export interface ListSubscriptionsInput {
-  /** Only those to this emitter. */
+  /** Only subscriptions to this emitter. */
   readonly emitter_id?: string | undefined;
-  /** Only those of this listener. */
+  /** Only subscriptions of this listener. */
   readonly listener_id?: string | undefined;
   /** Empty: subscriptions to events without a name. */
   readonly event_name?: string | undefined;
@@ -5216,9 +5216,9 @@ export interface CreateAutoSubscriptionAnswer {
 
 /** What `listMySubscriptions` takes. */
 export interface ListMySubscriptionsInput {
-  /** Only those to this emitter. */
+  /** Only subscriptions to this emitter. */
   readonly emitter_id?: string | undefined;
-  /** Only those of this listener. */
+  /** Only subscriptions of this listener. */
   readonly listener_id?: string | undefined;
   /** Empty: subscriptions to events without a name. */
   readonly event_name?: string | undefined;

@@ -84,7 +84,7 @@ export interface OperationDoc<P extends TProperties, Q extends TProperties, B ex
 /** What a PUT says of members that are left out. */
 const SAID: Readonly<Record<PutRules['takes'], string>> = {
   members: 'Partial: members that are left out stay as they are.',
-  whole: 'Whole: members that are left out are empty, or have their default.',
+  whole: 'Replaces the whole record: members that are left out become empty, or get their default.',
 };
 
 type NoMembers = Record<never, never>;

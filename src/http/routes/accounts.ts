@@ -25,7 +25,7 @@ function addCreate(app: App, { actions }: HttpDeps): void {
     access: 'write',
     summary: 'Create an account',
     description:
-      'What code needs to call an app in your name. A source or step uses it when its app prop is `{"authProvisionId": "apn_…"}`.',
+      'An account holds the credentials with which code calls an app for you. A source or step uses it when the value of its app prop is `{"authProvisionId": "apn_…"}`.',
     body: ACCOUNT_CREATE,
     answer: dataOf(ACCOUNT),
   });
@@ -68,7 +68,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     tag: 'accounts',
     access: 'read',
     summary: 'Read an account',
-    description: 'With the names of its fields; what is in them is never shown.',
+    description: 'Returns the names of its fields; their values are never shown.',
     params: PARAMS,
     answer,
   });
@@ -84,7 +84,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     access: 'write',
     summary: 'Change an account',
     description:
-      '`fields` are changed one by one: those left out stay as they are, null takes one away. The next run that uses the account has them.',
+      'Changes single `fields`: those that are left out stay as they are, null removes one. The next run that uses the account gets the new values.',
     params: PARAMS,
     put: { takes: 'members', oneByOne: ['fields'] },
     body: ACCOUNT_UPDATE,
@@ -106,7 +106,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     access: 'write',
     summary: 'Delete an account',
     description:
-      'Also when it is used: the runs of a source or step that names it fail with `ConfigurationError` from then on.',
+      'An account in use can be deleted, too: runs of a source or step that names it then fail with `ConfigurationError`.',
     params: PARAMS,
     answer,
   });

@@ -10,7 +10,8 @@ export function addCatalogueRoutes(app: App, { actions }: HttpDeps): void {
     tag: 'components',
     access: 'read',
     summary: 'List built-in components',
-    description: 'Sources that come with Errand, to be created by their key. All of them, by key.',
+    description:
+      'The sources that come with Errand, sorted by key. Create one with `POST /v1/sources` and its key as `component`.',
     answer: dataOf(Type.Array(COMPONENT)),
   });
   app.get('/v1/components', { schema: list }, async () => {
@@ -22,7 +23,7 @@ export function addCatalogueRoutes(app: App, { actions }: HttpDeps): void {
     tag: 'components',
     access: 'read',
     summary: 'Read a built-in component',
-    description: 'What it does, and its props.',
+    description: 'Returns what it does, and its props.',
     params: { key: Type.String({ description: 'Its key.', examples: ['rss'] }) },
     answer: dataOf(COMPONENT),
   });

@@ -33,7 +33,7 @@ function addCreate(app: App, { actions }: HttpDeps): void {
     access: 'write',
     summary: 'Create a channel',
     description:
-      'Where notices of errors go. It is notified of the errors of all workflows once it is among your `channels` (`PUT /v1/users/me`), or of those of one workflow, by the setting `channels` of that.',
+      'A channel receives notices about errors. It gets none until you choose it: for all errors, in `channels` of `PUT /v1/users/me`; for those of one workflow, in its setting `channels`.',
     body: CHANNEL_CREATE,
     example: { kind: 'slack', name: 'Team chat', config: { url: 'https://hooks.slack.com/services/T0/B0/XXXX' } },
     answer: dataOf(CHANNEL),
@@ -64,7 +64,7 @@ function addReads(app: App, { store }: HttpDeps): void {
     tag: 'channels',
     access: 'read',
     summary: 'Read a channel',
-    description: 'Without what is secret of its configuration.',
+    description: 'Returns the channel without the secret members of its `config`.',
     params: PARAMS,
     answer: dataOf(CHANNEL),
   });
@@ -82,7 +82,7 @@ function addChanges(app: App, { actions }: HttpDeps): void {
     access: 'write',
     summary: 'Change a channel',
     description:
-      'Members of `config` are changed one by one: those left out stay as they are, null takes one away, and what is shown hidden and sent back so stays what it is. Deliveries that are tried again go by the new configuration.',
+      'Changes single members of `config`: those that are left out stay as they are, null removes one, and a hidden value that is sent back as it was shown stays what it is. Retries of deliveries use the new configuration.',
     params: PARAMS,
     put: { takes: 'members', oneByOne: ['config'] },
     body: CHANNEL_UPDATE,
@@ -103,7 +103,7 @@ function addChanges(app: App, { actions }: HttpDeps): void {
     tag: 'channels',
     access: 'write',
     summary: 'Delete a channel',
-    description: 'Also when it is used: nothing is sent to it any more.',
+    description: 'A channel in use can be deleted, too. Nothing is sent to it from then on.',
     params: PARAMS,
     answer: dataOf(CHANNEL),
   });
@@ -119,7 +119,7 @@ function addTest(app: App, { actions }: HttpDeps): void {
     access: 'write',
     summary: 'Send a test notice',
     description:
-      'Sends one notice now, also to a channel that is not active, and answers with what came back. Nothing of it is kept. PagerDuty and Opsgenie get the end of an incident that never began, which shows that the key is taken.',
+      'Sends one notice now, also to a channel that is not active, and returns the response. Nothing of it is stored. PagerDuty and Opsgenie get the end of an incident that never began, which shows whether they accept the key.',
     params: PARAMS,
     answer: dataOf(CHANNEL_TEST),
   });

@@ -23,7 +23,7 @@ export function addComponentRoutes(app: App, { actions }: HttpDeps): void {
     access: 'write',
     summary: 'Read the options of a prop',
     description:
-      'Runs the prop’s `options`, with what is configured so far, in a process of its own. What it throws is 422, with message and stack.',
+      'Runs the function `options` of the prop in a process of its own, with the props that are configured so far. If it throws, the answer is 422 with message and stack.',
     body: COMPONENT_CONFIGURE,
     example: { component_code: CODE, prop_name: 'city', configured_props: {} },
     answer: dataOf(PROP_OPTIONS),
@@ -38,7 +38,7 @@ export function addComponentRoutes(app: App, { actions }: HttpDeps): void {
     access: 'write',
     summary: 'Read the props of a component',
     description:
-      'Those that it declares, and those that its `additionalProps` adds for what is configured: to be asked again when a prop with `reloadProps` changes. What `additionalProps` throws is in `additional_props_error`, beside the props that are known without it.',
+      'Returns the props that the component declares, and those that its `additionalProps` adds for the given configuration. Ask again when a prop with `reloadProps` changes. If `additionalProps` throws, `additional_props_error` has the error, and the answer the props that are known without it.',
     body: COMPONENT_PROPS,
     example: { component_code: CODE, configured_props: {} },
     answer: dataOf(CONFIGURABLE_PROPS),
@@ -53,7 +53,7 @@ export function addComponentRoutes(app: App, { actions }: HttpDeps): void {
     access: 'write',
     summary: 'Check whether components would run here',
     description:
-      'Bundles and loads code, or each file of a folder, as a deployment does, and keeps nothing. Tells what is in its way, which packages are missing, and which accounts it needs. At most 100 files at a time, and what is begun within 30 seconds, in the order of their paths.',
+      'Bundles and loads code, or each file of a folder, as a deployment does, and stores nothing. The answer says why a component would not run, which packages are missing, and which accounts it needs. It covers at most 100 files, or as many as were started within 30 seconds, in the order of their paths.',
     body: COMPONENT_CHECK,
     example: { component_code: CODE },
     answer: CHECKS,

@@ -75,7 +75,7 @@ function addClear(app: App, { actions, store }: HttpDeps): void {
     tag: 'data_stores',
     access: 'write',
     summary: 'Delete all records of a data store',
-    description: 'At once; the data store stays.',
+    description: 'Deletes them at once. The data store itself stays.',
     params: PARAMS,
     answer: dataOf(DATA_STORE),
   });

@@ -21,7 +21,8 @@ function addCreate(app: App, { actions }: HttpDeps): void {
     tag: 'data_stores',
     access: 'write',
     summary: 'Create a data store',
-    description: 'Keys and values that code shares. A source or step uses it when its `data_store` prop is its id.',
+    description:
+      'A data store has keys and values that code shares. A source or step uses it when the value of its `data_store` prop is the id.',
     body: DATA_STORE_INPUT,
     answer: dataOf(DATA_STORE),
   });
@@ -53,7 +54,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     tag: 'data_stores',
     access: 'read',
     summary: 'Read a data store',
-    description: 'With the number of its records.',
+    description: 'Returns the data store with the number of its records.',
     params: PARAMS,
     answer,
   });
@@ -88,7 +89,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     tag: 'data_stores',
     access: 'write',
     summary: 'Delete a data store',
-    description: 'With its records, also when it is used: what code asks of it then fails.',
+    description: 'Deletes the data store with its records, even when it is in use: calls from code then fail.',
     params: PARAMS,
     answer,
   });

@@ -44,7 +44,7 @@ export function addDeploymentRoutes(app: App, { actions, store, urls }: HttpDeps
     tag: 'workflows',
     access: 'read',
     summary: 'Compare two versions of a workflow',
-    description: 'Which steps have other code in this version than in another one, line by line.',
+    description: 'Returns the steps whose code differs between this version and another one, line by line.',
     params: { ...idIn(PREFIX.workflow, 'The workflow.'), deployment_id: id('d_', 'The version.') },
     query: { from: Type.Optional(id('d_', 'The version to compare with; the one before it when not given.')) },
     answer: dataOf(CHANGES),
@@ -71,7 +71,8 @@ export function addDeploymentRoutes(app: App, { actions, store, urls }: HttpDeps
     tag: 'workflows',
     access: 'write',
     summary: 'Activate a version of a workflow',
-    description: 'New events run with this version from now on; runs in flight end with the one that they began with.',
+    description:
+      'New events run with this version from now on. Runs in progress end with the version that they started with.',
     params: { ...idIn(PREFIX.workflow, 'The workflow.'), deployment_id: id('d_', 'The version.') },
     answer: dataOf(WORKFLOW_WHOLE),
   });

@@ -18,7 +18,7 @@ import {
 import { exists } from './log/emitters.ts';
 
 const ABOUT =
-  'What the rules match is hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. Listeners and replays get events as they were.';
+  'Values that the rules match are hidden in lists, searches, runs, groups, streams, exports, fixtures and mails. Listeners and replays get the unchanged events.';
 const EXAMPLE = { keys: ['password', '*token'], patterns: ['\\b\\d{13,19}\\b'] };
 
 export function addRedactionRoutes(app: App, deps: HttpDeps): void {
@@ -69,7 +69,7 @@ function addOfWorkflow(app: App, { actions, store }: HttpDeps): void {
     tag: 'workflows',
     access: 'read',
     summary: 'Read the redaction rules of a workflow',
-    description: 'They hold beside your own rules.',
+    description: 'They apply in addition to your own rules.',
     params,
     answer: dataOf(WORKFLOW_REDACTION),
   });
@@ -85,7 +85,7 @@ function addOfWorkflow(app: App, { actions, store }: HttpDeps): void {
     tag: 'workflows',
     access: 'write',
     summary: 'Set the redaction rules of a workflow',
-    description: 'The rules of the workflow, which hold beside your own.',
+    description: 'The rules of the workflow, which apply in addition to your own.',
     params,
     put: { takes: 'whole' },
     body: WORKFLOW_REDACTION_SET,

@@ -62,7 +62,7 @@ function addCreate(app: App, { actions, urls }: HttpDeps): void {
     access: 'write',
     summary: 'Create a source',
     description:
-      'Deploys a component, which is given as code, by its path in the server’s folder, or by the key of one of our own: its `deploy` and `activate` hooks run before the answer; one that throws is 422 and leaves nothing.',
+      'Deploys a component, given as code, by its path in the server’s folder of components, or by the key of a built-in one. Its hooks `deploy` and `activate` run before the answer. If a hook throws, the answer is 422, and no source is created.',
     body: SOURCE_CREATE,
     example: {
       name: 'Clock',
@@ -113,7 +113,7 @@ function addOne(app: App, { actions, urls }: HttpDeps): void {
     tag: 'sources',
     access: 'read',
     summary: 'Read a source',
-    description: 'With its code, and its address when it has an HTTP interface.',
+    description: 'Returns its code, and its address if it has an HTTP interface.',
     params: PARAMS,
     answer,
   });
@@ -129,7 +129,7 @@ function addOne(app: App, { actions, urls }: HttpDeps): void {
     access: 'write',
     summary: 'Change a source',
     description:
-      '`deactivate` runs before and `activate` after. The id and the address stay. With the same `component_path` or `component`, what that is now is deployed.',
+      'The hook `deactivate` runs before the change, and `activate` after it. The id and the address stay the same. With the same `component_path` or `component`, its current code is deployed.',
     params: PARAMS,
     put: { takes: 'members' },
     body: SOURCE_UPDATE,
@@ -149,7 +149,7 @@ function addOne(app: App, { actions, urls }: HttpDeps): void {
     tag: 'sources',
     access: 'write',
     summary: 'Delete a source',
-    description: 'Its `deactivate` hook runs; the source goes even when that fails.',
+    description: 'Runs its hook `deactivate`, and deletes the source even if the hook fails.',
     params: PARAMS,
     answer,
   });
@@ -165,7 +165,8 @@ function addInvoke(app: App, { actions, maxBodyBytes }: HttpDeps): void {
     tag: 'sources',
     access: 'write',
     summary: 'Run a source now',
-    description: 'With `event`; without, with the event that its timer would have now, or an empty object.',
+    description:
+      'Runs it with `event`. Without `event`, with the event that its timer would emit now, or with an empty object.',
     params: PARAMS,
     body: { event: Type.Optional(Type.Unknown({ description: 'Any JSON value; its bytes as sent.' })) },
     example: { event: {} },

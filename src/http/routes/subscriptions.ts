@@ -33,7 +33,7 @@ function addCreate(app: App, { actions }: HttpDeps): void {
     access: 'write',
     summary: 'Create a subscription',
     description:
-      'From now on the listener hears what the emitter emits under that name. With `event_name=$errors`: its errors, each with the original event. With a `filter`: those alone that match it; receipts tell which were withheld. The same three again answer with the subscription that stands; with another filter they are refused (409).',
+      'From now on, the listener gets the events that the emitter emits with this name. With `event_name=$errors`, these are its errors, each with the original event. With a `filter`, only events that match it; receipts say which events were withheld. If there is already a subscription with the same emitter, listener and name, it is returned; with another filter, the request is refused (409).',
     body: { ...TRIPLE, filter: Type.Optional(FILTER_INPUT) },
     answer: dataOf(Type.Array(SUBSCRIPTION)),
   });
@@ -51,7 +51,8 @@ function addAuto(app: App, { actions }: HttpDeps): void {
     tag: 'subscriptions',
     access: 'write',
     summary: 'Subscribe to everything that you have',
-    description: 'The same as a subscription to the emitter `*`: all that you have, and all that you make later.',
+    description:
+      'The same as a subscription to the emitter `*`: to everything that you have, and everything that you create later.',
     body: { event_name: EVENT_NAME_INPUT, listener_id: LISTENER_ID, filter: Type.Optional(FILTER_INPUT) },
     answer: dataOf(Type.Array(SUBSCRIPTION)),
   });
@@ -76,9 +77,11 @@ function addList(app: App, { store }: HttpDeps): void {
           ? 'Newest first. A workflow’s own triggers are subscriptions too, and shown with `via=trigger`.'
           : 'The same as `GET /v1/subscriptions`.',
       query: {
-        emitter_id: Type.Optional(text({ description: 'Only those to this emitter.', example: 'p_0Vj3aBc9dEfGhIjK' })),
+        emitter_id: Type.Optional(
+          text({ description: 'Only subscriptions to this emitter.', example: 'p_0Vj3aBc9dEfGhIjK' }),
+        ),
         listener_id: Type.Optional(
-          text({ description: 'Only those of this listener.', example: 'p_1Wk4bCd0eFgHiJkL' }),
+          text({ description: 'Only subscriptions of this listener.', example: 'p_1Wk4bCd0eFgHiJkL' }),
         ),
         event_name: Type.Optional(
           text({ description: 'Empty: subscriptions to events without a name.', example: '$errors' }),
@@ -109,7 +112,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     tag: 'subscriptions',
     access: 'read',
     summary: 'Read a subscription',
-    description: 'Also one that stands for a trigger.',
+    description: 'Also returns a subscription that stands for a trigger.',
     params: PARAMS,
     answer: dataOf(SUBSCRIPTION),
   });
@@ -125,7 +128,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     access: 'write',
     summary: 'Change a subscription',
     description:
-      'Its filter, for what is accepted from then on; null: everything goes through. Emitter, listener and name are what the subscription is: make another one.',
+      'Changes the filter, for events that are accepted from then on; null removes it. To change the emitter, listener or name, create another subscription.',
     params: PARAMS,
     put: { takes: 'members' },
     body: { filter: FILTER_INPUT },
@@ -147,7 +150,7 @@ function addDelete(app: App, { actions }: HttpDeps): void {
     tag: 'subscriptions',
     access: 'write',
     summary: 'Unsubscribe by id',
-    description: 'The listener hears nothing that is accepted after the answer.',
+    description: 'The listener gets no event that is accepted after the answer.',
     params: PARAMS,
     answer: dataOf(SUBSCRIPTION),
   });

@@ -25,7 +25,7 @@ function addRotate(app: App, deps: HttpDeps): void {
     access: 'write',
     summary: 'Replace a webhook’s secret',
     description:
-      'Those before sign along for `overlap_s` seconds, the newest first, so that receivers can take over the new one in peace. The same for `v1a` keys. `secret` is shown here only.',
+      'For `overlap_s` seconds, requests are also signed with the previous secrets, so that receivers have time to switch to the new one. The same holds for `v1a` keys. The new `secret` is returned only here.',
     params: idIn(PREFIX.webhook, 'The webhook.'),
     body: ROTATE,
     answer: dataOf(NEW_WEBHOOK),
@@ -44,7 +44,7 @@ function addKeys(app: App, { store, clock }: HttpDeps): void {
     access: 'read',
     summary: 'List public keys',
     description:
-      'The ed25519 keys with which receivers check `v1a` signatures, of all webhooks: those that sign now. Newest webhook first.',
+      'The ed25519 keys of all webhooks that sign requests now. Receivers check `v1a` signatures with them. Newest webhook first.',
     query: {
       webhook_id: Type.Optional(text({ description: 'Only those of this webhook.', example: 'wh_0Vj3aBc9dEfGhIjK' })),
       ...LIST_QUERY,

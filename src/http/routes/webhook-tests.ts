@@ -14,7 +14,7 @@ export function addWebhookTestRoutes(app: App, { actions, store, maxBodyBytes }:
     access: 'write',
     summary: 'Send a test delivery',
     description:
-      'Sends one request now, also to a webhook that is not active, and answers with the whole exchange. Nothing of it is kept: no delivery, no retry, no effect on the webhook’s health. It is signed as any other, with `errand-trigger: test`.',
+      'Sends one request now, also to a webhook that is not active, and returns the whole exchange. It is signed like any other request, with `errand-trigger: test`. Nothing of it is stored: there is no delivery and no retry, and the health of the webhook does not change.',
     params: idIn(PREFIX.webhook, 'The webhook.'),
     body: {
       event: Type.Optional(

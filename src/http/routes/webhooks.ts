@@ -41,7 +41,7 @@ function addCreate(app: App, deps: HttpDeps): void {
     access: 'write',
     summary: 'Create a webhook',
     description:
-      'An endpoint of yours. What reaches it is decided by subscriptions. `secret` is shown here only: with it a receiver checks the signature.',
+      'A webhook is an HTTP endpoint of yours. Subscriptions decide which events are delivered to it. `secret`, with which a receiver checks the signature, is returned only here.',
     body: WEBHOOK_CREATE,
     example: CREATE_EXAMPLE,
     answer: dataOf(NEW_WEBHOOK),
@@ -92,7 +92,7 @@ function addOne(app: App, deps: HttpDeps): void {
     tag: 'webhooks',
     access: 'read',
     summary: 'Read a webhook',
-    description: 'With its settings, its health and its public keys; without its secret.',
+    description: 'Returns its settings, its health and its public keys, but not its secret.',
     params: PARAMS,
     answer,
   });
@@ -105,7 +105,7 @@ function addOne(app: App, deps: HttpDeps): void {
     tag: 'webhooks',
     access: 'write',
     summary: 'Change a webhook',
-    description: 'Null resets a setting.',
+    description: 'Null restores the default of a setting.',
     params: PARAMS,
     put: { takes: 'members' },
     body: WEBHOOK_UPDATE,
@@ -124,7 +124,7 @@ function addOne(app: App, deps: HttpDeps): void {
     tag: 'webhooks',
     access: 'write',
     summary: 'Delete a webhook',
-    description: 'With its subscriptions; its open deliveries are cancelled.',
+    description: 'Deletes the webhook with its subscriptions, and cancels its open deliveries.',
     params: PARAMS,
     answer,
   });

@@ -33,7 +33,7 @@ function addCreate(app: App, { actions, urls }: HttpDeps): void {
     access: 'write',
     summary: 'Create a workflow',
     description:
-      'Compiles and deploys the steps, makes the triggers, and activates it. Code that does not compile is 422 with file, line and column.',
+      'Compiles and deploys the steps, creates the triggers, and activates the workflow. Code that does not compile is refused with 422, which names file, line and column.',
     body: WORKFLOW_CREATE,
     example: {
       name: 'Orders',
@@ -60,11 +60,11 @@ function addList(app: App, { store, urls }: HttpDeps): void {
     access: 'read',
     summary: 'List workflows',
     description:
-      'Newest first, without steps and triggers. With `expand=health` each has what its newest runs tell: the last one, how many failed, and how long they took.',
+      'Newest first, without steps and triggers. With `expand=health`, each has a summary of its newest runs: the last one, how many failed, and how long they took.',
     query: {
       active: Type.Optional(Type.Boolean({ description: 'True: only active ones; false: only inactive ones.' })),
       name: Type.Optional(text({ description: 'Only those with exactly this name.' })),
-      expand: Type.Optional(oneOf(['health'], 'Each workflow with what its newest runs tell.')),
+      expand: Type.Optional(oneOf(['health'], 'Adds a summary of its newest runs to each workflow.')),
       ...LIST_QUERY,
     },
     answer: listOf(WORKFLOW),
@@ -88,7 +88,7 @@ function addOne(app: App, { actions, urls }: HttpDeps): void {
     tag: 'workflows',
     access: 'read',
     summary: 'Read a workflow',
-    description: 'With its steps’ code, its triggers and their addresses.',
+    description: 'Returns the code of its steps, its triggers and their addresses, and its settings.',
     params: PARAMS,
     answer: dataOf(WORKFLOW_WHOLE),
   });
@@ -104,7 +104,7 @@ function addOne(app: App, { actions, urls }: HttpDeps): void {
     access: 'write',
     summary: 'Change a workflow',
     description:
-      'Changed code makes a new deployment, and steps keep their ids by their namespace. `triggers` replaces all of them. Runs in flight end with the code that they began with.',
+      'Changed code creates a new deployment. A step keeps its id as long as it keeps its namespace. `triggers` replaces the whole list. Runs in progress end with the code that they started with.',
     params: PARAMS,
     put: { takes: 'members', oneByOne: ['settings'] },
     body: WORKFLOW_UPDATE,
@@ -124,7 +124,8 @@ function addOne(app: App, { actions, urls }: HttpDeps): void {
     tag: 'workflows',
     access: 'write',
     summary: 'Delete a workflow',
-    description: 'With its triggers and all subscriptions from and to it; what waits in its queue is cancelled.',
+    description:
+      'Deletes the workflow, its triggers, and all subscriptions from and to it, and cancels its queued and waiting runs.',
     params: PARAMS,
     answer: dataOf(WORKFLOW_WHOLE),
   });

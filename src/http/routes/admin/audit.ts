@@ -14,7 +14,7 @@ export function addAuditRoutes(app: App, { store }: HttpDeps, log: AuditLog): vo
     access: 'account',
     summary: 'List audit records',
     description:
-      'Newest first: every request with a key of yours that was no GET, also refused ones, and what an admin did to your owner. A record is written before anything is done, and kept as long as all else (`ERRAND_RETENTION_DAYS`). It has no body, no query string and no secret.',
+      'Newest first: every request with one of your keys that was not a GET, also refused ones, and what an admin did to your owner. A record is written before anything is done, and kept as long as all else (`ERRAND_RETENTION_DAYS`). It has no body, no query string and no secret.',
     query: { ...AUDIT_QUERY, ...LIST_QUERY },
     answer: listOf(AUDIT_RECORD),
   });

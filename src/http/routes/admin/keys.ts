@@ -26,7 +26,7 @@ export function addKeyRoutes(app: App, { actions, store, urls }: HttpDeps): void
     access: 'keys',
     summary: 'Create an API key',
     description:
-      'With the scopes that your own key has, or fewer, and for as long as that, or shorter. `api_key` is shown here only. With the scope `ingest` alone and a `workflow_id` or `service`, there is a `dsn` for clients of Sentry, too.',
+      'The new key can have only scopes that your own key has, and cannot expire later. `api_key` is returned only here. With the scope `ingest` alone and a `workflow_id` or `service`, there is a `dsn` for clients of Sentry, too.',
     body: KEY_CREATE,
     example: { label: 'dashboard', scopes: ['read'] },
     answer: dataOf(NEW_KEY),

@@ -112,7 +112,8 @@ function addOwnerKeys(app: App, { actions, store, urls }: HttpDeps): void {
     tag: 'account',
     access: 'admin',
     summary: 'Create a key for an owner',
-    description: 'For an owner who lost every key, say. Needs the scope `admin`, and every scope that the key gets.',
+    description:
+      'For example for an owner who has lost all keys. Needs the scope `admin`, and every scope that the key gets.',
     params: idIn(PREFIX.owner, 'The owner.'),
     body: KEY_CREATE,
     example: { label: 'replacement' },

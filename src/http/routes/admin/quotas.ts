@@ -38,7 +38,8 @@ export function addQuotaRoutes(app: App, { quotas }: HttpDeps): void {
     tag: 'account',
     access: 'admin',
     summary: 'Set the quotas of an owner',
-    description: 'Null lifts a quota. In force at once here, and at all nodes within seconds. Needs the scope `admin`.',
+    description:
+      'Null removes a quota. A change takes effect at once here, and at all nodes within seconds. Needs the scope `admin`.',
     params: idIn(PREFIX.owner, 'The owner.'),
     put: { takes: 'members' },
     body: QUOTAS_SET,

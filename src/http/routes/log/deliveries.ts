@@ -59,7 +59,7 @@ function addList(app: App, { store }: HttpDeps): void {
     access: 'read',
     summary: 'List deliveries',
     description:
-      'To all webhooks, mails, and requests that code asked for, newest first. `emission_id` is the emit id of the event, and the `webhook-id` that the receiver gets.',
+      'Deliveries to webhooks and channels, mails, and requests of `$.send.http`, newest first. `emission_id` is the id of the event, and the `webhook-id` that the receiver gets.',
     query: {
       state: Type.Optional(DELIVERY_STATE),
       webhook_id: Type.Optional(text({ description: 'Only those to this webhook.', example: 'wh_0Vj3aBc9dEfGhIjK' })),
@@ -120,7 +120,7 @@ function addOne(app: App, { actions, store, clock }: HttpDeps): void {
     access: 'read',
     summary: 'Read a delivery',
     description:
-      'With every attempt: when, how long, what came back; and why it is due when it is. To a webhook, also what was sent: the event, and the headers of each attempt; of a request, what the code asked for; of a mail and a notice, what it says.',
+      'Returns every attempt with its time, duration and response, and in `why` for what the delivery waits. For a webhook, also what was sent: the event, and the headers of each attempt. For a request, what the code asked for. For a mail or notice, its content.',
     params: PARAMS,
     answer: dataOf(DELIVERY_WHOLE),
   });
@@ -140,7 +140,7 @@ function addOne(app: App, { actions, store, clock }: HttpDeps): void {
     access: 'write',
     summary: 'Send a delivery again',
     description:
-      'At once, in place of an attempt that was to come, with the same `webhook-id`, signed with today’s secret. One that was over starts its schedule of retries from the beginning. Mails and requests too. 409 while an attempt is on its way or the webhook is not active, 422 when the webhook is gone.',
+      'Sends it at once, instead of the next automatic attempt, with the same `webhook-id`, signed with the current secret. A delivery that had ended starts its schedule of retries again. Mails and requests can be resent, too. 409 while an attempt is in progress or the webhook is not active, 422 when the webhook was deleted.',
     params: PARAMS,
     answer: dataOf(DELIVERY),
   });

@@ -39,7 +39,7 @@ function addList(app: App, { store }: HttpDeps, { noun, name, path, prefix }: No
     tag: 'errors',
     access: 'read',
     summary: `List recent errors of a ${noun}`,
-    description: `The newest ${LIMITS.listedPerEmitterAndName}, always kept however old they are. With \`expand=event\` each with the original event, its context and the error.`,
+    description: `The newest ${LIMITS.listedPerEmitterAndName}, however old they are. With \`expand=event\`, each has the original event, its context and the error.`,
     params: idIn(prefix, `The ${noun}.`),
     query: { expand: EXPAND, ...EMISSION_LIST_QUERY },
     answer: listOf(ERROR_RECORD),
@@ -73,7 +73,7 @@ function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Nou
     access: 'read',
     summary: `Read one error of a ${noun}`,
     description:
-      'With its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and what each replay of it came to. A browser that opens the address without a key is sent to the page of the dashboard.',
+      'Returns its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and the result of each replay. A browser that opens the address without a key is sent to the page in the dashboard.',
     params: { ...idIn(prefix, `The ${noun}.`), record_id: RECORD_ID },
     query: { expand: EXPAND },
     answer: dataOf(ERROR_RECORD_WHOLE),
@@ -103,7 +103,7 @@ function addReplay(app: App, { actions, maxBodyBytes }: HttpDeps, { noun, path, 
     access: 'write',
     summary: `Replay an error of a ${noun}`,
     description:
-      'Runs the original event again, byte for byte, with the active deployment: new id and time, same trace and `original_ts`, `replay: true`. With `event`, that one instead.',
+      'Runs the original event again, byte for byte, with the active deployment. The run has a new id and time, the same `trace_id` and `original_ts`, and `replay: true`. With `event`, that event is run instead.',
     params: { ...idIn(prefix, `The ${noun}.`), record_id: RECORD_ID },
     body: {
       event: Type.Optional(Type.Unknown({ description: 'Another event to run, as edited; its bytes as sent.' })),

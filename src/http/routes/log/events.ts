@@ -97,7 +97,7 @@ function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Nou
     tag: path,
     access: 'read',
     summary: `Read one event of a ${noun}`,
-    description: `With its receipts: every run and delivery that it caused, with its state, and what was withheld and why. As long as retention keeps it. Its emit id, the \`webhook-id\` of what is delivered, names it as well as its record id.`,
+    description: `Returns its receipts: every run and delivery that it caused, with its state, and what was withheld and why. The id may be that of the record, or the emit id, which is also the \`webhook-id\` of deliveries. 404 when retention has deleted the event.`,
     params: { ...idIn(prefix, `The ${noun}.`), record_id: RECORD_ID },
     query: { expand: EXPAND },
     answer: dataOf(EVENT_WHOLE),
@@ -120,7 +120,7 @@ function addAny(app: App, { store }: HttpDeps): void {
     access: 'read',
     summary: 'Read one event',
     description:
-      'By the id that the address of a trigger answered, of any emitter, with its receipts: who got it, and from whom it was withheld and why. As long as retention keeps it.',
+      'The id is that which the address of a trigger has returned. Returns the event of any emitter with its receipts: who got it, and from whom it was withheld and why. 404 when retention has deleted the event.',
     params: { id: RECORD_OR_EMIT_ID },
     query: { expand: EXPAND },
     answer: dataOf(EVENT_WHOLE),

@@ -24,7 +24,7 @@ const ORDERS: Readonly<Record<OperationOrder, { readonly summary: string; readon
     description:
       'Nothing more is sent again or replayed until it is resumed. Deliveries already due, and replays under way, a few hundred at most, go on.',
   },
-  resume: { summary: 'Resume an operation', description: 'From where it was.' },
+  resume: { summary: 'Resume an operation', description: 'Continues where it was paused.' },
   cancel: {
     summary: 'Cancel an operation',
     description: 'Ends the operation. Deliveries already due, and replays under way, a few hundred at most, go on.',
@@ -89,7 +89,7 @@ function addReads(app: App, { store }: HttpDeps): void {
     tag: 'operations',
     access: 'read',
     summary: 'Read an operation',
-    description: 'Its progress, and why it waits or ended early.',
+    description: 'Returns its progress, and why it is paused or ended early.',
     params: PARAMS,
     answer: dataOf(OPERATION),
   });
@@ -107,7 +107,7 @@ function addOrders(app: App, { actions }: HttpDeps): void {
       tag: 'operations',
       access: 'write',
       summary,
-      description: `${description} 409 when it is over; the same order twice is no mistake.`,
+      description: `${description} 409 when it is over; repeating the request is not an error.`,
       params: PARAMS,
       answer: dataOf(OPERATION),
     });

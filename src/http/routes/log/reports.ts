@@ -23,7 +23,7 @@ export function addReportRoutes(app: App, deps: HttpDeps, log: AuditLog): void {
     audits: 'refusals',
     summary: 'Report an error of another program',
     description:
-      'The error of a program that does not run here becomes an error of one of your workflows: listed, grouped, searched, sent to the global error workflow and forwarded as all others. `workflow_id` says of which; `service` names a program instead, whose workflow is made with its first error. A key that was made for a workflow reports its errors alone, and names neither. The answer means that the error is on disk.',
+      'The error of a program that runs elsewhere becomes an error of one of your workflows: it is listed, grouped, searched, sent to the global error workflow and forwarded like all others. `workflow_id` names the workflow; `service` names a program instead, whose workflow is created with its first error. A key that was created for a workflow can only report errors of that workflow, and needs neither. The answer means that the error is on disk.',
     takesIdempotencyKey: true,
     body: {
       workflow_id: Type.Optional(

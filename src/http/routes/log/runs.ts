@@ -27,7 +27,8 @@ function addStart(app: App, { actions, maxBodyBytes }: HttpDeps): void {
     tag: 'runs',
     access: 'write',
     summary: 'Run a workflow',
-    description: 'Runs it with this event, whatever its triggers are. The code sees the bytes of `event` as sent.',
+    description:
+      'Runs the workflow with this event, whatever its triggers are. The code gets the bytes of `event` as they were sent.',
     params: idIn(PREFIX.workflow, 'The workflow.'),
     body: { event: Type.Unknown({ description: 'Any JSON value.', 'x-expected': 'any JSON value' }) },
     example: { event: { order: 12345 } },
@@ -47,7 +48,7 @@ function addList(app: App, { store }: HttpDeps): void {
     access: 'read',
     summary: 'List runs of a workflow',
     description:
-      'Newest first. `emission_id` is the emit id of the event that the run is for: what its sender was answered.',
+      'Newest first. `emission_id` is the id of the event that started the run, which its sender got in the answer.',
     params: idIn(PREFIX.workflow, 'The workflow.'),
     query: { state: Type.Optional(RUN_STATE), ...LIST_QUERY },
     answer: listOf(RUN),
@@ -68,7 +69,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     access: 'read',
     summary: 'Read a run',
     description:
-      'State, times, the event as it came, every step with its return value and exports, log lines, the error, what caused it and what it caused.',
+      'Returns the state and times of the run, its event as it arrived, each step with its return value and exports, the log lines, the error, what caused the run, and what it caused.',
     params: idIn(PREFIX.run, 'The run.'),
     answer: dataOf(RUN_WHOLE),
   });
@@ -83,7 +84,7 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     access: 'write',
     summary: 'Cancel a run',
     description:
-      'One that is queued or waits is cancelled at once; one that runs is asked to stop. The answer is the state after that.',
+      'A queued or waiting run is cancelled at once; a running one is asked to stop. The answer has the state after that.',
     params: idIn(PREFIX.run, 'The run.'),
     answer: dataOf(Type.Object({ id: id('r_'), state: RUN_STATE })),
   });
@@ -100,7 +101,7 @@ function addResume(app: App, { actions, maxBodyBytes, urls }: HttpDeps): void {
     access: 'write',
     summary: 'Resume a waiting run',
     description:
-      'As a request to its `resume_url` does: the run goes on with the next step, where `data` is `$resume_data` of the step that waited, with its bytes as sent. 409 when the run does not wait, or waits for a retry.',
+      'Does the same as a request to its `resume_url`: the run continues with the next step, where `data` is `$resume_data` of the step that waited, with its bytes as they were sent. 409 when the run does not wait, or waits for a retry.',
     params: idIn(PREFIX.run, 'The run.'),
     body: { data: Type.Optional(Type.Unknown({ description: 'Any JSON value; null when not given.' })) },
     example: { data: { approved: true } },
@@ -130,7 +131,7 @@ function addRetry(app: App, { actions }: HttpDeps): void {
     access: 'write',
     summary: 'Retry a failed run',
     description:
-      'A new run with the same event, byte for byte, and the active deployment. It goes on from the step that failed; what the steps before it gave is kept. 409 when the run has not failed, or was tried again already and `again` is not given; 422 when the active deployment has other steps before that one.',
+      'Creates a new run with the same event, byte for byte, and the active deployment. It starts at the step that failed, with the results of the steps before it. 409 when the run has not failed, or was already retried and `again` is not true; 422 when the active deployment has other steps before the failed one.',
     params: idIn(PREFIX.run, 'The run that failed, of a workflow.'),
     body: {
       again: Type.Optional(

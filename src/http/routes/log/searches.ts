@@ -15,7 +15,7 @@ import { FOUND_ERROR, foundErrorToWire } from '../../wire/log/found-errors.ts';
 import { RUN, RUN_STATE, runToWire } from '../../wire/log/runs.ts';
 import { EXPAND, entryCursor } from './emitters.ts';
 
-const BOUNDS = `One request looks at no more than ${LIMITS.searchedRecords.toLocaleString('en')} records, and reads no more than ${LIMITS.searchedBytes / 2 ** 20} MiB of them: a page may be short, or empty, although more matches. Then \`next_cursor\` says where to go on, and \`searched_until_ms\` how far it came.`;
+const BOUNDS = `One request looks at no more than ${LIMITS.searchedRecords.toLocaleString('en')} records, and reads no more than ${LIMITS.searchedBytes / 2 ** 20} MiB of them: so a page may be short or empty although there are more matches. Then continue with \`next_cursor\`; \`searched_until_ms\` says how far the search came.`;
 
 export function addSearchRoutes(app: App, deps: HttpDeps): void {
   addErrors(app, deps);
@@ -28,7 +28,7 @@ function addErrors(app: App, { store }: HttpDeps): void {
     tag: 'errors',
     access: 'read',
     summary: 'Search all errors',
-    description: `The errors of all workflows, sources and webhooks, also of deleted ones, as far as they are kept; newest first. ${BOUNDS}`,
+    description: `The errors of all workflows, sources and webhooks, also of deleted ones, as long as they are kept, newest first. ${BOUNDS}`,
     query: {
       ...ERROR_FILTER,
       told: Type.Optional(
@@ -75,7 +75,7 @@ function addRuns(app: App, { store }: HttpDeps): void {
     tag: 'runs',
     access: 'read',
     summary: 'Search all runs',
-    description: `The runs of all workflows and sources, also of deleted ones, as far as they are kept; newest first. ${BOUNDS}`,
+    description: `The runs of all workflows and sources, also of deleted ones, as long as they are kept, newest first. ${BOUNDS}`,
     query: {
       workflow_id: word('Only runs of this workflow.', 'p_0Vj3aBc9dEfGhIjK', LIMITS.nameChars),
       source_id: word('Only runs of this source.', 'dc_0Vj3aBc9dEfGhIjK', LIMITS.nameChars),
