@@ -20,6 +20,11 @@ test('a channel is made of a secret that no other user sees, and tested', async 
   const { id, config } = JSON.parse(made.stdout);
   assert.match(id, /^ch_/);
   assert.doesNotMatch(JSON.stringify(config), /secret-part/);
+  const alone = await shell.run([...create.slice(0, 5), '--name', 'Alone', ...named], {
+    input: JSON.stringify({ url: 'https://example.com/' }),
+  });
+  assert.match(alone.stderr, /^It gets no notices yet: choose it/m);
+  assert.equal((await shell.json('channels', 'delete', 'Alone', '--yes')).name, 'Alone');
   const listed = await shell.run(['channels', 'list', ...named]);
   assert.match(listed.stdout, /^ID +KIND +ACTIVE +NAME +TO\nch_\w+ +http +yes +On call +http:/);
   assert.equal((await shell.json('channels', 'test', 'on c')).delivered, true);

@@ -63,6 +63,8 @@ test('a wrong key is not kept', async () => {
   await using shell = await openShell(null);
   const wrong = await shell.run(login(errand), { input: 'a-key-that-no-owner-has-0000' });
   assert.equal(wrong.code, 4);
+  const none = await shell.run(login(errand), { input: '\n' });
+  assert.deepEqual([none.code, /^errand: no API key was given: paste it/.test(none.stderr)], [2, true], none.stderr);
   const hostile = await shell.run(login(errand), { input: 'two words' });
   assert.equal(hostile.code, 2);
   assert.ok(!hostile.stderr.includes('two words'));

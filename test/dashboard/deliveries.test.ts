@@ -211,7 +211,7 @@ test('an error says who was told, and leads to each of them', { skip }, async ()
       await row(/^On callChannel/)
         .getByText('delivered')
         .waitFor();
-      await row(/global error workflow/)
+      await row(/^Global error workflow(?!global)/)
         .getByText('succeeded')
         .waitFor();
       await visit.inspect(path);

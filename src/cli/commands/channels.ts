@@ -97,6 +97,9 @@ function addCreate(channels: Command, connect: Connect): void {
       if (isJson) return printJson(out, data);
       await printFields(out, fields(data));
       out.note(`Send it a test notice: errand channels test ${data.id}`);
+      out.note(
+        'It gets no notices yet: choose it in the settings of the dashboard, or with "channels" of PUT /v1/users/me',
+      );
     },
   );
 }

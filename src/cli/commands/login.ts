@@ -34,6 +34,11 @@ export function addLogin(program: Command): void {
       throw new CliError('name the server with --url: the key is read from standard input', EXIT.usage);
     const url = (given ?? (await ask('Address of the server: '))).replace(/\/+$/, '');
     const key = await askSecret('API key: ');
+    if (key === '')
+      throw new CliError(
+        'no API key was given: paste it, or pipe it in, as in "errand login --url … < key.txt"',
+        EXIT.usage,
+      );
     const { data: me } = await clientOf(url, key).getMe();
     const all = await readProfiles();
     await writeProfiles({ current: name, profiles: { ...all.profiles, [name]: { url, key } } });
