@@ -262,12 +262,12 @@ export const T = {
     name: 'Name',
     start: 'What starts it',
     starts: {
-      http: 'An HTTP request, to an address of its own',
+      http: 'An HTTP request to its address',
       interval: 'A schedule: an interval',
       cron: 'A schedule: a cron expression',
       none: 'Nothing yet: it runs by hand or by subscription',
     },
-    text: 'It begins with one step, whose code you write on the next page. More steps and triggers are set over the API, or with a workflow file.',
+    text: 'It begins with one step. You write its code on the next page. To add steps or triggers, use the API or a workflow file.',
   },
   retention: {
     title: 'Retention of errors',

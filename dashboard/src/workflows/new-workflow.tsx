@@ -12,7 +12,8 @@ const words = T.newWorkflow;
 const STARTS = ['http', 'interval', 'cron', 'none'] as const;
 
 /** The step that a workflow begins with: it returns what it was given. */
-const FIRST_STEP = `// What it returns, the next steps and the page of the run show. What it throws is an error, which you are told of.
+const FIRST_STEP = `// Later steps, and the page of the run, get what this returns.
+// What this throws is an error, about which you get a mail.
 export default async ({ steps, $ }) => {
   const { event } = steps.trigger;
   $.export('$summary', 'It ran');
