@@ -14,13 +14,14 @@ import {
   rmdirSync,
   writeFileSync,
 } from 'node:fs';
-import { chmod, rm, writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Deployment } from '../../domain/resource.ts';
 import type { StepFile } from '../child/protocol.ts';
 import { childCode } from './child-code.ts';
 import { CHILD_FILE, type CodeUser, type IsolationSettings } from './isolation.ts';
 import { linkPackages } from './package-folders.ts';
+import { removeFolder } from './remove-folder.ts';
 import { abandonedBeside, mark, takeAbandoned, unmark } from './servers-folders.ts';
 
 const OWNER = /^(\d+)-/;
@@ -97,7 +98,7 @@ export class Workdirs {
   }
 
   async remove(dir: string): Promise<void> {
-    await rm(dir, { recursive: true, force: true, maxRetries: 2 }).catch(() => {});
+    await removeFolder(dir).catch(() => {});
   }
 
   /** Removes its own folder too, where no later server may ever do so, unless another server still uses it. */
