@@ -21,7 +21,9 @@ export function detachEnvironment(): void {
   const real = process.env;
   const copy: Environment = { ...real };
   setPrototypeOf(real, null); // no setter of code is ever called with it
-  replace('env', new Proxy(copy, handlerFor(real)));
+  const handler = handlerFor(real);
+  setPrototypeOf(handler, null); // what code adds to Object.prototype is no trap
+  replace('env', new Proxy(copy, handler));
   if (typeof process.loadEnvFile === 'function') replace('loadEnvFile', loadEnvFile);
 }
 

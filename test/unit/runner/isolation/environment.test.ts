@@ -69,7 +69,10 @@ test('the environment of code is otherwise as in Node', async (t) => {
     delete env.NUMBER; delete env.TZ;
     const failures = [() => { env[Symbol('x')] = 1 }, () => { env.X = Symbol('x') }, () => Object.freeze(env)].map(fails);
     env.AFTER = '1';
-    return [asked, values, 'NUMBER' in env, 'TZ' in env, failures, env.AFTER];`,
+    for (const trap of ['get', 'has']) Object.prototype[trap] = () => true;
+    const traps = [env.ABSENT ?? null, 'ABSENT' in env];
+    for (const trap of ['get', 'has']) delete Object.prototype[trap];
+    return [asked, values, 'NUMBER' in env, 'TZ' in env, failures, env.AFTER, traps];`,
   );
   assert.deepEqual(returned(outcome), [
     [9, '/tmp/home', '/tmp/other'],
@@ -78,5 +81,6 @@ test('the environment of code is otherwise as in Node', async (t) => {
     false,
     ['TypeError', 'TypeError', 'TypeError'],
     '1',
+    [null, false],
   ]);
 });
