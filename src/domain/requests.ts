@@ -23,7 +23,9 @@ import type { HttpAnswer } from './run/run.ts';
 /** The end of a run with `custom_response`, as its waiting caller sees it. */
 export type Answered =
   | { readonly kind: 'answer'; readonly answer: HttpAnswer }
-  /** The run ended without `$.respond`. */
+  /** The run succeeded without `$.respond`. */
+  | { readonly kind: 'silent' }
+  /** It ended otherwise, or waits, without `$.respond`. */
   | { readonly kind: 'none' }
   | { readonly kind: 'timeout' }
   /** The run never began: its workflow's queue was full. */

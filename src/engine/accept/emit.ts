@@ -123,7 +123,8 @@ function keyReused(): Refusal {
 }
 
 /** Returns what the first call got from a run that ended without an answer. */
-function kindOfEnded(record: RunWhole | undefined): 'timeout' | 'full' | 'none' {
+function kindOfEnded(record: RunWhole | undefined): 'timeout' | 'full' | 'silent' | 'none' {
   if (record?.errorCode === 'Timeout') return 'timeout';
+  if (record?.state === 'succeeded') return 'silent';
   return record?.startedAtMs === null && hadNoRoom(record.errorCode) ? 'full' : 'none';
 }

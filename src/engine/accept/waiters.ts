@@ -118,5 +118,5 @@ export class Waiters {
 function finalAnswer(outcome: RunOutcome): Answered {
   if (outcome.answer) return { kind: 'answer', answer: outcome.answer };
   if (outcome.end.kind === 'failed' && outcome.end.fault.code === 'Timeout') return { kind: 'timeout' };
-  return { kind: 'none' };
+  return { kind: outcome.end.kind === 'succeeded' ? 'silent' : 'none' };
 }

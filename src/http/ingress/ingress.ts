@@ -60,7 +60,7 @@ async function take(deps: IngressDeps, { req, res, requestId }: Exchange, place:
 }
 
 const NO_ANSWER_OF_SOURCE =
-  'The run of the source ended without respond(), which an http prop with customResponse asks for';
+  'The run of the source failed without respond(), which an http prop with customResponse asks for';
 
 /** When a caller whose workflow had no room may try again. */
 const QUEUE_FULL_RETRY_S = 5;
@@ -130,7 +130,7 @@ function accept(
     body: eventBytes(req, body, {
       ...place,
       isVerified: verified,
-      withRaw: isOfSource(trigger),
+      isForSource: isOfSource(trigger),
     }),
   } as const;
   const idempotency = idempotencyOf(req, { triggerId: trigger.id, pathStart: place.pathStart, body });
@@ -169,7 +169,8 @@ function idempotencyOf(req: IncomingMessage, { triggerId, pathStart, body }: Has
 
 /**
  * Returns what the workflow answers; null when there is only the emit id to give. A repeated request gets the stored
- * answer, or waits with the first call for it.
+ * answer, or waits with the first call for it. Many public sources call `respond` for some calls alone, such as the first one
+ * of a service that checks the address: a source that took an event has not refused it.
  */
 async function answerOf(accepted: Accepted, isSource: boolean) {
   const { repeated } = accepted.appended;
@@ -182,6 +183,7 @@ async function answerOf(accepted: Accepted, isSource: boolean) {
     const detail = 'The queue of the workflow is full; the event is kept among its errors, and can be replayed';
     throw new Refusal('rate_limited', detail, { retryAfterS: QUEUE_FULL_RETRY_S });
   }
+  if (answered.kind === 'silent' && isSource) return null;
   throw new Refusal('no_answer', isSource ? NO_ANSWER_OF_SOURCE : 'No $.respond called in workflow');
 }
 

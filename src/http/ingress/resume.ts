@@ -53,7 +53,7 @@ async function take(deps: IngressDeps, { req, res, requestId }: Exchange): Promi
   if (body === null) return;
   let state: RunState;
   try {
-    const options = { pathStart, baseUrl: deps.urls.publicUrl(), isVerified: false, withRaw: false };
+    const options = { pathStart, baseUrl: deps.urls.publicUrl(), isVerified: false, isForSource: false };
     state = await actions.endWait({ ...wait, request: eventBytes(req, body.bytes, options).toString() });
   } finally {
     body.release();

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Json } from '../../support/client.ts';
 import { startErrand } from '../../support/errand.ts';
 import { assertProblem } from '../../support/problem.ts';
 import { startReceiver } from '../../support/receiver.ts';
@@ -122,14 +123,55 @@ test('custom response answers the caller from run', async () => {
   assert.equal(event.endpoint, source.endpoint_url);
 });
 
-test('a source that does not answer is named as one', async () => {
+test('an object sent as text is an object', async () => {
+  await using errand = await newErrand();
+  const source = await createSource(
+    errand,
+    `export default { props: { http: '$.interface.http' }, run({ body, bodyRaw }) { this.$emit({ body, bodyRaw }); } };`,
+  );
+  const deep = '['.repeat(300) + ']'.repeat(300);
+  const sent: [type: string, text: string, body: unknown][] = [
+    ['text/plain; charset=UTF-8', ' {"Type": "Notification"}', { Type: 'Notification' }],
+    ['text/plain', '[1]', [1]],
+    ['text/plain', '{"cut": ', '{"cut": '],
+    ['text/plain', '7', '7'],
+    ['text/plain', deep, deep],
+    ['application/x-www-form-urlencoded', '{"a":1}', { '{"a":1}': '' }],
+  ];
+  for (const [type, text] of sent) {
+    const response = await fetch(source.endpoint_url, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body: text,
+    });
+    assert.equal(response.status, 200);
+  }
+  const events = eventsOf(await emissions(errand, source.id, sent.length));
+  assert.deepEqual(
+    events,
+    sent.map(([, bodyRaw, body]) => ({ body, bodyRaw })),
+  );
+});
+
+test('a source that answers nothing answers 200 unless it fails', async () => {
   await using errand = await newErrand();
   const http = `{ type: '$.interface.http', customResponse: true }`;
-  const source = await createSource(errand, `export default { props: { http: ${http} }, run() {} };`);
-  const response = await fetch(source.endpoint_url, { method: 'POST' });
-  assert.equal(response.status, 400);
-  const { detail } = (await response.json()) as { detail: string };
-  assert.match(detail, /^The run of the source ended without respond\(\)/);
+  const source = await createSource(
+    errand,
+    `export default { props: { http: ${http} }, run({ query }) { if (query.fails) throw new Error('no'); this.$emit(1); } };`,
+  );
+  const call = async (query = ''): Promise<[status: number, json: Json]> => {
+    const headers = { 'idempotency-key': `key${query}` };
+    const response = await fetch(source.endpoint_url + query, { method: 'POST', headers });
+    return [response.status, (await response.json()) as Json];
+  };
+  const [status, { id }] = await call();
+  assert.deepEqual([status, typeof id], [200, 'string']);
+  assert.deepEqual(await call(), [200, { id }], 'a repeat');
+  const [failed, { detail }] = await call('?fails=1');
+  assert.equal(failed, 400);
+  assert.match(detail, /^The run of the source failed without respond\(\)/);
+  assert.equal((await emissions(errand, source.id, 1)).length, 1);
 });
 
 test('emissions carry id, summary, ts and name', async () => {

@@ -69,7 +69,7 @@ test('an answer from elsewhere reaches its caller', async () => {
 const ENDS: readonly [Awaited, Answered][] = [
   [ended(1, 'succeeded', { answer: ANSWER }), { kind: 'answer', answer: ANSWER }],
   [ended(1, 'failed', { answer: ANSWER, fault: THROWN }), { kind: 'answer', answer: ANSWER }],
-  [ended(1, 'succeeded'), { kind: 'none' }],
+  [ended(1, 'succeeded'), { kind: 'silent' }],
   [ended(1, 'failed', { fault: THROWN }), { kind: 'none' }],
   [ended(1, 'failed', { fault: { ...THROWN, code: 'Timeout' } }), { kind: 'timeout' }],
   [ended(1, 'failed'), { kind: 'none' }],

@@ -61,7 +61,7 @@ test('a run that is not claimed here is looked for', async () => {
     assert.deepEqual(watched, [5]);
     assert.deepEqual(waiters.runs(), [5], 'whoever waits is known by then');
     waiters.end(5, SUCCEEDED);
-    assert.deepEqual(await (emitted.answer ?? emitted.ended), options.wantsEnd ? SUCCEEDED : { kind: 'none' });
+    assert.deepEqual(await (emitted.answer ?? emitted.ended), options.wantsEnd ? SUCCEEDED : { kind: 'silent' });
   }
 });
 
@@ -108,12 +108,13 @@ test('a repeat gets what was kept with its key', async () => {
 });
 
 test('a repeat of what never answered gets no answer', async () => {
-  for (const [code, kind] of [
-    [null, 'none'],
-    ['Timeout', 'timeout'],
+  for (const [state, code, kind] of [
+    ['failed', null, 'none'],
+    ['succeeded', null, 'silent'],
+    ['failed', 'Timeout', 'timeout'],
   ] as const) {
     const repeated = { repeated: { answer: null, isSameRequest: true } };
-    const { emit, waiters } = create([appended(5, repeated), appended(5, repeated)], inState('failed', code));
+    const { emit, waiters } = create([appended(5, repeated), appended(5, repeated)], inState(state, code));
     const { answer } = await emit(emission, { wantsAnswer: true, idempotency: KEY });
     assert.deepEqual(await answer, { kind });
     assert.deepEqual(waiters.runs(), []);
