@@ -84,7 +84,7 @@ async function callAxios(
     if (config.debug) exportAs(context, 'debug_response', response.data);
     return config.returnFullResponse ? response : response.data;
   }
-  const data = parsed((await bytesOf(received, config.maxContentLength)).toString());
+  const data = errorDataOf(await bytesOf(received, config.maxContentLength), config);
   const response = responseOf(received, config, data);
   exportDebug(context, response, config);
   throw httpError(response);
@@ -254,6 +254,13 @@ async function bytesOf({ content, inTime }: ReceivedResponse, maxBytes = -1): Pr
   } finally {
     inTime();
   }
+}
+
+/** Returns what an error's response says. Code that asked for bytes reads them as such; messages and exports show their value. */
+function errorDataOf(bytes: Buffer, { responseType }: AxiosConfig): unknown {
+  const data = parsed(bytes.toString());
+  if (responseType !== 'arraybuffer') return data;
+  return Object.defineProperty(bytes, 'toJSON', { value: () => data, enumerable: false });
 }
 
 function parsed(text: string): unknown {

@@ -6,8 +6,8 @@ export type Pair = readonly [name: string, value: unknown];
 export type ListNames = 'brackets' | 'indices' | 'repeat';
 
 /**
- * Returns the pairs of an object; nested members are named `a[b]`. Undefined and null are left out; values that are no
- * plain objects stay as they are.
+ * Returns the pairs of an object; nested members are named `a[b]`, and items of nested lists `a[b][0]`. Undefined and null
+ * are left out; values that are no plain objects stay as they are.
  */
 export function pairsOf(values: object, lists: ListNames = 'brackets'): Pair[] {
   return Object.entries(values).flatMap(([name, value]) => pairsUnder(name.replace(/\[\]$/, ''), value, lists));
@@ -17,10 +17,10 @@ function pairsUnder(name: string, value: unknown, lists: ListNames): Pair[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) {
     const isFlat = value.every((item) => !Array.isArray(item) && !isPlain(item));
-    return value.flatMap((item, i) => pairsUnder(name + suffix(isFlat ? lists : 'indices', i), item, lists));
+    return value.flatMap((item, i) => pairsUnder(name + suffix(isFlat ? lists : 'indices', i), item, 'indices'));
   }
   if (!isPlain(value)) return [[name, value]];
-  return Object.entries(value).flatMap(([key, inner]) => pairsUnder(`${name}[${key}]`, inner, lists));
+  return Object.entries(value).flatMap(([key, inner]) => pairsUnder(`${name}[${key}]`, inner, 'indices'));
 }
 
 function suffix(lists: ListNames, index: number): string {
@@ -86,8 +86,5 @@ function queryOf(params: object, serializer: ParamsSerializer | undefined): stri
   if (params instanceof URLSearchParams) return params.toString();
   const indexes = typeof serializer === 'object' ? serializer.indexes : undefined;
   const lists = indexes === null ? 'repeat' : indexes === true ? 'indices' : 'brackets';
-  const flat = Object.entries(params).map(([name, value]) => [name, isPlain(value) ? JSON.stringify(value) : value]);
-  return encoded(pairsOf(Object.fromEntries(flat), lists))
-    .replace(/%5B/g, '[')
-    .replace(/%5D/g, ']');
+  return encoded(pairsOf(params, lists)).replace(/%5B/g, '[').replace(/%5D/g, ']');
 }

@@ -67,6 +67,17 @@ const SENT: Readonly<Record<string, Case>> = {
   'a query in the address': () => ({ url: '/a?x=1&y=2#part' }),
   parameters: () => ({ url: '/a', params: { s: 'ä b', n: 0, no: false, at: new Date(0), gone: null, list: [1, 'b'] } }),
   'parameters as such': () => ({ params: new URLSearchParams('a=1&a=2') }),
+  'objects in parameters': () => ({
+    params: { o: { x: 1, none: null, at: new Date(0), in: { list: ['a b', 2] } }, n: [[1, 2], { y: [3] }] },
+  }),
+  'objects and lists with indexes': () => ({
+    params: { o: { list: [1] }, l: [1] },
+    paramsSerializer: { indexes: true },
+  }),
+  'objects and lists without brackets': () => ({
+    params: { o: { list: [1] }, l: [1] },
+    paramsSerializer: { indexes: null },
+  }),
   'lists without brackets': () => ({ params: { list: [1, 2] }, paramsSerializer: { indexes: null } }),
   'lists with indexes': () => ({ params: { list: [1, 2] }, paramsSerializer: { indexes: true } }),
   'their own serializer': () => ({ params: { a: 1 }, paramsSerializer: { serialize: () => 'own=1' } }),
@@ -86,6 +97,7 @@ const SENT: Readonly<Record<string, Case>> = {
   'a stream': () => ({ method: 'put', data: Readable.from(['a', 'b']), maxRedirects: 0 }),
   'search parameters': () => ({ method: 'post', data: new URLSearchParams({ a: '1 2' }) }),
   'a form of fields': () => ({ method: 'post', data: { a: 'x y', b: { c: 1 }, list: [1, 2] }, headers: FORM }),
+  'a form with lists in objects': () => ({ method: 'post', data: { a: { list: [1, 2] }, b: [[1]] }, headers: FORM }),
   'a multipart form': () => ({ method: 'post', data: form() }),
   'POST without data': () => ({ method: 'POST' }),
   'PATCH without data': () => ({ method: 'patch' }),

@@ -65,10 +65,7 @@ test('parameters stand in place of those of the address', async (t) => {
   const seen = async (query: string, params: object): Promise<string> => (await ask({ url: url + query, params })).url;
   assert.equal(await seen('/?a=1&b=2&a=3', { a: 'new' }), '/?b=2&a=new');
   assert.equal(await seen('/?a=1', { a: 'only' }), '/?a=only');
-  assert.equal(
-    await seen('/?a%5B%5D=1&b', { c: { d: [1, { e: null }] } }),
-    '/?a%5B%5D=1&b&c=%7B%22d%22:[1,%7B%22e%22:null%7D]%7D',
-  );
+  assert.equal(await seen('/?a%5B%5D=1&b', { c: { d: [1, { e: null }] } }), '/?a%5B%5D=1&b&c[d][0]=1');
   assert.equal(await seen('/?__proto__=1&a', {}), '/?__proto__=1&a');
 });
 
@@ -142,7 +139,7 @@ test('bodies of every kind are sent', async (t) => {
   assert.equal((await post('plain', 'application/json')).body, '"plain"');
   assert.equal((await post('{"a":1}', 'application/json')).body, '{"a":1}');
   const urlencoded = await post({ a: { b: [1, 'x y'] }, gone: undefined }, 'application/x-www-form-urlencoded');
-  assert.equal(urlencoded.body, 'a%5Bb%5D%5B%5D=1&a%5Bb%5D%5B%5D=x+y');
+  assert.equal(urlencoded.body, 'a%5Bb%5D%5B0%5D=1&a%5Bb%5D%5B1%5D=x+y');
   const streamed = await post(Readable.from(['a', 'b']));
   assert.deepEqual([streamed.body, streamed.headers['transfer-encoding']], ['ab', 'chunked']);
   assert.equal((await post(new Uint16Array([0x6161]))).body, 'aa');
@@ -253,7 +250,9 @@ test('an error has the body, whatever was asked for', async (t) => {
   for (const responseType of ['json', 'stream', 'arraybuffer', 'text']) {
     await assert.rejects(ask({ url, responseType }), (error: Json) => {
       assert.deepEqual([error.message, error.response.status], ['{"problem":"a"}', 422]);
-      assert.deepEqual(error.response.data, { problem: 'a' });
+      const { data } = error.response;
+      const isBytes = responseType === 'arraybuffer';
+      assert.deepEqual(isBytes ? JSON.parse(Buffer.from(data).toString()) : data, { problem: 'a' });
       return true;
     });
   }
