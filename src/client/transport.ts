@@ -25,6 +25,8 @@ const RETRIES = 3;
 const UNSENT: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'EAI_AGAIN', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'],
 ]);
+/** The code of Node's TLS for an answer that is not TLS: its message tells of bytes and files of OpenSSL. */
+const NO_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER';
 const EVENTS = 'text/event-stream';
 const LINES = 'application/x-ndjson';
 
@@ -126,7 +128,8 @@ function unreachable(url: string, error: TypeError): ConnectionError {
   const { code, message } = (error.cause ?? {}) as { code?: string; message?: string };
   const origin = /^https?:\/\/[^/]+/.exec(url)?.[0] ?? 'the server';
   const wasSent = code === undefined || !UNSENT.has(code);
-  return new ConnectionError(`${origin} cannot be reached: ${message || code || error.message}`, {
+  const why = code === NO_TLS ? 'it does not speak TLS; is its address http://?' : message || code || error.message;
+  return new ConnectionError(`${origin} cannot be reached: ${why}`, {
     cause: error,
     wasSent,
   });

@@ -215,3 +215,13 @@ test('a refusal without end, or of a strange shape, is still a refusal', async (
     assert.deepEqual(error.errors, [], `${n}`);
   }
 });
+
+test('a server without TLS is told from one that is away', async () => {
+  await using server = await startScripted((response) => void response.end());
+  const { port } = new URL(server.url);
+  const errand = new Errand({ url: `https://127.0.0.1:${port}`, key: 'k'.repeat(30), retries: 0 });
+  await assert.rejects(errand.getMe(), {
+    name: 'ConnectionError',
+    message: `https://127.0.0.1:${port} cannot be reached: it does not speak TLS; is its address http://?`,
+  });
+});

@@ -5,6 +5,7 @@ import { Errand } from '../../client/client.ts';
 import { CliError, EXIT } from './exit.ts';
 import { createOutput, type Output } from './output.ts';
 import { type Profiles, profileNamed, readProfiles } from './profiles.ts';
+import { tellingSlowAnswers } from './slow-answer.ts';
 import { serverValue } from './values.ts';
 
 export interface ServerOptions {
@@ -141,13 +142,14 @@ export function createConnect(of: Connecting): Connect {
   return async (options) => {
     const target = await findTarget(options, of);
     of.onTarget?.(target);
-    return { ...target, errand: open(target), out: createOutput(), isJson: options.json === true };
+    const out = createOutput();
+    return { ...target, errand: open(target, out), out, isJson: options.json === true };
   };
 }
 
-function open({ url, key }: Target): Errand {
+function open({ url, key }: Target, out: Output): Errand {
   try {
-    return new Errand({ url, key, retries: RETRIES });
+    return new Errand({ url, key, retries: RETRIES, fetch: tellingSlowAnswers(out) });
   } catch (error) {
     throw new CliError((error as Error).message, EXIT.usage);
   }
