@@ -41,6 +41,20 @@ test('a project is made where nothing of it is yet', async () => {
   assert.equal(await readFile(join(shell.home, 'My Flows/workflows/charge-orders.ts'), 'utf8'), 'mine');
 });
 
+test('a repository keeps its README, and ignores what is secret', async () => {
+  await using shell = await openShell(null);
+  const file = (name: string): string => join(shell.home, name);
+  await writeFile(file('README.md'), 'mine');
+  await writeFile(file('.gitignore'), '*.log\n/node_modules');
+  const { code, stdout, stderr } = await shell.run(['init', '.']);
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /^\.gitignore has data\/, \.env now$/m);
+  assert.doesNotMatch(stdout, /README|gitignore/);
+  assert.equal(await readFile(file('README.md'), 'utf8'), 'mine');
+  assert.equal(await readFile(file('.gitignore'), 'utf8'), '*.log\n/node_modules\ndata/\n.env\n');
+  assert.ok((await readFile(file('workflows/charge-orders.ts'), 'utf8')).length > 10);
+});
+
 test('a project is made beside a manifest, which keeps what it has', async () => {
   await using shell = await openShell(null);
   const file = join(shell.home, 'package.json');

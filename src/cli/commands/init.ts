@@ -13,6 +13,10 @@ import { ownPackage } from '../shell/own-package.ts';
 const FILE = 'charge-orders.ts';
 const MANIFEST = 'package.json';
 const DEPENDENCY = 'dependencies.errand';
+const README = 'README.md';
+const IGNORED = '.gitignore';
+/** What a repository may have already, and gets nothing from us that it lacks, or only lines that it lacks. */
+const COMPLETED: ReadonlySet<string> = new Set([MANIFEST, README, IGNORED]);
 
 const WORKFLOW = `import { defineWorkflow } from 'errand/workflow';
 
@@ -37,7 +41,7 @@ export default defineWorkflow({
 });
 `;
 
-const TEST = `// The fixture of an error that happened: errand errors show last --fixture > test/fixtures/no-total.json
+const TEST = `// The fixture of an error that happened: npx errand errors show last --fixture > test/no-total.json
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -90,10 +94,10 @@ export function projectFiles(name: string, spec: string): ReadonlyMap<string, st
   return new Map([
     [MANIFEST, `${JSON.stringify(manifest, null, 2)}\n`],
     ['tsconfig.json', `${JSON.stringify(TSCONFIG, null, 2)}\n`],
-    ['.gitignore', 'node_modules/\ndata/\n.env\n'],
+    [IGNORED, 'node_modules/\ndata/\n.env\n'],
     [`workflows/${FILE}`, WORKFLOW],
     ['test/charge-orders.test.ts', TEST],
-    ['README.md', readme(name)],
+    [README, readme(name)],
   ]);
 }
 
@@ -130,23 +134,46 @@ export function addInit(program: Command, usersUmask: number): void {
         () => true,
         () => false,
       );
-      if (isThere && path !== MANIFEST) throw new CliError(`${join(dir, path)} is there already: nothing was written`);
+      if (!isThere) continue;
+      if (!COMPLETED.has(path)) throw new CliError(`${join(dir, path)} is there already: nothing was written`);
+      if (path === README) files.delete(path);
     }
     process.umask(usersUmask);
     const existing = await readFile(join(dir, MANIFEST), 'utf8').catch(() => null);
     const manifest = existing === null ? null : completed(existing, files.get(MANIFEST) ?? '{}', join(dir, MANIFEST));
     if (manifest !== null) files.delete(MANIFEST);
-    // First: it can be done again.
+    // Both first: they can be done again.
     if (manifest !== null) await replace(join(dir, MANIFEST), manifest.text);
+    const ignored = await completeIgnored(join(dir, IGNORED), files.get(IGNORED) ?? '');
+    if (ignored !== null) files.delete(IGNORED);
     await writeAll(dir, files);
     if (manifest !== null && manifest.added.length > 0)
       process.stderr.write(`${join(folder, MANIFEST)} has ${manifest.added.join(', ')} now\n`);
+    if (ignored !== null && ignored.length > 0)
+      process.stderr.write(`${join(folder, IGNORED)} has ${ignored.join(', ')} now\n`);
     for (const path of files.keys()) process.stdout.write(`${join(folder, path)}\n`);
     const enter = folder === '.' ? '' : `cd ${quoted(folder)} && `;
     const isNamed = manifest === null || manifest.added.includes('dependencies') || manifest.added.includes(DEPENDENCY);
     const pack = packIn !== null && isNamed ? `(cd ${quoted(packIn)} && npm pack) && ` : '';
     process.stderr.write(`Next: ${pack}${enter}npm install && npm run dev\n`);
   });
+}
+
+// Adds the lines that the file lacks, and returns them; null: there is no such file. The data dir has keys, and `.env` secrets.
+async function completeIgnored(file: string, wanted: string): Promise<string[] | null> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw new CliError(`${file} cannot be completed: ${error.message}`);
+  });
+  if (text === null) return null;
+  const has = new Set(text.split('\n').map((line) => line.trim().replace(/^\/|\/$/g, '')));
+  const added = wanted
+    .trim()
+    .split('\n')
+    .filter((line) => !has.has(line.replace(/\/$/, '')));
+  const end = text === '' || text.endsWith('\n') ? '' : '\n';
+  if (added.length > 0) await replace(file, `${text}${end}${added.map((line) => `${line}\n`).join('')}`);
+  return added;
 }
 
 // Returns a path as a shell takes it.
