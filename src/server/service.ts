@@ -196,22 +196,9 @@ function buildParts(surroundings: Surroundings) {
     ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow, bundle: components.bundle }),
     ...createSourceFiles({ store, runner, sources: acts }),
   };
-  const loops = {
-    nodes,
-    quotas,
-    repairs,
-    answers,
-    runs,
-    deliveries,
-    operations,
-    scheduler,
-    periodic,
-    counters,
-    files,
-    streams,
-    upgrade,
-  };
-  return { store, shown, slots, runner, bundling, metrics, poster, mailer, tracing, outage, ...loops, actions };
+  const loops = { nodes, quotas, repairs, answers, runs, deliveries, operations };
+  const others = { scheduler, periodic, counters, files, streams, upgrade, outage };
+  return { store, shown, slots, runner, bundling, metrics, poster, mailer, tracing, ...loops, ...others, actions };
 }
 
 /** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir, or the database is unreachable. */
@@ -257,6 +244,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     await parts.repairs?.take();
     await quotas.read();
     await startFiles(parts);
+    await actions.excuseStop();
     ({ url, metricsUrl, ports: listensAt } = await listen(http, config));
   } catch (error) {
     await stopParts(parts, http, 0);

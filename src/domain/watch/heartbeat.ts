@@ -135,12 +135,14 @@ export function excused(watched: WatchedHeartbeat, { isBack }: { readonly isBack
   const { heartbeat, watch } = watched;
   const { nowMs, nextTick } = now;
   const counts = { ...watch.counts, startedAtMs: null };
+  // Of the first run, the start is forgotten, and the end may have been called in vain: the next one is expected.
+  const expectedBefore = watch.expectedAtMs ?? (watch.counts.startedAtMs === null ? null : nowMs);
   // It is not active, or was not pinged yet.
-  if (watch.expectedAtMs === null) return { ...watch, counts, dueAtMs: null };
+  if (expectedBefore === null || !heartbeat.active) return { ...watch, counts, dueAtMs: null };
   const lastAtMs = watch.lastAtMs === null ? null : Math.min(watch.lastAtMs, nowMs);
-  const isPast = watch.expectedAtMs <= nowMs;
+  const isPast = expectedBefore <= nowMs;
   const after = isBack ? (lastAtMs ?? nowMs) : nowMs;
-  const expectedAtMs = isPast || isBack ? nextTick(heartbeat.schedule, after) : watch.expectedAtMs;
+  const expectedAtMs = isPast || isBack ? nextTick(heartbeat.schedule, after) : expectedBefore;
   const next = { ...watch, counts, lastAtMs, expectedAtMs };
   return { ...next, dueAtMs: dueOf(next, heartbeat) };
 }

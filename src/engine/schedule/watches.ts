@@ -50,9 +50,17 @@ export function createWatches(deps: WatchDeps) {
   /** The last turn of each heartbeat, by its key. */
   const turns = new Map<string, PendingPing>();
 
+  /**
+   * Excuses watches for a time without a server, and returns the time up to which they may be judged. To be called before the
+   * first ping, too: with the job's start that came before the stop, one that came behind it would be forgotten.
+   */
+  function excuseStop(): Promise<number> {
+    return store.keepWatch((of, gap) => excused(of, gap, { nowMs: gap.nowMs, nextTick: firstTickMs }));
+  }
+
   /** Judges what is due. Returns whether more is. */
   async function tickWatches(): Promise<boolean> {
-    const nowMs = await store.keepWatch((of, gap) => excused(of, gap, { nowMs: gap.nowMs, nextTick: firstTickMs }));
+    const nowMs = await excuseStop();
     const due = await store.dueWatches(nowMs, WATCHES_AT_ONCE);
     await Promise.all(due.map((one) => judge(one, nowMs)));
     metrics.watchesJudged.set(nowMs / SECOND_MS);
@@ -145,5 +153,5 @@ export function createWatches(deps: WatchDeps) {
     throw new StoreUnavailable(`heartbeat ${key.slice(0, 4)}… changes all the time`);
   }
 
-  return { tickWatches, findHeartbeat, ping };
+  return { excuseStop, tickWatches, findHeartbeat, ping };
 }

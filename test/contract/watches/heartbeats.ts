@@ -200,6 +200,31 @@ export function heartbeatsContract(harness: Harness): void {
       deepEqual(await codesOf(stage, later.heartbeat.id), ['Silent']);
     });
 
+    it('of which only a start was heard before a stop is expected after it', async () => {
+      await using stage = await Stage.open(harness);
+      const beat = await heartbeat(stage);
+      await ping(stage, beat, { kind: 'start' });
+      await watchFor(stage, MINUTE_MS);
+      stage.clock.advance(HOUR_MS);
+      await stage.reopen();
+      await watchFor(stage, 12 * MINUTE_MS - SECOND_MS);
+      deepEqual(await codesOf(stage, beat.heartbeat.id), [], 'its end may have been called in vain');
+      await watchFor(stage, SECOND_MS);
+      match(only(await errorsOf(stage, beat.heartbeat.id)).msg, /not heard in time \(never yet/);
+    });
+
+    it('that is the first one for a while has no stop behind it', async () => {
+      await using stage = await Stage.open(harness);
+      const former = await heartbeat(stage);
+      await watchFor(stage, MINUTE_MS);
+      await stage.store.deleteHeartbeat(stage.owner.id, former.heartbeat.id);
+      await watchFor(stage, HOUR_MS);
+      const beat = await heartbeat(stage);
+      await ping(stage, beat, { kind: 'start' });
+      await watchFor(stage, 2 * MINUTE_MS);
+      match(only(await errorsOf(stage, beat.heartbeat.id)).msg, /began, and did not end/);
+    });
+
     it('is expected by a clock that was set back', async () => {
       await using stage = await Stage.open(harness);
       stage.clock.advance(1000 * HOUR_MS);

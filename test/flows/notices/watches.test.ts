@@ -77,6 +77,20 @@ test('a missed heartbeat is told once, also after a restart, and its next ping a
   }
 });
 
+test('a job that begins as soon as the server is there again, and hangs, is missed', async () => {
+  await using errand = await startErrand();
+  const made = await beat(errand);
+  await ping(errand, made, '/start');
+  await pass(errand, 1);
+  await errand.stop();
+  errand.forward(3_600_000);
+  await errand.restart();
+  equal((await ping(errand, made, '/start')).status, 200);
+  await pass(errand);
+  const { codes, pings } = (await errand.client.get(`/v1/heartbeats/${made.id}`)).data;
+  deepEqual([codes, pings], [['Silent'], 2]);
+});
+
 test('a workflow that is silent is told once, and its next run as a recovery', async () => {
   await using errand = await startErrand();
   await using told = await toldOver(errand.client);

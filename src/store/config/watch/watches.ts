@@ -38,9 +38,12 @@ export function watchVerbs({ database, clock }: ConfigCore): WatchVerbs {
         (SELECT at_ms FROM watch_clock WHERE name = 'watches') AS at_ms`);
       const nowMs = clock.nowMs();
       const atMs = row ? numberOrNull(row, 'at_ms') : null;
+      if (!row || textOrNull(row, 'one') === null) {
+        if (atMs !== null) await database.write(forget);
+        return nowMs;
+      }
       const isKept = atMs !== null && nowMs >= atMs && nowMs - atMs < LIMITS.watchKeptMs;
-      if (isKept || !row || textOrNull(row, 'one') === null) return nowMs;
-      return database.write((w) => keep(settle, w.nowMs));
+      return isKept ? nowMs : database.write((w) => keep(settle, w.nowMs));
     },
 
     dueWatches: async (upToMs, limit) => {
@@ -63,6 +66,11 @@ export function watchVerbs({ database, clock }: ConfigCore): WatchVerbs {
       return row ? { succeeded: number(row, 'succeeded'), failed: number(row, 'failed') } : { succeeded: 0, failed: 0 };
     },
   };
+}
+
+/** Forgets the kept time when there is no watch: behind the next one, it would look as if no server had been there. */
+function* forget(): Steps<void> {
+  yield* send(sql`DELETE FROM watch_clock WHERE name = 'watches' AND NOT EXISTS (SELECT 1 FROM watches)`);
 }
 
 function* keep(settle: CloseGap, nowMs: number): Steps<number> {
