@@ -1,7 +1,7 @@
 // Operations: many deliveries of a webhook are sent again, or many errors replayed, in bounded steps in the background. The store
 // knows how far each operation has come, so that none is lost with the process.
 
-import { PREFIX } from '../../domain/ids.ts';
+import { msOf, PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { cursorAt, type NewOperation, type Operation, type OperationOrder } from '../../domain/operation.ts';
 import { Refusal } from '../../domain/refusal.ts';
@@ -61,7 +61,7 @@ export class Operations {
 }
 
 export interface OperationActionDeps extends Pick<WebhookDeps, 'reasonAgainst'> {
-  readonly store: Pick<Store, 'getWebhook' | 'createOperation' | 'orderOperation' | 'listDeliveries'>;
+  readonly store: Pick<Store, 'getWebhook' | 'createOperation' | 'orderOperation' | 'listDeliveries' | 'logEnd'>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly wake: Wake;
@@ -75,8 +75,11 @@ export function createOperationActions(deps: OperationActionDeps) {
     const webhook = await store.getWebhook(ownerId, webhookId);
     if (!webhook) throw noWebhook(webhookId);
     checkUrl(deps, webhook.url);
-    // What is accepted from now on is not sent again: there would be no end to it.
-    const untilMs = Math.min(input.untilMs ?? nowMs, nowMs);
+    // What is accepted from now on is not sent again: there would be no end to it. Behind a clock that was set back, the log goes
+    // on with later times, and what was accepted before then is meant, too.
+    const lastMs = msOf(await store.logEnd());
+    const mostMs = lastMs > nowMs ? lastMs + 1 : nowMs;
+    const untilMs = Math.min(input.untilMs ?? mostMs, mostMs);
     checkSpan(input.sinceMs, untilMs);
     return untilMs;
   }

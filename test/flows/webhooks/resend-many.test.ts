@@ -302,3 +302,17 @@ test('operations are their owner’s alone', async () => {
     assertProblem(await errand.client.request('POST', path, input), 400, parameter);
   }
 });
+
+test('what was accepted before the clock was set back is sent again', async () => {
+  await using errand = await startErrand();
+  await using receiver = await startReceiver();
+  const webhook = await delivered(errand, receiver, 3);
+  errand.forward(-HOUR_MS);
+  await until('it is noticed', () => errand.logged.some(({ name }) => name.startsWith('the clock was set back')));
+  const asked = { since: Date.now() - 2 * HOUR_MS, state: 'delivered' };
+  const path = `/v1/webhooks/${webhook.id}/resend`;
+  assert.equal((await errand.client.post(path, { ...asked, dry_run: true })).count, 3);
+  const begun = await errand.client.post(path, asked);
+  assert.equal((await operation(errand, begun.id, isDone)).resent, 3);
+  await receiver.wait(6);
+});

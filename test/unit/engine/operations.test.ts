@@ -104,6 +104,7 @@ function createActions(store: Partial<Store> = {}, reason: string | null = null)
       createOperation: async (operation) => made.push(operation) > 0,
       orderOperation: async () => undefined,
       listDeliveries: async () => ({ totalCount: 0, items: [] }),
+      logEnd: async () => 0,
       ...store,
     },
     clock: { nowMs: () => NOW_MS },
