@@ -1,6 +1,6 @@
 // A database whose clock is set back while several nodes use it.
 
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import postgres from 'postgres';
 import { DAY_MS, LIMITS, SECOND_MS } from '../../src/domain/limits.ts';
@@ -45,4 +45,18 @@ test('what a node had under way is taken over when it is gone', async () => {
   clock.advance(LIMITS.nodeLeaseMs + 1);
   equal((await living.rescue(none())).deliveries, 1);
   equal(only(await claimed(living)).delivery, delivery);
+});
+
+test('the log of all nodes goes on behind what any of them has written', async () => {
+  await using nodes = await storesOn(2);
+  const { stores, clock } = nodes;
+  const [busy, idle] = [at(stores, 0), at(stores, 1)];
+  await send(nodes, idle);
+  clock.advance(60 * SECOND_MS);
+  await idle.followClock(firstTickMs);
+  const { entry: last } = await send(nodes, busy);
+  clock.advance(-DAY_MS);
+  equal(await idle.followClock(firstTickMs), DAY_MS);
+  ok((await idle.logEnd()) >= last, 'a replay of all errors would leave out the newest');
+  ok((await send(nodes, idle)).entry > last, 'readers of the log would never come to it');
 });

@@ -63,6 +63,23 @@ export class Numbers {
  */
 export const LAST_NUMBER_SQL = `(SELECT max(value::bigint) FROM meta WHERE name LIKE 'last_number%')`;
 
+const LAST_OF_ALL_SQL = `(SELECT greatest(
+      (SELECT max(entry) FROM emissions), (SELECT max(run) FROM open_runs), (SELECT max(run) FROM runs),
+      (SELECT max(delivery) FROM open_deliveries), (SELECT max(delivery) FROM deliveries), (SELECT max(entry) FROM dedupe),
+      (SELECT max(entry) FROM later_emissions),
+      ${LAST_NUMBER_SQL}))`;
+
+/**
+ * Stores the largest number of all rows. Called when the database's clock was set back: numbers that were not ahead of it are
+ * now, and a node that gave none of them would give lower ones, which readers of the log have passed.
+ */
+export async function keepLastOfAll(tx: Tx): Promise<void> {
+  await tx.query(
+    `INSERT INTO meta (name, value) SELECT 'last_number', n::text FROM (SELECT ${LAST_OF_ALL_SQL} AS n) AS l WHERE n IS NOT NULL
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+  );
+}
+
 export function keepLastNumber(tx: Tx, number: number, slot: number): void {
   void tx.query(
     `INSERT INTO meta AS m (name, value) VALUES ($1, $2::bigint::text)
@@ -212,11 +229,7 @@ export class Node {
 
   /** Returns a sequence behind every number that was ever given, also when the database's clock was set back. */
   async #lastOfAll(): Promise<number> {
-    const row = await this.#options.pool.get(`SELECT greatest(
-      (SELECT max(entry) FROM emissions), (SELECT max(run) FROM open_runs), (SELECT max(run) FROM runs),
-      (SELECT max(delivery) FROM open_deliveries), (SELECT max(delivery) FROM deliveries), (SELECT max(entry) FROM dedupe),
-      (SELECT max(entry) FROM later_emissions),
-      ${LAST_NUMBER_SQL}) AS last`);
+    const row = await this.#options.pool.get(`SELECT ${LAST_OF_ALL_SQL} AS last`);
     const last = row && numberOrNull(row, 'last');
     return last ? Math.floor(last / NUMBERS_PER_MS + 1) * PER_SLOT : 0;
   }

@@ -2,6 +2,7 @@
 
 import type { SetBack } from '../../contract/store.ts';
 import { text } from '../../rows/cells.ts';
+import { keepLastOfAll } from '../claims/node.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import { arrayLiteral } from '../connection/values.ts';
 
@@ -48,4 +49,5 @@ export async function turnBackDeliveries(tx: Tx, { nowMs, backMs }: SetBack): Pr
     'UPDATE nodes SET beat_at_ms = $1::bigint WHERE gone_at_ms IS NULL AND beat_at_ms > $1::bigint',
     nowMs,
   );
+  await keepLastOfAll(tx);
 }
