@@ -11,6 +11,7 @@ import { withoutBulk } from './bulk.ts';
 import type { Capture } from './capture.ts';
 import { platformError } from './errors.ts';
 import type { LateCalls } from './late-calls.ts';
+import { failInstead } from './late-failure.ts';
 import type { LogReports } from './log-reports.ts';
 import {
   type ChildFault,
@@ -44,6 +45,8 @@ export interface Program {
   /** Returns whether the state that all runs share is as it was after loading (intact.ts). */
   isIntact: () => boolean;
   readonly post: (message: FromChild, blobs?: Uint8Array | readonly Uint8Array[] | null, weight?: number) => void;
+  /** Posts another message in the place of one; false: that one is written. */
+  readonly replace: (message: FromChild, other: FromChild) => boolean;
   /** Writes out at once what was posted. */
   readonly flush: () => void;
   readonly logReports: LogReports;
@@ -86,6 +89,7 @@ export class ActiveRun {
   /** Approximate size in bytes of what was produced since the last message. */
   #weight = 0;
   #requests: PendingRequests | null = null;
+  #succeeded: EndMessage | null = null;
 
   constructor(program: Program, message: RunMessage, event: Uint8Array) {
     this.program = program;
@@ -241,6 +245,13 @@ export class ActiveRun {
     this.end({ kind: 'failed', fault: this.program.capture.fault({ value, step }) });
   }
 
+  /** Fails a run that has succeeded and whose end is not written yet; false: its end stands. */
+  failLate(value: unknown, step: number): boolean {
+    const succeeded = this.#succeeded;
+    this.#succeeded = null;
+    return succeeded !== null && failInstead(succeeded, this.program, { value, step });
+  }
+
   halt(): void {
     this.end({ kind: 'halted' });
   }
@@ -273,6 +284,7 @@ export class ActiveRun {
       dbWrites: end.kind === 'succeeded' || end.kind === 'waiting' ? this.#takeDbWrites() : undefined,
     };
     const posted = this.#post(message, answer?.body ?? null);
+    if (end.kind === 'succeeded') this.#succeeded = posted;
     if (end.kind === 'failed') this.program.failed(posted);
     this.program.ended(this);
     for (const clean of this.cleaning) clean();

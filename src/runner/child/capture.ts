@@ -9,7 +9,7 @@ import { cutBytes, cutChars, textOf } from './text.ts';
 const nowMs = Date.now;
 
 /** What was thrown, in which step, and whether loading the step threw it. */
-interface Thrown {
+export interface Thrown {
   readonly value: unknown;
   readonly step: number;
   readonly loading?: boolean;

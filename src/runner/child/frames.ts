@@ -68,6 +68,16 @@ export class FrameWriter {
     if (this.#weight > 1024 * 1024) this.flush();
   }
 
+  /** Puts another message, with the same blobs, in the place of one that is not written yet; false: it is written. */
+  replace(message: object, other: object): boolean {
+    for (let i = 0; i < this.#messages.length; i++) {
+      if (this.#messages[i] !== message) continue;
+      this.#messages[i] = other;
+      return true;
+    }
+    return false;
+  }
+
   #keep(blob: Uint8Array): void {
     this.#blobs.push(blob);
     this.#weight += blob.byteLength;

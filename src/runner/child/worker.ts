@@ -123,6 +123,7 @@ export class Worker {
       capture,
       isIntact: () => true,
       post: (message, blobs, weight) => this.#writer.push(message, blobs, weight),
+      replace: (message, other) => this.#writer.replace(message, other),
       flush: () => this.#writer.flush(),
       logReports: new LogReports({ flush: () => this.#writer.flush(), nowMs: performanceMs, later: setTimeout }),
       lateCalls: new LateCalls({ post: (message) => this.#writer.push(message), later: setTimeout }),

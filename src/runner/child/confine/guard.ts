@@ -18,8 +18,10 @@ export function guardProcess(onStray: (thrown: unknown) => void): void {
   syncBuiltinESMExports(); // for `import { exit } from 'node:process'`, and for what tmp.ts has replaced
   const onThrown = (thrown: unknown): void => {
     const step = current.getStore();
-    if (step === undefined || step.run.ended) onStray(thrown);
-    else step.run.fail(thrown, step.index);
+    if (step === undefined) onStray(thrown);
+    else if (!step.run.ended) step.run.fail(thrown, step.index);
+    // Node reports an unhandled rejection only when all that the code does at once is done, and the run may have ended by then.
+    else if (!step.run.failLate(thrown, step.index)) onStray(thrown);
   };
   // The capture callback: unlike a listener, it cannot be removed by `removeAllListeners`.
   process.setUncaughtExceptionCaptureCallback(onThrown);

@@ -152,6 +152,28 @@ test('a callback exception spares the other runs', async (t) => {
   assert.equal(returned(await waiting), 'unharmed');
 });
 
+test('a rejection that a run leaves behind as it returns fails it', async (t) => {
+  const { run, logged } = kit(t);
+  const failing = `const save = async () => { throw new TypeError('not saved') };`;
+  for (const code of [
+    `${failing} export default () => { save(); return 1 }`,
+    `${failing} export default async () => { await null; save(); return 1 }`,
+    `${failing} export default async ({ $ }) => { save(); $.export('long', 'x'.repeat(100_000)); return 'y'.repeat(100_000) }`,
+    `${failing} export default { async run() { Promise.reject(new TypeError('not saved')) } }`,
+    `${failing} export default async ({ $ }) => { save(); return $.flow.exit('done') }`,
+  ]) {
+    const outcome = await run(await deploymentOf(code));
+    const fault = faultOf(outcome);
+    assert.deepEqual([fault.code, fault.msg, fault.namespace], ['TypeError', 'not saved', 'one'], code);
+  }
+  const good = await deploymentOf(`export default async () => { Promise.reject(1).catch(() => 2); return 'good' }`);
+  assert.equal(returned(await run(good)), 'good');
+  assert.deepEqual(
+    logged.filter(({ name }) => name === 'runner.stray_exception'),
+    [],
+  );
+});
+
 test('an exception of no run in flight is logged', async (t) => {
   const { run, logged } = kit(t);
   const deployment = await deploymentOf(`Promise.reject(new Error('nobody')); Promise.reject(new Error('nobody else'));
