@@ -43,6 +43,7 @@ const EXCEPTIONS: readonly Exception[] = [
     way: 'fetch',
     why: "the operator's own command line, to the operator's own server",
   },
+  { where: 'cli/shell/', way: 'fetch', why: "the operator's own command line, to the operator's own server" },
   { where: 'cli/commands/', way: 'fetch', why: "the operator's own command line, to the operator's own server" },
   {
     where: 'cli/listen/listen.ts',
