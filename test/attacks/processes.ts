@@ -10,7 +10,7 @@ export const PROCESSES: readonly Attack[] = [
     jail: 'stopped',
     by: 'its own has nothing of the server',
     attempt: `const seen = JSON.stringify([process.env, process.report.getReport().environmentVariables ?? {}]);
-      return seen.includes(w.secret) || 'PATH' in process.env || 'HOME' in process.env`,
+      return seen.includes(w.secret) || 'PATH' in process.env || process.env.HOME !== process.env.TMPDIR`,
   },
   {
     name: 'reads `/proc/<server>/environ`',

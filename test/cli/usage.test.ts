@@ -89,6 +89,7 @@ const WRONG: Readonly<Record<string, readonly (readonly [value: string, said: Re
   '<state>': [['bogus', /Allowed choices are/]],
   '<states>': [['failed,bogus', /exhausted, /]],
   '<kind>': [['bogus', /Allowed choices are/]],
+  '<step>': [['charge', /Allowed choices are first_step, failed_step/]],
   '<by>': [['bogus', /Allowed choices are last_seen, count/]],
   '<list>': [['read,bogus', /none of ingest, read, write/]],
   '<port>': [['bogus', /whole number|neither a port/]],

@@ -160,7 +160,7 @@ function addReplay(errors: Command, connect: Connect): void {
         'failed_step',
       ]),
     )
-    .option('--run-with <deployment>', 'run this deployment instead of the active one')
+    .option('--run-with <deployment_id>', 'run this deployment instead of the active one')
     .option(
       '--canary <n>',
       'replay this many first, and the others when these are fixed',

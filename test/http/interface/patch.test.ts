@@ -223,7 +223,7 @@ test('every PUT says whether it is partial, and those of records have a PATCH', 
   const others = ['/v1/workflow_files', '/v1/source_files', '/v1/data_stores/{id}/records/{key}'];
   for (const [path, { put, patch }] of Object.entries<Json>(paths)) {
     if (put === undefined || others.includes(path)) continue;
-    assert.match(put.description, /(Partial|Whole): members that are left out/, path);
+    assert.match(put.description, /(Partial|whole record): members that are left out/, path);
     assert.deepEqual(Object.keys(patch.requestBody.content), [MERGE_PATCH], path);
   }
 });
