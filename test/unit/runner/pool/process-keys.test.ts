@@ -93,12 +93,12 @@ test('each source has its own environment and folder', async (t) => {
       writeFileSync(file, 'x');
       const { PD_COMPONENT, MINE } = { ...process.env };
       delete process.env.GONE;
-      this.$emit([...seen, PD_COMPONENT, MINE, process.env.HOME ?? null]);
+      this.$emit([...seen, PD_COMPONENT, MINE, process.env.HOME === tmpdir()]);
     } };`);
   const none = [null, false, false, false, false];
-  assert.deepEqual(bodies(await run(a)), [[...none, 'dc_0', '7', null]]);
-  assert.deepEqual(bodies(await run(b)), [[...none, b.runnableId, '7', null]]);
-  assert.deepEqual(bodies(await run(a)), [['7', true, true, true, true, 'dc_0', '7', null]]);
+  assert.deepEqual(bodies(await run(a)), [[...none, 'dc_0', '7', true]]);
+  assert.deepEqual(bodies(await run(b)), [[...none, b.runnableId, '7', true]]);
+  assert.deepEqual(bodies(await run(a)), [['7', true, true, true, true, 'dc_0', '7', true]]);
 });
 
 test('lines, faults and steps are the own source’s', async (t) => {

@@ -229,6 +229,8 @@ test('a process that answers nothing more gives back what it holds', async (t) =
   const { run } = kit(t);
   const deployment = await deploymentOf('export default () => { setTimeout(() => { for (;;); }); return 1; }');
   assert.equal(returned(await run(deployment)), 1);
+  // Until it loops: it would begin what comes before.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
   const held = run(deployment, { atOnce: 1, timeoutMs: 200 });
   await timers.passUntil(held);
   assert.equal((await held).end.kind, 'returned');
