@@ -62,12 +62,23 @@ export interface HeartbeatInput {
 
 /** A trigger as the caller sent it. `id`: the existing one that it is; another id is ignored. */
 export type TriggerInput = { readonly id?: string } & (
-  | { readonly type: 'http'; readonly customResponse: boolean; readonly token: string | null }
-  | { readonly type: 'errors'; readonly token: string | null }
+  | ({ readonly type: 'http'; readonly customResponse: boolean } & TokenInput)
+  | ({ readonly type: 'errors' } & TokenInput)
   | { readonly type: 'schedule'; readonly schedule: Schedule }
   | { readonly type: 'source'; readonly sourceId: string }
   | { readonly type: 'emitter'; readonly emitterId: string; readonly eventName: string }
 );
+
+/** Why a trigger is refused that asks for a token and has none. */
+export const NO_TOKEN = 'is missing; bearer needs it';
+
+/** What callers of a trigger must send. Tokens are kept hashed: a caller that sends back what was shown cannot give them. */
+export interface TokenInput {
+  /** Null: nothing. */
+  readonly token: string | null;
+  /** The trigger that `id` names keeps its token; `required`: it must have one. */
+  readonly keepsToken?: 'optional' | 'required';
+}
 
 /** An error that another program reports. */
 export interface ReportInput {

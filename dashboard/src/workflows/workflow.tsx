@@ -102,7 +102,7 @@ function Whole({ workflow }: { workflow: ReadWorkflow }) {
           </Suspense>
         </div>
         <div className="stack-16 beside">
-          <Triggers workflow={workflow} />
+          <Triggers workflow={workflow} canWrite={canWrite} />
           <Links id={id} />
           <WorkflowSettings workflow={workflow} canWrite={canWrite} />
           <Versions workflow={workflow} canWrite={canWrite} />

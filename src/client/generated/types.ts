@@ -2515,7 +2515,7 @@ export interface CreateWorkflowInput {
     readonly auth?: {
       /** `bearer`: callers must send `Authorization: Bearer <token>`. `none`: nothing is asked of them. */
       readonly type: "none" | "bearer";
-      /** With `bearer`: what callers must send. Kept hashed, never shown. */
+      /** With `bearer`: what callers must send. Kept hashed, never shown. In an update, the trigger with this `id` keeps its token when this is left out. */
       readonly token?: string;
     };
   } | {
@@ -2533,7 +2533,7 @@ export interface CreateWorkflowInput {
     readonly auth?: {
       /** `bearer`: callers must send `Authorization: Bearer <token>`. `none`: nothing is asked of them. */
       readonly type: "none" | "bearer";
-      /** With `bearer`: what callers must send. Kept hashed, never shown. */
+      /** With `bearer`: what callers must send. Kept hashed, never shown. In an update, the trigger with this `id` keeps its token when this is left out. */
       readonly token?: string;
     };
   } | {
@@ -2701,7 +2701,7 @@ export interface UpdateWorkflowInput {
     readonly auth?: {
       /** `bearer`: callers must send `Authorization: Bearer <token>`. `none`: nothing is asked of them. */
       readonly type: "none" | "bearer";
-      /** With `bearer`: what callers must send. Kept hashed, never shown. */
+      /** With `bearer`: what callers must send. Kept hashed, never shown. In an update, the trigger with this `id` keeps its token when this is left out. */
       readonly token?: string;
     };
   } | {
@@ -2719,7 +2719,7 @@ export interface UpdateWorkflowInput {
     readonly auth?: {
       /** `bearer`: callers must send `Authorization: Bearer <token>`. `none`: nothing is asked of them. */
       readonly type: "none" | "bearer";
-      /** With `bearer`: what callers must send. Kept hashed, never shown. */
+      /** With `bearer`: what callers must send. Kept hashed, never shown. In an update, the trigger with this `id` keeps its token when this is left out. */
       readonly token?: string;
     };
   } | {
@@ -2885,7 +2885,7 @@ export interface PatchWorkflowInput {
     readonly auth?: {
       /** `bearer`: callers must send `Authorization: Bearer <token>`. `none`: nothing is asked of them. */
       readonly type: "none" | "bearer";
-      /** With `bearer`: what callers must send. Kept hashed, never shown. */
+      /** With `bearer`: what callers must send. Kept hashed, never shown. In an update, the trigger with this `id` keeps its token when this is left out. */
       readonly token?: string;
     };
   } | {
@@ -2903,7 +2903,7 @@ export interface PatchWorkflowInput {
     readonly auth?: {
       /** `bearer`: callers must send `Authorization: Bearer <token>`. `none`: nothing is asked of them. */
       readonly type: "none" | "bearer";
-      /** With `bearer`: what callers must send. Kept hashed, never shown. */
+      /** With `bearer`: what callers must send. Kept hashed, never shown. In an update, the trigger with this `id` keeps its token when this is left out. */
       readonly token?: string;
     };
   } | {

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { ERRORS } from '../../domain/emission.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import type { ShownTrigger, TriggerInput } from '../../domain/requests.ts';
+import { NO_TOKEN, type ShownTrigger, type TokenInput, type TriggerInput } from '../../domain/requests.ts';
 import type { Subscription, Trigger } from '../../domain/resource.ts';
 import type { Clock, Ids } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
@@ -84,6 +84,18 @@ function hasSameSettings({ trigger }: ShownTrigger, input: TriggerInput): boolea
 
 function hashOf(token: string | null): string | null {
   return token === null ? null : createHash('sha256').update(token).digest('hex');
+}
+
+/** Returns the hash of the token that callers must send. Only the trigger that is named by its id keeps one. */
+function tokenHashOf(
+  { id, token, keepsToken }: TokenInput & { readonly id?: string },
+  { existing, parameter }: { readonly existing: Trigger | null; readonly parameter: string },
+): string | null {
+  if (keepsToken === undefined) return hashOf(token);
+  const kept = existing?.id === id ? (existing?.tokenHash ?? null) : null;
+  if (kept !== null || keepsToken === 'optional') return kept;
+  const named = `${parameter}.auth.token`;
+  throw new Refusal('malformed', `${named} ${NO_TOKEN}`, { errors: [{ parameter: named, message: NO_TOKEN }] });
 }
 
 /** Returns the triggers of a listener that was enabled or disabled: schedules sleep while it is disabled. */
@@ -169,7 +181,7 @@ function ownTrigger(
     skippedTicks: existing?.skippedTicks ?? 0,
   };
   if (input.type !== 'schedule') {
-    const tokenHash = hashOf(input.token);
+    const tokenHash = tokenHashOf(input, { existing, parameter });
     const key = existing?.key ?? deps.ids.secret();
     const customResponse = input.type === 'http' && input.customResponse;
     return { ...base, key, customResponse, tokenHash, schedule: null, nextAtMs: null };

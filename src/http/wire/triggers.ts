@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import type { Urls } from '../../domain/endpoint.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import type { ShownTrigger, TriggerInput } from '../../domain/requests.ts';
+import { NO_TOKEN, type ShownTrigger, type TokenInput, type TriggerInput } from '../../domain/requests.ts';
 import { id, nullable, text } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 import { EMITTER_ID, EVENT_NAME_INPUT, ID_TAIL } from './subscriptions.ts';
@@ -21,7 +21,8 @@ const AUTH_INPUT = Type.Object(
     }),
     token: Type.Optional(
       Type.String({
-        description: 'With `bearer`: what callers must send. Kept hashed, never shown.',
+        description:
+          'With `bearer`: what callers must send. Kept hashed, never shown. In an update, the trigger with this `id` keeps its token when this is left out.',
         minLength: 1,
         maxLength: 255,
         pattern: '^[!-~]+$',
@@ -181,9 +182,9 @@ export function triggerInput(input: Static<typeof TRIGGER_INPUT>, path: string):
   const named = input.id === undefined ? {} : { id: input.id };
   switch (input.type) {
     case 'http':
-      return { ...named, type: 'http', customResponse: input.custom_response ?? false, token: tokenOf(input, path) };
+      return { ...named, type: 'http', customResponse: input.custom_response ?? false, ...tokenOf(input, path) };
     case 'errors':
-      return { ...named, type: 'errors', token: tokenOf(input, path) };
+      return { ...named, type: 'errors', ...tokenOf(input, path) };
     case 'schedule': {
       const { cron, interval_seconds: intervalS, timezone = 'UTC' } = input;
       if ((cron === undefined) === (intervalS === undefined)) {
@@ -199,10 +200,13 @@ export function triggerInput(input: Static<typeof TRIGGER_INPUT>, path: string):
   }
 }
 
-function tokenOf({ auth }: { auth?: Static<typeof AUTH_INPUT> }, path: string): string | null {
-  if (auth?.type === 'bearer' && auth.token === undefined) refuse(`${path}.auth.token`, 'is missing; bearer needs it');
-  if (auth?.type === 'none' && auth.token !== undefined) refuse(`${path}.auth.token`, 'goes with type "bearer" only');
-  return auth?.token ?? null;
+function tokenOf({ id: named, auth }: { id?: string; auth?: Static<typeof AUTH_INPUT> }, path: string): TokenInput {
+  const { type, token = null } = auth ?? {};
+  if (type === 'none' && token !== null) refuse(`${path}.auth.token`, 'goes with type "bearer" only');
+  if (type === 'none' || token !== null) return { token };
+  if (named !== undefined) return { token, keepsToken: type === 'bearer' ? 'required' : 'optional' };
+  if (type === 'bearer') refuse(`${path}.auth.token`, NO_TOKEN);
+  return { token };
 }
 
 function refuse(parameter: string, message: string): never {

@@ -40,6 +40,61 @@ test('an address stays open or protected as it was', async () => {
   assert.deepEqual([await status(open), await status(secured)], [200, 404]);
 });
 
+test('a trigger that is sent back as it is shown keeps its token', async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(CODE, {
+    triggers: [
+      { type: 'http', auth: AUTH },
+      { type: 'errors', auth: AUTH },
+    ],
+  });
+  const address = `/v1/workflows/${workflow.id}`;
+  const [http, errors] = workflow.triggers;
+  const { auth: _, ...withoutAuth } = http;
+  const custom = { ...http, custom_response: true };
+  for (const sent of [
+    [http, errors],
+    [withoutAuth, errors],
+    [errors, custom],
+    [custom, errors, { type: 'http' }],
+  ]) {
+    const { triggers } = await errand.client.put(address, { triggers: sent });
+    assert.deepEqual(
+      triggers.map(({ auth }: Json) => auth.type),
+      sent.map((one) => ('id' in one ? 'bearer' : 'none')),
+    );
+    assert.deepEqual([await status(http), await status(errors)], [401, 401]);
+  }
+  await errand.client.put(address, { triggers: [http, errors] });
+  assert.equal(await status(http, TOKEN), 200);
+  const other = { type: 'bearer', token: 'another-one' };
+  await errand.client.put(address, { triggers: [{ ...http, auth: other }, errors] });
+  assert.deepEqual([await status(http, TOKEN), await status(http, other.token)], [401, 200]);
+  const opened = await errand.client.put(address, { triggers: [{ ...http, auth: { type: 'none' } }, errors] });
+  assert.deepEqual([opened.triggers[0].auth.type, await status(http), await status(errors)], ['none', 200, 401]);
+});
+
+test('a trigger without a token of its own needs one', async () => {
+  await using errand = await newErrand();
+  const [secured, open] = [
+    await errand.workflow(CODE, { triggers: [{ type: 'http', auth: AUTH }] }),
+    await errand.workflow(CODE),
+  ];
+  const [theirs] = secured.triggers;
+  const [own] = open.triggers;
+  const bearer = { type: 'http', auth: { type: 'bearer' } };
+  for (const trigger of [bearer, { ...bearer, id: own.id }, { ...bearer, id: theirs.id }, { ...bearer, id: 'hi_1' }]) {
+    const refused = await errand.client.request('PUT', `/v1/workflows/${open.id}`, { triggers: [trigger] });
+    assert.equal(refused.status, 400, refused.text);
+    assert.deepEqual(refused.json.errors, [
+      { parameter: 'triggers[0].auth.token', message: 'is missing; bearer needs it' },
+    ]);
+    const made = { steps: [{ namespace: 'step', code: CODE }], triggers: [trigger] };
+    assert.equal((await errand.client.request('POST', '/v1/workflows', made)).status, 400);
+  }
+  assert.deepEqual([await status(own), await status(theirs)], [200, 401]);
+});
+
 test('without ids, settings tell triggers apart', async () => {
   await using errand = await newErrand();
   const given = [{ type: 'http' }, { type: 'http', custom_response: true }, { type: 'http', auth: AUTH }];
