@@ -77,3 +77,14 @@ export function keyOfLabel(label: string): string | null {
   // What is left fills the last digit with zeros: each key has one label.
   return count < DIGIT_BITS && bits === 0 ? Buffer.from(bytes).toString('base64url') : null;
 }
+
+/** Why a trigger is refused that asks for a token and has none. */
+export const NO_TOKEN = 'is missing; bearer needs it';
+
+/** What callers of a trigger must send. Tokens are kept hashed: a caller that sends back what was shown cannot give them. */
+export interface TokenInput {
+  /** Null: nothing. */
+  readonly token: string | null;
+  /** The trigger that `id` names keeps its token; `required`: it must have one. */
+  readonly keepsToken?: 'optional' | 'required';
+}

@@ -2,6 +2,7 @@
 
 import type { Attempt } from './delivery/delivery.ts';
 import type { SourceType } from './emission.ts';
+import type { TokenInput } from './endpoint.ts';
 import type { Report } from './errors/report.ts';
 import type { ChannelConfig } from './notices/channel.ts';
 import type { ResendableState } from './operation.ts';
@@ -68,17 +69,6 @@ export type TriggerInput = { readonly id?: string } & (
   | { readonly type: 'source'; readonly sourceId: string }
   | { readonly type: 'emitter'; readonly emitterId: string; readonly eventName: string }
 );
-
-/** Why a trigger is refused that asks for a token and has none. */
-export const NO_TOKEN = 'is missing; bearer needs it';
-
-/** What callers of a trigger must send. Tokens are kept hashed: a caller that sends back what was shown cannot give them. */
-export interface TokenInput {
-  /** Null: nothing. */
-  readonly token: string | null;
-  /** The trigger that `id` names keeps its token; `required`: it must have one. */
-  readonly keepsToken?: 'optional' | 'required';
-}
 
 /** An error that another program reports. */
 export interface ReportInput {
@@ -316,10 +306,9 @@ export interface Probe {
   readonly state: 'delivered' | 'retrying' | 'exhausted';
 }
 
-/** A trigger as shown, with its subscription. */
+/** A trigger as shown, with its subscription: those of `source` and `emitter` are nothing else. */
 export interface ShownTrigger {
   readonly subscription: Subscription;
-  /** Null for `source` and `emitter` triggers, which consist of a subscription alone. */
   readonly trigger: Trigger | null;
 }
 

@@ -3,9 +3,10 @@
 
 import { createHash } from 'node:crypto';
 import { ERRORS } from '../../domain/emission.ts';
+import { NO_TOKEN, type TokenInput } from '../../domain/endpoint.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import { NO_TOKEN, type ShownTrigger, type TokenInput, type TriggerInput } from '../../domain/requests.ts';
+import type { ShownTrigger, TriggerInput } from '../../domain/requests.ts';
 import type { Subscription, Trigger } from '../../domain/resource.ts';
 import type { Clock, Ids } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';

@@ -1,10 +1,10 @@
 // Triggers of a workflow: parameters, and as shown.
 
 import type { Static } from 'typebox';
-import type { Urls } from '../../domain/endpoint.ts';
+import { NO_TOKEN, type TokenInput, type Urls } from '../../domain/endpoint.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import { NO_TOKEN, type ShownTrigger, type TokenInput, type TriggerInput } from '../../domain/requests.ts';
+import type { ShownTrigger, TriggerInput } from '../../domain/requests.ts';
 import { id, nullable, text } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 import { EMITTER_ID, EVENT_NAME_INPUT, ID_TAIL } from './subscriptions.ts';
