@@ -45,7 +45,7 @@ function useAllNamed() {
 }
 
 /** Stands for a name that is being asked for. */
-const UNKNOWN = '…';
+export const UNKNOWN = '…';
 
 /** Returns what gives the name of a workflow, source, webhook, heartbeat or channel; its id when it has none, or is gone. */
 export function useNames(): (id: string) => string {

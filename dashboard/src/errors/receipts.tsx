@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Receipt } from '../../../src/client/client.ts';
-import { useNames } from '../api/names.ts';
+import { UNKNOWN, useNames } from '../api/names.ts';
 import { T } from '../english.ts';
 import { Badge } from '../parts/state.tsx';
 import { shortText } from '../parts/time.tsx';
@@ -18,7 +18,7 @@ export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
             <To receipt={receipt}>
               <bdi>{isNamed(receipt) ? names(receipt.listener_id) : T.receipts[kindOf(receipt)]}</bdi>
             </To>
-            <div className="soft">{aboutOf(receipt, names(receipt.listener_id))}</div>
+            <div className="soft">{aboutOf(receipt, names)}</div>
           </div>
           <Badge state={receipt.state} />
         </li>
@@ -40,13 +40,14 @@ function isNamed({ kind, listener_id: id }: Receipt): boolean {
 }
 
 /** Its kind, when its name stands above, and why it is as it is. */
-function aboutOf(receipt: Receipt, name: string): string {
+function aboutOf(receipt: Receipt, names: (id: string) => string): string {
   const kind = receipt.via === 'global' ? 'global' : kindOf(receipt);
   const why = receipt.reason?.replace(ISO, (iso) => shortText(Date.parse(iso), Date.now()));
   // That it was held back, its state says.
   const label = isNamed(receipt) && kind !== 'withheld' && T.receipts[kind];
-  // The global error workflow has this name until it is renamed.
-  return [label && label !== name.toLowerCase() && label, why].filter(Boolean).join(' · ');
+  // The global error workflow has this name until it is renamed. Until names are known, nothing is said.
+  const isSaid = kind === 'global' && [label, UNKNOWN].includes(names(receipt.listener_id).toLowerCase());
+  return [!isSaid && label, why].filter(Boolean).join(' · ');
 }
 
 /** Leads to the run or delivery. */
