@@ -4,9 +4,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { createWorkflow } from '../api/workflows.ts';
 import { T } from '../english.ts';
-import { Choice } from '../parts/choice.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
-import { NumberField } from '../parts/fields.tsx';
+import { StartChoice, scheduleOf, TimesFields, useTimes } from './start-fields.tsx';
 
 const words = T.newWorkflow;
 const STARTS = ['http', 'interval', 'cron', 'none'] as const;
@@ -27,13 +26,11 @@ export function NewWorkflow({ close }: { close: () => void }) {
   const navigate = useNavigate();
   const [name, setName] = useState('');
   const [start, setStart] = useState<(typeof STARTS)[number]>('http');
-  const [seconds, setSeconds] = useState<number | null>(900);
-  const [cron, setCron] = useState('0 9 * * 1-5');
-  const [timezone, setTimezone] = useState(Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const [times, put] = useTimes();
   const triggers = {
     http: [{ type: 'http' as const }],
-    interval: [{ type: 'schedule' as const, interval_seconds: seconds ?? 0 }],
-    cron: [{ type: 'schedule' as const, cron, timezone }],
+    interval: [scheduleOf('interval', times)],
+    cron: [scheduleOf('cron', times)],
     none: [],
   }[start];
   const create = async (): Promise<void> => {
@@ -45,27 +42,8 @@ export function NewWorkflow({ close }: { close: () => void }) {
   return (
     <FormDialog title={words.title} submit={words.create} close={close} run={create} isReady={name.trim() !== ''}>
       <TextInput label={words.name} required value={name} onChange={(typed) => setName(typed.currentTarget.value)} />
-      <div className="field">
-        <span aria-hidden="true">{words.start}</span>
-        <Choice
-          label={words.start}
-          options={STARTS}
-          textOf={(one) => words.starts[one]}
-          value={start}
-          choose={(one) => setStart(one ?? 'http')}
-        />
-      </div>
-      {start === 'interval' && <NumberField label={T.sources.seconds} min={1} value={seconds} set={setSeconds} />}
-      {start === 'cron' && (
-        <>
-          <TextInput label={T.sources.cron} value={cron} onChange={(typed) => setCron(typed.currentTarget.value)} />
-          <TextInput
-            label={T.heartbeats.zone}
-            value={timezone}
-            onChange={(typed) => setTimezone(typed.currentTarget.value)}
-          />
-        </>
-      )}
+      <StartChoice starts={STARTS} value={start} set={setStart} />
+      <TimesFields start={start} times={times} put={put} />
       <p className="soft">{words.text}</p>
     </FormDialog>
   );

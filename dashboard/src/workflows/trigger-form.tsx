@@ -3,9 +3,9 @@ import { useState } from 'react';
 import type { Trigger, UpdateWorkflowInput } from '../../../src/client/client.ts';
 import type { ReadWorkflow } from '../api/workflows.ts';
 import { T } from '../english.ts';
-import { Choice } from '../parts/choice.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
-import { CheckField, NumberField } from '../parts/fields.tsx';
+import { CheckField } from '../parts/fields.tsx';
+import { StartChoice, scheduleOf, TimesFields, useTimes } from './start-fields.tsx';
 import { useTriggerChange } from './trigger-change.ts';
 
 const words = T.triggers;
@@ -26,9 +26,7 @@ function startOf(of: Trigger | undefined): Start {
 /** Adds a trigger to a workflow, or changes the trigger `of`. */
 export function TriggerForm({ workflow, of, close }: DialogProps & { readonly of?: Trigger }) {
   const [start, setStart] = useState<Start>(startOf(of));
-  const [seconds, setSeconds] = useState<number | null>(of?.interval_seconds ?? 900);
-  const [cron, setCron] = useState(of?.cron ?? '0 9 * * 1-5');
-  const [timezone, setTimezone] = useState(of?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const [times, put] = useTimes(of);
   const [isAsked, setAsked] = useState(of?.custom_response ?? false);
   const [isBearer, setBearer] = useState(of?.auth?.type === 'bearer');
   const [token, setToken] = useState('');
@@ -37,8 +35,7 @@ export function TriggerForm({ workflow, of, close }: DialogProps & { readonly of
   const hadToken = of?.auth?.type === 'bearer';
   const made = (): Sent => {
     const named = of ? { id: of.id } : {};
-    if (start === 'interval') return { ...named, type: 'schedule', interval_seconds: seconds ?? 0 };
-    if (start === 'cron') return { ...named, type: 'schedule', cron: cron.trim(), timezone: timezone.trim() };
+    if (start !== 'http') return { ...named, ...scheduleOf(start, times) };
     // Without another one, the trigger keeps its token.
     const given = token === '' ? {} : { token };
     const auth = isBearer ? { type: 'bearer' as const, ...given } : { type: 'none' as const };
@@ -51,18 +48,7 @@ export function TriggerForm({ workflow, of, close }: DialogProps & { readonly of
     }, words.saved);
   return (
     <FormDialog title={of ? words.change : words.add} submit={of ? T.sources.save : words.add} close={close} run={save}>
-      {starts.length > 1 && (
-        <div className="field">
-          <span aria-hidden="true">{T.newWorkflow.start}</span>
-          <Choice
-            label={T.newWorkflow.start}
-            options={starts}
-            textOf={(one) => T.newWorkflow.starts[one]}
-            value={start}
-            choose={(one) => setStart(one ?? 'http')}
-          />
-        </div>
-      )}
+      {starts.length > 1 && <StartChoice starts={starts} value={start} set={setStart} />}
       {start === 'http' && (
         <>
           <CheckField label={words.response} hint={words.responseHint} value={isAsked} set={setAsked} />
@@ -80,17 +66,7 @@ export function TriggerForm({ workflow, of, close }: DialogProps & { readonly of
           )}
         </>
       )}
-      {start === 'interval' && <NumberField label={T.sources.seconds} min={1} value={seconds} set={setSeconds} />}
-      {start === 'cron' && (
-        <>
-          <TextInput label={T.sources.cron} value={cron} onChange={(typed) => setCron(typed.currentTarget.value)} />
-          <TextInput
-            label={T.heartbeats.zone}
-            value={timezone}
-            onChange={(typed) => setTimezone(typed.currentTarget.value)}
-          />
-        </>
-      )}
+      <TimesFields start={start} times={times} put={put} />
     </FormDialog>
   );
 }
