@@ -42,6 +42,12 @@ const RARE_OF_POSTGRES = [
   'test/postgres/many-replays.test.ts',
   'test/contract/postgres-15.test.ts',
 ];
+/** Repeat what is alike more often there (support/data/thorough.ts). */
+const THOROUGH = [
+  'test/http/access.test.ts',
+  'test/http/operations/every-operation.test.ts',
+  'test/unit/runner/isolation/hostile.test.ts',
+];
 const OF_POSTGRES = ['test/postgres/**/*.test.ts', 'test/{contract,unit/support}/postgres*.test.ts'];
 const AGAIN = [
   'test/http/{errors,forwarding}.test.ts',
@@ -91,8 +97,9 @@ export function ownFiles(part: Part): string[] {
   );
 }
 
-/** Returns the files that run in a part on Postgres, and in another one on SQLite. */
+/** Returns the files that run in a part, and in another one, too: on SQLite, or less thoroughly. */
 export function repeatedFiles(part: Part): string[] {
+  if (part === 'rare') return filesOf(THOROUGH);
   if (part === 'postgres') return filesOf(AGAIN);
   return part === 'postgres:all' ? [...without(filesOf(ALL_AGAIN), filesOf(RARE)), ...filesOf(KILLS)] : [];
 }

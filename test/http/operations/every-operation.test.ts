@@ -7,12 +7,13 @@ import { test } from 'node:test';
 import fc, { type Arbitrary } from 'fast-check';
 import { Errors } from 'typebox/schema';
 import type { Json } from '../../support/client.ts';
+import { timesOf } from '../../support/data/thorough.ts';
 import { API_KEY, startErrand } from '../../support/errand.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { createBelongings } from './belongings.ts';
 import { HOSTILE, type Values, valuesOf } from './schema-values.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 15);
+const RUNS = Number(process.env.FUZZ_RUNS ?? timesOf(40, 6));
 const SEED = process.env.FUZZ_SEED === undefined ? Date.now() % 2 ** 31 : Number(process.env.FUZZ_SEED);
 /** What deletes comes last. */
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
@@ -188,5 +189,5 @@ test('every operation answers as documented, whatever it is asked', async (t) =>
     `seed ${SEED}; ${all.length} operations, ${RUNS} requests each; never answered 2xx: ${never.join(', ')}`,
   );
   assert.deepEqual(failures, [], `FUZZ_SEED=${SEED} makes the same requests again`);
-  assert.ok(never.length < all.length / 4, `most operations succeed with something: not ${never.join(', ')}`);
+  assert.ok(never.length < all.length / 3, `most operations succeed with something: not ${never.join(', ')}`);
 });

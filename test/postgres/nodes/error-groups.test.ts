@@ -8,12 +8,13 @@ import { endOf } from '../../../src/domain/run/run-end.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
 import { checkPostgres } from '../../../src/store/postgres/maintenance/check.ts';
 import { all, at, defined, failed, none, times } from '../../contract/fixtures.ts';
+import { timesOf } from '../../support/data/thorough.ts';
 import { queryOn } from '../../support/postgres/databases.ts';
 import { type Stores, storesOn } from './stores.ts';
 
 const NODES = 3;
 const CODES = ['A', 'B', 'C', 'D', 'E'];
-const ROUNDS = 80;
+const ROUNDS = timesOf(80, 25);
 /** Errors of one round at one node: each code in its own order, so that locks would meet crosswise. */
 const PER_ROUND = 10;
 

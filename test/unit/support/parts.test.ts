@@ -62,6 +62,16 @@ test('what runs again runs on SQLite elsewhere', () => {
   }
 });
 
+test('what is repeated more often before a release runs in npm test, too', () => {
+  const again = repeatedFiles('rare');
+  assert.ok(again.length >= 3);
+  for (const file of again)
+    assert.ok(
+      PARTS.some((part) => ownFiles(part).includes(file)),
+      file,
+    );
+});
+
 test('no pattern of a part matches nothing', () => {
   for (const file of [
     'config/config',

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClient, type Json } from '../../../support/client.ts';
+import { timesOf } from '../../../support/data/thorough.ts';
 import { createErrandOn } from '../../../support/flows.ts';
 import { createOwner } from '../../../support/owners.ts';
 import { assertProblem } from '../../../support/problem.ts';
@@ -12,7 +13,7 @@ import { createSource, ECHO_SOURCE } from '../../../support/sources/sources.ts';
 import { EMIT_BODY } from '../../../support/webhooks.ts';
 import { seenFrom, startNodes } from '../nodes.ts';
 
-const ROUNDS = 20;
+const ROUNDS = timesOf(20, 6);
 const FAIL = `export default () => { throw new Error('private') }`;
 
 test('a key counts at once elsewhere', async () => {

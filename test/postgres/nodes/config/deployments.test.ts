@@ -7,9 +7,10 @@ import type { Deployment, Workflow } from '../../../../src/domain/resource.ts';
 import type { Store } from '../../../../src/store/contract/store.ts';
 import { checkPostgres } from '../../../../src/store/postgres/maintenance/check.ts';
 import { at, timesInTurn } from '../../../contract/fixtures.ts';
+import { timesOf } from '../../../support/data/thorough.ts';
 import { type Stores, storesOn } from '../stores.ts';
 
-const ROUNDS = 25;
+const ROUNDS = timesOf(25, 8);
 const CODE = 'export default () => 1'.padEnd(50_000);
 
 async function deploy({ stage }: Stores, node: Store): Promise<Deployment> {

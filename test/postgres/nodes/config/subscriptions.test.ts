@@ -3,13 +3,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Client, Json } from '../../../support/client.ts';
+import { timesOf } from '../../../support/data/thorough.ts';
 import type { Errand } from '../../../support/errand.ts';
 import { type Receiver, startReceiver } from '../../../support/receiver.ts';
 import { ECHO_SOURCE, post } from '../../../support/sources/sources.ts';
 import { EMIT_BODY } from '../../../support/webhooks.ts';
 import { seenFrom, startNodes } from '../nodes.ts';
 
-const ROUNDS = 30;
+const ROUNDS = timesOf(30, 8);
 const NOTHING = 'export default () => 1';
 
 function unsubscribe(client: Client, emitterId: string, listenerId: string, eventName = ''): Promise<Json> {

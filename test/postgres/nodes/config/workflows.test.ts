@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../support/client.ts';
+import { timesOf } from '../../../support/data/thorough.ts';
 import { startGate } from '../../../support/gate.ts';
 import { assertProblem } from '../../../support/problem.ts';
 import { createSource, post } from '../../../support/sources/sources.ts';
 import { seenFrom, startNodes } from '../nodes.ts';
 
-const ROUNDS = 15;
+const ROUNDS = timesOf(15, 5);
 const NOTHING = 'export default () => 1';
 const ANSWERING = { triggers: [{ type: 'http', custom_response: true }] };
 
