@@ -1,4 +1,4 @@
-import { type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { sessionQuery } from '../api/session.ts';
 import { toast, toastError } from './toast.tsx';
@@ -15,8 +15,14 @@ export function useAct(
     } catch (error) {
       toastError(error);
     }
-    for (const queryKey of changed) void client.invalidateQueries({ queryKey });
+    for (const queryKey of changed) void askAgain(client, queryKey);
   };
+}
+
+/** What is asked for the first time is asked again, too: its answer may be older than the change, and would stay. */
+async function askAgain(client: QueryClient, queryKey: QueryKey): Promise<void> {
+  await client.cancelQueries({ queryKey, predicate: ({ state }) => state.data === undefined });
+  await client.invalidateQueries({ queryKey });
 }
 
 /** Returns whether what was started is under way, and what starts it. The button of a form shows it. */
