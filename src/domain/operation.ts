@@ -5,9 +5,8 @@ import type { Replaying, ReplayOrder } from './errors/replaying.ts';
 import { NUMBERS_PER_MS } from './ids.ts';
 import { LIMITS } from './limits.ts';
 
-export type OperationState = 'running' | 'paused' | 'done' | 'cancelled';
-
-export const OPERATION_STATES: readonly OperationState[] = ['running', 'paused', 'done', 'cancelled'];
+export const OPERATION_STATES = ['running', 'paused', 'done', 'cancelled'] as const;
+export type OperationState = (typeof OPERATION_STATES)[number];
 
 /** States of deliveries that can be resent. */
 export const RESENDABLE = [
@@ -19,9 +18,8 @@ export const RESENDABLE = [
 
 export type ResendableState = (typeof RESENDABLE)[number];
 
-export type OperationKind = 'resend' | 'replay';
-
-export const OPERATION_KINDS: readonly OperationKind[] = ['resend', 'replay'];
+export const OPERATION_KINDS = ['resend', 'replay'] as const;
+export type OperationKind = (typeof OPERATION_KINDS)[number];
 
 /** A new operation that resends. */
 export interface NewOperation {
@@ -75,7 +73,8 @@ export interface Operation extends Omit<NewOperation, 'kind' | 'webhookId'> {
 }
 
 /** What its owner may order. */
-export type OperationOrder = 'pause' | 'resume' | 'cancel';
+export const OPERATION_ORDERS = ['pause', 'resume', 'cancel'] as const;
+export type OperationOrder = (typeof OPERATION_ORDERS)[number];
 
 /** Returns the state that follows from an order; undefined: the order is not possible in this state. */
 export function ordered(state: OperationState, order: OperationOrder): OperationState | undefined {

@@ -1,6 +1,6 @@
 // Inputs of callers and their results: shared by HTTP, which reads and shows them, and the engine.
 
-import type { Attempt } from './delivery/delivery.ts';
+import type { Attempt, AttemptDecision } from './delivery/delivery.ts';
 import type { SourceType } from './emission.ts';
 import type { TokenInput } from './endpoint.ts';
 import type { Report } from './errors/report.ts';
@@ -303,7 +303,7 @@ export interface Probe {
   };
   readonly attempt: Attempt;
   /** The state that a delivery would get. */
-  readonly state: 'delivered' | 'retrying' | 'exhausted';
+  readonly state: AttemptDecision['state'];
 }
 
 /** A trigger as shown, with its subscription: those of `source` and `emitter` are nothing else. */

@@ -225,9 +225,8 @@ export interface Subscription {
 export type ListenerInput = Pick<Subscription, 'listenerId' | 'eventName' | 'filter'>;
 
 /** `v1`: HMAC-SHA256 with a shared secret. `v1a`: ed25519, which receivers check with a public key. */
-export type SignatureScheme = 'v1' | 'v1a';
-
-export const SIGNATURE_SCHEMES: readonly SignatureScheme[] = ['v1', 'v1a'];
+export const SIGNATURE_SCHEMES = ['v1', 'v1a'] as const;
+export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
 
 export interface SigningSecret {
   /** `whsec_…` signs `v1`, `whsk_…` signs `v1a`. */
@@ -280,9 +279,8 @@ export interface Webhook {
 }
 
 /** `unique`: the last 100 ids; `greatest`: only larger numbers; `last`: only items behind the id emitted last. */
-export type Dedupe = 'unique' | 'greatest' | 'last';
-
-export const DEDUPES: readonly Dedupe[] = ['unique', 'greatest', 'last'];
+export const DEDUPES = ['unique', 'greatest', 'last'] as const;
+export type Dedupe = (typeof DEDUPES)[number];
 
 export interface Source extends ConfiguredSource {
   readonly componentCode: string;

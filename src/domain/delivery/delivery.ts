@@ -7,9 +7,7 @@ import type { Via, Webhook } from '../resource.ts';
 import { isRequestListener } from './http-request.ts';
 import type { SentRequest } from './webhook-request.ts';
 
-export type DeliveryState = 'pending' | 'sending' | 'retrying' | 'held' | 'delivered' | 'exhausted' | 'cancelled';
-
-export const DELIVERY_STATES: readonly DeliveryState[] = [
+export const DELIVERY_STATES = [
   'pending',
   'sending',
   'retrying',
@@ -17,7 +15,11 @@ export const DELIVERY_STATES: readonly DeliveryState[] = [
   'delivered',
   'exhausted',
   'cancelled',
-];
+] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+/** The state of a delivery after an attempt. `cancelled`: the attempt was withheld. */
+export type AttemptedState = Extract<DeliveryState, 'delivered' | 'retrying' | 'exhausted' | 'cancelled'>;
 
 export type DeliveryKind = 'webhook' | 'mail' | 'http';
 
@@ -58,7 +60,17 @@ export interface ClaimedDelivery extends DeliveryLease {
 }
 
 /** `withheld`: nothing was sent, since what it would tell of is known. */
-export type AttemptOutcome = 'answered' | 'timeout' | 'refused' | 'reset' | 'tls' | 'dns' | 'forbidden' | 'withheld';
+export const ATTEMPT_OUTCOMES = [
+  'answered',
+  'timeout',
+  'refused',
+  'reset',
+  'tls',
+  'dns',
+  'forbidden',
+  'withheld',
+] as const;
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
 /** The result of one attempt: a value, never an exception. */
 export interface Attempt {

@@ -2,6 +2,7 @@
 
 import { LIMITS } from '../limits.ts';
 import type { Webhook } from '../resource.ts';
+import type { AttemptedState } from './delivery.ts';
 
 export interface WebhookHealth {
   /** Time of the first failed attempt since the last success; null: the last attempt succeeded, or there was none. */
@@ -36,7 +37,7 @@ export interface HealthChange {
 }
 
 export interface AttemptEffect {
-  readonly state: 'delivered' | 'retrying' | 'exhausted' | 'cancelled';
+  readonly state: AttemptedState;
   readonly pauseUntilMs: number | null;
   readonly nowMs: number;
 }

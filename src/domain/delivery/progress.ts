@@ -2,7 +2,7 @@
 // decided here.
 
 import type { Webhook } from '../resource.ts';
-import { type AttemptTrigger, type DeliveryState, type DueBy, isWebhook } from './delivery.ts';
+import { type AttemptedState, type AttemptTrigger, type DeliveryState, type DueBy, isWebhook } from './delivery.ts';
 
 export interface DeliveryProgress {
   /** Attempts that count: those postponed by the receiver (Retry-After) do not. */
@@ -61,7 +61,7 @@ export function closedStateOf(
 }
 
 export interface AttemptResult {
-  readonly state: 'delivered' | 'retrying' | 'exhausted' | 'cancelled';
+  readonly state: AttemptedState;
   readonly nextAttemptAtMs: number | null;
   /** Set when the receiver asked for a pause; only with `retrying`. */
   readonly pauseUntilMs: number | null;

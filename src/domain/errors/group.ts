@@ -3,9 +3,8 @@
 
 import type { Fingerprint } from './fingerprint.ts';
 
-export type GroupState = 'open' | 'resolved' | 'muted';
-
-export const GROUP_STATES: readonly GroupState[] = ['open', 'resolved', 'muted'];
+export const GROUP_STATES = ['open', 'resolved', 'muted'] as const;
+export type GroupState = (typeof GROUP_STATES)[number];
 
 export const GROUP_SORTS = ['last_seen', 'count'] as const;
 

@@ -5,9 +5,8 @@ import type { Runnable, Via } from '../resource.ts';
 import type { LogLine, StepResult } from './step-result.ts';
 import type { WaitAsked } from './wait.ts';
 
-export type RunState = 'queued' | 'running' | 'waiting' | 'succeeded' | 'failed' | 'cancelled';
-
-export const RUN_STATES: readonly RunState[] = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled'];
+export const RUN_STATES = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
+export type RunState = (typeof RUN_STATES)[number];
 
 export function isOver(state: RunState): boolean {
   return state === 'succeeded' || state === 'failed' || state === 'cancelled';

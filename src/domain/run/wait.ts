@@ -10,9 +10,8 @@ import type { LogLine, StepResult } from './step-result.ts';
  * `delay`: the next step begins when the wait is due. `suspend`: the run is cancelled when the wait is due, unless it was
  * resumed before. `rerun`: the same step is executed again. `retry`: the failed step is executed again; callers cannot resume it.
  */
-export type WaitKind = 'delay' | 'suspend' | 'rerun' | 'retry';
-
-export const WAIT_KINDS: readonly WaitKind[] = ['delay', 'suspend', 'rerun', 'retry'];
+export const WAIT_KINDS = ['delay', 'suspend', 'rerun', 'retry'] as const;
+export type WaitKind = (typeof WAIT_KINDS)[number];
 
 /** The wait that a step asked for; begins when the step has ended. */
 export interface WaitAsked {

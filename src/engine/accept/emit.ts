@@ -3,7 +3,7 @@
 import type { NewEmission } from '../../domain/emission.ts';
 import { hadNoRoom, Refusal } from '../../domain/refusal.ts';
 import type { Answered, WhenGone } from '../../domain/requests.ts';
-import type { RunOutcome } from '../../domain/run/run.ts';
+import { isOver, type RunOutcome } from '../../domain/run/run.ts';
 import type { RunWhole } from '../../store/contract/records.ts';
 import type { Appended, AppendOptions, Idempotency, Store } from '../../store/contract/store.ts';
 import type { Slots } from '../capacity/slots.ts';
@@ -103,7 +103,7 @@ export function createEmit(deps: EmitDeps) {
     });
     const waiting = waiters.answerOf(run, whenGone);
     const record = await store.getRun(emission.ownerId, run).catch(() => undefined);
-    const isOpen = record && ['queued', 'running', 'waiting'].includes(record.state);
+    const isOpen = record && !isOver(record.state);
     if (!isOpen) waiting.leave();
     else if (record.waiting) waiters.wait(run, record.waiting, null);
     const answered: Answered = isOpen ? await waiting.answered : { kind: kindOfEnded(record) };

@@ -1,6 +1,6 @@
 // A test of a channel: one notice now, of which nothing is kept.
 
-import { type Attempt, type ClaimedDelivery, decide } from '../../domain/delivery/delivery.ts';
+import { type Attempt, type AttemptDecision, type ClaimedDelivery, decide } from '../../domain/delivery/delivery.ts';
 import { NUMBERS_PER_MS } from '../../domain/ids.ts';
 import type { Channel } from '../../domain/notices/channel.ts';
 import { type Notice, noticeEmission } from '../../domain/notices/notice.ts';
@@ -21,7 +21,7 @@ export interface ChannelTestDeps {
 
 export interface ChannelProbe {
   readonly attempt: Attempt;
-  readonly state: 'delivered' | 'retrying' | 'exhausted';
+  readonly state: AttemptDecision['state'];
 }
 
 /** In the place of an emit id: a test is no emission of the log. */

@@ -90,9 +90,11 @@ export interface RunWhole extends ListedRun {
   readonly causes: readonly Receipt[];
 }
 
+export const RECEIPT_KINDS = ['run', 'delivery', 'mail', 'withheld'] as const;
+
 /** A run, delivery or withheld listener of an emission, with its state. */
 export interface Receipt {
-  readonly kind: 'run' | 'delivery' | 'mail' | 'withheld';
+  readonly kind: (typeof RECEIPT_KINDS)[number];
   /** Number of the run or delivery; null: withheld. */
   readonly number: number | null;
   readonly listenerId: string;

@@ -11,7 +11,7 @@
 // - Leases: a finishing write needs a lease that is still ours; otherwise it writes nothing and returns `held: false`.
 // - When several nodes share one store, limits per workflow, source and webhook apply to all nodes together.
 
-import type { Attempt, ClaimedDelivery, DeliveryLease } from '../../domain/delivery/delivery.ts';
+import type { Attempt, AttemptedState, ClaimedDelivery, DeliveryLease } from '../../domain/delivery/delivery.ts';
 import type { NotResendable } from '../../domain/delivery/progress.ts';
 import type { Emission, NewEmission } from '../../domain/emission.ts';
 import type { Replay } from '../../domain/errors/replay.ts';
@@ -149,7 +149,7 @@ export interface AttemptEnd {
   readonly delivery: ClaimedDelivery;
   readonly made: Attempt;
   /** The decision of domain/delivery/delivery.ts, with an absolute due time. */
-  readonly state: 'delivered' | 'retrying' | 'exhausted' | 'cancelled';
+  readonly state: AttemptedState;
   readonly nextAttemptAtMs: number | null;
   /** Retry-After: the listener is paused until then, and the attempt does not count. Only with `retrying`. */
   readonly pauseUntilMs: number | null;

@@ -1,5 +1,5 @@
 import { PREFIX } from '../../../domain/ids.ts';
-import { OPERATION_KINDS, type OperationOrder } from '../../../domain/operation.ts';
+import { OPERATION_KINDS, OPERATION_ORDERS, type OperationOrder } from '../../../domain/operation.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { found } from '../../found.ts';
@@ -100,7 +100,7 @@ function addReads(app: App, { store }: HttpDeps): void {
 }
 
 function addOrders(app: App, { actions }: HttpDeps): void {
-  for (const order of ['pause', 'resume', 'cancel'] as const) {
+  for (const order of OPERATION_ORDERS) {
     const { summary, description } = ORDERS[order];
     const schema = operation({
       id: `${order}Operation`,

@@ -1,7 +1,7 @@
 // Deliveries and their attempts as shown.
 
 import type { Static } from 'typebox';
-import { type Attempt, DELIVERY_STATES, isWebhook } from '../../../domain/delivery/delivery.ts';
+import { ATTEMPT_OUTCOMES, type Attempt, DELIVERY_STATES, isWebhook } from '../../../domain/delivery/delivery.ts';
 import { originOfListener } from '../../../domain/delivery/http-request.ts';
 import { msOf, numberedId, PREFIX } from '../../../domain/ids.ts';
 import { KIB, LIMITS } from '../../../domain/limits.ts';
@@ -91,7 +91,7 @@ export const ATTEMPT = Type.Object(
       { description: 'The parts of `took_ms`.' },
     ),
     outcome: oneOf(
-      ['answered', 'timeout', 'refused', 'reset', 'tls', 'dns', 'forbidden', 'withheld'],
+      ATTEMPT_OUTCOMES,
       '`answered`: there was an answer, of any status. `timeout`, `refused`, `reset`, `tls` and `dns`: there was none, for that reason. `forbidden`: the address may not be reached. `withheld`: nothing was sent.',
     ),
     status: nullable(

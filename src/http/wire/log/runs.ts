@@ -9,7 +9,7 @@ import { LIMITS } from '../../../domain/limits.ts';
 import { channelOfListener } from '../../../domain/notices/listener.ts';
 import { RUN_STATES } from '../../../domain/run/run.ts';
 import { WAIT_KINDS } from '../../../domain/run/wait.ts';
-import type { ListedRun, Receipt, RunWhole } from '../../../store/contract/records.ts';
+import { type ListedRun, RECEIPT_KINDS, type Receipt, type RunWhole } from '../../../store/contract/records.ts';
 import { Verbatim } from '../../body/json.ts';
 import { CREATED_AT_MS, EMIT_ID, EMITTER, EVENT_NAME, id, msAt, nullable, oneOf, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
@@ -22,7 +22,7 @@ export const RUN_STATE = oneOf(
 
 export const RECEIPT = Type.Object(
   {
-    kind: oneOf(['run', 'delivery', 'mail', 'withheld'], 'What came of it; `withheld`: nothing was run or sent.'),
+    kind: oneOf(RECEIPT_KINDS, 'What came of it; `withheld`: nothing was run or sent.'),
     id: nullable(text({ description: 'The run or delivery; null for what was withheld.', example: 'r_g4w9zl7uo0' })),
     listener_id: text({
       description:
