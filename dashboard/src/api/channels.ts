@@ -9,8 +9,9 @@ import type {
 } from '../../../src/client/client.ts';
 import { changes, dataOf, errand } from './errand.ts';
 import { listQuery, readAll } from './list.ts';
+import { everyOf } from './states.ts';
 
-export const CHANNEL_KINDS = [
+export const CHANNEL_KINDS = everyOf<Channel['kind']>()([
   'mail',
   'slack',
   'discord',
@@ -18,7 +19,7 @@ export const CHANNEL_KINDS = [
   'pagerduty',
   'opsgenie',
   'http',
-] as const satisfies readonly Channel['kind'][];
+]);
 
 export const channelsQuery = queryOptions({
   queryKey: ['channels'],

@@ -2,10 +2,11 @@ import { queryOptions } from '@tanstack/react-query';
 import type { ApiKey, CreateKeyInput, NewApiKey } from '../../../src/client/client.ts';
 import { changes, dataOf, errand } from './errand.ts';
 import { readAll } from './list.ts';
-
-export const SCOPES = ['read', 'write', 'ingest', 'keys', 'account', 'admin'] as const satisfies ApiKey['scopes'];
+import { everyOf } from './states.ts';
 
 export type Scope = ApiKey['scopes'][number];
+
+export const SCOPES = everyOf<Scope>()(['read', 'write', 'ingest', 'keys', 'account', 'admin']);
 
 export const keysQuery = queryOptions({
   queryKey: ['keys'],

@@ -13,7 +13,7 @@ export interface RunFilter {
 
 /** Runs end without telling this page. */
 const AGAIN_MS = 4000;
-const OPEN: readonly string[] = ['queued', 'running', 'waiting'];
+const OPEN: readonly Run['state'][] = ['queued', 'running', 'waiting'];
 
 export function isOpen({ state }: Pick<Run, 'state'>): boolean {
   return OPEN.includes(state);

@@ -6,10 +6,9 @@ import { useIsLive } from '../app/live-state.ts';
 import { T } from '../english.ts';
 import { Choice } from '../parts/choice.tsx';
 import { Icon } from '../parts/icon.tsx';
-import type { ErrorSearch } from './search.ts';
+import { ERROR_STATES, type ErrorSearch } from './search.ts';
 
 const SETTLE_MS = 250;
-const STATES = ['open', 'muted', 'resolved', 'all'] as const;
 
 /** Filters stand in the address, so that a view can be sent to another person. */
 export function Filters({ field }: { field: RefObject<HTMLInputElement | null> }) {
@@ -45,7 +44,7 @@ export function Filters({ field }: { field: RefObject<HTMLInputElement | null> }
   return (
     <search className="filters">
       <div className="tabs">
-        {STATES.map((one) => (
+        {ERROR_STATES.map((one) => (
           <button
             key={one}
             type="button"

@@ -3,6 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { Delivery } from '../../../src/client/client.ts';
 import { channelsQuery, noticesQuery } from '../api/channels.ts';
 import { useNames } from '../api/names.ts';
+import { DELIVERY_STATES } from '../api/states.ts';
 import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { Choice } from '../parts/choice.tsx';
@@ -10,7 +11,6 @@ import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 import { Channels } from './channels.tsx';
-import { NOTICE_STATES } from './search.ts';
 
 export function NoticesPage() {
   return (
@@ -53,7 +53,7 @@ function Sent() {
             <Choice
               label={T.notices.state}
               all={T.notices.all}
-              options={NOTICE_STATES}
+              options={DELIVERY_STATES}
               textOf={(one) => T.states[one] ?? one}
               value={state}
               choose={(one) => put({ state: one })}

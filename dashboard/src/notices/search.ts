@@ -1,4 +1,5 @@
 import type { Delivery } from '../../../src/client/client.ts';
+import { DELIVERY_STATES } from '../api/states.ts';
 
 export interface NoticeSearch {
   /** Mails when it is not given. */
@@ -6,18 +7,8 @@ export interface NoticeSearch {
   readonly state?: Delivery['state'] | undefined;
 }
 
-export const NOTICE_STATES = [
-  'pending',
-  'sending',
-  'retrying',
-  'held',
-  'delivered',
-  'exhausted',
-  'cancelled',
-] as const satisfies readonly Delivery['state'][];
-
 export function noticeSearch({ channel, state }: Record<string, unknown>): NoticeSearch {
-  const known = NOTICE_STATES.find((one) => one === state);
+  const known = DELIVERY_STATES.find((one) => one === state);
   return {
     ...(typeof channel === 'string' && channel.startsWith('ch_') ? { channel } : {}),
     ...(known === undefined ? {} : { state: known }),

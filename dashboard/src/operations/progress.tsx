@@ -1,10 +1,11 @@
 import type { Operation, ReplayResult } from '../../../src/client/client.ts';
+import { everyOf } from '../api/states.ts';
 import { T } from '../english.ts';
 
 export type Outcome = ReplayResult['outcome'];
 
 /** In the order in which they stand in the bar. */
-export const OUTCOMES = [
+export const OUTCOMES = everyOf<Outcome>()([
   'fixed',
   'failed_same',
   'failed_differently',
@@ -13,7 +14,7 @@ export const OUTCOMES = [
   'replayed_before',
   'cancelled',
   'unknown',
-] as const satisfies readonly Outcome[];
+]);
 
 export const TONES: Readonly<Record<Outcome, string>> = {
   fixed: 'good',

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Run } from '../../../src/client/client.ts';
 import { type RunFilter, runsQuery } from '../api/runs.ts';
+import { RUN_STATES } from '../api/states.ts';
 import { T } from '../english.ts';
 import { useChoice } from '../parts/address.ts';
 import { Choice } from '../parts/choice.tsx';
@@ -10,11 +11,9 @@ import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 
-const STATES = ['succeeded', 'failed', 'waiting', 'running', 'queued', 'cancelled'] as const;
-
 /** The runs of a workflow or source, newest first. */
 export function Runs({ of }: { of: Pick<RunFilter, 'workflow_id' | 'source_id'> }) {
-  const [state, setState] = useChoice('runs', STATES);
+  const [state, setState] = useChoice('runs', RUN_STATES);
   return (
     <Listed
       title={T.runs.title}
@@ -25,7 +24,7 @@ export function Runs({ of }: { of: Pick<RunFilter, 'workflow_id' | 'source_id'> 
           <Choice
             label={T.runs.title}
             all={T.runs.all}
-            options={STATES}
+            options={RUN_STATES}
             textOf={(one) => T.states[one] ?? one}
             value={state}
             choose={setState}

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { Attempt, DeliveryWhole } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
+import { RESENDABLE_STATES } from '../api/states.ts';
 import { deliveryQuery, resendDelivery } from '../api/webhooks.ts';
 import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
@@ -21,8 +22,6 @@ import { DeliveryFacts } from './delivery-facts.tsx';
 import { Exchange } from './exchange.tsx';
 import { Mail } from './mail.tsx';
 import { Timing } from './timing.tsx';
-
-const SENDABLE: readonly string[] = ['delivered', 'exhausted', 'retrying', 'cancelled'];
 
 export function DeliveryPage() {
   const { deliveryId } = useParams({ from: '/shell/deliveries/$deliveryId' });
@@ -71,7 +70,7 @@ function Whole({ delivery }: { delivery: DeliveryWhole }) {
             </p>
           )}
         </div>
-        {mayWrite && SENDABLE.includes(state) && (
+        {mayWrite && RESENDABLE_STATES.some((one) => one === state) && (
           <ActButton size="xs" leftSection={<Icon name="replay" size={15} />} act={resend}>
             {T.webhooks.resend}
           </ActButton>

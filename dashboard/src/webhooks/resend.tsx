@@ -4,16 +4,13 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ResendDryRun } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
+import { RESENDABLE_STATES, type ResendableState } from '../api/states.ts';
 import { type Resend, resendDryRunQuery, resendMany } from '../api/webhooks.ts';
 import { T } from '../english.ts';
 import { FormDialog } from '../parts/dialog.tsx';
 import { CheckField } from '../parts/fields.tsx';
 import { Unready } from '../parts/state.tsx';
 import { At } from '../parts/time.tsx';
-
-const STATES = ['exhausted', 'cancelled', 'retrying', 'delivered'] as const;
-
-type State = (typeof STATES)[number];
 
 const DAY_MS = 86_400_000;
 
@@ -27,7 +24,7 @@ export function ResendMany({ webhookId, close }: { webhookId: string; close: () 
   const navigate = useNavigate();
   const [since, setSince] = useState(localText(Date.now() - DAY_MS));
   const [until, setUntil] = useState('');
-  const [states, setStates] = useState<readonly State[]>(['exhausted']);
+  const [states, setStates] = useState<readonly ResendableState[]>(['exhausted']);
   const timeOf = (text: string): number => new Date(text).getTime();
   const isAskable = !Number.isNaN(timeOf(since)) && states.length > 0;
   const asked: Resend = {
@@ -65,7 +62,7 @@ export function ResendMany({ webhookId, close }: { webhookId: string; close: () 
       />
       <fieldset className="field is-group">
         <legend>{T.webhooks.states}</legend>
-        {STATES.map((state) => (
+        {RESENDABLE_STATES.map((state) => (
           <CheckField
             key={state}
             label={T.states[state] ?? state}

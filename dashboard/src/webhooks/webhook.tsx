@@ -1,7 +1,8 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import type { Delivery, Webhook } from '../../../src/client/client.ts';
+import type { Webhook } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
+import { DELIVERY_STATES } from '../api/states.ts';
 import { deliveriesQuery, webhookQuery } from '../api/webhooks.ts';
 import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
@@ -14,8 +15,6 @@ import { Ago } from '../parts/time.tsx';
 import { Links } from '../workflows/links.tsx';
 import { Acts } from './acts.tsx';
 import { WebhookFacts } from './facts.tsx';
-
-const STATES = ['delivered', 'retrying', 'exhausted', 'pending', 'sending', 'held', 'cancelled'] as const;
 
 export function WebhookPage() {
   const { webhookId } = useParams({ from: '/shell/webhooks/$webhookId' });
@@ -71,7 +70,7 @@ function Whole({ webhook }: { webhook: Webhook }) {
 
 function Deliveries({ id }: { id: string }) {
   const names = useNames();
-  const [state, setState] = useChoice<Delivery['state']>('state', STATES);
+  const [state, setState] = useChoice('state', DELIVERY_STATES);
   return (
     <Listed
       title={T.webhooks.deliveries}
@@ -82,7 +81,7 @@ function Deliveries({ id }: { id: string }) {
           <Choice
             label={T.webhooks.deliveries}
             all={T.webhooks.all}
-            options={STATES}
+            options={DELIVERY_STATES}
             textOf={(one) => T.states[one] ?? one}
             value={state}
             choose={setState}
