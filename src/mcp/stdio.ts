@@ -5,6 +5,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Errand } from '../client/client.ts';
+import { FILE_LIMITS } from '../domain/files/limits.ts';
 import { input, text } from './schema.ts';
 import { createMcpServer } from './server.ts';
 import { type Tool, ToolError, tool } from './tool.ts';
@@ -48,7 +49,12 @@ function deployFile({ dir, bundle }: Pick<StdioOptions, 'dir' | 'bundle'>): Tool
     scope: 'write',
     hints: DEPLOYING,
     input: input(
-      { path: text('Relative to the folder, with slashes, such as shop/order.ts.', { minLength: 1, maxLength: 512 }) },
+      {
+        path: text('Relative to the folder, with slashes, such as shop/order.ts.', {
+          minLength: 1,
+          maxLength: FILE_LIMITS.pathChars,
+        }),
+      },
       ['path'],
     ),
     output: DEPLOYED,

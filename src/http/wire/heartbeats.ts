@@ -9,6 +9,7 @@ import type { WatchedHeartbeat } from '../../domain/watch/heartbeat.ts';
 import { SILENT } from '../../domain/watch/watch.ts';
 import { CREATED_AT, id, mostlyNull, nullable, oneOf, text, toSeconds, UPDATED_AT } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
+import { cronExpression, TIMEZONE } from './schedules.ts';
 
 const MIN_S = LIMITS.minHeartbeatMs / SECOND_MS;
 const MIN_GRACE_S = LIMITS.minHeartbeatGraceMs / SECOND_MS;
@@ -20,23 +21,12 @@ const NAME = text({
   maxLength: LIMITS.nameChars,
   example: 'Nightly backup',
 });
-const CRON = text({
-  description: 'Cron expression of when the job runs, instead of `interval_seconds`.',
-  minLength: 1,
-  maxLength: 255,
-  example: '0 3 * * *',
-});
+const CRON = cronExpression('Cron expression of when the job runs, instead of `interval_seconds`.', '0 3 * * *');
 const INTERVAL = Type.Integer({
   description: 'The longest time between two pings, in seconds, instead of `cron`.',
   minimum: MIN_S,
   maximum: MAX_S,
   examples: [86_400],
-});
-const TIMEZONE = text({
-  description: 'Time zone of `cron`, an IANA name; UTC when not given.',
-  minLength: 1,
-  maxLength: 64,
-  example: 'Europe/Berlin',
 });
 const GRACE = Type.Integer({
   description: `How many seconds late a ping may be, and how many seconds a run may take that pinged \`/start\`; ${LIMITS.heartbeatGraceMs / SECOND_MS} when not given.`,

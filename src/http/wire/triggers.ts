@@ -7,6 +7,7 @@ import { Refusal } from '../../domain/refusal.ts';
 import type { ShownTrigger, TriggerInput } from '../../domain/requests.ts';
 import { id, nullable, text } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
+import { cronExpression, TIMEZONE } from './schedules.ts';
 import { EMITTER_ID, EVENT_NAME_INPUT, ID_TAIL } from './subscriptions.ts';
 
 const MAX_INTERVAL_S = 366 * 86_400;
@@ -79,25 +80,11 @@ const SCHEDULE_INPUT = Type.Object(
   {
     ...SHOWN_ONLY,
     type: Type.Literal('schedule', { description: 'It fires at set times.' }),
-    cron: Type.Optional(
-      text({
-        description: 'Cron expression, instead of `interval_seconds`.',
-        minLength: 1,
-        maxLength: 255,
-        example: '0 9 * * 1-5',
-      }),
-    ),
+    cron: Type.Optional(cronExpression('Cron expression, instead of `interval_seconds`.', '0 9 * * 1-5')),
     interval_seconds: Type.Optional(
       Type.Integer({ description: 'Seconds between two ticks.', minimum: 1, maximum: MAX_INTERVAL_S, examples: [900] }),
     ),
-    timezone: Type.Optional(
-      text({
-        description: 'Time zone of `cron`, an IANA name; UTC when not given.',
-        minLength: 1,
-        maxLength: 64,
-        example: 'Europe/Berlin',
-      }),
-    ),
+    timezone: Type.Optional(TIMEZONE),
   },
   STRICT,
 );

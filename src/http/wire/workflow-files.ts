@@ -2,6 +2,7 @@
 // a process that runs user code, so it is checked like a request.
 
 import type { Static } from 'typebox';
+import { FILE_LIMITS } from '../../domain/files/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { WorkflowFileInput, WorkflowInput } from '../../domain/requests.ts';
 import { oneOf, text } from '../openapi/schema.ts';
@@ -19,7 +20,7 @@ export const BUNDLED_FILE = {
     description: 'Of the file in its folder.',
     pattern: '^[^/\\\\\\x00-\\x1f]+(/[^/\\\\\\x00-\\x1f]+)*$',
     expected: 'names joined by slashes, without one at the beginning or end',
-    maxLength: 512,
+    maxLength: FILE_LIMITS.pathChars,
     example: 'shop/order.ts',
   }),
   source: text({
@@ -45,7 +46,7 @@ export const PROJECT = text({
   pattern: '^[\\w@.-]+(/[\\w@.-]+)*$',
   expected: 'names of letters, digits and @ . _ -, joined by slashes',
   minLength: 1,
-  maxLength: 255,
+  maxLength: FILE_LIMITS.projectChars,
   example: 'shop/workflows',
 });
 

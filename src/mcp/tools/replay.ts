@@ -8,6 +8,8 @@
 
 import { createHash } from 'node:crypto';
 import type { Errand, Operation, ReplayDryRun, ReplayErrorsInput } from '../../client/client.ts';
+import { OUTCOMES } from '../../domain/errors/replaying.ts';
+import { LIMITS } from '../../domain/limits.ts';
 import { cut, isoOf, MAX } from '../excerpt.ts';
 import { flag, ids, input, listOf, oneOf, orNull, output, record, since, text, until, whole } from '../schema.ts';
 import { READING, type Tool, ToolError, tool } from '../tool.ts';
@@ -53,7 +55,7 @@ export const replayErrors: Tool = tool<ReplayInput>({
     error_ids: { ...listOf(ids.error, 'These errors.'), minItems: 1, maxItems: MAX_IDS, uniqueItems: true },
     group_id: ids.group,
     workflow_id: ids.workflow,
-    code: text('With a group or workflow: only errors with this code.', { maxLength: 200 }),
+    code: text('With a group or workflow: only errors with this code.', { maxLength: LIMITS.codeChars }),
     since,
     until,
     again: flag('Also errors that were replayed already.'),
@@ -62,7 +64,7 @@ export const replayErrors: Tool = tool<ReplayInput>({
       'failed_step: from the step that failed; the steps before it are not run again, and what they gave is kept. first_step: all steps; the default.',
     ),
     ordered: flag('One at a time, in the order in which the errors came.'),
-    rate: whole('At most so many a second.', 1, 1000),
+    rate: whole('At most so many a second.', 1, LIMITS.replaysPerSecond),
     event: { description: 'Only with exactly one of error_ids: run this event instead. Any JSON.' },
     confirm: text('The confirmation of the dry run.', { maxLength: 100 }),
   }),
@@ -184,11 +186,8 @@ export const readReplay: Tool = tool<{ readonly operation_id: string }>({
 });
 
 function operationOf({ id, state, total, progress, reason, replay }: Operation) {
-  const counts = Object.entries(replay ?? {}).filter(([name]) => OUTCOMES.has(name));
+  const counts = Object.entries(replay ?? {}).filter(([name]) => COUNTED.has(name));
   return { operation_id: id, state, total, progress, outcomes: Object.fromEntries(counts), reason };
 }
 
-const OUTCOMES: ReadonlySet<string> = new Set([
-  ...['replayed', 'under_way', 'fixed', 'failed_same', 'failed_differently'],
-  ...['cancelled', 'unknown', 'not_replayed', 'replayed_before'],
-]);
+const COUNTED: ReadonlySet<string> = new Set(['replayed', ...OUTCOMES]);

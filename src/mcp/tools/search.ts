@@ -1,6 +1,9 @@
 // search_errors, search_groups, search_deliveries
 
 import type { Delivery, ErrorGroup, FoundError } from '../../client/client.ts';
+import { DELIVERY_STATES } from '../../domain/delivery/delivery.ts';
+import { GROUP_SORTS, GROUP_STATES } from '../../domain/errors/group.ts';
+import { LIMITS } from '../../domain/limits.ts';
 import { cut, isoOf, MAX } from '../excerpt.ts';
 import {
   after,
@@ -61,9 +64,9 @@ export const searchErrors: Tool = tool<ErrorSearch>({
   scope: 'read',
   hints: READING,
   input: input({
-    text: text('A part of the message, in upper or lower case.', { maxLength: 200 }),
-    code: text('The code, exactly, such as TypeError.', { maxLength: 200 }),
-    step: text('The name of the step.', { maxLength: 200 }),
+    text: text('A part of the message, in upper or lower case.', { maxLength: LIMITS.searchedTextChars }),
+    code: text('The code, exactly, such as TypeError.', { maxLength: LIMITS.codeChars }),
+    step: text('The name of the step.', { maxLength: LIMITS.namespaceChars }),
     of: ids.emitter,
     group_id: ids.group,
     since,
@@ -146,12 +149,12 @@ export const searchGroups: Tool = tool<GroupSearch>({
   scope: 'read',
   hints: READING,
   input: input({
-    text: text('A part of what the errors have in common.', { maxLength: 200 }),
-    code: text('The code, exactly, such as TypeError.', { maxLength: 200 }),
+    text: text('A part of what the errors have in common.', { maxLength: LIMITS.searchedTextChars }),
+    code: text('The code, exactly, such as TypeError.', { maxLength: LIMITS.codeChars }),
     of: ids.emitter,
-    state: oneOf(['open', 'resolved', 'muted'], 'Only groups in this state.'),
+    state: oneOf(GROUP_STATES, 'Only groups in this state.'),
     since,
-    sort: oneOf(['last_seen', 'count'], 'Seen last first (when not given), or most errors first.'),
+    sort: oneOf(GROUP_SORTS, 'Seen last first (when not given), or most errors first.'),
     limit,
     after,
   }),
@@ -176,7 +179,7 @@ const DELIVERY = output(
     to: orNull(text('The webhook, channel or address.')),
     event: text('The name of the event; empty: the default channel.'),
     subject: text('Of a mail and of a notice: what it says in short.'),
-    state: text('pending, sending, retrying, held, delivered, exhausted or cancelled.'),
+    state: text(`${DELIVERY_STATES.slice(0, -1).join(', ')} or ${DELIVERY_STATES.at(-1)}.`),
     attempts: { type: 'integer', description: 'Attempts that count.' },
     next_at: orNull(text('When it is tried next.')),
     why: orNull(text('Why it is due when it is.')),
@@ -192,10 +195,7 @@ export const searchDeliveries: Tool = tool<DeliverySearch>({
   scope: 'read',
   hints: READING,
   input: input({
-    state: oneOf(
-      ['pending', 'sending', 'retrying', 'held', 'delivered', 'exhausted', 'cancelled'],
-      'Only those in this state; exhausted: given up.',
-    ),
+    state: oneOf(DELIVERY_STATES, 'Only those in this state; exhausted: given up.'),
     webhook_id: ids.webhook,
     event_id: ids.emission,
     limit,

@@ -2,6 +2,8 @@
 
 import type { Trigger, WorkflowWhole } from '../../client/client.ts';
 import { withoutMark } from '../../domain/files/file-mark.ts';
+import { FILE_LIMITS } from '../../domain/files/limits.ts';
+import { LIMITS } from '../../domain/limits.ts';
 import { cut, MAX } from '../excerpt.ts';
 import { after, flag, ids, input, LISTED, limit, listOf, next, orNull, output, record, text } from '../schema.ts';
 import { fileOf } from '../source-lines.ts';
@@ -19,7 +21,7 @@ export const listWorkflows: Tool = tool<Listing>({
   description: 'Lists workflows with their ids and names.',
   scope: 'read',
   hints: READING,
-  input: input({ name: text('Only the one with this name.', { maxLength: 200 }), limit, after }),
+  input: input({ name: text('Only the one with this name.', { maxLength: LIMITS.nameChars }), limit, after }),
   output: output({ workflows: listOf(record('id, name, active, deployment_id'), 'The workflows.'), next }, [
     'workflows',
     'next',
@@ -105,7 +107,7 @@ export const deployWorkflow: Tool = tool<Deploying>({
     {
       path: text('The path of the file, such as shop/order.ts: it names the workflow.', {
         minLength: 1,
-        maxLength: 512,
+        maxLength: FILE_LIMITS.pathChars,
       }),
       source: text('The whole file.', { minLength: 1, maxLength: 500_000 }),
     },
