@@ -14,11 +14,15 @@ import type { Appended, Store } from '../../store/contract/store.ts';
 import { newestOf } from './newest.ts';
 
 export interface LinkDeps {
-  readonly store: Pick<Store, 'deriveKey'>;
+  readonly store: Pick<Store, 'deriveKey' | 'getOwner'>;
   /** What the page of a link shows. */
   readonly shown: Pick<Store, 'getErrorGroup' | 'getEmission'>;
   readonly clock: Clock;
   readonly publicUrl: () => string;
+}
+
+interface LinkMaking extends Pick<LinkDeps, 'clock' | 'publicUrl'> {
+  readonly store: Pick<Store, 'deriveKey'>;
 }
 
 interface LinkActs {
@@ -43,7 +47,7 @@ function macOf(key: Uint8Array, { ownerId, groupId, expiresS }: Omit<LinkAddress
 }
 
 /** Returns what makes the link of a group. */
-export function createNoticeLinks({ store, clock, publicUrl }: Omit<LinkDeps, 'shown'>) {
+export function createNoticeLinks({ store, clock, publicUrl }: LinkMaking) {
   let key: Uint8Array | undefined;
   return ({ ownerId, id }: Pick<ErrorGroup, 'ownerId' | 'id'>): string => {
     const expiresS = Math.floor((clock.nowMs() + NOTICE_LIMITS.noticeLinkMs) / SECOND_MS);
@@ -61,6 +65,9 @@ export function createLinkActions({ store, shown, clock }: LinkDeps, acts: LinkA
     const given = Buffer.from(address.mac);
     const isSigned = given.length === wanted.length && timingSafeEqual(given, wanted);
     const isValid = isSigned && clock.nowMs() < address.expiresS * SECOND_MS;
+    if (isValid && (await store.getOwner(address.ownerId))?.deletion) {
+      throw new Refusal('owner_deleted', 'The owner of this link is being deleted');
+    }
     const whole = isValid ? await shown.getErrorGroup(address.ownerId, address.groupId) : undefined;
     if (!whole) throw new Refusal('not_found', 'This link is wrong, or it has expired');
     return whole.group;

@@ -4,7 +4,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
-import { withScopes } from '../../support/owners.ts';
+import { createOwner, withScopes } from '../../support/owners.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { until } from '../../support/wait.ts';
 
@@ -17,7 +17,7 @@ interface Told {
   readonly link: string;
 }
 
-async function told(errand: Errand, receiver: Receiver): Promise<Told> {
+async function told(errand: Pick<Errand, 'client' | 'workflow' | 'send'>, receiver: Receiver): Promise<Told> {
   const channel = await errand.client.post('/v1/channels', { kind: 'http', config: { url: receiver.url } });
   const workflow = await errand.workflow(THROW, { settings: { channels: [channel.id] } });
   const before = receiver.received.length;
@@ -30,7 +30,7 @@ async function told(errand: Errand, receiver: Receiver): Promise<Told> {
 const open = (link: string, method = 'GET'): Promise<Response> =>
   fetch(link, { method, headers: { accept: 'text/html' } });
 
-const stateOf = async (errand: Errand, { id }: Json): Promise<string> =>
+const stateOf = async (errand: Pick<Errand, 'client'>, { id }: Json): Promise<string> =>
   (await errand.client.get(`/v1/error_groups/${id}`)).data.state;
 
 test('a GET shows what may be done and does nothing', async () => {
@@ -201,4 +201,28 @@ test('a key that may not write is shown no link: neither in events of mails and 
   match(shown.text, /"subject":"\[Errand\] .*"text":"\(hidden\)"/);
   // A key that may write could do the same without a link.
   match((await client.request('GET', paths[0] as string)).text, GOOD_LINK);
+});
+
+test('the link of an owner that is being deleted does nothing', async () => {
+  await using errand = await startErrand();
+  await using receiver = await startReceiver();
+  const other = await createOwner(errand);
+  const { workflow, group, link } = await told(other, receiver);
+  await errand.client.request('DELETE', `/v1/owners/${other.id}`);
+  for (const [method, end] of [
+    ['GET', ''],
+    ['GET', '/mute'],
+    ['POST', '/mute'],
+    ['POST', '/resolve'],
+    ['POST', '/replay'],
+  ] as const) {
+    const answer = await open(link + end, method);
+    equal(answer.status, 403, `${method} ${end}`);
+    ok(!(await answer.text()).includes('broken'), `${method} ${end}`);
+  }
+  equal((await open(`${link}x`)).status, 404, 'a wrong link does not tell whose it would be');
+  await errand.client.request('POST', `/v1/owners/${other.id}/restore`);
+  equal(await stateOf(other, group), 'open');
+  equal((await other.client.get(`/v1/workflows/${workflow.id}/runs`)).page_info.total_count, 1);
+  equal((await open(link)).status, 200);
 });
