@@ -101,8 +101,8 @@ export async function createHttpServer(deps: HttpDeps, given: Partial<HttpBounds
   });
   await app.ready();
   boundConnections(app.server, { bounds, errors, problemTo });
-  const metrics = createMetricsServer(deps, nextRequestId);
-  return lifecycle({ server: app.server, metrics, closeApp: () => app.close() });
+  const metricsAt = (host: string): Server => createMetricsServer(deps, { nextRequestId, ownHost: host });
+  return lifecycle({ server: app.server, metricsAt, closeApp: () => app.close() });
 }
 
 /** Returns the handler, with what a request leads to in its caller's trace. */
@@ -159,21 +159,26 @@ function refuse(req: IncomingMessage, res: ServerResponse, problem: Problem): vo
 
 interface Closed {
   readonly server: Server;
-  readonly metrics: Server;
+  /** Creates the server that answers only `/metrics`, at that host. */
+  readonly metricsAt: (host: string) => Server;
   readonly closeApp: () => PromiseLike<unknown>;
 }
 
-function lifecycle({ server, metrics, closeApp }: Closed): HttpServer {
+function lifecycle({ server, metricsAt, closeApp }: Closed): HttpServer {
+  let metrics: Server | null = null;
   let stopped: Promise<void> | null = null;
 
   async function stop(): Promise<void> {
-    await Promise.all([closed(server), closed(metrics)]);
+    await Promise.all([server, metrics].map(closed));
     await closeApp();
   }
 
   return {
     listen: (at) => listen(server, at),
-    listenForMetrics: (at) => listen(metrics, at),
+    listenForMetrics: (at) => {
+      metrics = metricsAt(at.host);
+      return listen(metrics, at);
+    },
     address: () => server.address() as AddressInfo | null,
     stop: () => {
       stopped ??= stop();
@@ -182,8 +187,8 @@ function lifecycle({ server, metrics, closeApp }: Closed): HttpServer {
   };
 }
 
-async function closed(server: Server): Promise<void> {
-  if (!server.listening) return;
+async function closed(server: Server | null): Promise<void> {
+  if (!server?.listening) return;
   const closing = new Promise((resolve) => server.close(resolve));
   // A connection that becomes idle after `close` would be kept for its next request.
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);

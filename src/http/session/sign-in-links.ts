@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import { MINUTE_MS } from '../../domain/limits.ts';
 import { sha256Hex } from '../access/auth.ts';
-import { clientIp } from '../server/client-ip.ts';
+import { isFromLoopback } from '../server/client-ip.ts';
 import { isLoopbackHost } from './session-cookie.ts';
 
 export const LINK_MS = 10 * MINUTE_MS;
@@ -35,8 +35,8 @@ export class SignInLinks {
 }
 
 function isFromHere(req: IncomingMessage): boolean {
-  const address = clientIp(req);
-  const isLocal = address === '::1' || address.startsWith('127.');
   // The name of the host, too: a foreign page may have a name of its own lead to this machine.
-  return isLocal && isLoopbackHost(req.headers.host) && PROXIED.every((name) => req.headers[name] === undefined);
+  return (
+    isFromLoopback(req) && isLoopbackHost(req.headers.host) && PROXIED.every((name) => req.headers[name] === undefined)
+  );
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { LIMITS } from '../../../../src/domain/limits.ts';
 import { startServer } from '../harness.ts';
 import { connect } from '../raw-connection.ts';
 
@@ -63,4 +64,36 @@ test('metrics have an address of their own', async (t) => {
   ] as const) {
     assert.equal((await asked(method, path, line)).status, refused, `${method} ${path}`);
   }
+  // A page of another site may have its own name lead here, and would read the answer.
+  for (const [host, refused] of [
+    ['127.0.0.1', 200],
+    [`127.0.0.1:${metricsPort}`, 200],
+    [`[::1]:${metricsPort}`, 200],
+    ['localhost', 200],
+    ['LOCALHOST.:80', 200],
+    ['metrics.localhost', 200],
+    ['errand:9464', 200],
+    ['evil.example', 400],
+    [`evil.example:${metricsPort}`, 400],
+    ['EVIL.example.', 400],
+    ['127.0.0.1.evil.example', 400],
+    ['localhost.evil.example', 400],
+    ['127.0.0.1.', 200],
+  ] as const) {
+    assert.equal((await asked('GET', '/metrics', `host: ${host}`)).status, refused, host);
+  }
+});
+
+test('requests for metrics sent ahead are bounded', async (t) => {
+  const { metricsPort } = await startServer(t, { withMetrics: true });
+  const raw = connect(t, metricsPort);
+  raw.send('GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(LIMITS.requestsAhead + 10));
+  const statuses = [];
+  for (let status = 0; status !== 503; ) {
+    ({ status } = await raw.answer());
+    statuses.push(status);
+  }
+  assert.equal(statuses.length, LIMITS.requestsAhead + 2, 'the first one does not wait');
+  assert.deepEqual([...new Set(statuses)], [200, 503]);
+  assert.equal(await raw.closed(), '');
 });
