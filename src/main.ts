@@ -1,14 +1,13 @@
 // The server's process: settings, ports of the real world, signals.
 
 import './server/thread-pool.ts';
-import { pino } from 'pino';
 import { VERSION } from './domain/version.ts';
-import type { Log } from './ports.ts';
 import type { IsolationSettings } from './runner/isolation/isolation.ts';
 import { isolationOf } from './server/code-isolation.ts';
 import { type Config, readConfig } from './server/config.ts';
 import { databaseLabel } from './server/database-url.ts';
 import { freeMemoryWhenIdle } from './server/idle-memory.ts';
+import { createLog } from './server/log.ts';
 import { clock, random } from './server/real-ports.ts';
 import { type Service, startService } from './server/service.ts';
 import { complaintOf } from './server/startup-error.ts';
@@ -23,19 +22,6 @@ const ONE_SIGNAL_MS = 200;
 
 /** How long the process goes on after its disk has failed, so that callers that wait get their answer. */
 const LOST_GRACE_MS = 1000;
-
-function createLog(level: string): Log {
-  const logger = pino(
-    { level, base: { service: 'errand' }, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination(2),
-  );
-  return {
-    debug: (fields, name) => logger.debug(fields, name),
-    info: (fields, name) => logger.info(fields, name),
-    warn: (fields, name) => logger.warn(fields, name),
-    error: (fields, name) => logger.error(fields, name),
-  };
-}
 
 const NAME_CHARS = 'dashboard  '.length;
 

@@ -1,10 +1,10 @@
-// What goes out: requests to webhooks and of code, and mails.
+// What goes out: requests to webhooks and of code, mails, and traces.
 
 import { VERSION } from '../domain/version.ts';
 import type { Tracing } from '../engine/tracing/tracing.ts';
 import { createMailer } from '../mail/mailer.ts';
 import { removeLetters } from '../mail/outbox-letters.ts';
-import type { Clock, Log, Random } from '../ports.ts';
+import type { Clock, Log, Random, SpanSink } from '../ports.ts';
 import type { Addresses } from '../webhook/address.ts';
 import { createGuardedClient } from '../webhook/client.ts';
 import { createPoster } from '../webhook/post.ts';
@@ -28,4 +28,11 @@ export function createSenders({ smtpUrl, mailFrom: from, dataDir }: Config, port
   /** Deletes what is outside of the store of an owner. */
   const removeFiles = (ownerId: string): Promise<void> => removeLetters(outboxDir, ownerId);
   return { client, poster, mailer, removeFiles };
+}
+
+/** Opens what spans are sent by; null: tracing is off. The packages of OpenTelemetry are loaded here and nowhere else. */
+export async function openSpansOf({ tracing }: Pick<Config, 'tracing'>, log: Log): Promise<SpanSink | null> {
+  if (tracing === null) return null;
+  const { openSpans } = await import('../otel/spans.ts');
+  return openSpans(tracing, { log, version: VERSION });
 }

@@ -60,9 +60,8 @@ import { createJudges, createTargetCheck, type OwnPorts } from './own-services.t
 import { prepareMachine } from './preparation.ts';
 import { createIds } from './real-ports.ts';
 import { removeRunning, writeRunning } from './running-file.ts';
-import { createSenders } from './senders.ts';
+import { createSenders, openSpansOf } from './senders.ts';
 import { warnAtStart } from './start-warnings.ts';
-import { openSpansOf } from './tracing.ts';
 import { buildFolder } from './workflow-folder.ts';
 
 export interface Ports extends StorePorts {
