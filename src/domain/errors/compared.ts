@@ -20,4 +20,6 @@ export const COMPARED = {
   shown: 20,
   /** Of a step's code on each side, from the first to the last that differs. */
   lines: 1000,
+  /** So many steps with as many lines on each side, 10 ms each; of further ones it is only told that they differ. */
+  steps: 4,
 } as const;

@@ -4,13 +4,24 @@ import { COMPARED } from './compared.ts';
 
 /** Returns lines behind a sign: ` ` in both, `-` in the first alone, `+` in the second alone. Null: too many lines differ. */
 export function lineDiff(before: string, after: string): readonly string[] | null {
+  return diffWithin(before, after, { pairs: COMPARED.lines ** 2 });
+}
+
+/** Pairs of lines that may still be compared. */
+interface Budget {
+  pairs: number;
+}
+
+function diffWithin(before: string, after: string, budget: Budget): readonly string[] | null {
   const [a, b] = [before.split('\n'), after.split('\n')];
   let head = 0;
   while (head < a.length && head < b.length && a[head] === b[head]) head++;
   let tail = 0;
   while (tail < a.length - head && tail < b.length - head && a.at(-1 - tail) === b.at(-1 - tail)) tail++;
   const [old, young] = [a.slice(head, a.length - tail), b.slice(head, b.length - tail)];
-  if (old.length * young.length > COMPARED.lines ** 2) return null;
+  const pairs = old.length * young.length;
+  if (pairs > Math.min(budget.pairs, COMPARED.lines ** 2)) return null;
+  budget.pairs -= pairs;
   const context = (lines: readonly string[]): string[] => lines.map((line) => ` ${line}`);
   return [
     ...context(a.slice(Math.max(0, head - CONTEXT), head)),
@@ -55,8 +66,9 @@ type Code = readonly { readonly namespace: string; readonly code: string }[];
 export function stepDiffs(before: Code, after: Code): readonly StepDiff[] {
   const names = [...new Set([...before, ...after].map(({ namespace }) => namespace))];
   const codeIn = (steps: Code, name: string): string => steps.find((one) => one.namespace === name)?.code ?? '';
+  const budget = { pairs: COMPARED.steps * COMPARED.lines ** 2 };
   return names.flatMap((namespace) => {
     const [was, is] = [codeIn(before, namespace), codeIn(after, namespace)];
-    return was === is ? [] : [{ namespace, lines: lineDiff(was, is) }];
+    return was === is ? [] : [{ namespace, lines: diffWithin(was, is, budget) }];
   });
 }

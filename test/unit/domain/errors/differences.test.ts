@@ -10,7 +10,7 @@ import {
   shapeChanges,
   shapeOf,
 } from '../../../../src/domain/errors/differences.ts';
-import { lineDiff } from '../../../../src/domain/errors/line-diff.ts';
+import { lineDiff, stepDiffs } from '../../../../src/domain/errors/line-diff.ts';
 
 function facts(events: readonly unknown[]): EventFacts {
   const counted = new EventFacts();
@@ -151,4 +151,20 @@ test('code differs by lines, with a little around them', () => {
   deepEqual(lineDiff('', 'new'), ['-', '+new']);
   const lines = (sign: string): string => many(COMPARED.lines + 1, (n) => sign + n).join('\n');
   equal(lineDiff(lines('a'), lines('b')), null);
+});
+
+test('the lines of many steps are compared within bounds', () => {
+  const stepsOf = (sign: string) =>
+    many(2 * COMPARED.steps, (n) => ({
+      namespace: `step_${n}`,
+      code: many(COMPARED.lines, (line) => `${sign}${line}`).join('\n'),
+    }));
+  const [before, after] = [stepsOf('a'), stepsOf('b')];
+  after.push({ namespace: 'added', code: 'new' });
+  const diffs = stepDiffs(before, after);
+  deepEqual(
+    diffs.map(({ lines }) => lines !== null),
+    [...many(2 * COMPARED.steps, (n) => n < COMPARED.steps), false],
+  );
+  equal(diffs[0]?.lines?.length, 2 * COMPARED.lines);
 });
