@@ -1,7 +1,9 @@
-// Sessions of the dashboard over HTTP: how all of them are ended, with the streams that they have open.
+// Sessions of the dashboard over HTTP: what a page of another origin may do with one, and how all of them are ended, with the
+// streams that they have open.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fill, operationsOf } from '../../support/belongings.ts';
 import { OWN, sessionOf, withScopes } from '../../support/owners.ts';
 import { shareErrand } from '../../support/shared-errand.ts';
 import { listen } from '../../support/stream.ts';
@@ -49,4 +51,37 @@ test('revoking a key ends its streams and sessions at once', AT_ONCE, async () =
   const failing = await errand.workflow('export default () => { throw new Error("heard"); };');
   await errand.send(failing, {});
   await kept.count(1);
+});
+
+/** What browsers send with requests that a page of another origin causes, or that no page of the dashboard would. */
+const FOREIGN: readonly Record<string, string>[] = [
+  { ...OWN, 'sec-fetch-site': 'cross-site' },
+  // Another port of this machine.
+  { ...OWN, 'sec-fetch-site': 'same-site' },
+  { ...OWN, 'sec-fetch-site': 'none' },
+  { ...OWN, origin: 'null' },
+  { ...OWN, origin: 'https://evil.example' },
+  { ...OWN, origin: 'http://127.0.0.1:1' },
+];
+/** As a form sends it. */
+const FORM = { 'content-type': 'text/plain', 'sec-fetch-site': 'same-origin' };
+
+test('no operation takes the session of a foreign page', async () => {
+  await using errand = await newErrand();
+  const session = await sessionOf(errand.url, errand.client.key);
+  const operations = (await operationsOf(errand.client, /./)).filter(({ scope }) => scope !== null);
+  assert.ok(operations.length > 90, `${operations.length} operations`);
+  for (const { method, path } of operations) {
+    const target = fill(path, ['p_1', 'p_1', 'p_1']);
+    const tried = method === 'GET' ? FOREIGN : [...FOREIGN, FORM];
+    const answers = tried.map(async (headers) => {
+      const init = { method, headers: { ...session.headers, ...headers }, ...(method === 'GET' ? {} : { body: '{}' }) };
+      const answer = await fetch(errand.url + target, init);
+      await answer.arrayBuffer();
+      const what = `${method} ${path} ${JSON.stringify(headers)}`;
+      assert.deepEqual([answer.status, answer.headers.get('access-control-allow-origin')], [403, null], what);
+    });
+    await Promise.all(answers);
+  }
+  assert.equal(await session.status(), 200, 'it is good all the same');
 });
