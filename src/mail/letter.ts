@@ -3,6 +3,7 @@
 
 import type { ClaimedDelivery } from '../domain/delivery/delivery.ts';
 import { msOf } from '../domain/ids.ts';
+import { threadOf } from '../domain/notices/thread.ts';
 
 export interface Letter {
   readonly from: string;
@@ -13,6 +14,11 @@ export interface Letter {
   readonly text: string;
   readonly html: string | null;
   readonly messageId: string;
+  /**
+   * The message id by which mail clients keep together all mails about one group of errors. No mail has it, so none of them
+   * must arrive before the others. Null: the mail stands alone.
+   */
+  readonly threadId: string | null;
   readonly date: Date;
   readonly emitId: string;
 }
@@ -27,13 +33,23 @@ export function letterOf({ emission, mailTo }: ClaimedDelivery, from: string): L
   if (html !== null && typeof html !== 'string') return 'The html of the mail is not a string.';
   if (mailTo !== null && !isAddress(mailTo)) return 'The recipient is not one mail address.';
   const { emitId, entry, ownerId } = emission;
-  const messageId = `<${emitId}@${domainOf(from)}>`;
+  const domain = domainOf(from);
+  const messageId = `<${emitId}@${domain}>`;
+  const thread = threadOf(emission);
+  const threadId = thread === null ? null : `<${thread}@${domain}>`;
   const date = new Date(msOf(entry));
-  return { from, to: mailTo, ownerId, subject: oneLine(subject), text, html, messageId, date, emitId };
+  return { from, to: mailTo, ownerId, subject: oneLine(subject), text, html, messageId, threadId, date, emitId };
 }
 
+/**
+ * Prevents automatic replies, also those of Exchange. No `Precedence: bulk` and `List-Unsubscribe`: mail servers file such mails
+ * among newsletters.
+ */
+const AUTOMATIC = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'OOF, AutoReply' };
+
 /** Returns message options for nodemailer, which never treats the content as a path or URL. */
-export function asMessage({ from, to, ownerId, subject, text, html, messageId, date, emitId }: Letter) {
+export function asMessage(letter: Letter) {
+  const { from, to, ownerId, subject, text, html, messageId, threadId, date, emitId } = letter;
   return {
     from,
     // As an object: nodemailer would read text as a list of recipients.
@@ -42,9 +58,9 @@ export function asMessage({ from, to, ownerId, subject, text, html, messageId, d
     text,
     ...(html === null ? {} : { html }),
     messageId,
+    ...(threadId === null ? {} : { inReplyTo: threadId, references: threadId }),
     date,
-    // Prevents automatic replies.
-    headers: { 'Auto-Submitted': 'auto-generated' },
+    headers: AUTOMATIC,
     baseBoundary: emitId,
     disableFileAccess: true,
     disableUrlAccess: true,

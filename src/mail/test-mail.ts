@@ -18,7 +18,7 @@ export async function sendTestMail({ smtpUrl, from, to }: TestMail): Promise<Smt
   const smtp = createSmtp({ smtpUrl });
   const emitId = randomUUID();
   const text = `This mail was sent by "errand doctor --send-mail": mails of errors will arrive as it did.\n`;
-  const mail = { from, to, ownerId: '', subject: 'Mails of Errand arrive', text, html: null };
+  const mail = { from, to, ownerId: '', subject: 'Mails of Errand arrive', text, html: null, threadId: null };
   const signal = AbortSignal.timeout(LIMITS.maxAttemptTimeoutMs);
   try {
     const letter = { ...mail, messageId: `<${emitId}@${domainOf(from)}>`, date: new Date(), emitId };

@@ -18,6 +18,11 @@ export function groupsKeyOf(digestKey: string): string {
   return `${digestKey.slice(0, digestKey.indexOf(' '))} * ${digestKey.slice(digestKey.lastIndexOf(' ') + 1)}`;
 }
 
+/** Returns whether a key is of a window that counts groups, not the errors of one. */
+export function isGroupsKey(digestKey: string): boolean {
+  return digestKey === groupsKeyOf(digestKey);
+}
+
 /** Returns whether one more group is mailed at once. The first one opened the window, so it is not among its repeats. */
 export function isMailedAtOnce(groups: DigestWindow | null): boolean {
   return groups === null || groups.repeats + 1 < NOTICE_LIMITS.firstMails;
@@ -25,7 +30,7 @@ export function isMailedAtOnce(groups: DigestWindow | null): boolean {
 
 /** Returns how many mails the digest of a window stands for. */
 export function countedIn(digestKey: string, { repeats }: DigestWindow): number {
-  return digestKey === groupsKeyOf(digestKey) ? Math.max(0, repeats + 1 - NOTICE_LIMITS.firstMails) : repeats;
+  return isGroupsKey(digestKey) ? Math.max(0, repeats + 1 - NOTICE_LIMITS.firstMails) : repeats;
 }
 
 export interface DigestWindow {
@@ -60,7 +65,7 @@ interface MailBody {
 export function digestBody(digestKey: string, window: DigestWindow, newest: Uint8Array): Uint8Array {
   const mail = JSON.parse(text(newest)) as MailBody;
   const since = new Date(window.openedAtMs).toISOString().slice(11, 16);
-  const others = digestKey === groupsKeyOf(digestKey) ? ' of other kinds' : '';
+  const others = isGroupsKey(digestKey) ? ' of other kinds' : '';
   const more = `+${countedIn(digestKey, window)} more${others} since ${since} UTC`;
   const lead = `${more} (${new Date(window.openedAtMs).toISOString()} to ${new Date(window.closesAtMs).toISOString()}). The newest of them:`;
   const digest: MailBody = {

@@ -18,7 +18,8 @@ export function mailEmission(
 ): NewEmission {
   const body = utf8(JSON.stringify(mailOf(notice)));
   const emitter = { ownerId, emitterId: ownerId, originId: ownerId, name: EMAIL, sourceType: 'API' } as const;
-  return { ...PLAIN_EMISSION, ...emitter, body, lineage };
+  // By the group that it names, the mail joins the others about that group.
+  return { ...PLAIN_EMISSION, ...emitter, body, lineage, summary: `${notice.kind} of ${notice.group_id}` };
 }
 
 export function mailOf(notice: Notice): NoticeMail {
