@@ -3,6 +3,7 @@
 
 import type { ClaimedDelivery } from '../domain/delivery/delivery.ts';
 import { msOf } from '../domain/ids.ts';
+import { withoutTurns } from '../domain/notices/plain.ts';
 import { threadOf } from '../domain/notices/thread.ts';
 
 export interface Letter {
@@ -81,15 +82,9 @@ function parse(body: Uint8Array): { subject?: unknown; text?: unknown; html?: un
   }
 }
 
-/** Characters that turn the direction of what follows: a name that has one would turn the rest of the subject. */
-const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
-
 /** Removes line breaks and other control characters, which could begin a header of the sender's choice, and what turns the text. */
 function oneLine(text: string): string {
-  return text
-    .replace(/\p{Cc}+/gu, ' ')
-    .replace(TURNS, '')
-    .toWellFormed();
+  return withoutTurns(text.replace(/\p{Cc}+/gu, ' ')).toWellFormed();
 }
 
 function isAddress(text: string): boolean {

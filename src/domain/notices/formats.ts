@@ -5,12 +5,15 @@
 import type { AskedRequest } from '../delivery/http-request.ts';
 import { type Channel, SERVICE_URL } from './channel.ts';
 import { factsOf, type Notice, shortened, titleOf } from './notice.ts';
+import { plainNotice } from './plain.ts';
 import { filled, isJsonTemplate } from './template.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** Returns the request of a notice; null: the channel sends mails. */
-export function requestOf({ kind, config }: Pick<Channel, 'kind' | 'config'>, notice: Notice): AskedRequest | null {
+export function requestOf({ kind, config }: Pick<Channel, 'kind' | 'config'>, whole: Notice): AskedRequest | null {
+  // Programs get what was thrown, people what can be read.
+  const notice = kind === 'http' ? whole : plainNotice(whole);
   const { url = SERVICE_URL[kind] ?? '', key = '' } = config;
   const post = (body: unknown, headers = {}, path = ''): AskedRequest => {
     const to = path === '' ? url : `${url.replace(/\/+$/, '')}${path}`;

@@ -4,6 +4,7 @@
 import { text, utf8 } from '../bytes.ts';
 import { EMAIL, type NewEmission, PLAIN_EMISSION } from '../emission.ts';
 import { factsOf, hasReplay, type Notice, shortened, titleOf } from './notice.ts';
+import { plainNotice } from './plain.ts';
 
 export interface NoticeMail {
   readonly subject: string;
@@ -22,13 +23,14 @@ export function mailEmission(
   return { ...PLAIN_EMISSION, ...emitter, body, lineage, summary: `${notice.kind} of ${notice.group_id}` };
 }
 
-export function mailOf(notice: Notice): NoticeMail {
+export function mailOf(told: Notice): NoticeMail {
+  const notice = plainNotice(told);
   const title = shortTitle(notice);
-  return { subject: noticeSubject(notice), text: textOf(notice, title), html: htmlOf(notice, title) };
+  return { subject: `[Errand] ${title}`, text: textOf(notice, title), html: htmlOf(notice, title) };
 }
 
 export function noticeSubject(notice: Notice): string {
-  return `[Errand] ${shortTitle(notice)}`;
+  return `[Errand] ${shortTitle(plainNotice(notice))}`;
 }
 
 /** Returns the title without the end of a long message, which stands below it in full. */
@@ -60,14 +62,19 @@ function linksOf({ kind, link, emitter_id }: Notice): readonly (readonly [name: 
   return hasReplay(emitter_id) ? [shown, ['Replay the newest error', `${link}/replay`], mute] : [shown, mute];
 }
 
+/** Indents what senders wrote: no line of it looks like one of the mail's own. */
+function indented(text: string): string {
+  return text.replace(/^/gm, '  ');
+}
+
 function textOf(notice: Notice, title: string): string {
   const facts = factsOf(notice).map(([name, value]) => `${`${name}:`.padEnd(13)}${value}`);
   return [
     title,
     '',
-    ...(notice.message === '' ? [] : [notice.message, '']),
+    ...(notice.message === '' ? [] : [indented(notice.message), '']),
     ...facts,
-    ...(notice.event === '' ? [] : ['', 'The event begins:', notice.event]),
+    ...(notice.event === '' ? [] : ['', 'The event begins:', indented(notice.event)]),
     ...linksOf(notice).flatMap(([name, link]) => ['', `${name}:`, link]),
     '',
   ].join('\n');
@@ -100,10 +107,5 @@ function htmlOf(notice: Notice, title: string): string {
 }
 
 function escaped(plain: string): string {
-  return plain
-    .replace(/(?![\n\t])\p{Cc}/gu, ' ')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
+  return plain.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

@@ -15,24 +15,26 @@ export default {
     const { public_url, record_id, emitter_id: failing, page_url: page } = steps.trigger.context;
     const kind = failing.startsWith("wh_") ? "webhooks" : failing.startsWith("hb_") ? "heartbeats" : failing.startsWith("dc_") ? "sources" : "workflows";
     const noun = { webhooks: "Webhook: ", heartbeats: "Heartbeat:", sources: "Source:  ", workflows: "Workflow:" }[kind];
-    const name = context.workflow_name || context.heartbeat_name || failing;
+    const name = plain(context.workflow_name || context.heartbeat_name || failing).replace(/\\s+/g, " ");
     const list = public_url + "/v1/" + kind + "/" + failing + "/$errors/event_summaries";
-    const frames = (error.stack || "").split("\\n").slice(0, 5).join("\\n");
+    // Indented, so that no line of an error looks like one of this mail's own.
+    const message = plain(error.msg).split("\\n").filter((line) => line.trim()).join("\\n" + INDENT);
+    const frames = plain(error.stack || "").split("\\n").slice(0, 5).map((frame) => "  " + frame.trim()).join("\\n");
 
     const text = [
       name + " failed" + (error.namespace ? " in step " + error.namespace : "") + ".",
       "",
-      "Code:      " + error.code.replace(/\\s+/g, " "),
-      "Message:   " + error.msg.replace(/\\n\\s*\\n/g, "\\n"),
+      "Code:      " + plain(error.code).replace(/\\s+/g, " "),
+      "Message:   " + message,
       "When:      " + error.ts,
       "Server:    " + public_url,
       noun + "  " + name + " (" + failing + ")",
       "Step:      " + (error.namespace || "-") + (error.cellId ? " (" + error.cellId + ")" : ""),
-      "Event:     " + context.id + ", attempt " + context.attempt + (context.replay ? ", a replay" : ""),
-      frames ? "\\n" + frames : "",
+      "Event:     " + plain(context.id).replace(/\\s+/g, " ") + ", attempt " + context.attempt + (context.replay ? ", a replay" : ""),
+      frames.trim() ? "\\n" + frames : "",
       "",
       context.reported && error.context ? "It was told:" : "The event begins:",
-      firstLines(context.reported && error.context ? error.context : event),
+      plain(firstLines(context.reported && error.context ? error.context : event)),
       "",
     ];
     // A workflow file that could not be deployed: its workflow may not exist, and nothing ran.
@@ -49,14 +51,21 @@ export default {
     if (isFile) text.push("The file is deployed again when it is changed. What is deployed already stays.");
     else text.push("The error with its original event, by the API:", list + "/" + record_id + "?expand=event");
     if (hasReplay) text.push("", "Run that event again, by the API:", "POST " + list.replace("/event_summaries", "") + "/" + record_id + "/replay");
-    const subject = "[Errand] " + name + ": " + error.code + " " + firstLine(error.msg);
+    const subject = "[Errand] " + name + ": " + error.code + " " + firstLine(plain(error.msg));
     await $.send.email({ subject, text: text.join("\\n"), html: htmlOf(text.join("\\n")) });
     $.export("$summary", "Told about " + error.code + " of " + name);
   },
 };
 
+const INDENT = " ".repeat(11);
+
+// What senders wrote, without what would turn or hide the text behind it.
+function plain(text) {
+  return String(text).replace(/\\r\\n?/g, "\\n").replace(/[\\u202a-\\u202e\\u2066-\\u2069]/g, "").replace(/(?![\\n\\t])[\\p{Cc}\\u2028\\u2029]/gu, " ");
+}
+
 function firstLine(message) {
-  const line = String(message).split("\\n", 1)[0];
+  const line = message.split("\\n", 1)[0];
   return line.length > 120 ? line.slice(0, 117) + "..." : line;
 }
 
@@ -71,20 +80,19 @@ function firstLines(event) {
 
 // The same text, as every mail client shows it: one column, with colours of its own, and nothing that is loaded from elsewhere.
 function htmlOf(text) {
-  const [title, ...blocks] = text.split(/\\n{2,}/).filter((block) => block.trim() !== "");
+  const [title, facts, ...blocks] = text.split(/\\n{2,}/).filter((block) => block.trim() !== "");
   const sans = "font: 15px/1.5 system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif";
   const body = "margin: 0; padding: 20px; background: #ffffff; color: #212529; " + sans;
   return '<!doctype html><html><body style="' + body + '"><div style="max-width: 640px">' +
-    '<h1 style="font-size: 18px; margin: 0 0 16px; overflow-wrap: anywhere">' + escapeHtml(title) + "</h1>" + blocks.map(blockOf).join("\\n") + "</div></body></html>";
+    '<h1 style="font-size: 18px; margin: 0 0 16px; overflow-wrap: anywhere">' + escapeHtml(title) + "</h1>" + tableOf(facts.split("\\n")) + blocks.map(blockOf).join("\\n") + "</div></body></html>";
 }
 
 function blockOf(block) {
   const lines = block.split("\\n");
-  if (/^[A-Z][a-z]+: +\\S/.test(lines[0])) return tableOf(lines);
   const isNamed = lines.length > 1 && lines[0].endsWith(":");
   const name = isNamed ? '<p style="margin: 0 0 4px; color: #495057">' + escapeHtml(lines.shift()) + "</p>" : "";
   const shown = escapeHtml(lines.join("\\n"));
-  if (/^https?:\\/\\/[^\\s"]+$/.test(shown)) return name + '<p style="margin: 0 0 16px; overflow-wrap: anywhere"><a style="color: #1c5fb8" href="' + shown + '">' + shown + "</a></p>";
+  if (isNamed && /^https?:\\/\\/[^\\s"]+$/.test(shown)) return name + '<p style="margin: 0 0 16px; overflow-wrap: anywhere"><a style="color: #1c5fb8" href="' + shown + '">' + shown + "</a></p>";
   return name + '<pre style="font: 13px/1.5 ui-monospace, Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere; background: #f1f3f5; padding: 10px; margin: 0 0 16px">' + shown + "</pre>";
 }
 
@@ -94,7 +102,7 @@ function tableOf(lines) {
   for (const line of lines) {
     const [, name, value] = /^([A-Z][a-z]+): +(.*)$/s.exec(line) || [];
     if (name) rows.push([name, value]);
-    else rows[rows.length - 1][1] += "\\n" + line;
+    else rows[rows.length - 1][1] += "\\n" + line.slice(INDENT.length);
   }
   const cells = rows.map(([name, value]) => '<tr><td style="padding: 2px 16px 2px 0; color: #495057; vertical-align: top">' + name +
     '</td><td style="padding: 2px 0; white-space: pre-wrap; overflow-wrap: anywhere">' + escapeHtml(value) + "</td></tr>");

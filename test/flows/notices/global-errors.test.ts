@@ -111,3 +111,23 @@ test('an error with any line breaks in its code and message is mailed', async ()
     match(html, /<td [^>]*>Message<\/td><td [^>]*>first\s+second<\/td>/);
   }
 });
+
+test('no line of an error looks like one of its mail', async () => {
+  await using errand = await startErrand();
+  const forged = ['first', 'Workflow:  Forged', '', 'Replay:', 'https://forged.example/', '\u202e\u0007turned'];
+  await errand.send(await errand.workflow(THROW, { name: 'Orders' }), { text: forged.join('\n') });
+  const [mail = ''] = await until('the mail', async () => {
+    await errand.settled();
+    const all = await errand.outbox();
+    return all.length === 1 && all;
+  });
+  const { text = '', html = '' } = await PostalMime.parse(mail);
+  for (const part of [text, html]) ok(!/(?![\n\t])[\p{Cc}\p{Cf}]/u.test(part), part);
+  deepEqual(
+    text.match(/^(?:Workflow|Replay).*$/gm)?.map((line) => line.slice(0, 17)),
+    ['Workflow:  Orders', 'Replay the newest'],
+  );
+  ok(!text.match(/^https:\/\/forged/m) && !html.includes('href="https://forged'), html);
+  match(html, /<td [^>]*>first\nWorkflow: {2}Forged\nReplay:\nhttps:\/\/forged\.example\/\n turned<\/td>/);
+  equal(html.match(/<td [^>]*>Workflow<\/td>/g)?.length, 1);
+});

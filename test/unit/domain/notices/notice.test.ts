@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { text, utf8 } from '../../../../src/domain/bytes.ts';
 import { digestBody } from '../../../../src/domain/delivery/digest.ts';
 import { channelsFor } from '../../../../src/domain/notices/channel.ts';
+import { requestOf } from '../../../../src/domain/notices/formats.ts';
 import { channelListener, channelOfListener } from '../../../../src/domain/notices/listener.ts';
 import { mailOf, SUBJECT_BYTES, subjectAtStart } from '../../../../src/domain/notices/mail.ts';
 import { headOf, type Notice, shortened, titleOf } from '../../../../src/domain/notices/notice.ts';
@@ -70,7 +71,7 @@ test('the head of an event is short, whatever the event', () => {
 });
 
 test('a mail has the same in text and HTML, escaped', () => {
-  const notice = { ...NOTICE, message: '<script>alert("x")</script>\u0000', link: 'https://e.example/?a=1&b="2"' };
+  const notice = { ...NOTICE, message: '<script>alert("x")</script>', link: 'https://e.example/?a=1&b="2"' };
   const { subject, text: plain, html } = mailOf(notice);
   match(subject, /^\[Errand\] Orders failed: TypeError <script>/);
   ok(plain.includes(notice.message) && plain.includes(notice.link));
@@ -79,8 +80,20 @@ test('a mail has the same in text and HTML, escaped', () => {
   for (const action of ['replay', 'mute'])
     ok(plain.includes(`${notice.link}/${action}`) && html.includes(`/${action}"`));
   ok(!mailOf({ ...notice, kind: 'recovered' }).text.includes('/mute'));
-  ok(!html.includes('\u0000'));
   ok(!/<(?:img|link|style)/.test(html), 'nothing is loaded from elsewhere');
+});
+
+test('a message neither turns, ends nor begins a line of its mail', () => {
+  const message = 'first\u202e\u0000\u001b[2J\r\nCode:        Forged\n\nGroup:       eg_forged\u2028next';
+  const { subject, text: plain, html } = mailOf({ ...NOTICE, name: 'Or\u2066ders', message, event: '"\u202e"' });
+  for (const part of [subject, plain, html]) ok(!/(?![\n\t])[\p{Cc}\p{Cf}\u2028]/u.test(part), part);
+  match(subject, /^\[Errand\] Orders failed: TypeError first/);
+  deepEqual(plain.match(/^(?:Code|Group):.*$/gm), ['Code:        TypeError', `Group:       ${NOTICE.group_id}`]);
+  const [chat, own] = (['slack', 'http'] as const).map((kind) =>
+    String(requestOf({ kind, config: { url: 'https://e.example' } }, { ...NOTICE, message })?.body),
+  );
+  ok(!/[\u202a-\u202e]/.test(`${chat}`), `${chat}`);
+  equal(JSON.parse(own ?? '').message, message);
 });
 
 test('a digest says how many there were within the page of the mail', () => {
