@@ -28,6 +28,8 @@ export type Answered =
   | { readonly kind: 'silent' }
   /** It ended otherwise, or waits, without `$.respond`. */
   | { readonly kind: 'none' }
+  /** It failed, since what it passed to `$.respond` cannot be sent. */
+  | { readonly kind: 'refused' }
   | { readonly kind: 'timeout' }
   /** The run never began: its workflow's queue was full. */
   | { readonly kind: 'full' };

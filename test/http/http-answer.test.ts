@@ -162,6 +162,30 @@ test('an error before the response is 400', async () => {
   assert.equal((await errand.errors(workflow.id, 1)).length, 1);
 });
 
+test('an answer that cannot be sent is 400, and its error says why', async () => {
+  const errand = await newOwner();
+  const refused = [
+    ['{ status: 999 }', /^respond was refused: a status is a number from 200 to 599, not 999$/],
+    ["{ headers: { 'x-secret': 'a\\nb' } }", /^respond was refused: this header cannot be sent: x-secret$/],
+    ["{ body: 'x'.repeat(7_000_000) }", /^respond was refused: a body has at most \d+ bytes$/],
+    ['{ body: { secret: 1n } }', /^respond was refused: the body is not a JSON value/],
+    ["'secret'", /^respond was refused: an answer is an object/],
+  ] as const;
+  for (const [given, why] of refused) {
+    const code = `export default async ({ $ }) => { try { await $.respond(${given}); } catch {} }`;
+    const workflow = await answering(errand, code);
+    for (const which of ['first', 'repeated']) {
+      const headers = { 'idempotency-key': 'one' };
+      const answer = await fetch(workflow.triggers[0].endpoint_url, { method: 'POST', headers });
+      const { error } = (await answer.json()) as Json;
+      assert.deepEqual([answer.status, /cannot be sent as an answer/.test(error)], [400, true], `${which}: ${error}`);
+      assert.doesNotMatch(error, /secret|999/);
+    }
+    const [record] = await errand.errors(workflow.id, 1);
+    assert.match(record.event.error.msg, why);
+  }
+});
+
 test('a run that takes too long is 504', async () => {
   const errand = await newOwner();
   const workflow = await answering(errand, 'export default () => new Promise(() => {})', {

@@ -1,9 +1,11 @@
 // Accepting events: one append, and what it claimed is started.
 
+import { text } from '../../domain/bytes.ts';
 import type { NewEmission } from '../../domain/emission.ts';
 import { hadNoRoom, Refusal } from '../../domain/refusal.ts';
 import type { Answered, WhenGone } from '../../domain/requests.ts';
-import { isOver, type RunOutcome } from '../../domain/run/run.ts';
+import { isOfRefusedAnswer } from '../../domain/run/refused-answer.ts';
+import { type Fault, isOver, type RunOutcome } from '../../domain/run/run.ts';
 import type { RunWhole } from '../../store/contract/records.ts';
 import type { Appended, AppendOptions, Idempotency, Store } from '../../store/contract/store.ts';
 import type { Slots } from '../capacity/slots.ts';
@@ -123,8 +125,9 @@ function keyReused(): Refusal {
 }
 
 /** Returns what the first call got from a run that ended without an answer. */
-function kindOfEnded(record: RunWhole | undefined): 'timeout' | 'full' | 'silent' | 'none' {
+function kindOfEnded(record: RunWhole | undefined): Exclude<Answered['kind'], 'answer'> {
   if (record?.errorCode === 'Timeout') return 'timeout';
   if (record?.state === 'succeeded') return 'silent';
+  if (record?.errorBody && isOfRefusedAnswer(JSON.parse(text(record.errorBody)) as Fault)) return 'refused';
   return record?.startedAtMs === null && hadNoRoom(record.errorCode) ? 'full' : 'none';
 }

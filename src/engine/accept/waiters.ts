@@ -3,6 +3,7 @@
 import { msOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { Answered, WhenGone } from '../../domain/requests.ts';
+import { isOfRefusedAnswer } from '../../domain/run/refused-answer.ts';
 import type { HttpAnswer, RunOutcome } from '../../domain/run/run.ts';
 import type { Wait } from '../../domain/run/wait.ts';
 
@@ -118,5 +119,6 @@ export class Waiters {
 function finalAnswer(outcome: RunOutcome): Answered {
   if (outcome.answer) return { kind: 'answer', answer: outcome.answer };
   if (outcome.end.kind === 'failed' && outcome.end.fault.code === 'Timeout') return { kind: 'timeout' };
+  if (outcome.end.kind === 'failed' && isOfRefusedAnswer(outcome.end.fault)) return { kind: 'refused' };
   return { kind: outcome.end.kind === 'succeeded' ? 'silent' : 'none' };
 }

@@ -5,7 +5,7 @@ import type { RefusalCode } from '../../domain/refusal.ts';
 export const REFUSAL_MEANINGS: Readonly<Record<RefusalCode, string>> = {
   malformed: 'A parameter is missing, unknown or wrong; `errors` names each one, and says what would be right.',
   no_answer:
-    'An HTTP trigger with `custom_response`: the run ended without `$.respond`. Or a source with `customResponse`, which failed without `respond`.',
+    'An HTTP trigger with `custom_response`: the run ended without `$.respond`, or with an answer that cannot be sent, of which its error says why. Or a source with `customResponse`, which failed without `respond`.',
   unauthenticated: 'The key (or the trigger’s token) is missing, malformed, unknown, revoked or expired.',
   forbidden: 'The key is valid, but lacks the scope that this needs.',
   owner_deleted: 'The owner of the key or address is being deleted. Until its purge begins it can be restored.',

@@ -62,6 +62,10 @@ async function take(deps: IngressDeps, { req, res, requestId }: Exchange, place:
 const NO_ANSWER_OF_SOURCE =
   'The run of the source failed without respond(), which an http prop with customResponse asks for';
 
+/** Its error, which quotes what was passed, is for its owner. */
+const ANSWER_REFUSED =
+  'The run failed, since what it passed to respond cannot be sent as an answer; its error says why';
+
 /** When a caller whose workflow had no room may try again. */
 const QUEUE_FULL_RETRY_S = 5;
 
@@ -184,6 +188,7 @@ async function answerOf(accepted: Accepted, isSource: boolean) {
     throw new Refusal('rate_limited', detail, { retryAfterS: QUEUE_FULL_RETRY_S });
   }
   if (answered.kind === 'silent' && isSource) return null;
+  if (answered.kind === 'refused') throw new Refusal('no_answer', ANSWER_REFUSED);
   throw new Refusal('no_answer', isSource ? NO_ANSWER_OF_SOURCE : 'No $.respond called in workflow');
 }
 

@@ -1,5 +1,6 @@
 // Converts what `$.respond` and a source's `respond` are given into status, headers and bytes.
 
+import { REFUSED_ANSWER } from '../../../domain/run/refused-answer.ts';
 import { ConfigurationError, platformError } from '../errors.ts';
 import { jsonOf } from '../json-text.ts';
 import type { AnswerHead } from '../protocol.ts';
@@ -23,10 +24,14 @@ export async function answerOf(given: unknown, maxBytes: number): Promise<Answer
   const head = { status: statusOf(status), headers: headersOf(headers) };
   const bytes = await bytesOf(body, maxBytes);
   if (bytes.byteLength > maxBytes)
-    throw platformError('PayloadTooLarge', `A response body has at most ${maxBytes} bytes`);
+    throw platformError('PayloadTooLarge', `${REFUSED_ANSWER}a body has at most ${maxBytes} bytes`);
   if (isJsonBody(body) && !hasContentType(head.headers)) head.headers['content-type'] = 'application/json';
   if (body instanceof URLSearchParams && !hasContentType(head.headers)) head.headers['content-type'] = FORM;
   return { head, body: bytes };
+}
+
+function refused(why: string): Error {
+  return new ConfigurationError(`${REFUSED_ANSWER}${why}`);
 }
 
 /** Returns the members of an answer. Throws for a body that is passed alone, which would go out as an empty one. */
@@ -36,14 +41,14 @@ function partsOf(given: unknown): Record<string, unknown> {
     return given as Record<string, unknown>;
   }
   const kind = typeof given === 'object' ? 'an array or bytes' : `a ${typeof given}`;
-  throw new ConfigurationError(`A response is an object such as { status: 200, headers: {}, body: "…" }, not ${kind}`);
+  throw refused(`an answer is an object such as { status: 200, headers: {}, body: "…" }, not ${kind}`);
 }
 
 function statusOf(status: unknown): number {
   if (status === undefined || status === null) return 200;
   const number = typeof status === 'string' ? Number(status.trim() || Number.NaN) : status;
   if (typeof number === 'number' && Number.isInteger(number) && number >= 200 && number <= 599) return number;
-  throw new ConfigurationError(`A response status is a number from 200 to 599, not ${textOf(status).slice(0, 40)}`);
+  throw refused(`a status is a number from 200 to 599, not ${textOf(status).slice(0, 40)}`);
 }
 
 type Headers = Record<string, string | string[]>;
@@ -51,14 +56,14 @@ type Headers = Record<string, string | string[]>;
 function headersOf(headers: unknown): Headers {
   const result: Headers = {};
   if (headers === undefined || headers === null) return result;
-  if (typeof headers !== 'object') throw new ConfigurationError('Response headers are an object of names and values');
+  if (typeof headers !== 'object') throw refused('headers are an object of names and values');
   for (const [name, value] of pairsOf(headers)) {
     if (value === undefined || value === null) continue;
     const isCookie = isCookies(name);
     const values = Array.isArray(value) ? value.map((one) => String(one ?? '')) : [String(value)];
     const texts = isCookie ? values : [values.join(', ')];
     if (!texts.every((text) => isHeader(name, text))) {
-      throw new ConfigurationError(`This response header cannot be sent: ${textOf(name).slice(0, 64)}`);
+      throw refused(`this header cannot be sent: ${textOf(name).slice(0, 64)}`);
     }
     // A `Headers` object gives each cookie separately.
     const sent = isCookie ? [...(Object.hasOwn(result, name) ? (result[name] as string[]) : []), ...texts] : texts[0];
@@ -101,7 +106,7 @@ async function bytesOf(body: unknown, maxBytes: number): Promise<Uint8Array> {
   if (body instanceof URLSearchParams) return Buffer.from(body.toString());
   if (isBlob(body)) return await readToEnd(body.stream(), maxBytes);
   if (isStream(body)) return await readToEnd(body, maxBytes);
-  return Buffer.from(jsonOf(body, { what: 'The response body', levels: null }));
+  return Buffer.from(jsonOf(body, { what: `${REFUSED_ANSWER}the body`, levels: null }));
 }
 
 function isBlob(body: unknown): body is Blob {
@@ -127,7 +132,7 @@ async function readToEnd(body: AsyncIterable<unknown>, maxBytes: number): Promis
   let length = 0;
   for await (const chunk of body) {
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Uint8Array);
-    if (!ArrayBuffer.isView(bytes)) throw new ConfigurationError('A response stream gives strings or bytes');
+    if (!ArrayBuffer.isView(bytes)) throw refused('a stream as the body gives strings or bytes');
     chunks.push(bytes);
     length += bytes.byteLength;
     if (length > maxBytes) break;
