@@ -494,7 +494,7 @@ export class Errand {
   /**
    * Compare two versions of a workflow: `GET /v1/workflows/{id}/deployments/{deployment_id}/changes`
    *
-   * Returns the steps whose code differs between this version and another one, line by line.
+   * Returns the steps whose code differs between this version and another one, line by line, and those that were added, removed, renamed or moved.
    */
   getDeploymentChanges(input: GetDeploymentChangesInput, options: CallOptions = {}): Promise<GetDeploymentChangesAnswer> {
     return this.#transport.send<GetDeploymentChangesAnswer>({ method: 'GET', path: '/v1/workflows/{id}/deployments/{deployment_id}/changes', query: ['from'] }, input, options);

@@ -413,6 +413,8 @@ export interface Deployment {
     readonly id: string;
     /** Name of the step. */
     readonly namespace: string;
+    /** When it was deployed by path. */
+    readonly component_path?: string;
     /** Values of the props of a component, by name. Values of secret props are never shown; left out of an update, they stay. */
     readonly configured_props?: { readonly [name: string]: unknown };
   }[];
@@ -429,6 +431,8 @@ export interface DeploymentChanges {
   readonly from_deployment_id: string | null;
   /** Steps whose code differs. */
   readonly code: readonly StepDifference[];
+  /** Steps that were added, removed, renamed or moved. A step is known by its name, or by its code. */
+  readonly steps: readonly StepChange[];
 }
 
 export interface Differences {
@@ -2055,6 +2059,15 @@ export interface StatsBucket {
   readonly deliveries: number;
 }
 
+export interface StepChange {
+  /** What became of it. */
+  readonly change: "added" | "removed" | "renamed" | "moved";
+  /** Name of the step. */
+  readonly namespace: string;
+  /** Of a step that was renamed: its name before. */
+  readonly was: string | null;
+}
+
 export interface StepDifference {
   /** The step. */
   readonly namespace: string;
@@ -2367,6 +2380,8 @@ export interface WorkflowWhole {
     readonly id: string;
     /** Name of the step. */
     readonly namespace: string;
+    /** When it was deployed by path. */
+    readonly component_path?: string;
     /** Values of the props of a component, by name. Values of secret props are never shown; left out of an update, they stay. */
     readonly configured_props?: { readonly [name: string]: unknown };
     /** Its code, when one workflow is read. */
@@ -2490,7 +2505,7 @@ export interface CreateWorkflowInput {
   readonly steps: readonly {
     /** The step’s name, unique in the workflow. */
     readonly namespace: string;
-    /** An ES module in JavaScript or TypeScript; its default export is a component or a function `({steps, $}) => …`. */
+    /** An ES module in JavaScript or TypeScript; its default export is a component or a function `({steps, $}) => …`. The code of a step that was deployed by `component_path`, sent back as it was returned, stays as it was deployed, with the files around it. */
     readonly code?: string;
     /** Instead of code: a file in the server’s folder of components (`ERRAND_COMPONENTS_DIR`). */
     readonly component_path?: string;
@@ -2676,7 +2691,7 @@ export interface UpdateWorkflowInput {
   readonly steps?: readonly {
     /** The step’s name, unique in the workflow. */
     readonly namespace: string;
-    /** An ES module in JavaScript or TypeScript; its default export is a component or a function `({steps, $}) => …`. */
+    /** An ES module in JavaScript or TypeScript; its default export is a component or a function `({steps, $}) => …`. The code of a step that was deployed by `component_path`, sent back as it was returned, stays as it was deployed, with the files around it. */
     readonly code?: string;
     /** Instead of code: a file in the server’s folder of components (`ERRAND_COMPONENTS_DIR`). */
     readonly component_path?: string;
@@ -2860,7 +2875,7 @@ export interface PatchWorkflowInput {
   readonly steps?: readonly {
     /** The step’s name, unique in the workflow. */
     readonly namespace: string;
-    /** An ES module in JavaScript or TypeScript; its default export is a component or a function `({steps, $}) => …`. */
+    /** An ES module in JavaScript or TypeScript; its default export is a component or a function `({steps, $}) => …`. The code of a step that was deployed by `component_path`, sent back as it was returned, stays as it was deployed, with the files around it. */
     readonly code?: string;
     /** Instead of code: a file in the server’s folder of components (`ERRAND_COMPONENTS_DIR`). */
     readonly component_path?: string;

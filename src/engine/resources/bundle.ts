@@ -1,6 +1,7 @@
 // From a caller's steps to a bundled deployment, or a refusal that says where the code is wrong.
 
 import { PREFIX } from '../../domain/ids.ts';
+import { originOf } from '../../domain/origin.ts';
 import type { StepInput } from '../../domain/requests.ts';
 import type { Deployment, Step } from '../../domain/resource.ts';
 import type { Clock, Ids } from '../../ports.ts';
@@ -34,7 +35,8 @@ export async function makeDeployment(
   const bundle = deps.components?.bundle ?? ((input: StepInput) => bundleStep(input));
   const bundled = await Promise.all(
     inputs.map(async ({ namespace, code, ready }) => {
-      if (ready) return { ok: true as const, ...ready };
+      const known = ready ?? deployedFile(runnable.previous, code);
+      if (known) return { ok: true as const, bundle: known.bundle, sourceMap: known.sourceMap };
       return isAddress(code) ? notCode(namespace) : await bundle({ namespace, code }, runnable.ownerId);
     }),
   );
@@ -55,6 +57,15 @@ export async function makeDeployment(
   });
   const { ownerId, id: runnableId } = runnable;
   return { id: deps.ids.next(PREFIX.deployment), ownerId, runnableId, steps, createdAtMs: deps.clock.nowMs() };
+}
+
+/**
+ * Returns the step that was deployed by path with this code: sent back, it stays as it is, since the code alone, without the files
+ * around it, would be another program.
+ */
+function deployedFile(previous: Deployment | null, code: string): Step | undefined {
+  if (originOf(code)?.kind !== 'component_path') return undefined;
+  return previous?.steps.find((step) => step.code === code);
 }
 
 /** Returns whether the code is a URL: services that fetch code accept a link. */

@@ -1,21 +1,34 @@
 import { stepDiffs } from '../../domain/errors/line-diff.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import type { Deployment } from '../../domain/resource.ts';
+import { STEP_CHANGES, stepChanges } from '../../domain/steps/step-changes.ts';
 import type { App } from '../app-type.ts';
 import type { HttpDeps } from '../deps.ts';
 import { found } from '../found.ts';
 import { LIST_QUERY, listAnswer, listOf, pageOf, resourceCursor } from '../list.ts';
 import { dataOf, idIn, operation } from '../openapi/operation.ts';
-import { id, nullable } from '../openapi/schema.ts';
+import { id, nullable, oneOf, text } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 import { STEP_DIFF, stepDiffToWire } from '../wire/log/differences.ts';
 import { DEPLOYMENT, deploymentToWire, WORKFLOW_WHOLE, workflowWholeToWire } from '../wire/workflows.ts';
+
+const STEP_CHANGE = Type.Object(
+  {
+    change: oneOf(STEP_CHANGES, 'What became of it.'),
+    namespace: text({ description: 'Name of the step.', example: 'charge' }),
+    was: nullable(text({ description: 'Of a step that was renamed: its name before.', example: 'pay' })),
+  },
+  { title: 'StepChange' },
+);
 
 const CHANGES = Type.Object(
   {
     deployment_id: id('d_'),
     from_deployment_id: nullable(id('d_', 'Null: there is none before it, and all of its code is new.')),
     code: Type.Array(STEP_DIFF, { description: 'Steps whose code differs.' }),
+    steps: Type.Array(STEP_CHANGE, {
+      description: 'Steps that were added, removed, renamed or moved. A step is known by its name, or by its code.',
+    }),
   },
   { title: 'DeploymentChanges' },
 );
@@ -44,7 +57,8 @@ export function addDeploymentRoutes(app: App, { actions, store, urls }: HttpDeps
     tag: 'workflows',
     access: 'read',
     summary: 'Compare two versions of a workflow',
-    description: 'Returns the steps whose code differs between this version and another one, line by line.',
+    description:
+      'Returns the steps whose code differs between this version and another one, line by line, and those that were added, removed, renamed or moved.',
     params: { ...idIn(PREFIX.workflow, 'The workflow.'), deployment_id: id('d_', 'The version.') },
     query: { from: Type.Optional(id('d_', 'The version to compare with; the one before it when not given.')) },
     answer: dataOf(CHANGES),
@@ -62,8 +76,10 @@ export function addDeploymentRoutes(app: App, { actions, store, urls }: HttpDeps
       query.from === undefined
         ? (await store.listDeployments(ownerId, params.id, earlier)).items[0]
         : await read(query.from);
-    const code = stepDiffs(before?.steps ?? [], after.steps).map(stepDiffToWire);
-    return { data: { deployment_id: after.id, from_deployment_id: before?.id ?? null, code } };
+    const had = before?.steps ?? [];
+    const code = stepDiffs(had, after.steps).map(stepDiffToWire);
+    const steps = stepChanges(had, after.steps).map((one) => ({ ...one }));
+    return { data: { deployment_id: after.id, from_deployment_id: before?.id ?? null, code, steps } };
   });
 
   const activate = operation({

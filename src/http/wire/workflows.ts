@@ -3,9 +3,11 @@
 import type { Static } from 'typebox';
 import type { Urls } from '../../domain/endpoint.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { originOf } from '../../domain/origin.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { StepInput, WholeWorkflow, WorkflowInput } from '../../domain/requests.ts';
 import type { Deployment, Step, Workflow } from '../../domain/resource.ts';
+import { STEP_NAME, whyNameTaken } from '../../domain/steps/step-name.ts';
 import { CREATED_AT, id, text, toSeconds, UPDATED_AT } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 import { RUN_HEALTH } from './log/run-health.ts';
@@ -25,14 +27,13 @@ const STEP_INPUT = Type.Object(
   {
     namespace: text({
       description: 'The step’s name, unique in the workflow.',
-      pattern: '^[a-z_][a-z0-9_]{0,63}$',
-      expected: `lower-case letters, digits and underscores, not beginning with a digit, at most ${LIMITS.namespaceChars}`,
+      ...STEP_NAME,
       example: 'charge',
     }),
     code: Type.Optional(
       text({
         description:
-          'An ES module in JavaScript or TypeScript; its default export is a component or a function `({steps, $}) => …`.',
+          'An ES module in JavaScript or TypeScript; its default export is a component or a function `({steps, $}) => …`. The code of a step that was deployed by `component_path`, sent back as it was returned, stays as it was deployed, with the files around it.',
         minLength: 1,
         maxLength: LIMITS.codeBytes,
         example: CODE,
@@ -102,6 +103,9 @@ export const WORKFLOW = Type.Object({ ...FIELDS, health: Type.Optional(RUN_HEALT
 const STEP = {
   id: id('c_'),
   namespace: text({ description: 'Name of the step.', example: 'charge' }),
+  component_path: Type.Optional(
+    text({ description: 'When it was deployed by path.', example: 'shop/actions/refund.mjs' }),
+  ),
   configured_props: Type.Optional(STEP_PROPS),
 };
 
@@ -176,13 +180,11 @@ function stepInput(
 }
 
 function checkSteps(steps: readonly StepInput[]): void {
-  // A step of that name would hide `steps.trigger`, the event, from later steps.
-  const seen = new Set(['trigger']);
+  const seen = new Set<string>();
   steps.forEach(({ namespace, code }, i) => {
-    if (seen.has(namespace)) {
+    const message = whyNameTaken(namespace, seen);
+    if (message !== null) {
       const parameter = `steps[${i}].namespace`;
-      const taken = namespace === 'trigger' ? 'the name of the event' : 'taken by an earlier step';
-      const message = `"${namespace}" is ${taken}; each needs its own`;
       throw new Refusal('impossible', `${parameter} ${message}`, { errors: [{ parameter, message }] });
     }
     seen.add(namespace);
@@ -235,14 +237,19 @@ export function workflowWholeToWire(
   return { ...workflowToWire(whole.workflow, publicUrl()), steps, triggers };
 }
 
-function stepToWire({ id, namespace, props }: Step): {
-  id: string;
-  namespace: string;
-  configured_props?: Record<string, unknown>;
-} {
-  if (!props) return { id, namespace };
+interface ShownStep {
+  readonly id: string;
+  readonly namespace: string;
+  readonly component_path?: string;
+  readonly configured_props?: Record<string, unknown>;
+}
+
+function stepToWire({ id, namespace, code, props }: Step): ShownStep {
+  const origin = originOf(code);
+  const step = { id, namespace, ...(origin?.kind === 'component_path' ? { component_path: origin.name } : {}) };
+  if (!props) return step;
   const shown = Object.entries(props.configured).filter(([prop]) => !props.secret.includes(prop));
-  return { id, namespace, configured_props: Object.fromEntries(shown) };
+  return { ...step, configured_props: Object.fromEntries(shown) };
 }
 
 export function deploymentToWire(deployment: Deployment, activeId: string): Static<typeof DEPLOYMENT> {

@@ -156,6 +156,41 @@ test('a step is deployed from its file', async () => {
   }
 });
 
+test('a step of a file that is sent back stays as it was deployed', async () => {
+  await using folder = await createComponents({
+    ...FILES,
+    'components/shop/actions/times.mjs': `import shop from '../shop.app.mjs';
+export default { type: 'action', props: { n: 'integer', key: { type: 'string', secret: true } },
+  run() { return [this.n * shop.methods.rate(), this.key]; } };`,
+  });
+  await using errand = await startErrand(folder.settings);
+  const plain = { namespace: 'plain', code: 'export default () => 1;' };
+  const path = 'shop/actions/times.mjs';
+  const times = { namespace: 'times', component_path: path, configured_props: { n: 2, key: 'hidden' } };
+  const workflow = await errand.client.post('/v1/workflows', { name: 'paths', steps: [plain, times] });
+  const address = `/v1/workflows/${workflow.id}`;
+  const read = async (): Promise<Json[]> => (await errand.client.get(address)).data.steps;
+  const [, shown] = await read();
+  assert.deepEqual([shown?.component_path, shown?.configured_props], [path, { n: 2 }]);
+  await folder.write({ 'components/shop/shop.app.mjs': `export default { type: 'app', app: 'shop', methods: {} };` });
+  const same = { namespace: 'times', code: shown?.code };
+  const put = (steps: Json[]): Promise<Answer> => errand.client.request('PUT', address, { steps });
+  const more = { namespace: 'more', code: 'export default ({ steps }) => steps.times.$return_value;' };
+  assert.equal((await put([same, plain, more])).status, 200);
+  const { run_id: run } = await errand.client.post(`${address}/runs`, { event: {} });
+  await errand.settled();
+  const { data } = await errand.client.get(`/v1/runs/${run}`);
+  assert.deepEqual(data.steps[2].return_value, [38, 'hidden']);
+  assert.deepEqual((await read())[0], shown);
+  const bare = { namespace: 'bare', code: "export default { type: 'action', run: () => 1 };" };
+  assert.equal((await put([same, bare])).json.data.steps[1].component_path, undefined);
+  // The code of another workflow's step is not known here.
+  const other = await errand.client.post('/v1/workflows', { name: 'other', steps: [plain] });
+  const refused = await errand.client.request('PUT', `/v1/workflows/${other.id}`, { steps: [same] });
+  assertProblem(refused, 422);
+  assert.match(refused.json.detail, /"\.\.\/shop\.app\.mjs" is not available here/);
+});
+
 test('without folders there are no files and packages', async () => {
   await using errand = await startErrand();
   const refused = await tryPath(errand, PATH);

@@ -141,6 +141,7 @@ test('two versions are compared line by line', async () => {
     deployment_id: second.deployment_id,
     from_deployment_id: first.deployment_id,
     code: [{ namespace: 'price', lines: lines(1, 2) }],
+    steps: [],
   });
   const back = await changes(first.deployment_id, `?from=${third.deployment_id}`);
   assert.deepEqual(
@@ -148,9 +149,19 @@ test('two versions are compared line by line', async () => {
     ['price', 'same'],
   );
   assert.deepEqual(back.code[0].lines, lines(3, 1));
+  assert.deepEqual(back.steps, [{ change: 'added', namespace: 'same', was: null }]);
   const oldest = await changes(first.deployment_id);
   assert.equal(oldest.from_deployment_id, null);
   assert.equal(oldest.code.length, 2);
+  const [, same] = steps(3) as [object, object];
+  const renamed = { namespace: 'cost', code: code(3) };
+  await client.put(`/v1/workflows/${first.id}`, { steps: [...steps(3), { namespace: 'last', code: code(4) }] });
+  const fourth = await client.put(`/v1/workflows/${first.id}`, { steps: [same, renamed] });
+  assert.deepEqual((await changes(fourth.deployment_id)).steps, [
+    { change: 'renamed', namespace: 'cost', was: 'price' },
+    { change: 'moved', namespace: 'cost', was: null },
+    { change: 'removed', namespace: 'last', was: null },
+  ]);
   // Versions of another workflow, and of another owner, are not there.
   const other = await client.post('/v1/workflows', { name: 'Prices', steps: steps(1) });
   for (const url of [
