@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { ROOT } from './shipped.ts';
 
 const SOURCE = 'src/sdk/workflow.ts';
-const FILE = 'dashboard/src/workflows/given.json';
+const FILE = 'dashboard/src/workflows/steps/given.json';
 
 /** What the code of a step gets. */
 const ARGUMENT = 'Given';

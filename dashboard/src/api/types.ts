@@ -12,7 +12,4 @@ export type Workflow = Omit<WorkflowWhole, 'steps' | 'triggers'> & {
   readonly triggers?: WorkflowWhole['triggers'];
 };
 
-export type WorkflowStep = WorkflowWhole['steps'][number] & {
-  /** Instead of code: a file in the server’s folder of components. */
-  readonly component_path?: string;
-};
+export type WorkflowStep = WorkflowWhole['steps'][number];

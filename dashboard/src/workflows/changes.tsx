@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { changesQuery } from '../api/workflows.ts';
 import { T } from '../english.ts';
-import { CodeDiff } from '../parts/code-diff.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Unready } from '../parts/state.tsx';
+import { StepChanges } from './steps/step-changes.tsx';
 
 interface ChangesProps {
   readonly workflowId: string;
@@ -38,17 +38,8 @@ export function Changes({ workflowId, version, current = version, from, close }:
         )}
         {!data && <Unready of={asked} />}
         {data?.from_deployment_id === null && <p className="soft">{T.workflows.firstVersion}</p>}
-        {data?.code.length === 0 && <p className="soft">{T.workflows.noChange}</p>}
-        {data?.code.map(({ namespace, lines }) => (
-          <div key={namespace}>
-            <h3 className="mono">{T.differences.step(namespace)}</h3>
-            {lines === null ? (
-              <p className="soft">{T.differences.tooMany}</p>
-            ) : (
-              <CodeDiff label={T.differences.step(namespace)} lines={lines} />
-            )}
-          </div>
-        ))}
+        {data?.code.length === 0 && data.steps.length === 0 && <p className="soft">{T.workflows.noChange}</p>}
+        {data && <StepChanges steps={data.from_deployment_id === null ? [] : data.steps} code={data.code} />}
       </div>
     </Dialog>
   );

@@ -17,11 +17,12 @@ import { Links } from './links.tsx';
 import { Retention } from './retention.tsx';
 import { RunDialog } from './run-dialog.tsx';
 import { WorkflowSettings } from './settings.tsx';
+import { words } from './steps/english.ts';
 import { Triggers } from './triggers.tsx';
 import { Versions } from './versions.tsx';
 
 /** The editor is a third of a megabyte: it comes when its code is to be shown. */
-const Steps = lazy(async () => ({ default: (await import('./steps.tsx')).Steps }));
+const Steps = lazy(async () => ({ default: (await import('./steps/steps.tsx')).Steps }));
 
 /** The address of a workflow's `editor_url`: its id is the last part before `/edit`. */
 export function EditPage() {
@@ -47,9 +48,9 @@ const [LINE_PX, AROUND_PX] = [20.625, 8];
 /** As high as the editors will be. */
 function EditorPlace({ workflow: { steps = [] } }: { workflow: Workflow }) {
   return (
-    <section className="card" aria-label={T.workflows.code}>
+    <section className="card" aria-label={words.code}>
       <div className="card-head">
-        <h2>{T.workflows.code}</h2>
+        <h2>{words.code}</h2>
       </div>
       {steps.map(({ id, namespace, code = '' }) => (
         <div key={id} className="step">

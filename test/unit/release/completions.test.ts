@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 const declared = await readFile(join(ROOT, 'src/sdk/workflow.ts'), 'utf8');
 
 test('the generated completions are what the types say', async () => {
-  const text = await readFile(join(ROOT, 'dashboard/src/workflows/given.json'), 'utf8');
+  const text = await readFile(join(ROOT, 'dashboard/src/workflows/steps/given.json'), 'utf8');
   assert.equal(text, `${JSON.stringify(completionsOf(declared), null, 2)}\n`, 'run `npm run generate`');
 });
 

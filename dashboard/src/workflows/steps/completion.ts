@@ -2,8 +2,8 @@
 // exports and return values of the steps before this one.
 
 import { type Completion, type CompletionContext, type CompletionResult, ifNotIn } from '@codemirror/autocomplete';
-import type { RunWhole } from '../../../src/client/client.ts';
-import type { Workflow } from '../api/types.ts';
+import type { RunWhole } from '../../../../src/client/client.ts';
+import type { Workflow } from '../../api/types.ts';
 import given from './given.json' with { type: 'json' };
 
 /** What stands behind a name, and behind the names in it. */

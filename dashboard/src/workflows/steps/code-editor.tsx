@@ -11,8 +11,8 @@ import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } f
 import { tags } from '@lezer/highlight';
 import { useEffect, useLayoutEffect, useRef } from 'react';
 import { flushSync } from 'react-dom';
-import { T } from '../english.ts';
 import { completing, type Place } from './completion.ts';
+import { words } from './english.ts';
 
 export interface CodeFault {
   readonly line: number;
@@ -26,6 +26,8 @@ interface EditorProps {
   readonly code: string;
   /** What was typed and is not saved; undefined: nothing. */
   readonly typed: string | undefined;
+  /** Another number than before: `typed` is not what was typed here. */
+  readonly written: number;
   readonly isReadOnly: boolean;
   readonly faults: readonly CodeFault[];
   /** What this step is given. */
@@ -61,7 +63,7 @@ const HIGHLIGHT = HighlightStyle.define([
 const FROM_SAVED = Annotation.define<boolean>();
 
 export function CodeEditor(props: EditorProps) {
-  const { label, code, typed, isReadOnly, faults } = props;
+  const { label, code, typed, written, isReadOnly, faults } = props;
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const current = useRef(props);
@@ -90,11 +92,11 @@ export function CodeEditor(props: EditorProps) {
           syntaxHighlighting(HIGHLIGHT),
           EditorView.theme(STYLE),
           // It scrolls its code: what scrolls must be reached by keyboard, which `contenteditable` alone does not say.
-          EditorView.contentAttributes.of({
-            'aria-label': label,
-            ...(isReadOnly ? {} : { 'aria-description': T.workflows.leave }),
+          EditorView.contentAttributes.of(() => ({
+            'aria-label': current.current.label,
+            ...(isReadOnly ? {} : { 'aria-description': words.leave }),
             tabindex: '0',
-          }),
+          })),
           EditorState.readOnly.of(isReadOnly),
           keymap.of([
             {
@@ -133,6 +135,15 @@ export function CodeEditor(props: EditorProps) {
     const made = view.current;
     if (made && !isTyped) replace(made, code);
   }, [code, isTyped]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when it was changed elsewhere, as by renaming a step
+  useLayoutEffect(() => {
+    const made = view.current;
+    if (made && typed !== undefined) replace(made, typed);
+  }, [written]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the editor asks for its label when it is told anything
+  useEffect(() => view.current?.dispatch({}), [label]);
 
   useEffect(() => {
     const made = view.current;

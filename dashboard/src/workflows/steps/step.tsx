@@ -1,0 +1,120 @@
+import { Button } from '@mantine/core';
+import type { CodeFault } from './code-editor.tsx';
+import { CodeEditor } from './code-editor.tsx';
+import type { Place } from './completion.ts';
+import type { StepFaults } from './deploying.ts';
+import type { ShownStep } from './draft-steps.ts';
+import { words } from './english.ts';
+import { isComponent } from './referring.ts';
+
+interface StepProps {
+  readonly step: ShownStep;
+  readonly isReadOnly: boolean;
+  readonly faults: StepFaults;
+  /** What would no longer work in it. */
+  readonly broken: readonly string[];
+  readonly written: number;
+  readonly place: () => Place | Promise<Place>;
+  readonly change: (code: string) => void;
+  readonly save: () => void;
+  /** What rearranges it; null: it stays as it is. */
+  readonly acts: StepActs | null;
+}
+
+export interface StepActs {
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+  readonly move: (by: -1 | 1) => void;
+  readonly rename: () => void;
+  readonly remove: () => void;
+}
+
+const NO_CODE_FAULTS: readonly CodeFault[] = [];
+
+export function Step({ step, isReadOnly, faults, broken, written, place, change, save, acts }: StepProps) {
+  const { id, name, deployed, saved, typed } = step;
+  return (
+    <div className="step" data-step={id}>
+      <div className="step-head">
+        <h3 className="step-name mono" tabIndex={-1} data-focus="name">
+          {name}
+        </h3>
+        {deployed === null && <span className="badge warn">{words.isNew}</span>}
+        {deployed !== null && deployed.namespace !== name && (
+          <span className="badge warn">{words.wasNamed(deployed.namespace)}</span>
+        )}
+        <span className="grow" />
+        {acts && <Acts name={name} acts={acts} />}
+      </div>
+      {[...faults.said, ...broken].map((said) => (
+        <p key={said} className={faults.said.includes(said) ? 'step-said is-fault' : 'step-said warn'}>
+          {said}
+        </p>
+      ))}
+      {isComponent(step) ? (
+        <p className="card-body soft">
+          {words.component} <code>{deployed?.component_path}</code>
+        </p>
+      ) : (
+        <CodeEditor
+          label={words.codeOf(name)}
+          code={saved}
+          typed={typed}
+          written={written}
+          isReadOnly={isReadOnly}
+          faults={faults.code.length > 0 ? faults.code : NO_CODE_FAULTS}
+          place={place}
+          change={change}
+          save={save}
+        />
+      )}
+    </div>
+  );
+}
+
+function Acts({ name, acts: { isFirst, isLast, move, rename, remove } }: { name: string; acts: StepActs }) {
+  const isOnly = isFirst && isLast;
+  return (
+    <div className="buttons step-acts">
+      {!isOnly && (
+        <>
+          <Button
+            size="compact-xs"
+            variant="default"
+            data-focus="up"
+            aria-label={words.up(name)}
+            title={words.up(name)}
+            disabled={isFirst}
+            onClick={() => move(-1)}
+          >
+            ↑
+          </Button>
+          <Button
+            size="compact-xs"
+            variant="default"
+            data-focus="down"
+            aria-label={words.down(name)}
+            title={words.down(name)}
+            disabled={isLast}
+            onClick={() => move(1)}
+          >
+            ↓
+          </Button>
+        </>
+      )}
+      <Button size="compact-xs" variant="default" aria-label={words.renameOf(name)} onClick={rename}>
+        {words.rename}
+      </Button>
+      <Button
+        size="compact-xs"
+        variant="default"
+        aria-label={words.removeOf(name)}
+        title={isOnly ? words.onlyOne : undefined}
+        disabled={isOnly}
+        onClick={remove}
+      >
+        {words.remove}
+      </Button>
+    </div>
+  );
+}
