@@ -52,6 +52,18 @@ test('a channel is heard by its name', async () => {
   assert.deepEqual(await eventsOf(errand, paid, 1), [{ n: 2 }]);
 });
 
+test('a trigger may hear all of a kind', async () => {
+  const errand = await newOwner();
+  const all = await hearing(errand, { type: 'emitter', emitter_id: '*' });
+  const workflows = await hearing(errand, { type: 'emitter', emitter_id: 'p_*', event_name: 'paid' });
+  assert.deepEqual([all.triggers[0].emitter_id, workflows.triggers[0].emitter_id], ['*', 'p_*']);
+  const later = await errand.workflow(EMITTING);
+  await errand.send(later, { event: { n: 1 } });
+  await errand.send(later, { event: { n: 2 }, channel: 'paid' });
+  assert.deepEqual(await eventsOf(errand, workflows, 1), [{ n: 2 }]);
+  assert.deepEqual(await eventsOf(errand, all, 1), [{ n: 1 }]);
+});
+
 test('a send waits for the end of its run', async () => {
   const errand = await newOwner();
   await using gate = await startGate();

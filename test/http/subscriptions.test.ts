@@ -228,7 +228,7 @@ test('a workflow does not hear its own errors', async () => {
   assert.equal(fine.status, 200, fine.text);
 });
 
-test('a misspelt name of ours is refused', async () => {
+test('a name that nothing has is refused', async () => {
   const errand = await newOwner();
   const [emitter, listener] = [await plain(errand), await plain(errand)];
   const ends = { emitter_id: emitter.id, listener_id: listener.id };
@@ -247,6 +247,8 @@ test('a misspelt name of ours is refused', async () => {
     'nothing is emitted with the name',
   );
   assert.deepEqual(await listed(errand), []);
+  assertProblem(await errand.client.request('POST', '/v1/subscriptions', { ...ends, event_name: 'a\ud800' }), 400);
+  assert.deepEqual(await listed(errand), [], 'no emission has half of a character in its name');
   for (const event_name of ['$errors', 'error']) {
     assert.equal((await create(errand, { ...ends, event_name })).status, 200, event_name);
   }

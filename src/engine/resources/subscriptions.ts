@@ -25,7 +25,8 @@ export interface FilterChange {
 
 const EMITTERS = ['p_', 'dc_', 'wh_', 'hb_', 'hi_', 'ti_', 'u_'];
 const LISTENERS = ['p_', 'dc_', 'wh_'];
-const WILDCARDS = ['*', 'p_*', 'dc_*'];
+/** Emitters of subscriptions that stand for all of a kind. */
+export const WILDCARDS = ['*', 'p_*', 'dc_*'];
 
 export function createSubscriptions(deps: { store: Store; clock: Clock; ids: Ids }) {
   const { store } = deps;
@@ -135,8 +136,11 @@ function checkShape({ emitterId, listenerId, eventName }: Triple): void {
   }
 }
 
-/** Throws `Refusal`: a misspelt name would never match, without an error. */
+/** Throws `Refusal`: a name that no emission can have would never match, without an error. */
 export function checkEventName(eventName: string, parameter = 'event_name'): void {
+  if (!eventName.isWellFormed()) {
+    refuse(parameter, `${parameter} must be valid Unicode, but was ${JSON.stringify(eventName)}`);
+  }
   if (!eventName.startsWith('$') || HEARD_BY_NAME.includes(eventName)) return;
   const message = `nothing is emitted with the name ${JSON.stringify(eventName)}: names that begin with $ are Errand’s own; for errors use ${ERRORS}`;
   throw new Refusal('impossible', message, { errors: [{ parameter, message }] });

@@ -11,7 +11,7 @@ import type { Subscription, Trigger } from '../../domain/resource.ts';
 import type { Clock, Ids } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { checkSchedule, firstTickMs } from '../schedule/cron.ts';
-import { checkEventName } from './subscriptions.ts';
+import { checkEventName, WILDCARDS } from './subscriptions.ts';
 
 export interface TriggerDeps {
   readonly store: Store;
@@ -158,7 +158,8 @@ async function checkEmitter(
     throw new Refusal('impossible', message, { errors: [{ parameter: named, message }] });
   }
   checkEventName(eventName, `${parameter}.event_name`);
-  if (emitterId === listener.id || (await store.exists(listener.ownerId, emitterId))) return;
+  const isMade = emitterId === listener.id || WILDCARDS.includes(emitterId);
+  if (isMade || (await store.exists(listener.ownerId, emitterId))) return;
   const message = `there is no emitter ${emitterId}`;
   throw new Refusal('not_found', message, { errors: [{ parameter: named, message }] });
 }
