@@ -4,7 +4,7 @@
 import type { TSchema } from 'typebox';
 import { type ParameterFault, Refusal } from '../domain/refusal.ts';
 import { isRecord } from './body/json.ts';
-import { checkOf, type Keywords } from './schema/check.ts';
+import { checkOf, codePoints, type Keywords } from './schema/check.ts';
 
 const SHOWN_CHARS = 80;
 const MAX_FAULTS = 20;
@@ -153,7 +153,11 @@ function shown(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (typeof value === 'object' && value !== null) return 'an object';
   const text = JSON.stringify(value);
-  return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}… (${text.length} characters)` : text;
+  if (text.length <= SHOWN_CHARS) return text;
+  const start = text.slice(0, SHOWN_CHARS);
+  // Not half of a pair, and counted as the schema counts: without the quotes and escapes of the text.
+  const whole = start.isWellFormed() ? start : start.slice(0, -1);
+  return `${whole}… (${codePoints(String(value))} characters)`;
 }
 
 /** Describes what a schema accepts. */

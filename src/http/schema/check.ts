@@ -127,7 +127,8 @@ function stringChecks({ minLength, maxLength, pattern }: Keywords): SchemaCheck[
   return checks;
 }
 
-function codePoints(text: string): number {
+/** Returns the length in characters of Unicode, as JSON Schema counts. */
+export function codePoints(text: string): number {
   let count = 0;
   for (const _ of text) count++;
   return count;

@@ -170,8 +170,16 @@ test('wrong values are named with what is right', async (t) => {
     answer.json.errors.map((e: { parameter: string; message: string }) => [e.parameter, e.message]),
   );
   assert.match(String(byName.get('url')), /must be an http or https address .* but was 7/);
-  assert.match(String(byName.get('name')), /at most 255 characters or null, but was "n+… \(258 characters\)/);
+  assert.match(String(byName.get('name')), /at most 255 characters or null, but was "n+… \(256 characters\)/);
   assert.match(String(byName.get('description')), /but was true/);
+});
+
+test('a long value is shown by whole characters', async (t) => {
+  const { call } = await started(t);
+  const { json } = await call('POST', '/v1/webhooks', {
+    json: { url: 'https://example.com/', name: '😀'.repeat(256) },
+  });
+  assert.match(json.error, /but was "(😀)+… \(256 characters\)$/u);
 });
 
 test('members that nest too deep are refused', async (t) => {
