@@ -1,10 +1,14 @@
 // The conditions of a filter on one value, as Amazon EventBridge has them: a value itself, or an object of one operator.
 
 import { isPlainObject, refuse } from './filter-fault.ts';
-import type { Scalar } from './json-view.ts';
+import type { Scalar, Work } from './json-view.ts';
+import { placeOf } from './text-search.ts';
 
 /** What a field has to be. `absent`: it has to be missing; `present`: whatever it is. */
-export type Condition = 'absent' | 'present' | ((value: Scalar) => boolean);
+export type Condition = 'absent' | 'present' | ValueTest;
+
+/** Whether a value is as wanted. What reads the whole of a text takes that from the work. */
+export type ValueTest = (value: Scalar, work: Work) => boolean;
 
 const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> = {
   '=': (a, b) => a === b,
@@ -14,13 +18,18 @@ const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> =
   '>=': (a, b) => a >= b,
 };
 
+type TextTest = (value: string, work: Work) => boolean;
+
 /** Of texts. They take one text; in `anything-but`, also several. */
-const OF_TEXT: Readonly<Record<string, (wanted: string) => (value: string) => boolean>> = {
+const OF_TEXT: Readonly<Record<string, (wanted: string) => TextTest>> = {
   prefix: (wanted) => (value) => value.startsWith(wanted),
   suffix: (wanted) => (value) => value.endsWith(wanted),
   'equals-ignore-case': (wanted) => {
     const lower = wanted.toLowerCase();
-    return (value) => value.toLowerCase() === lower;
+    return (value, work) => {
+      work.take(value.length);
+      return value.toLowerCase() === lower;
+    };
   },
   wildcard: wildcard,
 };
@@ -53,10 +62,10 @@ function oneMember(given: unknown, path: string, operators: readonly string[]): 
   return first;
 }
 
-function ofText(operator: string, operand: unknown, path: string): Condition {
+function ofText(operator: string, operand: unknown, path: string): ValueTest {
   if (typeof operand !== 'string' || operand === '') refuse(path, `${operator} takes a text that is not empty`);
   const matches = OF_TEXT[operator]?.(operand);
-  return (value) => typeof value === 'string' && matches?.(value) === true;
+  return (value, work) => typeof value === 'string' && matches?.(value, work) === true;
 }
 
 function anythingBut(operand: unknown, path: string): Condition {
@@ -64,7 +73,7 @@ function anythingBut(operand: unknown, path: string): Condition {
     const [operator, texts] = oneMember(operand, path, Object.keys(OF_TEXT));
     const several = listOf(texts).map((one) => ofText(operator, one, path));
     if (several.length === 0) refuse(path, 'anything-but takes a list that is not empty');
-    return (value) => !several.some((matches) => typeof matches === 'function' && matches(value));
+    return (value, work) => !several.some((matches) => matches(value, work));
   }
   const values = listOf(operand);
   if (values.length === 0 || !values.every(isScalar)) {
@@ -94,16 +103,17 @@ function numeric(operand: unknown, path: string): Condition {
 }
 
 /** Returns what compares a text with a pattern in which `*` stands for any text; `\*` is a star, and `\\` a backslash. No regular expression: those can take for ever. */
-function wildcard(pattern: string): (value: string) => boolean {
+function wildcard(pattern: string): TextTest {
   const [first = '', ...others] = partsOf(pattern);
   const last = others.pop();
   if (last === undefined) return (value) => value === first;
-  return (value) => {
+  return (value, work) => {
     if (value.length < first.length + last.length || !value.startsWith(first) || !value.endsWith(last)) return false;
+    work.take(value.length);
     const end = value.length - last.length;
     let at = first.length;
     for (const part of others) {
-      const found = value.indexOf(part, at);
+      const found = placeOf(part, value, at);
       if (found < 0 || found + part.length > end) return false;
       at = found + part.length;
     }

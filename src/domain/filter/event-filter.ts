@@ -109,7 +109,7 @@ function anyOf(given: readonly unknown[], path: string): Judge {
 function holds(condition: Condition, value: JsonView | undefined): boolean {
   if (typeof condition !== 'function') return (condition === 'present') === (value !== undefined);
   if (value === undefined || value.kind === 'object') return false;
-  return value.kind === 'array' ? value.some((element) => holds(condition, element)) : condition(value.scalar());
+  return value.kind === 'array' ? value.some((element) => holds(condition, element)) : value.satisfies(condition);
 }
 
 /** Returns the text of a filter in a store. */

@@ -70,6 +70,11 @@ export class JsonView {
     return this.#scalar;
   }
 
+  /** Returns whether the value of a scalar is as wanted. */
+  satisfies(test: (value: Scalar, work: Work) => boolean): boolean {
+    return test(this.scalar(), this.#work);
+  }
+
   #readMembers(): Map<string, JsonView> {
     const members = new Map<string, JsonView>();
     if (this.kind !== 'object') return members;

@@ -177,4 +177,39 @@ describe('an event that is too much to look at', () => {
     const answers = Array.from({ length: 3 }, () => event.reasonAgainst({ a: [1] }) === null);
     assert.deepEqual(answers, [false, true, true]);
   });
+
+  test('is so for texts that conditions read to their end', () => {
+    const chars = 2 ** 20;
+    const text = 'a'.repeat(chars);
+    for (const condition of [
+      { wildcard: `*${'a'.repeat(4000)}b${'a'.repeat(3000)}*` },
+      { 'equals-ignore-case': 'B' },
+    ]) {
+      const event = new FilteredEvent(utf8(`{"a":"${text}"}`));
+      const answers = Array.from({ length: 100 }, () => event.reasonAgainst({ a: [condition] }) === null);
+      const looked = answers.indexOf(true);
+      assert.ok(looked > 50 && looked < FILTER_LIMITS.workBytes / chars, `${looked} of them`);
+      assert.ok(!answers.slice(looked).includes(false));
+    }
+  });
+});
+
+test('long parts of a wildcard are found where they are', () => {
+  const [a, b] = ['ab'.repeat(200), 'c'.repeat(300)];
+  const text = JSON.stringify(`abx${a}${a}y${b}d`);
+  const found = (wildcard: string): boolean => reason({ a: [{ wildcard }] }, `{"a":${text}}`) === null;
+  for (const [pattern, isFound] of [
+    [`*x${a}*`, true],
+    [`*${a}${a}y*`, true],
+    [`*${a}a${a}*`, false],
+    [`*${a}*${a}*${b}*`, true],
+    [`*${a}*${a}*${a}*`, false],
+    [`*${b}*${a}*`, false],
+    [`*b${a}y*`, true],
+    [`*${b}d`, true],
+    [`*${b}c*`, false],
+    [`*${b}*c*`, false],
+  ] as const) {
+    assert.equal(found(pattern), isFound, pattern.slice(0, 20));
+  }
 });
