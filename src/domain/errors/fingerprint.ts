@@ -2,6 +2,7 @@
 // webhook with the same fingerprint are one group. Pure and bounded, since it is made for every error: about 10 µs.
 
 import { LIMITS } from '../limits.ts';
+import { placeOf } from '../literal-text.ts';
 import { shortened, templateOf } from './template.ts';
 
 /** Begins every key, so that errors of a later version make groups of their own. */
@@ -115,7 +116,7 @@ export function matches(pattern: string, text: string): boolean {
   if (!text.startsWith(first)) return false;
   let at = first.length;
   for (const part of rest) {
-    const found = text.indexOf(part, at);
+    const found = placeOf(part, text, at);
     if (found < 0) return false;
     at = found + part.length;
   }

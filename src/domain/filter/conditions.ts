@@ -1,8 +1,8 @@
 // The conditions of a filter on one value, as Amazon EventBridge has them: a value itself, or an object of one operator.
 
+import { placeOf } from '../literal-text.ts';
 import { isPlainObject, refuse } from './filter-fault.ts';
 import type { Scalar, Work } from './json-view.ts';
-import { placeOf } from './text-search.ts';
 
 /** What a field has to be. `absent`: it has to be missing; `present`: whatever it is. */
 export type Condition = 'absent' | 'present' | ValueTest;
