@@ -17,7 +17,7 @@ import {
 } from './emission.ts';
 import { type CapturedFault, captured, type FaultText } from './errors/fingerprint.ts';
 import { faultOf, type Report, withMember } from './errors/report.ts';
-import { msOf, prefixOf } from './ids.ts';
+import { msOf, numberedId, PREFIX, prefixOf } from './ids.ts';
 import { memberOf } from './json-member.ts';
 import { LIMITS } from './limits.ts';
 import { channelOfListener } from './notices/listener.ts';
@@ -63,6 +63,27 @@ export function failureOfRun(
     fault,
   );
   return hookEvent(emission)?.creates === true ? { ...error, isAnswered: true } : error;
+}
+
+/** The code of an exception of code whose run had ended. */
+export const ERROR_AFTER_END = 'ThrownAfterEnd';
+
+/** Returns the `$errors` emission of an exception that the code of a run threw when that run had ended. It is none of the run's. */
+export function failureAfterEnd(
+  { emission, runnable, run, attempt }: { emission: Emission; runnable: Runnable; run: number; attempt: number },
+  fault: Fault,
+): NewEmission {
+  const context = contextOf(emission, runnable, attempt);
+  const thrown = { ...fault, code: ERROR_AFTER_END, msg: `${fault.code}: ${fault.msg}` };
+  const grouped = captured(thrown, runnable.deploymentId);
+  const msg = cut(`Thrown after ${numberedId(PREFIX.run, run)} had ended: ${thrown.msg}`);
+  const of = { emission, emitterId: runnable.id, context, causeRun: null, causeDelivery: null, grouped };
+  return errorEmission(of, { ...thrown, msg });
+}
+
+function cut(msg: string): string {
+  const bytes = utf8(msg);
+  return bytes.byteLength > LIMITS.messageBytes ? text(bytes.subarray(0, LIMITS.messageBytes - 2)) : msg;
 }
 
 /**

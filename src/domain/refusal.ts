@@ -72,6 +72,7 @@ export const PLATFORM_CODES = [
   'Silent',
   'Unhealthy',
   'HeartbeatFailed',
+  'ThrownAfterEnd',
   'Internal',
 ] as const;
 

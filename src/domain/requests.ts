@@ -26,10 +26,8 @@ export type Answered =
   | { readonly kind: 'answer'; readonly answer: HttpAnswer }
   /** The run succeeded without `$.respond`. */
   | { readonly kind: 'silent' }
-  /** It ended otherwise, or waits, without `$.respond`. */
-  | { readonly kind: 'none' }
-  /** It failed, since what it passed to `$.respond` cannot be sent. */
-  | { readonly kind: 'refused' }
+  /** It ended otherwise, or waits, without `$.respond`. `refused`: what it passed to `$.respond` cannot be sent. */
+  | { readonly kind: 'none' | 'refused' }
   | { readonly kind: 'timeout' }
   /** The run never began: its workflow's queue was full. */
   | { readonly kind: 'full' };

@@ -5,7 +5,7 @@
 
 import type { PropDefinitions, PropValues } from '../domain/props.ts';
 import type { Deployment } from '../domain/resource.ts';
-import type { HttpAnswer, RunOutcome } from '../domain/run/run.ts';
+import type { Fault, HttpAnswer, RunOutcome } from '../domain/run/run.ts';
 import type { EarlierSegments } from '../domain/run/wait.ts';
 
 export interface RunRequest {
@@ -144,6 +144,18 @@ export interface RunnerUse {
   readonly processes: number;
   /** In the last minute. */
   readonly cpuMs: number;
+}
+
+/** An exception of code whose run has ended, as the process of the code tells of it. */
+export interface LateFailure {
+  readonly ownerId: string;
+  /** Those of the process: the run should be of one of them. */
+  readonly deploymentIds: readonly string[];
+  readonly run: number;
+  /** The index of the step that left it behind. */
+  readonly step: number;
+  /** Its step is that of the process's first deployment. */
+  readonly fault: Fault;
 }
 
 export interface Runner {

@@ -50,7 +50,7 @@ export function ownCgroups(): Opened {
 /** Throws `ConfigError` when the folders cannot be created as required. */
 export function runnerOf(
   config: Config,
-  ports: Pick<RunnerOptions, 'log' | 'clock' | 'openEgress' | 'quotasOf'>,
+  ports: Pick<RunnerOptions, 'log' | 'clock' | 'openEgress' | 'quotasOf' | 'onLate'>,
 ): ProcessRunner {
   const isolation = isolationOf(config);
   try {

@@ -22,6 +22,7 @@ import { Nodes } from '../engine/nodes.ts';
 import { buildNotices } from '../engine/notices/notice-parts.ts';
 import { createPrivacy } from '../engine/privacy/privacy.ts';
 import { createGlobalErrorUpgrade } from '../engine/resources/global-error-upgrade.ts';
+import { createLateFailures } from '../engine/runs/late-failures.ts';
 import { ReadyRuns } from '../engine/runs/ready-runs.ts';
 import { Runs } from '../engine/runs/runs.ts';
 import { warmer } from '../engine/runs/warm.ts';
@@ -45,6 +46,7 @@ import type { Ids, Log, Random, SpanSink, StoreClock } from '../ports.ts';
 import { createBundler } from '../runner/bundling/bundler.ts';
 import type { ProcessRunner } from '../runner/pool/pool.ts';
 import type { RunQuotas } from '../runner/pool/process-slots.ts';
+import type { LateFailure } from '../runner/runner.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { Addresses } from '../webhook/address.ts';
 import { createEgress } from '../webhook/egress.ts';
@@ -122,7 +124,8 @@ function buildParts(surroundings: Surroundings) {
   const openEgress = createEgress({ addresses: surroundings.codeAddresses });
   const quotas = new OwnerQuotas({ store, clock, runnerUse: (ownerId) => runner.useOf(ownerId), ...loopPorts });
   const quotasOf = (ownerId: string): RunQuotas => quotas.forRuns(ownerId);
-  const runner: ProcessRunner = runnerOf(config, { log: privacy.logging(log), clock, openEgress, quotasOf });
+  const onLate = (late: LateFailure): void => lateFailures.tell(late);
+  const runner: ProcessRunner = runnerOf(config, { log: privacy.logging(log), clock, openEgress, quotasOf, onLate });
   const readyRuns = new ReadyRuns(runner);
   const { retentionDays } = config;
   const streams = new Streams({ store: shown, frames: STREAM_FRAMES, clock, wake, ...loopPorts, retentionDays });
@@ -143,6 +146,7 @@ function buildParts(surroundings: Surroundings) {
   const senders = { post: poster.post, mail: privacy.mailing(mailer.send), noticeFor: privacy.noticeFor };
   const { post, mail, sendTo, linkOf, sendNotices } = buildNotices({ ...shared, store: shown, emit, urls, senders });
   const runs = new Runs({ ...shared, readyRuns, waiters, answers, ...urls, propStores, linkOf, ...privacy });
+  const lateFailures = createLateFailures({ ...shared, emit, written: (run) => runs.written(run) });
   const deliveries = new Deliveries({ ...shared, log: privacy.logging(log), limiter, post, probe: poster.probe, mail });
   const operations = new Operations(shared);
   const watches = createWatches(shared);
@@ -195,7 +199,7 @@ function buildParts(surroundings: Surroundings) {
     ...createFileUploads({ deployer, getWorkflow: acts.getWorkflow, bundle: components.bundle }),
     ...createSourceFiles({ store, runner, sources: acts }),
   };
-  const loops = { nodes, quotas, repairs, answers, runs, deliveries, operations };
+  const loops = { nodes, quotas, repairs, answers, runs, lateFailures, deliveries, operations };
   const others = { scheduler, periodic, counters, files, streams, upgrade, outage };
   return { store, shown, slots, runner, bundling, metrics, poster, mailer, tracing, ...loops, ...others, actions };
 }
@@ -324,6 +328,7 @@ async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promi
   await Promise.all([filesStopped, streamsStopped]);
   bundling.stop();
   await runs.stop(graceMs);
+  await parts.lateFailures.stop();
   await deliveries.stop(graceMs);
   await httpStopped;
   await answers.stop();

@@ -2,6 +2,7 @@
 
 import { text } from '../bytes.ts';
 import { directEmission, type Emission, ERRORS, type NewEmission, REPLAY, type SourceType } from '../emission.ts';
+import { ERROR_AFTER_END } from '../failure.ts';
 import { numberedId, PREFIX, recordId } from '../ids.ts';
 import { isOver, type RunState } from '../run/run.ts';
 
@@ -83,6 +84,7 @@ export function whyNever(error: Replayable): string | null {
     return 'it is of a webhook: its deliveries are sent again, and not replayed';
   if (causeRun === null && causeDelivery === null) {
     if (marks().reported) return 'it was reported by another program: there is nothing here to run again';
+    if (code === ERROR_AFTER_END) return AFTER_END;
     const of = code === 'StartFailed' ? 'a file that could not be deployed' : 'a watch';
     return `it is of ${of}: no run failed, and there is no event to replay`;
   }
@@ -90,6 +92,8 @@ export function whyNever(error: Replayable): string | null {
   if (causeRun === null) return 'it is of a mail or a request: deliveries are sent again, and not replayed';
   return null;
 }
+
+const AFTER_END = 'it was thrown after its run had ended: that run did not fail, and its event is not run again';
 
 /** How many bytes behind an original event have the marks, with names of workflows in them. */
 export const MARKS_BYTES = 8192;

@@ -3,6 +3,7 @@
 import { utf8 } from '../../domain/bytes.ts';
 import { directEmission, type Emission, ERRORS } from '../../domain/emission.ts';
 import { emissionOfReplay, isRedacted, isReported, REDACTED, whyNotAgain } from '../../domain/errors/replay.ts';
+import { ERROR_AFTER_END } from '../../domain/failure.ts';
 import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { isOver, type RunState } from '../../domain/run/run.ts';
@@ -109,12 +110,18 @@ export function createManualRuns(deps: ManualRunDeps) {
   return { runWorkflow: runsOf('workflow'), invokeSource, replay, cancelRun };
 }
 
+const WHY_NOTHING_RAN: Readonly<Record<string, string>> = {
+  StartFailed:
+    'was of a file that could not be deployed: no run failed, and there is no event to replay. Correct the file',
+  [ERROR_AFTER_END]:
+    'was thrown after its run had ended: that run did not fail, and its event is not run again. Run the workflow with it',
+};
+
 function nothingRan(error: Emission): Refusal {
   const why = isReported(error)
     ? 'was reported by another program: no run failed, and there is nothing here to run again'
-    : error.code === 'StartFailed'
-      ? 'was of a file that could not be deployed: no run failed, and there is no event to replay. Correct the file'
-      : 'was of a watch: no run failed, and there is no event to replay. Run the workflow';
+    : (WHY_NOTHING_RAN[error.code ?? ''] ??
+      'was of a watch: no run failed, and there is no event to replay. Run the workflow');
   return new Refusal('impossible', `error ${recordId(error.entry)} ${why}`);
 }
 

@@ -59,7 +59,8 @@ export class Runs {
   readonly #deps: RunsDeps;
   readonly #deployments: Deployments;
   readonly #loop: Loop;
-  readonly #underWay = new Set<Promise<void>>();
+  /** The runs that are executed, until all that their ends lead to is written. */
+  readonly #underWay = new Map<ClaimedRun, Promise<void>>();
   readonly #aborted = new AbortController();
   #waiting = true;
 
@@ -83,8 +84,14 @@ export class Runs {
       // Only a bug comes here. The lease stays, so that a restart rescues the run: it is not lost, and not silent.
       this.#deps.log.error({ err: error, run: numberedId(PREFIX.run, run.run) }, 'run could not be ended');
     });
-    this.#underWay.add(done);
-    done.finally(() => this.#underWay.delete(done));
+    this.#underWay.set(run, done);
+    done.finally(() => this.#underWay.delete(run));
+  }
+
+  /** Settles when the outcome of a run that is executed here is written; at once for any other. */
+  written(run: number): Promise<unknown> {
+    const executed = [...this.#underWay].filter(([claimed]) => claimed.run === run);
+    return Promise.all(executed.map(([, done]) => done));
   }
 
   /** Waits until every outcome is written. The runner has been stopped before. */
@@ -94,7 +101,7 @@ export class Runs {
     for (;;) {
       this.#deps.dispatch.startRuns();
       if (this.#underWay.size === 0) break;
-      await Promise.allSettled([...this.#underWay]);
+      await Promise.allSettled(this.#underWay.values());
     }
     clearTimeout(timer);
   }

@@ -40,7 +40,7 @@ const reader = new FrameReader(MAX_FRAME_BYTES, (messages, blobs) => worker.rece
 
 captureConsole();
 provideCurrentStep();
-guardProcess((thrown) => worker.stray(thrown));
+guardProcess((thrown, step) => worker.stray(thrown, step));
 socket.on('data', (chunk: Buffer) => reader.push(chunk));
 // The server is gone, or has closed the pipe.
 socket.on('error', () => exitProcess(CONNECTION_LOST));

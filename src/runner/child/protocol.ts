@@ -257,6 +257,9 @@ export interface QueryResultMessage {
 export interface StrayMessage {
   readonly t: 'stray';
   readonly msg: string;
+  /** The run that has ended, and whose code threw it: once for each run, with the fault. */
+  readonly run?: number;
+  readonly fault?: ChildFault;
 }
 
 /** What code may ask for too late, by the name that it has there. */

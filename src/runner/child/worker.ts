@@ -27,9 +27,10 @@ import {
   type ToChild,
 } from './protocol.ts';
 import { StackMapper } from './stack.ts';
+import type { StepRun } from './step-run.ts';
 
-/** Code that throws in an endless timer must not flood the server with messages. */
-const MAX_STRAYS = 100;
+/** Code that throws in an endless timer must not flood the server with messages: of runs that have ended the first of each, and others. */
+const MAX_STRAYS = 50;
 
 const performanceMs = performance.now.bind(performance);
 
@@ -43,6 +44,8 @@ export class Worker {
   /** Of a query; a process that answers one has no runs. */
   #queryRequests: PendingRequests | null = null;
   #strays = 0;
+  /** Ended runs of which an exception was reported. */
+  readonly #strayRuns = new Set<number>();
   /** The ends of failed runs that are not written yet. */
   #failed: EndMessage[] = [];
   /** No run should follow in this process. */
@@ -103,12 +106,15 @@ export class Worker {
     for (let i = 0; i < beginning.length; i++) this.#execute(beginning[i] as ActiveRun);
   }
 
-  /** Reports an exception that belongs to no run in flight. */
-  stray(thrown: unknown): void {
-    this.#strays++;
-    if (this.#strays > MAX_STRAYS || this.#program === undefined) return;
-    const { msg } = this.#program.capture.fault({ value: thrown, step: 0 });
-    this.#writer.push({ t: 'stray', msg });
+  /** Reports an exception that belongs to no run in flight. `step`: of the run that has ended, and has left it behind. */
+  stray(thrown: unknown, step?: StepRun): void {
+    const run = step?.run.message.run;
+    const isOfNewRun = run !== undefined && !this.#strayRuns.has(run);
+    if ((isOfNewRun ? this.#strayRuns.size : this.#strays) === MAX_STRAYS || this.#program === undefined) return;
+    const fault = this.#program.capture.fault({ value: thrown, step: step?.index ?? 0 });
+    if (isOfNewRun) this.#strayRuns.add(run);
+    else this.#strays++;
+    this.#writer.push({ t: 'stray', msg: fault.msg, ...(isOfNewRun && { run, fault }) });
   }
 
   async #init({ steps, env, limits, mode, query }: InitMessage): Promise<void> {

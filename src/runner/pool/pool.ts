@@ -22,6 +22,7 @@ import type {
   ComponentQuery,
   ComponentQueryResult,
   DescribeResult,
+  LateFailure,
   QuerySurroundings,
   Runner,
   RunnerStats,
@@ -65,6 +66,8 @@ export interface RunnerOptions {
   readonly brokenMs?: number;
   /** For large messages of one owner, while other owners are active. */
   readonly largeBytesPerSecond?: number;
+  /** Called with the first exception of a run that has ended. */
+  readonly onLate?: (late: LateFailure) => void;
   /** Time that counts for no run's timeout. */
   readonly standstill?: StandstillMeter;
 }
@@ -246,7 +249,7 @@ class Pool implements ProcessRunner {
   }
 
   #createProcess(key: string, { deployment, memoryMb, env }: ProcessSettings): RunProcess {
-    const { clock, log, graceMs, brokenMs } = this.#options;
+    const { clock, log, graceMs, brokenMs, onLate } = this.#options;
     const process: RunProcess = new RunProcess({
       deployment,
       key,
@@ -260,6 +263,7 @@ class Pool implements ProcessRunner {
       log,
       graceMs,
       brokenMs,
+      onLate,
       onBegun: (run) => this.#onBegun(run),
       onFree: () => this.#slots.serve(),
       onEndedEarly: () => this.#slots.endedEarly(process),

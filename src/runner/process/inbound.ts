@@ -137,6 +137,16 @@ export function readLateCalls({ run, calls }: Message): { run: string; calls: Re
   return { run: numberedId(PREFIX.run, id), calls: Object.fromEntries(counted) };
 }
 
+/** Reads an exception of a run that has ended: which run that was, and the index of its step. */
+export function readLateFailure(
+  { run, fault }: Message,
+  deployment: Deployment,
+): { run: number; step: number; fault: Fault } {
+  const id = integer(run);
+  if (id < 1) throw new RangeError('no such run');
+  return { run: id, step: Math.max(0, integer(record(fault).step)), fault: readFault(fault, deployment, 0) };
+}
+
 /** Reads the index of the step that is loaded next. */
 export function readLoading({ step }: Message): number {
   return Math.max(0, integer(step));

@@ -1,7 +1,7 @@
 // Bounds the messages of a process that belong to no run: an honest process sends hardly any, and without a bound a
 // forger could keep the server reading endlessly.
 
-/** Exceptions of no run: a process reports 100, and then no more (child/worker.ts). */
+/** Exceptions of no run in flight: a process reports at most 100 (child/worker.ts). */
 const MAX_STRAYS = 100;
 /** Runs of which a process reports late calls (child/late-calls.ts). */
 const MAX_LATE_CALLS = 100;

@@ -1,6 +1,7 @@
 // What a process of runs is given, and whom it tells of its changes.
 
 import type { Clock, Log } from '../../ports.ts';
+import type { LateFailure } from '../runner.ts';
 import type { LinkOptions } from './child-link.ts';
 import type { RunInFlight } from './run-in-flight.ts';
 
@@ -14,6 +15,8 @@ export interface RunProcessOptions extends Omit<LinkOptions, 'mode' | 'query'> {
   readonly graceMs: number;
   /** How long the process fails the runs of code that it could not load; then a new process loads the code again. */
   readonly brokenMs: number;
+  /** Called with an exception of a run that has ended. */
+  readonly onLate?: ((late: LateFailure) => void) | undefined;
   /** Called when a run that was held begins. */
   readonly onBegun: (run: RunInFlight) => void;
   /** Called when the last run in flight has ended and the process takes more, or when it has loaded its code. */

@@ -5,7 +5,6 @@
 // The process drains when it is retired, idle for long, needed for another deployment, or tainted: code of an ended run
 // is still active in it (a timeout, a cancelled run, process.exit). It is killed at once when it does not answer.
 
-import { LIMITS } from '../../domain/limits.ts';
 import { type Fault, NO_OUTCOME, type RunOutcome } from '../../domain/run/run.ts';
 import { CpuSampler } from '../pool/cpu.ts';
 import type { ProcessState } from '../pool/fair-slots.ts';
@@ -16,7 +15,6 @@ import { ChildLink, type Death } from './child-link.ts';
 import { isBegun, outcomeAfterDeath, outcomeAfterSilence } from './crash-outcome.ts';
 import { readBroken, readLateCalls, readLoading } from './inbound.ts';
 import { withBulk } from './inbound-bulk.ts';
-import { text } from './inbound-values.ts';
 import { MessageBudget } from './message-budget.ts';
 import { type Loading, RETURNED, type RunInFlight } from './run-in-flight.ts';
 import { applyHeldMessage, applyRunMessage, type Message } from './run-messages.ts';
@@ -63,9 +61,10 @@ export class RunProcess implements ProcessState {
     this.ownerId = options.deployment.ownerId;
     const { deployment, memoryMb } = options;
     const mode = isSource(deployment) ? 'source' : 'workflow';
-    this.#strayExceptions = new StrayExceptions((thrown) =>
-      options.log.warn({ ...this.#about(), thrown }, 'runner.stray_exception'),
-    );
+    this.#strayExceptions = new StrayExceptions({
+      warn: (thrown) => options.log.warn({ ...this.#about(), thrown }, 'runner.stray_exception'),
+      onLate: (late) => options.onLate?.({ ...late, ownerId: this.ownerId, deploymentIds: [...this.#deployments] }),
+    });
     this.#deployments.add(deployment.id);
     this.#maxDeployments = isSource(deployment) ? sourcesPerProcess(deployment, memoryMb) : 1;
     this.#link = new ChildLink(
@@ -226,7 +225,7 @@ export class RunProcess implements ProcessState {
     if (message.t === 'loaded') this.#onLoaded(true);
     else if (message.t === 'loading' && this.isLoading) this.#load.step = readLoading(message);
     else if (message.t === 'broken') this.#onBroken(message);
-    else if (message.t === 'stray') this.#strayExceptions.add(text(message.msg, LIMITS.messageBytes), this.isUnused);
+    else if (message.t === 'stray') this.#strayExceptions.receive(message, this.options.deployment, this.isUnused);
     else if (message.t === 'late')
       this.options.log.warn({ ...this.#about(), ...readLateCalls(message) }, 'runner.after_end');
     // Otherwise the run was settled before these messages arrived.

@@ -1,19 +1,31 @@
-// The exceptions of a process that belong to no run: the first is logged with its text, the others as a number when the
-// process ends.
+// The exceptions of a process that belong to no run in flight: the first is logged with its text, the others as a number when the
+// process ends. Of a run that has ended, the first one is passed on.
+
+import { LIMITS } from '../../domain/limits.ts';
+import type { Deployment } from '../../domain/resource.ts';
+import { readLateFailure } from './inbound.ts';
+import { text } from './inbound-values.ts';
+
+interface StrayListener {
+  readonly warn: (thrown: string) => void;
+  readonly onLate: (late: ReturnType<typeof readLateFailure>) => void;
+}
 
 export class StrayExceptions {
   count = 0;
-  readonly #warn: (thrown: string) => void;
+  readonly #listener: StrayListener;
   /** The first exception's text, until it is logged. */
   #first: string | null = null;
 
-  constructor(warn: (thrown: string) => void) {
-    this.#warn = warn;
+  constructor(listener: StrayListener) {
+    this.#listener = listener;
   }
 
-  /** Adds an exception. `isUnused`: no run has come yet; code that was only loaded has disturbed none. */
-  add(thrown: string, isUnused: boolean): void {
+  /** Receives an exception. `isUnused`: no run has come yet; code that was only loaded has disturbed none. */
+  receive(message: Readonly<Record<string, unknown>>, deployment: Deployment, isUnused: boolean): void {
+    const thrown = text(message.msg, LIMITS.messageBytes);
     this.count++;
+    if (message.run !== undefined) this.#listener.onLate(readLateFailure(message, deployment));
     if (this.count > 1) return;
     this.#first = thrown;
     if (!isUnused) this.log();
@@ -21,7 +33,7 @@ export class StrayExceptions {
 
   log(): void {
     if (this.#first === null) return;
-    this.#warn(this.#first);
+    this.#listener.warn(this.#first);
     this.#first = null;
   }
 }

@@ -134,7 +134,13 @@ test('Any subject comes back on one line', async () => {
       // An empty subject has no header.
       const others = email.headers.map(({ key }) => key).filter((key) => key !== 'subject');
       const promised = ['auto-submitted', 'content-transfer-encoding', 'content-type', 'date', 'from', 'message-id'];
-      assert.deepEqual(others.sort(), [...promised, 'mime-version', 'to', 'x-auto-response-suppress', 'x-errand-owner']);
+      assert.deepEqual(others.sort(), [
+        ...promised,
+        'mime-version',
+        'to',
+        'x-auto-response-suppress',
+        'x-errand-owner',
+      ]);
     }),
     { numRuns: 50 },
   );

@@ -7,12 +7,13 @@ import { createRequire, isBuiltin, syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import { current } from '../current.ts';
 import { platformError } from '../errors.ts';
+import type { StepRun } from '../step-run.ts';
 
 /** Ends the process for good. */
 export const exitProcess = (process as unknown as { reallyExit: (code: number) => never }).reallyExit.bind(process);
 
-/** Installs the guards. `onStray` gets exceptions that belong to no run in flight. */
-export function guardProcess(onStray: (thrown: unknown) => void): void {
+/** Installs the guards. `onStray` gets exceptions that belong to no run in flight, with the step of a run that has ended. */
+export function guardProcess(onStray: (thrown: unknown, step?: StepRun) => void): void {
   blockExits();
   blockSignals();
   syncBuiltinESMExports(); // for `import { exit } from 'node:process'`, and for what tmp.ts has replaced
@@ -21,7 +22,7 @@ export function guardProcess(onStray: (thrown: unknown) => void): void {
     if (step === undefined) onStray(thrown);
     else if (!step.run.ended) step.run.fail(thrown, step.index);
     // Node reports an unhandled rejection only when all that the code does at once is done, and the run may have ended by then.
-    else if (!step.run.failLate(thrown, step.index)) onStray(thrown);
+    else if (!step.run.failLate(thrown, step.index)) onStray(thrown, step);
   };
   // The capture callback: unlike a listener, it cannot be removed by `removeAllListeners`.
   process.setUncaughtExceptionCaptureCallback(onThrown);
