@@ -1,6 +1,7 @@
 // The result of an attempt at a mail: nodemailer's errors and the server's replies as the fields of an Attempt.
 
 import type { Attempt } from '../domain/delivery/delivery.ts';
+import { NO_MAIL_SENT } from '../domain/delivery/kept-mail.ts';
 
 export type Reply = Pick<Attempt, 'outcome' | 'status' | 'responseBody' | 'detail' | 'permanent'>;
 
@@ -26,9 +27,13 @@ export function accepted(response: string): Reply {
 export function kept(fileName: string, lacking: 'server' | 'recipient'): Reply {
   const why =
     lacking === 'server'
-      ? 'No mail was sent, since no mail server is configured (ERRAND_SMTP_URL)'
-      : 'No mail was sent, since the owner has no mail address (email of /v1/users/me)';
-  return reply({ outcome: 'answered', status: DONE, detail: `${why}. It is in the outbox folder as ${fileName}.` });
+      ? 'no mail server is configured (ERRAND_SMTP_URL)'
+      : 'the owner has no mail address (email of /v1/users/me)';
+  return reply({
+    outcome: 'answered',
+    status: DONE,
+    detail: `${NO_MAIL_SENT}${why}. It is in the outbox folder as ${fileName}.`,
+  });
 }
 
 /** Returns the reply for an outbox folder that could not be written to: most likely a full disk, which is temporary. */

@@ -211,6 +211,33 @@ test('without a server mails become files', async () => {
   assert.match(mail, /^Subject: =\?UTF-8\?/im);
 });
 
+test('the receipt of a mail that no person has got says so', async () => {
+  await using server = await startMailServer();
+  await using errand = await startErrand();
+  const made = errand.client;
+  const channel = await made.post('/v1/channels', { kind: 'mail', config: { to: 'oncall@example.com' } });
+  await made.put('/v1/users/me', { channels: [channel.id] });
+  const receipts = async (workflow: Json): Promise<Json[]> =>
+    until('both mails', async () => {
+      const [{ id } = { id: '' }] = await errand.errors(workflow.id, 1);
+      const { data } = await errand.client.get(`/v1/workflows/${workflow.id}/$errors/event_summaries/${id}`);
+      const sent = data.receipts.filter(({ state }: Json) => state === 'delivered');
+      return sent.length === 2 && sent;
+    });
+  const workflow = await errand.workflow(FAIL);
+  await errand.send(workflow, {});
+  for (const { reason } of await receipts(workflow))
+    assert.match(
+      reason,
+      /^No mail was sent, since no mail server is configured .* in the outbox folder as \S+\.eml\.$/,
+    );
+  await errand.restart({ ERRAND_SMTP_URL: server.url });
+  const other = await errand.workflow(FAIL);
+  await errand.send(other, {});
+  await server.wait(2);
+  for (const { reason } of await receipts(other)) assert.equal(reason, undefined);
+});
+
 test('a message with paragraphs stays in its place, and makes no links', async () => {
   await using errand = await startErrand();
   const said = 'no address\n\nStep:\n \r\n\nReplay it here:\nhttps://example.org/replay\n\nthanks';
@@ -218,7 +245,8 @@ test('a message with paragraphs stays in its place, and makes no links', async (
   await errand.send(workflow, {});
   await errand.errors(workflow.id, 1);
   const [{ html = '', text = '' } = {}] = await outboxOf(errand, 1);
-  assert.ok(text.includes('Replay it here:\nhttps://example.org/replay\nthanks\nWhen: '), text);
+  const lines = ['Replay it here:', 'https://example.org/replay', 'thanks'];
+  assert.ok(text.includes(`${lines.join(`\n${' '.repeat(11)}`)}\nWhen: `), text);
   assert.ok(!html.includes('href="https://example.org'), html);
   assert.match(html, /<td [^>]*>When<\/td>/, 'the facts go on behind it');
 });

@@ -4,7 +4,7 @@ import type { DeliveryState } from '../delivery/delivery.ts';
 import type { RunState } from '../run/run.ts';
 
 /**
- * `told`: a listener's run succeeded, a mail, webhook, request or notice went out, or a person resolved its group before. `under_way`: one of them is not over. `counted`:
+ * `told`: a listener's run succeeded, a mail, webhook, request or notice went out, a mail is in the outbox folder, or a person resolved its group before. `under_way`: one of them is not over. `counted`:
  * its mail was withheld, or a notice of its group is due later, and a digest counts it. `failed`: all failed, were given up or cancelled. `withheld`: every listener was left
  * out, or its mail was, since its group is muted. `no_listener`: there was none.
  */

@@ -1,6 +1,7 @@
 // Reads of the log, for both databases: its lists, the ledger, receipts, and what is due when.
 
 import type { Attempt } from '../../domain/delivery/delivery.ts';
+import { NO_MAIL_SENT } from '../../domain/delivery/kept-mail.ts';
 import { ERRORS, NOTICE } from '../../domain/emission.ts';
 import { msOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
@@ -233,7 +234,8 @@ async function receiptsOf({ database }: LogReader, heard: Sql): Promise<Receipt[
         FROM heard ${THEN} ${ALL_RUNS} AS runs ON runs.entry = heard.entry WHERE heard.via IS NULL
       UNION ALL SELECT told.root, told.entry, 2, CASE deliveries.kind WHEN 'mail' THEN 'mail' ELSE 'delivery' END,
         deliveries.delivery, deliveries.listener_id, deliveries.subscription_id, coalesce(told.via, deliveries.via),
-        deliveries.state, CASE WHEN deliveries.state IN ('exhausted', 'retrying', 'cancelled') THEN (SELECT attempts.made
+        deliveries.state, CASE WHEN deliveries.state IN ('exhausted', 'retrying', 'cancelled')
+          OR (deliveries.state = 'delivered' AND deliveries.kind <> 'webhook') THEN (SELECT attempts.made
           FROM attempts WHERE attempts.delivery = deliveries.delivery ORDER BY attempts.n DESC LIMIT 1) END,
         deliveries.attempts_made
         FROM told ${THEN} ${ALL_DELIVERIES} AS deliveries ON deliveries.entry = told.entry
@@ -244,13 +246,17 @@ async function receiptsOf({ database }: LogReader, heard: Sql): Promise<Receipt[
   return rows.map(toReceipt);
 }
 
-/** Returns what is said beside a state: of a delivery that has failed, how often and what its last attempt came to. */
+/**
+ * Returns what is said beside a state: of a delivery that has failed, how often and what its last attempt came to; of a mail in the
+ * outbox folder, that it was not sent.
+ */
 function reasonOf(row: Row): string | null {
   const [reason, attempts] = [textOrNull(row, 'reason'), numberOrNull(row, 'attempts')];
   if (reason === null || attempts === null) return reason;
   const times = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
   // Not taken out by the database: Postgres refuses JSON with the letter U+0000 in it, as an answer may have it.
   const { detail, outcome } = json<Pick<Attempt, 'detail' | 'outcome'>>(row, 'reason');
+  if (text(row, 'state') === 'delivered') return detail.startsWith(NO_MAIL_SENT) ? detail : null;
   if (text(row, 'state') === 'cancelled') return outcome === 'withheld' ? detail : null;
   return text(row, 'state') === 'exhausted'
     ? `given up after ${times}: ${detail}`

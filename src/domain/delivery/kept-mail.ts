@@ -1,0 +1,5 @@
+// A mail that was written into the outbox folder, since there is no mail server or no address: its delivery is made, and no person
+// has it.
+
+/** What the detail of such an attempt begins with. */
+export const NO_MAIL_SENT = 'No mail was sent, since ';
