@@ -54,6 +54,34 @@ export const SERVICE_URL: Readonly<Partial<Record<ChannelKind, string>>> = {
   opsgenie: 'https://api.opsgenie.com',
 };
 
+/** Hosts of chats: each stands for those below it, too. */
+const CHATS: Readonly<Partial<Record<ChannelKind, { readonly name: string; readonly hosts: readonly string[] }>>> = {
+  slack: { name: 'Slack', hosts: ['hooks.slack.com', 'hooks.slack-gov.com'] },
+  discord: { name: 'Discord', hosts: ['discord.com', 'discordapp.com'] },
+  teams: {
+    name: 'Microsoft Teams',
+    hosts: [
+      'logic.azure.com',
+      'powerplatform.com',
+      'logic.azure.us',
+      'powerplatform.us',
+      'office.com',
+      'logic.azure.cn',
+    ],
+  },
+};
+
+/**
+ * Returns what to say of an address that is not one of its chat's; null: nothing. It is no fault: other programs take messages in
+ * the format of a chat, and proxies pass them on.
+ */
+export function hintOf({ kind, config }: Pick<Channel, 'kind' | 'config'>): string | null {
+  const chat = CHATS[kind];
+  const host = config.url === undefined ? null : new URL(config.url).hostname;
+  if (!chat || host === null || chat.hosts.some((known) => host === known || host.endsWith(`.${known}`))) return null;
+  return `The address is not one of ${chat.name}: see whether the message has arrived there. For other services there is the kind http.`;
+}
+
 /**
  * Returns the channels that are notified of the errors of a workflow: its own setting, else the owner's. `notify` false without
  * a setting: none.

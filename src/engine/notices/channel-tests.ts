@@ -2,7 +2,7 @@
 
 import { type Attempt, type AttemptDecision, type ClaimedDelivery, decide } from '../../domain/delivery/delivery.ts';
 import { NUMBERS_PER_MS } from '../../domain/ids.ts';
-import type { Channel } from '../../domain/notices/channel.ts';
+import { type Channel, hintOf } from '../../domain/notices/channel.ts';
 import { type Notice, noticeEmission } from '../../domain/notices/notice.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { Clock, Ids } from '../../ports.ts';
@@ -40,8 +40,10 @@ export function createChannelTests({ store, clock, ids, publicUrl, probeChannel 
     const delivery = deliveryOf(channel);
     const attempt = await probeChannel(channel, delivery);
     if (!attempt) throw new Refusal('unavailable', 'This process is stopping; try again');
+    const hint = hintOf(channel);
+    const shown = hint === null ? attempt : { ...attempt, detail: `${attempt.detail} ${hint}` };
     // Without jitter: only the state is shown.
-    return { attempt, state: decide(delivery, attempt, 0.5).state };
+    return { attempt: shown, state: decide(delivery, attempt, 0.5).state };
   }
 
   /** Returns the delivery of a test. It has no row: its number and fence say nothing. */

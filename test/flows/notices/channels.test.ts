@@ -2,6 +2,7 @@
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { test } from 'node:test';
+import { hintOf } from '../../../src/domain/notices/channel.ts';
 import type { Json } from '../../support/client.ts';
 import { withScopes } from '../../support/owners.ts';
 import { startReceiver } from '../../support/receiver.ts';
@@ -162,6 +163,23 @@ test('a test shows what came back', async () => {
   const bad = await client.post(`/v1/channels/${id}/test`);
   deepEqual([bad.delivered, bad.attempt.status, bad.attempt.response_body], [false, 403, 'invalid token']);
   equal((await client.get('/v1/ledger')).data.deliveries.total, 0);
+});
+
+test('a test of a chat whose address is of another service says so', async () => {
+  const { client } = await newErrand();
+  await using receiver = await startReceiver();
+  for (const [kind, told] of Object.entries({ slack: /not one of Slack: /, teams: /not one of Microsoft Teams: / })) {
+    const { id } = await client.post('/v1/channels', { kind, config: { url: receiver.url } });
+    const { delivered, attempt } = await client.post(`/v1/channels/${id}/test`);
+    equal(delivered, true);
+    match(attempt.detail, told);
+  }
+  const hosts = ['https://hooks.slack.com/services/T/B/x', 'https://hooks.slack.com.example/x', 'https://1.1.1.1/x'];
+  const hints = hosts.map((url) => hintOf({ kind: 'slack', config: { url } }) !== null);
+  deepEqual(hints, [false, true, true]);
+  const flow = 'https://prod-1.westus.logic.azure.com:443/workflows/1/triggers/manual/paths/invoke';
+  equal(hintOf({ kind: 'teams', config: { url: flow } }), null);
+  equal(hintOf({ kind: 'http', config: { url: receiver.url } }), null);
 });
 
 test('a test of a mailbox sends a mail', async () => {
