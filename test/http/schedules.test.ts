@@ -176,6 +176,34 @@ describe('schedules', { concurrency: 4 }, () => {
     await errand.runs(workflow.id, 2);
   });
 
+  it('a schedule with other times and the same id ticks by these, and is heard as before', async () => {
+    await using errand = await startErrand();
+    const workflow = await scheduled(errand, { interval_seconds: 3600 });
+    const [timer] = workflow.triggers;
+    const listener = await errand.workflow(ECHO);
+    await errand.client.post(`/v1/subscriptions?emitter_id=${timer.id}&listener_id=${listener.id}`);
+    errand.forward(3600_000);
+    await errand.runs(workflow.id, 1);
+    const put = (trigger: Json): Promise<Json> =>
+      errand.client.put(`/v1/workflows/${workflow.id}`, { triggers: [trigger] });
+    await put({ ...timer, interval_seconds: 7200 });
+    await errand.restart();
+    errand.forward(3600_000);
+    // The tick of the old schedule would be due; that of another workflow comes.
+    const other = await scheduled(errand, { interval_seconds: 60 });
+    errand.forward(MINUTE_MS);
+    await errand.runs(other.id, 1);
+    assert.equal(await countRuns(errand, workflow), 1);
+    errand.forward(3600_000 - MINUTE_MS);
+    const [run] = await errand.runs(workflow.id, 2);
+    assert.equal(run.emitter_id, timer.id);
+    assert.equal((await eventOf(errand, run)).interval_seconds, 7200);
+    await put({ ...timer, interval_seconds: 60 });
+    errand.forward(MINUTE_MS);
+    await errand.runs(workflow.id, 3);
+    await errand.runs(listener.id, 3);
+  });
+
   it('several schedules of one workflow all tick', async () => {
     await using errand = await startErrand();
     const workflow = await errand.workflow(ECHO, {

@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { utf8 } from '../../src/domain/bytes.ts';
 import { type NewEmission, RECOVERED } from '../../src/domain/emission.ts';
 import { MINUTE_MS } from '../../src/domain/limits.ts';
-import { all, at, failed, none, succeeded, times } from '../contract/fixtures.ts';
+import type { Trigger } from '../../src/domain/resource.ts';
+import { all, at, defined, failed, none, succeeded, times } from '../contract/fixtures.ts';
 import { assertLedgerAddsUp } from '../contract/log/counting.ts';
 import { judgeOf } from '../contract/watches/watching.ts';
 import { storesOn } from './nodes/stores.ts';
@@ -94,14 +95,13 @@ test('two nodes fire the same timers, each tick once and in no circle', async ()
   let fired = 0;
   for (let round = 0; round < 20; round++) {
     const expectedAtMs = clock.nowMs();
-    const tick = (node: number, triggerId: string) =>
+    const tick = (node: number, { id: triggerId, schedule }: Trigger) =>
       at(stores.stores, node).fireTrigger(
-        { triggerId, expectedAtMs, nextAtMs: expectedAtMs + MINUTE_MS },
+        { triggerId, schedule: defined(schedule), expectedAtMs, nextAtMs: expectedAtMs + MINUTE_MS },
         stage.make.emission(triggerId),
         none(),
       );
-    const ids = timers.map(({ id }) => id);
-    const fires = [...ids.map((id) => tick(0, id)), ...ids.toReversed().map((id) => tick(1, id))];
+    const fires = [...timers.map((timer) => tick(0, timer)), ...timers.toReversed().map((timer) => tick(1, timer))];
     for (const one of await Promise.all(fires)) if (one !== null) fired++;
     clock.advance(MINUTE_MS);
   }

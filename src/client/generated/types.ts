@@ -2514,7 +2514,7 @@ export interface CreateWorkflowInput {
   }[];
   /** What starts it; empty for a workflow that only listens. */
   readonly triggers?: readonly ({
-    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
+    /** In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2534,7 +2534,7 @@ export interface CreateWorkflowInput {
       readonly token?: string;
     };
   } | {
-    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
+    /** In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2552,7 +2552,7 @@ export interface CreateWorkflowInput {
       readonly token?: string;
     };
   } | {
-    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
+    /** In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2569,7 +2569,7 @@ export interface CreateWorkflowInput {
     /** Time zone of `cron`, an IANA name; UTC when not given. */
     readonly timezone?: string;
   } | {
-    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
+    /** In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2582,7 +2582,7 @@ export interface CreateWorkflowInput {
     /** Id of the source. */
     readonly source_id: string;
   } | {
-    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
+    /** In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2700,7 +2700,7 @@ export interface UpdateWorkflowInput {
   }[] | undefined;
   /** What starts it; empty for a workflow that only listens. */
   readonly triggers?: readonly ({
-    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
+    /** In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2720,7 +2720,7 @@ export interface UpdateWorkflowInput {
       readonly token?: string;
     };
   } | {
-    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
+    /** In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2738,7 +2738,7 @@ export interface UpdateWorkflowInput {
       readonly token?: string;
     };
   } | {
-    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
+    /** In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2755,7 +2755,7 @@ export interface UpdateWorkflowInput {
     /** Time zone of `cron`, an IANA name; UTC when not given. */
     readonly timezone?: string;
   } | {
-    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
+    /** In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2768,7 +2768,7 @@ export interface UpdateWorkflowInput {
     /** Id of the source. */
     readonly source_id: string;
   } | {
-    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
+    /** In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2884,7 +2884,7 @@ export interface PatchWorkflowInput {
   }[] | undefined;
   /** What starts it; empty for a workflow that only listens. */
   readonly triggers?: readonly ({
-    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
+    /** In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2904,7 +2904,7 @@ export interface PatchWorkflowInput {
       readonly token?: string;
     };
   } | {
-    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
+    /** In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2922,7 +2922,7 @@ export interface PatchWorkflowInput {
       readonly token?: string;
     };
   } | {
-    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
+    /** In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2939,7 +2939,7 @@ export interface PatchWorkflowInput {
     /** Time zone of `cron`, an IANA name; UTC when not given. */
     readonly timezone?: string;
   } | {
-    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
+    /** In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;
@@ -2952,7 +2952,7 @@ export interface PatchWorkflowInput {
     /** Id of the source. */
     readonly source_id: string;
   } | {
-    /** In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger. */
+    /** In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type. */
     readonly id?: string;
     /** Accepted and ignored, so that an answer can be sent back. */
     readonly endpoint_url?: string;

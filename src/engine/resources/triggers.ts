@@ -7,7 +7,7 @@ import { NO_TOKEN, type TokenInput } from '../../domain/endpoint.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { ShownTrigger, TriggerInput } from '../../domain/requests.ts';
-import type { Subscription, Trigger } from '../../domain/resource.ts';
+import type { Schedule, Subscription, Trigger } from '../../domain/resource.ts';
 import type { Clock, Ids } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { checkSchedule, firstTickMs } from '../schedule/cron.ts';
@@ -46,11 +46,11 @@ export async function planTriggers(
   return planned;
 }
 
-/** From the surest to the least sure sign that a requested trigger is an existing one of its kind. */
+/** From the surest to the least sure sign that a requested trigger is an existing one of its kind. A schedule alone is none. */
 const SIGNS: readonly ((shown: ShownTrigger, input: TriggerInput) => boolean)[] = [
   (shown, input) => input.id === shownId(shown),
   hasSameSettings,
-  () => true,
+  (_, input) => input.type !== 'schedule',
 ];
 
 /**
@@ -78,6 +78,7 @@ function shownId({ trigger, subscription }: ShownTrigger): string {
 }
 
 function hasSameSettings({ trigger }: ShownTrigger, input: TriggerInput): boolean {
+  if (input.type === 'schedule') return isSameSchedule(trigger, input.schedule);
   if (input.type !== 'http' && input.type !== 'errors') return true;
   const customResponse = input.type === 'http' && input.customResponse;
   return trigger?.customResponse === customResponse && trigger.tokenHash === hashOf(input.token);
@@ -116,12 +117,16 @@ function nextFor(deps: TriggerDeps, listener: TriggerListener, trigger: Trigger)
   return trigger.nextAtMs ?? firstTickMs(trigger.schedule, deps.clock.nowMs());
 }
 
+/** Returns whether an existing trigger may be the requested one. The emitter of a subscription does not change. */
 function isSame({ trigger, subscription }: ShownTrigger, input: TriggerInput): boolean {
-  if (input.type === 'http' || input.type === 'errors') return trigger?.kind === input.type;
-  if (input.type === 'schedule') return JSON.stringify(trigger?.schedule) === JSON.stringify(input.schedule);
+  if (input.type !== 'source' && input.type !== 'emitter') return trigger?.kind === input.type;
   if (trigger) return false;
   const [emitterId, eventName] = emitterOf(input);
   return subscription.emitterId === emitterId && subscription.eventName === eventName;
+}
+
+function isSameSchedule(trigger: Trigger | null, schedule: Schedule): boolean {
+  return JSON.stringify(trigger?.schedule) === JSON.stringify(schedule);
 }
 
 function emitterOf(input: Extract<TriggerInput, { type: 'source' | 'emitter' }>): [string, string] {
@@ -196,7 +201,8 @@ function ownTrigger(
     customResponse: false,
     tokenHash: null,
     schedule,
-    nextAtMs: existing?.nextAtMs ?? null,
+    // Another schedule begins now: what was due by the old one is not due any more.
+    nextAtMs: isSameSchedule(existing, schedule) ? (existing?.nextAtMs ?? null) : null,
   };
   return { ...trigger, nextAtMs: nextFor(deps, listener, trigger) };
 }

@@ -137,7 +137,7 @@ export class Scheduler {
       sourceType: 'TIMER' as const,
       body: tickEvent(schedule, due),
     };
-    const tick = { triggerId: trigger.id, expectedAtMs, nextAtMs: due.nextAtMs };
+    const tick = { triggerId: trigger.id, schedule, expectedAtMs, nextAtMs: due.nextAtMs };
     const appended = await store.fireTrigger(tick, emission, slots);
     if (appended) dispatch.take(appended.claims);
   }

@@ -40,7 +40,7 @@ const SHOWN_ONLY = {
   id: Type.Optional(
     text({
       description:
-        'In an update: the trigger that keeps its id and address. Ignored when the workflow has no such trigger.',
+        'In an update: the trigger that keeps its id and address, also when its other members are changed. Ignored when the workflow has no such trigger of this type.',
       maxLength: 64,
     }),
   ),

@@ -35,7 +35,8 @@ const COLUMNS = {
 
 /**
  * Inserts triggers, and updates those that exist. The next tick moves back only with a new schedule: the tick that the caller
- * has read may have fired meanwhile, and would fire again.
+ * has read may have fired meanwhile, and would fire again. With a new schedule, later due times of the old one (the clock was set
+ * back) hold up none of its own.
  */
 export function* putTriggers(triggers: readonly Trigger[]): Steps<void> {
   if (triggers.length === 0) return;
@@ -57,7 +58,9 @@ export function* putTriggers(triggers: readonly Trigger[]): Steps<void> {
     ON CONFLICT (id) DO UPDATE SET custom_response = excluded.custom_response, token_hash = excluded.token_hash,
       schedule = excluded.schedule, next_at_ms = CASE
         WHEN triggers.schedule = excluded.schedule AND triggers.next_at_ms > excluded.next_at_ms
-        THEN triggers.next_at_ms ELSE excluded.next_at_ms END
+        THEN triggers.next_at_ms ELSE excluded.next_at_ms END, last_due_at_ms = CASE
+        WHEN triggers.schedule = excluded.schedule OR triggers.last_due_at_ms <= excluded.next_at_ms
+        THEN triggers.last_due_at_ms END
       WHERE triggers.runnable_id = excluded.runnable_id
     RETURNING id`);
   if (written.length < triggers.length) throw new Error('a trigger of this id belongs to another workflow or source');

@@ -249,6 +249,7 @@ export interface DeliveryStore {
 /** One due time of a schedule trigger, and the next one. */
 export interface Tick {
   readonly triggerId: string;
+  readonly schedule: Schedule;
   readonly expectedAtMs: number;
   readonly nextAtMs: number;
 }
@@ -280,9 +281,9 @@ export interface TimeStore {
   /** Returns schedule triggers whose tick is due, oldest first. */
   dueTriggers(limit: number): Promise<readonly Trigger[]>;
   /**
-   * Fires a tick: writes the emission and the next due time, if `expectedAtMs` is still the trigger's next tick (else null:
-   * another node fired it, or it was changed). Each due time of a trigger is emitted once, as long as `followClock` does not set
-   * it back; if it becomes the next one again, only the next due time is written (null). Throws when the next tick is not later.
+   * Fires a tick: writes the emission and the next due time, if `expectedAtMs` is still the trigger's next tick, and `schedule` its
+   * schedule (else null: another node fired it, or it was changed). Each due time of a schedule is emitted once, as long as
+   * `followClock` does not set it back; if it becomes the next one again, only the next due time is written (null). Throws when the next tick is not later.
    */
   fireTrigger(tick: Tick, emission: NewEmission, admission: FreeSlots): Promise<Appended | null>;
   /** Returns when the next schedule tick, digest, notice, later emission, end of a run's wait or watch is due; null: none. */

@@ -39,11 +39,14 @@ const IS_BUSY = sql`(substr(triggers.runnable_id, 1, 3) = 'dc_' AND EXISTS (SELE
  */
 export function* takeTicks(ticks: readonly Tick[]): Steps<Pick<Tick, 'triggerId' | 'expectedAtMs'>[]> {
   const given = tableOf(
-    { trigger_id: 'text', expected: 'bigint', next: 'bigint' },
-    ticks.map((tick) => ({ trigger_id: tick.triggerId, expected: tick.expectedAtMs, next: tick.nextAtMs })),
+    { trigger_id: 'text', schedule: 'text', expected: 'bigint', next: 'bigint' },
+    ticks.map(({ triggerId, schedule, expectedAtMs, nextAtMs }) => {
+      return { trigger_id: triggerId, schedule: JSON.stringify(schedule), expected: expectedAtMs, next: nextAtMs };
+    }),
   );
+  // The schedule may be another one by now: its next tick would be one of the schedule before.
   const wanted = sql`FROM ${given} WHERE triggers.id = given.trigger_id AND triggers.next_at_ms = given.expected
-    AND triggers.id ${isAmong(ticks.map(({ triggerId }) => triggerId))}`;
+    AND triggers.schedule = given.schedule AND triggers.id ${isAmong(ticks.map(({ triggerId }) => triggerId))}`;
   // These ticks were emitted before, and are the next ones again.
   yield* send(sql`UPDATE triggers SET next_at_ms = given.next ${wanted} AND last_due_at_ms >= given.expected`);
   const taken = yield* all(sql`UPDATE triggers SET next_at_ms = given.next, last_due_at_ms = given.expected,

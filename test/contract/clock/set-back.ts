@@ -37,8 +37,9 @@ async function scheduled(stage: Stage, schedule: Partial<Schedule>): Promise<Tri
 async function fire(stage: Stage): Promise<number[]> {
   const fired: number[] = [];
   for (const { id, schedule, nextAtMs } of await stage.store.dueTriggers(100)) {
-    const due = dueTick(defined(schedule), defined(nextAtMs), stage.clock.nowMs());
-    const tick = { triggerId: id, expectedAtMs: due.dueAtMs, nextAtMs: due.nextAtMs };
+    const known = defined(schedule);
+    const due = dueTick(known, defined(nextAtMs), stage.clock.nowMs());
+    const tick = { triggerId: id, schedule: known, expectedAtMs: due.dueAtMs, nextAtMs: due.nextAtMs };
     if (await stage.store.fireTrigger(tick, stage.make.emission(id), none())) fired.push(due.dueAtMs);
   }
   return fired;

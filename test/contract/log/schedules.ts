@@ -16,7 +16,8 @@ async function scheduled(stage: Stage, nextAtMs: number | null, active = true): 
 }
 
 function fire(stage: Stage, timer: Trigger, expectedAtMs: number, slots = none()): Promise<Appended | null> {
-  const tick = { triggerId: timer.id, expectedAtMs, nextAtMs: expectedAtMs + MINUTE_MS };
+  const nextAtMs = expectedAtMs + MINUTE_MS;
+  const tick = { triggerId: timer.id, schedule: defined(timer.schedule), expectedAtMs, nextAtMs };
   return stage.store.fireTrigger(tick, stage.make.emission(timer.id), slots);
 }
 

@@ -4,7 +4,7 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
 import type { Schedule, Trigger } from '../../../src/domain/resource.ts';
 import { dueTick, firstTickMs, tickEvent } from '../../../src/engine/schedule/cron.ts';
 import type { WorkflowWrite } from '../../../src/store/contract/resources.ts';
@@ -12,6 +12,7 @@ import { all, at, defined, type Harness, json, none, parsed, START_MS } from '..
 import { Stage } from '../stage.ts';
 
 const NODES = 3;
+const HOURLY: Schedule = { cron: null, intervalMs: HOUR_MS, timezone: 'UTC' };
 
 type Command =
   | { readonly kind: 'look' | 'fire'; readonly node: number; readonly offMs: number }
@@ -82,7 +83,7 @@ class Ticking {
     const seen = this.#seen[node];
     if (!seen) return;
     const due = dueTick(this.#schedule, defined(seen.nextAtMs), stage.clock.nowMs() + offMs);
-    const tick = { triggerId: seen.id, expectedAtMs: due.dueAtMs, nextAtMs: due.nextAtMs };
+    const tick = { triggerId: seen.id, schedule: this.#schedule, expectedAtMs: due.dueAtMs, nextAtMs: due.nextAtMs };
     const emission = { ...stage.make.emission(seen.id), body: tickEvent(this.#schedule, due) };
     if (await stage.store.fireTrigger(tick, emission, none())) this.fired.push(due.dueAtMs);
   }
@@ -95,6 +96,10 @@ class Ticking {
     this.#write = { ...this.#write, triggers };
     await stage.store.updateWorkflow({ ...this.#write, deployment: null });
   }
+}
+
+function scheduleOf({ id, schedule }: Trigger): { id: string; schedule: Schedule } {
+  return { id, schedule: defined(schedule) };
 }
 
 export function ticksContract(harness: Harness): void {
@@ -122,7 +127,7 @@ export function ticksContract(harness: Harness): void {
       const timer = at(write.triggers, 0);
       const fire = (ms: number) =>
         stage.store.fireTrigger(
-          { triggerId: timer.id, expectedAtMs: ms, nextAtMs: ms + MINUTE_MS },
+          { triggerId: timer.id, schedule: scheduleOf(timer).schedule, expectedAtMs: ms, nextAtMs: ms + MINUTE_MS },
           stage.make.emission(timer.id),
           all(),
         );
@@ -136,14 +141,43 @@ export function ticksContract(harness: Harness): void {
       ok(await fire(START_MS + MINUTE_MS));
     });
 
+    it('are those of the schedule that the trigger has by then', async () => {
+      await using stage = await Stage.open(harness);
+      const [old, other] = [HOURLY, { ...HOURLY, intervalMs: MINUTE_MS }];
+      const workflow = stage.make.workflow();
+      const timer = stage.make.timer(workflow.id, START_MS, { schedule: old });
+      const write = await stage.write({ workflow, triggers: [timer] });
+      const put = (schedule: Schedule, nextAtMs: number) =>
+        stage.store.updateWorkflow({ ...write, deployment: null, triggers: [{ ...timer, schedule, nextAtMs }] });
+      const fire = (schedule: Schedule, ms: number) => {
+        const tick = { triggerId: timer.id, schedule, expectedAtMs: ms, nextAtMs: ms + defined(schedule.intervalMs) };
+        return stage.store.fireTrigger(tick, stage.make.emission(timer.id), none());
+      };
+      // Read before the change, and due at the same time: the next one would be that of the old schedule.
+      await put(other, START_MS);
+      equal(await fire(old, START_MS), null);
+      ok(await fire(other, START_MS));
+      equal(await stage.store.nextDueAtMs(), START_MS + MINUTE_MS);
+      // What was fired is not fired again by another schedule.
+      await put(old, START_MS);
+      equal(await fire(old, START_MS), null);
+      equal(await stage.store.nextDueAtMs(), START_MS + HOUR_MS);
+      ok(await fire(old, START_MS + HOUR_MS));
+      // The clock was set back: later due times of the old schedule are none of the new one.
+      await put(other, START_MS + MINUTE_MS);
+      await stage.reopen();
+      ok(await fire(other, START_MS + MINUTE_MS));
+      equal((await stage.store.ledger(stage.owner.id)).emissions, 3);
+    });
+
     it('belong to the call that expects them, of several at once', async () => {
       await using stage = await Stage.open(harness);
       const workflow = stage.make.workflow();
       const write = await stage.write({ workflow, triggers: [stage.make.timer(workflow.id, START_MS)] });
-      const triggerId = at(write.triggers, 0).id;
+      const { id: triggerId, schedule } = scheduleOf(at(write.triggers, 0));
       const fire = (ms: number) =>
         stage.store.fireTrigger(
-          { triggerId, expectedAtMs: ms, nextAtMs: ms + MINUTE_MS },
+          { triggerId, schedule, expectedAtMs: ms, nextAtMs: ms + MINUTE_MS },
           stage.make.emission(triggerId, { body: json({ ms }) }),
           none(),
         );
@@ -160,9 +194,9 @@ export function ticksContract(harness: Harness): void {
       await using stage = await Stage.open(harness);
       const workflow = stage.make.workflow();
       const write = await stage.write({ workflow, triggers: [stage.make.timer(workflow.id, START_MS)] });
-      const triggerId = at(write.triggers, 0).id;
+      const { id: triggerId, schedule } = scheduleOf(at(write.triggers, 0));
       for (const nextAtMs of [START_MS, START_MS - 1]) {
-        const tick = { triggerId, expectedAtMs: START_MS, nextAtMs };
+        const tick = { triggerId, schedule, expectedAtMs: START_MS, nextAtMs };
         await rejects(async () => stage.store.fireTrigger(tick, stage.make.emission(triggerId), none()), RangeError);
       }
       equal((await stage.store.ledger(stage.owner.id)).emissions, 0);

@@ -126,6 +126,75 @@ test('ids of other triggers choose nothing', async () => {
   assert.equal(await status(own), 404);
 });
 
+test('a schedule that is sent back keeps its id, whatever was changed of it', async () => {
+  await using errand = await newErrand();
+  const daily = { type: 'schedule', cron: '0 3 * * *', timezone: 'Europe/Berlin' };
+  const hourly = { type: 'schedule', interval_seconds: 3600 };
+  const workflow = await errand.workflow(CODE, { triggers: [daily, hourly, { type: 'http' }] });
+  const [cron, interval, http] = workflow.triggers;
+  const put = async (triggers: Json[]): Promise<Json[]> =>
+    (await errand.client.put(`/v1/workflows/${workflow.id}`, { triggers })).triggers;
+  const beforeMs = Date.now();
+  const changed = await put([{ ...cron, cron: '30 4 * * *' }, http, { ...interval, interval_seconds: 60 }]);
+  assert.deepEqual(
+    changed.map(({ id }) => id),
+    [cron.id, http.id, interval.id],
+  );
+  assert.equal(new Date(changed[0]?.next_at_ms).getUTCMinutes(), 30);
+  assert.ok(changed[2]?.next_at_ms >= beforeMs + 60_000 && changed[2]?.next_at_ms <= Date.now() + 60_000);
+  assert.deepEqual(
+    (await put(changed)).map(({ next_at_ms: at }) => at),
+    changed.map(({ next_at_ms: at }) => at),
+  );
+  // Each is what its id says: also where it gets what another one had.
+  const { cron: _, ...timed } = cron;
+  const swapped = await put([
+    { ...timed, interval_seconds: 60 },
+    { id: interval.id, ...daily },
+  ]);
+  assert.deepEqual(
+    swapped.map(({ id, cron: at = null }) => [id, at]),
+    [
+      [cron.id, null],
+      [interval.id, daily.cron],
+    ],
+  );
+  // Without an id, it is the one with these times; with other times, it is a new one.
+  const [same, other] = await put([daily, hourly]);
+  assert.equal(same?.id, interval.id);
+  assert.ok(![cron.id, interval.id].includes(other?.id));
+});
+
+test('ids of schedules of others choose nothing', async () => {
+  await using errand = await newErrand();
+  await using stranger = await newErrand();
+  const schedule = { type: 'schedule', interval_seconds: 3600 };
+  const triggers = [schedule];
+  const [own, second, foreign] = [
+    await errand.workflow(CODE, { triggers }),
+    await errand.workflow(CODE, { triggers }),
+    await stranger.workflow(CODE, { triggers }),
+  ];
+  const ids = [own, second, foreign].map((workflow) => workflow.triggers[0].id);
+  for (const id of [second.triggers[0].id, foreign.triggers[0].id, 'ti_1', own.id]) {
+    const sent = [own.triggers[0], { ...schedule, id, interval_seconds: 7200 }];
+    const changed = await errand.client.put(`/v1/workflows/${own.id}`, { triggers: sent });
+    assert.equal(changed.triggers[0].id, own.triggers[0].id);
+    assert.match(changed.triggers[1].id, /^ti_/);
+    assert.ok(!ids.includes(changed.triggers[1].id));
+  }
+  const [timer] = own.triggers;
+  const [http] = (await errand.client.put(`/v1/workflows/${own.id}`, { triggers: [{ type: 'http', id: timer.id }] }))
+    .triggers;
+  assert.match(http.id, /^hi_/);
+  for (const [client, workflow] of [
+    [errand.client, second],
+    [stranger.client, foreign],
+  ] as const) {
+    assert.deepEqual((await client.get(`/v1/workflows/${workflow.id}`)).data.triggers, workflow.triggers);
+  }
+});
+
 test('an http prop of a source keeps its address', async () => {
   await using errand = await newErrand();
   const code = (...props: string[]): string =>
