@@ -54,7 +54,9 @@ function EditorPlace({ workflow: { steps = [] } }: { workflow: Workflow }) {
       </div>
       {steps.map(({ id, namespace, code = '' }) => (
         <div key={id} className="step">
-          <h3 className="step-name mono">{namespace}</h3>
+          <div className="step-head">
+            <h3 className="step-name mono">{namespace}</h3>
+          </div>
           <div style={{ height: `min(60vh, ${Math.max(52, code.split('\n').length * LINE_PX + AROUND_PX)}px)` }}>
             <Loading rows={2} />
           </div>

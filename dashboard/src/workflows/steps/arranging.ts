@@ -1,8 +1,8 @@
 // Adding, moving, renaming and removing steps of a draft: each is said, and gives the focus to what a person goes on with.
 
 import { type Dispatch, type RefObject, type SetStateAction, useEffect, useRef, useState } from 'react';
+import type { Draft, DraftStep } from './draft.ts';
 import { moved, newId, rearranged, type ShownStep } from './draft-steps.ts';
-import type { Draft, DraftStep } from './drafts.ts';
 import { words } from './english.ts';
 import { withOtherName } from './references.ts';
 

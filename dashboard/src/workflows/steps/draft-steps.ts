@@ -3,7 +3,7 @@
 
 import { freeName } from '../../../../src/domain/steps/step-name.ts';
 import type { WorkflowStep } from '../../api/types.ts';
-import { type Draft, type DraftStep, NO_DRAFT } from './drafts.ts';
+import { type Draft, type DraftStep, NO_DRAFT } from './draft.ts';
 
 /** The code of a step that is added. */
 export const NEW_STEP = `export default async ({ steps, $ }) => {

@@ -17,6 +17,7 @@ export const words = {
   readOnly: 'The key of this session may not change it.',
   ofFile: (path: string) =>
     `This workflow comes from the file ${path}. Change it there: what is deployed here would be replaced by the file.`,
+  atLine: (line: number, message: string) => `Line ${line}: ${message}`,
   isNew: 'new',
   wasNamed: (name: string) => `was ${name}`,
   add: 'Add step',

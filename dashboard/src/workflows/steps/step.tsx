@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core';
-import type { CodeFault } from './code-editor.tsx';
 import { CodeEditor } from './code-editor.tsx';
 import type { Place } from './completion.ts';
 import type { StepFaults } from './deploying.ts';
@@ -29,10 +28,9 @@ export interface StepActs {
   readonly remove: () => void;
 }
 
-const NO_CODE_FAULTS: readonly CodeFault[] = [];
-
 export function Step({ step, isReadOnly, faults, broken, written, place, change, save, acts }: StepProps) {
   const { id, name, deployed, saved, typed } = step;
+  const refused = new Set([...faults.said, ...faults.code.map(({ line, message }) => words.atLine(line, message))]);
   return (
     <div className="step" data-step={id}>
       <div className="step-head">
@@ -46,8 +44,13 @@ export function Step({ step, isReadOnly, faults, broken, written, place, change,
         <span className="grow" />
         {acts && <Acts name={name} acts={acts} />}
       </div>
-      {[...faults.said, ...broken].map((said) => (
-        <p key={said} className={faults.said.includes(said) ? 'step-said is-fault' : 'step-said warn'}>
+      {[...refused].map((said) => (
+        <p key={said} className="step-said is-fault">
+          {said}
+        </p>
+      ))}
+      {broken.map((said) => (
+        <p key={said} className="step-said warn">
           {said}
         </p>
       ))}
@@ -62,7 +65,7 @@ export function Step({ step, isReadOnly, faults, broken, written, place, change,
           typed={typed}
           written={written}
           isReadOnly={isReadOnly}
-          faults={faults.code.length > 0 ? faults.code : NO_CODE_FAULTS}
+          faults={faults.code}
           place={place}
           change={change}
           save={save}

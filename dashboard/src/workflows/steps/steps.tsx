@@ -10,6 +10,7 @@ import { useArranging } from './arranging.ts';
 import type { Place } from './completion.ts';
 import { deploy, faultsOf, NO_FAULTS, type StepFaults } from './deploying.ts';
 import { AddStep, RemoveStep, RenameStep } from './dialogs.tsx';
+import { NO_DRAFT } from './draft.ts';
 import {
   afterDeployment,
   isChanged as isChangedFrom,
@@ -18,7 +19,7 @@ import {
   shownSteps,
   withCode,
 } from './draft-steps.ts';
-import { NO_DRAFT, useDraft } from './drafts.ts';
+import { useDraft } from './drafts.ts';
 import { words } from './english.ts';
 import { Overtaken } from './overtaken.tsx';
 import { brokenAt } from './referring.ts';
