@@ -46,7 +46,7 @@ function Page({ id }: { id: string }) {
 const [LINE_PX, AROUND_PX] = [20.625, 8];
 
 /** As high as the editors will be. */
-function EditorPlace({ workflow: { steps = [] } }: { workflow: Workflow }) {
+function EditorPlace({ workflow: { steps = [] }, canWrite }: { workflow: Workflow; canWrite: boolean }) {
   return (
     <section className="card" aria-label={words.code}>
       <div className="card-head">
@@ -62,6 +62,7 @@ function EditorPlace({ workflow: { steps = [] } }: { workflow: Workflow }) {
           </div>
         </div>
       ))}
+      {canWrite && <div className="step-add is-last" />}
     </section>
   );
 }
@@ -100,7 +101,7 @@ function Whole({ workflow }: { workflow: ReadWorkflow }) {
       </div>
       <div className="columns">
         <div className="stack-16">
-          <Suspense fallback={<EditorPlace workflow={workflow} />}>
+          <Suspense fallback={<EditorPlace workflow={workflow} canWrite={canWrite} />}>
             <Steps workflow={workflow} canWrite={canWrite} />
           </Suspense>
         </div>

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
-import type { Errand } from '../../support/errand.ts';
+import { type Errand, startErrand } from '../../support/errand.ts';
 import { shareErrand } from '../../support/shared-errand.ts';
+import { createComponents } from '../../support/sources/components.ts';
 import { skip, type Visit, visiting } from '../browser.ts';
 
 const newErrand = shareErrand();
@@ -227,6 +228,49 @@ test('what is refused is said at its step, and nothing is lost', { skip }, async
     const steps = await stepsOf(errand, workflow);
     assert.equal(namesOf(steps), 'given price needs');
     assert.deepEqual(steps[0]?.configured_props, { n: 1 });
+  });
+});
+
+const COMPONENT = `import shop from '../shop.app.mjs';
+export default { type: 'action', props: { n: 'integer', of: { type: 'string', optional: true } }, run: () => 1 };`;
+const FILE = `import { defineWorkflow } from 'errand/workflow';
+export default defineWorkflow({ name: 'Orders', steps: (flow) => flow.step('one', () => 1).step('two', () => 2) });
+`;
+
+test('steps of files stay as they are', { skip }, async () => {
+  await using folder = await createComponents({
+    'components/shop/shop.app.mjs': `export default { type: 'app', app: 'shop' };`,
+    'components/shop/actions/times.mjs': COMPONENT,
+  });
+  await using errand = await startErrand(folder.settings);
+  const props = { n: 2, of: '{{steps.price.$return_value}}' };
+  const component = { namespace: 'times', component_path: 'shop/actions/times.mjs', configured_props: props };
+  const steps = [codeOf('price'), component];
+  const workflow = await errand.client.post('/v1/workflows', { name: 'Price orders', steps });
+  const [, before] = await stepsOf(errand, workflow);
+  const file = await errand.client.put('/v1/workflow_files', { path: 'orders.ts', source: FILE });
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    const { card, dialog, name, button, editor } = await show(visit, workflow);
+    await card.getByText('shop/actions/times.mjs').waitFor();
+    await button('Rename the step price').click();
+    await dialog.getByText('These have to be changed by hand:').waitFor();
+    await name.fill('cost');
+    await name.press('Enter');
+    await card.getByText('It refers to steps.price, and no step has this name.').waitFor();
+    await button('Move times up').click();
+    await button('Add step').click();
+    await dialog.getByRole('button', { name: 'Add step' }).click();
+    await editor('step_3').and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Control+s');
+    await page.getByText('Deployed.', { exact: true }).waitFor();
+    const after = await stepsOf(errand, workflow);
+    assert.equal(namesOf(after), 'times cost step_3');
+    assert.deepEqual(after[0], before);
+    await visit.open(`/workflows/${file.workflow.id}`);
+    await card.getByText('This workflow comes from the file orders.ts.').waitFor();
+    await editor('two').waitFor();
+    assert.deepEqual(await card.getByRole('button').allInnerTexts(), ['Deploy']);
   });
 });
 

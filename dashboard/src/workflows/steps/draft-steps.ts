@@ -144,6 +144,7 @@ export function afterDeployment(now: Draft, sent: Sent, of: Version): Draft {
   );
   const isSame = now.steps === sent.draft.steps;
   const steps = isSame ? null : (now.steps?.map(({ id, name }) => ({ id: idOf(id), name })) ?? null);
-  const removed = isSame ? NO_DRAFT.removed : new Set([...now.removed].map(idOf));
+  const isThere = (id: string): boolean => of.deployed.some(({ namespace }) => namespace === id);
+  const removed = isSame ? NO_DRAFT.removed : new Set([...now.removed].map(idOf).filter(isThere));
   return settled({ ...now, code, steps, removed, base: of.version }, of);
 }
