@@ -72,7 +72,7 @@ test('what is no body is empty or JSON', async (t) => {
   }
 });
 
-test('a status may be text, headers an instance', async (t) => {
+test('a status may be text, headers in any form', async (t) => {
   const { evaluate } = kit(t);
   for (const [status, is] of [
     ['"404"', 404],
@@ -82,8 +82,10 @@ test('a status may be text, headers an instance', async (t) => {
   ] as const) {
     assert.equal((await evaluate(`$.respond({ status: ${status} })`)).answer?.status, is);
   }
-  const { answer } = await evaluate('$.respond({ headers: new Headers({ "X-A": "1" }) })');
-  assert.deepEqual(answer?.headers, { 'x-a': '1' });
+  for (const headers of ['new Headers({ "X-A": "1" })', '[...new Headers({ "X-A": "1" })]', '[["x-a", 1]]']) {
+    const { answer } = await evaluate(`$.respond({ headers: ${headers} })`);
+    assert.deepEqual(answer?.headers, { 'x-a': '1' }, headers);
+  }
 });
 
 test('a stream that fails, fails its step', async (t) => {

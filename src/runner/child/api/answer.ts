@@ -77,11 +77,15 @@ function isCookies(name: string): boolean {
   return /^set-cookie$/i.test(name);
 }
 
-/** Returns the pairs of a plain object, a Map or a `Headers`. */
+/** Returns the pairs of a plain object, a list of pairs, a Map or a `Headers`. */
 export function pairsOf(given: object): Iterable<readonly [string, unknown]> {
   // Duck typing: naming the class `Headers` would load Node's fetch, which takes longer than most steps.
-  const isIterable = Symbol.iterator in given && !Array.isArray(given);
+  const isIterable = Array.isArray(given) ? given.every(isPair) : Symbol.iterator in given;
   return isIterable ? (given as Iterable<readonly [string, unknown]>) : Object.entries(given);
+}
+
+function isPair(item: unknown): boolean {
+  return Array.isArray(item) && item.length === 2 && typeof item[0] === 'string';
 }
 
 /** Returns the class name of a value, such as `Blob`, `File` or `FormData`, without loading the class. */
