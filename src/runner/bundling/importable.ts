@@ -104,25 +104,30 @@ async function resolve(build: PluginBuild, roots: Roots, asked: OnResolveArgs): 
   if (isComponentApi(specifier.name) && specifier.sub === '') return provided(specifier.name);
   const component = await ofComponents(build, roots, { asked, specifier });
   if (component !== undefined) return component;
-  const own = isPackages ? undefined : await ownPackage(build, asked, specifier);
+  const own = isPackages ? undefined : await ownPackage(build, roots, { asked, specifier });
   if (own !== undefined) return own;
   // Packages try to load optional modules and catch the error. The bundler supports that, but would read files outside.
   // Left to the process, such a module is missing as well.
   if (isPackages && found.kind === 'none') return undefined;
   if (isPackages && asked.kind === 'require-call') return { path: asked.path, external: true };
-  return refuse(specifier.name, `${NOT_THERE}: ${roots.advice(specifier.name)}`, missingOf(specifier));
+  return refuse(specifier.name, `${NOT_THERE}: ${roots.advice(wanted(specifier))}`, missingOf(specifier));
 }
 
-/** Returns the file of a package of Errand's own; undefined: it is none, or another version of it is asked for. */
+/**
+ * Returns the file of a package of Errand's own; an error, with how to add another version, when that was asked for;
+ * undefined: it is none.
+ */
 async function ownPackage(
   build: PluginBuild,
-  { kind }: OnResolveArgs,
-  specifier: Specifier,
+  { advice }: Roots,
+  { asked: { kind }, specifier }: { asked: OnResolveArgs; specifier: Specifier },
 ): Promise<OnResolveResult | undefined> {
   const path = specifier.name + specifier.sub;
   const found = await resolveOwnPackage(build, { kind, path, pluginData: RESOLVING });
   const own = found === null ? undefined : await pinned(specifier, found);
-  return own?.errors === undefined ? own : undefined;
+  const fault = own?.errors?.[0];
+  if (fault === undefined) return own;
+  return { errors: [{ text: `${fault.text}: ${advice(wanted(specifier))}`, detail: missingOf(specifier) }] };
 }
 
 /** Returns what a package of Errand's own imports; undefined: the bundler finds it by itself. What it may do without is not there. */
@@ -132,6 +137,12 @@ async function inOwnPackage(build: PluginBuild, asked: OnResolveArgs): Promise<O
   const found = await build.resolve(path, { kind, resolveDir, importer, pluginData: RESOLVING });
   if (found.errors.length === 0 && (found.external || nameInOwnPackage(found.path) !== null)) return undefined;
   return { path, external: true };
+}
+
+/** Returns what npm is asked for: the package, in the version that the import pins, unless a shell would read its signs. */
+function wanted(specifier: Specifier): string {
+  const pinned = installable(specifier) ?? specifier.name;
+  return /[<>=*| ]/.test(pinned) ? specifier.name : pinned;
 }
 
 /** Returns the `detail` that names the package; undefined when npm has none of that name. */

@@ -89,7 +89,7 @@ test('a package that is missing says how to add it', async (t) => {
   const dir = await folder(t, PACKAGES);
   const message = await refused(dir, '\nimport { x } from "@not/there@1.2.3/sub"; export default x;');
   assert.match(message, /^step\.ts:2: "@not\/there" is not available here: there is no such package: add it with/);
-  assert.ok(message.includes(`"npm install --prefix ${dir} @not/there"`), message);
+  assert.ok(message.includes(`"npm install --prefix ${dir} @not/there@1.2.3"`), message);
   assert.match(message, /errand deploy/);
   assert.match(await refused(dir, 'import "common/none.js"; export default 1'), /"common" is not available|none\.js/);
   assert.match(await refused(null, 'import "common"; export default 1'), /ERRAND_PACKAGES_DIR/);
