@@ -175,7 +175,7 @@ function expectation(schema: TSchema): string {
     case 'string':
       return `a string${range(shape.minLength, shape.maxLength, ' characters')}`;
     case 'array':
-      return `an array${range(shape.minItems, shape.maxItems, ' items')}`;
+      return `an array${range(shape.minItems, shape.maxItems, shape.uniqueItems ? ' different items' : ' items')}`;
     case 'boolean':
       return 'true or false';
     case 'null':

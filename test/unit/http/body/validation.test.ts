@@ -27,6 +27,12 @@ test('what may be null is explained in its parts', () => {
   assert.deepEqual(faultsOf({ rate: null, names: null, headers: {} }), []);
 });
 
+test('items that repeat are told as such', () => {
+  const scopes = Type.Array(Type.String(), { minItems: 1, maxItems: 6, uniqueItems: true });
+  const refusal = validatorOf(Type.Object({ scopes }))({ scopes: ['read', 'read'] });
+  assert.equal(refusal?.message, 'scopes must be an array of 1 to 6 different items, but was an array of 2');
+});
+
 test('shapes of the same kind are told once', () => {
   const shapes = Type.Union([Type.Object({ a: Type.Integer() }), Type.Object({ b: Type.Integer() })]);
   const refusal = validatorOf(Type.Object({ shape: shapes }))({ shape: null });
