@@ -103,14 +103,17 @@ const STRATEGIES: Readonly<Record<Dedupe, Strategy>> = {
   },
 
   greatest: ({ remembered, emissions }) => {
-    let greatest = Number(remembered.at(-1) ?? Number.NEGATIVE_INFINITY);
+    const last = remembered.at(-1);
+    let greatest = last === undefined ? Number.NEGATIVE_INFINITY : numberOf(last);
     const fresh = emissions.filter(({ itemId }) => {
       if (itemId === null) return true;
-      const isGreater = Number(itemId) > greatest;
-      if (isGreater) greatest = Number(itemId);
+      const number = numberOf(itemId);
+      const isGreater = number > greatest;
+      if (isGreater) greatest = number;
       return isGreater;
     });
-    return { fresh, remembered: Number.isFinite(greatest) ? [String(greatest)] : remembered };
+    const isKept = typeof greatest === 'bigint' || Number.isFinite(greatest);
+    return { fresh, remembered: isKept ? [String(greatest)] : remembered };
   },
 
   last: ({ remembered, emissions }, spell) => {
@@ -121,6 +124,11 @@ const STRATEGIES: Readonly<Record<Dedupe, Strategy>> = {
     return { fresh, remembered: typeof last === 'string' ? [spell(last)] : remembered };
   },
 };
+
+/** Returns an id as a number: an integer exactly, since many services have ids of 19 digits, and a double tells 16 apart. */
+function numberOf(itemId: string): bigint | number {
+  return /^\s*-?\d+\s*$/.test(itemId) ? BigInt(itemId) : Number(itemId);
+}
 
 /** Returns the remembered ids that were removed, and those that were added, in order. */
 export function changeOf(

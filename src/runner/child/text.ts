@@ -23,6 +23,28 @@ export function textOf(value: unknown): string {
   }
 }
 
+/**
+ * Returns the id of an event as text, by which dedupe tells it from others: what cannot be kept of an id, such as the end of
+ * a long one, is in a hash behind the rest.
+ */
+export function idText(id: unknown, maxChars: number): string {
+  const text =
+    typeof id === 'object' && Object.prototype.toString.call(id) !== '[object Date]' ? jsonText(id) : textOf(id);
+  if (text.length <= maxChars && text.isWellFormed()) return text;
+  // Loaded where it is needed: hardly any id is as long.
+  const { hash } = process.getBuiltinModule('node:crypto');
+  const digest = hash('sha256', Buffer.from(text, 'utf16le'));
+  return `${cutChars(text, maxChars - digest.length - 1)}#${digest}`;
+}
+
+function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? textOf(value);
+  } catch {
+    return textOf(value);
+  }
+}
+
 /** Returns the begin of a text with quotes, and what is no valid Unicode in it as escapes. */
 export function quoted(text: string): string {
   return inspect(text.slice(0, SHOWN_CHARS), INSPECT_OPTIONS);

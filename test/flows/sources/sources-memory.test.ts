@@ -190,6 +190,19 @@ test('emissions are sorted by ts before dedupe', async () => {
   );
 });
 
+test('ids that differ are never one, however long', async () => {
+  await using errand = await newErrand();
+  const source = await createSource(errand, emitting('unique'));
+  const long = 'x'.repeat(4096);
+  const deep = (n: number) => ({ a: { b: { c: { d: { e: { f: n } } } } } });
+  const ids = [long, `${long}1`, `${long}2`, '\ud800', '\ud801', deep(1), deep(2)];
+  assert.deepEqual(await idsAfter(errand, source, ids), ids);
+  assert.deepEqual(await idsAfter(errand, source, [`${long}2`, '\ud801', deep(2)]), ids, 'and the same is the same');
+  const { data } = await errand.client.get(`/v1/sources/${source.id}/event_summaries`);
+  assert.deepEqual(data.at(-1).metadata.id, long);
+  assert.equal(data[0].metadata.id, JSON.stringify(deep(2)));
+});
+
 test('without dedupe the same id comes twice', async () => {
   await using errand = await newErrand();
   const source = await createSource(errand, emitting(''));

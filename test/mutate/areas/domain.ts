@@ -64,7 +64,7 @@ export const DOMAIN_MUTATIONS: readonly Mutation[] = [
     'health: a success forgets nothing': ['isWell ? before : { ...HEALTHY, pausedUntilMs }', 'before'],
   }),
   ...of(`${DOMAIN}/dedupe.ts`, [`${UNIT}/dedupe.test.ts`], {
-    'dedupe: equal is greater': ['Number(itemId) > greatest', 'Number(itemId) >= greatest'],
+    'dedupe: equal is greater': ['number > greatest', 'number >= greatest'],
     'dedupe: the oldest ids are kept': ['.slice(-LIMITS.uniqueIds)', '.slice(0, LIMITS.uniqueIds)'],
     'dedupe: last begins at the newest itself': ['emissions.slice(at + 1)', 'emissions.slice(at)'],
     'dedupe: last looks for the first': ['emissions.findLastIndex(', 'emissions.findIndex('],

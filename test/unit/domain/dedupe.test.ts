@@ -51,6 +51,17 @@ describe('greatest', () => {
     deepEqual(fresh('greatest', [], '-3', '-2'), ['-3', '-2']);
   });
 
+  it('tells integers of any length apart', () => {
+    const ids = ['1795731952332000001', '1795731952332000002', '1795731952332000001', '1795731952332000002.5'];
+    deepEqual(fresh('greatest', [], ...ids), ids.slice(0, 2));
+    deepEqual(rememberedAfter('greatest', [], ...ids), ['1795731952332000002']);
+    deepEqual(fresh('greatest', ['1795731952332000002'], ' 1795731952332000003 ', '2e18'), [
+      ' 1795731952332000003 ',
+      '2e18',
+    ]);
+    deepEqual(fresh('greatest', ['2.5'], '2', '3', '2.7', '3.5'), ['3', '3.5']);
+  });
+
   it('drops what is no number', () => {
     deepEqual(fresh('greatest', ['9'], 'ten', '', '1e3'), ['1e3']);
     deepEqual(rememberedAfter('greatest', [], 'ten'), []);

@@ -4,7 +4,7 @@ import { isResourceId, PREFIX } from '../../../domain/ids.ts';
 import { ConfigurationError, platformError } from '../errors.ts';
 import { checkNesting, jsonOf } from '../json-text.ts';
 import type { ChildLimits, OutgoingTuple } from '../protocol.ts';
-import { cutChars, textOf } from '../text.ts';
+import { cutChars, idText, textOf } from '../text.ts';
 import { requestOf } from './http-request.ts';
 
 /** The metadata of a source's emission; nothing of it is checked yet. */
@@ -86,7 +86,7 @@ export class OutgoingItems {
 
   #emitText(body: string, metadata: EmitMetadata): void {
     const { id, summary, ts, name, delivery_ts: deliveryTs, verified } = metadata;
-    const itemId = id === undefined || id === null ? null : cutChars(textOf(id), this.#limits.descriptionChars);
+    const itemId = id === undefined || id === null ? null : idText(id, this.#limits.descriptionChars);
     const shown = summary === undefined || summary === null ? null : textOf(summary);
     this.#add([
       'emit',
