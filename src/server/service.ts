@@ -27,6 +27,7 @@ import { ReadyRuns } from '../engine/runs/ready-runs.ts';
 import { Runs } from '../engine/runs/runs.ts';
 import { warmer } from '../engine/runs/warm.ts';
 import { Janitor } from '../engine/schedule/janitor.ts';
+import { OwnerFiles } from '../engine/schedule/owner-files.ts';
 import { Scheduler } from '../engine/schedule/scheduler.ts';
 import { createWatches } from '../engine/schedule/watches.ts';
 import { LastHooks } from '../engine/sources/last-hooks.ts';
@@ -184,7 +185,9 @@ function buildParts(surroundings: Surroundings) {
     releaseClaimed: (webhookId) => deliveries.releaseClaimed(webhookId),
     ...{ maxOwners: maxOwnersOf(config), ownerGraceDays: config.ownerGraceDays },
   });
-  const periodic = [new Janitor({ ...shared, ...acts, ids, removeFiles }), new LedgerHours(shared)];
+  const periodic = config.roles.has('run')
+    ? [new Janitor({ ...shared, ...acts, ids, removeFiles }), new LedgerHours(shared)]
+    : [new OwnerFiles({ ...shared, removeFiles })];
   // Only nodes that take calls or run code describe and run what was deployed.
   const isRepairing = config.roles.has('api') || config.roles.has('run');
   const repairs = isRepairing ? new SourceRepairs({ ...sourceDeps, ...loopPorts, cancelRun: acts.cancelRun }) : null;
@@ -291,8 +294,8 @@ function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
   if (roles.has('run')) {
     runs.start();
     scheduler.start();
-    for (const part of periodic) part.start();
   }
+  for (const part of periodic) part.start();
   if (roles.has('deliver')) deliveries.start();
   // A step follows the end of a run or of a delivery: it is made where that was, or only at the next poll.
   if (roles.has('run') || roles.has('deliver')) operations.start();

@@ -53,6 +53,12 @@ export const OWNER_MUTATIONS: readonly Mutation[] = [
       'if (isMore) return Number.POSITIVE_INFINITY;',
     ],
   }),
+  ...of('src/engine/schedule/owner-files.ts', ['test/postgres/nodes/config/owner-files.test.ts'], {
+    'purge: letters stay where mails alone are sent': [
+      'if (deletion?.hasBegun) await removeFiles(id);',
+      'if (deletion?.hasBegun) continue;',
+    ],
+  }),
   ...of('src/engine/resources/owner-deletions.ts', DELETIONS, {
     'owners: nothing wakes the deletion': ["    wake.notify('deletions');\n", ''],
   }),
