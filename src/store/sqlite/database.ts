@@ -2,7 +2,8 @@
 // lock: this process holds an exclusive SQLite transaction on it, which the operating system drops when the process ends in any
 // way. With a pid file, one would have to guess whether its process still lives.
 
-import { statSync } from 'node:fs';
+import { statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { StoreUnavailable } from '../contract/store.ts';
 import { refuseUnwritable } from './file-access.ts';
@@ -189,7 +190,20 @@ export function openingError(error: unknown, path: string): unknown {
   const failed = error instanceof StoreUnavailable && error.cause !== undefined ? error.cause : error;
   const code = primaryCode(failed);
   if (code === null || !STORAGE_CODES.has(code)) return error;
-  return new StoreUnavailable(`${path} cannot be opened: ${(failed as Error).message}`, { cause: failed });
+  const why = isDiskFull(path) ? 'its disk is full' : (failed as Error).message;
+  return new StoreUnavailable(`${path} cannot be opened: ${why}`, { cause: failed });
+}
+
+/** What SQLite writes beside a store to open it. When that does not fit, it speaks of an I/O error, as of a broken disk. */
+const OPENING_BYTES = 64 * 1024;
+
+function isDiskFull(path: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path));
+    return bavail * bsize < OPENING_BYTES;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the error for the store's callers. */

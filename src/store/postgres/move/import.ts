@@ -101,7 +101,11 @@ export class Import {
     const before = await readMark(tx);
     if (before === null && !(await isEmpty(tx))) throw this.#refusal('it is not empty');
     if (before?.state === 'moved') {
-      throw this.#refusal(before.store === store ? 'it was moved there already' : 'another store was moved into it');
+      throw this.#refusal(
+        before.store === store
+          ? 'it was moved there already, so servers can start on it; to move it once more, make a new database'
+          : 'another store was moved into it',
+      );
     }
     if (before !== null && before.store !== store) {
       throw this.#refusal('the move of another store into it was not finished: make a new database');

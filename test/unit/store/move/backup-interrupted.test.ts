@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -78,5 +78,28 @@ test('a backup to a full disk says so, and leaves nothing', SMALL_DISK, async ()
     equal((await checkSqlite(path)).ok, true);
   } finally {
     execFileSync('umount', [to]);
+  }
+});
+
+test('a store whose own disk is full is called so', SMALL_DISK, async () => {
+  await using folder = await createFolder();
+  const dataDir = join(folder.path, 'small');
+  await mkdir(dataDir);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=32m', 'tmpfs', dataDir]);
+  try {
+    await fillStore(join(dataDir, 'errand.db'), new TestClock());
+    const key = join(folder.path, 'key');
+    await writeFile(key, 'k'.repeat(40));
+    const ballast = join(dataDir, 'ballast');
+    await writeFile(ballast, Buffer.alloc(32 * MIB)).catch(() => undefined);
+    for (const command of [['check'], ['backup', join(folder.path, 'copy.db')], ['rekey', '--to-file', key]]) {
+      const { status, stderr } = await call(['store', ...command], { ERRAND_DATA_DIR: dataDir });
+      equal(status, 1);
+      match(stderr, /^errand: \S+\/errand\.db(-lock)? cannot be opened: its disk is full$/m, command.join(' '));
+    }
+    await rm(ballast);
+    equal((await checkSqlite(join(dataDir, 'errand.db'))).ok, true);
+  } finally {
+    execFileSync('umount', [dataDir]);
   }
 });
