@@ -971,4 +971,5 @@ export const T = {
     partFailed: 'Part of this page could not be loaded, and may be out of date.',
     forbidden: 'The key of this session may not do that.',
   },
+    otherVersion: 'The server has another version of the dashboard: load the page again.',
 } as const;

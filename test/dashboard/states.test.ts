@@ -34,6 +34,43 @@ test('every page tells when the server is away', { skip }, async () => {
   });
 });
 
+test('what a page still has to load comes later, and nothing is lost', { skip }, async () => {
+  await using errand = await startErrand({ ERRAND_PORT: String(await freePort()) });
+  const workflow = await errand.workflow(FAILS);
+  await errand.send(workflow, {});
+  await errand.errors(workflow.id, 1);
+  await errand.settled();
+  const [group] = (await errand.client.get('/v1/error_groups')).data;
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(`/errors/${group.id}`);
+    await visit.still();
+    await page.evaluate('window.isSame = true');
+    const note = page.getByRole('textbox', { name: 'Note' });
+    await note.fill('half of a note');
+    const told = page.getByRole('status').filter({ hasText: 'The server does not answer' });
+    await errand.stop();
+    await page.keyboard.press('Control+k');
+    await told.waitFor();
+    await until('the script failed', () => visit.complaints.some((line) => /palette/.test(line)));
+    assert.equal(await note.inputValue(), 'half of a note');
+    await errand.restart();
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    assert.equal(await note.inputValue(), 'half of a note');
+    await told.waitFor({ state: 'detached' });
+    await errand.stop();
+    await told.waitFor();
+    await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+    await page.getByRole('main').getByText('The server does not answer').waitFor();
+    await errand.restart();
+    await page.getByRole('heading', { name: 'Webhooks', exact: true }).waitFor();
+    assert.equal(await page.evaluate('window.isSame'), true, 'the page was not loaded again');
+    visit.complaints.length = 0;
+  });
+});
+
 test('what was deleted is told on its page, with a way out', { skip }, async () => {
   await using errand = await newErrand();
   await visiting(errand, async (visit) => {

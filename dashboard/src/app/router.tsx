@@ -1,4 +1,4 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { ProblemError } from '../../../src/client/client.ts';
 import { sessionQuery } from '../api/session.ts';
 import { markSignedIn, mayBeSignedIn } from '../api/signed-in.ts';
@@ -7,6 +7,7 @@ import { noticeSearch } from '../notices/search.ts';
 import { LoadingPage } from '../parts/state.tsx';
 import { webhookSearch } from '../webhooks/search.ts';
 import { queryClient } from './client.ts';
+import { laterPage } from './later.tsx';
 import { Lost } from './lost.tsx';
 import { Shell } from './shell.tsx';
 import { PageFault } from './trouble.tsx';
@@ -25,7 +26,7 @@ const signIn = createRoute({
     ...(search.next === undefined ? {} : { next: nextOf(search.next) }),
     ...(search.ended === true ? { ended: true } : {}),
   }),
-  component: lazyRouteComponent(() => import('./sign-in.tsx'), 'SignIn'),
+  component: laterPage(() => import('./sign-in.tsx'), 'SignIn'),
 });
 
 /** Until it is known who looks. */
@@ -63,76 +64,76 @@ const shell = createRoute({
 const overview = createRoute({
   getParentRoute: () => shell,
   path: '/',
-  component: lazyRouteComponent(() => import('../overview/overview.tsx'), 'Overview'),
+  component: laterPage(() => import('../overview/overview.tsx'), 'Overview'),
 });
 
 const errors = createRoute({
   getParentRoute: () => shell,
   path: '/errors',
   validateSearch: errorSearch,
-  component: lazyRouteComponent(() => import('../errors/inbox.tsx'), 'Inbox'),
+  component: laterPage(() => import('../errors/inbox.tsx'), 'Inbox'),
 });
 
 const group = createRoute({
   getParentRoute: () => shell,
   path: '/errors/$groupId',
-  component: lazyRouteComponent(() => import('../errors/group.tsx'), 'GroupPage'),
+  component: laterPage(() => import('../errors/group.tsx'), 'GroupPage'),
 });
 
 const error = createRoute({
   getParentRoute: () => shell,
   path: '/errors/$groupId/$errorId',
-  component: lazyRouteComponent(() => import('../errors/error.tsx'), 'ErrorPage'),
+  component: laterPage(() => import('../errors/error.tsx'), 'ErrorPage'),
 });
 
 const workflows = createRoute({
   getParentRoute: () => shell,
   path: '/workflows',
-  component: lazyRouteComponent(() => import('../workflows/list.tsx'), 'WorkflowList'),
+  component: laterPage(() => import('../workflows/list.tsx'), 'WorkflowList'),
 });
 
 const workflow = createRoute({
   getParentRoute: () => shell,
   path: '/workflows/$workflowId',
-  component: lazyRouteComponent(() => import('../workflows/workflow.tsx'), 'WorkflowPage'),
+  component: laterPage(() => import('../workflows/workflow.tsx'), 'WorkflowPage'),
 });
 
 /** The address in a workflow's `editor_url`. */
 const edit = createRoute({
   getParentRoute: () => shell,
   path: '/@{$owner}/$workflow/edit',
-  component: lazyRouteComponent(() => import('../workflows/workflow.tsx'), 'EditPage'),
+  component: laterPage(() => import('../workflows/workflow.tsx'), 'EditPage'),
 });
 
 const run = createRoute({
   getParentRoute: () => shell,
   path: '/runs/$runId',
-  component: lazyRouteComponent(() => import('../runs/run.tsx'), 'RunPage'),
+  component: laterPage(() => import('../runs/run.tsx'), 'RunPage'),
 });
 
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks',
   validateSearch: webhookSearch,
-  component: lazyRouteComponent(() => import('../webhooks/list.tsx'), 'WebhookList'),
+  component: laterPage(() => import('../webhooks/list.tsx'), 'WebhookList'),
 });
 
 const webhook = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks/$webhookId',
-  component: lazyRouteComponent(() => import('../webhooks/webhook.tsx'), 'WebhookPage'),
+  component: laterPage(() => import('../webhooks/webhook.tsx'), 'WebhookPage'),
 });
 
 const delivery = createRoute({
   getParentRoute: () => shell,
   path: '/deliveries/$deliveryId',
-  component: lazyRouteComponent(() => import('../webhooks/delivery.tsx'), 'DeliveryPage'),
+  component: laterPage(() => import('../webhooks/delivery.tsx'), 'DeliveryPage'),
 });
 
 const anyError = createRoute({
   getParentRoute: () => shell,
   path: '/emitters/$emitterId/errors/$errorId',
-  component: lazyRouteComponent(() => import('../errors/any-error.tsx'), 'AnyError'),
+  component: laterPage(() => import('../errors/any-error.tsx'), 'AnyError'),
 });
 
 const operations = createRoute({
@@ -140,7 +141,7 @@ const operations = createRoute({
   path: '/operations',
   validateSearch: ({ kind }: Record<string, unknown>): { kind?: 'replay' | 'resend' } =>
     kind === 'replay' || kind === 'resend' ? { kind } : {},
-  component: lazyRouteComponent(() => import('../operations/list.tsx'), 'OperationList'),
+  component: laterPage(() => import('../operations/list.tsx'), 'OperationList'),
 });
 
 const newReplays = createRoute({
@@ -150,26 +151,26 @@ const newReplays = createRoute({
     ...(typeof group === 'string' ? { group } : {}),
     ...(typeof workflow === 'string' ? { workflow } : {}),
   }),
-  component: lazyRouteComponent(() => import('../operations/new.tsx'), 'NewReplays'),
+  component: laterPage(() => import('../operations/new.tsx'), 'NewReplays'),
 });
 
 const operation = createRoute({
   getParentRoute: () => shell,
   path: '/operations/$operationId',
-  component: lazyRouteComponent(() => import('../operations/operation.tsx'), 'OperationPage'),
+  component: laterPage(() => import('../operations/operation.tsx'), 'OperationPage'),
 });
 
 const notices = createRoute({
   getParentRoute: () => shell,
   path: '/notices',
   validateSearch: noticeSearch,
-  component: lazyRouteComponent(() => import('../notices/notices.tsx'), 'NoticesPage'),
+  component: laterPage(() => import('../notices/notices.tsx'), 'NoticesPage'),
 });
 
 const sources = createRoute({
   getParentRoute: () => shell,
   path: '/sources',
-  component: lazyRouteComponent(() => import('../sources/list.tsx'), 'SourceList'),
+  component: laterPage(() => import('../sources/list.tsx'), 'SourceList'),
 });
 
 const newSource = createRoute({
@@ -177,61 +178,61 @@ const newSource = createRoute({
   path: '/sources/new',
   validateSearch: ({ component }: Record<string, unknown>): { component?: string } =>
     typeof component === 'string' ? { component } : {},
-  component: lazyRouteComponent(() => import('../sources/new.tsx'), 'NewSource'),
+  component: laterPage(() => import('../sources/new.tsx'), 'NewSource'),
 });
 
 const source = createRoute({
   getParentRoute: () => shell,
   path: '/sources/$sourceId',
-  component: lazyRouteComponent(() => import('../sources/source.tsx'), 'SourcePage'),
+  component: laterPage(() => import('../sources/source.tsx'), 'SourcePage'),
 });
 
 const subscriptions = createRoute({
   getParentRoute: () => shell,
   path: '/subscriptions',
-  component: lazyRouteComponent(() => import('../subscriptions/subscriptions.tsx'), 'SubscriptionsPage'),
+  component: laterPage(() => import('../subscriptions/subscriptions.tsx'), 'SubscriptionsPage'),
 });
 
 const settings = createRoute({
   getParentRoute: () => shell,
   path: '/settings',
-  component: lazyRouteComponent(() => import('../settings/profile.tsx'), 'SettingsPage'),
+  component: laterPage(() => import('../settings/profile.tsx'), 'SettingsPage'),
 });
 
 const keys = createRoute({
   getParentRoute: () => shell,
   path: '/keys',
-  component: lazyRouteComponent(() => import('../settings/keys.tsx'), 'KeysPage'),
+  component: laterPage(() => import('../settings/keys.tsx'), 'KeysPage'),
 });
 
 const accounts = createRoute({
   getParentRoute: () => shell,
   path: '/accounts',
-  component: lazyRouteComponent(() => import('../settings/accounts.tsx'), 'AccountsPage'),
+  component: laterPage(() => import('../settings/accounts.tsx'), 'AccountsPage'),
 });
 
 const dataStores = createRoute({
   getParentRoute: () => shell,
   path: '/data-stores',
-  component: lazyRouteComponent(() => import('../settings/data-stores.tsx'), 'DataStoresPage'),
+  component: laterPage(() => import('../settings/data-stores.tsx'), 'DataStoresPage'),
 });
 
 const dataStore = createRoute({
   getParentRoute: () => shell,
   path: '/data-stores/$storeId',
-  component: lazyRouteComponent(() => import('../settings/data-store.tsx'), 'DataStorePage'),
+  component: laterPage(() => import('../settings/data-store.tsx'), 'DataStorePage'),
 });
 
 const heartbeats = createRoute({
   getParentRoute: () => shell,
   path: '/heartbeats',
-  component: lazyRouteComponent(() => import('../settings/heartbeats.tsx'), 'HeartbeatsPage'),
+  component: laterPage(() => import('../settings/heartbeats.tsx'), 'HeartbeatsPage'),
 });
 
 const heartbeat = createRoute({
   getParentRoute: () => shell,
   path: '/heartbeats/$heartbeatId',
-  component: lazyRouteComponent(() => import('../settings/heartbeat.tsx'), 'HeartbeatPage'),
+  component: laterPage(() => import('../settings/heartbeat.tsx'), 'HeartbeatPage'),
 });
 
 const pages = [

@@ -1,7 +1,7 @@
 import { Menu, useMantineColorScheme } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { SIGNED_OUT } from '../api/errand.ts';
 import { sessionQuery, signOut } from '../api/session.ts';
 import { markSignedIn } from '../api/signed-in.ts';
@@ -12,13 +12,14 @@ import { Icon, type IconName } from '../parts/icon.tsx';
 import { Toasts, toastError } from '../parts/toast.tsx';
 import { queryClient } from './client.ts';
 import { useKeys } from './keys.ts';
+import { later } from './later.tsx';
 import { useGrownLists, useLiveErrors } from './live.ts';
 import { Live } from './live-state.ts';
 import { Trouble } from './trouble.tsx';
 
 /** Dialogs come when they are first opened. */
-const Help = lazy(async () => ({ default: (await import('./help.tsx')).Help }));
-const Palette = lazy(async () => ({ default: (await import('../palette/palette.tsx')).Palette }));
+const Help = later(async () => (await import('./help.tsx')).Help);
+const Palette = later(async () => (await import('../palette/palette.tsx')).Palette);
 
 /** `holds`: what else of the address's beginnings is a part of it. */
 const LINKS = [
@@ -143,10 +144,8 @@ export function Shell() {
       </div>
       <Trouble isAway={wasLive && !isLive} />
       <Toasts />
-      <Suspense>
-        {isHelp && <Help close={() => setHelp(false)} />}
-        {isPalette && <Palette close={() => setPalette(false)} />}
-      </Suspense>
+      {isHelp && <Help close={() => setHelp(false)} />}
+      {isPalette && <Palette close={() => setPalette(false)} />}
     </Live.Provider>
   );
 }

@@ -1,13 +1,14 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import type { ErrorRecordWhole } from '../../../src/client/client.ts';
 import { errorQuery, fixtureQuery, groupQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
 import { workflowQuery } from '../api/workflows.ts';
 import { Heading } from '../app/heading.tsx';
 import { useKeys } from '../app/keys.ts';
+import { later } from '../app/later.tsx';
 import { T } from '../english.ts';
 import { TONES } from '../operations/progress.tsx';
 import { ErrorLink } from '../operations/results.tsx';
@@ -25,7 +26,7 @@ import { Receipts } from './receipts.tsx';
 import { Stack } from './stack.tsx';
 
 /** It comes when it is first opened. */
-const ReplayDialog = lazy(async () => ({ default: (await import('./replay.tsx')).ReplayDialog }));
+const ReplayDialog = later(async () => (await import('./replay.tsx')).ReplayDialog);
 
 export function ErrorPage() {
   const { groupId, errorId } = useParams({ from: '/shell/errors/$groupId/$errorId' });
@@ -149,15 +150,13 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
         </div>
       </div>
       {isReplaying && event && (
-        <Suspense>
-          <ReplayDialog
-            emitterId={emitterId}
-            errorId={record.id}
-            runId={emitterId.startsWith('p_') && record.run_retained ? record.run_id : null}
-            event={event.text}
-            close={() => setReplaying(false)}
-          />
-        </Suspense>
+        <ReplayDialog
+          emitterId={emitterId}
+          errorId={record.id}
+          runId={emitterId.startsWith('p_') && record.run_retained ? record.run_id : null}
+          event={event.text}
+          close={() => setReplaying(false)}
+        />
       )}
     </>
   );

@@ -1,20 +1,17 @@
 import { Button } from '@mantine/core';
-import { type FormEvent, lazy, Suspense, useState } from 'react';
+import { type FormEvent, useState } from 'react';
+import { later } from '../app/later.tsx';
 import { T } from '../english.ts';
 import type { DialogProps } from './dialog-frame.tsx';
 import { useFocusBack } from './focus.ts';
 import { toastError } from './toast.tsx';
 
 /** Dialogs come when the first one is opened: a page shows without them. */
-const Frame = lazy(async () => ({ default: (await import('./dialog-frame.tsx')).DialogFrame }));
+const Frame = later(async () => (await import('./dialog-frame.tsx')).DialogFrame);
 
 export function Dialog(props: DialogProps) {
   useFocusBack();
-  return (
-    <Suspense>
-      <Frame {...props} />
-    </Suspense>
-  );
+  return <Frame {...props} />;
 }
 
 interface FormDialogProps extends DialogProps {

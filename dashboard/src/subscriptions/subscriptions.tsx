@@ -16,7 +16,15 @@ import { NodeLink, useNodeNames } from './node-link.tsx';
 import { type Ends, Subscribe } from './subscribe.tsx';
 
 /** The layout is a library of its own: it comes when there is something to draw. */
-const Graph = lazy(async () => ({ default: (await import('./graph.tsx')).Graph }));
+const Graph = lazy(async () => {
+  const loaded = await import('./graph.tsx').catch(() => null);
+  return { default: loaded?.Graph ?? NoGraph };
+});
+
+/** The list below says the same in words. */
+function NoGraph() {
+  return <p className="card-body soft">{T.common.failed}</p>;
+}
 
 /** A picture of more says nothing, and takes seconds to lay out. */
 const DRAWN = 150;

@@ -1,11 +1,12 @@
 import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { sessionQuery } from '../api/session.ts';
 import type { Workflow } from '../api/types.ts';
 import { deleteWorkflow, type ReadWorkflow, updateWorkflow, workflowQuery } from '../api/workflows.ts';
 import { Heading } from '../app/heading.tsx';
+import { later } from '../app/later.tsx';
 import { T } from '../english.ts';
 import { useAct } from '../parts/act.ts';
 import { ActButton } from '../parts/act-button.tsx';
@@ -22,7 +23,7 @@ import { Triggers } from './triggers.tsx';
 import { Versions } from './versions.tsx';
 
 /** The editor is a third of a megabyte: it comes when its code is to be shown. */
-const Steps = lazy(async () => ({ default: (await import('./steps/steps.tsx')).Steps }));
+const Steps = later(async () => (await import('./steps/steps.tsx')).Steps, EditorPlace);
 
 /** The address of a workflow's `editor_url`: its id is the last part before `/edit`. */
 export function EditPage() {
@@ -101,9 +102,7 @@ function Whole({ workflow }: { workflow: ReadWorkflow }) {
       </div>
       <div className="columns">
         <div className="stack-16">
-          <Suspense fallback={<EditorPlace workflow={workflow} canWrite={canWrite} />}>
-            <Steps workflow={workflow} canWrite={canWrite} />
-          </Suspense>
+          <Steps workflow={workflow} canWrite={canWrite} />
         </div>
         <div className="stack-16 beside">
           <Triggers workflow={workflow} canWrite={canWrite} />
