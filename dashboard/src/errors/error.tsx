@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { ErrorRecordWhole } from '../../../src/client/client.ts';
 import { errorQuery, fixtureQuery, groupQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
@@ -21,7 +21,8 @@ import { Scrollable } from '../parts/scrollable.tsx';
 import { Badge, LoadingPage, Unready } from '../parts/state.tsx';
 import { At } from '../parts/time.tsx';
 import { NodeLink } from '../subscriptions/node-link.tsx';
-import { curlOf, type EventText, eventTextOf, parseEvent } from './event-text.ts';
+import { curlOf } from './curl.ts';
+import { type EventText, eventTextOf, parseEvent } from './event-text.ts';
 import { Receipts } from './receipts.tsx';
 import { Stack } from './stack.tsx';
 
@@ -187,7 +188,11 @@ function EventCard({ event, workflowId }: { event: EventText; workflowId: string
   const [isRaw, setRaw] = useState(parsed === undefined);
   const { data: workflow } = useQuery({ ...workflowQuery(workflowId ?? ''), enabled: workflowId !== null });
   const endpoint = workflow?.triggers?.find(({ endpoint_url: url }) => url)?.endpoint_url;
-  const curl = endpoint && parsed ? curlOf(parsed.value, endpoint) : null;
+  const isJson = parsed !== undefined;
+  const curl = useMemo(
+    () => (endpoint && isJson ? curlOf(event.text, endpoint) : null),
+    [endpoint, isJson, event.text],
+  );
   return (
     <section className="card">
       <div className="card-head">

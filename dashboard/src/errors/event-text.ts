@@ -110,21 +110,6 @@ export function diffLines(before: string, after: string): DiffLine[] | null {
   ];
 }
 
-/** Returns a command that sends the event to an HTTP trigger as it first came: method, path, query and body. */
-export function curlOf(event: unknown, endpointUrl: string): string | null {
-  if (typeof event !== 'object' || event === null || !('method' in event)) return null;
-  const { method, path, url, body, headers } = event as Readonly<Record<string, unknown>>;
-  const search = typeof url === 'string' && URL.canParse(url) ? new URL(url).search : '';
-  const rest = typeof path === 'string' && path !== '/' ? path : '';
-  const type =
-    typeof headers === 'object' && headers !== null ? (headers as Record<string, unknown>)['content-type'] : undefined;
-  const parts = [`curl -sS -X ${quoted(String(method))} ${quoted(endpointUrl + rest + search)}`];
-  if (typeof type === 'string') parts.push(`-H ${quoted(`content-type: ${type}`)}`);
-  if (body !== null && body !== undefined)
-    parts.push(`--data-binary ${quoted(typeof body === 'string' ? body : written(body))}`);
-  return parts.join(' \\\n  ');
-}
-
 /** JSON text in which numbers are as they came. */
 export function written(value: unknown): string {
   if (value instanceof WrittenNumber) return value.written;
@@ -133,8 +118,4 @@ export function written(value: unknown): string {
   return `{${Object.entries(value)
     .map(([name, member]) => `${JSON.stringify(name)}:${written(member)}`)
     .join(',')}}`;
-}
-
-function quoted(text: string): string {
-  return /^[\w./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
