@@ -109,6 +109,7 @@ export const T = {
     saved: 'Saved.',
     notFound: 'This group does not exist',
     notFoundText: 'It may belong to another owner, or retention has deleted it.',
+    changedMeanwhile: 'Another person has changed this meanwhile. “Save” replaces what they wrote:',
     back: 'All errors',
     reopenedBy: (by: string) =>
       `Open again: ${({ error: 'a new error came', time: 'the mute ended', count: 'the mute ended', deployment: 'an error of a newer version came' } as Record<string, string>)[by] ?? by}`,

@@ -218,6 +218,39 @@ test('a group takes a note and an assignee, whom the inbox shows', { skip }, asy
   });
 });
 
+test('a note outlives its page, and is not lost to that of another person', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(FAILS);
+  await errand.send(workflow, { code: 'First' });
+  await errand.settled();
+  const [group] = (await errand.client.get('/v1/error_groups')).data;
+  const put = (note: string) => errand.client.put(`/v1/error_groups/${group.id}`, { note });
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(`/errors/${group.id}`);
+    const note = page.getByRole('textbox', { name: 'Note' });
+    const save = page.getByRole('button', { name: 'Save' });
+    await note.fill('Half of a note');
+    await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+    await page.getByRole('heading', { name: 'Webhooks', exact: true }).waitFor();
+    await page.goBack();
+    await until('it is there again', async () => (await note.inputValue()) === 'Half of a note');
+    await put('By another person');
+    await page.getByText('Another person has changed this meanwhile').waitFor();
+    await page.getByText('By another person').waitFor();
+    await visit.inspect('a note that was overtaken');
+    await note.fill('Of both');
+    await save.click();
+    await save.waitFor({ state: 'detached' });
+    assert.equal(await page.getByText('Another person has changed').count(), 0);
+    // What is saved follows the server again.
+    await put('By another person, later');
+    await until('it is shown', async () => (await note.inputValue()) === 'By another person, later');
+    assert.equal(await save.count(), 0);
+  });
+});
+
 test('no text of the dashboard stands outside of its file', async () => {
   const files = (await readdir(SOURCES, { recursive: true })).filter((file) => file.endsWith('.tsx'));
   assert.ok(files.length > 60);
