@@ -222,7 +222,7 @@ test('a hostile error is shown as text', { skip }, async () => {
   const code = '<script>window.owned=true</script>';
   await fail(
     url,
-    JSON.stringify({ bad: true, number: '<svg onload=alert(1)>', code, deep: 'x'.repeat(300_000), __proto__: 1 }),
+    `{"bad":true,"number":"<svg onload=alert(1)>","code":"${code}","deep":"${'x'.repeat(300_000)}","":1,"sku":"A\u200b1\u202e","\\u0007":2}`,
   );
   const [group] = await groupsOf(errand, 1);
   await visiting(errand, async (visit) => {
@@ -233,6 +233,8 @@ test('a hostile error is shown as text', { skip }, async () => {
       assert.equal(await visit.page.evaluate('window.owned'), undefined);
       await visit.inspect(path);
     }
+    // What no eye sees stands as in JSON.
+    for (const text of ['"A\\u200b1\\u202e"', '"":', '"\\u0007":']) await visit.page.getByText(text).waitFor();
   });
 });
 

@@ -49,6 +49,10 @@ test('a group is replayed: tried, stopped by its canary, and finished', { skip }
     await page.getByRole('button', { name: 'Replay 3 errors' }).click();
     await page.getByText('failed the same way').first().waitFor();
     await page.getByRole('button', { name: 'Resume' }).waitFor();
+    // It is paused: nothing goes on.
+    assert.equal(await page.getByText('the others').locator('visible=true').count(), 1, 'the reason alone says it');
+    assert.equal(await page.getByText('(the others').count(), 0);
+    await page.getByRole('main').getByRole('link', { name: group.fingerprint.code, exact: true }).waitFor();
     const [operation] = (await errand.client.get('/v1/operations')).data;
     assert.equal(operation.replay.canary, 2);
     // The code is corrected; the others go on, live.

@@ -267,13 +267,18 @@ test('a group tells what differs from successes, in fields and in code', { skip 
     `export default ({ steps }) => {\n  const { body } = steps.trigger.event;\n  ${check}\n};\n`;
   const workflow = await errand.client.post('/v1/workflows', {
     name: 'Orders',
-    steps: [{ namespace: 'check', code: code('return body.number;') }],
+    steps: [{ namespace: 'check', code: code('return body.number.toFixed();') }],
     triggers: [{ type: 'http' }],
   });
   const send = async (body: object): Promise<void> => {
     const headers = { 'content-type': 'application/json' };
     await fetch(workflow.triggers[0].endpoint_url, { method: 'POST', headers, body: JSON.stringify(body) });
   };
+  await send({ number: null, currency: 'EUR' });
+  const first = await until('the first error', async () => {
+    const { data } = await errand.client.get(`/v1/error_groups?emitter_id=${workflow.id}`);
+    return data[0];
+  });
   for (let number = 0; number < 5; number++) await send({ number, currency: 'EUR' });
   const ended = async () => (await errand.client.get(`/v1/workflows/${workflow.id}/runs?state=succeeded`)).data.length;
   await until('five succeeded', async () => (await ended()) === 5);
@@ -284,7 +289,7 @@ test('a group tells what differs from successes, in fields and in code', { skip 
   for (let number = 5; number < 8; number++) await send({ number, currency: null });
   const group = await until('the group', async () => {
     const { data } = await errand.client.get(`/v1/error_groups?emitter_id=${workflow.id}`);
-    return data[0]?.count === 3 && data[0];
+    return data.find(({ count }: Json) => count === 3);
   });
   await visiting(errand, async (visit) => {
     const { page } = visit;
@@ -292,10 +297,13 @@ test('a group tells what differs from successes, in fields and in code', { skip 
     await visit.inspectAll(`/errors/${group.id}`, 'is null in 3 of 3 failures, in 0 of 5 successes');
     const card = page.getByRole('region', { name: 'What differs' });
     await card.getByText('of 3 failures and 5 successes').waitFor();
-    await card.getByText('-  return body.number;').waitFor();
+    await card.getByText('-  return body.number.toFixed();').waitFor();
     await card.getByText('The code was deployed between them.').waitFor();
     await card.getByRole('link', { name: 'its run' }).first().click();
     await page.waitForURL('**/runs/r_*');
     await page.locator('h1').getByText('succeeded').waitFor();
+    await visit.open(`/errors/${first.id}`);
+    await card.getByText('of 1 failure and 5 successes').waitFor();
+    await card.getByText('none is stored from before the first error').waitFor();
   });
 });

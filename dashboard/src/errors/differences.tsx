@@ -114,9 +114,7 @@ function Runs({ differences, groupId, emitterId }: FoundProps) {
           </dt>
           <dd>
             {good === null ? (
-              <span className="soft">
-                {differences.looked_at.successes.count === 0 ? words.neverGood : words.notKept}
-              </span>
+              <span className="soft">{words.noneBefore}</span>
             ) : (
               <Link to="/runs/$runId" params={{ runId: good.run_id }}>
                 {words.itsRun}

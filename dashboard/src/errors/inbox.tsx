@@ -15,6 +15,7 @@ import { Badge, Empty, Unready } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 import { useGroupActs } from './acts.ts';
 import { Filters } from './filters.tsx';
+import { messageOf, stepOf } from './fingerprint.ts';
 
 const ROW_PX = 62;
 const USUAL = 10;
@@ -150,7 +151,7 @@ function Row({ group, isAt, where }: { group: ListedErrorGroup; isAt: boolean; w
           {group.reopened && state === 'open' && <span className="badge warn">{T.errors.isBack}</span>}
         </div>
         <div className="group-message cut">
-          <bdi>{fingerprint.template || T.errors.noMessage}</bdi>
+          <bdi>{messageOf(fingerprint)}</bdi>
         </div>
       </div>
       <div className="group-where">
@@ -158,7 +159,7 @@ function Row({ group, isAt, where }: { group: ListedErrorGroup; isAt: boolean; w
           <bdi>{where}</bdi>
         </div>
         <div className="soft cut">
-          {fingerprint.namespace === '' ? T.errors.noStep : T.errors.in(fingerprint.namespace)}
+          {stepOf(fingerprint)}
           {assignee !== null && <bdi> · {assignee}</bdi>}
         </div>
       </div>

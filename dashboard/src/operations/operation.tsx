@@ -12,7 +12,7 @@ import { Badge, LoadingPage, Unready } from '../parts/state.tsx';
 import { Ago, At } from '../parts/time.tsx';
 import { Numbers, Progress } from './progress.tsx';
 import { Results } from './results.tsx';
-import { OperationTitle, useGroupOf } from './title.tsx';
+import { GroupName, OperationTitle, useGroupOf } from './title.tsx';
 
 export function OperationPage() {
   const { operationId } = useParams({ from: '/shell/operations/$operationId' });
@@ -57,7 +57,7 @@ function Whole({ operation }: { operation: Operation }) {
             {replay?.group_id && (
               <Fact name={T.operations.group}>
                 <Link to="/errors/$groupId" params={{ groupId: replay.group_id }}>
-                  <code>{replay.group_id}</code>
+                  <GroupName id={replay.group_id} />
                 </Link>
               </Fact>
             )}
@@ -75,7 +75,7 @@ function Whole({ operation }: { operation: Operation }) {
                 </Link>
               </Fact>
             )}
-            {replay && <Asked replay={replay} />}
+            {replay && <Asked replay={replay} isRunning={state === 'running'} />}
             {replay === null && (
               <>
                 <Fact name={T.operations.states}>{operation.states.map((one) => T.states[one] ?? one).join(', ')}</Fact>
@@ -104,7 +104,7 @@ function Whole({ operation }: { operation: Operation }) {
 }
 
 /** What the replay was asked for. */
-function Asked({ replay }: { replay: ReplayProgress }) {
+function Asked({ replay, isRunning }: { replay: ReplayProgress; isRunning: boolean }) {
   const { code, deployment, canary, canary_over: isOver, rate, stop_on_failures: stop, from, ordered, again } = replay;
   const how = [
     from === 'failed_step' && T.operations.fromFailed,
@@ -126,7 +126,10 @@ function Asked({ replay }: { replay: ReplayProgress }) {
         </Fact>
       )}
       <Fact name={T.runs.version}>{deployment === 'current' ? words.current : <code>{deployment}</code>}</Fact>
-      <Fact name={words.canary}>{`${canary} ${isOver ? words.canaryOver : words.canaryOpen}`}</Fact>
+      <Fact name={words.canary}>
+        {canary}
+        {isRunning && ` ${isOver ? words.canaryOver : words.canaryOpen}`}
+      </Fact>
       {rate !== null && <Fact name={words.rate}>{words.perSecond(rate)}</Fact>}
       {stop !== null && <Fact name={words.stop}>{stop}</Fact>}
       {how.length > 0 && <Fact name={words.how}>{how.join(' · ')}</Fact>}

@@ -36,7 +36,7 @@ export function useGroupOf(operation: Operation | undefined) {
   return useQuery({ ...groupQuery(id ?? ''), staleTime: 60_000, enabled: id !== null });
 }
 
-function GroupName({ id }: { id: string }) {
+export function GroupName({ id }: { id: string }) {
   const { data: group, isPending } = useQuery({ ...groupQuery(id), staleTime: 60_000 });
   return <bdi>{group ? (group.rule ?? group.fingerprint.code) : isPending ? '…' : id}</bdi>;
 }

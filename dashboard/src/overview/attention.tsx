@@ -8,6 +8,7 @@ import { useNames } from '../api/names.ts';
 import { oldestQueuedQuery } from '../api/stats.ts';
 import { webhooksQuery } from '../api/webhooks.ts';
 import { T } from '../english.ts';
+import { messageOf } from '../errors/fingerprint.ts';
 import { durationText } from '../parts/duration.ts';
 import { Sparkline } from '../parts/hours.tsx';
 import { type Asked, Badge, Empty, together, Unready } from '../parts/state.tsx';
@@ -62,7 +63,7 @@ export function Attention() {
                 </span>
               </div>
               <div className="soft cut">
-                <bdi>{group.fingerprint.template || T.errors.noMessage}</bdi>
+                <bdi>{messageOf(group.fingerprint)}</bdi>
               </div>
             </div>
             {group.fingerprint.code === SILENT && <Badge state="down" text={T.overview.silent} />}

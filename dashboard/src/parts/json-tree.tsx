@@ -8,6 +8,8 @@ const OPEN_MEMBERS = 8;
 /** Members shown at first: a list of a million must not stop the page. */
 const SHOWN = 100;
 const MAX_CHARS = 2000;
+/** What JSON does not escape, and no eye sees: why two texts that look alike differ, or read in another order. */
+const UNSEEN = /[\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
 export function JsonTree({ value }: { value: unknown }) {
   return (
@@ -20,7 +22,7 @@ export function JsonTree({ value }: { value: unknown }) {
 function Node({ name, value, depth }: { name?: string; value: unknown; depth: number }) {
   const [isOpen, setOpen] = useState(() => depth === 0 || (depth < OPEN_DEPTH && sizeOf(value) <= OPEN_MEMBERS));
   const [shown, setShown] = useState(SHOWN);
-  const label = name === undefined ? null : <span className="name">{name}: </span>;
+  const label = name === undefined ? null : <span className="name">{nameText(name)}: </span>;
   if (typeof value !== 'object' || value === null || value instanceof WrittenNumber) {
     return (
       <div className="leaf">
@@ -56,6 +58,16 @@ function Node({ name, value, depth }: { name?: string; value: unknown; depth: nu
   );
 }
 
+/** Returns a text as it stands in JSON, with escapes for what is not seen. */
+function literal(text: string): string {
+  return JSON.stringify(text).replace(UNSEEN, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+function nameText(name: string): string {
+  const written = literal(name);
+  return name.trim() === name && name !== '' && written === `"${name}"` ? name : written;
+}
+
 function sizeOf(value: unknown): number {
   return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 }
@@ -64,6 +76,6 @@ function Leaf({ value }: { value: unknown }) {
   if (value instanceof WrittenNumber) return <span className="number">{value.written}</span>;
   if (typeof value === 'number') return <span className="number">{value}</span>;
   if (typeof value !== 'string') return <span className="word">{String(value)}</span>;
-  const text = JSON.stringify(value);
+  const text = literal(value);
   return <span className="text">{text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text}</span>;
 }
