@@ -82,6 +82,7 @@ export const T = {
     muted: 'Muted.',
     undo: 'Undo',
     times: (n: string) => `${n} times`,
+    message: 'Message',
     noMessage: '(no message)',
     others: 'Different errors, which have no group of their own',
     anyStep: 'any step',

@@ -23,6 +23,7 @@ import { At } from '../parts/time.tsx';
 import { NodeLink } from '../subscriptions/node-link.tsx';
 import { curlOf } from './curl.ts';
 import { type EventText, eventTextOf, parseEvent } from './event-text.ts';
+import { Message } from './message.tsx';
 import { Receipts } from './receipts.tsx';
 import { Stack } from './stack.tsx';
 
@@ -74,9 +75,7 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
           <Heading isRecord text={fault.code}>
             <bdi>{fault.code}</bdi>
           </Heading>
-          <p className="fault-message">
-            <bdi>{fault.msg || T.errors.noMessage}</bdi>
-          </p>
+          <Message text={fault.msg} />
           <p className="soft">
             <NodeLink id={emitterId} name={names(emitterId)} />
             {fault.namespace !== '' && ` ${T.errors.in(fault.namespace)}`} · <At ms={record.indexed_at_ms} />

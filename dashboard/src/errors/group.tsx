@@ -17,6 +17,7 @@ import { Ago, At } from '../parts/time.tsx';
 import { NodeLink } from '../subscriptions/node-link.tsx';
 import { type GroupActs, isReplayable, useGroupActs } from './acts.ts';
 import { WhatDiffers } from './differences.tsx';
+import { Message } from './message.tsx';
 import { Note } from './note.tsx';
 import { BackToErrors, Receipts } from './receipts.tsx';
 
@@ -61,9 +62,7 @@ function Whole({ group }: { group: ErrorGroupWhole }) {
           <Heading isRecord text={group.rule ?? fingerprint.code}>
             <bdi>{group.rule ?? fingerprint.code}</bdi> <Badge state={state} text={T.errors.states[state]} />
           </Heading>
-          <p className="fault-message">
-            <bdi>{message || T.errors.noMessage}</bdi>
-          </p>
+          <Message text={message} />
         </div>
         {mayWrite && <Buttons group={group} acts={acts} />}
       </div>

@@ -5,6 +5,7 @@ import { useNames } from '../api/names.ts';
 import { cancelRun, isOpen, retryRun, runQuery } from '../api/runs.ts';
 import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
+import { Message } from '../errors/message.tsx';
 import { Receipts } from '../errors/receipts.tsx';
 import { ActButton } from '../parts/act-button.tsx';
 import { durationText } from '../parts/duration.ts';
@@ -62,9 +63,7 @@ function Whole({ run }: { run: RunWhole }) {
                 <strong>
                   <bdi>{run.error.code}</bdi>
                 </strong>
-                <p className="fault-message">
-                  <bdi>{run.error.msg}</bdi>
-                </p>
+                <Message text={run.error.msg} />
               </div>
               {run.error.stack && (
                 <Scrollable className="frames" label={T.error.stack}>
