@@ -110,6 +110,42 @@ test('a page is known by its title, and has the focus that went with the page be
   });
 });
 
+test('what is chosen shows in the colours that a reader has chosen', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(FAILS);
+  await errand.send(workflow, {});
+  await errand.settled();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await page.emulateMedia({ forcedColors: 'active' });
+    await visit.signIn();
+    const isFilled = async (selector: string, part = ''): Promise<void> => {
+      await page.locator(selector).first().waitFor();
+      const filled = `(() => {
+        const one = document.createElement('i');
+        document.body.append(one);
+        one.style.cssText = 'forced-color-adjust: none; background: Highlight';
+        const wanted = getComputedStyle(one).backgroundColor;
+        one.remove();
+        const { backgroundColor, forcedColorAdjust } =
+          getComputedStyle(document.querySelector(${JSON.stringify(selector)}), ${JSON.stringify(part)});
+        return backgroundColor === wanted && forcedColorAdjust === 'none';
+      })()`;
+      assert.ok(await page.evaluate(filled), selector);
+    };
+    await visit.open('/errors');
+    await page.getByRole('link', { name: 'NoStock' }).waitFor();
+    await isFilled('.nav-link[aria-current]');
+    await isFilled('.tabs [aria-pressed="true"]');
+    await page.keyboard.press('j');
+    await isFilled('.group-row[aria-current]', '::before');
+    await page.keyboard.press('Control+k');
+    await isFilled('[role=option][aria-selected="true"]');
+    await visit.open('/keys');
+    await isFilled('.subnav .active');
+  });
+});
+
 test('a list without an end stands below the facts on a phone', { skip }, async () => {
   await using errand = await newErrand();
   const workflow = await errand.workflow(FAILS);
