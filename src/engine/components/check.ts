@@ -1,7 +1,6 @@
 // Whether components would run here: each file is bundled and loaded as when it is deployed, and nothing is kept. What a
 // process of its own tells of the component is held against what this host has.
 
-import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { plainCode } from '../../domain/origin.ts';
 import type { CheckInput, CheckProblem, ComponentCheck, ComponentChecks } from '../../domain/requests.ts';
@@ -12,6 +11,7 @@ import { accountsOf, problemsOf, warningsOf } from './check-host.ts';
 import { type CheckedCode, declared, hasDefault, ownFiles, placeInStack } from './checked-code.ts';
 import type { Components } from './components.ts';
 import { installCommand } from './install-command.ts';
+import { unstoredDeployment } from './unstored-deployment.ts';
 
 export interface CheckDeps {
   readonly components: Pick<Components, 'bundle' | 'filesOf' | 'packagesDir'>;
@@ -68,10 +68,8 @@ export function createComponentChecks({ components, runner }: CheckDeps) {
 
   async function describedOf(ownerId: string, code: CheckedCode): Promise<CheckedComponent> {
     const { bundle, sourceMap } = code.bundled;
-    const steps = [
-      { id: PREFIX.step, namespace: code.source.namespace, code: plainCode(code.text), bundle, sourceMap },
-    ];
-    const deployment = { id: PREFIX.deployment, ownerId, runnableId: PREFIX.source, steps, createdAtMs: 0 };
+    const { namespace } = code.source;
+    const deployment = unstoredDeployment({ ownerId, namespace, code: plainCode(code.text), bundle, sourceMap });
     const described = await runner.describe(deployment);
     return described.ok ? await foundIn(code, described.shape) : whyNotLoaded(code, described);
   }

@@ -15,6 +15,7 @@ import type { Bundler } from '../../runner/bundling/bundler.ts';
 import type { ComponentShape, Runner } from '../../runner/runner.ts';
 import { refusalOf } from './code-refusal.ts';
 import { checkPath, dirOf, filesAt, refuse } from './component-folder.ts';
+import { unstoredDeployment } from './unstored-deployment.ts';
 
 export interface ComponentDeps {
   readonly bundler: Bundler;
@@ -89,8 +90,8 @@ export function createComponents(deps: ComponentDeps) {
 
   async function describe(key: string): Promise<ListedComponent> {
     const { code, bundle, sourceMap } = await fromKey(key);
-    const steps = [{ id: PREFIX.step, namespace: fileOf(key).namespace, code, bundle, sourceMap }];
-    const deployment = { id: PREFIX.deployment, ownerId: OURS_OWNER, runnableId: PREFIX.source, steps, createdAtMs: 0 };
+    const { namespace } = fileOf(key);
+    const deployment = unstoredDeployment({ ownerId: OURS_OWNER, namespace, code, bundle, sourceMap });
     const described = await runner.describe(deployment);
     if (!described.ok) throw new Error(`component ${key} cannot be loaded: ${described.message}`);
     return { key, shape: described.shape };

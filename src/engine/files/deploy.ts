@@ -11,6 +11,7 @@ import { stepBundles } from '../../runner/bundling/bundle-file.ts';
 import type { CodeProblem } from '../../runner/bundling/bundle-options.ts';
 import type { DescribeResult, Runner } from '../../runner/runner.ts';
 import { type Store, StoreUnavailable } from '../../store/contract/store.ts';
+import { unstoredDeployment } from '../components/unstored-deployment.ts';
 import { stepIdOf } from '../resources/step-ids.ts';
 import type { NamedInput, Workflows } from '../resources/workflows.ts';
 import { digestOf, markOf, mayBeFiles, nextDeploymentId, remarked, workflowIdOf } from './identity.ts';
@@ -91,11 +92,7 @@ export function createFileDeployer(deps: FileDeps) {
         const input = await describe(deps, { ownerId, file, former });
         if (!(await isStill())) return null;
         if (former && before?.state === 'deployed' && isSent(file.key)) {
-          const { id, name } = former.workflow;
-          const source = withoutMark(former.deployment.steps[0]?.code ?? '');
-          const path = pathOfKey(file.key);
-          const { project: asked } = file;
-          refuseStranger({ path, id, name, source, project: before.project, asked, called: input.name });
+          refuseStranger({ ...standing(former, file.key, before.project), asked: file.project, called: input.name });
         }
         const onlyNamed = await refuseTwin(store, ownerId, { ...mark, name: input.name });
         return await write(deps, { ownerId, file, mark, former, input: { ...input, onlyNamed } });
@@ -179,6 +176,12 @@ function isSame({ deployment }: FormerDeployment, { state, project, digest }: Fi
   return mark?.state === state && mark.project === project && mark.digest === digest;
 }
 
+/** Returns the workflow that stands at a path, as it is compared with a file that is sent to the same path. */
+function standing({ workflow, deployment }: FormerDeployment, key: string, project: string | null) {
+  const source = withoutMark(deployment.steps[0]?.code ?? '');
+  return { path: pathOfKey(key), id: workflow.id, name: workflow.name, source, project };
+}
+
 function deployedFile(
   kind: 'made' | 'changed' | 'same',
   { workflow, deployment }: Pick<WholeWorkflow, 'workflow' | 'deployment'>,
@@ -190,8 +193,7 @@ function deployedFile(
 async function describe(deps: FileDeps, { ownerId, file, former }: FileDeployment): Promise<WorkflowInput> {
   const { key, bundle, sourceMap, env } = file;
   const runnableId = workflowIdOf(ownerId, key);
-  const steps = [{ id: PREFIX.step, namespace: 'workflow', code: '', bundle, sourceMap }];
-  const deployment = { id: PREFIX.deployment, ownerId, runnableId, steps, createdAtMs: 0 };
+  const deployment = unstoredDeployment({ ownerId, runnableId, namespace: 'workflow', bundle, sourceMap });
   const described = await deps.runner.describe(deployment, { ...former?.workflow.settings.env, ...env });
   if (!described.ok) throw new Refused(described);
   return deps.readFile(described.shape.workflow);

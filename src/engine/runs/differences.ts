@@ -90,20 +90,27 @@ export function createDifferences({ shown: store }: DifferenceDeps) {
     bounds: { bytes: number },
     { search, accepts }: { search: RunSearch; accepts: (run: ListedRun) => boolean },
   ): Promise<boolean> {
-    let [after, read]: [number | null | undefined, number] = [undefined, 0];
-    while (after !== null) {
-      if (read >= COMPARED.runs) return true;
-      const found = await store.searchRuns(search, { limit: PAGE, ...(after === undefined ? {} : { after }) });
-      for (const run of found.items.filter((one) => !one.replay && accepts(one))) {
+    for await (const { runs, isLast } of pagesOf(search)) {
+      for (const run of runs.filter(accepts)) {
         if (facts.events === COMPARED.successes || bounds.bytes >= COMPARED.bytes) return true;
         const emission = await store.getEmission(search.ownerId, run.entry);
         bounds.bytes += emission?.body.byteLength ?? 0;
         if (emission) facts.add(parsed(emission.body));
         await othersFirst();
       }
-      [after, read] = [found.next, read + PAGE];
+      if (isLast) return false;
     }
-    return false;
+    return true;
+  }
+
+  /** Yields runs that are no replays, newest first, in pages, which may be empty; ends after `COMPARED.runs` runs. */
+  async function* pagesOf(search: RunSearch): AsyncGenerator<{ runs: readonly ListedRun[]; isLast: boolean }> {
+    let after: number | null | undefined;
+    for (let read = 0; after !== null && read < COMPARED.runs; read += PAGE) {
+      const found = await store.searchRuns(search, { limit: PAGE, ...(after === undefined ? {} : { after }) });
+      after = found.next;
+      yield { runs: found.items.filter(({ replay }) => !replay), isLast: after === null };
+    }
   }
 
   async function firstBadOf({ ownerId, firstEntry }: ErrorGroup): Promise<KnownEvent | null> {
@@ -115,16 +122,14 @@ export function createDifferences({ shown: store }: DifferenceDeps) {
 
   async function lastGoodOf({ ownerId, emitterId, firstEntry }: ErrorGroup): Promise<KnownEvent | null> {
     const search = { ownerId, runnableId: emitterId, state: 'succeeded', untilMs: msOf(firstEntry) + 1 } as const;
-    let good: ListedRun | undefined;
-    let after: number | null | undefined;
     // A page without one may only say that the workflow had failed, or was replayed, for long.
-    for (let read = 0; !good && after !== null && read < COMPARED.runs; read += PAGE) {
-      const found = await store.searchRuns(search, { limit: PAGE, ...(after === undefined ? {} : { after }) });
-      good = found.items.find((run) => !run.replay && run.entry < firstEntry);
-      after = found.next;
+    for await (const { runs } of pagesOf(search)) {
+      const good = runs.find(({ entry }) => entry < firstEntry);
+      if (!good) continue;
+      const emission = await store.getEmission(ownerId, good.entry);
+      return emission ? { place: placeOf(good), event: parsed(emission.body) } : null;
     }
-    const emission = good && (await store.getEmission(ownerId, good.entry));
-    return good && emission ? { place: placeOf(good), event: parsed(emission.body) } : null;
+    return null;
   }
 
   async function codeDiff(ownerId: string, good: ComparedRun, bad: ComparedRun): Promise<readonly StepDiff[] | null> {

@@ -1,13 +1,13 @@
 // A source component that its caller has bundled (`errand deploy`). The owner's source of that path; its id is derived from
 // both, as with workflow files (files/identity.ts).
 
-import { PREFIX } from '../../domain/ids.ts';
 import { markedCode, originOf, plainCode } from '../../domain/origin.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { DeployedSourceFile, SourceFileInput, SourceInput, WholeSource } from '../../domain/requests.ts';
 import type { DescribeResult, Runner } from '../../runner/runner.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { digestOf } from '../components/components.ts';
+import { unstoredDeployment } from '../components/unstored-deployment.ts';
 import { sourceIdOf } from '../files/identity.ts';
 import { refuseOtherProject, refuseStranger } from '../files/twins.ts';
 
@@ -65,9 +65,7 @@ export function createSourceFiles({ store, runner, sources }: SourceFileDeps) {
 
   /** Loads the file in a process of its own. */
   async function describe(ownerId: string, { bundle, sourceMap }: SourceFileInput): Promise<DescribeResult> {
-    const steps = [{ id: PREFIX.step, namespace: 'source', code: '', bundle, sourceMap }];
-    const deployment = { id: PREFIX.deployment, ownerId, runnableId: PREFIX.source, steps, createdAtMs: 0 };
-    return runner.describe(deployment);
+    return runner.describe(unstoredDeployment({ ownerId, namespace: 'source', bundle, sourceMap }));
   }
 
   return { deploySourceFile };
