@@ -30,7 +30,7 @@ export function useNow(): number {
   return useSyncExternalStore(listen, () => nowMs);
 }
 
-export function agoText(ms: number, now: number): string {
+function agoText(ms: number, now: number): string {
   const past = Math.max(0, now - ms);
   const { ago } = T.common;
   if (past < 10 * SECOND) return T.common.now;

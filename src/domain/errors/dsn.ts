@@ -8,7 +8,7 @@ const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE = BigInt(DIGITS.length);
 const ID_CHARS = 16;
 /** 62^16 has as many. */
-export const PROJECT_CHARS = 29;
+const PROJECT_CHARS = 29;
 
 /** Returns the number of the workflow's project; null for an id of another shape. */
 export function projectOf(workflowId: string): string | null {

@@ -88,7 +88,7 @@ export function overIn(counts: OutcomeCounts): number {
   return OUTCOMES.reduce((sum, outcome) => (outcome === 'under_way' ? sum : sum + counts[outcome]), 0);
 }
 
-export function failuresIn({ failed_same: same, failed_differently: differently }: OutcomeCounts): number {
+function failuresIn({ failed_same: same, failed_differently: differently }: OutcomeCounts): number {
   return same + differently;
 }
 

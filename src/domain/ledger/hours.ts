@@ -33,7 +33,7 @@ export interface Stretch {
   readonly hours: number;
 }
 
-export const NO_FIGURES: Figures = { events: 0, runs: 0, errors: 0, deliveries: 0 };
+const NO_FIGURES: Figures = { events: 0, runs: 0, errors: 0, deliveries: 0 };
 
 type Counts = Readonly<Record<string, number>>;
 

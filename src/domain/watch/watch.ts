@@ -102,7 +102,7 @@ export function watchesOf(settings: WatchSettings | null): readonly { kind: Watc
 }
 
 /** Counts of a ratio's window are kept in so many parts; what is older than the window is forgotten a part at a time. */
-export const WINDOW_PARTS = 60;
+const WINDOW_PARTS = 60;
 
 /** Returns the part that a time belongs to. */
 export function partOf({ windowMs }: ErrorRatio, ms: number): number {

@@ -53,7 +53,7 @@ export function createGlobalErrorUpgrade(deps: UpgradeDeps) {
 }
 
 /** Upgrades one owner after the other, until `signal` is aborted. Returns how many were upgraded. */
-export async function upgradeGlobalErrors(
+async function upgradeGlobalErrors(
   deps: UpgradeDeps,
   { signal, isFormer = isFormerCode }: { signal: AbortSignal; isFormer?: (code: string) => boolean },
 ): Promise<number> {

@@ -18,7 +18,7 @@ export interface ServiceDeps {
  * Derives the id of a service's workflow from owner and name alone: of several processes that make it at once, the primary key
  * refuses all but one. So the workflow may be renamed, and a deleted one comes back with the service's next error.
  */
-export function serviceIdOf(ownerId: string, service: string): string {
+function serviceIdOf(ownerId: string, service: string): string {
   return resourceIdOf(PREFIX.workflow, createHash('sha256').update(`service of ${ownerId} ${service}`).digest());
 }
 

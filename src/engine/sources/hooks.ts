@@ -11,7 +11,7 @@ import type { Store } from '../../store/contract/store.ts';
 import type { Emit } from '../accept/emit.ts';
 
 /** Channels that make a source run hooks instead of `run`; user code cannot emit on them. */
-export const HOOK_CHANNELS: Readonly<Record<(typeof HOOK_NAMES)[number], Hook>> = {
+const HOOK_CHANNELS: Readonly<Record<(typeof HOOK_NAMES)[number], Hook>> = {
   $deploy: 'deploy',
   $activate: 'activate',
   $deactivate: 'deactivate',

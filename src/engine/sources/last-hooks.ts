@@ -38,7 +38,7 @@ const DONE = 200;
 const FAILED = 500;
 
 /** Thrown when the server ends before the hook has: it is to be run again. */
-export class HookInterrupted extends Error {
+class HookInterrupted extends Error {
   override readonly name = 'HookInterrupted';
 }
 

@@ -67,7 +67,7 @@ export function count(minimum: number, maximum: number, description?: string): T
 }
 
 /** Returns the schema of a time. `when`: "When …", without a full stop. */
-export function secondsAt(when: string): TInteger {
+function secondsAt(when: string): TInteger {
   return Type.Integer({ description: `${when}, in seconds since the Unix epoch.`, examples: [1_782_000_000] });
 }
 

@@ -7,7 +7,7 @@ import { sha256Hex } from '../access/auth.ts';
 import { isFromLoopback } from '../server/client-ip.ts';
 import { isLoopbackHost } from './session-cookie.ts';
 
-export const LINK_MS = 10 * MINUTE_MS;
+const LINK_MS = 10 * MINUTE_MS;
 
 /** What a proxy adds: the request may come from another machine. */
 const PROXIED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];

@@ -37,7 +37,7 @@ function nodeModulesIn(dir: string | null, user: CodeUser | null): string | null
 }
 
 /** Returns whether any user may list the folder, and pass through all folders above it. */
-export function isReadableByOthers(path: string): boolean {
+function isReadableByOthers(path: string): boolean {
   const may = (dir: string, rights: number): boolean => (statSync(dir).mode & rights) === rights;
   if (!may(path, READ | PASS)) return false;
   for (let dir = dirname(path); ; dir = dirname(dir)) {

@@ -18,7 +18,7 @@ interface Handler {
 }
 
 /** What is registered to see requests, or responses. */
-export class Interceptors {
+class Interceptors {
   readonly #handlers = new Map<number, Handler>();
   #last = -1;
 

@@ -19,7 +19,7 @@ export interface SignedRequest {
 }
 
 /** What is missing when a request cannot be signed. */
-export const NO_SIGNER =
+const NO_SIGNER =
   'axios: a request with OAuth 1 needs the field oauth_signer_uri in its account: the address of a service that signs, or oauth1://CONSUMER_KEY:CONSUMER_SECRET to sign here';
 
 export interface Keys {

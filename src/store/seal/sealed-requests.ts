@@ -5,7 +5,7 @@ import { text, utf8 } from '../../domain/bytes.ts';
 import { type Emission, HTTP } from '../../domain/emission.ts';
 import type { Seal } from './seal.ts';
 
-export const requestPlace = (entry: number): string => `request ${entry}`;
+const requestPlace = (entry: number): string => `request ${entry}`;
 
 /** Returns an emission as it is stored. */
 export function asKept(emission: Emission, seal: Seal): Emission {

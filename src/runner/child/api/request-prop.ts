@@ -19,7 +19,7 @@ interface RequestConfig {
 }
 
 /** Returns the configured members laid over those of the default. */
-export function requestConfig(definition: PropDefinition, configured: unknown): RequestConfig {
+function requestConfig(definition: PropDefinition, configured: unknown): RequestConfig {
   const given = givenValue(definition, configured);
   const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
   return { ...(isObject(definition.default) ? definition.default : {}), ...(isObject(given) ? given : {}) };

@@ -34,7 +34,7 @@ export interface Resolved {
 /** Apps whose props refer to each other could form a cycle. */
 const MAX_LINKS = 16;
 
-export function definitionOf(given: unknown): LiveDefinition {
+function definitionOf(given: unknown): LiveDefinition {
   return resolve(given).definition;
 }
 

@@ -47,7 +47,7 @@ function contextOf({ run: { message } }: StepRun): Record<string, unknown> {
 }
 
 /** The step's record names the hook under this export, and so does the answer to the deployment. */
-export const HOOK_EXPORT = '$hook';
+const HOOK_EXPORT = '$hook';
 
 /** Calls one hook with a `this` of its own. The emissions and db writes of all hooks belong to one run. */
 async function runHook(

@@ -22,7 +22,7 @@ const OF_MAIL = raw(
   `CASE withheld.reason WHEN '${MUTED_MAIL}' THEN 'muted' WHEN '${RESOLVED_MAIL}' THEN 'resolved' ELSE 'withheld' END`,
 );
 /** A webhook's deliveries are cancelled when it is deleted; mails and notices, when a person has resolved what they tell of. */
-export const OF_DELIVERY = raw(
+const OF_DELIVERY = raw(
   "CASE WHEN deliveries.state = 'cancelled' AND deliveries.kind <> 'webhook' THEN 'resolved' ELSE deliveries.state END",
 );
 const NONE = raw('CAST (NULL AS BIGINT)');

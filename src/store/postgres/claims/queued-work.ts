@@ -14,7 +14,7 @@ const isRunQueue = (id: string): boolean => !isWebhook(id) && id !== MAIL && !is
 /** Rows that one statement moves: a million may wait, and statements have a time limit. */
 export const ROWS_PER_STEP = 20_000;
 /** Bytes of runs' details that one statement copies: each may have megabytes. */
-export const BYTES_PER_STEP = 8 * 1024 * 1024;
+const BYTES_PER_STEP = 8 * 1024 * 1024;
 
 /**
  * Selects the rows of a subquery that fit into one step, at least the first. The subquery has the order of each row (`place`) and

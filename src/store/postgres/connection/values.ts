@@ -12,7 +12,7 @@ export type Value = string | number | boolean | null | Uint8Array;
 export type Row = Record<string, Value>;
 
 /** Escapes text for Postgres. */
-export function toText(text: string): string {
+function toText(text: string): string {
   if (!text.includes('\u0000') && !text.includes('\u0001')) return text;
   return text.replace(ESCAPED, (char) => (char === '\u0000' ? '\u00010' : '\u00011'));
 }

@@ -32,7 +32,7 @@ const none = (): null => null;
  * Work that was under way when the server was killed is leased to this node, which never exists, with an expired lease: the first
  * server that starts rescues it, as after every crash.
  */
-export const NO_NODE = 0;
+const NO_NODE = 0;
 const underWay = (state: string) => (row: ExportedRow) => (row.state === state ? NO_NODE : null);
 
 /**

@@ -50,7 +50,7 @@ function describeWal(store: string): string[] {
 }
 
 /** Returns what SQLite reports of the file, in a few lines. */
-export function askSqlite(path: string): string[] {
+function askSqlite(path: string): string[] {
   // SQLite takes an empty file for a new database, and deletes the WAL beside it.
   if (sizeOf(path) === 0) return [];
   if (sizeOf(path) > CHECKED_BYTES) return [`not checked, since it is large: call errand store check`];
