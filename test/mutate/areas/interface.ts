@@ -71,8 +71,8 @@ export const INTERFACE_MUTATIONS: readonly Mutation[] = [
   }),
   ...of('src/domain/filter/conditions.ts', FILTER, {
     'filters: anything but the first is anything but all': [
-      'return (value) => !several.some((matches) =>',
-      'return (value) => !several.every((matches) =>',
+      'return (value, work) => !several.some((matches) =>',
+      'return (value, work) => !several.every((matches) =>',
     ],
     'filters: the bound itself is below': ["'<=': (a, b) => a <= b", "'<=': (a, b) => a < b"],
   }),
