@@ -71,6 +71,13 @@ export const NETWORK: readonly Attack[] = [
     attempt: `return await new Promise((resolve) => net.connect(w.socket, () => resolve(true)).on('error', () => resolve(false)))`,
   },
   {
+    name: 'connects to an abstract Unix socket, which has no file, and so no permissions',
+    process: 'possible',
+    jail: 'stopped',
+    by: OWN,
+    attempt: `return await new Promise((resolve) => net.connect(w.abstractSocket, () => resolve(true)).on('error', () => resolve(false)))`,
+  },
+  {
     name: 'makes a Unix socket where the user it runs as may make files',
     process: 'possible',
     jail: 'stopped',

@@ -20,6 +20,8 @@ export interface World {
   /** Everyone may write there. */
   readonly openDir: string;
   readonly socket: string;
+  /** The name of a Unix socket that no file stands for. */
+  readonly abstractSocket: string;
   readonly port: number;
   /** Answers each datagram. */
   readonly datagramPort: number;
@@ -49,6 +51,9 @@ export async function createWorld(t: TestContext, { run, tmpDir }: Kit): Promise
   const unix = createServer((connection) => connection.on('error', () => {}).end(SECRET)).listen(socket);
   await listening(unix);
   await chmod(socket, 0o777);
+  const abstractSocket = `\0${base}`;
+  const abstract = createServer((connection) => connection.on('error', () => {}).end(SECRET)).listen(abstractSocket);
+  await listening(abstract);
   const http = createHttpServer((request, response) => {
     const isCaller = request.headers.authorization === `Bearer ${SECRET}`;
     response.writeHead(isCaller ? 200 : 401).end(isCaller ? SECRET : '');
@@ -60,6 +65,7 @@ export async function createWorld(t: TestContext, { run, tmpDir }: Kit): Promise
   t.after(() => {
     datagrams.close();
     unix.close();
+    abstract.close();
     http.close();
     http.closeAllConnections();
   });
@@ -70,7 +76,8 @@ export async function createWorld(t: TestContext, { run, tmpDir }: Kit): Promise
   const otherFile = join(cwd.startsWith(tmpDir) ? cwd : tmpDir, 'kept.txt');
   const { port } = http.address() as AddressInfo;
   const datagramPort = datagrams.address().port;
-  return { secret: SECRET, dataDir, openDir, socket, port, datagramPort, serverPid: process.pid, otherFile, otherPid };
+  const reached = { socket, abstractSocket, port, datagramPort };
+  return { secret: SECRET, dataDir, openDir, ...reached, serverPid: process.pid, otherFile, otherPid };
 }
 
 function fillDataDir(dataDir: string): void {
