@@ -188,7 +188,7 @@ describe('an event that is too much to look at', () => {
       const event = new FilteredEvent(utf8(`{"a":"${text}"}`));
       const answers = Array.from({ length: 100 }, () => event.reasonAgainst({ a: [condition] }) === null);
       const looked = answers.indexOf(true);
-      assert.ok(looked > 50 && looked < FILTER_LIMITS.workBytes / chars, `${looked} of them`);
+      assert.ok(looked > 5 && looked < FILTER_LIMITS.workBytes / chars, `${looked} of them`);
       assert.ok(!answers.slice(looked).includes(false));
     }
   });
