@@ -3,6 +3,7 @@
 
 import type { ClaimedDelivery } from '../domain/delivery/delivery.ts';
 import { msOf } from '../domain/ids.ts';
+import { isMailAddress } from '../domain/mail-address.ts';
 import { withoutTurns } from '../domain/notices/plain.ts';
 import { threadOf } from '../domain/notices/thread.ts';
 
@@ -32,7 +33,7 @@ export function letterOf({ emission, mailTo }: ClaimedDelivery, from: string): L
   if (typeof subject !== 'string') return 'The mail has no subject (a string).';
   if (typeof text !== 'string') return 'The mail has no text (a string).';
   if (html !== null && typeof html !== 'string') return 'The html of the mail is not a string.';
-  if (mailTo !== null && !isAddress(mailTo)) return 'The recipient is not one mail address.';
+  if (mailTo !== null && !isMailAddress(mailTo)) return 'The recipient is not one mail address.';
   const { emitId, entry, ownerId } = emission;
   const domain = domainOf(from);
   const messageId = `<${emitId}@${domain}>`;
@@ -85,10 +86,6 @@ function parse(body: Uint8Array): { subject?: unknown; text?: unknown; html?: un
 /** Removes line breaks and other control characters, which could begin a header of the sender's choice, and what turns the text. */
 function oneLine(text: string): string {
   return withoutTurns(text.replace(/\p{Cc}+/gu, ' ')).toWellFormed();
-}
-
-function isAddress(text: string): boolean {
-  return text.length <= 320 && /^[^\s\p{Cc}<>,;:"()[\]\\@]+@[^\s\p{Cc}<>,;"()\\@]+$/u.test(text);
 }
 
 /** Returns the domain of a sender such as `Errand <errand@example.com>`. */

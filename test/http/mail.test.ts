@@ -268,3 +268,24 @@ test('a mail about a listener of errors shows neither header nor address of the 
   assert.match(text, /^The event begins:\n\{\n {2}"original_event": \{\n {4}"n": 7\n {2}\},/m);
   for (const secret of ['of-a-query', 'of-a-header', pathname]) assert.ok(!text.includes(secret), secret);
 });
+
+test('an address to which no mail would be sent is refused when it is set', async () => {
+  await using errand = await startErrand();
+  const { client } = errand;
+  const refused = [
+    'a(b)@x.org',
+    '[a]@x.org',
+    'a\\b@x.org',
+    'a\u202eb@x.org',
+    'a\u200bb@x.org',
+    'a b@x.org',
+    'a@x.org, b@x.org',
+  ];
+  for (const email of refused) {
+    assert.equal((await client.request('PUT', '/v1/users/me', { email })).status, 400, email);
+    const channel = { kind: 'mail', config: { to: email } };
+    assert.equal((await client.request('POST', '/v1/channels', channel)).status, 400, email);
+  }
+  for (const email of ['ada+errors@example.com', 'jürgen@münchen.example', "o'neil@xn--mnchen-3ya.example"])
+    assert.equal((await client.put('/v1/users/me', { email })).email, email);
+});

@@ -3,6 +3,7 @@
 import { isIP } from 'node:net';
 import type { EndpointHosts } from '../../domain/endpoint.ts';
 import { LIMITS } from '../../domain/limits.ts';
+import { isMailAddress } from '../../domain/mail-address.ts';
 import { parseCidr } from '../../webhook/cidr.ts';
 
 export interface Setting {
@@ -20,17 +21,15 @@ export function readText(value: string): string {
   return value;
 }
 
-const ADDRESS = /^[^\s@<>",;:]+@[^\s@<>",;:]+$/;
-
 export function readAddress(value: string): string {
-  if (!ADDRESS.test(value)) throw new Error('a mail address such as ada@example.com');
+  if (!isMailAddress(value)) throw new Error('a mail address such as ada@example.com');
   return value;
 }
 
 /** Reads an address, or a name followed by the address in angle brackets. */
 export function readSender(value: string): string {
   const address = /^[^<>]*<([^<>]+)>$/.exec(value)?.[1] ?? value;
-  if (!ADDRESS.test(address)) throw new Error('a mail address, or a name and <address>');
+  if (!isMailAddress(address)) throw new Error('a mail address, or a name and <address>');
   return readText(value);
 }
 

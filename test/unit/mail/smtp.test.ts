@@ -74,6 +74,11 @@ test('One recipient is never several', async () => {
     '"a b"@x.org',
     'a',
     '',
+    'a(b)@x.org',
+    '[a]@x.org',
+    'a\\b@x.org',
+    'a\u202eb@x.org',
+    'a\u200bb@x.org',
   ];
   for (const mailTo of several) {
     const attempt = await mailer.send(mail({ mailTo }));
