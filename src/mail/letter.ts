@@ -3,7 +3,7 @@
 
 import type { ClaimedDelivery } from '../domain/delivery/delivery.ts';
 import { msOf } from '../domain/ids.ts';
-import { isMailAddress } from '../domain/mail-address.ts';
+import { isMailAddress } from '../domain/notices/mail-address.ts';
 import { withoutTurns } from '../domain/notices/plain.ts';
 import { threadOf } from '../domain/notices/thread.ts';
 

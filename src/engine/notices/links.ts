@@ -75,10 +75,10 @@ export function createLinkActions({ store, shown, clock }: LinkDeps, acts: LinkA
 
   /** Does what was confirmed. */
   async function actByLink(address: LinkAddress, action: LinkAction): Promise<void> {
-    const { ownerId, id, emitterId, lastEntry } = await findLinked(address);
+    const { ownerId, id, emitterId, lastEntry, fingerprint } = await findLinked(address);
     if (action === 'replay') {
-      if (!hasReplay(emitterId))
-        throw new Refusal('impossible', 'Errors of webhooks and heartbeats cannot be replayed');
+      if (!hasReplay(emitterId, fingerprint.code))
+        throw new Refusal('impossible', 'These errors are of no failed run, so they cannot be replayed');
       // A form is sent twice by a double click, and a link is opened by several readers of a mail.
       await acts.replay(ownerId, emitterId, lastEntry, { edited: null, isOnce: true });
     } else {

@@ -38,7 +38,7 @@ interface ShownGroup {
 }
 
 export function groupPage(shown: ShownGroup, path: string): Page {
-  const isReplayed = hasReplay(shown.group.emitterId);
+  const isReplayed = hasReplay(shown.group.emitterId, shown.group.fingerprint.code);
   const actions: readonly LinkAction[] = isReplayed ? ['replay', 'mute', 'resolve'] : ['mute', 'resolve'];
   const forms = actions.map((action) => formOf(path, action)).join('\n');
   const { stack, event } = shown.newest;

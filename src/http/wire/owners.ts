@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import { dsnOf } from '../../domain/errors/dsn.ts';
 import { type ApiKey, DEFAULT_SCOPES, type KeyOrder, SCOPES } from '../../domain/keys.ts';
 import { DAY_MS, LIMITS, MINUTE_MS, SECOND_MS } from '../../domain/limits.ts';
-import { MAIL_ADDRESS_PATTERN } from '../../domain/mail-address.ts';
+import { MAIL_ADDRESS_PATTERN } from '../../domain/notices/mail-address.ts';
 import type { Owner } from '../../domain/resource.ts';
 import { CREATED_AT, id, mostlyNull, nullable, oneOf, text, toSeconds, UPDATED_AT } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';

@@ -3,7 +3,7 @@
 import { isIP } from 'node:net';
 import type { EndpointHosts } from '../../domain/endpoint.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import { isMailAddress } from '../../domain/mail-address.ts';
+import { isMailAddress } from '../../domain/notices/mail-address.ts';
 import { parseCidr } from '../../webhook/cidr.ts';
 
 export interface Setting {

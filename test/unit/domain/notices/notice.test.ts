@@ -80,6 +80,7 @@ test('a mail has the same in text and HTML, escaped', () => {
   for (const action of ['replay', 'mute'])
     ok(plain.includes(`${notice.link}/${action}`) && html.includes(`/${action}"`));
   ok(!mailOf({ ...notice, kind: 'recovered' }).text.includes('/mute'));
+  for (const code of ['ThrownAfterEnd', 'Silent']) ok(!mailOf({ ...notice, code }).text.includes('/replay'), code);
   ok(!/<(?:img|link|style)/.test(html), 'nothing is loaded from elsewhere');
 });
 
