@@ -219,7 +219,9 @@ test('a version that was deployed meanwhile is seen before it is replaced', { sk
     const steps = ['price', 'charge'].map((namespace) => ({ namespace, code: theirs }));
     await client.put(`/v1/workflows/${workflow.id}`, { steps });
     await page.keyboard.press('Control+s');
-    const said = page.getByRole('alert').filter({ hasText: 'Another version was deployed since you began to change it' });
+    const said = page
+      .getByRole('alert')
+      .filter({ hasText: 'Another version was deployed since you began to change it' });
     await said.waitFor();
     assert.deepEqual(await saved(), [theirs, theirs]);
     await visit.inspect('an editor behind another version');
