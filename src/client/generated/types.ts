@@ -1844,7 +1844,7 @@ export interface RunWhole {
     /** What a source said of its event; of a replay, which error it is of, and whether edited. */
     readonly summary: string | null;
   };
-  /** What its own emissions started. */
+  /** What its first 100 emissions started. */
   readonly causes: readonly Receipt[];
 }
 

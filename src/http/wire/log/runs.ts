@@ -187,7 +187,7 @@ export const RUN_WHOLE = Type.Object(
       },
       { description: 'The event that it ran for, and where that came from.' },
     ),
-    causes: Type.Array(RECEIPT, { description: 'What its own emissions started.' }),
+    causes: Type.Array(RECEIPT, { description: 'What its first 100 emissions started.' }),
   },
   { title: 'RunWhole' },
 );
