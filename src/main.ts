@@ -68,7 +68,8 @@ function describeIsolation({ level, network, user, userOf }: IsolationSettings):
 }
 
 function describeKey({ first }: Service, { apiKey }: Config): string {
-  if (first.newKey !== null)
+  // Only to a terminal: what a service prints is kept in the journal or the container's log, which more people read than the file.
+  if (first.newKey !== null && process.stdout.isTTY)
     return `${first.keyFile}\n${' '.repeat(2 + NAME_CHARS)}${first.newKey} (new; not shown again)`;
   if (first.keyFile !== null) return first.keyFile;
   return apiKey === null ? 'the one that the store was made with' : 'as given in ERRAND_API_KEY';
