@@ -68,8 +68,7 @@ function describeIsolation({ level, network, user, userOf }: IsolationSettings):
 }
 
 function describeKey({ first }: Service, { apiKey }: Config): string {
-  // Only to a terminal: what a service prints is kept in the journal or the container's log, which more people read than the file.
-  if (first.newKey !== null && process.stdout.isTTY)
+  if (first.newKey !== null)
     return `${first.keyFile}\n${' '.repeat(2 + NAME_CHARS)}${first.newKey} (new; not shown again)`;
   if (first.keyFile !== null) return first.keyFile;
   return apiKey === null ? 'the one that the store was made with' : 'as given in ERRAND_API_KEY';
