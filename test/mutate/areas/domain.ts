@@ -113,4 +113,14 @@ export const DOMAIN_MUTATIONS: readonly Mutation[] = [
     'replays: again means not again': ["isAgain ? 'replay' : 'leave'", "isAgain ? 'leave' : 'replay'"],
     'replays: a rate is no bound': ['if (order.rate === null) return room;', 'return room;'],
   }),
+  ...of('src/domain/steps/step-changes.ts', ['test/unit/domain/steps/step-changes.test.ts'], {
+    'steps: one of two with the same code is the renamed one': [
+      'same.length === 1 && others.length === 1',
+      'same.length > 0',
+    ],
+    'steps: all behind one that was moved are moved': ['inOrder.has(places[i] as number)', 'places[i] === i'],
+  }),
+  ...of('src/domain/steps/step-name.ts', ['test/unit/domain/steps/step-changes.test.ts'], {
+    'steps: one may be called as the event': ['name !== EVENT && ', ''],
+  }),
 ];

@@ -182,4 +182,17 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
     'quotas: one byte more': ['this.#bytesOf(ownerId) >= storedBytes', 'this.#bytesOf(ownerId) > storedBytes'],
     'quotas: what came since is not counted': [' + this.#since.bytesOf(ownerId)', ''],
   }),
+  ...of('src/engine/resources/triggers.ts', ['test/http/workflows/trigger-updates.test.ts'], {
+    'schedules: one with other times keeps its next tick': ['isSameSchedule(existing, schedule) ?', 'true ?'],
+    'schedules: one with other times takes the id of another': [
+      "(_, input) => input.type !== 'schedule'",
+      '() => true',
+    ],
+  }),
+  ...of('src/engine/resources/bundle.ts', ['test/flows/components/component-paths.test.ts'], {
+    'steps: one of a file that is sent back is bundled alone': [
+      'ready ?? deployedFile(runnable.previous, code)',
+      'ready',
+    ],
+  }),
 ];

@@ -87,6 +87,13 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     'schedules: a tick of a busy source is emitted': ["flag(row, 'is_skipped') ? []", 'false ? []'],
     'schedules: an earlier tick comes again': ['yield* send(sql`', 'void (sql`'],
     'schedules: a tick is followed by itself': ['if (nextAtMs > expectedAtMs) return;', 'return;'],
+    'schedules: a tick of the schedule before counts': ['AND triggers.schedule = given.schedule AND', 'AND'],
+  }),
+  ...of(`${STORE}/config/triggers.ts`, CONTRACT, {
+    'schedules: later due times of the one before hold up a new one': [
+      'OR triggers.last_due_at_ms <= excluded.next_at_ms',
+      'OR true',
+    ],
   }),
   ...of(`${STORE}/schema-version.ts`, ['test/unit/store/schema/schema-sqlite.test.ts'], {
     'schema: a newer one is opened': ['if (at > known) {', 'if (false) {'],
