@@ -71,6 +71,37 @@ test('what a page still has to load comes later, and nothing is lost', { skip },
   });
 });
 
+test('a page of an older version than the server says so, and is loaded again', { skip }, async () => {
+  await using errand = await newErrand();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/errors');
+    await visit.still();
+    const gone = async (of: string): Promise<void> => {
+      await page.route(`**/assets/${of}-*.js`, (route) => route.fulfill({ status: 404, body: 'no' }));
+    };
+    await gone('palette');
+    await page.keyboard.press('Control+k');
+    await page.getByText('The server has another version of the dashboard').waitFor();
+    await page.unroute('**/assets/palette-*.js');
+    const loaded = page.waitForEvent('load');
+    await page.getByRole('button', { name: 'Load the page again' }).click();
+    await loaded;
+    await page.getByRole('heading', { name: 'Errors', exact: true }).waitFor();
+    // A page that is opened needs no button; one that is not there after that, either, says so, and does not go round.
+    await gone('profile');
+    const again = page.waitForEvent('load');
+    await page.getByRole('link', { name: 'Settings', exact: true }).click();
+    await again;
+    await page.getByRole('main').getByText('The server has another version of the dashboard').waitFor();
+    await page.unroute('**/assets/profile-*.js');
+    await page.getByRole('main').getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Settings', exact: true }).waitFor();
+    visit.complaints.length = 0;
+  });
+});
+
 test('what was deleted is told on its page, with a way out', { skip }, async () => {
   await using errand = await newErrand();
   await visiting(errand, async (visit) => {

@@ -9,7 +9,7 @@ import { Unready } from '../parts/state.tsx';
 import { queryClient } from './client.ts';
 
 /** The server answers, and has no such script: another version of it was started. */
-class OtherVersion extends Error {}
+export class OtherVersion extends Error {}
 
 async function scriptOf<Part>(load: () => Promise<Part>): Promise<Part> {
   try {

@@ -8,6 +8,7 @@ import { ConnectionError, ProblemError } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
 import { useSaid } from '../parts/failing.ts';
 import { Failed } from '../parts/state.tsx';
+import { OtherVersion } from './later.tsx';
 
 const AGAIN_MS = 10_000;
 
@@ -58,6 +59,7 @@ export function Trouble({ isAway }: { isAway: boolean }) {
     );
   }
   if (!first) return null;
+  const isOld = first.state.error instanceof OtherVersion;
   return (
     <p className="trouble" role="status">
       {T.common.partFailed} <bdi>{first.state.error?.message}</bdi>{' '}
@@ -65,10 +67,11 @@ export function Trouble({ isAway }: { isAway: boolean }) {
         type="button"
         className="link-button"
         onClick={() => {
-          for (const query of failing) void query.fetch().catch(() => undefined);
+          if (isOld) window.location.reload();
+          else for (const query of failing) void query.fetch().catch(() => undefined);
         }}
       >
-        {T.common.again}
+        {isOld ? T.common.reload : T.common.again}
       </button>
     </p>
   );
