@@ -71,6 +71,8 @@ test('a group is replayed: tried, stopped by its canary, and finished', { skip }
     await page.waitForURL(`**/operations/${operation.id}`);
     await page.getByRole('link', { name: 'run', exact: true }).first().click();
     await page.waitForURL('**/runs/r_*');
+    await page.getByRole('link', { name: 'the error that was replayed' }).click();
+    await page.waitForURL(`**/errors/${group.id}/*`);
     await visit.inspectAll('/operations', 'Replay of the group');
   });
 });

@@ -15,6 +15,7 @@ import { Scrollable } from '../parts/scrollable.tsx';
 import { Badge, Unready } from '../parts/state.tsx';
 import { Ago, At, Clock, useNow } from '../parts/time.tsx';
 import { toast, toastError } from '../parts/toast.tsx';
+import { Cause } from './cause.tsx';
 import { Wait } from './wait.tsx';
 import { Waterfall } from './waterfall.tsx';
 
@@ -104,12 +105,7 @@ function Whole({ run }: { run: RunWhole }) {
               <dd>{run.attempt}</dd>
               <dt>{T.runs.version}</dt>
               <dd className="mono">{run.deployment_id}</dd>
-              {run.caused_by?.summary && (
-                <>
-                  <dt>{T.receipts.run}</dt>
-                  <dd>{run.caused_by.summary}</dd>
-                </>
-              )}
+              <Cause run={run} />
               {run.exit_reason && (
                 <>
                   <dt>{T.runs.ended}</dt>
