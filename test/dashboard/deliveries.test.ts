@@ -46,6 +46,11 @@ test('a delivery says when it is due and why, and shows both attempts', { skip }
       .getByText(/attempt 2/i)
       .first()
       .waitFor();
+    // Its times are local, as all others.
+    assert.match((await client.get(`/v1/deliveries/${delivery.id}`)).data.why, /due at \d{4}-\d\d-\d\dT/);
+    const why = page.getByText(/It is due at/);
+    await why.waitFor();
+    assert.doesNotMatch(await why.innerText(), /\d{4}-\d\d-\d\dT/);
     const due = page.locator('p', { hasText: 'Next attempt' }).locator('time');
     assert.equal(await due.getAttribute('datetime'), new Date(delivery.next_attempt_at_ms).toISOString());
     const first = page.getByRole('region', { name: 'Attempt 1' });
@@ -72,7 +77,7 @@ test('a delivery says when it is due and why, and shows both attempts', { skip }
     assert.deepEqual([await valueIn('x-said'), await valueIn('set-cookie')], ['<b>&lt;</b>', '(hidden)']);
     assert.match(
       (await page.getByRole('region', { name: 'What was sent' }).textContent()) ?? '',
-      /event: ?1.*at: ?"\u202e<i>"/,
+      /event: ?1.*at: ?"\\u202e<i>"/,
     );
     await visit.inspectAll(`/deliveries/${delivery.id}`, '<b>said</b>');
     await visit.inspectAll(`/webhooks/${webhook.id}`, '<b>Orders</b>');
@@ -222,5 +227,8 @@ test('an error says who was told, and leads to each of them', { skip }, async ()
     await page.goBack();
     await page.getByRole('link', { name: 'Handles it' }).click();
     await page.waitForURL('**/runs/r_*');
+    await page.getByRole('link', { name: 'the run that emitted the event' }).click();
+    await page.getByRole('heading', { name: 'Sync stock' }).waitFor();
+    assert.equal(new URL(page.url()).pathname, `/runs/${(await errand.runs(failing.id, 1))[0].id}`);
   });
 });

@@ -4,7 +4,7 @@ import type { Receipt } from '../../../src/client/client.ts';
 import { UNKNOWN, useNames } from '../api/names.ts';
 import { T } from '../english.ts';
 import { Badge } from '../parts/state.tsx';
-import { shortText } from '../parts/time.tsx';
+import { inLocalTime } from '../parts/time.tsx';
 
 /** Who was told of an error, and whether it arrived. */
 export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
@@ -28,7 +28,6 @@ export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
 }
 
 const KINDS: Readonly<Record<string, string>> = { ch: 'channel', dc: 'source', http: 'request', mail: 'mail' };
-const ISO = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
 function kindOf({ kind, listener_id: id }: Receipt): string {
   return KINDS[/^[a-z]+/.exec(id)?.[0] ?? ''] ?? kind;
@@ -42,7 +41,7 @@ function isNamed({ kind, listener_id: id }: Receipt): boolean {
 /** Its kind, when its name stands above, and why it is as it is. */
 function aboutOf(receipt: Receipt, names: (id: string) => string): string {
   const kind = receipt.via === 'global' ? 'global' : kindOf(receipt);
-  const why = receipt.reason?.replace(ISO, (iso) => shortText(Date.parse(iso), Date.now()));
+  const why = receipt.reason && inLocalTime(receipt.reason);
   // That it was held back, its state says.
   const label = isNamed(receipt) && kind !== 'withheld' && T.receipts[kind];
   // The global error workflow has this name until it is renamed. Until names are known, nothing is said.

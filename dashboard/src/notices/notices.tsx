@@ -9,7 +9,7 @@ import { T } from '../english.ts';
 import { Choice } from '../parts/choice.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
-import { Ago } from '../parts/time.tsx';
+import { Ago, inLocalTime } from '../parts/time.tsx';
 import { Channels } from './channels.tsx';
 
 export function NoticesPage() {
@@ -83,7 +83,7 @@ function Row({ delivery }: { delivery: Delivery }) {
           {subject ? <bdi>{subject}</bdi> : what}
         </Link>
         {subject && <div className="soft cut">{what}</div>}
-        {why && <div className="soft cut">{why}</div>}
+        {why && <div className="soft cut">{inLocalTime(why)}</div>}
       </div>
       <span className="soft nowrap only-wide">{T.webhooks.attempts(made)}</span>
       <Badge state={state} />

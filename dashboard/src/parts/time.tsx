@@ -57,6 +57,13 @@ export function shortText(ms: number, now: number): string {
   return isThisYear ? OF_THIS_YEAR.format(ms) : localText(ms);
 }
 
+const ISO = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+
+/** Returns what the server says, with its times as all others are shown. */
+export function inLocalTime(text: string): string {
+  return text.replace(ISO, (iso) => shortText(Date.parse(iso), Date.now()));
+}
+
 /** How long ago; the local time and UTC when the pointer rests on it. */
 export function Ago({ ms }: { ms: number }) {
   const now = useNow();

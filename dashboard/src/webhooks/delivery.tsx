@@ -16,7 +16,7 @@ import { Icon } from '../parts/icon.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
 import { Badge, Unready } from '../parts/state.tsx';
-import { At } from '../parts/time.tsx';
+import { At, inLocalTime } from '../parts/time.tsx';
 import { toast, toastError } from '../parts/toast.tsx';
 import { DeliveryFacts } from './delivery-facts.tsx';
 import { Exchange } from './exchange.tsx';
@@ -63,7 +63,7 @@ function Whole({ delivery }: { delivery: DeliveryWhole }) {
             <bdi>{delivery.mail?.subject ?? `${names(delivery.emitter_id)} ${delivery.event_name}`}</bdi>{' '}
             <Badge state={state} />
           </Heading>
-          <p className="soft">{why}</p>
+          <p className="soft">{why && inLocalTime(why)}</p>
           {delivery.next_attempt_at_ms !== null && (
             <p className="soft">
               {T.webhooks.next}: <At ms={delivery.next_attempt_at_ms} />

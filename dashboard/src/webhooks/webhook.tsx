@@ -11,7 +11,7 @@ import { useChoice } from '../parts/address.ts';
 import { Choice } from '../parts/choice.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty, Unready } from '../parts/state.tsx';
-import { Ago } from '../parts/time.tsx';
+import { Ago, inLocalTime } from '../parts/time.tsx';
 import { Links } from '../workflows/links.tsx';
 import { Acts } from './acts.tsx';
 import { WebhookFacts } from './facts.tsx';
@@ -96,7 +96,7 @@ function Deliveries({ id }: { id: string }) {
               <bdi>{names(delivery.emitter_id)}</bdi>{' '}
               {delivery.event_name !== '' && <code className="soft">{delivery.event_name}</code>}
             </Link>
-            <div className="soft cut">{delivery.why}</div>
+            <div className="soft cut">{delivery.why && inLocalTime(delivery.why)}</div>
           </div>
           <span className="soft nowrap only-wide">{T.webhooks.attempts(delivery.attempts_made)}</span>
           <span className="soft">
