@@ -98,7 +98,8 @@ async function replace({ store, clock, runner }: UpgradeDeps, former: Deployment
   if (before?.deploymentId !== former.id) return false;
   const workflow = { ...before, deploymentId: to.id, updatedAtMs: clock.nowMs() };
   const triggers = await listOwnTriggers(store, ownerId, runnableId);
-  if (!(await store.updateWorkflow({ workflow, deployment: to, ...partsOf(triggers) }))) return false;
+  const write = { workflow, deployment: to, ...partsOf(triggers), ifUpdatedAtMs: before.updatedAtMs };
+  if (!(await store.updateWorkflow(write))) return false;
   runner.retire(former.id);
   return true;
 }

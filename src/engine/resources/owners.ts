@@ -15,7 +15,7 @@ import {
 } from '../../domain/keys.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import { changedMeanwhile, checkVersion, type Expected, nextVersion } from '../../domain/requests.ts';
+import { checkVersion, type Expected, nextVersion } from '../../domain/requests.ts';
 import { DEFAULT_SETTINGS, type Owner, type Workflow } from '../../domain/resource.ts';
 import type { Clock, Ids, Wake } from '../../ports.ts';
 import type { OwnerWrite } from '../../store/contract/resources.ts';
@@ -138,9 +138,9 @@ export function createOwners(deps: OwnerDeps) {
     await checkChannels(store, ownerId, { ids: input.channelIds, parameter: 'channels' });
     const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
     const owner = { ...before, ...given, updatedAtMs: nextVersion(before, clock.nowMs()) };
-    const only = expected === null ? undefined : before.updatedAtMs;
-    if (!(await store.updateOwner(owner, only))) throw changedMeanwhile(ownerId);
-    return owner;
+    if (await store.updateOwner(owner, before.updatedAtMs)) return owner;
+    // Another change came first, of which nothing may be lost. What is expected is compared with it.
+    return updateOwner(ownerId, { expected, ...input });
   }
 
   /** Creates a key. `by`: the key that authorised the request, which grants no more than it has; null: the command line. */

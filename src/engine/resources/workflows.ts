@@ -3,7 +3,7 @@
 import { PREFIX } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { WholeWorkflow, WorkflowInput } from '../../domain/requests.ts';
-import { checkVersion, type Expected, nextVersion } from '../../domain/requests.ts';
+import { checkVersion, nextVersion } from '../../domain/requests.ts';
 import { DEFAULT_SETTINGS, type Deployment, type Workflow } from '../../domain/resource.ts';
 import type { Wake } from '../../ports.ts';
 import type { Runner } from '../../runner/runner.ts';
@@ -34,7 +34,6 @@ export type Workflows = ReturnType<typeof createWorkflows>;
 interface WorkflowChange {
   /** The new deployment; null: the code stays. */
   readonly made: Deployment | null;
-  readonly expected: Expected;
   readonly onlyNamed?: NamedInput['onlyNamed'];
 }
 
@@ -80,7 +79,24 @@ export function createWorkflows(deps: WorkflowDeps) {
   }
 
   async function updateWorkflow(ownerId: string, id: string, input: NamedInput): Promise<WholeWorkflow> {
-    const before = await getWorkflow(ownerId, id);
+    return changeAsItIs(ownerId, id, (before) => changed(before, input));
+  }
+
+  /** Makes a change of a workflow as it is; once more when another change was made meanwhile, of which nothing may be lost. */
+  async function changeAsItIs(
+    ownerId: string,
+    id: string,
+    change: (before: WholeWorkflow) => Promise<WholeWorkflow | null>,
+  ): Promise<WholeWorkflow> {
+    for (;;) {
+      const after = await change(await getWorkflow(ownerId, id));
+      if (after) return after;
+    }
+  }
+
+  /** Null: another change came first. */
+  async function changed(before: WholeWorkflow, input: NamedInput): Promise<WholeWorkflow | null> {
+    const { ownerId, id } = before.workflow;
     checkVersion(before.workflow, input.expected);
     await checkChannels(store, ownerId, { ids: input.settings?.channels, parameter: 'settings.channels' });
     const steps = input.steps && (await readSteps(deps, input.steps));
@@ -104,26 +120,25 @@ export function createWorkflows(deps: WorkflowDeps) {
         ? before.triggers
         : await planTriggers(deps, workflow, { inputs: input.triggers, existing: before.triggers });
     const triggers = reschedule(deps, workflow, planned);
-    const expected = input.expected ?? null;
-    await write(before, { workflow, deployment, triggers }, { made, expected, onlyNamed: input.onlyNamed });
-    return { workflow, deployment, triggers };
+    const after = { workflow, deployment, triggers };
+    return (await write(before, after, { made, onlyNamed: input.onlyNamed })) ? after : null;
   }
 
-  async function write(before: WholeWorkflow, after: WholeWorkflow, change: WorkflowChange): Promise<void> {
-    const { made, expected, onlyNamed } = change;
+  /** Returns false, and writes nothing, when the workflow is not as it was `before` any more. */
+  async function write(before: WholeWorkflow, after: WholeWorkflow, change: WorkflowChange): Promise<boolean> {
+    const { made, onlyNamed } = change;
     const { workflow, triggers } = after;
-    const only = expected === null ? {} : { ifUpdatedAtMs: before.workflow.updatedAtMs };
     const written = await store.updateWorkflow({
       workflow,
       deployment: made,
       ...partsOf(triggers),
-      ...only,
+      ifUpdatedAtMs: before.workflow.updatedAtMs,
       onlyNamed,
     });
     if (!written) {
       const { id, deploymentId } = workflow;
-      const now = expected === null ? undefined : await store.getWorkflow(workflow.ownerId, id);
-      if (now) checkVersion(now, [before.workflow.updatedAtMs]);
+      const now = await store.getWorkflow(workflow.ownerId, id);
+      if (now && now.updatedAtMs !== before.workflow.updatedAtMs) return false;
       throw new Refusal('not_found', `there is no workflow ${id}, or no deployment ${deploymentId} of it, any more`);
     }
     // A process gets environment and memory at its start, so a change of either replaces the process.
@@ -135,19 +150,20 @@ export function createWorkflows(deps: WorkflowDeps) {
     deps.wake.notify('schedules');
     // The change may let more runs begin, or let them begin earlier.
     deps.wake.notify('runs');
+    return true;
   }
 
   async function activateDeployment(ownerId: string, id: string, deploymentId: string): Promise<WholeWorkflow> {
-    const before = await getWorkflow(ownerId, id);
-    const deployment = await store.getDeployment(ownerId, deploymentId);
-    if (deployment?.runnableId !== id) {
-      throw new Refusal('not_found', `workflow ${id} has no deployment ${deploymentId}`);
-    }
-    const updatedAtMs = nextVersion(before.workflow, clock.nowMs());
-    const workflow = { ...before.workflow, deploymentId, updatedAtMs };
-    const after = { workflow, deployment, triggers: before.triggers };
-    await write(before, after, { made: null, expected: null });
-    return after;
+    return changeAsItIs(ownerId, id, async (before) => {
+      const deployment = await store.getDeployment(ownerId, deploymentId);
+      if (deployment?.runnableId !== id) {
+        throw new Refusal('not_found', `workflow ${id} has no deployment ${deploymentId}`);
+      }
+      const updatedAtMs = nextVersion(before.workflow, clock.nowMs());
+      const workflow = { ...before.workflow, deploymentId, updatedAtMs };
+      const after = { workflow, deployment, triggers: before.triggers };
+      return (await write(before, after, { made: null })) ? after : null;
+    });
   }
 
   async function deleteWorkflow(ownerId: string, id: string): Promise<WholeWorkflow> {

@@ -115,6 +115,35 @@ test('of changes for one tag a single one is made', async () => {
   }
 });
 
+test('changes of different members at the same time are all made', async () => {
+  const errand = await newOwner();
+  const { client } = errand;
+  const workflow = await errand.workflow('export default () => {}');
+  const path = `/v1/workflows/${workflow.id}`;
+  const [first] = (await client.get(`${path}/deployments`)).data;
+  await client.put(path, { steps: [{ namespace: 'step', code: 'export default () => 2' }] });
+  const auth = { type: 'bearer', token: 'a-token-of-the-trigger' };
+  for (let n = 0; n < 5; n++) {
+    await client.put(path, { name: 'x', active: true, triggers: [{ type: 'http' }], settings: { concurrency: 1 } });
+    await client.put('/v1/users/me', { name: 'x', email: 'x@example.com' });
+    await Promise.all([
+      client.put(path, { name: `name ${n}` }),
+      client.put(path, { active: false }),
+      client.put(path, { triggers: [{ type: 'http', auth }] }),
+      client.put(path, { settings: { concurrency: 7 } }),
+      client.post(`${path}/deployments/${first.id}/activate`),
+      client.put('/v1/users/me', { name: `name ${n}` }),
+      client.put('/v1/users/me', { email: 'y@example.com' }),
+    ]);
+    const { name, active, triggers, settings, deployment_id: deployment } = (await client.get(path)).data;
+    const made = { name, active, auth: triggers[0].auth?.type, concurrency: settings.concurrency, deployment };
+    const asked = { name: `name ${n}`, active: false, auth: 'bearer', concurrency: 7, deployment: first.id };
+    assert.deepEqual(made, asked);
+    const me = (await client.get('/v1/users/me')).data;
+    assert.deepEqual([me.name, me.email], [`name ${n}`, 'y@example.com']);
+  }
+});
+
 test('a record of another content or end is not overwritten', async () => {
   const { client } = await newOwner();
   const { id } = await client.post('/v1/data_stores', { name: 'x' });
