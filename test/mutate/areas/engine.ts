@@ -165,6 +165,11 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
       'answers.watch(firstRun);\n    dispatch.take(claims);',
       'answers.watch(firstRun);',
     ],
+    'emit: a repeat of a silent run got no answer': ["if (record?.state === 'succeeded') return 'silent';", ''],
+    'emit: a repeat waits for a run that is over': [
+      'const isOpen = record && !isOver(record.state);',
+      'const isOpen = record;',
+    ],
   }),
   ...of(`${ENGINE}/runs/ready-runs.ts`, [`${UNIT}/ready-runs.test.ts`], {
     'ready-runs: one more than its slots': ['pace.given < atOnce', 'pace.given <= atOnce'],
@@ -181,6 +186,9 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
   ...of(`${ENGINE}/capacity/quotas.ts`, [`${UNIT}/quotas.test.ts`], {
     'quotas: one byte more': ['this.#bytesOf(ownerId) >= storedBytes', 'this.#bytesOf(ownerId) > storedBytes'],
     'quotas: what came since is not counted': [' + this.#since.bytesOf(ownerId)', ''],
+    'quotas: nothing is measured behind a clock': [' || isAhead(this.#measuredAtMs, nowMs);', ';'],
+    'quotas: a measurement ahead counts for what came since': ['if (!isAhead(measuredAtMs, nowMs)) this', 'this'],
+    'quotas: what came since counts for ever': ['this.#since.turnBack(nowMs);', ''],
   }),
   ...of('src/engine/resources/triggers.ts', ['test/http/workflows/trigger-updates.test.ts'], {
     'schedules: one with other times keeps its next tick': ['isSameSchedule(existing, schedule) ?', 'true ?'],
@@ -195,4 +203,12 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
       'ready',
     ],
   }),
+  ...of(
+    `${ENGINE}/deliveries/operations.ts`,
+    [`${UNIT}/operations.test.ts`, 'test/flows/webhooks/resend-many.test.ts'],
+    {
+      'operations: the log ends at the clock': ['lastMs > nowMs ? lastMs + 1 : nowMs', 'nowMs'],
+      'operations: the newest is left out': ['lastMs + 1', 'lastMs'],
+    },
+  ),
 ];

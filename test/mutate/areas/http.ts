@@ -181,4 +181,27 @@ export const HTTP_MUTATIONS: readonly Mutation[] = [
     'verifier: a replay half a span later': ['young.has(key) || old.has(key)', 'young.has(key)'],
     'verifier: a retry is a replay': ['`${timestampS}.${id}`', '`${id}`'],
   }),
+  ...of(`${HTTP}/wire/triggers.ts`, ['test/http/workflows/trigger-updates.test.ts'], {
+    'kept token: though none is asked for': [
+      "if (type === 'none' || token !== null) return { token };",
+      'if (token !== null) return { token };',
+    ],
+    'kept token: an open address with bearer': [
+      "keepsToken: type === 'bearer' ? 'required' : 'optional'",
+      "keepsToken: 'optional'",
+    ],
+  }),
+  ...of(`${HTTP}/ingress/event.ts`, ['test/flows/sources/sources-http.test.ts', 'test/http/http-trigger.test.ts'], {
+    'source body: forms are JSON': ['return type !== FORM && ', 'return '],
+    'source body: numbers are JSON': ['/^\\s*[[{]/', '/^\\s*[[{\\d]/'],
+    'source body: JSON of any depth': [' || depth <= LIMITS.nestingDepth)', ' || true)'],
+    'source body: of workflows, too': ['(isForSource && looksLikeJson', '(looksLikeJson'],
+  }),
+  ...of(`${HTTP}/ingress/ingress.ts`, ['test/flows/sources/sources-http.test.ts', 'test/http/http-answer.test.ts'], {
+    'source answer: workflows that are silent get 200': [
+      "answered.kind === 'silent' && isSource",
+      "answered.kind === 'silent'",
+    ],
+    'source answer: a source that failed gets 200': ["answered.kind === 'silent' && isSource", 'isSource'],
+  }),
 ];

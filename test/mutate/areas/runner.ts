@@ -101,4 +101,24 @@ export const RUNNER_MUTATIONS: readonly Mutation[] = [
     ],
     'stderr: it never rests': ['this.#stream.pause();', ''],
   }),
+  ...of(`${RUNNER}/child/late-failure.ts`, [`${UNIT}/process/endings.test.ts`, `${UNIT}/pool/pool.test.ts`], {
+    'late failure: its step has succeeded': ['STEP_STATE.failed, step[2]', 'step[1], step[2]'],
+    'late failure: runs follow one that broke its process': ['  program.failed(failed);\n', ''],
+  }),
+  ...of(`${RUNNER}/child/frames.ts`, [`${UNIT}/process/endings.test.ts`], {
+    'late failure: the end stands': ['this.#messages[i] = other;', ''],
+  }),
+  ...of(`${RUNNER}/child/active-run.ts`, [`${UNIT}/process/endings.test.ts`], {
+    'late failure: a run that failed fails again': [
+      "if (end.kind === 'succeeded') this.#succeeded = posted;",
+      'this.#succeeded = posted;',
+    ],
+  }),
+  ...of(`${RUNNER}/child/confine/environment.ts`, [`${UNIT}/isolation/environment.test.ts`], {
+    'environment: the system learns of all variables': ['if (isPassedOn(key) && ', 'if ('],
+    'environment: a time zone may be any file': [" && !(key === 'TZ' && isPath(text))", ''],
+    'environment: a zone with a colon may be any file': ["zone[0] === ':' ? zone[1] : zone[0]", 'zone[0]'],
+    'environment: a zone may leave its folder': ["if (zone[i] === '.' && zone[i - 1] === '.') return true;", ';'],
+    'environment: what is deleted stays': ['if (isPassedOn(name)) delete real', 'if (false) delete real'],
+  }),
 ];

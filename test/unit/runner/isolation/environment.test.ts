@@ -60,7 +60,8 @@ test('no trick leads to the environment of the system', async (t) => {
 
 test('the environment of code is otherwise as in Node', async (t) => {
   const outcome = await kit(t).evaluate(
-    `const os = node('os');
+    `${REAL}
+    const os = node('os');
     const { env } = process;
     const fails = (act) => { try { act(); return null } catch ({ name }) { return name } };
     Object.assign(env, { TZ: 'Asia/Tokyo', HOME: '/tmp/home', TMPDIR: '/tmp/other', NUMBER: 7, NONE: undefined });
@@ -72,11 +73,12 @@ test('the environment of code is otherwise as in Node', async (t) => {
     for (const trap of ['get', 'has']) Object.prototype[trap] = () => true;
     const traps = [env.ABSENT ?? null, 'ABSENT' in env];
     for (const trap of ['get', 'has']) delete Object.prototype[trap];
-    return [asked, values, 'NUMBER' in env, 'TZ' in env, failures, env.AFTER, traps];`,
+    return [asked, values, 'NUMBER' in env, 'TZ' in env, 'TZ' in real(), failures, env.AFTER, traps];`,
   );
   assert.deepEqual(returned(outcome), [
     [9, '/tmp/home', '/tmp/other'],
     ['7', 'undefined', null, true, '7', '7'],
+    false,
     false,
     false,
     ['TypeError', 'TypeError', 'TypeError'],

@@ -129,6 +129,7 @@ test('no run follows one that failed and broke the language', async (t) => {
     'Object.freeze(Object.prototype)',
     'Object.prototype.toJSON = () => { throw 1 }',
     'Array.prototype.toJSON = () => "an old library"',
+    'Array.prototype.at = null; Promise.reject(new Error("broken")); return',
     'Object.defineProperty(Object.prototype, "kind", { get() { throw new Error("a trap") }, configurable: true })',
   ];
   let before = await pid();

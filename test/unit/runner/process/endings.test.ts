@@ -165,6 +165,8 @@ test('a rejection that a run leaves behind as it returns fails it', async (t) =>
     const outcome = await run(await deploymentOf(code));
     const fault = faultOf(outcome);
     assert.deepEqual([fault.code, fault.msg, fault.namespace], ['TypeError', 'not saved', 'one'], code);
+    const { state, returnValue } = outcome.steps.at(-1) ?? {};
+    assert.deepEqual([state, returnValue], ['failed', undefined], code);
   }
   const good = await deploymentOf(`export default async () => { Promise.reject(1).catch(() => 2); return 'good' }`);
   assert.equal(returned(await run(good)), 'good');
@@ -172,6 +174,14 @@ test('a rejection that a run leaves behind as it returns fails it', async (t) =>
     logged.filter(({ name }) => name === 'runner.stray_exception'),
     [],
   );
+});
+
+test('a rejection that a failed run leaves behind is logged', async (t) => {
+  const { run, logged } = kit(t);
+  const code = `export default () => { Promise.reject(new Error('left behind')); throw new TypeError('thrown') }`;
+  const fault = faultOf(await run(await deploymentOf(code)));
+  assert.deepEqual([fault.code, fault.msg], ['TypeError', 'thrown']);
+  await until(() => logged.some(({ name }) => name === 'runner.stray_exception'));
 });
 
 test('an exception of no run in flight is logged', async (t) => {
