@@ -13,12 +13,13 @@ import { clientIp } from '../server/client-ip.ts';
 import { askPage, donePage, groupPage } from './notice-page.ts';
 import { prefersHtml, problemPage } from './resume-page.ts';
 
-const ADDRESS = /^(\/n\/(u_\w{1,32})\/(eg_\w{1,32})\/(\d{1,12})\.([\w-]{1,64}))(?:\/(mute|resolve|replay))?\/?(?:\?|$)/;
+const ADDRESS = /^\/n\/(u_\w{1,32})\/(eg_\w{1,32})\/(\d{1,12})\.([\w-]{1,64})(?:\/(mute|resolve|replay))?(\/?)(?:\?|$)/;
 const METHODS = 'GET, HEAD, OPTIONS, POST';
 
 interface FollowedLink {
   readonly link: LinkAddress;
   /** The address without an action. */
+  /** Relative to the address: a proxy may have put something before it. */
   readonly path: string;
   readonly action: LinkAction | null;
 }
@@ -97,9 +98,11 @@ function recordOf(
 }
 
 function followedBy(url: string): FollowedLink | null {
-  const [, path = '', ownerId = '', groupId = '', expiresS, mac = '', given] = ADDRESS.exec(url) ?? [];
-  if (path === '') return null;
+  const [, ownerId = '', groupId = '', expiresS = '', mac = '', given, slash = ''] = ADDRESS.exec(url) ?? [];
+  if (ownerId === '') return null;
   const action = LINK_ACTIONS.find((known) => known === given) ?? null;
+  const up = slash === '' ? '' : '../';
+  const path = action === null ? `${up}${expiresS}.${mac}` : `${up}.`;
   return { link: { ownerId, groupId, expiresS: Number(expiresS), mac }, path, action };
 }
 

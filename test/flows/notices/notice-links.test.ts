@@ -86,6 +86,23 @@ export default ({ steps }) => check(steps.trigger.event.body.text);`;
   match(page, /The event begins/);
 });
 
+test('the forms of a page lead to its link, whatever a proxy has put before it', async () => {
+  await using errand = await startErrand();
+  await using receiver = await startReceiver();
+  const { link } = await told(errand, receiver);
+  const { pathname } = new URL(link);
+  for (const end of ['', '/', '?utm_source=mail', '/mute', '/mute/']) {
+    const page = await (await open(link + end)).text();
+    const actions = [...page.matchAll(/<form method="post" action="([^"]+)">/g)].map(([, action = '']) => action);
+    const proxied = `https://proxy.example/errand${pathname}`;
+    const names = end.startsWith('/mute') ? ['mute'] : ['replay', 'mute', 'resolve'];
+    deepEqual(
+      actions.map((action) => new URL(action, proxied + end).href),
+      names.map((name) => `${proxied}/${name}`),
+    );
+  }
+});
+
 test('a POST mutes, resolves and replays, each in the audit log', async () => {
   await using errand = await startErrand();
   await using receiver = await startReceiver();
