@@ -281,12 +281,14 @@ async function clear(tx: Tx): Promise<void> {
   forgetProgress(tx);
 }
 
-/** Counts the copied work in its queues. Queues of unhealthy webhooks and throttled workflows exist already. */
+/**
+ * Counts the copied work in its queues. Listeners of which nothing is queued have one, too: a run whose wait ends is counted in the
+ * queue that is there. Queues of unhealthy webhooks and throttled workflows exist already.
+ */
 function makeQueues(tx: Tx): void {
   void tx.query(
     `INSERT INTO listener_queues (owner_id, listener_id, is_run, waiting, taken, holder, ready_at_ms)
       SELECT owner_id, listener_id, is_run, waiting, taken, holder, ready_at_ms FROM (${rowsByQueue()}) AS r
-        WHERE waiting + taken > 0
       ON CONFLICT (owner_id, listener_id) DO UPDATE SET waiting = excluded.waiting, taken = excluded.taken,
         holder = excluded.holder,
         ready_at_ms = CASE WHEN excluded.waiting > 0 THEN greatest(listener_queues.paused_until_ms, excluded.ready_at_ms) END`,

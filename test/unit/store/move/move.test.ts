@@ -5,6 +5,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { HOUR_MS } from '../../../../src/domain/limits.ts';
 import { endOf } from '../../../../src/domain/run/run-end.ts';
 import type { Store } from '../../../../src/store/contract/store.ts';
 import { checkPostgres } from '../../../../src/store/postgres/maintenance/check.ts';
@@ -55,6 +56,24 @@ test('what was under way and what waits goes on', async (t) => {
   deepEqual(await takeAll(moved), await takeAll(old));
   deepEqual((await checkPostgres(here.url)).findings, []);
   await Promise.all([old.close(), moved.close()]);
+});
+
+test('a run that waits alone for its workflow goes on', async (t) => {
+  const here = await place(t);
+  const db = new DatabaseSync(here.path);
+  const { changes } = db
+    .prepare(`UPDATE runs SET runnable_id = (SELECT id FROM runnables AS r WHERE r.owner_id = runs.owner_id AND id LIKE 'p_%'
+        AND NOT EXISTS (SELECT 1 FROM runs AS o WHERE o.runnable_id = r.id AND o.state IN ('queued', 'running', 'waiting')))
+      WHERE run = (SELECT run FROM runs WHERE state = 'waiting' AND wait_kind = 'delay' LIMIT 1)`)
+    .run();
+  db.close();
+  equal(changes, 1);
+  equal((await move(here)).status, 0);
+  const store = await openTestStore({ url: here.url, clock: here.clock });
+  here.clock.advance(2 * HOUR_MS);
+  ok((await store.endWaits(100)).queued > 1);
+  deepEqual((await checkPostgres(here.url)).findings, [], 'queues that claims look at');
+  await store.close();
 });
 
 /** Takes over what was under way, and then all that is due. */
