@@ -102,6 +102,20 @@ test('a page of an older version than the server says so, and is loaded again', 
   });
 });
 
+test('a machine without a network shows what its own server has', { skip }, async () => {
+  await using errand = await newErrand();
+  await errand.client.post('/v1/webhooks', { url: 'http://127.0.0.1:9/', name: 'Of this machine' });
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/errors');
+    await visit.still();
+    await page.evaluate(`window.dispatchEvent(new Event('offline'))`);
+    await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+    await page.getByRole('link', { name: 'Of this machine' }).waitFor();
+  });
+});
+
 test('what was deleted is told on its page, with a way out', { skip }, async () => {
   await using errand = await newErrand();
   await visiting(errand, async (visit) => {

@@ -6,6 +6,8 @@ const TRIES = 2;
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
+      // A server on the same machine or network answers also when the browser knows of no way into the internet.
+      networkMode: 'always',
       staleTime: 2000,
       retry: (tries, error) =>
         tries < TRIES && !(error instanceof ProblemError && error.status >= 400 && error.status < 500),
