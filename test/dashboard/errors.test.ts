@@ -56,7 +56,7 @@ test('the first error is seen within a minute, by clicks alone', { skip }, async
     await visit.open('/');
     await page.getByText('Your first error in a minute').waitFor();
     await visit.inspect('the first view');
-    await page.getByRole('button', { name: 'Deploy: Orders over HTTP' }).click();
+    await page.getByRole('button', { name: 'Deploy: Check orders' }).click();
     await row(visit, 'TypeError').first().waitFor();
     await page.getByRole('link', { name: 'Errors', exact: true }).click();
     await page.getByRole('link', { name: 'TypeError' }).click();

@@ -27,7 +27,7 @@ test('a key that may only read sees nothing that would be refused', { skip }, as
   const delivery = await until('it is delivered', sent);
   const { api_key: reading } = await client.post('/v1/keys', { label: 'Board', scopes: ['read'] });
   const pages = [
-    ['/', 'Orders over HTTP', []],
+    ['/', 'Check orders', []],
     [`/errors/${group.id}`, 'What differs', ['Resolve', 'Mute', 'Replay']],
     [`/errors/${group.id}/${error.id}`, 'Original event', ['Replay']],
     [`/deliveries/${delivery.id}`, 'Attempt 1', ['Send again']],

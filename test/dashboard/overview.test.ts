@@ -38,18 +38,14 @@ test('each example is deployed by one click, and works', { skip }, async () => {
       );
       await visit.open('/');
     };
-    for (const [example, made] of [
-      ['A check every minute', 'Check stock'],
-      ['Pass orders on to webhooks', 'Pass orders on'],
-      ['Orders over HTTP', 'Check orders'],
-    ] as const) {
-      if (example !== 'A check every minute') {
+    for (const made of ['Check stock', 'Pass orders on', 'Check orders']) {
+      if (made !== 'Check stock') {
         // They stand behind a line when there is a workflow.
         const others = page.locator('details.card');
         await others.waitFor();
         if ((await others.getAttribute('open')) === null) await others.locator('summary').click();
       }
-      await page.getByRole('button', { name: `Deploy: ${example}` }).click();
+      await page.getByRole('button', { name: `Deploy: ${made}` }).click();
       await until(made, async () => (await client.get('/v1/workflows')).data.some(({ name }: Json) => name === made));
       if (made === 'Pass orders on') await makeWebhook();
     }

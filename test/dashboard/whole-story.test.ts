@@ -20,7 +20,7 @@ test('an error is seen live, read, mended, replayed, resolved, and told as recov
   await visiting(errand, async (visit) => {
     const { page } = visit;
     await visit.signInByForm();
-    await page.getByRole('button', { name: 'Deploy: Orders over HTTP' }).click();
+    await page.getByRole('button', { name: 'Deploy: Check orders' }).click();
     // It shows by itself.
     await page.getByRole('link', { name: 'TypeError' }).first().click();
     await page.getByRole('heading', { name: /TypeError/ }).waitFor();

@@ -52,7 +52,7 @@ const SILENT_MS = 300_000;
 export const EXAMPLES: readonly Example[] = [
   {
     id: 'order',
-    name: 'Orders over HTTP',
+    name: 'Check orders',
     text: 'Takes orders over HTTP, and fails when an order has no voucher. One such order is sent at once.',
     workflow: {
       name: 'Check orders',
@@ -63,7 +63,7 @@ export const EXAMPLES: readonly Example[] = [
   },
   {
     id: 'stock',
-    name: 'A check every minute',
+    name: 'Check stock',
     text: 'Checks the stock every minute, and fails when it is low. A watch reports an error, too, if it does not run for five minutes.',
     workflow: {
       name: 'Check stock',
@@ -74,7 +74,7 @@ export const EXAMPLES: readonly Example[] = [
   },
   {
     id: 'fan-out',
-    name: 'Pass orders on to webhooks',
+    name: 'Pass orders on',
     text: 'Emits each order that it gets. You then enter the address of a webhook of yours, to which every order is delivered.',
     workflow: {
       name: 'Pass orders on',
