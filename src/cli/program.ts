@@ -22,6 +22,7 @@ import { addStart } from './commands/start.ts';
 import { addSubscriptions } from './commands/subscriptions.ts';
 import { addTest } from './commands/test-fixtures.ts';
 import { addTrigger } from './commands/trigger.ts';
+import { addVariables } from './commands/variables.ts';
 import { addWebhooks } from './commands/webhooks.ts';
 import { addWorkflows } from './commands/workflows.ts';
 import { addComponents, type ComponentsDeps } from './components.ts';
@@ -33,8 +34,10 @@ import { addImport } from './import/import.ts';
 import { addKeys } from './keys.ts';
 import { addListen } from './listen/listen.ts';
 import { addOwners } from './owners.ts';
+import { groupCommands } from './shell/help-groups.ts';
 import { addMoreExamples } from './shell/more-examples.ts';
 import { createConnect, type FindLocal, type Target, type WhyHidden } from './shell/remote.ts';
+import { withSuggestion } from './shell/suggest.ts';
 import { addStore, type StoreDeps } from './store.ts';
 
 export interface ProgramDeps extends AdministrationDeps {
@@ -58,11 +61,13 @@ export interface ProgramDeps extends AdministrationDeps {
 }
 
 export function createProgram(deps: ProgramDeps): Command {
-  const program = new Command('errand')
+  const program = new Command('errand');
+  program
     .description('Self-hosted workflows that catch every error and tell a person about it')
     .version(VERSION)
     // Its exit code says what was wrong: see shell/exit.ts.
     .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(withSuggestion(text, program)) })
     .showHelpAfterError('(--help tells what there is)');
   const connect = createConnect(deps);
   addStart(program, deps.env, deps.start);
@@ -70,6 +75,7 @@ export function createProgram(deps: ProgramDeps): Command {
   addErrors(program, connect);
   addRuns(program, connect);
   addWorkflows(program, connect);
+  addVariables(program, connect);
   addSources(program, connect);
   addWebhooks(program, connect);
   addSubscriptions(program, connect);
@@ -97,5 +103,6 @@ export function createProgram(deps: ProgramDeps): Command {
   addTest(program);
   addMcp(program, { connect, bundle: (file) => deps.deploying.bundle(file) });
   addMoreExamples(program);
+  groupCommands(program);
   return program;
 }

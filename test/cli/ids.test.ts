@@ -32,10 +32,11 @@ const BEGINNINGS: Readonly<Record<string, string>> = {
   operations: 'op_',
   listen: 'wh_',
   trigger: 'p_',
+  variables: 'p_',
 };
 
 /** Arguments that are no ids. */
-const OTHER_ARGUMENTS = /^(path|folder|file|fixtures|shell|name|profile|step|kind|url|target|dir)$/;
+const OTHER_ARGUMENTS = /^(path|folder|file|fixtures|shell|name|names|profile|step|kind|url|target|dir)$/;
 
 const OPTIONS: Readonly<Record<string, string>> = {
   ...{ '--workflow': 'p_', '--source': 'dc_', '--of': 'p_', '--group': 'eg_', '--webhook': 'wh_', '--from': 'p_' },
@@ -75,7 +76,8 @@ function casesOf(workflow: string): Case[] {
       assert.ok(beginning, `${words} <${argument.name()}>: say how its ids begin`);
       const before = n > 0 ? [workflow] : [];
       const behind = n === 0 && ids.length > 1 ? [workflow] : [];
-      const args = [...words.split(' '), ...before, beginning, ...behind, ...neededBy(command)];
+      const names = command.registeredArguments.some((other) => other.name() === 'names') ? ['A=1'] : [];
+      const args = [...words.split(' '), ...before, beginning, ...behind, ...names, ...neededBy(command)];
       return { said: `${words} <${argument.name()}>`, args };
     });
     const options = command.options

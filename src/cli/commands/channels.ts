@@ -4,12 +4,12 @@ import { Argument, type Command } from 'commander';
 import type { Channel, ChannelTest, CreateChannelInput } from '../../client/client.ts';
 import { CHANNEL_KINDS, type ChannelKind } from '../../domain/notices/channel.ts';
 import { withExamples } from '../shell/examples.ts';
-import { EXIT } from '../shell/exit.ts';
+import { CliError, EXIT } from '../shell/exit.ts';
+import { readJson } from '../shell/json-text.ts';
 import { addActing, addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
 import { printFields, printJson } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { secondsText, tookText } from '../shell/text.ts';
-import { readJson } from './errors.ts';
 
 const whereOf = ({ config }: Channel): string | undefined => config.to ?? config.url ?? config.key;
 
@@ -77,11 +77,26 @@ export function addChannels(program: Command, connect: Connect): void {
   withExamples(deleting, 'errand channels delete "On call" --yes');
 }
 
+/** What a channel of the kind needs. */
+const HOW: Readonly<Record<ChannelKind, string>> = {
+  ...{ slack: ofUrl('Slack'), discord: ofUrl('Discord'), teams: ofUrl('Teams') },
+  ...{ pagerduty: ofKey('PagerDuty'), opsgenie: ofKey('Opsgenie'), http: ofUrl('the receiver') },
+  mail: 'a file with {"to": "ops@example.com"}, or - and the same on standard input',
+};
+
+function ofUrl(whose: string): string {
+  return `a file with {"url": "https://…"}, an address of ${whose}, or - and the same on standard input`;
+}
+
+function ofKey(whose: string): string {
+  return `a file with {"key": "…"}, a key of ${whose}, or - and the same on standard input`;
+}
+
 /** Addresses and keys of channels are secrets: they come from a file, since other users see what a command was given. */
 function addCreate(channels: Command, connect: Connect): void {
   const create = serverCommand(channels, 'create', `make a channel: ${CHANNEL_KINDS.join(', ')}`)
     .addArgument(new Argument('<kind>', 'kind of the channel').choices(CHANNEL_KINDS))
-    .requiredOption('--config <file>', 'what the kind needs, as JSON such as {"url": "https://…"}; - is standard input')
+    .option('--config <file>', 'what the kind needs, as JSON such as {"url": "https://…"}; - is standard input')
     .option('--name <name>', 'label for your own use');
   withExamples(
     create,
@@ -89,7 +104,9 @@ function addCreate(channels: Command, connect: Connect): void {
     'errand channels create slack --config slack.json',
   );
   create.action(
-    async (kind: ChannelKind, { config, name, ...options }: ServerOptions & { config: string; name?: string }) => {
+    async (kind: ChannelKind, { config, name, ...options }: ServerOptions & { config?: string; name?: string }) => {
+      // Not an option that is required: that would be said before the kind is looked at.
+      if (config === undefined) throw new CliError(`a channel needs --config: ${HOW[kind]}`, EXIT.usage);
       // The server says what is wrong with it.
       const input = { kind, name, config: (await readJson(config)) as CreateChannelInput['config'] };
       const { errand, out, isJson } = await connect(options);

@@ -5,7 +5,14 @@ import type { Argument, Command, Option } from 'commander';
 
 /** What is named as the argument of a command, by its first words → a kind of `--names`. */
 const KIND_OF: Readonly<Record<string, string>> = {
-  ...{ workflows: 'workflow', sources: 'source', webhooks: 'webhook', channels: 'channel', heartbeats: 'heartbeat' },
+  ...{
+    workflows: 'workflow',
+    variables: 'workflow',
+    sources: 'source',
+    webhooks: 'webhook',
+    channels: 'channel',
+    heartbeats: 'heartbeat',
+  },
   ...{ owners: 'owner', keys: 'key', subscriptions: 'workflow', 'subscriptions delete': 'subscription', runs: 'run' },
   ...{ errors: 'error', 'errors groups': 'group', deliveries: 'delivery', mail: 'delivery', operations: 'operation' },
   ...{ listen: 'webhook', trigger: 'workflow', 'profiles use': 'profile', logout: 'profile' },

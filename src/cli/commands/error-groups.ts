@@ -6,18 +6,18 @@ import { GROUP_SORTS, GROUP_STATES } from '../../domain/errors/group.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
-import { findEmitter, findId } from '../shell/find.ts';
+import { findEmitter, findId, namesOf, titleOf } from '../shell/find.ts';
 import { type Column, printFields, printFirst, printJson, stateStyle } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { timeText } from '../shell/text.ts';
 import { choiceOption, countValue, futureValue, LIST_LIMIT, take, timeValue } from '../shell/values.ts';
 
-const COLUMNS: readonly Column<ErrorGroup>[] = [
+const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<ErrorGroup>[] => [
   { title: 'ID', of: ({ id }) => id },
   { title: 'STATE', of: ({ state }) => state, style: stateStyle },
   { title: 'ERRORS', of: ({ count }) => count },
   { title: 'LAST', of: ({ last_seen_ms: ms }) => timeText(ms) },
-  { title: 'OF', of: ({ emitter_id: id }) => id },
+  { title: 'OF', of: ({ emitter_id: id }) => names.get(id) ?? id },
   { title: 'WHAT', of: ({ rule, why }) => rule ?? why },
 ];
 
@@ -58,14 +58,19 @@ export function addGroups(errors: Command, connect: Connect): void {
     const taken = await take(errand.listErrorGroups(asked), limit);
     if (isJson) return printJson(out, taken.records);
     if (taken.records.length === 0) return out.note('no groups of errors');
-    await printFirst(out, taken, COLUMNS);
+    await printFirst(out, taken, columnsOf(await namesOf(errand)));
   });
   serverCommand(groups, 'show <id>', 'show a group: first and last seen, counts, deployments').action(
     async (id: string, options: ServerOptions) => {
       const { errand, out, isJson } = await connect(options);
       const { data } = await errand.getErrorGroup({ id: await findId(errand, 'group', id) });
       if (isJson) return printJson(out, data);
-      await printFields(out, { ...fieldsOf(data), note: data.note, assignee: data.assignee });
+      await printFields(out, {
+        ...fieldsOf(data),
+        of: titleOf(data.emitter_id, await namesOf(errand)),
+        note: data.note,
+        assignee: data.assignee,
+      });
       out.note(`Its errors: errand errors list --group ${data.id}`);
     },
   );

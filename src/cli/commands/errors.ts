@@ -1,7 +1,5 @@
 // errand errors list | show | tail | replay | export
 
-import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { FoundError, StreamedError } from '../../client/client.ts';
 import { MOST_FAILURES } from '../../domain/errors/replaying.ts';
@@ -12,6 +10,7 @@ import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
 import { findId } from '../shell/find.ts';
 import { telling } from '../shell/interrupt.ts';
+import { readJsonText } from '../shell/json-text.ts';
 import { createNewFile } from '../shell/new-file.ts';
 import { connectingAgain } from '../shell/outlast.ts';
 import { type Column, printFields, printFirst, printJson, printLine, stateStyle } from '../shell/output.ts';
@@ -250,28 +249,16 @@ function refuseRest(rest: Readonly<Record<string, unknown>>): void {
 async function replayOne({ errand, out, isJson }: Remote, id: string, { event: file }: ReplayOptions): Promise<void> {
   const { metadata } = await findError(errand, id);
   const { emitter_id: emitter } = metadata;
-  const event = file === undefined ? {} : { event: await readJson(file) };
+  const options = file === undefined ? {} : { bodyText: `{"event":${await readJsonText(file)}}` };
   if (emitter.startsWith('wh_'))
     throw new CliError(`${id} is an error of a delivery: send it again with "errand deliveries resend"`);
-  const asked = { id: emitter, record_id: id, ...event };
-  const { data } = emitter.startsWith('dc_') ? await errand.replaySourceError(asked) : await errand.replayError(asked);
+  const asked = { id: emitter, record_id: id };
+  const { data } = emitter.startsWith('dc_')
+    ? await errand.replaySourceError(asked, options)
+    : await errand.replayError(asked, options);
   if (isJson) return printJson(out, data);
   await printFields(out, { error: id, run: data.run_id });
   out.note(`See what became of it: errand runs show ${data.run_id}`);
-}
-
-const HOW_JSON = `write it to a file, or give - and pipe it, as in: echo '{"n": 1}' | errand … --event -`;
-
-export async function readJson(file: string): Promise<unknown> {
-  const json = await (file === '-' ? text(process.stdin) : readFile(file, 'utf8')).catch((error: Error) => {
-    if (/^\s*[{[]/.test(file)) throw new CliError(`a file is expected, not the JSON itself: ${HOW_JSON}`, EXIT.usage);
-    throw new CliError(`${file} cannot be read: ${error.message}`, EXIT.usage);
-  });
-  try {
-    return JSON.parse(json);
-  } catch (error) {
-    throw new CliError(`${file} is not valid JSON: ${(error as Error).message}`, EXIT.usage);
-  }
 }
 
 function addExport(errors: Command, connect: Connect): void {

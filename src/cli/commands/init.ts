@@ -109,6 +109,7 @@ Workflows for [Errand](node_modules/errand/README.md).
 - \`npm install\`, then \`npm run dev\`: a server that deploys \`workflows/\` with every save, and shows runs, errors and types;
   \`npm start\` is the server alone.
 - \`npx errand trigger "Charge orders" --data '{"customer": "Ada", "total": 12}'\` sends an event.
+- Variables and secrets are in \`workflows/.env\`, as lines such as \`CARD_KEY=…\`; it is in no repository.
 - \`npx errand errors list\` tells what failed, \`npx errand errors replay last\` runs it again.
 - \`npm test\` and \`npm run check\` test the code and its types.
 - \`npx errand login\` and \`npm run deploy\` deploy to another server.

@@ -83,7 +83,12 @@ export async function follow({ errand, out, isJson }: Remote, begun: Operation):
   out.endProgress();
   if (isJson) await printJson(out, operation);
   else await printFields(out, operationFields(operation));
-  if (operation.state !== 'done') process.exitCode = 1;
+  if (operation.state === 'done') return;
+  process.exitCode = 1;
+  if (operation.state === 'paused')
+    out.note(
+      `errand operations resume ${id} goes on, errand operations cancel ${id} ends it; its errors: errand errors list`,
+    );
 }
 
 export function operationFields(operation: Operation): Record<string, string | number | null> {

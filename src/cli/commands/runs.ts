@@ -5,7 +5,7 @@ import type { Errand, Run, RunWhole } from '../../client/client.ts';
 import { RUN_STATES } from '../../domain/run/run.ts';
 import { endedRuns } from '../shell/ended-runs.ts';
 import { withExamples } from '../shell/examples.ts';
-import { findId, namesOf } from '../shell/find.ts';
+import { findId, namesOf, titleOf } from '../shell/find.ts';
 import { outlasting } from '../shell/outlast.ts';
 import { type Column, printFields, printFirst, printJson, printLine, printTable, stateStyle } from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
@@ -94,10 +94,10 @@ function addShow(runs: Command, connect: Connect): void {
   });
 }
 
-async function showRun({ out }: Remote, run: RunWhole): Promise<void> {
+async function showRun({ errand, out }: Remote, run: RunWhole): Promise<void> {
   await printFields(out, {
     run: run.id,
-    of: run.workflow_id ?? run.source_id,
+    of: titleOf(run.workflow_id ?? run.source_id ?? '', await namesOf(errand)),
     deployment: run.deployment_id,
     state: run.state,
     attempt: run.attempt > 1 ? run.attempt : null,

@@ -1,13 +1,14 @@
 // errand test: runs the code of a workflow file with the fixtures of errors that happened.
 
-import { resolve } from 'node:path';
+import { registerHooks } from 'node:module';
+import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
 import type { Fixture, FixtureRun } from '../../sdk/testing.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
+import { readJson } from '../shell/json-text.ts';
 import { createOutput, printJson, printTable, stateStyle } from '../shell/output.ts';
-import { readJson } from './errors.ts';
 
 interface Tested {
   readonly fixture: string;
@@ -48,7 +49,31 @@ export function addTest(program: Command): void {
   });
 }
 
+/** What the server has for code, so that its folder needs no package. */
+const OWN: ReadonlyMap<string, string> = new Map(
+  ['workflow', 'testing'].map((name) => [
+    `errand/${name}`,
+    new URL(`../../sdk/${name}${extname(import.meta.url)}`, import.meta.url).href,
+  ]),
+);
+
+/** Lets code import the modules of this program where its project has not installed the package. */
+function provideOwnModules(): void {
+  registerHooks({
+    resolve: (specifier, context, next) => {
+      try {
+        return next(specifier, context);
+      } catch (error) {
+        const url = OWN.get(specifier);
+        if (url === undefined || (error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+        return { url, shortCircuit: true };
+      }
+    },
+  });
+}
+
 async function codeOf(file: string): Promise<unknown> {
+  provideOwnModules();
   const loaded = (await import(pathToFileURL(resolve(file)).href).catch((error: Error) => {
     throw new CliError(`${file} cannot be loaded: ${error.message}`);
   })) as { readonly default?: unknown };

@@ -8,7 +8,7 @@ import { CliError, EXIT } from '../shell/exit.ts';
 import { findEmitter } from '../shell/find.ts';
 import { printFields, printJson } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
-import { eventOf } from './workflows.ts';
+import { eventTextOf } from './workflows.ts';
 
 interface Example {
   readonly body: unknown;
@@ -66,20 +66,19 @@ interface TriggerOptions extends ServerOptions {
 export function addTrigger(program: Command, connect: Connect): void {
   const trigger = serverCommand(program, 'trigger <id>', 'send an example event to the address of a workflow or source')
     .addOption(new Option('--example <kind>', 'which example to send').choices(Object.keys(EXAMPLES)).default('plain'))
-    .option('--data <json>', 'send this event instead')
+    .option('--data <json>', 'send this event instead; or @ and the name of a file, as with curl')
     .option('--event <file>', 'send this event instead: a JSON file; - is standard input')
     .option('--secret <secret>', 'sign the request as Stripe or GitHub would, with this secret');
   withExamples(
     trigger,
     'errand trigger "Charge orders"',
     `errand trigger "Charge orders" --data '{"order": 7}'`,
+    'errand trigger "Charge orders" --data @event.json',
     'errand trigger "Stripe events" --example stripe --secret whsec_…',
   );
   trigger.action(async (given: string, { example: kind, event, data, secret, ...options }: TriggerOptions) => {
     const example = EXAMPLES[kind] as Example;
-    const body = JSON.stringify(
-      event === undefined && data === undefined ? example.body : await eventOf({ event, data }),
-    );
+    const body = (await eventTextOf({ event, data })) ?? JSON.stringify(example.body);
     const { errand, out, isJson } = await connect(options);
     const address = await addressOf(errand, given);
     const headers = {
@@ -97,6 +96,7 @@ export function addTrigger(program: Command, connect: Connect): void {
     if (!response.ok) process.exitCode = EXIT.failed;
     if (isJson) return printJson(out, { address, status: response.status, body: answer });
     await printFields(out, { address, answer: response.status, body: answer });
+    if (!response.ok) out.note('See what the code did: errand runs list, errand errors show last');
   });
 }
 

@@ -5,11 +5,11 @@ import type { Trigger, Workflow, WorkflowWhole } from '../../client/client.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
 import { findDeployment, findId } from '../shell/find.ts';
+import { readData, readJsonText } from '../shell/json-text.ts';
 import { addActing, addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
 import { printFields, printJson, printTable } from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { safeLines, secondsText, shareText, timeText, tookText } from '../shell/text.ts';
-import { readJson } from './errors.ts';
 
 export function addWorkflows(program: Command, connect: Connect): void {
   const workflows = program.command('workflows').description('list, show, run, enable and disable workflows');
@@ -125,38 +125,36 @@ function addCode(workflows: Command, connect: Connect): void {
 function addRun(workflows: Command, connect: Connect): void {
   const run = serverCommand(workflows, 'run <id>', 'run a workflow with an event')
     .option('--event <file>', 'JSON file with the event; - is standard input')
-    .option('--data <json>', 'the event as JSON');
+    .option('--data <json>', 'the event as JSON; or @ and the name of a file, as with curl');
   withExamples(
     run,
     `errand workflows run "Charge orders" --data '{"order": 7}'`,
     'errand workflows run "Charge orders" --event event.json',
   );
   run.action(async (given: string, options: ServerOptions & { readonly event?: string; readonly data?: string }) => {
-    const event = await eventOf(options);
+    const bodyText = `{"event":${(await eventTextOf(options)) ?? '{}'}}`;
     const { errand, out, isJson } = await connect(options);
-    const { data } = await errand.runWorkflow({ id: await findId(errand, 'workflow', given), event });
+    const id = await findId(errand, 'workflow', given);
+    // The text is sent in the place of the member: its numbers stay as they are.
+    const { data } = await errand.runWorkflow({ id, event: null }, { bodyText });
     if (isJson) return printJson(out, data);
     await printFields(out, { run: data.run_id });
     out.note(`See what became of it: errand runs show ${data.run_id}`);
   });
 }
 
-/** Returns the event that options give: a file, a text, or an empty object. */
-export async function eventOf({
+/** Returns the text of the event that options give; null: they give none. */
+export async function eventTextOf({
   event: file,
-  data: text,
+  data,
 }: {
   readonly event?: string;
   readonly data?: string;
-}): Promise<unknown> {
-  if (file !== undefined && text !== undefined)
+}): Promise<string | null> {
+  if (file !== undefined && data !== undefined)
     throw new CliError('--event and --data each are the event: give one of them', EXIT.usage);
-  if (file !== undefined) return readJson(file);
-  try {
-    return text === undefined ? {} : JSON.parse(text);
-  } catch (error) {
-    throw new CliError(`--data is not valid JSON: ${(error as Error).message}`, EXIT.usage);
-  }
+  if (file !== undefined) return readJsonText(file);
+  return data === undefined ? null : readData(data);
 }
 
 function addDeployments(workflows: Command, connect: Connect): void {

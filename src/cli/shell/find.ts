@@ -125,6 +125,12 @@ export async function findEmitter(errand: Errand, given: string): Promise<string
   throw new CliError(`there is no workflow, source or webhook "${given}"`, EXIT.notFound);
 }
 
+/** Returns a name with its id; the id alone where no name is known. */
+export function titleOf(id: string, names: ReadonlyMap<string, string>): string {
+  const name = names.get(id);
+  return name === undefined ? id : `${name} (${id})`;
+}
+
 /** Returns names of workflows and sources by their ids, of so many as a list for people may need. */
 export async function namesOf(errand: Errand): Promise<ReadonlyMap<string, string>> {
   const pages = await Promise.all([errand.listWorkflows(), errand.listSources()]);

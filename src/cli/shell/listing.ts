@@ -95,6 +95,6 @@ export function addDeleting<T>(parent: Command, connect: Connect, of: Omit<Acted
       await confirm(`Delete the ${of.kind} ${given === id ? id : `${given} (${id})`} of ${url}?`, options.yes);
       const record = await of.act(errand, id, options);
       if (isJson) return printJson(out, record);
-      await printFields(out, of.fields(record));
+      await printFields(out, { ...of.fields(record), active: null, deleted: 'yes' });
     });
 }

@@ -39,6 +39,8 @@ const FILES: Readonly<Record<string, string>> = {
     'schema: workflow/2022.04\nname: Orders\nsteps:\n- namespace: charge\n  uses: "./charge.mjs"\n',
   'my-project/orders-p_abc123/charge.mjs': 'export default defineComponent({ async run() { return 7; } });',
   '.config/fish/completions/.keep': '',
+  'card-key.txt': 'a-key',
+  'prod.env': 'REGION=eu\n',
   'new-key.txt': 'k'.repeat(40),
 };
 

@@ -1,13 +1,17 @@
 // Wrong usage of every command: it ends with its own exit code, says what would be right, and asks no server.
 
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Command, CommanderError } from 'commander';
-import { commandsIn } from '../../release/cli-docs.ts';
-import { createProgram, type ProgramDeps } from '../../src/cli/program.ts';
-import { EXIT, exitCodeOf } from '../../src/cli/shell/exit.ts';
-import { startErrand } from '../support/errand.ts';
-import { openShell } from './command.ts';
+import { commandsIn } from '../../../release/cli-docs.ts';
+import { createProgram, type ProgramDeps } from '../../../src/cli/program.ts';
+import { EXIT, exitCodeOf } from '../../../src/cli/shell/exit.ts';
+import { MEANT } from '../../../src/cli/shell/suggest.ts';
+import { startErrand } from '../../support/errand.ts';
+import { until } from '../../support/wait.ts';
+import { openShell } from '../command.ts';
 
 interface Ended {
   readonly code: number;
@@ -170,6 +174,7 @@ test('a value that cannot be is, and what can be is told', async () => {
 test('an argument of a few words is one of them', async () => {
   for (const given of [
     ['channels', 'create', 'bogus', '--config', 'x'],
+    ['channels', 'create', 'email'],
     ['completion', 'tcsh'],
   ]) {
     const { code, said } = await run(given);
@@ -207,4 +212,56 @@ test('a start with a wrong option is a wrong command line', async () => {
   const { code, stderr } = await shell.run(['start', '--port', 'abc']);
   assert.equal(code, EXIT.usage);
   assert.match(stderr, /^errand: ERRAND_PORT: "abc" is not an integer from 0 to 65535\n/);
+});
+
+test('a channel without its configuration is told what that is', async () => {
+  const { code, said } = await run(['channels', 'create', 'mail']);
+  assert.equal(code, EXIT.usage);
+  assert.match(said, /needs --config: .*"to": "ops@example.com"/);
+});
+
+test('a word that is a command elsewhere is told where', async () => {
+  for (const [given, expected] of [
+    [['replay'], '"errand errors replay"'],
+    [['logs'], '"errand runs tail" or "errand sources logs"'],
+    [['secrets'], '"errand variables"'],
+    [['workflows', 'tail'], '"errand errors tail" or "errand runs tail"'],
+    [['errors', 'lst'], 'list'],
+    [['deply'], 'deploy'],
+  ] as const) {
+    const { code, said } = await run(given);
+    assert.equal(code, EXIT.usage);
+    assert.ok(said.includes(`(Did you mean ${expected}?)`), said);
+  }
+  const commands = new Set(all().flatMap(({ words }) => words.split(' ')));
+  for (const words of Object.values(MEANT).flat())
+    for (const word of words.split(' ').slice(1)) assert.ok(commands.has(word) || word === '--version', words);
+});
+
+test('data is given as with curl, and sent as it is', async () => {
+  await using errand = await startErrand();
+  await using shell = await openShell(errand.client);
+  await errand.workflow('export default ({ steps }) => { throw new Error("no"); };', {
+    name: 'Orders',
+    triggers: [{ type: 'http' }],
+    settings: { notify: false },
+  });
+  const text = '{"order": 12345678901234567890}';
+  await writeFile(join(shell.home, 'order.json'), `\ufeff${text}`);
+  const seen = async (input: string | undefined, ...args: string[]): Promise<void> => {
+    const before = (await shell.json('errors', 'list')).length;
+    const given = await shell.run([...args, '--url', errand.url], input === undefined ? {} : { input });
+    assert.equal(given.code, 0, given.stderr);
+    await until('its error', async () => (await shell.json('errors', 'list')).length > before);
+    const { stdout } = await shell.run(['errors', 'show', 'last', '--event', '--url', errand.url]);
+    assert.ok(stdout.includes(text), stdout);
+  };
+  for (const data of ['@order.json', text]) await seen(undefined, 'trigger', 'Orders', '--data', data);
+  for (const data of ['-', '@-']) await seen(text, 'trigger', 'Orders', '--data', data);
+  await seen(undefined, 'trigger', 'Orders', '--event', 'order.json');
+  await seen(undefined, 'workflows', 'run', 'Orders', '--data', '@order.json');
+  await seen(undefined, 'errors', 'replay', 'last', '--event', 'order.json');
+  const wrong = await shell.run(['trigger', 'Orders', '--data', '@none.json', '--url', errand.url]);
+  assert.equal(wrong.code, EXIT.usage);
+  assert.match(wrong.stderr, /none\.json cannot be read/);
 });

@@ -1,0 +1,38 @@
+// JSON that a person gives: in a file, on standard input, or in the command line itself. Its text is kept: what is read and
+// written again may have other numbers.
+
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { CliError, EXIT } from './exit.ts';
+
+const STANDARD_INPUT = '-';
+const HOW_JSON = `write it to a file, or give - and pipe it, as in: echo '{"n": 1}' | errand … --event -`;
+
+/** Returns the JSON of a file, or of standard input for `-`. Throws `CliError`. */
+export async function readJson(file: string): Promise<unknown> {
+  return JSON.parse(await readJsonText(file));
+}
+
+/** Returns the text of a file as it is, but for the mark that editors of Windows put before it. */
+export async function readJsonText(file: string): Promise<string> {
+  const json = await (file === STANDARD_INPUT ? text(process.stdin) : readFile(file, 'utf8')).catch((error: Error) => {
+    if (/^\s*[{[]/.test(file)) throw new CliError(`a file is expected, not the JSON itself: ${HOW_JSON}`, EXIT.usage);
+    throw new CliError(`${file} cannot be read: ${error.message}`, EXIT.usage);
+  });
+  return checked(json.replace(/^\ufeff/, ''), file === STANDARD_INPUT ? 'standard input' : file);
+}
+
+/** Returns the text of `--data`: JSON, `@` and the name of a file as curl has it, or standard input for `-` and `@-`. */
+export async function readData(data: string): Promise<string> {
+  if (data === STANDARD_INPUT || data.startsWith('@')) return readJsonText(data.replace(/^@/, ''));
+  return checked(data, '--data');
+}
+
+function checked(json: string, name: string): string {
+  try {
+    JSON.parse(json);
+    return json;
+  } catch (error) {
+    throw new CliError(`${name} is not valid JSON: ${(error as Error).message}`, EXIT.usage);
+  }
+}
