@@ -37,7 +37,7 @@ const PAGE = 100;
 export async function typesOf(dir: string): Promise<string> {
   const project = await findTypeScript(dir);
   if (project === null)
-    return `types are not checked: ${dir} and the folders above it have no tsconfig.json with TypeScript`;
+    return `types are not checked: that needs a tsconfig.json in ${dir} or a folder above it, and TypeScript installed there (npm install)`;
   const { ok, lines } = await checkTypes(project);
   if (ok) return `types are right: ${project.config}`;
   throw new CliError(`types are wrong, and nothing was deployed:\n${lines.join('\n')}`);

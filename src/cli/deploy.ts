@@ -3,14 +3,14 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
 import type { Errand } from '../client/client.ts';
+import { keptVariables, readVariables, unreadEnv, type Variables } from './deploy-env.ts';
 import { type Plan, planLines, planOf, typesOf } from './deploy-plan.ts';
 import { projectOf } from './project.ts';
 import { confirm } from './shell/ask.ts';
 import { withExamples } from './shell/examples.ts';
-import { CliError, EXIT, EXPECTED_ERRORS } from './shell/exit.ts';
+import { CliError, EXIT, EXPECTED_ERRORS, exitCodeOf } from './shell/exit.ts';
 import { createOutput, type Output, printLine } from './shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from './shell/remote.ts';
 import { oneLine } from './shell/text.ts';
@@ -37,7 +37,12 @@ interface DeployOptions {
   readonly isAlone: boolean;
   readonly props: Props | undefined;
   readonly project: string | null;
+  readonly variables: Variables;
+  /** Name of a workflow → the file that has it, of those that were deployed before. */
+  readonly names: Map<string, string>;
   readonly told: (deployed: Told) => Promise<void>;
+  /** Says what is beside the result. */
+  readonly note: (text: string) => void;
 }
 
 /** What became of a file. */
@@ -61,6 +66,8 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
       '--project <name>',
       'the project that the files belong to; default: the name in package.json, and the folder below it',
     )
+    // Not `--env-file`: Node.js takes that for itself, wherever it stands.
+    .option('--variables <file>', 'variables of the workflows, as NAME=value lines; default: .env in the folder')
     .option('--check', "check types with the project's own TypeScript, and show what would change, before deploying")
     .option('--dry-run', 'like --check, but deploy nothing')
     .option(
@@ -73,6 +80,7 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
     'errand deploy workflows',
     'errand deploy workflows --check --prune',
     'errand deploy shop/order.ts --profile prod',
+    'errand deploy workflows --profile prod --variables prod.env',
   );
   command.action(async (given: string, { props: text, ...options }: DeployCommand) => {
     const props = text === undefined ? undefined : await readProps(text);
@@ -82,7 +90,11 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
     if (options.prune && isAlone) throw new CliError('--prune is for a folder, not for one file', EXIT.usage);
     const project = await projectOf(dir, options.project);
     if (options.prune && project === null) throw unnamed(dir);
+    const variables = await readVariables(dir, options.variables);
     const out = createOutput();
+    const unread = options.variables === undefined ? await unreadEnv(dir) : null;
+    if (unread !== null)
+      out.note(`${unread} is not read: variables are in ${join(dir, '.env')}, or in the file that --variables names`);
     const isShown = options.check || options.dryRun;
     if (isShown) out.note(await typesOf(dir));
     const { errand } = await deps.connect(options);
@@ -94,12 +106,14 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
       if (options.dryRun) return;
       if (options.prune) await prune(errand, { gone: shown.gone, isSure: options.yes, told });
     }
+    const names = new Map<string, string>();
+    const asked = { dir, isAlone, props, project, variables, names, told, note: out.note };
     let [failed, deployed] = [0, 0];
     for (const path of paths) {
       try {
-        if (await deploy(deps, errand, { dir, path, isAlone, props, project, told })) deployed++;
+        if (await deploy(deps, errand, { ...asked, path })) deployed++;
       } catch (error) {
-        if (!EXPECTED_ERRORS.some((kind) => error instanceof kind)) throw error;
+        if (!EXPECTED_ERRORS.some((kind) => error instanceof kind) || isOfAll(error)) throw error;
         failed++;
         const { message } = error as Error;
         deps.complain(message.startsWith(`${path}:`) ? message : `${path}: ${message}`);
@@ -108,6 +122,12 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
     if (failed > 0) process.exitCode = 1;
     else if (deployed === 0) throw nothing(given, { dir, isAlone });
   });
+}
+
+/** Returns whether an error has nothing to do with the file: each other one would end so, too. */
+function isOfAll(error: unknown): boolean {
+  const code = exitCodeOf(error);
+  return code === EXIT.denied || code === EXIT.unreachable;
 }
 
 /** Prints what became of a file: a line for people, or an object of JSON in a line. */
@@ -129,6 +149,7 @@ function unnamed(dir: string): CliError {
 
 interface DeployCommand extends ServerOptions {
   readonly project?: string;
+  readonly variables?: string;
   readonly props?: string;
   readonly check?: true;
   readonly dryRun?: true;
@@ -197,7 +218,7 @@ function nothing(given: string, { dir, isAlone }: { dir: string; isAlone: boolea
 
 /** Returns whether the file is a workflow or a source. */
 async function deploy(deps: DeployDeps, errand: Errand, asked: DeployOptions): Promise<boolean> {
-  const { dir, path, project, told } = asked;
+  const { dir, path, project, variables, names, told, note } = asked;
   const bundled = await deps.bundle({ dir, path });
   if (bundled.kind === 'module') return false;
   if (bundled.kind === 'broken') throw new CliError(bundled.problems.join('; '));
@@ -207,11 +228,22 @@ async function deploy(deps: DeployDeps, errand: Errand, asked: DeployOptions): P
     return await deploySource(errand, { ...asked, source, bundle, sourceMap });
   }
   if (asked.props !== undefined) throw new CliError('--props is for sources, and this is a workflow');
-  const env = parseEnv(await readFile(join(dir, '.env'), 'utf8').catch(() => '')) as Record<string, string>;
+  const { env, file } = variables;
   const body = { path, ...(project === null ? {} : { project }), source, bundle, source_map: sourceMap, env };
   const { result, workflow } = (await errand.deployWorkflowFile(body)).data;
   const endpoints = workflow.triggers.flatMap(({ endpoint_url: endpoint }) => endpoint ?? []);
   await told({ path, result, workflow_id: workflow.id, endpoints });
+  const other = names.get(workflow.name);
+  if (other !== undefined)
+    note(
+      `${path}: ${other} has the same name, ${JSON.stringify(workflow.name)}: by its name neither can be told from the other`,
+    );
+  names.set(workflow.name, path);
+  const kept = file === null || result !== 'changed' ? [] : keptVariables(workflow.settings.env, { env, source });
+  if (kept.length > 0)
+    note(
+      `${path}: the workflow keeps ${kept.join(', ')}, which ${file} does not name; to remove: errand variables unset ${workflow.id} ${kept.join(' ')}`,
+    );
   return true;
 }
 

@@ -56,8 +56,7 @@ export class ConnectionError extends Error {
 export function problemOf(response: Response, text: string, nowMs: number): ProblemError {
   const problem = parsed(text);
   const [, code = null] = /#(\w+)$/.exec(problem.type ?? '') ?? [];
-  const seen =
-    problem.detail ?? `the answer was ${`${response.status} ${response.statusText}`.trim()}, without a reason`;
+  const seen = problem.detail ?? unexplained(response);
   return new ProblemError({
     status: response.status,
     code: code as ProblemCode | null,
@@ -66,6 +65,13 @@ export function problemOf(response: Response, text: string, nowMs: number): Prob
     requestId: response.headers.get('x-request-id'),
     retryAfterMs: readRetryAfter(response.headers.get('retry-after'), nowMs),
   });
+}
+
+/** Returns what is said of a refusal that is not in the server's own words: a proxy's page, or that of another program. */
+function unexplained({ status, statusText, url }: Response): string {
+  const at = /^https?:\/\/[^/]+/.exec(url)?.[0];
+  const who = at === undefined ? 'the server' : at;
+  return `${who} answered ${`${status} ${statusText}`.trim()} without a reason: a proxy before the server, or not an Errand server`;
 }
 
 function parsed(text: string): Partial<Problem> {

@@ -109,7 +109,7 @@ test('an answer of another program is told as such', async () => {
   await assert.rejects(errand.getMe(), {
     name: 'ProblemError',
     code: null,
-    message: /403 Forbidden, without a reason/,
+    message: /answered 403 Forbidden without a reason/,
   });
   await assert.rejects(errand.listKeys(), { name: 'ConnectionError', message: /redirects to https:\/\/elsewhere/ });
   await assert.rejects(errand.getLedger(), { name: 'ConnectionError', message: /is that an Errand server\?/ });

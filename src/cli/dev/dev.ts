@@ -3,6 +3,7 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { unreadEnv } from '../deploy-env.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
 import { createOutput, type Output } from '../shell/output.ts';
@@ -73,6 +74,8 @@ interface Developing extends DevDeps {
 /** Returns the exit code, once the server has ended. */
 async function develop({ env, connect, list, dir, hasTypes }: Developing): Promise<number> {
   const out = createOutput();
+  const unread = await unreadEnv(dir);
+  if (unread !== null) out.note(`${unread} is not read: variables of workflows are in ${join(dir, '.env')}`);
   const project = hasTypes ? await findTypeScript(dir) : null;
   const types = project && new TypeChecks(project, createTypeLog(out));
   const ending = new AbortController();

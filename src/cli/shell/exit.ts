@@ -21,7 +21,7 @@ export const EXIT_CODES: Readonly<Record<ExitCode, string>> = {
     'The command line is wrong: an unknown command or option, a value that cannot be, an answer that is missing.',
   [EXIT.notFound]: 'What was named is not there, or several things fit the name.',
   [EXIT.denied]: 'The key is missing, unknown or revoked, or lacks the scope.',
-  [EXIT.unreachable]: 'No server or database answered, or no server runs here.',
+  [EXIT.unreachable]: 'No server or database answered, or a proxy said so (502, 503, 504), or no server runs here.',
   [EXIT.interrupted]: 'Ended by Ctrl-C.',
 };
 
@@ -45,9 +45,13 @@ export function exitCodeOf(error: unknown): ExitCode {
   return error instanceof ProblemError ? exitCodeOfStatus(error.status) : EXIT.failed;
 }
 
+/** Of proxies that reach no server, and of a server that is about to stop or cannot reach its store. */
+const AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
+
 /** Returns the exit code for a refusal of the server. */
 export function exitCodeOfStatus(status: number): ExitCode {
   if (status === 400) return EXIT.usage;
   if (status === 401 || status === 403) return EXIT.denied;
+  if (AWAY.has(status)) return EXIT.unreachable;
   return status === 404 ? EXIT.notFound : EXIT.failed;
 }

@@ -40,7 +40,12 @@ export interface FileCode {
 }
 
 export type DeployedFile =
-  | { readonly kind: 'made' | 'changed' | 'same'; readonly workflowId: string; readonly deploymentId: string }
+  | {
+      readonly kind: 'made' | 'changed' | 'same';
+      readonly workflowId: string;
+      readonly deploymentId: string;
+      readonly name: string;
+    }
   /** `refusal`: the file loads, but its settings are refused. Null: the file could not be loaded. */
   | { readonly kind: 'refused'; readonly problem: CodeProblem; readonly refusal: Refusal | null };
 
@@ -186,7 +191,7 @@ function deployedFile(
   kind: 'made' | 'changed' | 'same',
   { workflow, deployment }: Pick<WholeWorkflow, 'workflow' | 'deployment'>,
 ): DeployedFile {
-  return { kind, workflowId: workflow.id, deploymentId: deployment.id };
+  return { kind, workflowId: workflow.id, deploymentId: deployment.id, name: workflow.name };
 }
 
 /** Loads the file in a process of its own, with its later environment. */

@@ -12,8 +12,8 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseEnv } from 'node:util';
 import { isSent } from '../../domain/files/file-mark.ts';
+import { ENV_FILE, variablesOf } from '../../env-file.ts';
 import type { BundledFile, WorkflowFile } from '../../runner/bundling/bundle-file.ts';
 import { formatProblem } from '../../runner/bundling/bundle-options.ts';
 import { StoreUnavailable } from '../../store/contract/store.ts';
@@ -73,6 +73,8 @@ export class WorkflowFolder {
   readonly #loop: Loop;
   #dir: string;
   readonly #known = new Map<string, KnownFailure>();
+  /** Of workflows that were deployed, by the paths of their files. */
+  readonly #names = new Map<string, string>();
   /** The last report about each file with a problem. */
   readonly #reported = new Map<string, string>();
   /** Keys of existing workflows; null before they were read. */
@@ -197,10 +199,20 @@ export class WorkflowFolder {
     if (deployed.kind === 'refused') return refuse([deployed.problem].map(formatProblem));
     await know(inputs);
     this.#deployedPaths?.add(path);
+    this.#named(path, deployed.name);
     if (deployed.kind === 'same') return this.#rightAgain(path);
     this.#reported.delete(path);
     const { workflowId, deploymentId } = deployed;
     this.#deps.log.info({ file: path, workflow: workflowId, deployment: deploymentId }, 'workflow file deployed');
+  }
+
+  /** Warns of a name that another file has, too: commands and lists that name workflows do not tell them apart. */
+  #named(path: string, name: string): void {
+    if (this.#names.get(path) === name) return;
+    this.#names.set(path, name);
+    const other = [...this.#names].find(([one, its]) => its === name && one !== path)?.[0];
+    if (other !== undefined)
+      this.#deps.log.warn({ file: path, other, name }, `${other} has the same name, ${JSON.stringify(name)}`);
   }
 
   /** Returns whether files are as the scan found them. Others than the folder's own are not asked for. */
@@ -243,6 +255,7 @@ export class WorkflowFolder {
       await this.#deps.deployer.removeFile(ownerId, path);
       this.#deployedPaths?.delete(path);
       this.#known.delete(path);
+      this.#names.delete(path);
       this.#reported.delete(path);
       this.#deps.log.info({ file: path }, 'workflow file was deleted: its workflow is disabled');
     }
@@ -291,8 +304,7 @@ export class WorkflowFolder {
 
   /** Reads `.env` at the top of the folder, the environment of all files, so that code need not contain secrets. */
   async #env(): Promise<Record<string, string>> {
-    const text = await readFile(join(this.#dir, '.env'), 'utf8').catch(() => '');
-    return { ...parseEnv(text) } as Record<string, string>;
+    return variablesOf(await readFile(join(this.#dir, ENV_FILE), 'utf8').catch(() => ''));
   }
 
   /** Watches each folder separately: Node's recursive watching would open every file of every package. */

@@ -72,13 +72,16 @@ test('a folder is deployed, and again without change', async () => {
 });
 
 test('a server that cannot be reached is named', async () => {
-  await using folder = await createWorkflowFiles({ 'good.ts': answering('Good', '1') });
+  await using folder = await createWorkflowFiles({
+    'good.ts': answering('Good', '1'),
+    'too.ts': answering('Too', '1'),
+  });
   const url = `http://127.0.0.1:${await freePort()}`;
-  const { status, stderr } = await command(['deploy', join(folder.path, 'good.ts'), '--url', url], {
+  const { status, stderr } = await command(['deploy', folder.path, '--url', url], {
     ERRAND_API_KEY: API_KEY,
   });
-  assert.equal(status, 1);
-  assert.match(stderr, new RegExp(`^errand: good\\.ts: ${url} cannot be reached: .*ECONNREFUSED`, 'm'));
+  assert.equal(status, 5);
+  assert.match(stderr, new RegExp(`^errand: ${url} cannot be reached: .*ECONNREFUSED.*\n$`), 'once, not for each file');
 });
 
 test('what is wrong is told, and the rest deployed', async () => {

@@ -297,3 +297,22 @@ test('a folder that is not there stops the start', async () => {
     /^ConfigError: ERRAND_WORKFLOWS_DIR: ".*" is not a folder$/m,
   );
 });
+
+test('two files whose workflows have one name are told in the log', async () => {
+  await using started = await start({ 'a.mjs': answering('Hello', '1'), 'b.mjs': answering('Hello', '2') });
+  const { errand, folder } = started;
+  const told = () => errand.logged.filter(({ name }) => name.endsWith('has the same name, "Hello"'));
+  await until('the warning', () => told().length === 1);
+  await folder.write({ 'b.mjs': answering('Hello', '3'), 'c.mjs': answering('Other', '3') });
+  await until('another deployment', async () => (await named(errand, 'Other')) !== undefined);
+  assert.equal(told().length, 1, 'once');
+});
+
+test('a file of variables may begin with the mark that editors of Windows write', async () => {
+  await using started = await start({
+    'a.mjs': answering('Hello', 'process.env.FIRST + process.env.SECOND'),
+    '.env': '\ufeffFIRST=1\r\nSECOND=2\r\n',
+  });
+  const { settings } = await started.named('Hello');
+  assert.deepEqual(settings.env, { FIRST: '1', SECOND: '2' });
+});

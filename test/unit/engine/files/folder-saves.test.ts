@@ -88,7 +88,7 @@ async function open(text = WHOLE): Promise<Opened> {
       listFiles: async () => [],
       deployFile: async () => assert.fail('files of a folder may change meanwhile'),
       deployIf: async (_owner, { key, bundle }, isStill) => {
-        const at = { workflowId: `p_${key}`, deploymentId: 'd_1' };
+        const at = { workflowId: `p_${key}`, deploymentId: 'd_1', name: key };
         if (stored.get(key) === bundle) return { kind: 'same', ...at };
         await opened.onLoad();
         if (!(await isStill())) return null;
