@@ -94,7 +94,7 @@ export function createWorkflows(deps: WorkflowDeps) {
     }
   }
 
-  /** Null: another change came first. */
+  /** Returns the workflow as it is now; null, and nothing is written, when another change came first. */
   async function changed(before: WholeWorkflow, input: NamedInput): Promise<WholeWorkflow | null> {
     const { ownerId, id } = before.workflow;
     checkVersion(before.workflow, input.expected);
