@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import { markIn, pathOfKey } from '../../../src/domain/files/file-mark.ts';
 import { sessionQuery } from '../api/session.ts';
 import type { Workflow } from '../api/types.ts';
 import { deleteWorkflow, type ReadWorkflow, updateWorkflow, workflowQuery } from '../api/workflows.ts';
@@ -19,6 +20,7 @@ import { Retention } from './retention.tsx';
 import { RunDialog } from './run-dialog.tsx';
 import { WorkflowSettings } from './settings.tsx';
 import { words } from './steps/english.ts';
+import { StepButtons } from './steps/step-acts.tsx';
 import { Triggers } from './triggers.tsx';
 import { Versions } from './versions.tsx';
 
@@ -46,24 +48,38 @@ function Page({ id }: { id: string }) {
 /** Of a line of code, and around those of a step. */
 const [LINE_PX, AROUND_PX] = [20.625, 8];
 
+const NO_ACTS = { move: () => {}, rename: () => {}, remove: () => {} };
+
 /** As high as the editors will be. */
 function EditorPlace({ workflow: { steps = [] }, canWrite }: { workflow: Workflow; canWrite: boolean }) {
+  const file = markIn(steps[0]?.code ?? '');
+  const mayArrange = canWrite && file === null;
   return (
     <section className="card" aria-label={words.code}>
       <div className="card-head">
         <h2>{words.code}</h2>
       </div>
-      {steps.map(({ id, namespace, code = '' }) => (
+      {file && <p className="card-body soft">{words.ofFile(pathOfKey(file.key))}</p>}
+      {steps.map(({ id, namespace, code = '' }, at) => (
         <div key={id} className="step">
           <div className="step-head">
             <h3 className="step-name mono">{namespace}</h3>
+            <span className="grow" />
+            {mayArrange && (
+              <div style={{ visibility: 'hidden' }}>
+                <StepButtons
+                  name={namespace}
+                  acts={{ ...NO_ACTS, isFirst: at === 0, isLast: at === steps.length - 1 }}
+                />
+              </div>
+            )}
           </div>
           <div style={{ height: `min(60vh, ${Math.max(52, code.split('\n').length * LINE_PX + AROUND_PX)}px)` }}>
             <Loading rows={2} />
           </div>
         </div>
       ))}
-      {canWrite && <div className="step-add is-last" />}
+      {mayArrange && <div className="step-add is-last" />}
     </section>
   );
 }

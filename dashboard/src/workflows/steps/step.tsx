@@ -1,10 +1,10 @@
-import { Button } from '@mantine/core';
 import { CodeEditor } from './code-editor.tsx';
 import type { Place } from './completion.ts';
 import type { StepFaults } from './deploying.ts';
 import type { ShownStep } from './draft-steps.ts';
 import { words } from './english.ts';
 import { isComponent } from './referring.ts';
+import { type StepActs, StepButtons } from './step-acts.tsx';
 
 interface StepProps {
   readonly step: ShownStep;
@@ -18,14 +18,6 @@ interface StepProps {
   readonly save: () => void;
   /** What rearranges it; null: it stays as it is. */
   readonly acts: StepActs | null;
-}
-
-export interface StepActs {
-  readonly isFirst: boolean;
-  readonly isLast: boolean;
-  readonly move: (by: -1 | 1) => void;
-  readonly rename: () => void;
-  readonly remove: () => void;
 }
 
 export function Step({ step, isReadOnly, faults, broken, written, place, change, save, acts }: StepProps) {
@@ -42,7 +34,7 @@ export function Step({ step, isReadOnly, faults, broken, written, place, change,
           <span className="badge warn">{words.wasNamed(deployed.namespace)}</span>
         )}
         <span className="grow" />
-        {acts && <Acts name={name} acts={acts} />}
+        {acts && <StepButtons name={name} acts={acts} />}
       </div>
       {[...refused].map((said) => (
         <p key={said} className="step-said is-fault">
@@ -71,53 +63,6 @@ export function Step({ step, isReadOnly, faults, broken, written, place, change,
           save={save}
         />
       )}
-    </div>
-  );
-}
-
-function Acts({ name, acts: { isFirst, isLast, move, rename, remove } }: { name: string; acts: StepActs }) {
-  const isOnly = isFirst && isLast;
-  return (
-    <div className="buttons step-acts">
-      {!isOnly && (
-        <>
-          <Button
-            size="compact-xs"
-            variant="default"
-            data-focus="up"
-            aria-label={words.up(name)}
-            title={words.up(name)}
-            disabled={isFirst}
-            onClick={() => move(-1)}
-          >
-            ↑
-          </Button>
-          <Button
-            size="compact-xs"
-            variant="default"
-            data-focus="down"
-            aria-label={words.down(name)}
-            title={words.down(name)}
-            disabled={isLast}
-            onClick={() => move(1)}
-          >
-            ↓
-          </Button>
-        </>
-      )}
-      <Button size="compact-xs" variant="default" aria-label={words.renameOf(name)} onClick={rename}>
-        {words.rename}
-      </Button>
-      <Button
-        size="compact-xs"
-        variant="default"
-        aria-label={words.removeOf(name)}
-        title={isOnly ? words.onlyOne : undefined}
-        disabled={isOnly}
-        onClick={remove}
-      >
-        {words.remove}
-      </Button>
     </div>
   );
 }
