@@ -90,7 +90,7 @@ test('standard output has the protocol alone, whatever comes in', async () => {
   const [, since] = (await mcp.answer(3)).result.content[0].text.split('since must be');
   assert.match(since ?? '', /ISO 8601/);
   assert.doesNotMatch((await mcp.answer(3)).result.content[0].text, /must be.*must be/s, 'told once');
-  assert.match((await mcp.answer(4)).result.content[0].text, /more than 200 characters/);
+  assert.match((await mcp.answer(4)).result.content[0].text, /more than 256 characters/);
   assert.equal((await mcp.answer(5)).error.code, -32601);
   assert.deepEqual((await mcp.answer(6)).result.structuredContent.errors, []);
   for (const line of mcp.stdout().split('\n').slice(0, -1)) assert.equal(JSON.parse(line).jsonrpc, '2.0');

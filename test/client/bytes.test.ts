@@ -45,6 +45,7 @@ test('a body that is no JSON, or that nothing takes, is not sent', async () => {
 /** What does not call the interface for the dashboard's pages, or not as they do. */
 const OTHERS: Readonly<Record<string, string>> = {
   'api/errand.ts': 'gives the client its `fetch`',
+  'app/later.tsx': 'asks whether the server is there when a script of the page did not come',
   'errors/error.tsx': 'has a link that downloads a fixture',
   'webhooks/mail.tsx': 'shows a mail in a sandboxed frame, by its address',
   'overview/examples.ts': 'sends an event to the endpoint of a workflow, whose answer is its own',
