@@ -129,7 +129,7 @@ test('figures of the documents are the limits', async () => {
     ],
     [
       'docs/operations.md',
-      `The newest ${LIMITS.listedPerEmitterAndName} of every emitter and event name stay`,
+      `the newest ${LIMITS.listedPerEmitterAndName} events with one name stay`,
       `The newest ${LIMITS.deploymentsKept} of each workflow and source, the active one`,
       `Of the ${LIMITS.maxQuotaProcesses} processes that there may be`,
       `more than ${english(LIMITS.openCounted)} runs and deliveries open`,

@@ -6,7 +6,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
+import { commandLine, commandsIn } from '../../../release/cli-docs.ts';
 import { SETTINGS } from '../../../src/server/config.ts';
 import { BARE_ENV } from '../../support/bare-env.ts';
 import { createFolder } from '../../support/folders/folder.ts';
@@ -62,23 +63,11 @@ async function errand(args: readonly string[], env: Record<string, string>): Pro
   return { code, said };
 }
 
-async function commandsBelow(path: readonly string[] = []): Promise<string[][]> {
-  const { said } = await errand([...path, '--help'], {});
-  const listed = said.split(/^Commands:$/m)[1];
-  if (listed === undefined) return [[...path, ...argumentsIn(/^Usage: errand (.*)$/m.exec(said)?.[1] ?? '')]];
-  const names = [...listed.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name]) => name as string);
-  const all = await Promise.all(names.filter((name) => name !== 'help').map((name) => commandsBelow([...path, name])));
-  return all.flat();
-}
-
-function argumentsIn(usage: string): string[] {
-  return [...usage.matchAll(/<[^>]+>/g)].map(() => 'file');
-}
-
-let commands: string[][] = [];
-before(async () => {
-  commands = await commandsBelow();
-});
+/** All that can be called, each with a file where it takes something. */
+const commands: readonly string[][] = commandsIn(commandLine()).map(({ words, command }) => [
+  ...words.split(' '),
+  ...command.registeredArguments.filter(({ required }) => required).map(() => 'file'),
+]);
 
 test('the help names the commands that are tried', () => {
   const names = commands.map(([first]) => first);
