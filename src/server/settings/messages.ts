@@ -18,7 +18,11 @@ export function oneLine(message: string): string {
   return message.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, escaped);
 }
 
+/** What other command lines call the address of their server. */
+const SERVER_NAMES = /^ERRAND_(API_|SERVER_|BASE_)?(URL|SERVER|ADDRESS)$/;
+
 export function suggestion(unknown: string, known: ReadonlySet<string>): string {
+  if (SERVER_NAMES.test(unknown)) return ': name a command’s server with --url, or save it with "errand login"';
   // Of one that is cut off, as ERRAND_SMTP for ERRAND_SMTP_URL, others are fewer letters away.
   const longer = [...known].filter((name) => name.startsWith(`${unknown}_`));
   if (longer.length > 0) return `; did you mean ${longer.join(' or ')}?`;

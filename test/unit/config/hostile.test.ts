@@ -117,6 +117,8 @@ test('a misspelt setting is told the nearest one', () => {
   assert.throws(() => readConfig({ ERRAND_SOMETHING_ELSE: '1' }), {
     message: /is no setting of Errand\. Known: ERRAND_/,
   });
+  for (const name of ['ERRAND_URL', 'ERRAND_API_URL', 'ERRAND_SERVER'])
+    assert.throws(() => readConfig({ [name]: 'x' }), { message: /: name a command’s server with --url/ });
 });
 
 test('a name that is no setting is said in one line', () => {
