@@ -13,7 +13,7 @@ import { BARE_ENV } from '../../support/bare-env.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { until } from '../../support/wait.ts';
 import type { Result } from '../command.ts';
-import { idsFor, makeHistory, makeNamed, PLAIN_CODE, writeFiles } from './world.ts';
+import { idsFor, makeHistory, makeNamed, PLAIN_CODE, WORKFLOW_FILE, writeFiles } from './world.ts';
 
 const ENTRY = join(import.meta.dirname, '../../../src/errand.ts');
 
@@ -40,6 +40,7 @@ const CODES: Readonly<Record<string, readonly [code: number | null, said: RegExp
   'errand start': [0, /"msg":"stopping"/],
   'errand webhooks test "Errors to chat"': [1, /ECONNREFUSED|refused/],
   'errand webhooks explain-signature --headers headers.txt --body body.json --secret whsec_…': [2, /--secret/],
+  'errand errors replay --of "Charge orders" --from failed_step --canary 3': [2, /Where no terminal can be asked/],
   'errand owners delete Shop': [2, /Where no terminal can be asked, say so with --yes/],
   'errand explain-url http://10.0.0.7/hook --profile prod': [1, /refused/],
   'errand explain-url http://10.0.0.7/hook --local': [1, /refused/],
@@ -186,7 +187,7 @@ test('each example of a command that asks a server runs', { timeout: 1_800_000 }
     if (/prod/.test(line)) await withProfile(shell, errand);
     await makeNamed(errand, line);
     const isOwn = words === 'start' || words === 'dev';
-    if (words === 'test') await writeFile(join(shell.home, 'workflows/charge-orders.ts'), PLAIN_CODE);
+    await writeFile(join(shell.home, 'workflows/charge-orders.ts'), words === 'test' ? PLAIN_CODE : WORKFLOW_FILE);
     const ids = await idsFor(errand, line);
     // What jq writes into a pipe, it keeps for long.
     const now = words in ENDLESS ? line.replace('| jq', '| jq --unbuffered') : line;

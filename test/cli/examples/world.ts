@@ -9,7 +9,7 @@ import { until } from '../../support/wait.ts';
 
 const THROWS = `export default () => { throw new TypeError('no card'); };`;
 const WAITS = 'export default async ({ $ }) => { await $.flow.delay(3_600_000); };';
-const WORKFLOW_FILE = `import { defineWorkflow } from 'errand/workflow';
+export const WORKFLOW_FILE = `import { defineWorkflow } from 'errand/workflow';
 export default defineWorkflow({
   name: 'From a file',
   triggers: [{ type: 'http' }],
