@@ -9,6 +9,22 @@ export interface StepActs {
   readonly remove: () => void;
 }
 
+interface MoveButtonProps {
+  readonly to: 'up' | 'down';
+  readonly name: string;
+  readonly disabled: boolean;
+  readonly onClick: () => void;
+}
+
+function MoveButton({ to, name, ...button }: MoveButtonProps) {
+  const label = words[to](name);
+  return (
+    <Button size="compact-xs" variant="default" data-focus={to} aria-label={label} title={label} {...button}>
+      {to === 'up' ? '↑' : '↓'}
+    </Button>
+  );
+}
+
 export function StepButtons({
   name,
   acts: { isFirst, isLast, move, rename, remove },
@@ -21,28 +37,8 @@ export function StepButtons({
     <div className="buttons step-acts">
       {!isOnly && (
         <>
-          <Button
-            size="compact-xs"
-            variant="default"
-            data-focus="up"
-            aria-label={words.up(name)}
-            title={words.up(name)}
-            disabled={isFirst}
-            onClick={() => move(-1)}
-          >
-            ↑
-          </Button>
-          <Button
-            size="compact-xs"
-            variant="default"
-            data-focus="down"
-            aria-label={words.down(name)}
-            title={words.down(name)}
-            disabled={isLast}
-            onClick={() => move(1)}
-          >
-            ↓
-          </Button>
+          <MoveButton to="up" name={name} disabled={isFirst} onClick={() => move(-1)} />
+          <MoveButton to="down" name={name} disabled={isLast} onClick={() => move(1)} />
         </>
       )}
       <Button size="compact-xs" variant="default" aria-label={words.renameOf(name)} onClick={rename}>
