@@ -197,6 +197,19 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
       '() => true',
     ],
   }),
+  ...of('src/engine/resources/workflows.ts', ['test/http/interface/if-match.test.ts'], {
+    'workflows: a change replaces another one': ['ifUpdatedAtMs: before.workflow.updatedAtMs,', ''],
+    'workflows: a change behind another one is refused': [
+      'if (now && now.updatedAtMs',
+      'if (false && now?.updatedAtMs',
+    ],
+  }),
+  ...of('src/engine/resources/owners.ts', ['test/http/interface/if-match.test.ts'], {
+    'owners: a change replaces another one': [
+      'store.updateOwner(owner, before.updatedAtMs)',
+      'store.updateOwner(owner)',
+    ],
+  }),
   ...of('src/engine/resources/bundle.ts', ['test/flows/components/component-paths.test.ts'], {
     'steps: one of a file that is sent back is bundled alone': [
       'ready ?? deployedFile(runnable.previous, code)',
