@@ -20,11 +20,12 @@ const SLOW = ['test/{attacks,cli,demo,deploy,package,prove,unit/store/move}/**/*
 const KILLS = ['test/flows/notices/killed.test.ts'];
 /** Moves of pages by themselves: what comes late on a busy machine moves more. */
 const MOVES = ['test/dashboard/slow.test.ts'];
-/** Go through all of their kind, a process for each: every statement of an attempt, every example of a command, every step of a move. */
+/** Go through all of their kind, a process for each: every statement of an attempt, every example of a command, every step of a move, of a change of the key. */
 const WALKS = [
   'test/cli/examples/examples.test.ts',
   'test/prove/{disks,mixed}.test.ts',
   'test/unit/store/attempt-kills.test.ts',
+  'test/unit/store/seal/rekey-kills.test.ts',
   'test/unit/store/move/move-interrupted.test.ts',
 ];
 /** Other versions of Node and of clients of Sentry, which are downloaded: and what is above: not part of `npm test`. */
@@ -42,18 +43,20 @@ const RARE_OF_POSTGRES = [
   'test/postgres/many-replays.test.ts',
   'test/contract/postgres-15.test.ts',
 ];
-/** Repeat what is alike more often there (support/data/thorough.ts). */
+/** Repeat what is alike more often there, or try more of it (support/data/thorough.ts). */
 const THOROUGH = [
+  'test/flows/runs/poison.test.ts',
   'test/http/access.test.ts',
   'test/http/operations/every-operation.test.ts',
+  'test/http/start/hostile-settings.test.ts',
   'test/unit/runner/isolation/hostile.test.ts',
+  'test/unit/store/purge/purge.test.ts',
+  'test/unit/store/seal/secret-key.test.ts',
 ];
 const OF_POSTGRES = ['test/postgres/**/*.test.ts', 'test/{contract,unit/support}/postgres*.test.ts'];
 const AGAIN = [
-  'test/http/{errors,forwarding}.test.ts',
+  'test/http/errors.test.ts',
   'test/http/interface/{filters,if-match}.test.ts',
-  'test/cli/store.test.ts',
-  'test/client/lists.test.ts',
   'test/flows/ledger.test.ts',
   'test/flows/runs/{replay,waits}.test.ts',
 ];
@@ -64,8 +67,14 @@ export function filesOf(patterns: readonly string[]): string[] {
   return globSync(patterns, { cwd: ROOT }).sort();
 }
 
-/** Tests over HTTP and of pages: each needs the same thousand modules, and most of them the same server, and the same browser. */
-const GROUPED = ['test/{client,conformance,dashboard,flows,http}/**/*.test.ts'];
+/**
+ * Tests over HTTP and of pages: each needs the same thousand modules, and most of them the same server, and the same browser. And
+ * of the runner and the stores, which load hundreds.
+ */
+const GROUPED = {
+  sqlite: ['test/{client,conformance,dashboard,flows,http}/**/*.test.ts', 'test/unit/{runner,store}/**/*.test.ts'],
+  postgres: ['test/postgres/nodes/**/*.test.ts'],
+};
 const GROUP_SIZE = 7;
 
 /**
@@ -73,8 +82,8 @@ const GROUP_SIZE = 7;
  * server as much again. Neighbours share one, so that a browser is of one group.
  */
 export function groupsOf(part: Part): readonly (readonly string[])[] {
-  if (part !== 'sqlite') return [];
-  const grouped = filesOf(GROUPED);
+  if (part !== 'sqlite' && part !== 'postgres') return [];
+  const grouped = filesOf(GROUPED[part]);
   const files = ownFiles(part).filter((file) => grouped.includes(file));
   return Array.from({ length: Math.ceil(files.length / GROUP_SIZE) }, (_, n) =>
     files.slice(n * GROUP_SIZE, (n + 1) * GROUP_SIZE),

@@ -22,7 +22,8 @@ const FAIL = `export default ({ steps, $ }) => {
 }`;
 const EVENT = `{"password":"hunter2", "card":${CARD}, "big":12345678901234567890, "nested":{"api-Key":["hunter2"]}, "text":"{\\"password\\":\\"hunter2\\"}", "q":"a=1&password=hunter2"}`;
 const RULES = { keys: ['password', 'APIkey', 'token'], patterns: ['\\b\\d{16}\\b'] };
-const SECRET = /hunter2|4111/;
+/** Enough of the card that no time and no id of a record has it. */
+const SECRET = /hunter2|41111111/;
 
 const hide = (errand: Pick<OwnerOn, 'client'>, rules: Json = RULES): Promise<Json> =>
   errand.client.put('/v1/users/me/redaction', rules);
@@ -219,7 +220,7 @@ test('a pattern for long numbers leaves times, ids and links of the service', as
   const [link] = /http:\/\/127[^\s"]*\/n\/[^\s"/]+\/[^\s"/]+\/[^\s"/]+/.exec(text) ?? [];
   ok(link, text);
   equal((await fetch(link)).status, 200, link);
-  doesNotMatch(text, /4111/);
+  doesNotMatch(text, /41111111/);
 });
 
 test('a search of groups pages what it shows', async () => {

@@ -12,6 +12,7 @@ import { type TestContext, test } from 'node:test';
 import { DELETION } from '../../../../src/domain/owners/deletion.ts';
 import type { Store } from '../../../../src/store/contract/store.ts';
 import { none } from '../../../contract/fixtures.ts';
+import { isThorough } from '../../../support/data/thorough.ts';
 import { queryOn } from '../../../support/postgres/databases.ts';
 import { openTestStore } from '../../../support/postgres/store.ts';
 import { openFull } from '../full-store.ts';
@@ -32,7 +33,10 @@ test('a purge leaves nothing in any table of SQLite', async (t) => check(await o
 test('a purge leaves nothing in any table of Postgres', async (t) => check(await onPostgres(t)));
 
 test('a purge of much on SQLite goes on behind kills', async (t) => check(await onSqlite(t, MANY), KILLED_AT));
-test('a purge of much on Postgres goes on behind kills', async (t) => check(await onPostgres(t, MANY), KILLED_AT));
+// The same steps as on SQLite, and half a minute: it is not of `npm test`.
+if (isThorough) {
+  test('a purge of much on Postgres goes on behind kills', async (t) => check(await onPostgres(t, MANY), KILLED_AT));
+}
 
 /** Events and runs, besides what else is there. */
 const MANY = 20_000;
