@@ -131,6 +131,30 @@ test('Enter presses what has the focus, and opens the row that keys went to', { 
   });
 });
 
+test('the way back to a list leads to it as it was left, and the menu to all of it', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(FAILS);
+  for (const code of ['First', 'Second']) await errand.send(workflow, { code });
+  await errand.settled();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/errors?state=all&q=Sec&sort=count');
+    await page.getByRole('link', { name: 'Second' }).click();
+    await page.getByRole('link', { name: 'All errors' }).click();
+    await page.waitForURL(/state=all/);
+    const { searchParams } = new URL(page.url());
+    assert.deepEqual(Object.fromEntries(searchParams), { state: 'all', q: 'Sec', sort: 'count' });
+    await page.getByRole('link', { name: 'Second' }).waitFor();
+    assert.equal(await page.getByRole('link', { name: 'First' }).count(), 0);
+    await page.getByRole('link', { name: 'Second' }).click();
+    await page.getByRole('heading', { name: 'Second' }).waitFor();
+    await page.getByRole('navigation').getByRole('link', { name: 'Errors' }).click();
+    await page.getByRole('link', { name: 'First' }).waitFor();
+    assert.equal(new URL(page.url()).search, '');
+  });
+});
+
 test('keys act on the row that was chosen, whatever comes before it', { skip }, async () => {
   await using errand = await newErrand();
   const workflow = await errand.workflow(FAILS);

@@ -4,6 +4,7 @@ import { sessionQuery } from '../api/session.ts';
 import { markSignedIn, mayBeSignedIn } from '../api/signed-in.ts';
 import { errorSearch } from '../errors/search.ts';
 import { noticeSearch } from '../notices/search.ts';
+import { rememberWhatIsLeft } from '../parts/back.tsx';
 import { LoadingPage } from '../parts/state.tsx';
 import { webhookSearch } from '../webhooks/search.ts';
 import { queryClient } from './client.ts';
@@ -257,6 +258,7 @@ export const router = createRouter({
   defaultPendingComponent: LoadingPage,
   defaultErrorComponent: PageFault,
 });
+rememberWhatIsLeft(router);
 
 declare module '@tanstack/react-router' {
   interface Register {

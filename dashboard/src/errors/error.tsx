@@ -61,7 +61,9 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
   const fault = record.event?.error;
   const context: Readonly<Record<string, unknown>> = { ...record.event?.original_context };
   const mayWrite = useMay('write');
-  const canReplay = mayWrite && event !== null && !event.isBinary && /^(p|dc)_/.test(emitterId);
+  // Without a run, nothing failed that could run again: a watch, another program, what was thrown after its run had ended.
+  const hasRun = record.run_id !== null && /^(p|dc)_/.test(emitterId);
+  const canReplay = mayWrite && hasRun && event !== null && !event.isBinary;
   useKeys({ r: () => canReplay && setReplaying(true) });
   if (!fault) return null;
   const deploymentId = typeof context.deployment_id === 'string' ? context.deployment_id : null;

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { Receipt } from '../../../src/client/client.ts';
 import { UNKNOWN, useNames } from '../api/names.ts';
 import { T } from '../english.ts';
+import { BackTo } from '../parts/back.tsx';
 import { Badge } from '../parts/state.tsx';
 import { inLocalTime } from '../parts/time.tsx';
 
@@ -66,9 +67,5 @@ function To({ receipt: { kind, id }, children }: { receipt: Receipt; children: R
 }
 
 export function BackToErrors() {
-  return (
-    <Link to="/errors" className="crumb">
-      ‹ {T.group.back}
-    </Link>
-  );
+  return <BackTo list="/errors">{T.group.back}</BackTo>;
 }

@@ -7,6 +7,7 @@ import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
 import { ActButton } from '../parts/act-button.tsx';
+import { BackTo } from '../parts/back.tsx';
 import { Card, Fact } from '../parts/card.tsx';
 import { Badge, LoadingPage, Unready } from '../parts/state.tsx';
 import { Ago, At } from '../parts/time.tsx';
@@ -31,9 +32,7 @@ function Whole({ operation }: { operation: Operation }) {
   const { id, state, reason, replay, webhook_id: webhookId } = operation;
   return (
     <>
-      <Link to="/operations" className="crumb">
-        ‹ {T.operations.title}
-      </Link>
+      <BackTo list="/operations">{T.operations.title}</BackTo>
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
           <Heading isRecord text={T.operations.title}>

@@ -1,12 +1,13 @@
 import { Button } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { DataRecord } from '../../../src/client/client.ts';
 import { dataStoreQuery, deleteDataStore, recordsQuery } from '../api/stores.ts';
 import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
+import { BackTo } from '../parts/back.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Empty, Unready } from '../parts/state.tsx';
@@ -32,9 +33,7 @@ export function DataStorePage() {
   };
   return (
     <>
-      <Link to="/data-stores" className="crumb">
-        ‹ {words.title}
-      </Link>
+      <BackTo list="/data-stores">{words.title}</BackTo>
       <div className="page-head">
         <div className="grow">
           <Heading isRecord text={store.name}>

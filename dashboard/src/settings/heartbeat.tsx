@@ -8,6 +8,7 @@ import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
 import { ActButton } from '../parts/act-button.tsx';
+import { BackTo } from '../parts/back.tsx';
 import { Card } from '../parts/card.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { Command } from '../parts/copy.tsx';
@@ -33,9 +34,7 @@ function Whole({ heartbeat }: { heartbeat: Heartbeat }) {
   const { id, name, status, ping_url: url, codes } = heartbeat;
   return (
     <>
-      <Link to="/heartbeats" className="crumb">
-        ‹ {words.title}
-      </Link>
+      <BackTo list="/heartbeats">{words.title}</BackTo>
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
           <Heading isRecord text={name}>

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { type ComponentOf, componentsQuery, createSource } from '../api/sources.ts';
 import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
+import { BackTo } from '../parts/back.tsx';
 import { Card } from '../parts/card.tsx';
 import { Unready } from '../parts/state.tsx';
 import { PropForm } from './prop-form.tsx';
@@ -16,9 +17,7 @@ export function NewSource() {
   const { component } = useSearch({ from: '/shell/sources/new' });
   return (
     <>
-      <Link to="/sources" className="crumb">
-        ‹ {T.sources.title}
-      </Link>
+      <BackTo list="/sources">{T.sources.title}</BackTo>
       {component === undefined ? (
         <Catalogue />
       ) : component === OWN ? (

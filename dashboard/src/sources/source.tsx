@@ -8,6 +8,7 @@ import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
 import { ActButton } from '../parts/act-button.tsx';
+import { BackTo } from '../parts/back.tsx';
 import { Card } from '../parts/card.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { Command } from '../parts/copy.tsx';
@@ -37,9 +38,7 @@ function Whole({ source }: { source: SourceWhole }) {
   const act = useAct(['source', id], ['sources']);
   return (
     <>
-      <Link to="/sources" className="crumb">
-        ‹ {T.sources.title}
-      </Link>
+      <BackTo list="/sources">{T.sources.title}</BackTo>
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
           <Heading isRecord text={name}>

@@ -8,6 +8,7 @@ import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { useChoice } from '../parts/address.ts';
+import { BackTo } from '../parts/back.tsx';
 import { Choice } from '../parts/choice.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty, Unready } from '../parts/state.tsx';
@@ -29,9 +30,7 @@ function Whole({ webhook }: { webhook: Webhook }) {
   const mayWrite = useMay('write');
   return (
     <>
-      <Link to="/webhooks" className="crumb">
-        ‹ {T.webhooks.title}
-      </Link>
+      <BackTo list="/webhooks">{T.webhooks.title}</BackTo>
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
           <Heading isRecord text={name || url}>

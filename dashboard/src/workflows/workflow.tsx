@@ -11,6 +11,7 @@ import { later } from '../app/later.tsx';
 import { T } from '../english.ts';
 import { useAct } from '../parts/act.ts';
 import { ActButton } from '../parts/act-button.tsx';
+import { BackTo } from '../parts/back.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { Badge, Loading, Unready } from '../parts/state.tsx';
 import { Runs } from '../runs/run-rows.tsx';
@@ -90,9 +91,7 @@ function Whole({ workflow }: { workflow: ReadWorkflow }) {
   const { id, name, active } = workflow;
   return (
     <>
-      <Link to="/workflows" className="crumb">
-        ‹ {T.workflows.title}
-      </Link>
+      <BackTo list="/workflows">{T.workflows.title}</BackTo>
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
           <Heading isRecord text={name}>

@@ -95,7 +95,13 @@ test('no pattern of a part matches nothing', () => {
   for (const file of ['contract/postgres', 'contract/postgres-2', 'unit/support/postgres', 'postgres/churn']) {
     assert.ok(ownFiles('postgres').includes(`test/${file}.test.ts`), file);
   }
-  for (const file of ['http/errors', 'http/interface/if-match', 'flows/ledger', 'flows/runs/replay', 'flows/runs/waits']) {
+  for (const file of [
+    'http/errors',
+    'http/interface/if-match',
+    'flows/ledger',
+    'flows/runs/replay',
+    'flows/runs/waits',
+  ]) {
     assert.ok(repeatedFiles('postgres').includes(`test/${file}.test.ts`), file);
   }
 });
