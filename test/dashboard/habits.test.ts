@@ -155,6 +155,22 @@ test('the way back to a list leads to it as it was left, and the menu to all of 
   });
 });
 
+test('what was thrown after the end of its run is not offered to be replayed', { skip }, async () => {
+  await using errand = await newErrand();
+  const late = `export default () => { setTimeout(() => { throw new RangeError('late') }, 50); return 1 }`;
+  const workflow = await errand.workflow(late);
+  await errand.send(workflow, {});
+  await errand.errors(workflow.id, 1);
+  const [group] = (await errand.client.get('/v1/error_groups')).data;
+  await visiting(errand, async (visit) => {
+    await visit.signIn();
+    await visit.open(`/errors/${group.id}/${group.last_error_id}`);
+    await visit.page.getByRole('heading', { name: 'ThrownAfterEnd' }).waitFor();
+    await visit.page.getByRole('link', { name: 'Download fixture' }).waitFor();
+    assert.equal(await visit.page.getByRole('button', { name: /^Replay/ }).count(), 0);
+  });
+});
+
 test('keys act on the row that was chosen, whatever comes before it', { skip }, async () => {
   await using errand = await newErrand();
   const workflow = await errand.workflow(FAILS);
