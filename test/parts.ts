@@ -20,7 +20,10 @@ const SLOW = ['test/{attacks,cli,demo,deploy,package,prove,unit/store/move}/**/*
 const KILLS = ['test/flows/notices/killed.test.ts'];
 /** Moves of pages by themselves: what comes late on a busy machine moves more. */
 const MOVES = ['test/dashboard/slow.test.ts'];
-/** Go through all of their kind, a process for each: every statement of an attempt, every example of a command, every step of a move, of a change of the key. */
+/**
+ * Go through all of their kind, a process for each: every statement of an attempt, every example of a command, every step of a
+ * move or of a change of the key.
+ */
 const WALKS = [
   'test/cli/examples/examples.test.ts',
   'test/prove/{disks,mixed}.test.ts',

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { startReceiver } from '../support/receiver.ts';
 import { shareErrand } from '../support/shared-errand.ts';
 import { until } from '../support/wait.ts';
 import { skip, visiting } from './browser.ts';
@@ -168,6 +169,23 @@ test('what was thrown after the end of its run is not offered to be replayed', {
     await visit.page.getByRole('heading', { name: 'ThrownAfterEnd' }).waitFor();
     await visit.page.getByRole('link', { name: 'Download fixture' }).waitFor();
     assert.equal(await visit.page.getByRole('button', { name: /^Replay/ }).count(), 0);
+  });
+});
+
+test('a request that was given up is offered to be replayed, as the server does it', { skip }, async () => {
+  await using errand = await newErrand();
+  await using receiver = await startReceiver();
+  receiver.answer(410);
+  const workflow = await errand.workflow(
+    `export default ({ $ }) => { $.send.http({ method: 'POST', url: '${receiver.url}' }) }`,
+  );
+  await errand.send(workflow, {});
+  const [record] = await errand.errors(workflow.id, 1);
+  const [group] = (await errand.client.get('/v1/error_groups')).data;
+  await visiting(errand, async (visit) => {
+    await visit.signIn();
+    await visit.open(`/errors/${group.id}/${record.id}`);
+    await visit.page.getByRole('button', { name: 'Replay', exact: true }).waitFor({ timeout: 20_000 });
   });
 });
 

@@ -61,9 +61,10 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
   const fault = record.event?.error;
   const context: Readonly<Record<string, unknown>> = { ...record.event?.original_context };
   const mayWrite = useMay('write');
-  // Without a run, nothing failed that could run again: a watch, another program, what was thrown after its run had ended.
-  const hasRun = record.run_id !== null && /^(p|dc)_/.test(emitterId);
-  const canReplay = mayWrite && hasRun && event !== null && !event.isBinary;
+  // Its run did not fail. Other errors without a run may be replayed, such as that of a request that was given up.
+  const isAfterEnd = record.run_id === null && fault?.code === 'ThrownAfterEnd';
+  const isOfCode = /^(p|dc)_/.test(emitterId) && !isAfterEnd;
+  const canReplay = mayWrite && isOfCode && event !== null && !event.isBinary;
   useKeys({ r: () => canReplay && setReplaying(true) });
   if (!fault) return null;
   const deploymentId = typeof context.deployment_id === 'string' ? context.deployment_id : null;
