@@ -21,6 +21,7 @@ import { msOf, numberedId, PREFIX, prefixOf } from './ids.ts';
 import { memberOf } from './json-member.ts';
 import { LIMITS } from './limits.ts';
 import { channelOfListener } from './notices/listener.ts';
+import { LOST_AFTER_END, THROWN_AFTER_END } from './refusal.ts';
 import type { Runnable } from './resource.ts';
 import type { Fault } from './run/run.ts';
 import { VERSION } from './version.ts';
@@ -65,20 +66,24 @@ export function failureOfRun(
   return hookEvent(emission)?.creates === true ? { ...error, isAnswered: true } : error;
 }
 
-/** The code of an exception of code whose run had ended. */
-export const ERROR_AFTER_END = 'ThrownAfterEnd';
-
-/** Returns the `$errors` emission of an exception that the code of a run threw when that run had ended. It is none of the run's. */
+/**
+ * Returns the `$errors` emission of what the code of a run did when that run had ended: it threw, or made calls by which something
+ * was `lost`. The error is none of the run's.
+ */
 export function failureAfterEnd(
   { emission, runnable, run, attempt }: { emission: Emission; runnable: Runnable; run: number; attempt: number },
-  fault: Fault,
+  { fault, lost }: { fault: Fault; lost: readonly string[] | null },
 ): NewEmission {
   const context = contextOf(emission, runnable, attempt);
-  const thrown = { ...fault, code: ERROR_AFTER_END, msg: `${fault.code}: ${fault.msg}` };
-  const grouped = captured(thrown, runnable.deploymentId);
-  const msg = cut(`Thrown after ${numberedId(PREFIX.run, run)} had ended: ${thrown.msg}`);
+  const made =
+    lost === null
+      ? { ...fault, code: THROWN_AFTER_END, msg: `${fault.code}: ${fault.msg}` }
+      : { ...fault, code: LOST_AFTER_END, msg: `${lost.join(', ')} had no effect: the code must await what it begins` };
+  const grouped = captured(made, runnable.deploymentId);
+  const did = lost === null ? 'Thrown' : 'Called';
+  const msg = cut(`${did} after ${numberedId(PREFIX.run, run)} had ended: ${made.msg}`);
   const of = { emission, emitterId: runnable.id, context, causeRun: null, causeDelivery: null, grouped };
-  return errorEmission(of, { ...thrown, msg });
+  return errorEmission(of, { ...made, msg });
 }
 
 function cut(msg: string): string {

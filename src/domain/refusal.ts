@@ -73,8 +73,19 @@ export const PLATFORM_CODES = [
   'Unhealthy',
   'HeartbeatFailed',
   'ThrownAfterEnd',
+  'LostAfterEnd',
   'Internal',
 ] as const;
+
+/** The code of an exception of code whose run had ended. */
+export const THROWN_AFTER_END = 'ThrownAfterEnd';
+/** The code of calls without effect of code whose run had ended: what was to be sent is lost. */
+export const LOST_AFTER_END = 'LostAfterEnd';
+
+/** Returns whether an error of this code is of what a run has left behind. No run failed. */
+export function isAfterEnd(code: string | null | undefined): boolean {
+  return code === THROWN_AFTER_END || code === LOST_AFTER_END;
+}
 
 /** Returns whether a run never began because its queue was full. */
 export function hadNoRoom(code: string | null | undefined): boolean {

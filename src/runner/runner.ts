@@ -146,7 +146,7 @@ export interface RunnerUse {
   readonly cpuMs: number;
 }
 
-/** An exception of code whose run has ended, as the process of the code tells of it. */
+/** What code did whose run has ended, as the process of the code tells of it: an exception, or calls without effect. */
 export interface LateFailure {
   readonly ownerId: string;
   /** Those of the process: the run should be of one of them. */
@@ -156,6 +156,8 @@ export interface LateFailure {
   readonly step: number;
   /** Its step is that of the process's first deployment. */
   readonly fault: Fault;
+  /** The calls by which something was lost; null: the fault was thrown. */
+  readonly lost: readonly string[] | null;
 }
 
 export interface Runner {

@@ -178,7 +178,7 @@ const RESERVED: ReadonlySet<unknown> = new Set([
     'RateLimited',
   ],
   ...['DeliveryExhausted', 'DeliveryRefused', 'WebhookGone', 'WebhookFailing', 'WebhookDisabled'],
-  ...['Silent', 'Unhealthy', 'HeartbeatFailed', 'ThrownAfterEnd', 'Internal'],
+  ...['Silent', 'Unhealthy', 'HeartbeatFailed', 'ThrownAfterEnd', 'LostAfterEnd', 'Internal'],
 ]);
 const CODE_CHARS = 128;
 const MESSAGE_CHARS = 8192;

@@ -2,8 +2,8 @@
 
 import { text } from '../bytes.ts';
 import { directEmission, type Emission, ERRORS, type NewEmission, REPLAY, type SourceType } from '../emission.ts';
-import { ERROR_AFTER_END } from '../failure.ts';
 import { numberedId, PREFIX, recordId } from '../ids.ts';
+import { isAfterEnd } from '../refusal.ts';
 import { isOver, type RunState } from '../run/run.ts';
 
 export interface Replay {
@@ -84,7 +84,7 @@ export function whyNever(error: Replayable): string | null {
     return 'it is of a webhook: its deliveries are sent again, and not replayed';
   if (causeRun === null && causeDelivery === null) {
     if (marks().reported) return 'it was reported by another program: there is nothing here to run again';
-    if (code === ERROR_AFTER_END) return AFTER_END;
+    if (isAfterEnd(code)) return AFTER_END;
     const of = code === 'StartFailed' ? 'a file that could not be deployed' : 'a watch';
     return `it is of ${of}: no run failed, and there is no event to replay`;
   }
@@ -93,7 +93,8 @@ export function whyNever(error: Replayable): string | null {
   return null;
 }
 
-const AFTER_END = 'it was thrown after its run had ended: that run did not fail, and its event is not run again';
+const AFTER_END =
+  'it is of what a run left behind when it had ended: that run did not fail, and its event is not run again';
 
 /** How many bytes behind an original event have the marks, with names of workflows in them. */
 export const MARKS_BYTES = 8192;

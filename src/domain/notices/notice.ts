@@ -4,8 +4,9 @@
 import { text, utf8 } from '../bytes.ts';
 import { groupOfKey } from '../delivery/digest.ts';
 import { EMAIL, type NewEmission, NOTICE, PLAIN_EMISSION } from '../emission.ts';
-import { ERROR_AFTER_END, type ErrorDetail } from '../failure.ts';
+import type { ErrorDetail } from '../failure.ts';
 import { PREFIX } from '../ids.ts';
+import { isAfterEnd } from '../refusal.ts';
 import { channelListener } from './listener.ts';
 
 /**
@@ -126,11 +127,11 @@ export function summaryOf(newest: Notice, { groups, errors }: { groups: number; 
 }
 
 /** Codes of errors of workflows that are of no failed run. Errors of code cannot have them. */
-const NO_RUN_FAILED: ReadonlySet<string> = new Set(['Silent', 'Unhealthy', ERROR_AFTER_END]);
+const NO_RUN_FAILED: ReadonlySet<string> = new Set(['Silent', 'Unhealthy']);
 
 /** Returns whether errors of this emitter have events that can run again. */
 export function hasReplay(emitterId: string, code: string): boolean {
-  if (NO_RUN_FAILED.has(code)) return false;
+  if (NO_RUN_FAILED.has(code) || isAfterEnd(code)) return false;
   return emitterId.startsWith('p_') || emitterId.startsWith('dc_');
 }
 

@@ -45,7 +45,7 @@ export default {
     // No run failed: one was missed, or too many failed before.
     const isWatch = event && event.watch && event.why && !isFile && !context.reported;
     // The run did not fail, but what its code left behind.
-    const isLate = error.code === "ThrownAfterEnd";
+    const isLate = error.code === "ThrownAfterEnd" || error.code === "LostAfterEnd";
     const hasReplay = kind !== "webhooks" && !isHook && !isFile && !isWatch && !isLate && !context.reported;
     // The page needs no key. Its links ask before anything is done: programs that scan mails follow them, too.
     if (page) text.push("All errors of this kind:", page, "", "Mute them for a day:", page + "/mute", "");

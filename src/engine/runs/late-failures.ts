@@ -1,11 +1,13 @@
-// Exceptions of code that a run has left behind: thrown behind a timer or a request, when the run has ended. They undo no end;
-// each run that has them is told of once, as an error of its workflow or source.
+// What the code of a run has left behind, and does behind a timer or a request when the run has ended: exceptions, and calls by
+// which something is lost. They undo no end; each run that has them is told of once for each of the two, as an error of its
+// workflow or source.
 //
-// Told are runs that succeeded, or wait. One that failed has its error, of which such an exception is most often a part; one
+// Told are runs that succeeded, or wait. One that failed has its error, of which what comes then is most often a part; one
 // that is tried again, or was cancelled, is told by its log alone.
 
-import { ERROR_AFTER_END, failureAfterEnd } from '../../domain/failure.ts';
+import { failureAfterEnd } from '../../domain/failure.ts';
 import { numberedId, PREFIX } from '../../domain/ids.ts';
+import { LOST_AFTER_END, THROWN_AFTER_END } from '../../domain/refusal.ts';
 import type { Log } from '../../ports.ts';
 import type { LateFailure } from '../../runner/runner.ts';
 import type { RunRecord } from '../../store/contract/records.ts';
@@ -28,7 +30,7 @@ export function createLateFailures(deps: LateFailuresDeps) {
   const underWay = new Set<Promise<void>>();
   const stopping = new AbortController();
 
-  async function tell({ ownerId, deploymentIds, run, fault, step }: LateFailure): Promise<void> {
+  async function tell({ ownerId, deploymentIds, run, fault, step, lost }: LateFailure): Promise<void> {
     await written(run);
     const record = await store.getRun(ownerId, run);
     // The process of code says which run it was, and may say anything.
@@ -43,20 +45,21 @@ export function createLateFailures(deps: LateFailuresDeps) {
     if (!emission || !runnable) return;
     const { id: cellId = '', namespace = '' } = deployment?.steps[step] ?? {};
     const failed = { emission, runnable: { ...runnable, deploymentId }, run, attempt };
-    const error = failureAfterEnd(failed, { ...fault, cellId, namespace });
+    const error = failureAfterEnd(failed, { fault: { ...fault, cellId, namespace }, lost });
+    const code = lost === null ? THROWN_AFTER_END : LOST_AFTER_END;
     // Its run is told of once, also when another process of code goes on with it after a wait.
-    const once = { triggerId: numberedId(PREFIX.run, run), key: ERROR_AFTER_END, requestHash: '' };
+    const once = { triggerId: numberedId(PREFIX.run, run), key: code, requestHash: '' };
     const { repeated } = await emit(error, { idempotency: once }).then(({ appended }) => appended);
-    if (!repeated) metrics.errors.inc({ code: ERROR_AFTER_END });
+    if (!repeated) metrics.errors.inc({ code });
   }
 
   return {
-    /** Tells of an exception. Never throws. */
+    /** Tells of it. Never throws. */
     tell: (late: LateFailure): void => {
       const told = retryStorage(() => tell(late), stopping.signal).catch((error: unknown) => {
         log.error(
           { err: error, run: numberedId(PREFIX.run, late.run) },
-          'an exception after its run could not be told',
+          'what code did after its run could not be told',
         );
       });
       const done = told.then(() => void underWay.delete(done));

@@ -3,9 +3,8 @@
 import { utf8 } from '../../domain/bytes.ts';
 import { directEmission, type Emission, ERRORS } from '../../domain/emission.ts';
 import { emissionOfReplay, isRedacted, isReported, REDACTED, whyNotAgain } from '../../domain/errors/replay.ts';
-import { ERROR_AFTER_END } from '../../domain/failure.ts';
 import { numberedId, PREFIX, recordId } from '../../domain/ids.ts';
-import { Refusal } from '../../domain/refusal.ts';
+import { LOST_AFTER_END, Refusal, THROWN_AFTER_END } from '../../domain/refusal.ts';
 import { isOver, type RunState } from '../../domain/run/run.ts';
 import type { Clock } from '../../ports.ts';
 import type { Appended, Store } from '../../store/contract/store.ts';
@@ -113,8 +112,10 @@ export function createManualRuns(deps: ManualRunDeps) {
 const WHY_NOTHING_RAN: Readonly<Record<string, string>> = {
   StartFailed:
     'was of a file that could not be deployed: no run failed, and there is no event to replay. Correct the file',
-  [ERROR_AFTER_END]:
+  [THROWN_AFTER_END]:
     'was thrown after its run had ended: that run did not fail, and its event is not run again. Run the workflow with it',
+  [LOST_AFTER_END]:
+    'is of calls after its run had ended: that run did not fail, and its event is not run again. Run the workflow with it',
 };
 
 function nothingRan(error: Emission): Refusal {

@@ -280,11 +280,16 @@ export const LATE_CALLS = [
 
 export type LateCall = (typeof LATE_CALLS)[number];
 
-/** A run that has ended, and how often its code has called what. Once for each run. */
+/** The late calls by which something is lost that others wait for: what was to be sent, started or kept. */
+export const LOST_CALLS = ['$.send.emit', '$.send.email', '$.send.http', '$.flow.trigger', 'this.db.set'] as const;
+
+/** A run that has ended, and how often its code has called what since. */
 export interface LateCallsMessage {
   readonly t: 'late';
   readonly run: number;
   readonly calls: { readonly [call in LateCall]?: number };
+  /** Where the first call was by which something was lost. Once for each run. */
+  readonly fault?: ChildFault;
 }
 
 export type FromChild =

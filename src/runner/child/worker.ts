@@ -9,6 +9,7 @@ import { shapeOf } from './component/describe.ts';
 import { Instances } from './component/instances.ts';
 import { answerQuery } from './component/query.ts';
 import { watchLanguage } from './confine/intact.ts';
+import { current } from './current.ts';
 import { execute } from './execute.ts';
 import type { FrameWriter } from './frames.ts';
 import { HeldRuns } from './held-runs.ts';
@@ -132,7 +133,11 @@ export class Worker {
       replace: (message, other) => this.#writer.replace(message, other),
       flush: () => this.#writer.flush(),
       logReports: new LogReports({ flush: () => this.#writer.flush(), nowMs: performanceMs, later: setTimeout }),
-      lateCalls: new LateCalls({ post: (message) => this.#writer.push(message), later: setTimeout }),
+      lateCalls: new LateCalls({
+        here: () => capture.fault({ value: new Error('late'), step: current.getStore()?.index ?? 0 }),
+        post: (message) => this.#writer.push(message),
+        later: setTimeout,
+      }),
       ended: (run) => this.#runs.delete(run.message.run),
       failed: (message) => {
         this.#failed[this.#failed.length] = message; // `push` may be the code's own

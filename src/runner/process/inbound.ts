@@ -10,8 +10,8 @@ import type { LogLine, StepResult } from '../../domain/run/step-result.ts';
 import type { WaitAsked } from '../../domain/run/wait.ts';
 import { isHeader } from '../child/api/answer.ts';
 import { RESERVED_CODES } from '../child/errors.ts';
-import { LATE_CALLS } from '../child/protocol.ts';
-import type { ChildRequest, ComponentShape } from '../runner.ts';
+import { LATE_CALLS, LOST_CALLS } from '../child/protocol.ts';
+import type { ChildRequest, ComponentShape, LateFailure } from '../runner.ts';
 import { faultAt, haltedEnd } from './crash-outcome.ts';
 import { readOutgoing } from './inbound-outgoing.ts';
 import { integer, json, list, optional, record, shallowJson, text, time } from './inbound-values.ts';
@@ -137,15 +137,16 @@ export function readLateCalls({ run, calls }: Message): { run: string; calls: Re
   return { run: numberedId(PREFIX.run, id), calls: Object.fromEntries(counted) };
 }
 
-/** Reads an exception of a run that has ended: which run that was, and the index of its step. */
-export function readLateFailure(
-  { run, fault }: Message,
-  deployment: Deployment,
-): { run: number; step: number; fault: Fault } {
+/** Reads what the code of a run did that has ended: which run that was, the index of its step, and what it lost. */
+export function readLateFailure({ run, fault, calls }: Message, deployment: Deployment): ReadLateFailure {
   const id = integer(run);
   if (id < 1) throw new RangeError('no such run');
-  return { run: id, step: Math.max(0, integer(record(fault).step)), fault: readFault(fault, deployment, 0) };
+  const lost = calls === undefined ? null : LOST_CALLS.filter((call) => Object.hasOwn(record(calls), call));
+  if (lost?.length === 0) throw new TypeError('nothing was lost');
+  return { run: id, step: Math.max(0, integer(record(fault).step)), fault: readFault(fault, deployment, 0), lost };
 }
+
+export type ReadLateFailure = Pick<LateFailure, 'run' | 'step' | 'fault' | 'lost'>;
 
 /** Reads the index of the step that is loaded next. */
 export function readLoading({ step }: Message): number {

@@ -3,7 +3,7 @@
 
 /** Exceptions of no run in flight: a process reports at most 100 (child/worker.ts). */
 const MAX_STRAYS = 100;
-/** Runs of which a process reports late calls (child/late-calls.ts). */
+/** How often a process reports late calls (child/late-calls.ts). */
 const MAX_LATE_CALLS = 100;
 /** Messages of runs that do not exist, or have ended. */
 const MAX_OF_UNKNOWN_RUNS = 256;
@@ -23,7 +23,7 @@ export class MessageBudget {
       if (--this.#strayExceptions < 0) throw new RangeError('more stray exceptions than a process reports');
     } else if (kind === 'late') {
       // Their run may be in flight: it is the same run that goes on after a wait, or is tried again.
-      if (--this.#lateCalls < 0) throw new RangeError('late calls of more runs than a process reports');
+      if (--this.#lateCalls < 0) throw new RangeError('more late calls than a process reports');
     } else if (!isKnown && --this.#unknown < 0) throw new RangeError('more messages of no run than there may be');
   }
 }

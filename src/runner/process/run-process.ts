@@ -13,7 +13,7 @@ import type { RunRequest } from '../runner.ts';
 import { AnswerTime } from './answer-time.ts';
 import { ChildLink, type Death } from './child-link.ts';
 import { isBegun, outcomeAfterDeath, outcomeAfterSilence } from './crash-outcome.ts';
-import { readBroken, readLateCalls, readLoading } from './inbound.ts';
+import { readBroken, readLoading } from './inbound.ts';
 import { withBulk } from './inbound-bulk.ts';
 import { MessageBudget } from './message-budget.ts';
 import { type Loading, RETURNED, type RunInFlight } from './run-in-flight.ts';
@@ -62,7 +62,7 @@ export class RunProcess implements ProcessState {
     const { deployment, memoryMb } = options;
     const mode = isSource(deployment) ? 'source' : 'workflow';
     this.#strayExceptions = new StrayExceptions({
-      warn: (thrown) => options.log.warn({ ...this.#about(), thrown }, 'runner.stray_exception'),
+      warn: (what, fields) => options.log.warn({ ...this.#about(), ...fields }, what),
       onLate: (late) => options.onLate?.({ ...late, ownerId: this.ownerId, deploymentIds: [...this.#deployments] }),
     });
     this.#deployments.add(deployment.id);
@@ -226,8 +226,7 @@ export class RunProcess implements ProcessState {
     else if (message.t === 'loading' && this.isLoading) this.#load.step = readLoading(message);
     else if (message.t === 'broken') this.#onBroken(message);
     else if (message.t === 'stray') this.#strayExceptions.receive(message, this.options.deployment, this.isUnused);
-    else if (message.t === 'late')
-      this.options.log.warn({ ...this.#about(), ...readLateCalls(message) }, 'runner.after_end');
+    else if (message.t === 'late') this.#strayExceptions.receiveCalls(message, this.options.deployment);
     // Otherwise the run was settled before these messages arrived.
     else if (run?.isHeld) this.#receiveForHeld(run, message);
     else if (run !== undefined) this.#receiveFor(run, whole, body);

@@ -1,14 +1,15 @@
-// The exceptions of a process that belong to no run in flight: the first is logged with its text, the others as a number when the
-// process ends. Of a run that has ended, the first one is passed on.
+// What the code of a process does that belongs to no run in flight. Of its exceptions the first is logged with its text, the
+// others as a number when the process ends; calls that have no effect are logged for each run. The first exception of a run that
+// has ended is passed on, and so is what it lost.
 
 import { LIMITS } from '../../domain/limits.ts';
 import type { Deployment } from '../../domain/resource.ts';
-import { readLateFailure } from './inbound.ts';
+import { type ReadLateFailure, readLateCalls, readLateFailure } from './inbound.ts';
 import { text } from './inbound-values.ts';
 
 interface StrayListener {
-  readonly warn: (thrown: string) => void;
-  readonly onLate: (late: ReturnType<typeof readLateFailure>) => void;
+  readonly warn: (what: string, fields: object) => void;
+  readonly onLate: (late: ReadLateFailure) => void;
 }
 
 export class StrayExceptions {
@@ -31,9 +32,15 @@ export class StrayExceptions {
     if (!isUnused) this.log();
   }
 
+  /** Receives which calls of a run that has ended had no effect. */
+  receiveCalls(message: Readonly<Record<string, unknown>>, deployment: Deployment): void {
+    this.#listener.warn('runner.after_end', readLateCalls(message));
+    if (message.fault !== undefined) this.#listener.onLate(readLateFailure(message, deployment));
+  }
+
   log(): void {
     if (this.#first === null) return;
-    this.#listener.warn(this.#first);
+    this.#listener.warn('runner.stray_exception', { thrown: this.#first });
     this.#first = null;
   }
 }

@@ -8,7 +8,8 @@ import { createOwner } from '../../support/owners.ts';
 import { createSource, post } from '../../support/sources/sources.ts';
 import { until } from '../../support/wait.ts';
 
-const LATE = `function later() { throw new TypeError('too late for ' + globalThis.order); }
+const LATE = `function behind(then) { setTimeout(function sendLate() { then(); }, 1); }
+function later() { throw new TypeError('too late for ' + globalThis.order); }
 export default async ({ steps, $ }) => {
   const { how, order } = steps.trigger.event.body;
   globalThis.order = order;
@@ -16,6 +17,9 @@ export default async ({ steps, $ }) => {
   if (how === 'promise') setTimeout(() => Promise.reject(new Error('not awaited')), 1);
   if (how === 'endless') setInterval(later, 1);
   if (how === 'failed') { setTimeout(later, 1); throw new Error('at once'); }
+  if (how === 'sent') behind(() => { $.export('x', 1); $.send.emit({ order }); $.send.http({ url: 'http://127.0.0.1:9/' }); });
+  if (how === 'exported') behind(() => $.export('x', 1));
+  if (how === 'sent, failed') { behind(() => $.send.emit({ order })); throw new Error('at once'); }
   if (how === 'waiting') { setTimeout(later, 1); $.flow.delay(3_600_000); }
 };`;
 
@@ -59,6 +63,31 @@ test('what a run has left behind is told once, with its event and its run', asyn
   });
   match(mail, /Subject: \[Errand\] Orders: ThrownAfterEnd/);
   ok(!mail.includes('/replay'));
+});
+
+test('what a run would have sent when it had ended is an error, not lost in silence', async () => {
+  await using errand = await startErrand();
+  const workflow = await errand.workflow(LATE, { name: 'Orders' });
+  for (const how of ['exported', 'sent, failed', 'sent']) await errand.send(workflow, { how, order: 7 });
+  const [error, failed, ...others] = await errorsOf(errand, workflow.id, 2);
+  const runs = await errand.runs(workflow.id, 3);
+  const run = runs.find(({ state, id }: Json) => state === 'succeeded' && error?.event.error.msg.includes(id));
+  equal(error?.event.error.code, 'LostAfterEnd');
+  const { msg, stack, cellId, namespace } = error?.event.error ?? {};
+  const lost = `Called after ${run?.id} had ended: $.send.emit, $.send.http had no effect: the code must await what it begins`;
+  equal(msg, lost);
+  match(stack, /^ *at .*sendLate /m);
+  ok(!/runner|late-calls/.test(stack), stack);
+  deepEqual([cellId, namespace], [workflow.steps[0].id, 'step']);
+  deepEqual(error?.event.original_event.body, { how: 'sent', order: 7 });
+  await until('the reports', () => errand.logged.filter(({ name }) => name === 'runner.after_end').length === 3);
+  deepEqual([failed?.event.error.code, others.length], ['Error', 0], 'a failed run has its one error');
+  const replay = await errand.client.request('POST', `/v1/workflows/${workflow.id}/$errors/${error?.id}/replay`);
+  deepEqual([replay.status, /calls after its run had ended/.test(replay.text)], [422, true], replay.text);
+  const { data: groups } = await errand.client.get('/v1/error_groups?code=LostAfterEnd');
+  deepEqual([groups.length, groups[0].count], [1, 1]);
+  const mail = await until('its mail', async () => (await errand.outbox()).find((one) => one.includes('LostAfterEnd')));
+  ok(!mail?.includes('/replay'));
 });
 
 test('runs of one cause are one group, whose errors are counted exactly', async () => {

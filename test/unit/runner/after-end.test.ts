@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LateCalls } from '../../../src/runner/child/late-calls.ts';
-import { readLateCalls } from '../../../src/runner/process/inbound.ts';
+import { readLateCalls, readLateFailure } from '../../../src/runner/process/inbound.ts';
 import { MessageBudget } from '../../../src/runner/process/message-budget.ts';
 import { deploymentOf, type Kit, kit, returned, until } from './kit.ts';
 
@@ -87,21 +87,33 @@ test('calls behind a step are told in the run', async (t) => {
   assert.equal(outcome.outgoing.length, 1, 'what is sent while the run is under way is sent');
 });
 
-test('a process tells of a hundred runs', () => {
+test('a process tells a hundred times', () => {
   const posted: unknown[] = [];
   const pending: (() => void)[] = [];
-  const lateCalls = new LateCalls({ post: (message) => posted.push(message), later: (then) => pending.push(then) });
-  for (let run = 1; run <= 150; run++) for (let i = 0; i < 2; i++) lateCalls.add(run, '$.export');
-  for (const then of pending) then();
+  const fault = { step: 1, code: 'Error', msg: 'late', tsMs: 5, stack: '    at send (step.js:1:1)' };
+  const lateCalls = new LateCalls({
+    here: () => fault,
+    post: (message) => posted.push(message),
+    later: (then) => pending.push(then),
+  });
+  for (let run = 1; run <= 99; run++) for (let i = 0; i < 2; i++) lateCalls.add(run, '$.export');
+  for (const then of pending.splice(0)) then();
   lateCalls.add(1, '$.export');
-  assert.deepEqual([posted.length, pending.length], [100, 100]);
-  assert.deepEqual(posted[99], { t: 'late', run: 100, calls: { '$.export': 2 } });
+  assert.deepEqual([posted.length, pending.length], [99, 0]);
+  assert.deepEqual(posted[98], { t: 'late', run: 99, calls: { '$.export': 2 } });
+  for (const call of ['$.send.http', '$.send.http', '$.respond'] as const) lateCalls.add(1, call);
+  for (const then of pending.splice(0)) then();
+  const calls = { '$.send.http': 2, '$.respond': 1 };
+  assert.deepEqual(posted[99], { t: 'late', run: 1, calls, fault }, 'what is lost is told once');
+  for (const run of [1, 2, 100, 150]) lateCalls.add(run, '$.send.http');
+  assert.deepEqual([posted.length, pending.length], [100, 0]);
   const budget = new MessageBudget();
   for (let i = 0; i < 100; i++) budget.count('late', i % 2 === 0);
   assert.throws(() => budget.count('late', false), RangeError);
 });
 
-test('forged late calls are refused', () => {
+test('forged late calls are refused', async () => {
+  const deployment = await deploymentOf('export default () => 1;');
   assert.deepEqual(readLateCalls({ run: 36, calls: { '$.export': 2 } }), { run: 'r_10', calls: { '$.export': 2 } });
   for (const message of [
     { run: 0, calls: {} },
@@ -111,5 +123,11 @@ test('forged late calls are refused', () => {
     { run: 1, calls: { '$.export': 'x' } },
   ]) {
     assert.throws(() => readLateCalls(message), Error, JSON.stringify(message));
+  }
+  const fault = { step: 7, code: 'LostAfterEnd', msg: 'x', tsMs: 1, stack: '' };
+  const read = readLateFailure({ run: 36, fault, calls: { '$.send.emit': 1, '$.export': 2 } }, deployment);
+  assert.deepEqual([read.run, read.step, read.lost, read.fault.code], [36, 7, ['$.send.emit'], 'Error']);
+  for (const calls of [{ '$.export': 1 }, {}, null, 'x']) {
+    assert.throws(() => readLateFailure({ run: 36, fault, calls }, deployment), Error, JSON.stringify(calls));
   }
 });
