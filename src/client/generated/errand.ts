@@ -366,7 +366,7 @@ export class Errand {
   /**
    * Send an event: `POST /e/{key}`
    *
-   * The `endpoint_url` of an HTTP trigger or a source, with any method, any further path and any query. With `ERRAND_ENDPOINT_URL` it is a host without a path, such as `https://{label}.hooks.example.com`; this address stays valid. The workflow gets `{method, path, query, client_ip, url, headers, body}`: `body` is the JSON as it came, byte for byte, when the content type is JSON and it parses; an object for forms, null when empty, else text, or `{"$base64": "…"}` for bytes that are no UTF-8.
+   * The `endpoint_url` of an HTTP trigger or a source, with any method, any further path and any query. With `ERRAND_ENDPOINT_URL` it is a host without a path, such as `https://{label}.hooks.example.com`; this address stays valid. The workflow gets `{method, path, query, client_ip, url, headers, body}`: `body` is the JSON as it came, byte for byte, when the content type is JSON and it parses; an object for forms, null when empty, else text, or `{"$base64": "…"}` for bytes that are no UTF-8, also as the value of a form's field.
    *
    * The answer means that the event is on disk. With `custom_response` it is what the run passes to `$.respond`. Bodies may be compressed with gzip, deflate or br. JSON that is nested more than 256 levels deep is refused.
    */

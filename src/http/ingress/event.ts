@@ -6,7 +6,7 @@ import { LIMITS } from '../../domain/limits.ts';
 import { checkDepth, depthOf } from '../body/nesting.ts';
 import { clientIp } from '../server/client-ip.ts';
 import { withoutSessions } from '../session/session-cookie.ts';
-import { formJson } from './form.ts';
+import { bodyFormJson, formJson } from './form.ts';
 
 export interface EventOptions {
   /** Where the event's path starts in the request's URL. */
@@ -71,7 +71,8 @@ function bodyJson(body: Buffer, contentType: string | undefined, isForSource: bo
   }
   if (!isUtf8(body)) return base64Json(body);
   const text = body.toString();
-  return type === FORM ? formJson(text) : JSON.stringify(text);
+  if (type !== FORM) return JSON.stringify(text);
+  return bodyFormJson(text, charsetOf(contentType)) ?? base64Json(body);
 }
 
 function rawJson(body: Buffer): string {
@@ -86,6 +87,10 @@ function mediaTypeOf(contentType: string | undefined): string {
   if (contentType === undefined || contentType === 'application/json') return contentType ?? '';
   const end = contentType.indexOf(';');
   return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
+}
+
+function charsetOf(contentType: string | undefined): string | null {
+  return /;\s*charset\s*=\s*"?([\w.:-]+)/i.exec(contentType ?? '')?.[1] ?? null;
 }
 
 /** Returns whether a body may be an object or array: some services, such as Amazon SNS, send JSON as `text/plain`. */
