@@ -9,8 +9,50 @@ export interface Account {
   readonly name: string;
   /** JSON values, all secret. Becomes `$auth`. */
   readonly fields: Readonly<Record<string, unknown>>;
+  /** How its access token is renewed; null: it is not. */
+  readonly oauth: AccountOauth | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
+}
+
+export interface AccountInput {
+  readonly app?: string;
+  readonly name?: string;
+  /** Fields to set; null deletes one. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+  /** Members to set; null: the token is not renewed any more. */
+  readonly oauth?: OauthInput | null;
+}
+
+export type OauthInput = Readonly<
+  Partial<Pick<AccountOauth, 'tokenUrl' | 'clientId' | 'clientSecret' | 'refreshToken' | 'scope' | 'clientAuth'>>
+>;
+
+export type ClientAuth = 'body' | 'basic';
+
+/** All of it is kept sealed. Times in epoch milliseconds. */
+export interface AccountOauth {
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string | null;
+  /** Null: the client's own credentials are enough (`client_credentials`). */
+  readonly refreshToken: string | null;
+  readonly scope: string | null;
+  /** How the client names itself to the token server. */
+  readonly clientAuth: ClientAuth;
+  /** Null: not known, since there was no renewal yet. */
+  readonly expiresAtMs: number | null;
+  /** From when on a run that needs the token has it renewed before. Null: from now on. */
+  readonly renewAtMs: number | null;
+  /** Why the last renewal failed; null: it did not. */
+  readonly failure: RenewalFailure | null;
+  /** Until then a process is renewing it, and no other one does. */
+  readonly claimedUntilMs: number | null;
+}
+
+export interface RenewalFailure {
+  readonly message: string;
+  readonly atMs: number;
 }
 
 export interface DataStore {

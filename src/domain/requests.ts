@@ -239,13 +239,6 @@ export interface SourceInput {
   readonly expected?: Expected;
 }
 
-export interface AccountInput {
-  readonly app?: string;
-  readonly name?: string;
-  /** Fields to set; null deletes one. */
-  readonly fields?: Readonly<Record<string, unknown>>;
-}
-
 export interface ChannelInput {
   readonly name?: string;
   readonly active?: boolean;

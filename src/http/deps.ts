@@ -1,7 +1,7 @@
 // What the HTTP layer needs, as one typed object that service.ts builds. Reads go to the store; whatever changes or starts
 // something goes through `actions`, which the engine implements.
 
-import type { Account, DataRecord, DataStore, DataStoreChange } from '../domain/data.ts';
+import type { Account, AccountInput, DataRecord, DataStore, DataStoreChange } from '../domain/data.ts';
 import type { NewEmission } from '../domain/emission.ts';
 import type { Urls } from '../domain/endpoint.ts';
 import type { Differences } from '../domain/errors/differences.ts';
@@ -17,7 +17,6 @@ import type { ReloadedProps } from '../domain/props.ts';
 import type { Quotas, QuotaUse } from '../domain/quota.ts';
 import type { RefusalCode } from '../domain/refusal.ts';
 import type {
-  AccountInput,
   Answered,
   ChannelInput,
   CheckInput,
@@ -225,6 +224,7 @@ export interface Actions {
   createAccount(ownerId: string, input: AccountInput & { app: string }): Promise<Account>;
   /** Changes the fields given; null removes a field. */
   updateAccount(ownerId: string, id: string, input: AccountInput & { expected?: Expected }): Promise<Account>;
+  renewAccount(ownerId: string, id: string): Promise<Account>;
   deleteAccount(ownerId: string, id: string): Promise<Account>;
 
   /** Changes a group. Throws `impossible` when it is to wait for the next deployment, and its errors have none. */

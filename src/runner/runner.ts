@@ -53,6 +53,8 @@ export interface PropsInput {
   readonly additionalProps?: PropDefinitions;
   /** Prop name of an app → the fields of the configured account. */
   readonly accounts?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Prop name of an app → why the configured account cannot be used. */
+  readonly refusedAccounts?: Readonly<Record<string, string>>;
 }
 
 /** A request that user code sends to the server while its run waits. Only its shape was checked. */

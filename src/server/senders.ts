@@ -8,6 +8,7 @@ import type { Clock, Log, Random, SpanSink } from '../ports.ts';
 import type { Addresses } from '../webhook/address.ts';
 import { createGuardedClient } from '../webhook/client.ts';
 import { createPoster } from '../webhook/post.ts';
+import { createTokenRequests } from '../webhook/token.ts';
 import { type Config, dataPaths } from './config.ts';
 
 export interface SenderPorts {
@@ -27,7 +28,8 @@ export function createSenders({ smtpUrl, mailFrom: from, dataDir }: Config, port
   const mailer = createMailer({ smtpUrl, from, outboxDir, clock, random, log });
   /** Deletes what is outside of the store of an owner. */
   const removeFiles = (ownerId: string): Promise<void> => removeLetters(outboxDir, ownerId);
-  return { client, poster, mailer, removeFiles };
+  const requestToken = createTokenRequests({ client, version: VERSION });
+  return { client, poster, mailer, removeFiles, requestToken };
 }
 
 /** Opens what spans are sent by; null: tracing is off. The packages of OpenTelemetry are loaded here and nowhere else. */

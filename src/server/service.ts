@@ -21,6 +21,7 @@ import { Metrics } from '../engine/metrics/metrics.ts';
 import { Nodes } from '../engine/nodes.ts';
 import { buildNotices } from '../engine/notices/notice-parts.ts';
 import { createPrivacy } from '../engine/privacy/privacy.ts';
+import { createAccountTokens } from '../engine/resources/account-tokens.ts';
 import { createGlobalErrorUpgrade } from '../engine/resources/global-error-upgrade.ts';
 import { createLateFailures } from '../engine/runs/late-failures.ts';
 import { ReadyRuns } from '../engine/runs/ready-runs.ts';
@@ -137,12 +138,13 @@ function buildParts(surroundings: Surroundings) {
     spans: () => spans?.counts,
     queue: { store, clock },
   });
-  const { client, poster, mailer, removeFiles } = createSenders(config, { ...surroundings, tracing });
+  const { client, poster, mailer, removeFiles, requestToken } = createSenders(config, { ...surroundings, tracing });
 
   const shared = { store, slots, dispatch, metrics, clock, wake, tracing, ...loopPorts };
   const counters = new Counters(shared);
   const nodes = new Nodes({ ...shared, runner: readyRuns });
-  const propStores = propStoresOf(store);
+  const accountTokens = createAccountTokens({ store, clock, requestToken });
+  const propStores = propStoresOf(store, accountTokens);
   const emit = createEmit({ store, slots, dispatch, waiters, answers, metrics, tracing });
   const senders = { post: poster.post, mail: privacy.mailing(mailer.send), noticeFor: privacy.noticeFor };
   const { post, mail, sendTo, linkOf, sendNotices } = buildNotices({ ...shared, store: shown, emit, urls, senders });
@@ -179,6 +181,7 @@ function buildParts(surroundings: Surroundings) {
     newSecret,
     newSigningKey,
     readyRuns,
+    accountTokens,
     probe: privacy.probing((delivery) => deliveries.probe(delivery)),
     probeChannel: privacy.probingChannel((to, made) => deliveries.probeBy((signal) => sendTo(to, made, signal))),
     reasonAgainst: (target) => reasonOf(surroundings.addresses.judgeUrl(target)),

@@ -37,6 +37,8 @@ export interface ExchangeOptions {
   readonly ownerId: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
+  /** How much of the answer is kept, to the chunk. */
+  readonly keptBytes?: number;
 }
 
 export function exchange(options: ExchangeOptions): Promise<Exchanged> {
@@ -75,6 +77,7 @@ class Exchange implements Dispatcher.DispatchHandler, WireAware {
   /** Undefined: no signal stops this one. */
   readonly #stoppable: Set<Exchange> | undefined;
   readonly #timer: NodeJS.Timeout;
+  readonly #keptBytes: number;
   #controller: Dispatcher.DispatchController | null = null;
   #wire: Wire | null = null;
   #stage: Stage = 'waiting';
@@ -88,8 +91,10 @@ class Exchange implements Dispatcher.DispatchHandler, WireAware {
   #sentMs = 0;
   #firstByteMs: number | null = null;
 
-  constructor({ ownerId, timeoutMs, signal }: ExchangeOptions, resolve: (exchanged: Exchanged) => void) {
+  constructor(options: ExchangeOptions, resolve: (exchanged: Exchanged) => void) {
+    const { ownerId, timeoutMs, signal, keptBytes = LIMITS.keptResponseBytes } = options;
     this.ownerId = ownerId;
+    this.#keptBytes = keptBytes;
     this.#resolve = resolve;
     this.#stoppable = signal && exchangesOf(signal);
     this.#timer = setTimeout(() => this.#finish(timedOut(this.#stage, timeoutMs)), timeoutMs);
@@ -128,7 +133,7 @@ class Exchange implements Dispatcher.DispatchHandler, WireAware {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#bodyBytes < LIMITS.keptResponseBytes) this.#kept.push(chunk);
+    if (this.#bodyBytes < this.#keptBytes) this.#kept.push(chunk);
     this.#bodyBytes += chunk.length;
     this.#isTooLong = this.#bodyBytes > LIMITS.responseBytes;
     if (this.#isTooLong) this.#finish(null);

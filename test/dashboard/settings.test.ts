@@ -6,6 +6,7 @@ import type { Json } from '../support/client.ts';
 import { createClient } from '../support/client.ts';
 import { sessionOf } from '../support/owners.ts';
 import { shareErrand } from '../support/shared-errand.ts';
+import { startTokenServer } from '../support/token-server.ts';
 import { until } from '../support/wait.ts';
 import { skip, visiting } from './browser.ts';
 
@@ -192,6 +193,20 @@ test('accounts are made and deleted, and their fields never shown', { skip }, as
       const { name: called, field_names } = await account();
       assert.deepEqual([called, [...field_names].sort()], [name, names]);
     }
+    await using server = await startTokenServer();
+    server.refusal = { status: 400, body: '{"error": "invalid_grant"}' };
+    await page.getByRole('button', { name: /^Change/ }).click();
+    await dialog
+      .getByLabel('Renewal of the token')
+      .fill(JSON.stringify({ token_url: server.url, client_id: 'ours', refresh_token: 'refresh-0' }));
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Renew the token of Chat' }).click();
+    await page.getByText('Token not renewed: the token server answered 400 with invalid_grant').waitFor();
+    assert.ok(visit.complaints.splice(0).every((line) => /422/.test(line)));
+    server.refusal = null;
+    await page.getByRole('button', { name: 'Renew the token of Chat' }).click();
+    await page.getByText('Token expires').waitFor();
+    assert.doesNotMatch((await page.locator('body').textContent()) ?? '', /refresh-0|token-1/);
     await page.getByRole('button', { name: /^Delete/ }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No accounts yet').waitFor();

@@ -28,6 +28,11 @@ export async function updateAccount(id: string, change: Omit<UpdateAccountInput,
   await changes.updateAccount({ id, ...change });
 }
 
+/** Gets a new token for it now. */
+export async function renewAccount(id: string): Promise<void> {
+  await changes.renewAccount({ id });
+}
+
 export async function deleteAccount(id: string): Promise<void> {
   await changes.deleteAccount({ id });
 }

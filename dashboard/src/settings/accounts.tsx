@@ -2,7 +2,7 @@ import { Button, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Account } from '../../../src/client/client.ts';
-import { accountsQuery, createAccount, deleteAccount, updateAccount } from '../api/stores.ts';
+import { accountsQuery, createAccount, deleteAccount, renewAccount, updateAccount } from '../api/stores.ts';
 import { T } from '../english.ts';
 import { eventFault } from '../errors/event-text.ts';
 import { useAct, useMay } from '../parts/act.ts';
@@ -31,7 +31,7 @@ export function AccountsPage() {
 }
 
 function Row({ account, mayWrite }: { account: Account; mayWrite: boolean }) {
-  const { id, app, name, field_names: fields, updated_at: updatedAt } = account;
+  const { id, app, name, field_names: fields, oauth, updated_at: updatedAt } = account;
   const act = useAct(['accounts']);
   const [isEditing, setEditing] = useState(false);
   return (
@@ -44,6 +44,12 @@ function Row({ account, mayWrite }: { account: Account; mayWrite: boolean }) {
         <div className="soft cut">
           <bdi>{fields.join(', ')}</bdi>
         </div>
+        {oauth?.failure && <div className="bad">{words.renewFailed(oauth.failure)}</div>}
+        {oauth?.expires_at && !oauth.failure && (
+          <div className="soft">
+            {words.expires} <Ago ms={oauth.expires_at * 1000} />
+          </div>
+        )}
       </div>
       <code className="soft only-wide">{id}</code>
       <span className="soft">
@@ -51,6 +57,16 @@ function Row({ account, mayWrite }: { account: Account; mayWrite: boolean }) {
       </span>
       {mayWrite && (
         <div className="buttons">
+          {oauth && (
+            <Button
+              size="compact-xs"
+              variant="default"
+              aria-label={words.renewOf(name)}
+              onClick={() => act(() => renewAccount(id), words.renewed)}
+            >
+              {words.renew}
+            </Button>
+          )}
           <Button size="compact-xs" variant="default" aria-label={words.editOf(name)} onClick={() => setEditing(true)}>
             {words.edit}
           </Button>
@@ -75,10 +91,12 @@ function NewAccount({ close }: { close: () => void }) {
   const [app, setApp] = useState('');
   const [name, setName] = useState('');
   const [fields, setFields] = useState('{\n  "api_key": ""\n}');
+  const [oauth, setOauth] = useState('');
   const fault = eventFault(fields);
+  const oauthFault = optionalFault(oauth);
   const create = async (): Promise<void> => {
     const given = name.trim() === '' ? {} : { name: name.trim() };
-    await createAccount({ app: app.trim(), ...given, fields: JSON.parse(fields) as Fields });
+    await createAccount({ app: app.trim(), ...given, fields: JSON.parse(fields) as Fields, ...oauthIn(oauth) });
     await client.invalidateQueries({ queryKey: ['accounts'] });
     toast(words.created);
   };
@@ -88,7 +106,7 @@ function NewAccount({ close }: { close: () => void }) {
       submit={words.create}
       close={close}
       run={create}
-      isReady={app.trim() !== '' && fault === null}
+      isReady={app.trim() !== '' && fault === null && oauthFault === null}
     >
       <TextInput
         label={words.app}
@@ -98,22 +116,24 @@ function NewAccount({ close }: { close: () => void }) {
         onChange={(typed) => setApp(typed.currentTarget.value)}
       />
       <TextInput label={words.name} value={name} onChange={(typed) => setName(typed.currentTarget.value)} />
-      <FieldsField hint={words.fieldsHint} value={fields} fault={fault} set={setFields} />
+      <FieldsField label={words.fields} hint={words.fieldsHint} value={fields} fault={fault} set={setFields} />
+      <FieldsField label={words.oauth} hint={words.oauthHint} value={oauth} fault={oauthFault} set={setOauth} />
     </FormDialog>
   );
 }
 
 interface FieldsFieldProps {
+  readonly label: string;
   readonly hint: string;
   readonly value: string;
   readonly fault: string | null;
   readonly set: (text: string) => void;
 }
 
-function FieldsField({ hint, value, fault, set }: FieldsFieldProps) {
+function FieldsField({ label, hint, value, fault, set }: FieldsFieldProps) {
   return (
     <label className="field">
-      <span>{words.fields}</span>
+      <span>{label}</span>
       <span className="check-hint">{hint}</span>
       <textarea
         className="editor-text is-short"
@@ -132,15 +152,25 @@ function FieldsField({ hint, value, fault, set }: FieldsFieldProps) {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+function optionalFault(text: string): string | null {
+  return text.trim() === '' ? null : eventFault(text);
+}
+
+function oauthIn(text: string): { oauth?: Parameters<typeof createAccount>[0]['oauth'] } {
+  return text.trim() === '' ? {} : { oauth: JSON.parse(text) };
+}
+
 /** What is sealed is never shown: fields that are left out stay. */
 function EditAccount({ account, close }: { account: Account; close: () => void }) {
   const client = useQueryClient();
   const [name, setName] = useState(account.name);
   const [fields, setFields] = useState('');
-  const fault = fields.trim() === '' ? null : eventFault(fields);
+  const [oauth, setOauth] = useState('');
+  const fault = optionalFault(fields);
+  const oauthFault = optionalFault(oauth);
   const save = async (): Promise<void> => {
     const given = fields.trim() === '' ? {} : { fields: JSON.parse(fields) as Fields };
-    await updateAccount(account.id, { name: name.trim(), ...given });
+    await updateAccount(account.id, { name: name.trim(), ...given, ...oauthIn(oauth) });
     await client.invalidateQueries({ queryKey: ['accounts'] });
     toast(words.saved);
   };
@@ -150,10 +180,11 @@ function EditAccount({ account, close }: { account: Account; close: () => void }
       submit={T.sources.save}
       close={close}
       run={save}
-      isReady={name.trim() !== '' && fault === null}
+      isReady={name.trim() !== '' && fault === null && oauthFault === null}
     >
       <TextInput label={words.name} required value={name} onChange={(typed) => setName(typed.currentTarget.value)} />
-      <FieldsField hint={words.fieldsKept} value={fields} fault={fault} set={setFields} />
+      <FieldsField label={words.fields} hint={words.fieldsKept} value={fields} fault={fault} set={setFields} />
+      <FieldsField label={words.oauth} hint={words.oauthKept} value={oauth} fault={oauthFault} set={setOauth} />
     </FormDialog>
   );
 }

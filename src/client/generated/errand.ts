@@ -279,6 +279,8 @@ import type {
   PreviewErrorGroupsInput,
   ReloadPropsAnswer,
   ReloadPropsInput,
+  RenewAccountAnswer,
+  RenewAccountInput,
   ReplayErrorAnswer,
   ReplayErrorInput,
   ReplayErrorsAnswer,
@@ -1070,7 +1072,7 @@ export class Errand {
   /**
    * Change an account: `PUT /v1/accounts/{id}`
    *
-   * Changes single `fields`: those that are left out stay as they are, null removes one. The next run that uses the account gets the new values. Partial: members that are left out stay as they are.
+   * Changes single `fields` and members of `oauth`: those that are left out stay as they are, null removes one. The next run that uses the account gets the new values. Partial: members that are left out stay as they are.
    */
   updateAccount(input: UpdateAccountInput, options: CallOptions = {}): Promise<UpdateAccountAnswer> {
     return this.#transport.send<UpdateAccountAnswer>({ method: 'PUT', path: '/v1/accounts/{id}', body: 'members' }, input, options);
@@ -1088,10 +1090,19 @@ export class Errand {
   /**
    * Change an account with a merge patch: `PATCH /v1/accounts/{id}`
    *
-   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null removes a member, and lists are replaced. Changes single `fields`: those that are left out stay as they are, null removes one. The next run that uses the account gets the new values.
+   * A JSON merge patch (RFC 7396) of what GET shows: members that are left out stay as they are, objects are changed member by member, null removes a member, and lists are replaced. Changes single `fields` and members of `oauth`: those that are left out stay as they are, null removes one. The next run that uses the account gets the new values.
    */
   patchAccount(input: PatchAccountInput, options: CallOptions = {}): Promise<PatchAccountAnswer> {
     return this.#transport.send<PatchAccountAnswer>({ method: 'PATCH', path: '/v1/accounts/{id}', body: 'members' }, input, options);
+  }
+
+  /**
+   * Renew the token of an account: `POST /v1/accounts/{id}/renew`
+   *
+   * Gets a new `oauth_access_token` now, as is done before runs when it is due. Refused with what the token server said when it gives none (422).
+   */
+  renewAccount(input: RenewAccountInput, options: CallOptions = {}): Promise<RenewAccountAnswer> {
+    return this.#transport.send<RenewAccountAnswer>({ method: 'POST', path: '/v1/accounts/{id}/renew' }, input, options);
   }
 
   /**

@@ -11,6 +11,8 @@ export interface Account {
   readonly name: string;
   /** Names of its fields; their values are never shown. */
   readonly field_names: readonly string[];
+  /** How its token is renewed; null: it is not. */
+  readonly oauth: AccountOauth | null;
   /** When it was created, in seconds since the Unix epoch. */
   readonly created_at: number;
   /** `created_at` as ISO 8601, in UTC. */
@@ -19,6 +21,26 @@ export interface Account {
   readonly updated_at: number;
   /** `updated_at` as ISO 8601, in UTC. */
   readonly updated_at_iso: string;
+}
+
+/** How its token is renewed; null: it is not. */
+export interface AccountOauth {
+  /** The address of the app’s token server (OAuth 2). */
+  readonly token_url: string;
+  /** What your own application is called there. */
+  readonly client_id: string;
+  /** How the client’s id and secret are sent: in the body, or as basic authentication. */
+  readonly client_auth: "body" | "basic";
+  /** Sent with each renewal, when given. */
+  readonly scope: string | null;
+  /** What a new token is given for. */
+  readonly grant: "refresh_token" | "client_credentials";
+  /** When the token expires; null: none was got yet. */
+  readonly expires_at: number | null;
+  /** `expires_at` as ISO 8601, in UTC. */
+  readonly expires_at_iso: string | null;
+  /** Why the last renewal failed; null: it did not. */
+  readonly failure: string | null;
 }
 
 /** The key, without the key itself. */
@@ -4232,6 +4254,21 @@ export interface CreateAccountInput {
   readonly name?: string | undefined;
   /** What the app needs, as JSON: code finds it in `this.app.$auth`. At most 100 fields, 65536 bytes together. Never shown. */
   readonly fields?: { readonly [name: string]: unknown } | undefined;
+  /** How the field `oauth_access_token` is renewed with OAuth 2, before a run that needs it. `token_url` and `client_id` are required. Null: it is not renewed. */
+  readonly oauth?: {
+    /** The address of the app’s token server (OAuth 2). */
+    readonly token_url?: string;
+    /** What your own application is called there. */
+    readonly client_id?: string;
+    /** The secret of your own application. Never shown. */
+    readonly client_secret?: string | null;
+    /** What a new token is given for. A new refresh token that comes with it takes its place. Without one, the client’s own credentials are enough (`client_credentials`). Never shown. */
+    readonly refresh_token?: string | null;
+    /** Sent with each renewal, when given. */
+    readonly scope?: string | null;
+    /** How the client’s id and secret are sent: in the body, or as basic authentication. */
+    readonly client_auth?: "body" | "basic";
+  } | null | undefined;
 }
 
 export interface CreateAccountAnswer {
@@ -4280,6 +4317,21 @@ export interface UpdateAccountInput {
   readonly name?: string | undefined;
   /** What the app needs, as JSON: code finds it in `this.app.$auth`. At most 100 fields, 65536 bytes together. Never shown. */
   readonly fields?: { readonly [name: string]: unknown } | undefined;
+  /** How the field `oauth_access_token` is renewed with OAuth 2, before a run that needs it. `token_url` and `client_id` are required. Null: it is not renewed. */
+  readonly oauth?: {
+    /** The address of the app’s token server (OAuth 2). */
+    readonly token_url?: string;
+    /** What your own application is called there. */
+    readonly client_id?: string;
+    /** The secret of your own application. Never shown. */
+    readonly client_secret?: string | null;
+    /** What a new token is given for. A new refresh token that comes with it takes its place. Without one, the client’s own credentials are enough (`client_credentials`). Never shown. */
+    readonly refresh_token?: string | null;
+    /** Sent with each renewal, when given. */
+    readonly scope?: string | null;
+    /** How the client’s id and secret are sent: in the body, or as basic authentication. */
+    readonly client_auth?: "body" | "basic";
+  } | null | undefined;
 }
 
 export interface UpdateAccountAnswer {
@@ -4306,9 +4358,34 @@ export interface PatchAccountInput {
   readonly name?: string | undefined;
   /** What the app needs, as JSON: code finds it in `this.app.$auth`. At most 100 fields, 65536 bytes together. Never shown. */
   readonly fields?: { readonly [name: string]: unknown } | undefined;
+  /** How the field `oauth_access_token` is renewed with OAuth 2, before a run that needs it. `token_url` and `client_id` are required. Null: it is not renewed. */
+  readonly oauth?: {
+    /** The address of the app’s token server (OAuth 2). */
+    readonly token_url?: string;
+    /** What your own application is called there. */
+    readonly client_id?: string;
+    /** The secret of your own application. Never shown. */
+    readonly client_secret?: string | null;
+    /** What a new token is given for. A new refresh token that comes with it takes its place. Without one, the client’s own credentials are enough (`client_credentials`). Never shown. */
+    readonly refresh_token?: string | null;
+    /** Sent with each renewal, when given. */
+    readonly scope?: string | null;
+    /** How the client’s id and secret are sent: in the body, or as basic authentication. */
+    readonly client_auth?: "body" | "basic";
+  } | null | undefined;
 }
 
 export interface PatchAccountAnswer {
+  readonly data: Account;
+}
+
+/** What `renewAccount` takes. */
+export interface RenewAccountInput {
+  /** The account. */
+  readonly id: string;
+}
+
+export interface RenewAccountAnswer {
   readonly data: Account;
 }
 

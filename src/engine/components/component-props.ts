@@ -132,7 +132,7 @@ export async function queryAdditionalProps(
 ): Promise<AdditionalProps> {
   const accounts = await accountsOf(propStores, place.ownerId, input.configuredProps);
   const onChildRequest = propStores.dataStores.reads(place.ownerId, input.configuredProps);
-  const query = { what: 'props', props: { ...input, accounts } } as const;
+  const query = { what: 'props', props: { ...input, ...accounts } } as const;
   const result = await runner.queryComponent(deployment, query, { env, onChildRequest });
   if (result.ok) return { ok: true, props: (result.answer.props ?? {}) as PropDefinitions };
   return { ok: false, message: result.message, stack: result.stack };
@@ -144,6 +144,9 @@ export async function propsInput(
   ownerId: string,
   { configured, additional }: Pick<ComponentProps, 'configured' | 'additional'>,
 ): Promise<PropsInput> {
-  const accounts = await accountsOf(stores, ownerId, configured);
-  return { configuredProps: configured, additionalProps: additional, accounts };
+  return {
+    configuredProps: configured,
+    additionalProps: additional,
+    ...(await accountsOf(stores, ownerId, configured)),
+  };
 }

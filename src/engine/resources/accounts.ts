@@ -1,20 +1,25 @@
 // Accounts at other services: creating, changing, deleting, and their fields for the code that calls those services.
 
-import type { Account } from '../../domain/data.ts';
+import { OAUTH } from '../../domain/account-oauth.ts';
+import type { Account, AccountInput, AccountOauth, OauthInput } from '../../domain/data.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import { type AccountInput, checkVersion, type Expected, nextVersion } from '../../domain/requests.ts';
+import { checkVersion, type Expected, nextVersion } from '../../domain/requests.ts';
 import type { Clock, Ids } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';
+import type { AccountTokens } from './account-tokens.ts';
 
 export interface AccountDeps {
   readonly store: Pick<Store, 'createAccount' | 'updateAccount' | 'deleteAccount'>;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly accountTokens: Pick<AccountTokens, 'renew'>;
+  /** Returns why an address may never be reached; null when it may. */
+  readonly reasonAgainst: (url: string) => string | null;
 }
 
-export function createAccounts({ store, clock, ids }: AccountDeps) {
+export function createAccounts({ store, clock, ids, accountTokens, reasonAgainst }: AccountDeps) {
   async function createAccount(ownerId: string, input: AccountInput & { app: string }): Promise<Account> {
     const nowMs = clock.nowMs();
     const account: Account = {
@@ -22,7 +27,7 @@ export function createAccounts({ store, clock, ids }: AccountDeps) {
       ownerId,
       app: input.app,
       name: input.name ?? input.app,
-      fields: mergedFields({}, input.fields),
+      ...checked({ fields: mergedFields({}, input.fields), oauth: mergedOauth(null, input.oauth, reasonAgainst) }),
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     };
@@ -41,7 +46,10 @@ export function createAccounts({ store, clock, ids }: AccountDeps) {
         ...before,
         app: input.app ?? before.app,
         name: input.name ?? before.name,
-        fields: mergedFields(before.fields, input.fields),
+        ...checked({
+          fields: mergedFields(before.fields, input.fields),
+          oauth: mergedOauth(before.oauth, input.oauth, reasonAgainst),
+        }),
         updatedAtMs: nextVersion(before, clock.nowMs()),
       };
     });
@@ -55,7 +63,18 @@ export function createAccounts({ store, clock, ids }: AccountDeps) {
     return deleted;
   }
 
-  return { createAccount, updateAccount, deleteAccount };
+  /** Renews the token now, due or not. Throws `Refusal` (422) with what the token server said. */
+  async function renewAccount(ownerId: string, id: string): Promise<Account> {
+    const account = await accountTokens.renew(ownerId, id, true);
+    if (!account) throw noAccount(id);
+    if (account.oauth === null) throw new Refusal('impossible', `account ${id} has no oauth: its token is not renewed`);
+    const { failure } = account.oauth;
+    if (failure !== null)
+      throw new Refusal('impossible', `the token of account ${id} was not renewed: ${failure.message}`);
+    return account;
+  }
+
+  return { createAccount, updateAccount, deleteAccount, renewAccount };
 }
 
 function noAccount(id: string): Refusal {
@@ -76,13 +95,47 @@ function mergedFields(before: Fields, given: Fields = {}): Fields {
       `a field whose name has ${long[0].length} characters; it has 1 to ${LIMITS.accountFieldChars} of them`,
     );
   }
+  if (entries.some(([name]) => name === OAUTH))
+    throw refusedFields(`not named ${OAUTH}: \`oauth\` is a member of its own`);
   // As own members: `__proto__` is a possible name.
-  const fields = Object.fromEntries(entries);
-  const bytes = Buffer.byteLength(JSON.stringify(fields));
+  return Object.fromEntries(entries);
+}
+
+type Secrets = Pick<Account, 'fields' | 'oauth'>;
+
+function checked({ fields, oauth }: Secrets): Secrets {
+  const bytes =
+    Buffer.byteLength(JSON.stringify(fields)) + (oauth === null ? 0 : Buffer.byteLength(JSON.stringify(oauth)));
   if (bytes > LIMITS.accountBytes) {
     throw refusedFields(`${bytes} bytes of JSON; an account has at most ${LIMITS.accountBytes}`);
   }
-  return fields;
+  return { fields, oauth };
+}
+
+const NEW_OAUTH: Omit<AccountOauth, 'tokenUrl' | 'clientId'> = {
+  ...{ clientSecret: null, refreshToken: null, scope: null, clientAuth: 'body' as const },
+  ...{ expiresAtMs: null, renewAtMs: null, failure: null, claimedUntilMs: null },
+};
+
+/** Merges member by member, as fields are. What is changed is tried with the next use. */
+function mergedOauth(
+  before: Account['oauth'],
+  given: AccountInput['oauth'],
+  reasonAgainst: AccountDeps['reasonAgainst'],
+): Account['oauth'] {
+  if (given === undefined) return before;
+  if (given === null) return null;
+  const { tokenUrl, clientId, ...rest }: OauthInput & typeof NEW_OAUTH = { ...NEW_OAUTH, ...before, ...given };
+  if (tokenUrl === undefined) throw refusedOauth('token_url', 'is missing');
+  if (clientId === undefined) throw refusedOauth('client_id', 'is missing');
+  const reason = reasonAgainst(tokenUrl);
+  if (reason !== null) throw refusedOauth('token_url', `cannot be reached: ${reason}`);
+  return { ...rest, tokenUrl, clientId, expiresAtMs: null, renewAtMs: null, failure: null };
+}
+
+function refusedOauth(name: string, message: string): Refusal {
+  const code = message === 'is missing' ? 'malformed' : 'impossible';
+  return new Refusal(code, `oauth.${name} ${message}`, { errors: [{ parameter: `oauth.${name}`, message }] });
 }
 
 function refusedFields(message: string): Refusal {

@@ -84,9 +84,9 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     access: 'write',
     summary: 'Change an account',
     description:
-      'Changes single `fields`: those that are left out stay as they are, null removes one. The next run that uses the account gets the new values.',
+      'Changes single `fields` and members of `oauth`: those that are left out stay as they are, null removes one. The next run that uses the account gets the new values.',
     params: PARAMS,
-    put: { takes: 'members', oneByOne: ['fields'] },
+    put: { takes: 'members', oneByOne: ['fields', 'oauth'] },
     body: ACCOUNT_UPDATE,
     takesIfMatch: true,
     example: { fields: { oauth_access_token: 'xoxb-5678' } },
@@ -98,6 +98,20 @@ function addOne(app: App, { actions, store }: HttpDeps): void {
     const account = await actions.updateAccount(caller.ownerId, params.id, input);
     tag(reply, account);
     return { data: accountToWire(account) };
+  });
+
+  const renew = operation({
+    id: 'renewAccount',
+    tag: 'accounts',
+    access: 'write',
+    summary: 'Renew the token of an account',
+    description:
+      'Gets a new `oauth_access_token` now, as is done before runs when it is due. Refused with what the token server said when it gives none (422).',
+    params: PARAMS,
+    answer,
+  });
+  app.post('/v1/accounts/:id/renew', { schema: renew }, async ({ params, caller }) => {
+    return { data: accountToWire(await actions.renewAccount(caller.ownerId, params.id)) };
   });
 
   const remove = operation({

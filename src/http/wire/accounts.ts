@@ -1,10 +1,10 @@
 // Accounts: as shown, and their parameters. The values of their fields are never shown, nor repeated in refusals.
 
 import type { Static } from 'typebox';
-import type { Account } from '../../domain/data.ts';
+import { OAUTH_LIMITS } from '../../domain/account-oauth.ts';
+import type { Account, AccountInput, AccountOauth, OauthInput } from '../../domain/data.ts';
 import { LIMITS } from '../../domain/limits.ts';
-import type { AccountInput } from '../../domain/requests.ts';
-import { CREATED_AT, id, text, toSeconds, UPDATED_AT } from '../openapi/schema.ts';
+import { CREATED_AT, id, nullable, text, toSeconds, UPDATED_AT } from '../openapi/schema.ts';
 import { Type } from '../schema/type.ts';
 
 const APP = text({
@@ -25,12 +25,93 @@ const FIELDS = Type.Record(Type.String(), Type.Unknown(), {
   examples: [{ oauth_access_token: 'xoxb-1234' }],
 });
 
-export const ACCOUNT_CREATE = { app: APP, name: Type.Optional(NAME), fields: Type.Optional(FIELDS) };
+const TOKEN_URL = text({
+  description: 'The address of the app’s token server (OAuth 2).',
+  minLength: 1,
+  maxLength: LIMITS.urlChars,
+  example: 'https://oauth2.googleapis.com/token',
+});
+const CLIENT_ID = text({
+  description: 'What your own application is called there.',
+  minLength: 1,
+  maxLength: OAUTH_LIMITS.idChars,
+  example: '1234.apps.example.com',
+});
+const SCOPE = text({
+  description: 'Sent with each renewal, when given.',
+  minLength: 1,
+  maxLength: OAUTH_LIMITS.scopeChars,
+  example: 'read write',
+});
+const CLIENT_AUTH = Type.Union([Type.Literal('body'), Type.Literal('basic')], {
+  description: 'How the client’s id and secret are sent: in the body, or as basic authentication.',
+  examples: ['body'],
+});
+const secret = (description: string) =>
+  Type.String({
+    ...{ description, minLength: 1, maxLength: OAUTH_LIMITS.secretChars, examples: ['abc-123'] },
+    'x-secret': true,
+  });
+
+const OAUTH_INPUT = nullable(
+  Type.Object(
+    {
+      token_url: Type.Optional(TOKEN_URL),
+      client_id: Type.Optional(CLIENT_ID),
+      client_secret: Type.Optional(nullable(secret('The secret of your own application. Never shown.'))),
+      refresh_token: Type.Optional(
+        nullable(
+          secret(
+            'What a new token is given for. A new refresh token that comes with it takes its place. Without one, the client’s own credentials are enough (`client_credentials`). Never shown.',
+          ),
+        ),
+      ),
+      scope: Type.Optional(nullable(SCOPE)),
+      client_auth: Type.Optional(CLIENT_AUTH),
+    },
+    {
+      additionalProperties: false,
+      description:
+        'How the field `oauth_access_token` is renewed with OAuth 2, before a run that needs it. `token_url` and `client_id` are required. Null: it is not renewed.',
+      'x-secret': true,
+      examples: [{ token_url: 'https://oauth2.googleapis.com/token', client_id: '1234.apps.example.com' }],
+    },
+  ),
+);
+
+const OAUTH_SHOWN = Type.Object(
+  {
+    token_url: TOKEN_URL,
+    client_id: CLIENT_ID,
+    client_auth: CLIENT_AUTH,
+    scope: nullable(SCOPE),
+    grant: Type.Union([Type.Literal('refresh_token'), Type.Literal('client_credentials')], {
+      description: 'What a new token is given for.',
+      examples: ['refresh_token'],
+    }),
+    expires_at: nullable({ ...UPDATED_AT, description: 'When the token expires; null: none was got yet.' }),
+    failure: nullable(
+      text({
+        description: 'Why the last renewal failed; null: it did not.',
+        example: 'the token server answered 400 with invalid_grant',
+      }),
+    ),
+  },
+  { title: 'AccountOauth' },
+);
+
+export const ACCOUNT_CREATE = {
+  app: APP,
+  name: Type.Optional(NAME),
+  fields: Type.Optional(FIELDS),
+  oauth: Type.Optional(OAUTH_INPUT),
+};
 
 export const ACCOUNT_UPDATE = {
   app: Type.Optional(APP),
   name: Type.Optional(NAME),
   fields: Type.Optional(FIELDS),
+  oauth: Type.Optional(OAUTH_INPUT),
 };
 
 export const ACCOUNT = Type.Object(
@@ -43,6 +124,7 @@ export const ACCOUNT = Type.Object(
       description: 'Names of its fields; their values are never shown.',
       examples: [['oauth_access_token']],
     }),
+    oauth: nullable({ ...OAUTH_SHOWN, description: 'How its token is renewed; null: it is not.' }),
     created_at: CREATED_AT,
     updated_at: UPDATED_AT,
   },
@@ -51,12 +133,25 @@ export const ACCOUNT = Type.Object(
 
 const UPDATE = Type.Object(ACCOUNT_UPDATE);
 
-export function accountInput({ app, name, fields }: Static<typeof UPDATE>): AccountInput {
+export function accountInput({ app, name, fields, oauth }: Static<typeof UPDATE>): AccountInput {
   return {
     ...(app === undefined ? {} : { app }),
     ...(name === undefined ? {} : { name }),
     ...(fields === undefined ? {} : { fields }),
+    ...(oauth === undefined ? {} : { oauth: oauth && oauthInput(oauth) }),
   };
+}
+
+function oauthInput(given: NonNullable<Static<typeof UPDATE>['oauth']>): OauthInput {
+  const named = {
+    tokenUrl: given.token_url,
+    clientId: given.client_id,
+    clientSecret: given.client_secret,
+    refreshToken: given.refresh_token,
+    scope: given.scope,
+    clientAuth: given.client_auth,
+  };
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
 }
 
 export function accountToWire(account: Account): Static<typeof ACCOUNT> {
@@ -66,7 +161,21 @@ export function accountToWire(account: Account): Static<typeof ACCOUNT> {
     app: account.app,
     name: account.name,
     field_names: Object.keys(account.fields),
+    oauth: account.oauth && oauthToWire(account.oauth),
     created_at: toSeconds(account.createdAtMs),
     updated_at: toSeconds(account.updatedAtMs),
+  };
+}
+
+function oauthToWire(oauth: AccountOauth): Static<typeof OAUTH_SHOWN> {
+  const { tokenUrl, clientId, clientAuth, scope, refreshToken, expiresAtMs, failure } = oauth;
+  return {
+    token_url: tokenUrl,
+    client_id: clientId,
+    client_auth: clientAuth,
+    scope,
+    grant: refreshToken === null ? 'client_credentials' : 'refresh_token',
+    expires_at: expiresAtMs === null ? null : toSeconds(expiresAtMs),
+    failure: failure?.message ?? null,
   };
 }

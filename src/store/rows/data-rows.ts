@@ -1,13 +1,21 @@
 // Rows of accounts and data stores, for both backends.
 
+import { OAUTH } from '../../domain/account-oauth.ts';
 import type { Account, DataRecord, DataStore } from '../../domain/data.ts';
 import type { Seal } from '../seal/seal.ts';
 import { accountFieldsPlace } from '../seal/sealed-columns.ts';
 import { number, numberOrNull, text } from './cells.ts';
 import type { Row } from './rows.ts';
 
-export function sealedFields({ id, fields }: Account, seal: Seal): string {
-  return seal.seal(JSON.stringify(fields), accountFieldsPlace(id));
+/** Returns the fields, sealed; of an account whose token is renewed, together with how. */
+export function sealedFields({ id, fields, oauth }: Account, seal: Seal): string {
+  const kept = oauth === null ? fields : { [OAUTH]: oauth, fields };
+  return seal.seal(JSON.stringify(kept), accountFieldsPlace(id));
+}
+
+function openedFields(sealed: string, id: string, seal: Seal): Pick<Account, 'fields' | 'oauth'> {
+  const kept = JSON.parse(seal.open(sealed, accountFieldsPlace(id)));
+  return Object.hasOwn(kept, OAUTH) ? { fields: kept.fields, oauth: kept[OAUTH] } : { fields: kept, oauth: null };
 }
 
 export function toAccount(row: Row, seal: Seal): Account {
@@ -17,7 +25,7 @@ export function toAccount(row: Row, seal: Seal): Account {
     ownerId: text(row, 'owner_id'),
     app: text(row, 'app'),
     name: text(row, 'name'),
-    fields: JSON.parse(seal.open(text(row, 'fields'), accountFieldsPlace(id))),
+    ...openedFields(text(row, 'fields'), id, seal),
     createdAtMs: number(row, 'created_at_ms'),
     updatedAtMs: number(row, 'updated_at_ms'),
   };

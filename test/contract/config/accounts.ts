@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Account } from '../../../src/domain/data.ts';
+import type { Account, AccountOauth } from '../../../src/domain/data.ts';
 import { PREFIX } from '../../../src/domain/ids.ts';
 import { type Harness, times, timesInTurn } from '../fixtures.ts';
 import { Stage } from '../stage.ts';
@@ -10,10 +10,15 @@ import { Stage } from '../stage.ts';
 const TOKEN = 'xoxb-very-private-token';
 const FIELDS = { oauth_access_token: TOKEN, port: 25, tls: true, nested: { list: [1, null, 'ä\u0000'] } };
 
+const OAUTH: AccountOauth = {
+  ...{ tokenUrl: 'https://id.example.com/token', clientId: 'c', clientSecret: 's', refreshToken: 'r', scope: 'a b' },
+  ...{ clientAuth: 'basic', expiresAtMs: 2, renewAtMs: 1, failure: null, claimedUntilMs: null },
+};
+
 function account(stage: Stage, changes: Partial<Account> = {}): Account {
   const nowMs = stage.clock.nowMs();
   const id = stage.ids.next(PREFIX.account);
-  const made = { id, ownerId: stage.owner.id, app: 'slack', name: 'may-be-read', fields: FIELDS };
+  const made = { id, ownerId: stage.owner.id, app: 'slack', name: 'may-be-read', fields: FIELDS, oauth: null };
   return { ...made, createdAtMs: nowMs, updatedAtMs: nowMs, ...changes };
 }
 
@@ -33,9 +38,21 @@ export function accountsContract(harness: Harness): void {
       deepEqual(await stage.store.getAccount(stage.owner.id, made.id), made);
     });
 
+    it('keeps how its token is renewed', async () => {
+      await using stage = await Stage.open(harness);
+      const made = await created(stage, { oauth: OAUTH });
+      deepEqual(await stage.store.getAccount(stage.owner.id, made.id), made);
+      const claimed = { ...OAUTH, claimedUntilMs: 5, failure: { message: 'invalid_grant', atMs: 3 } };
+      await stage.store.updateAccount(stage.owner.id, made.id, (before) => ({ ...before, oauth: claimed }));
+      await stage.reopen();
+      deepEqual((await stage.store.getAccount(stage.owner.id, made.id))?.oauth, claimed);
+      await stage.store.updateAccount(stage.owner.id, made.id, (before) => ({ ...before, oauth: null }));
+      deepEqual(await stage.store.getAccount(stage.owner.id, made.id), { ...made, oauth: null });
+    });
+
     it('cannot be read where it is kept', async () => {
       await using stage = await Stage.open(harness);
-      const made = await created(stage);
+      const made = await created(stage, { oauth: { ...OAUTH, refreshToken: TOKEN } });
       await stage.store.updateAccount(stage.owner.id, made.id, (before) => ({ ...before, name: 'still-readable' }));
       const raw = await stage.raw();
       ok(raw.includes('still-readable'), 'this is where it is kept');

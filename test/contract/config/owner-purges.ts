@@ -72,6 +72,7 @@ export function ownerPurgesContract(harness: Harness): void {
       await other.workflow();
       await stage.store.createAccount({
         ...{ id: other.ids.next(PREFIX.account), ownerId: other.owner.id, app: 'slack', name: 'late', fields: {} },
+        oauth: null,
         ...{ createdAtMs: stage.clock.nowMs(), updatedAtMs: stage.clock.nowMs() },
       });
       stage.clock.advance(DELETION.settledMs);

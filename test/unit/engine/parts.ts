@@ -45,14 +45,17 @@ export function createWake(): { wake: WakeUps; woken: WakeTopic[] } {
 const none = async (): Promise<undefined> => undefined;
 
 /** Of an owner with neither accounts nor data stores. */
-export const NO_PROP_STORES: PropStores = propStoresOf({
-  getAccount: none,
-  getDataStore: none,
-  getRecord: none,
-  hasRecord: none,
-  listRecordKeys: none,
-  listRecords: none,
-});
+export const NO_PROP_STORES: PropStores = propStoresOf(
+  {
+    getAccount: none,
+    getDataStore: none,
+    getRecord: none,
+    hasRecord: none,
+    listRecordKeys: none,
+    listRecords: none,
+  },
+  { usable: none },
+);
 
 export const NOTHING: Claims = { runs: [], deliveries: [], runsWaiting: false, deliveriesWaiting: false };
 

@@ -110,7 +110,7 @@ async function open({ clock: machine = new SetClock(), outcomes = [], attempts =
     requests.push(request);
     return outcomes.shift() ?? SUCCEEDED;
   };
-  const propStores = propStoresOf(store);
+  const propStores = propStoresOf(store, { usable: async () => undefined });
   const urls = { publicUrl: () => '', endpointUrl: () => '' };
   const readyRuns = new ReadyRuns({ run, runsBeside: () => null, cancel: () => false });
   const asStored = {

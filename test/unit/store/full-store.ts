@@ -197,7 +197,7 @@ async function fillSources(stage: Stage): Promise<string[]> {
 
 async function fillAccounts({ store, ids, owner, clock }: Stage): Promise<void> {
   for (const fields of [{}, { [ODD]: ODD, nested: [1, null] }]) {
-    const account = { id: ids.next(PREFIX.account), ownerId: owner.id, app: 'slack', name: ODD, fields };
+    const account = { id: ids.next(PREFIX.account), ownerId: owner.id, app: 'slack', name: ODD, fields, oauth: null };
     await store.createAccount({ ...account, createdAtMs: clock.nowMs(), updatedAtMs: clock.nowMs() + 1 });
   }
 }

@@ -148,6 +148,12 @@ function authOf(name: string, props: PropsInput | undefined): object {
   const fields = props?.accounts?.[name] ?? configured?.$auth;
   if (fields !== undefined) return { ...fields };
   if (configured?.authProvisionId === undefined) return {};
+  const refused = props?.refusedAccounts?.[name];
+  if (refused !== undefined) {
+    throw new ConfigurationError(
+      `Prop "${name}" names the account ${configured.authProvisionId}, which cannot be used: ${refused}`,
+    );
+  }
   throw new ConfigurationError(
     `Prop "${name}" names the account ${configured.authProvisionId}, which there is not (any more)`,
   );
