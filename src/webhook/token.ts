@@ -1,6 +1,6 @@
 // One request to a token server (OAuth 2), at a judged address like all that owners choose. Redirects are not followed.
 
-import { RENEWAL, type TokenAnswer, type TokenRequest } from '../domain/account-oauth.ts';
+import { RENEWAL, type TokenAnswer, type TokenRequest } from '../domain/accounts/renewal.ts';
 import { LIMITS } from '../domain/limits.ts';
 import type { GuardedClient } from './client.ts';
 import { exchange } from './exchange.ts';

@@ -1,8 +1,10 @@
-// Data stores and their records, in a real browser on a real server.
+// Accounts, data stores and their records, in a real browser on a real server.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Json } from '../support/client.ts';
 import { shareErrand } from '../support/shared-errand.ts';
+import { startTokenServer } from '../support/sources/token-server.ts';
 import { skip, visiting } from './browser.ts';
 
 const newErrand = shareErrand();
@@ -90,5 +92,58 @@ test('records of a data store are read, whatever they hold', { skip }, async () 
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No data stores yet').waitFor();
+  });
+});
+
+test('accounts are made and deleted, and their fields never shown', { skip }, async () => {
+  await using errand = await newErrand();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/accounts');
+    await page.getByText('No accounts yet').waitFor();
+    await page.getByRole('button', { name: 'New account' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('App').fill('slack');
+    await dialog.getByLabel('Name').fill(HOSTILE);
+    await dialog.getByLabel('Fields').fill('{"token":"xoxb-1"');
+    assert.ok(await dialog.getByRole('button', { name: 'New account' }).isDisabled());
+    await dialog.getByLabel('Fields').fill('{"token":"xoxb-1"}');
+    await dialog.getByRole('button', { name: 'New account' }).click();
+    await page.getByText('reversed').first().waitFor();
+    assert.doesNotMatch((await page.locator('body').textContent()) ?? '', /xoxb/);
+    await visit.inspectAll('/accounts', 'reversed');
+    const account = async (): Promise<Json> => (await errand.client.get('/v1/accounts')).data[0];
+    for (const [name, fields, names] of [
+      ['Chat', '', ['token']],
+      ['Chat', '{"key": "k"}', ['key', 'token']],
+    ] as const) {
+      await page.getByRole('button', { name: /^Change/ }).click();
+      assert.equal(await dialog.getByLabel('Fields').inputValue(), '', 'what is sealed is not shown');
+      await dialog.getByLabel('Name').fill(name);
+      await dialog.getByLabel('Fields').fill(fields);
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      const { name: called, field_names } = await account();
+      assert.deepEqual([called, [...field_names].sort()], [name, names]);
+    }
+    await using server = await startTokenServer();
+    server.refusal = { status: 400, body: '{"error": "invalid_grant"}' };
+    await page.getByRole('button', { name: /^Change/ }).click();
+    await dialog
+      .getByLabel('Renewal of the token')
+      .fill(JSON.stringify({ token_url: server.url, client_id: 'ours', refresh_token: 'refresh-0' }));
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Renew the token of Chat' }).click();
+    await page.getByText('Token not renewed: the token server answered 400 with invalid_grant').waitFor();
+    assert.ok(visit.complaints.splice(0).every((line) => /422/.test(line)));
+    server.refusal = null;
+    await page.getByRole('button', { name: 'Renew the token of Chat' }).click();
+    await page.getByText('Token expires').waitFor();
+    assert.doesNotMatch((await page.locator('body').textContent()) ?? '', /refresh-0|token-1/);
+    await page.getByRole('button', { name: /^Delete/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No accounts yet').waitFor();
+    assert.deepEqual((await errand.client.get('/v1/accounts')).data, []);
   });
 });

@@ -12,7 +12,7 @@ import {
   type TokenRequest,
   tokenRequest,
   withAnswer,
-} from '../../domain/account-oauth.ts';
+} from '../../domain/accounts/renewal.ts';
 import type { Account } from '../../domain/data.ts';
 import type { Clock } from '../../ports.ts';
 import type { Store } from '../../store/contract/store.ts';

@@ -1,6 +1,6 @@
 // Accounts at other services: creating, changing, deleting, and their fields for the code that calls those services.
 
-import { OAUTH } from '../../domain/account-oauth.ts';
+import { OAUTH } from '../../domain/accounts/renewal.ts';
 import type { Account, AccountInput, AccountOauth, OauthInput } from '../../domain/data.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';

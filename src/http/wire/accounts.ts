@@ -1,7 +1,7 @@
 // Accounts: as shown, and their parameters. The values of their fields are never shown, nor repeated in refusals.
 
 import type { Static } from 'typebox';
-import { OAUTH_LIMITS } from '../../domain/account-oauth.ts';
+import { OAUTH_LIMITS } from '../../domain/accounts/renewal.ts';
 import type { Account, AccountInput, AccountOauth, OauthInput } from '../../domain/data.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { CREATED_AT, id, nullable, text, toSeconds, UPDATED_AT } from '../openapi/schema.ts';

@@ -1,6 +1,6 @@
 // Rows of accounts and data stores, for both backends.
 
-import { OAUTH } from '../../domain/account-oauth.ts';
+import { OAUTH } from '../../domain/accounts/renewal.ts';
 import type { Account, DataRecord, DataStore } from '../../domain/data.ts';
 import type { Seal } from '../seal/seal.ts';
 import { accountFieldsPlace } from '../seal/sealed-columns.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { createOwner, withScopes } from '../../support/owners.ts';
-import { startTokenServer, type TokenServer } from '../../support/token-server.ts';
+import { startTokenServer, type TokenServer } from '../../support/sources/token-server.ts';
 
 const SECRET = 'very-private-secret';
 const STEP = `export default {

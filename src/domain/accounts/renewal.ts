@@ -1,8 +1,8 @@
 // The access token of an account, renewed with OAuth 2 (RFC 6749): what is kept for it, when it is due, the request, and what an
 // answer of the token server means. The token itself is the account's field `oauth_access_token`.
 
-import type { Account, AccountOauth } from './data.ts';
-import { MINUTE_MS, SECOND_MS } from './limits.ts';
+import type { Account, AccountOauth } from '../data.ts';
+import { MINUTE_MS, SECOND_MS } from '../limits.ts';
 
 /** The answer of a token server; `failure`: there was none, and why. */
 export type TokenAnswer =

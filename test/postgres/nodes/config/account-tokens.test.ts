@@ -2,9 +2,9 @@
 
 import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Json } from '../../support/client.ts';
-import { startTokenServer } from '../../support/token-server.ts';
-import { startNodes } from './nodes.ts';
+import type { Json } from '../../../support/client.ts';
+import { startTokenServer } from '../../../support/sources/token-server.ts';
+import { startNodes } from '../nodes.ts';
 
 test('one node renews a token that several need', async () => {
   await using server = await startTokenServer();
