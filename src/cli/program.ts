@@ -3,6 +3,7 @@
 
 import { Command } from 'commander';
 import { VERSION } from '../domain/version.ts';
+import { addAccounts } from './accounts/accounts.ts';
 import type { AdministrationDeps } from './administration.ts';
 import { addAudit } from './audit.ts';
 import { addChannels } from './commands/channels.ts';
@@ -83,6 +84,7 @@ export function createProgram(deps: ProgramDeps): Command {
   addOperations(program, connect);
   addChannels(program, connect);
   addHeartbeats(program, connect);
+  addAccounts(program, connect);
   addMail(program, connect);
   addPrivacy(program, connect, deps.redact);
   addTrigger(program, connect);

@@ -74,7 +74,7 @@ async function relayTo(url: string) {
 const OF_THIS_MACHINE = [
   ...['start', 'dev', 'init', 'completion', 'login', 'logout', 'profiles list', 'profiles use', 'test', 'mcp'],
   ...['store backup', 'store check', 'store move', 'store salvage', 'store rekey', 'verify', 'components check'],
-  ...['webhooks explain-signature', 'privacy preview', 'import', 'listen'],
+  ...['webhooks explain-signature', 'privacy preview', 'import', 'listen', 'accounts connect'],
 ];
 
 const ENDLESS = ['errors tail', 'runs tail'];
@@ -87,6 +87,7 @@ type Ids = Readonly<Record<string, string>>;
 function argumentsOf({ words, takesId }: { words: string; takesId: boolean }, ids: Ids): string[] {
   const first: Readonly<Record<string, string>> = {
     ...{ workflows: 'p', sources: 'dc', webhooks: 'wh', channels: 'ch', heartbeats: 'hb', owners: 'u', keys: 'key' },
+    accounts: 'apn',
     ...{ runs: 'r', deliveries: 'dl', mail: 'dl', operations: 'op', subscriptions: 'sub', trigger: 'p' },
   };
   const id = ids[first[words.split(' ')[0] ?? ''] ?? ''] ?? '';
@@ -129,6 +130,7 @@ async function everything(errand: Errand, home: string): Promise<Ids> {
   const source = await client.post('/v1/sources', { name: 'Feed', component_code: ECHO_SOURCE });
   const channel = await client.post('/v1/channels', { kind: 'mail', config: { to: 'a@example.com' }, name: 'Call' });
   const heartbeat = await client.post('/v1/heartbeats', { name: 'Backup', interval_seconds: 60 });
+  const account = await client.post('/v1/accounts', { app: 'slack', name: 'Team' });
   const key = await client.post('/v1/keys', { label: 'laptop', scopes: ['read'] });
   const owner = await client.post('/v1/owners', { name: 'Shop' });
   await errand.send(workflow, { n: 1 });
@@ -142,7 +144,15 @@ async function everything(errand: Errand, home: string): Promise<Ids> {
   await writeFile(join(home, 'a.mjs'), 'export default {};');
   await writeFile(join(home, 'config.json'), JSON.stringify({ to: 'b@example.com' }));
   return {
-    ...{ p: workflow.id, wh: webhook.id, sub: subscription?.id, dc: source.id, ch: channel.id, hb: heartbeat.id },
+    ...{
+      p: workflow.id,
+      wh: webhook.id,
+      sub: subscription?.id,
+      dc: source.id,
+      ch: channel.id,
+      hb: heartbeat.id,
+      apn: account.id,
+    },
     ...{ key: key.id, u: owner.id, op: operation.id, error: error.id, eg: group.id, r: run.id, dl: delivery.id },
     ...{ folder: home, config: join(home, 'config.json') },
   };

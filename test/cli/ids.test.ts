@@ -20,6 +20,7 @@ const BEGINNINGS: Readonly<Record<string, string>> = {
   webhooks: 'wh_',
   channels: 'ch_',
   heartbeats: 'hb_',
+  accounts: 'apn_',
   owners: 'u_',
   keys: 'key_',
   'subscriptions create': 'p_',
@@ -36,11 +37,19 @@ const BEGINNINGS: Readonly<Record<string, string>> = {
 };
 
 /** Arguments that are no ids. */
-const OTHER_ARGUMENTS = /^(path|folder|file|fixtures|shell|name|names|profile|step|kind|url|target|dir)$/;
+const OTHER_ARGUMENTS = /^(path|folder|file|fixtures|shell|name|names|profile|step|kind|url|target|dir|app)$/;
 
 const OPTIONS: Readonly<Record<string, string>> = {
   ...{ '--workflow': 'p_', '--source': 'dc_', '--of': 'p_', '--group': 'eg_', '--webhook': 'wh_', '--from': 'p_' },
-  ...{ '--to': 'p_', '--owner': 'u_', '--by-key': 'key_', '--after': '1', '--error': '1', '--deployment': 'd_' },
+  ...{
+    '--to': 'p_',
+    '--owner': 'u_',
+    '--by-key': 'key_',
+    '--after': '1',
+    '--error': '1',
+    '--deployment': 'd_',
+    '--account': 'apn_',
+  },
 };
 
 /** Options whose values are not looked up: what they name may be gone, or is in no list. */
@@ -56,7 +65,14 @@ function beginningOf(words: string): string | undefined {
   return BEGINNINGS[parts.slice(0, 2).join(' ')] ?? BEGINNINGS[parts[0] ?? ''];
 }
 
-const NEEDED: Readonly<Record<string, string>> = { '--to': '3000', '--since': '2h', '--name': 'x', '--config': '-' };
+const URLS = { '--authorize-url': 'https://example.com/', '--token-url': 'https://example.com/' };
+const NEEDED: Readonly<Record<string, string>> = {
+  '--to': '3000',
+  '--since': '2h',
+  '--name': 'x',
+  '--config': '-',
+  ...URLS,
+};
 
 /** Given wherever they are known: what a command asks for otherwise. */
 const GIVEN = ['--yes', '--next-deployment'];
@@ -87,7 +103,7 @@ function casesOf(workflow: string): Case[] {
         assert.ok(beginning, `${words} ${long}: say how its ids begin`);
         const of = long === '--deployment' ? ['--of', workflow] : [];
         const more = words === 'privacy preview' && long === '--workflow' ? ['--event', '-'] : [];
-        const hide = words === 'privacy set' ? ['--clear'] : [];
+        const hide = words === 'privacy set' ? ['--clear'] : words === 'accounts connect' ? ['acme'] : [];
         const whole = ids.filter(({ required }) => required).map(() => `${beginningOf(words)}0Vj3aBc9dEfGhIjK`);
         const given = [...whole, long ?? '', beginning, ...of, ...more, ...hide, ...neededBy(command, long)];
         const args = [...words.split(' '), ...given];
@@ -111,6 +127,7 @@ test('every id may be its beginning, and several that fit are named', async () =
     await client.post('/v1/subscriptions', { emitter_id: first.id, listener_id: webhook.id });
     await client.post('/v1/channels', { kind: 'mail', config: { to: `${name}@example.com` } });
     await client.post('/v1/heartbeats', { name, interval_seconds: 60 });
+    await client.post('/v1/accounts', { app: 'slack', name });
     await client.post('/v1/keys', { label: name, scopes: ['read'] });
     await createOwner(errand, name);
     await client.post(`/v1/webhooks/${webhook.id}/resend`, { since: '2026-01-31T12:00:00Z' });

@@ -12,6 +12,7 @@ const KIND_OF: Readonly<Record<string, string>> = {
     webhooks: 'webhook',
     channels: 'channel',
     heartbeats: 'heartbeat',
+    accounts: 'account',
   },
   ...{ owners: 'owner', keys: 'key', subscriptions: 'workflow', 'subscriptions delete': 'subscription', runs: 'run' },
   ...{ errors: 'error', 'errors groups': 'group', deliveries: 'delivery', mail: 'delivery', operations: 'operation' },
@@ -23,6 +24,7 @@ const KIND_OF_OPTION: Readonly<Record<string, string>> = {
   ...{ '--workflow': 'workflow', '--source': 'source', '--of': 'workflow', '--group': 'group', '--webhook': 'webhook' },
   ...{ '--from': 'workflow', '--to': 'webhook', '--owner': 'owner', '--by-key': 'key', '--after': 'error' },
   '--error': 'error',
+  '--account': 'account',
 };
 
 function kindOfArgument(words: string, argument: Argument | undefined): string | undefined {

@@ -36,6 +36,7 @@ export const KINDS = {
   webhook: { noun: 'webhook', id: /^wh_\w{16}$/, list: (errand) => errand.listWebhooks(), newest: null },
   channel: { noun: 'channel', id: /^ch_\w{16}$/, list: (errand) => errand.listChannels(), newest: null },
   heartbeat: { noun: 'heartbeat', id: /^hb_\w{16}$/, list: (errand) => errand.listHeartbeats(), newest: null },
+  account: { noun: 'account', id: /^apn_\w{16}$/, list: (errand) => errand.listAccounts(), newest: null },
   owner: { noun: 'owner', id: /^u_\w{16}$/, list: (errand) => errand.listOwners(), newest: null },
   key: {
     noun: 'key',

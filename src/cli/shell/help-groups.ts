@@ -6,7 +6,17 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Write and try:': ['init', 'dev', 'start', 'deploy', 'test', 'trigger', 'listen'],
   'What happened:': ['errors', 'runs', 'deliveries', 'mail', 'operations'],
   'What there is:': [
-    ...['workflows', 'variables', 'sources', 'webhooks', 'subscriptions', 'channels', 'heartbeats', 'privacy'],
+    ...[
+      'workflows',
+      'variables',
+      'sources',
+      'webhooks',
+      'subscriptions',
+      'channels',
+      'heartbeats',
+      'accounts',
+      'privacy',
+    ],
   ],
   'Servers:': ['login', 'logout', 'profiles', 'owners', 'keys', 'audit', 'config', 'doctor', 'explain-url'],
   'Store:': ['store', 'verify'],

@@ -48,6 +48,7 @@ const NAMED: Readonly<Record<KindName, string>> = {
   webhook: '"Errors to chat"',
   channel: '"On call"',
   heartbeat: 'Backup',
+  account: '"Team chat"',
   owner: 'u_0Vj3aBc9dEfGhIjK',
   key: 'key_0Vj3aBc9dEfGhIjK',
   subscription: 'sub_0Vj3aBc9dEfGhIjK',

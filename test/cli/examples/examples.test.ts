@@ -19,6 +19,8 @@ const ENTRY = join(import.meta.dirname, '../../../src/errand.ts');
 
 /** What cannot run here → why, and what stands in for it. */
 const NOT_RUN: Readonly<Record<string, string>> = {
+  'errand accounts connect google_sheets --authorize-url https://accounts.google.com/o/oauth2/v2/auth --token-url https://oauth2.googleapis.com/token --client-id 1234.apps.googleusercontent.com --scope https://www.googleapis.com/auth/spreadsheets --param access_type=offline --param prompt=consent':
+    'it needs an account of that service; usage/accounts.test.ts signs in at a server of its own',
   'errand start --port 8080 --data-dir /var/lib/errand':
     'the port and the folder may be another server’s; program.test.ts gives each setting as an option',
   'ERRAND_DATABASE_URL=postgres://errand@localhost/errand errand store check':
@@ -38,6 +40,7 @@ const CODES: Readonly<Record<string, readonly [code: number | null, said: RegExp
   'errand explain-url https://example.com/hooks': [null, /^name example\.com: /m],
   // A server ends in order.
   'errand start': [0, /"msg":"stopping"/],
+  'errand accounts renew "Team chat"': [1, /was not renewed: the token server cannot be reached/],
   'errand webhooks test "Errors to chat"': [1, /ECONNREFUSED|refused/],
   'errand webhooks explain-signature --headers headers.txt --body body.json --secret whsec_…': [2, /--secret/],
   'errand errors replay --of "Charge orders" --from failed_step --canary 3': [2, /Where no terminal can be asked/],

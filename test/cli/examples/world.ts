@@ -7,6 +7,8 @@ import type { Errand } from '../../support/errand.ts';
 import { ECHO_SOURCE } from '../../support/sources/sources.ts';
 import { until } from '../../support/wait.ts';
 
+/** At a port where nothing listens. */
+const OAUTH = { token_url: 'http://127.0.0.1:9/', client_id: 'ours' };
 const THROWS = `export default () => { throw new TypeError('no card'); };`;
 const WAITS = 'export default async ({ $ }) => { await $.flow.delay(3_600_000); };';
 export const WORKFLOW_FILE = `import { defineWorkflow } from 'errand/workflow';
@@ -71,6 +73,10 @@ const NAMED: Readonly<Record<string, readonly [list: string, make: Make]>> = {
     ({ client }) => client.post('/v1/channels', { kind: 'mail', config: { to: 'a@example.com' }, name: 'On call' }),
   ],
   Backup: ['heartbeats', ({ client }) => client.post('/v1/heartbeats', { name: 'Backup', interval_seconds: 600 })],
+  'Team chat': [
+    'accounts',
+    ({ client }) => client.post('/v1/accounts', { app: 'slack', name: 'Team chat', oauth: OAUTH }),
+  ],
   Shop: ['owners', ({ client }) => client.post('/v1/owners', { name: 'Shop' })],
   'on my laptop': ['keys', ({ client }) => client.post('/v1/keys', { label: 'on my laptop', scopes: ['read'] })],
 };

@@ -71,7 +71,7 @@ function neededBy(command: Command, except?: string): string[] {
 
 const placeOf = (flags: string): string => /<[^>]*>/.exec(flags)?.[0] ?? '';
 
-const GOOD: Readonly<Record<string, string>> = { '<time>': '2h', '<port>': '3000' };
+const GOOD: Readonly<Record<string, string>> = { '<time>': '2h', '<port>': '3000', '<url>': 'https://example.com' };
 
 /** What no option with such a value takes, and what is said then. */
 const WRONG: Readonly<Record<string, readonly (readonly [value: string, said: RegExp])[]>> = {
@@ -101,13 +101,27 @@ const WRONG: Readonly<Record<string, readonly (readonly [value: string, said: Re
     ['bogus', /is like https:/],
     ['ftp://example.com', /is like https:/],
   ],
+  '<how>': [['bogus', /Allowed choices are body, basic/]],
+  '<pair>': [['=x', /is like access_type=offline/]],
   '<json>': [['{"a":', /JSON/]],
 };
 
 /** Any text may be one of these; and files and folders are looked for. */
 const ANY_TEXT = [
   ...['<address>', '<code>', '<deployment_id>', '<dir>', '<emit_id>', '<expression>', '<expressions...>', '<file>'],
-  ...['<folder>', '<id>', '<key>', '<name>', '<names...>', '<secret>', '<secret...>', '<text>', '<value>', '<zone>'],
+  ...[
+    '<folder>',
+    '<id>',
+    '<key>',
+    '<name>',
+    '<names...>',
+    '<secret>',
+    '<secret...>',
+    '<scopes>',
+    '<text>',
+    '<value>',
+    '<zone>',
+  ],
 ];
 
 test('an unknown option is a wrong command line everywhere', async () => {

@@ -36,8 +36,9 @@ export async function startTokenServer(): Promise<TokenServer> {
       return { status: 400, body: JSON.stringify({ error: 'invalid_grant', error_description: description }) };
     }
     given++;
-    if (form.grant_type === 'refresh_token') state.refreshToken = `refresh-${given}`;
-    const rotated = form.grant_type === 'refresh_token' ? { refresh_token: state.refreshToken } : {};
+    const rotates = form.grant_type !== 'client_credentials';
+    if (rotates) state.refreshToken = `refresh-${given}`;
+    const rotated = rotates ? { refresh_token: state.refreshToken } : {};
     const token = { access_token: `token-${given}`, token_type: 'bearer', expires_in: state.expiresIn, ...rotated };
     return { status: 200, body: JSON.stringify(token) };
   };
