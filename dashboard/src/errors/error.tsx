@@ -53,6 +53,11 @@ interface WholeProps {
   readonly emitterId: string;
 }
 
+/** Of errors without a run, which are not replayed. Others are, such as that of a request that was given up. */
+const NO_RUN_FAILED: ReadonlySet<string> = new Set([
+  ...['ThrownAfterEnd', 'LostAfterEnd', 'Silent', 'Unhealthy', 'StartFailed'],
+]);
+
 function Whole({ record, groupId, emitterId }: WholeProps) {
   const [isReplaying, setReplaying] = useState(false);
   const names = useNames();
@@ -61,9 +66,8 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
   const fault = record.event?.error;
   const context: Readonly<Record<string, unknown>> = { ...record.event?.original_context };
   const mayWrite = useMay('write');
-  // Its run did not fail. Other errors without a run may be replayed, such as that of a request that was given up.
-  const isAfterEnd = record.run_id === null && fault?.code === 'ThrownAfterEnd';
-  const isOfCode = /^(p|dc)_/.test(emitterId) && !isAfterEnd;
+  const hasRun = record.run_id !== null || !(NO_RUN_FAILED.has(fault?.code ?? '') || context.reported);
+  const isOfCode = /^(p|dc)_/.test(emitterId) && hasRun;
   const canReplay = mayWrite && isOfCode && event !== null && !event.isBinary;
   useKeys({ r: () => canReplay && setReplaying(true) });
   if (!fault) return null;
