@@ -68,6 +68,19 @@ export async function searchWithin<Head, Item>(
   return answer(null);
 }
 
+/**
+ * Returns those that are meant. `isSlow`: the test of one alone may take long, as what an owner's rules hide does, so whatever came
+ * meanwhile goes between two of them.
+ */
+export async function filtered<T>(all: readonly T[], isSlow: boolean, isMeant: (one: T) => boolean): Promise<T[]> {
+  const meant: T[] = [];
+  for (const one of all) {
+    if (isMeant(one)) meant.push(one);
+    if (isSlow) await new Promise((resolve) => setImmediate(resolve));
+  }
+  return meant;
+}
+
 function rangeOf<Head, Item>({ page, range }: Search<Head, Item>): NumberRange {
   const { after = Infinity, before = -1 } = page;
   return { from: Math.max(range.from, before + 1), to: Math.min(range.to, after) };

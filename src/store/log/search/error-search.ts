@@ -12,7 +12,7 @@ import { bytes, number, numberOrNull, text, textOrNull } from '../../rows/cells.
 import { toEmissionRecord } from '../../rows/log-rows.ts';
 import type { Row } from '../../rows/rows.ts';
 import { LISTED, type LogReader } from '../log-tables.ts';
-import { searchWithin } from './bounded-search.ts';
+import { filtered, searchWithin } from './bounded-search.ts';
 import { type ErrorNumbers, replaysOf, retainedRunsOf, toldOf } from './error-outcomes.ts';
 import { inRange, type NumberIndex, ordered, rangeOfTimes } from './number-ranges.ts';
 
@@ -129,10 +129,12 @@ class Searching {
     byDetail: ((detail: ErrorDetail) => boolean) | null,
   ): Promise<{ number: number; item: FoundError }[]> {
     const details = await this.#details(heads);
-    const ofDetail = heads.flatMap((head) => {
+    const read = heads.flatMap((head) => {
       const detail = details.get(head.entry);
-      return detail && (byDetail?.(detail) ?? true) ? [{ head, detail }] : [];
+      return detail ? [{ head, detail }] : [];
     });
+    const isSlow = byDetail !== null && this.#search.shown !== undefined;
+    const ofDetail = await filtered(read, isSlow, ({ detail }) => byDetail?.(detail) ?? true);
     if (ofDetail.length === 0) return [];
     const errors = ofDetail.map(({ head }) => head);
     const [told, replays] = await Promise.all([

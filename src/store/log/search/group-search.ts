@@ -16,7 +16,7 @@ import type {
 } from '../../contract/error-groups.ts';
 import { toErrorGroup } from '../../rows/group-rows.ts';
 import type { LogReader } from '../log-tables.ts';
-import { type NumberRange, searchWithin } from './bounded-search.ts';
+import { filtered, type NumberRange, searchWithin } from './bounded-search.ts';
 import { inRange, type NumberIndex, ordered, rangeOfTimes } from './number-ranges.ts';
 
 /** All but the note, which is long and not searched. */
@@ -125,9 +125,11 @@ async function searchIn(log: Reader, { search, nowMs }: Asked, { read, range, pa
     fits: ({ group }) =>
       (state === undefined || group.state === state) && (code === undefined || group.fingerprint.code === code),
     bytesOf: () => 0,
-    judge: (heads) => {
-      const meant = heads.filter(({ group }) => textsOf(shown(group)).some(hasText)).slice(0, page.limit);
-      return withNotes(meant);
+    judge: async (heads) => {
+      const meant = await filtered(heads, search.shown !== undefined, ({ group }) =>
+        textsOf(shown(group)).some(hasText),
+      );
+      return withNotes(meant.slice(0, page.limit));
     },
   });
   const { items, next, lookedAt } = found;

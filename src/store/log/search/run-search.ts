@@ -10,7 +10,7 @@ import type { RunSearch, SearchPage, SearchStore } from '../../contract/search.t
 import { bytes, number, text, textOrNull } from '../../rows/cells.ts';
 import { toListedRun } from '../../rows/log-rows.ts';
 import { ALL_RUNS, LISTED_RUN, type LogReader, RUNS_IN } from '../log-tables.ts';
-import { searchWithin } from './bounded-search.ts';
+import { filtered, searchWithin } from './bounded-search.ts';
 import { inRange, type NumberIndex, ordered, rangeOfTimes } from './number-ranges.ts';
 
 interface RunRow {
@@ -134,7 +134,9 @@ class Searching {
     if (!hasText) return heads;
     const { shown } = this.#search;
     const isIn = (given: string): boolean => hasText(shown ? shown.text(given) : given);
-    const others = heads.filter(({ summary }) => summary === null || !isIn(summary));
+    const isSlow = shown !== undefined;
+    const bySummary = await filtered(heads, isSlow, ({ summary }) => summary !== null && isIn(summary));
+    const others = heads.filter((head) => !bySummary.includes(head));
     const rows = await this.#log.database.all(
       sql`SELECT entry, body FROM emissions
         WHERE entry ${isAmongNumbers(others.map(({ entry }) => entry))} AND owner_id = ${this.#search.ownerId}`,
@@ -143,7 +145,8 @@ class Searching {
       const body = bytes(row, 'body');
       return utf8Text(shown ? shown.json(body) : body);
     };
-    const found = new Set(rows.flatMap((row) => (hasText(eventOf(row)) ? [number(row, 'entry')] : [])));
-    return heads.filter(({ entry, summary }) => found.has(entry) || (summary !== null && isIn(summary)));
+    const byEvent = await filtered(rows, isSlow, (row) => hasText(eventOf(row)));
+    const found = new Set(byEvent.map((row) => number(row, 'entry')));
+    return heads.filter((head) => found.has(head.entry) || bySummary.includes(head));
   }
 }

@@ -72,3 +72,12 @@ for (const pattern of ['x.*y|x', 'x.*y|\\b']) {
     equal((await byPattern(pattern)).text('x '.repeat(8000)), '[redacted]');
   });
 }
+
+// One search, of which each character takes a thousand instructions: seconds in which the server would answer no one.
+test('a text on which one search takes too long is hidden as a whole', async () => {
+  const slow = await byPattern('(?:[a-z]?){500}[0-9]');
+  equal(slow.text('a'.repeat(200_000)), '[redacted]');
+  equal(slow.text('ab'), 'ab', 'the next text has its own time');
+  // What stands at the begin of each stretch matches at once.
+  equal((await byPattern('^a|b(?:[a-z]?){500}[0-9]')).text(`a${'b'.repeat(200_000)}`), '[redacted]');
+});
