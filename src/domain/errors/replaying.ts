@@ -106,8 +106,14 @@ export function roomOf({ order, counts, isCanaryOver }: Replaying): number {
   return Math.max(0, isCanaryOver ? beside : Math.min(beside, order.canary - replayedIn(counts)));
 }
 
-/** When a queue is full, an operation waits so long. */
-export const FULL_MS = SECOND_MS;
+/** When a queue is full, an operation waits so long; the shorter time after a step that found some room, which may soon be there again. */
+const FULL_MS = SECOND_MS;
+const FILLED_MS = 50;
+
+/** Returns when an operation that found a queue full tries again, `made` replays having been made before. */
+export function dueWhenFull(replaying: Replaying, made: number, nowMs: number): number {
+  return Math.max(dueAfter(replaying, made, nowMs), nowMs + (made > 0 ? FILLED_MS : FULL_MS));
+}
 
 /** More than any step puts the next one off beside the pause of the rate. What is due later was due by a clock that was set back. */
 export const MOST_AHEAD_MS = 2 * SECOND_MS;

@@ -7,7 +7,7 @@ import {
   counted,
   dealtWith,
   dueAfter,
-  FULL_MS,
+  dueWhenFull,
   isLeftUnfixed,
   pacedRoomOf,
   type Replaying,
@@ -51,7 +51,7 @@ export function replayErrors(log: LogWriter, step: ReplayStep): Awaited<ReturnTy
   }
   const outcomes = results.map(({ outcome }): ReplayOutcome => outcome);
   const counts = counted(replaying.counts, outcomes, null);
-  const dueAtMs = stop === 'full' ? log.nowMs + FULL_MS : dueAfter(replaying, made, log.nowMs);
+  const dueAtMs = (stop === 'full' ? dueWhenFull : dueAfter)(replaying, made, log.nowMs);
   const isThrough = step.isLast && stop === null;
   // What was looked at and not meant is behind the cursor, too.
   const reached = stop === null ? step.through : (results.at(-1)?.entry ?? operation.after);
