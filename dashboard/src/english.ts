@@ -115,7 +115,7 @@ export const T = {
     notFoundText: 'It may belong to another owner, or retention has deleted it.',
     back: 'All errors',
     reopenedBy: (by: string) =>
-      `Open again: ${({ error: 'a new error came', time: 'the mute ended', count: 'the mute ended', deployment: 'an error of a newer version came' } as Record<string, string>)[by] ?? by}`,
+      `Open again: ${({ error: 'a new error came', time: 'the mute ended', count: 'the mute ended', deployment: 'an error of a newer version came', person: 'a person opened it' } as Record<string, string>)[by] ?? by}`,
     mutedUntil: 'Muted until',
     kept: 'Older errors are deleted by retention; the count includes them.',
   },

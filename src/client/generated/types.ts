@@ -1547,8 +1547,8 @@ export interface Redaction {
 export interface Reopened {
   /** The state that it had before. */
   readonly from: "resolved" | "muted";
-  /** What opened it again: an error, or the end of a mute by its time, its count or a deployment. */
-  readonly by: "error" | "time" | "count" | "deployment";
+  /** What opened it again: an error, the end of a mute by its time, its count or a deployment, or a person. */
+  readonly by: "error" | "time" | "count" | "deployment" | "person";
   /** When it was opened again, in milliseconds since the Unix epoch. */
   readonly at_ms: number;
   /** `at_ms` as ISO 8601, in UTC. */

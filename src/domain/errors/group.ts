@@ -33,9 +33,9 @@ export interface GroupedError {
 /** Why a group is open again. */
 export interface Reopened {
   readonly from: 'resolved' | 'muted';
-  readonly by: 'error' | 'time' | 'count' | 'deployment';
+  readonly by: 'error' | 'time' | 'count' | 'deployment' | 'person';
   readonly atMs: number;
-  /** The error that reopened it; null: the mute's time was over. */
+  /** The error that reopened it; null: the mute's time was over, or a person opened it. */
   readonly entry: number | null;
   readonly deploymentId: string | null;
 }
@@ -96,6 +96,11 @@ export function groupAt(group: ErrorGroup, nowMs: number): ErrorGroup {
   if (state !== 'muted' || untilMs === null || nowMs < untilMs) return group;
   const reopened: Reopened = { from: 'muted', by: 'time', atMs: untilMs, entry: null, deploymentId: null };
   return { ...group, ...OPEN, reopened };
+}
+
+/** Returns why a group is open that a person opens: of one that was open already, what opened that. */
+export function openedByPerson({ state, reopened }: ErrorGroup, nowMs: number): Reopened | null {
+  return state === 'open' ? reopened : { from: state, by: 'person', atMs: nowMs, entry: null, deploymentId: null };
 }
 
 /** What an owner says about a group. Undefined: stays as it is. */

@@ -152,5 +152,6 @@ function isoOf(entry: number): string {
 }
 
 function reopenedText({ from, by }: NonNullable<ErrorGroup['reopened']>): string {
+  if (by === 'person') return `it was ${from}, and opened by a person`;
   return `it was ${from}, and opened by ${by === 'error' ? 'another error' : `its ${by}`}`;
 }

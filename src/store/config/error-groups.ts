@@ -1,7 +1,7 @@
 // Groups of errors: their lists, and what owners change of them. The transactions that capture errors write them, too:
 // log/groups/error-groups.ts.
 
-import { type ErrorGroup, groupAt, ordered } from '../../domain/errors/group.ts';
+import { type ErrorGroup, groupAt, openedByPerson, ordered } from '../../domain/errors/group.ts';
 import { NUMBERS_PER_MS } from '../../domain/ids.ts';
 import { HOUR_MS, LIMITS } from '../../domain/limits.ts';
 import type {
@@ -74,7 +74,7 @@ export function errorGroupVerbs({ database, clock }: ConfigCore): ErrorGroupStor
         const { state, untilMs, untilCount, afterDeployment } = current;
         const { note = before.note, assignee = before.assignee } = change;
         // Why it is open stays with it, and ends with the next state.
-        const reopened = state === 'open' ? before.reopened : null;
+        const reopened = state === 'open' ? openedByPerson(before, nowMs) : null;
         yield* send(sql`UPDATE error_groups SET note = ${note}, assignee = ${assignee}, updated_at_ms = ${nowMs}
             WHERE id = ${id}`);
         // A mute whose time is over stays stored until the next error, which is told at once because of it.
@@ -156,12 +156,14 @@ function* newestDeployment({ emitterId, lastDeployment }: ErrorGroup): Steps<str
 
 /**
  * Returns the notice about a group whose owner has changed its state: of one that is resolved, that it recovered. Of one that
- * is muted nothing, and of one that is opened nothing before its next error.
+ * is muted nothing, and of one that is opened nothing before its next error, which is then told at once: the window of the last
+ * notice is over.
  */
 function noticeAfter(state: ErrorGroup['state'], id: string, nowMs: number): Sql {
   if (state === 'resolved')
     return sql`UPDATE error_groups SET notice_due_ms = ${nowMs}, notice_folded = false WHERE id = ${id}`;
-  return sql`UPDATE error_groups SET notice_due_ms = NULL, notice_folded = false WHERE id = ${id}`;
+  return sql`UPDATE error_groups SET notice_due_ms = NULL, notice_folded = false,
+    notice_after_ms = CASE WHEN notice_after_ms > ${nowMs} THEN CAST (${nowMs} AS BIGINT) ELSE notice_after_ms END WHERE id = ${id}`;
 }
 
 /**

@@ -199,6 +199,30 @@ export function settledContract(harness: Harness): void {
     });
   });
 
+  describe('a muted group that a person opens', () => {
+    it('is told of with its next error, also before its windows are over', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await stage.workflow(TOLD);
+      await failAndMail(stage, workflow);
+      await stage.store.endNotice(only(await stage.store.takeNotices(9)), DAY_MS);
+      const group = only(await groups(stage));
+      await order(stage, group, muted({ untilMs: stage.clock.nowMs() + DAY_MS }));
+      await failAndMail(stage, workflow);
+      stage.clock.advance(MINUTE_MS);
+      await order(stage, group, OPEN);
+      deepEqual(await stage.store.takeNotices(9), [], 'nothing before its next error');
+      const reopened = only(await groups(stage)).reopened;
+      deepEqual([reopened?.from, reopened?.by, reopened?.entry], ['muted', 'person', null]);
+      await failAndMail(stage, workflow);
+      equal(await mailsOf(stage), 2);
+      const taken = only(await stage.store.takeNotices(9));
+      deepEqual([taken.kind, taken.more, taken.wasTold], ['digest', 2, true]);
+      await stage.store.endNotice(taken, DAY_MS);
+      await failAndMail(stage, workflow);
+      deepEqual([await mailsOf(stage), await stage.store.takeNotices(9)], [2, []], 'its repeats are counted');
+    });
+  });
+
   describe('a recovery', () => {
     it('was mailed about only when a mail went out', async () => {
       await using stage = await Stage.open(harness);

@@ -42,8 +42,8 @@ const REOPENED = Type.Object(
   {
     from: oneOf(['resolved', 'muted'], 'The state that it had before.'),
     by: oneOf(
-      ['error', 'time', 'count', 'deployment'],
-      'What opened it again: an error, or the end of a mute by its time, its count or a deployment.',
+      ['error', 'time', 'count', 'deployment', 'person'],
+      'What opened it again: an error, the end of a mute by its time, its count or a deployment, or a person.',
     ),
     at_ms: msAt('When it was opened again'),
     error_id: nullable(text({ description: 'The error that opened it; null: none did.', example: '1782000000123-0' })),
