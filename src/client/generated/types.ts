@@ -3425,7 +3425,7 @@ export interface ListErrorGroupsInput {
   readonly since?: string | undefined;
   /** A part of the code, the message template, the frame, the step or the rule’s name, in upper or lower case. No character of it is a wildcard. */
   readonly text?: string | undefined;
-  /** Seen last first, or most errors first. */
+  /** Seen last first, or most errors first, of the 10,000 that were seen last. */
   readonly sort?: "last_seen" | "count" | undefined;
   /** Each group with its errors by hour, as the whole group has them. */
   readonly expand?: "hours" | undefined;

@@ -18,7 +18,7 @@ import { toErrorGroup } from '../rows/group-rows.ts';
 import type { Row } from '../rows/rows.ts';
 import type { ConfigCore, Listener } from './config-database.ts';
 import { type Listing, readPage } from './pages.ts';
-import { differs, FOR_UPDATE, isAmong, isAmongRows, NO_KEY, raw, type Sql, sql } from './sql.ts';
+import { differs, FOR_UPDATE, isAmong, isAmongRows, joined, NO_KEY, raw, type Sql, sql } from './sql.ts';
 import { all, get, type Steps, send } from './steps.ts';
 
 /** The count and the id as one text that sorts as they do. */
@@ -43,7 +43,8 @@ export function errorGroupVerbs({ database, clock }: ConfigCore): ErrorGroupStor
       } satisfies Partial<Listing<ErrorGroup>>;
       if (of.sort === 'count') {
         const place = ({ value, id }: GroupPlace): string => String(value).padStart(15, '0') + id;
-        return readPage(database, { ...listing, key: BY_COUNT, page: pageAt(page, place) });
+        const sorted = { from: lastSeen(listing.where), where: [raw('true')], key: BY_COUNT };
+        return readPage(database, { ...listing, ...sorted, page: pageAt(page, place) });
       }
       return readPage(database, { ...listing, key: raw('last_entry'), page: pageAt(page, ({ value }) => value) });
     },
@@ -139,6 +140,11 @@ function conditionsOf({ ownerId, emitterId, state, code, sinceMs }: GroupQuery, 
     ...(code === undefined ? [] : [sql`code = ${code}`]),
     ...(sinceMs === undefined ? [] : [sql`last_entry >= ${sinceMs * NUMBERS_PER_MS}`]),
   ];
+}
+
+/** Returns the groups that were last seen, as many as a search looks at: no index has them in the order of their counts, so all of these are sorted. */
+function lastSeen(conditions: readonly Sql[]): Sql {
+  return sql`(SELECT * FROM error_groups WHERE ${joined(conditions, ' AND ')} ORDER BY last_entry DESC LIMIT ${LIMITS.searchedRecords}) AS seen`;
 }
 
 function isIn(state: ErrorGroup['state'], isOver: Sql): Sql {

@@ -68,7 +68,9 @@ function addList(app: App, { store }: HttpDeps): void {
       code: word('Only groups with this code.', 'TypeError', LIMITS.codeChars),
       since: TIME_RANGE.since,
       text: SEARCHED_TEXT('the code, the message template, the frame, the step or the rule’s name'),
-      sort: Type.Optional(oneOf(GROUP_SORTS, 'Seen last first, or most errors first.')),
+      sort: Type.Optional(
+        oneOf(GROUP_SORTS, 'Seen last first, or most errors first, of the 10,000 that were seen last.'),
+      ),
       expand: Type.Optional(oneOf(['hours'], 'Each group with its errors by hour, as the whole group has them.')),
       ...LIST_QUERY,
       ...GROUP_CURSORS,

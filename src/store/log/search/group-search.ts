@@ -1,6 +1,6 @@
 // The search of an owner's groups of errors by text, for both databases. In the order of the last errors it reads along an index,
-// as other searches do. No index has groups in the order of their counts, since each error would change it: there the heads are
-// read once, as many as a search looks at, and their ranks are the numbers that it goes by.
+// as other searches do. No index has groups in the order of their counts, since each error would change it: there the heads of those
+// that were last seen are read once, as many as a search looks at, and their ranks are the numbers that it goes by.
 
 import { type ErrorGroup, groupAt } from '../../../domain/errors/group.ts';
 import { LIMITS } from '../../../domain/limits.ts';
@@ -85,11 +85,13 @@ async function searchByCount(log: Reader, asked: Asked): Promise<GroupSearchPage
     ...where,
     sql`${raw(column)} = ${value}`,
     sql`${NO_KEY}${raw(number)} >= ${from} AND ${NO_KEY}${raw(number)} < ${to}`,
-    ...beyond('<', after),
-    ...beyond('>', before),
   ];
-  const rows = await log.database.planned(sql`SELECT ${HEAD} FROM error_groups WHERE ${joined(conditions, ' AND ')}
-    ORDER BY n ${direction}, id ${direction} LIMIT ${LIMITS.searchedRecords}`);
+  const seen = sql`(SELECT * FROM error_groups WHERE ${joined(conditions, ' AND ')}
+    ORDER BY last_entry DESC LIMIT ${LIMITS.searchedRecords}) AS seen`;
+  const rows = await log.database.planned(
+    sql`SELECT ${HEAD} FROM ${seen} WHERE ${joined([raw('true'), ...beyond('<', after), ...beyond('>', before)], ' AND ')}
+      ORDER BY n ${direction}, id ${direction}`,
+  );
   const heads = rows.map((row, i): Numbered => {
     return { number: isDescending ? rows.length - 1 - i : i, group: groupAt(toErrorGroup(row), nowMs) };
   });
