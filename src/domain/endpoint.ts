@@ -38,6 +38,16 @@ export function createUrls({ publicUrl: given, endpointHosts }: UrlSettings, lis
   return { publicUrl, endpointUrl, endpointHosts };
 }
 
+/** Has the lineage of what this server sends to its own endpoints. */
+export const LINEAGE_HEADER = 'errand-lineage';
+
+/** Returns whether a request to this URL comes to an endpoint of this server. */
+export function isEndpoint(url: URL, { publicUrl, endpointHosts }: Pick<Urls, 'publicUrl' | 'endpointHosts'>): boolean {
+  if (endpointHosts !== null && url.hostname.endsWith(endpointHosts.suffix)) return true;
+  const own = URL.parse(`${publicUrl()}/e/`);
+  return own !== null && url.origin === own.origin && url.pathname.startsWith(own.pathname);
+}
+
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 const DIGIT_BITS = 5;
 const BYTE_BITS = 8;

@@ -156,6 +156,8 @@ export interface ReportedBy {
   readonly originId: string;
   readonly sourceType: SourceType;
   readonly verified: boolean;
+  /** What led to the report; undefined: nothing of ours. */
+  readonly lineage?: readonly string[] | undefined;
   /** The id that its original event gets, and its trace. */
   readonly eventId: string;
   readonly nowMs: number;
@@ -165,7 +167,7 @@ const NO_EVENT = utf8('null');
 
 /** Returns the `$errors` emission of an error that another program reported: the first emission of its trace. */
 export function failureOfReport(report: Report, by: ReportedBy): NewEmission {
-  const { workflow, originId, sourceType, verified, eventId, nowMs } = by;
+  const { workflow, originId, sourceType, verified, lineage = PLAIN_EMISSION.lineage, eventId, nowMs } = by;
   const { id, ownerId, name } = workflow;
   const context = {
     id: eventId,
@@ -187,7 +189,7 @@ export function failureOfReport(report: Report, by: ReportedBy): NewEmission {
   const fault = faultOf(report, nowMs);
   const grouped = captured({ ...fault, stack: report.ownFrames ?? fault.stack }, null);
   const body = report.originalEvent ?? NO_EVENT;
-  const { lineage, hops, traceparent } = PLAIN_EMISSION;
+  const { hops, traceparent } = PLAIN_EMISSION;
   const emission = { ownerId, body, replay: false, test: false, traceId: eventId, traceparent, lineage, hops };
   const failed = { emission, emitterId: id, context, causeRun: null, causeDelivery: null, grouped };
   return errorEmission(failed, fault, report.context);
@@ -340,6 +342,6 @@ export function emittedBy(
 }
 
 /** Appends a listener once; a lineage that grows too long keeps the newest. */
-function extended(lineage: readonly string[], id: string): readonly string[] {
+export function extended(lineage: readonly string[], id: string): readonly string[] {
   return [...lineage.filter((known) => known !== id), id].slice(-LIMITS.lineageIds);
 }

@@ -72,14 +72,14 @@ export type TriggerInput = { readonly id?: string } & (
 
 /** An error that another program reports. */
 export interface ReportInput {
-  /** The workflow whose error it is; that of a service is made when there is none. */
+  /** The workflow whose error it is; that of a service is made when there is none, and `beforeMaking` is awaited before. */
   readonly to:
     | { readonly workflowId: string }
-    /** `beforeMaking`: awaited before the workflow is made. */
     | { readonly service: string; readonly beforeMaking?: () => Promise<void> };
   readonly report: Report;
-  /** The trigger, or the owner for a key. */
+  /** The trigger, or the owner for a key; and what led to a report that this server sent. */
   readonly originId: string;
+  readonly lineage?: readonly string[];
   readonly sourceType: SourceType;
   readonly verified: boolean;
   /** A second report of that key at the same workflow is none. */

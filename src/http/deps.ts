@@ -70,6 +70,8 @@ export interface HttpDeps {
   readonly streams: Streams;
   readonly quotas: OwnerQuotas;
   readonly urls: Urls;
+  /** Returns what led to a request, by its header; empty unless this server sent it to this owner. */
+  readonly lineageIn: (header: string, ownerId: string) => readonly string[];
   /** Undefined or null: nothing is traced. */
   readonly tracing?: Tracing | null;
   readonly signInLinks: SignInLinks;
@@ -336,9 +338,7 @@ export interface Actions {
       expected?: Expected;
     },
   ): Promise<Owner>;
-  /**
-   * Creates a key. Throws `forbidden` when `by`, the key of the request, has less than the key that it would create or revoke.
-   */
+  /** Creates a key. Throws `forbidden` when `by`, the key of the request, has less than the key that it would create or revoke. */
   createKey(ownerId: string, input: KeyOrder, by: ApiKey): Promise<{ key: ApiKey; apiKey: string }>;
   revokeKey(ownerId: string, keyId: string, by: ApiKey): Promise<ApiKey>;
   /** Begins the deletion of an owner. Throws `conflict` for the owner of `by` and for the first one. */

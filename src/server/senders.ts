@@ -7,7 +7,7 @@ import { removeLetters } from '../mail/outbox-letters.ts';
 import type { Clock, Log, Random, SpanSink } from '../ports.ts';
 import type { Addresses } from '../webhook/address.ts';
 import { createGuardedClient } from '../webhook/client.ts';
-import { createPoster } from '../webhook/post.ts';
+import { createPoster, type PosterOptions } from '../webhook/post.ts';
 import { createTokenRequests } from '../webhook/token.ts';
 import { type Config, dataPaths } from './config.ts';
 
@@ -17,13 +17,14 @@ export interface SenderPorts {
   readonly log: Log;
   readonly addresses: Addresses;
   readonly tracing: Tracing | null;
+  readonly lineageFor: PosterOptions['lineageFor'];
 }
 
 export function createSenders({ smtpUrl, mailFrom: from, dataDir }: Config, ports: SenderPorts) {
-  const { clock, random, log, addresses, tracing } = ports;
+  const { clock, random, log, addresses, tracing, lineageFor } = ports;
   const client = createGuardedClient({ addresses });
   const contextOf = tracing?.sent.bind(tracing);
-  const poster = createPoster({ client, clock, version: VERSION, contextOf });
+  const poster = createPoster({ client, clock, version: VERSION, contextOf, lineageFor });
   const outboxDir = dataPaths(dataDir).outbox;
   const mailer = createMailer({ smtpUrl, from, outboxDir, clock, random, log });
   /** Deletes what is outside of the store of an owner. */

@@ -4,6 +4,7 @@ import { createUrls, type Urls } from '../domain/endpoint.ts';
 import { Answers } from '../engine/accept/answers.ts';
 import { Dispatch } from '../engine/accept/dispatch.ts';
 import { createEmit } from '../engine/accept/emit.ts';
+import { createOwnLineage } from '../engine/accept/own-lineage.ts';
 import { Waiters } from '../engine/accept/waiters.ts';
 import { createActions } from '../engine/actions.ts';
 import { OwnerQuotas } from '../engine/capacity/quotas.ts';
@@ -113,6 +114,7 @@ function buildParts(surroundings: Surroundings) {
   const { config, clock, random, ids, log, urls, spans } = surroundings;
   const { storing: store, shown, textFor, ...privacy } = createPrivacy(surroundings.store, { clock, ...urls });
   const tracing = spans && new Tracing({ spans, clock, random, textFor });
+  const { lineageFor, lineageIn } = createOwnLineage({ store, urls });
   const limiter = new DeliveryLimiter();
   const roles = { runs: config.roles.has('run'), deliveries: config.roles.has('deliver') };
   const slots = new Slots(limiter, roles, (runnable) => readyRuns.ahead(runnable));
@@ -138,7 +140,8 @@ function buildParts(surroundings: Surroundings) {
     spans: () => spans?.counts,
     queue: { store, clock },
   });
-  const { client, poster, mailer, removeFiles, requestToken } = createSenders(config, { ...surroundings, tracing });
+  const making = { ...surroundings, tracing, lineageFor };
+  const { client, poster, mailer, removeFiles, requestToken } = createSenders(config, making);
 
   const shared = { store, slots, dispatch, metrics, clock, wake, tracing, ...loopPorts };
   const counters = new Counters(shared);
@@ -206,7 +209,7 @@ function buildParts(surroundings: Surroundings) {
     ...createSourceFiles({ store, runner, sources: acts }),
   };
   const loops = { nodes, quotas, repairs, answers, runs, lateFailures, deliveries, operations };
-  const others = { scheduler, periodic, counters, files, streams, upgrade, outage };
+  const others = { scheduler, periodic, counters, files, streams, upgrade, outage, lineageIn };
   return { store, shown, slots, runner, bundling, metrics, poster, mailer, tracing, ...loops, ...others, actions };
 }
 
@@ -238,7 +241,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   const base = {
     ...{ store: parts.shown, clock, ids, log, urls, actions, metrics, streams, quotas, tracing: parts.tracing },
     installation: { settings: config.shown, checkTarget: createTargetCheck(config, () => listensAt) },
-    ...{ signInLinks, dashboard, isApi, maxBodyBytes },
+    ...{ signInLinks, dashboard, isApi, maxBodyBytes, lineageIn: parts.lineageIn },
     canBundle: () => bundling.problem() === null,
     ...{ draining: () => isDraining, storageFailed: (error: Error) => outage.failed(error, 'requests') },
   };

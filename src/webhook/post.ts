@@ -1,6 +1,7 @@
 // One delivery, one request, one Attempt: a webhook's POST, or a request of code (request.ts). exchange.ts has the wire.
 
 import type { Attempt, ClaimedDelivery } from '../domain/delivery/delivery.ts';
+import { LINEAGE_HEADER } from '../domain/endpoint.ts';
 import { KIB, LIMITS, SECOND_MS } from '../domain/limits.ts';
 import type { Probe } from '../domain/requests.ts';
 import type { Clock } from '../ports.ts';
@@ -35,6 +36,8 @@ export interface PosterOptions {
   readonly timeoutMs?: number;
   /** Returns the headers by which a delivery is part of a trace; undefined: nothing is traced. */
   readonly contextOf?: ((delivery: ClaimedDelivery) => SentContext) | undefined;
+  /** Returns what an endpoint of this server is to know of what led to a delivery; null: the URL is none. */
+  readonly lineageFor?: (url: URL, delivery: ClaimedDelivery) => string | null;
 }
 
 interface SentContext {
@@ -54,17 +57,19 @@ const NOTHING: Exchanged = {
 };
 
 export function createPoster(options: PosterOptions): Poster {
-  const { client, clock, version, timeoutMs = LIMITS.attemptTimeoutMs, contextOf } = options;
+  const { client, clock, version, timeoutMs = LIMITS.attemptTimeoutMs, contextOf, lineageFor } = options;
   const userAgent = `errand/${version}`;
   const sign = createSigner();
   const judge = judgedOnceASecond(client.addresses);
 
   /** Judges the URL again before connecting: it may have become forbidden since it was set. */
   function prepare(delivery: ClaimedDelivery, nowMs: number): Prepared | Failure {
-    const prepared = untraced(delivery, nowMs);
+    const plain = untraced(delivery, nowMs);
     // A test is no delivery, and in no trace.
-    const isTraced = contextOf !== undefined && delivery.trigger !== 'test' && !('outcome' in prepared);
-    return isTraced ? inContext(prepared, contextOf(delivery)) : prepared;
+    if ('outcome' in plain || delivery.trigger === 'test') return plain;
+    const lineage = lineageFor?.(plain.url, delivery) ?? null;
+    const prepared = lineage === null ? plain : { ...plain, headers: [LINEAGE_HEADER, lineage, ...plain.headers] };
+    return contextOf === undefined ? prepared : inContext(prepared, contextOf(delivery));
   }
 
   function untraced(delivery: ClaimedDelivery, nowMs: number): Prepared | Failure {

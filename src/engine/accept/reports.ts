@@ -20,13 +20,13 @@ export function createReports(deps: ReportDeps) {
 
   /** Accepts an error, which is durable when this resolves. Throws `Refusal` when there is no such workflow, or it is not active. */
   async function reportError(ownerId: string, input: ReportInput): Promise<Appended & { workflowId: string }> {
-    const { to, report, idempotency, originId, sourceType, verified } = input;
+    const { to, report, idempotency, originId, sourceType, verified, lineage } = input;
     const workflow = await workflowOf(ownerId, to);
     if (!workflow.active) {
       throw new Refusal('conflict', `workflow ${workflow.id} is not active, and takes no errors until it is`);
     }
     const eventId = ids.next(PREFIX.reportedEvent);
-    const by: ReportedBy = { workflow, originId, sourceType, verified, eventId, nowMs: clock.nowMs() };
+    const by: ReportedBy = { workflow, originId, sourceType, verified, lineage, eventId, nowMs: clock.nowMs() };
     const once = idempotency === undefined ? {} : { idempotency: { ...idempotency, triggerId: workflow.id } };
     const { appended } = await emit(failureOfReport(report, by), once);
     if (appended.repeated === null) metrics.errors.inc({ code: 'user' });

@@ -7,6 +7,7 @@
 import { createHash, hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PLAIN_EMISSION } from '../../domain/emission.ts';
+import { LINEAGE_HEADER } from '../../domain/endpoint.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { WhenGone } from '../../domain/requests.ts';
 import type { Trigger } from '../../domain/resource.ts';
@@ -94,7 +95,8 @@ async function takeError(deps: IngressDeps, { req, res, requestId }: Exchange, t
   checkReportMethod(req, res);
   checkCaller(req, trigger);
   deps.quotas.takeRequest(trigger.ownerId);
-  const emitId = await withBody(deps, { req, trigger }, (body) => acceptReport(deps, req, { trigger, body }));
+  const lineage = lineageOf(deps, req, trigger);
+  const emitId = await withBody(deps, { req, trigger }, (body) => acceptReport(deps, req, { trigger, body, lineage }));
   if (emitId !== null) writeEmitId(res, emitId, requestId);
 }
 
@@ -127,6 +129,7 @@ function accept(
   const emission = {
     ...PLAIN_EMISSION,
     ownerId: trigger.ownerId,
+    lineage: lineageOf(deps, req, trigger),
     emitterId: trigger.id,
     originId: trigger.id,
     sourceType: 'HTTP',
@@ -140,6 +143,14 @@ function accept(
   const idempotency = idempotencyOf(req, { triggerId: trigger.id, pathStart: place.pathStart, body });
   const gone = trigger.customResponse ? { whenGone: whenGoneOf(res) } : {};
   return deps.actions.accept(emission, { idempotency, wantsAnswer: trigger.customResponse, ...gone });
+}
+
+/** Returns what led to a request of this server's own. Its header is not the event's. */
+function lineageOf({ lineageIn }: HttpDeps, { headers }: IncomingMessage, { ownerId }: Trigger): readonly string[] {
+  const header = headers[LINEAGE_HEADER];
+  if (typeof header !== 'string') return PLAIN_EMISSION.lineage;
+  delete headers[LINEAGE_HEADER];
+  return lineageIn(header, ownerId);
 }
 
 function isOfSource({ runnableId }: Trigger): boolean {

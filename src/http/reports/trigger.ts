@@ -22,9 +22,15 @@ export function checkReportMethod({ method }: IncomingMessage, res: ServerRespon
   throw new Refusal('method_not_allowed', `${method} is not allowed here; errors are reported with POST`);
 }
 
+interface ReportRequest {
+  readonly trigger: Trigger;
+  readonly body: Buffer;
+  readonly lineage: readonly string[];
+}
+
 /** Accepts the error in a body, whatever its content type: pages send JSON as text. Returns its emit id. */
-export async function acceptReport(deps: HttpDeps, req: IncomingMessage, from: { trigger: Trigger; body: Buffer }) {
-  const { trigger, body } = from;
+export async function acceptReport(deps: HttpDeps, req: IncomingMessage, from: ReportRequest) {
+  const { trigger, body, lineage } = from;
   deps.quotas.takeStored(trigger.ownerId, body.length);
   const given = mergeParams(BODY, {}, parseBody(body, { contentType: undefined, schema: BODY }));
   const fault = faultIn(given);
@@ -33,6 +39,7 @@ export async function acceptReport(deps: HttpDeps, req: IncomingMessage, from: {
   const key = req.headers['idempotency-key'] as string | undefined;
   const requestHash = createHash('sha256').update(body).digest('base64');
   const { emitId } = await deps.actions.reportError(trigger.ownerId, {
+    lineage,
     to: { workflowId: trigger.runnableId },
     report,
     originId: trigger.id,

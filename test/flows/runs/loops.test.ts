@@ -197,3 +197,57 @@ test('failing webhooks hearing each other end', async () => {
   assert.equal((await errand.errors(a.id, 1)).length, 1);
   assert.equal((await errand.errors(b.id, 1)).length, 1);
 });
+
+const LINEAGE_HEADER = 'errand-lineage';
+
+test('a webhook at an endpoint of its own emitter brings it one error', async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(THROW);
+  const webhook = await createWebhook(errand, { url: workflow.triggers[0].endpoint_url });
+  await errand.subscribe(workflow.id, webhook.id, '$errors');
+  await errand.send(workflow, { n: 1 });
+  const [last] = (await errand.errors(workflow.id, 2)) as [Json];
+  await errand.settled();
+  assert.equal((await listed(errand, workflow.id)).length, 2, 'by the event, and by the webhook');
+  const withheld = (await receiptsOf(errand, workflow.id, last.id)).find((r) => r.listener_id === webhook.id);
+  assert.match(withheld.reason, /^loop: /);
+  assert.ok(!(LINEAGE_HEADER in last.event.original_event.headers));
+});
+
+test('a handler of errors that calls what failed is not called again', async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(THROW);
+  const url = JSON.stringify(workflow.triggers[0].endpoint_url);
+  const handler = await errand.workflow(`export default ({ $ }) => $.send.http({ method: 'POST', url: ${url} });`);
+  await errand.subscribe(workflow.id, handler.id, '$errors');
+  await errand.send(workflow, { n: 1 });
+  await errand.errors(workflow.id, 2);
+  await errand.settled();
+  assert.equal((await listed(errand, workflow.id)).length, 2, 'by the event, and by the handler');
+  assert.equal((await errand.runs(handler.id, 1)).length, 1);
+  // What another caller says of the lineage counts for nothing, and is not in the event.
+  const headers = { [LINEAGE_HEADER]: `${handler.id}.AAAAAAAAAAAAAAAAAAAAAAAA` };
+  await fetch(workflow.triggers[0].endpoint_url, { method: 'POST', headers });
+  const [last] = (await errand.errors(workflow.id, 4)) as [Json];
+  await errand.settled();
+  assert.equal((await errand.runs(handler.id, 2)).length, 2);
+  assert.ok(!(LINEAGE_HEADER in last.event.original_event.headers));
+});
+
+test('a handler that reports an error elsewhere in Errand is not told of that', async () => {
+  await using errand = await newErrand();
+  const failing = await errand.workflow(THROW);
+  const reported = await errand.workflow(THROW, { triggers: [{ type: 'errors' }] });
+  const request = JSON.stringify({
+    method: 'POST',
+    url: reported.triggers[0].endpoint_url,
+    data: { message: 'failed' },
+  });
+  const handler = await errand.workflow(`export default ({ $ }) => $.send.http(${request});`);
+  for (const { id } of [failing, reported]) await errand.subscribe(id, handler.id, '$errors');
+  await errand.send(failing, {});
+  await errand.errors(reported.id, 1);
+  await errand.settled();
+  assert.equal((await listed(errand, reported.id)).length, 1);
+  assert.equal((await errand.runs(handler.id, 1)).length, 1);
+});

@@ -132,6 +132,7 @@ export async function startServer(t: TestContext, overrides: Overrides = {}): Pr
       show: () => Promise.reject(new Error('no fake for show')),
     },
     streams: { openStream: () => Promise.reject(new Error('no fake for openStream')) },
+    lineageIn: () => [],
     urls: createUrls({ publicUrl: null, endpointHosts: null }, () => `http://127.0.0.1:${port}`),
     signInLinks: new SignInLinks(),
     installation: { settings: [], checkTarget: () => Promise.reject(new Error('no fake for checkTarget')) },

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createUrls, labelOfKey } from '../../../../src/domain/endpoint.ts';
+import { createUrls, isEndpoint, labelOfKey } from '../../../../src/domain/endpoint.ts';
 import { type Harness, KEY, startServer } from '../harness.ts';
 import { connect } from '../raw-connection.ts';
 import { trigger } from '../records.ts';
@@ -221,4 +221,21 @@ test('without the setting a host means nothing', async (t) => {
   assert.equal((await send(t, harness.port, ...lines)).status, 404);
   assert.equal((await send(t, harness.port, 'GET /healthz HTTP/1.1', `host: ${HOST}`)).status, 200);
   assert.equal(harness.accepted.length, 0);
+});
+
+test('endpoints of this server are told from all other addresses', () => {
+  const [key] = KEYS;
+  const below = createUrls({ publicUrl: 'https://errand.example.com/sub', endpointHosts: null }, () => '');
+  for (const [text, hosts, paths] of [
+    [`https://${HOST}/any/path`, true, false],
+    [`https://hooks.example.com/e/${key}`, false, false],
+    [`https://${labelOfKey(key)}.hooks.example.com.evil.example/`, false, false],
+    [`https://errand.example.com/e/${key}?n=1`, true, false],
+    [`https://errand.example.com:443/sub/e/${key}`, false, true],
+    [`http://errand.example.com/sub/e/${key}`, false, false],
+    ['https://errand.example.com/sub/v1/workflows', false, false],
+    [`https://errand.example.com.evil.example/e/${key}`, false, false],
+  ] as const) {
+    assert.deepEqual([isEndpoint(new URL(text), urls), isEndpoint(new URL(text), below)], [hosts, paths], text);
+  }
 });
