@@ -83,6 +83,27 @@ for (const [text, timezone, why] of [
   });
 }
 
+test('clocks of a zone that are set lose and double only what names several times of day', () => {
+  for (const [timezone, begin, expression, ...due] of [
+    ['Australia/Lord_Howe', '2027-04-03T13:00Z', '45 1 * * *', '2027-04-03T14:45Z', '2027-04-04T15:15Z'],
+    ['Australia/Lord_Howe', '2026-10-03T14:00Z', '0 2 * * *', '2026-10-03T15:30Z', '2026-10-04T15:00Z'],
+    ['America/Santiago', '2026-09-06T03:00Z', '15 0 * * *', '2026-09-06T04:00Z', '2026-09-07T03:15Z'],
+    ['America/New_York', '2026-11-01T05:00Z', '30 1 * * *', '2026-11-01T05:30Z', '2026-11-02T06:30Z'],
+    ['America/New_York', '2026-11-01T04:00Z', '0 1,2 * * *', '2026-11-01T05:00Z', '2026-11-01T06:00Z'],
+    ['America/New_York', '2027-03-14T05:00Z', '0 1,2 * * *', '2027-03-14T06:00Z', '2027-03-15T05:00Z'],
+  ] as const) {
+    let ms = Date.parse(begin);
+    for (const one of due) {
+      // The same whenever it is asked, also between the two passes of an hour: after a restart, or when the schedule is set again.
+      const wanted = Date.parse(one);
+      for (const askedMs of [ms, (ms + wanted) / 2, wanted - 1]) {
+        assert.equal(firstTickMs(cron(expression, timezone), askedMs), wanted, `${expression} ${timezone} ${one}`);
+      }
+      ms = wanted;
+    }
+  }
+});
+
 test('the event of a tick says how it was scheduled', () => {
   const text = (bytes: Uint8Array) => JSON.parse(Buffer.from(bytes).toString());
   assert.deepEqual(text(tickEvent(every(15_000), dueTick(every(15_000), NOW - 31_000, NOW))), {
