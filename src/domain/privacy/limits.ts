@@ -14,7 +14,7 @@ export const REDACTION_LIMITS = {
   /** Instructions times characters that are spent on one event: what would take more is hidden as a whole. */
   redactionSteps: 2 ** 28,
   /** CPU time that is spent on one event, for the same. */
-  redactionMs: 100,
+  redactionMs: 400,
   /** How long the rules of an owner may be used that were read before, where each event asks for them. */
   redactionAgeMs: SECOND_MS,
 } as const;
