@@ -147,7 +147,8 @@ test('a canary that fails stops the rest', async () => {
   const resumed = await errand.client.post(`/v1/operations/${id}/resume`);
   deepEqual([resumed.state, resumed.reason], ['running', null]);
   deepEqual(counted(await operation(errand, id)), { fixed: 3, failed_same: 1 });
-  deepEqual((await results(errand, id, '?outcome=failed_same')).length, 1);
+  deepEqual((await results(errand, id, '?outcome=failed_same'))[0].error, { code: 'Error', msg: 'lost' });
+  deepEqual(new Set((await results(errand, id, '?outcome=fixed')).map(({ error }) => error)), new Set([null]));
   deepEqual((await results(errand, id, '?outcome=fixed&limit=2')).length, 2);
   equal((await errand.client.get(`/v1/error_groups/${groupId}`)).data.state, 'open');
   // What is left is the error of the canary: no event that is fixed runs again.

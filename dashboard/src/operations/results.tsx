@@ -39,7 +39,7 @@ export function Results({ id, isOver, groupId }: { id: string; isOver: boolean; 
 
 function Row({ result, groupId }: { result: ReplayResult; groupId: string | null }) {
   const names = useNames();
-  const { id, emitter_id: emitterId, outcome, run_id: runId, reason, error_id: errorId } = result;
+  const { id, emitter_id: emitterId, outcome, run_id: runId, reason, error, error_id: errorId } = result;
   return (
     <li>
       <div className="grow">
@@ -47,6 +47,11 @@ function Row({ result, groupId }: { result: ReplayResult; groupId: string | null
         {emitterId !== null && (
           <div className="soft cut">
             <bdi>{names(emitterId)}</bdi>
+          </div>
+        )}
+        {error && (
+          <div className="cut">
+            <bdi>{error.code}</bdi> <bdi className="soft">{error.msg}</bdi>
           </div>
         )}
         {reason && (

@@ -1695,6 +1695,13 @@ export interface ReplayResult {
   readonly reason: string | null;
   /** The error that the replay ended in. */
   readonly error_id: string | null;
+  /** What that error says; null: there is none, or it is no longer kept. In lists alone. */
+  readonly error?: {
+    /** The code of that error. */
+    readonly code: string;
+    /** At most 500 characters of its message. */
+    readonly msg: string;
+  } | null;
 }
 
 export interface ReportedError {

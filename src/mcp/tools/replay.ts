@@ -175,7 +175,10 @@ export const readReplay: Tool = tool<{ readonly operation_id: string }>({
   hints: READING,
   input: input({ operation_id: ids.operation }, ['operation_id']),
   output: output(
-    { ...OPERATION, results: listOf(record('error_id, outcome, run_id, reason'), 'The newest results.') },
+    {
+      ...OPERATION,
+      results: listOf(record('error_id, outcome, run_id, reason, error (code and msg)'), 'The newest results.'),
+    },
     ['operation_id', 'state', 'results'],
   ),
   call: async (errand, { operation_id: id }) => {

@@ -64,6 +64,11 @@ const EXCEPTIONS: readonly Exception[] = [
     why: "in user code's process: the jail's own socket to the tunnel",
   },
   { where: 'runner/child/api/request-prop.ts', way: 'fetch', why: "in user code's process, as its own requests are" },
+  {
+    where: 'cli/accounts/sign-in.ts',
+    way: 'fetch',
+    why: 'on the machine of who signs in, to the address that they give',
+  },
   { where: 'runner/child/main.ts', way: 'a socket', why: 'the pipe to the server that started the process' },
   { where: 'runner/bundling/main.ts', way: 'a socket', why: 'the pipe to the server that started the process' },
   { where: 'mail/', way: 'a mail client', why: 'the mail server of the settings' },

@@ -10,15 +10,8 @@ import { LIST_QUERY, listAnswer, listOf, pageOf } from '../../list.ts';
 import { dataOf, idIn, operation } from '../../openapi/operation.ts';
 import { Type } from '../../schema/type.ts';
 import { OPERATION, operationToWire } from '../../wire/log/operations.ts';
-import {
-  DRY_RUN,
-  dryRunToWire,
-  OUTCOME,
-  REPLAY_INPUT,
-  REPLAY_RESULT,
-  replayOrder,
-  replayResultToWire,
-} from '../../wire/log/replays.ts';
+import { REPLAY_RESULT, type SaidError, saidBy, withError } from '../../wire/log/replay-results.ts';
+import { DRY_RUN, dryRunToWire, OUTCOME, REPLAY_INPUT, replayOrder } from '../../wire/log/replays.ts';
 import { entryCursor } from './emitters.ts';
 
 export function addReplayRoutes(app: App, deps: HttpDeps): void {
@@ -63,6 +56,13 @@ function addResults(app: App, { store }: HttpDeps): void {
       throw new Refusal('impossible', `${params.id} sends deliveries again: they show their attempts themselves`);
     }
     const of = { ownerId, operationId: params.id, ...(query.outcome === undefined ? {} : { outcome: query.outcome }) };
-    return listAnswer(await store.listReplayResults(of, page), replayResultToWire);
+    const results = await store.listReplayResults(of, page);
+    const errors = new Map<number, SaidError>();
+    // One after the other: each has its whole event with it.
+    for (const { errorEntry } of results.items) {
+      const error = errorEntry === null ? undefined : await store.getEmission(ownerId, errorEntry);
+      if (error !== undefined) errors.set(error.entry, saidBy(error));
+    }
+    return listAnswer(results, (result) => withError(result, errors.get(result.errorEntry ?? -1) ?? null));
   });
 }

@@ -12,10 +12,10 @@ import {
   replayedIn,
 } from '../../../domain/errors/replaying.ts';
 import { detailOf } from '../../../domain/failure.ts';
-import { entryOf, isResourceId, numberedId, PREFIX, recordId } from '../../../domain/ids.ts';
+import { entryOf, isResourceId, PREFIX, recordId } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { Refusal } from '../../../domain/refusal.ts';
-import type { DryRun, ReplayResult } from '../../../store/contract/operations.ts';
+import type { DryRun } from '../../../store/contract/operations.ts';
 import { count, id, mostlyNull, nullable, oneOf, RECORD_ID, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { TIME_WANTED, timeOf, wrong } from '../times.ts';
@@ -228,36 +228,6 @@ function entriesOf(given: string | readonly string[]): readonly number[] {
     return entry;
   });
   return [...new Set(entries)].sort((a, b) => a - b);
-}
-
-export const REPLAY_RESULT = Type.Object(
-  {
-    id: RECORD_ID,
-    emitter_id: nullable(id('p_', 'The workflow or source that failed; null: there is no such error.')),
-    outcome: OUTCOME,
-    run_id: nullable(id('r_', 'The replay, also when the operation did not make it: see `reason`.')),
-    reason: nullable(
-      text({
-        description:
-          'Why it was not replayed, or what else replays it: an operation follows a replay that is under way already.',
-        example: 'there is no p_0Vj3aBc9dEfGhIjK any more',
-      }),
-    ),
-    error_id: nullable(text({ description: 'The error that the replay ended in.', example: '1782000000456-0' })),
-  },
-  { title: 'ReplayResult', description: '`id`: of the error.' },
-);
-
-export function replayResultToWire(result: ReplayResult): Static<typeof REPLAY_RESULT> {
-  const { entry, emitterId, run, outcome, reason, errorEntry } = result;
-  return {
-    id: recordId(entry),
-    emitter_id: emitterId,
-    outcome,
-    run_id: run === null ? null : numberedId(PREFIX.run, run),
-    reason,
-    error_id: errorEntry === null ? null : recordId(errorEntry),
-  };
 }
 
 const PASSED_OVER = ['under_way', ...LEFT_OUTCOMES] as const;

@@ -26,7 +26,7 @@ import { groupWholeToWire } from '../../../wire/log/error-groups.ts';
 import { ledgerToWire } from '../../../wire/log/ledger.ts';
 import { operationToWire } from '../../../wire/log/operations.ts';
 import { redactionToWire } from '../../../wire/log/redaction.ts';
-import { replayResultToWire } from '../../../wire/log/replays.ts';
+import { replayResultToWire } from '../../../wire/log/replay-results.ts';
 import { runToWire } from '../../../wire/log/runs.ts';
 import { channelToWire } from '../../../wire/notices/channels.ts';
 import { keyToWire, ownerToWire } from '../../../wire/owners.ts';
