@@ -6,7 +6,7 @@ import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { StoreUnavailable } from '../contract/store.ts';
-import { refuseUnwritable } from './file-access.ts';
+import { placeOf, refuseHardLinks, refuseUnwritable } from './file-access.ts';
 import { migrate } from './maintenance/schema.ts';
 import { primaryCode } from './result-codes.ts';
 import { hasLostEnd } from './salvage/wal.ts';
@@ -102,6 +102,7 @@ class WalCut extends Error {
  */
 export function openDatabase(path: string, look: (writer: Connection) => void = () => undefined): Database {
   refuseUnwritable(path);
+  refuseHardLinks(path);
   const lock = takeLock(path);
   let writer: Connection | undefined;
   try {
@@ -164,14 +165,15 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
 }
 
 function takeLock(path: string): DatabaseSync {
+  const file = `${placeOf(path)}-lock`;
   let lock: DatabaseSync | undefined;
   try {
-    lock = new DatabaseSync(`${path}-lock`, { timeout: 0 });
+    lock = new DatabaseSync(file, { timeout: 0 });
     lock.exec('BEGIN EXCLUSIVE');
     return lock;
   } catch (error) {
     lock?.close();
-    if (primaryCode(error) !== BUSY) throw openingError(error, `${path}-lock`);
+    if (primaryCode(error) !== BUSY) throw openingError(error, file);
     throw new StoreUnavailable(
       `another Errand process is using ${path}; two processes never write one store. Stop the other one first, or give this one its own ERRAND_DATA_DIR`,
     );

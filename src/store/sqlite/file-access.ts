@@ -1,8 +1,8 @@
 // Which of a store's files this user may not use, and why: SQLite says only that it cannot open or write "a database", and a
 // file left behind with the wrong owner or mode, such as errand.db-shm, would stay unnamed.
 
-import { constants } from 'node:fs';
-import { dirname } from 'node:path';
+import { constants, existsSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { whyClosed } from '../../closed-path.ts';
 import { StoreUnavailable } from '../contract/store.ts';
 
@@ -25,4 +25,21 @@ export function whyUnreadable(path: string): string | null {
   }
   const why = whyClosed(folder, constants.W_OK);
   return why && `SQLite writes files beside a store also to read it, and ${folder} cannot be written: ${why}`;
+}
+
+/**
+ * Throws `StoreUnavailable` for a file with hard links: the WAL and the lock go by name, so that each name would have its own, with
+ * commits that the others do not see, and two servers could write one file.
+ */
+export function refuseHardLinks(path: string): void {
+  const names = statSync(path, { throwIfNoEntry: false })?.nlink ?? 1;
+  if (names <= 1) return;
+  throw new StoreUnavailable(
+    `${path} has ${names} names (hard links), and a store has one: keep the one that has ${basename(path)}-wal beside it, and remove the others. To have a copy, call errand store backup`,
+  );
+}
+
+/** Returns where a store is that a symbolic link may stand for: there SQLite has its WAL, and there is the lock. */
+export function placeOf(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { administer } from '../../../src/server/administration.ts';
@@ -10,6 +10,7 @@ import { readConfig } from '../../../src/server/config.ts';
 import { clock, random } from '../../../src/server/real-ports.ts';
 import { startService } from '../../../src/server/service.ts';
 import { complaintOf } from '../../../src/server/startup-error.ts';
+import { backupSqlite } from '../../../src/store/sqlite/maintenance/backup.ts';
 import { createFolder, type Folder } from '../../support/folders/folder.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -58,6 +59,27 @@ test('a file that is no store is told', async () => {
     message,
   );
   assert.match(message, /SQLite says: .*file is not a database/);
+});
+
+test('a store with two names is no store of two servers', async () => {
+  await using folder = await createFolder();
+  const [first, other] = [join(folder.path, 'first'), join(folder.path, 'other')];
+  for (const dir of [first, other]) await mkdir(dir, { mode: 0o700 });
+  const [file, alias] = [join(first, 'errand.db'), join(other, 'errand.db')];
+  const on = (dir: string) => ({ ERRAND_DATA_DIR: dir, ERRAND_DATABASE_URL: '', ERRAND_SECRET_KEY: 'k'.repeat(40) });
+  const service = await startService(readConfig({ ...on(first), ERRAND_PORT: '0' }), { clock, random, log });
+  await using _ = { [Symbol.asyncDispose]: () => service.stop(0) };
+  await symlink(file, alias);
+  assert.match(await told(folder, on(other)), /another Errand process is using \S+errand\.db/);
+  await rm(alias);
+  await link(file, alias);
+  const refused = /other\/errand\.db has 2 names \(hard links\).*keep the one that has errand\.db-wal beside it/;
+  assert.match(await told(folder, on(other)), refused);
+  await assert.rejects(backupSqlite(alias, join(folder.path, 'copy.db')), refused);
+  await service.stop(0);
+  assert.match(await told(folder, on(other)), refused);
+  await rm(alias);
+  assert.equal(await told(folder, on(first)), 'it started');
 });
 
 const SMALL_DISK = { skip: process.getuid?.() === 0 ? false : 'mounting a small disk takes root' };

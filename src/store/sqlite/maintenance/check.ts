@@ -16,7 +16,7 @@ import { StoreUnavailable } from '../../contract/store.ts';
 import { number } from '../../rows/cells.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
 import { Connection, openingError } from '../database.ts';
-import { whyUnreadable } from '../file-access.ts';
+import { refuseHardLinks, whyUnreadable } from '../file-access.ts';
 import { isDamage } from '../salvage/damage.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 
@@ -95,6 +95,7 @@ function damaged(findings: readonly Finding[]): CheckReport {
 export function openToRead(path: string): Connection {
   if (!existsSync(path)) throw new StoreUnavailable(`there is no store at ${path}`);
   if (statSync(path).size === 0) throw new StoreUnavailable(`${path} is empty: it is no store`);
+  refuseHardLinks(path);
   const unreadable = whyUnreadable(path);
   let connection: Connection | undefined;
   try {
