@@ -13,6 +13,12 @@ export async function warnAtStart(
     log.warn({ allow_targets: config.allowTargets }, 'webhooks may reach these addresses');
   }
   await warnOfOwners(config, log, store);
+  if (config.publicUrl !== null && new URL(config.publicUrl).pathname !== '/') {
+    log.warn(
+      { public_url: config.publicUrl },
+      'ERRAND_PUBLIC_URL has a path: the API and endpoints work behind a proxy that removes it, the dashboard and the links to its pages do not; give Errand a host name of its own',
+    );
+  }
   if (config.databaseUrl !== null && config.publicUrl === null) {
     log.warn({ url }, 'ERRAND_PUBLIC_URL is not set: endpoints and links that are made here name this process alone');
   }

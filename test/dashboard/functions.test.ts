@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Json } from '../support/client.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { shareErrand } from '../support/shared-errand.ts';
 import { until } from '../support/wait.ts';
@@ -151,5 +152,54 @@ test('the overview says what came, and what needs attention', { skip }, async ()
     await page.getByLabel('How far back').selectOption('week');
     await page.getByRole('img', { name: 'Errors over time: 1 in all' }).waitFor();
     assert.equal(await page.evaluate('window.owned'), undefined);
+  });
+});
+
+test('several groups are resolved, muted and opened again at once', { skip }, async () => {
+  await using errand = await newErrand();
+  const code = `export default ({ steps }) => {
+    const { code } = steps.trigger.event.body;
+    throw Object.assign(new Error('failed'), { code });
+  }`;
+  const workflow = await errand.workflow(code, { name: 'Orders' });
+  for (const code of ['First', 'Second', 'Third']) await errand.send(workflow, { code });
+  await errand.errors(workflow.id, 3);
+  const states = async (): Promise<string> => {
+    const { data } = await errand.client.get('/v1/error_groups');
+    return data
+      .map(({ fingerprint, state }: Json) => `${fingerprint.code} ${state}`)
+      .sort()
+      .join(', ');
+  };
+  const are = (wanted: string): Promise<unknown> => until(wanted, async () => (await states()) === wanted);
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/errors');
+    await page.getByRole('checkbox', { name: 'Select First' }).check();
+    await page.getByRole('checkbox', { name: 'Select Third' }).check();
+    await page.getByText('2 selected').waitFor();
+    await visit.inspect('the selection');
+    await page.getByRole('button', { name: 'Resolve', exact: true }).click();
+    await page.getByText('2 groups: Resolved.').waitFor();
+    await are('First resolved, Second open, Third resolved');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await are('First open, Second open, Third open');
+    await page.getByRole('checkbox', { name: 'Select Third' }).waitFor();
+    await page.getByRole('checkbox', { name: 'Select all that are shown' }).check();
+    await page.getByText('3 selected').waitFor();
+    await page.keyboard.press('m');
+    await page.getByText('3 groups: Muted.').waitFor();
+    await are('First muted, Second muted, Third muted');
+    await page.getByRole('button', { name: 'Muted', exact: true }).click();
+    await page.getByRole('checkbox', { name: 'Select Second' }).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.getByText('1 selected').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByText('1 selected').waitFor({ state: 'detached' });
+    await page.getByRole('checkbox', { name: 'Select all that are shown' }).check();
+    await page.getByRole('button', { name: 'Open again' }).click();
+    await are('First open, Second open, Third open');
   });
 });

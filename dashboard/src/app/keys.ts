@@ -7,6 +7,8 @@ const CHORD_MS = 800;
 /** The editor is in a shadow root: outside of it, an event names the root's host as its target. */
 function isTyping(event: KeyboardEvent): boolean {
   const [target] = event.composedPath();
+  // Into a checkbox nothing is typed.
+  if (target instanceof HTMLInputElement && target.type === 'checkbox') return event.key === ' ';
   return (
     target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
   );

@@ -9,11 +9,17 @@ import { useMay } from '../parts/act.ts';
 import { toast, toastError } from '../parts/toast.tsx';
 
 const DAY_MS = 86_400_000;
+/** Changes that are sent at a time when many groups are changed. */
+const AT_ONCE = 6;
 
 export interface GroupActs {
   change(group: ErrorGroup, change: GroupChange, said: string): Promise<void>;
+  /** Changes several groups in the same way. */
+  changeAll(groups: readonly ErrorGroup[], change: GroupChange, said: string): Promise<void>;
   /** Resolves an open group, and opens another one again. */
   toggle(group: ErrorGroup): Promise<void>;
+  /** Does the same to several: if any is open, those that are open are resolved. */
+  toggleAll(groups: readonly ErrorGroup[]): Promise<void>;
   mute(group: ErrorGroup, days?: number): Promise<void>;
   replay(group: Pick<ErrorGroup, 'emitter_id' | 'last_error_id'>): Promise<void>;
 }
@@ -21,6 +27,29 @@ export interface GroupActs {
 /** Errors of webhooks and heartbeats have no run that could begin again. */
 export function isReplayable({ emitter_id: emitterId }: Pick<ErrorGroup, 'emitter_id'>): boolean {
   return /^(p|dc)_/.test(emitterId);
+}
+
+export function mutedFor(days: number): GroupChange {
+  return { state: 'muted', muted_until: new Date(Date.now() + days * DAY_MS).toISOString() };
+}
+
+/** Returns those that were changed. Why others were not is said once. */
+async function eachOf(
+  groups: readonly ErrorGroup[],
+  change: (group: ErrorGroup) => Promise<unknown>,
+): Promise<ErrorGroup[]> {
+  const changed: ErrorGroup[] = [];
+  let failure: unknown;
+  for (let at = 0; at < groups.length; at += AT_ONCE) {
+    const some = groups.slice(at, at + AT_ONCE);
+    const results = await Promise.allSettled(some.map(change));
+    for (const [index, result] of results.entries()) {
+      if (result.status === 'rejected') failure ??= result.reason;
+      else changed.push(...some.slice(index, index + 1));
+    }
+  }
+  if (failure !== undefined) toastError(failure);
+  return changed;
 }
 
 /** Does nothing but say why when the key of this session may only read: keys are pressed that no button offers. */
@@ -36,38 +65,36 @@ export function useGroupActs(): GroupActs {
     for (const name of ['groups', 'group']) void client.invalidateQueries({ queryKey: [name] });
   };
 
-  const change: GroupActs['change'] = async (group, wanted, said) => {
+  const changeAll: GroupActs['changeAll'] = async (groups, wanted, said) => {
     if (isRefused()) return;
-    try {
-      await changeGroup(group.id, wanted);
-      const undo = { label: T.errors.undo, run: () => void back(group) };
-      // A mute has an end, which is not known here any more.
-      toast(said, wanted.state === undefined || group.state === 'muted' ? undefined : undo);
-    } catch (error) {
-      toastError(error);
-    }
+    const changed = await eachOf(groups, ({ id }) => changeGroup(id, wanted));
+    const undo = { label: T.errors.undo, run: () => void back(changed) };
+    // A mute has an end, which is not known here any more.
+    const hasUndo = wanted.state !== undefined && changed.every(({ state }) => state !== 'muted');
+    const text = groups.length === 1 ? said : `${T.errors.groups(changed.length)}: ${said}`;
+    if (changed.length > 0) toast(text, hasUndo ? undo : undefined);
     refresh();
   };
 
-  const back = async ({ id, state }: ErrorGroup): Promise<void> => {
-    try {
-      await changeGroup(id, { state });
-    } catch (error) {
-      toastError(error);
-    }
+  const back = async (groups: readonly ErrorGroup[]): Promise<void> => {
+    await eachOf(groups, ({ id, state }) => changeGroup(id, { state }));
     refresh();
+  };
+
+  const change: GroupActs['change'] = (group, wanted, said) => changeAll([group], wanted, said);
+  const toggleAll: GroupActs['toggleAll'] = (groups) => {
+    const open = groups.filter(({ state }) => state === 'open');
+    return open.length > 0
+      ? changeAll(open, { state: 'resolved' }, T.errors.resolved)
+      : changeAll(groups, { state: 'open' }, T.errors.reopened);
   };
 
   return {
     change,
-    toggle: (group) =>
-      group.state === 'open'
-        ? change(group, { state: 'resolved' }, T.errors.resolved)
-        : change(group, { state: 'open' }, T.errors.reopened),
-    mute: (group, days = 1) => {
-      const until = new Date(Date.now() + days * DAY_MS).toISOString();
-      return change(group, { state: 'muted', muted_until: until }, T.errors.muted);
-    },
+    changeAll,
+    toggle: (group) => toggleAll([group]),
+    toggleAll,
+    mute: (group, days = 1) => change(group, mutedFor(days), T.errors.muted),
     replay: async (group) => {
       if (isRefused()) return;
       if (!isReplayable(group)) return toast(T.errors.noReplay, undefined, true);

@@ -13,9 +13,10 @@ import { More } from '../parts/listed.tsx';
 import { Rows } from '../parts/lists/rows.tsx';
 import { Badge, Empty, Unready } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
-import { useGroupActs } from './acts.ts';
+import { mutedFor, useGroupActs } from './acts.ts';
 import { Filters } from './filters.tsx';
 import { messageOf, stepOf } from './fingerprint.ts';
+import { Selection, SelectRow } from './selection.tsx';
 
 const ROW_PX = 62;
 const USUAL = 10;
@@ -90,6 +91,11 @@ function Groups({ all }: { all: readonly ListedErrorGroup[] }) {
   const navigate = useNavigate();
   const acts = useGroupActs();
   const names = useNames();
+  const mayWrite = useMay('write');
+  const [ids, select] = useState<readonly string[]>([]);
+  // A group that left the list is not changed unseen.
+  const selected = all.filter(({ id }) => ids.includes(id));
+  const toggleRow = (id: string): void => select(ids.includes(id) ? ids.filter((one) => one !== id) : [...ids, id]);
   const here = all[at];
   const move = (by: number): void => {
     // Enter opens the row from now on, and no longer presses what was used before.
@@ -109,19 +115,40 @@ function Groups({ all }: { all: readonly ListedErrorGroup[] }) {
     j: () => move(1),
     k: () => move(-1),
     Enter: () => here && void navigate({ to: '/errors/$groupId', params: { groupId: here.id } }),
-    e: () => here && void acts.toggle(here),
-    m: () => here && void acts.mute(here),
+    x: () => here && mayWrite && toggleRow(here.id),
+    Escape: () => select([]),
+    e: () => void toSelected(acts.toggleAll),
+    m: () => void toSelected((groups) => acts.changeAll(groups, mutedFor(1), T.errors.muted)),
     r: () => here && void acts.replay(here),
   });
+  /** A key acts on what is selected; when nothing is, on the row that was chosen. */
+  const toSelected = async (act: (groups: readonly ListedErrorGroup[]) => Promise<void>): Promise<void> => {
+    const groups = selected.length > 0 ? selected : here ? [here] : [];
+    if (groups.length > 0) await act(groups);
+    select([]);
+  };
   const { columns } = T.errors;
   return (
     <>
-      <div className="group-head" aria-hidden="true">
-        <span>{columns.error}</span>
-        <span className="where">{columns.where}</span>
-        <span>{columns.trend}</span>
-        <span className="end">{columns.count}</span>
-        <span className="end">{columns.seen}</span>
+      <div className={mayWrite ? 'group-head has-select' : 'group-head'}>
+        {mayWrite && <Selection all={all} selected={selected} select={select} acts={acts} />}
+        {selected.length === 0 && (
+          <>
+            <span aria-hidden="true">{columns.error}</span>
+            <span aria-hidden="true" className="where">
+              {columns.where}
+            </span>
+            <span aria-hidden="true" className="trend">
+              {columns.trend}
+            </span>
+            <span aria-hidden="true" className="end">
+              {columns.count}
+            </span>
+            <span aria-hidden="true" className="end">
+              {columns.seen}
+            </span>
+          </>
+        )}
       </div>
       <Rows
         all={all}
@@ -130,7 +157,13 @@ function Groups({ all }: { all: readonly ListedErrorGroup[] }) {
         at={at}
         row={(group, index) => (
           <li key={group.id}>
-            <Row group={group} isAt={index === at} where={names(group.emitter_id)} />
+            <Row
+              group={group}
+              isAt={index === at}
+              where={names(group.emitter_id)}
+              isSelected={ids.includes(group.id)}
+              toggle={mayWrite ? () => toggleRow(group.id) : null}
+            />
           </li>
         )}
       />
@@ -138,10 +171,21 @@ function Groups({ all }: { all: readonly ListedErrorGroup[] }) {
   );
 }
 
-function Row({ group, isAt, where }: { group: ListedErrorGroup; isAt: boolean; where: string }) {
+interface RowProps {
+  readonly group: ListedErrorGroup;
+  readonly isAt: boolean;
+  readonly where: string;
+  readonly isSelected: boolean;
+  /** Null: nothing can be done to what is selected. */
+  readonly toggle: (() => void) | null;
+}
+
+function Row({ group, isAt, where, isSelected, toggle }: RowProps) {
   const { fingerprint, state, count, assignee, hours = [] } = group;
+  const classes = ['group-row', isAt && 'is-at', isSelected && 'is-selected', toggle && 'has-select'];
   return (
-    <div className={isAt ? 'group-row is-at' : 'group-row'} aria-current={isAt || undefined}>
+    <div className={classes.filter(Boolean).join(' ')} aria-current={isAt || undefined}>
+      {toggle && <SelectRow name={group.rule ?? fingerprint.code} isSelected={isSelected} toggle={toggle} />}
       <div className="main-cell cut">
         <div className="group-title">
           <Link to="/errors/$groupId" params={{ groupId: group.id }} className="cut">

@@ -22,6 +22,14 @@ export function spans(given: readonly GroupHour[], shape: { hours: number; bars:
   return counts;
 }
 
+/** Returns what a chart shows, in words: all of it, and its highest bar. */
+function inWords(label: string, counts: readonly number[], startOf: (at: number) => number): string {
+  const most = Math.max(0, ...counts);
+  if (most === 0) return `${label}: 0`;
+  const all = counts.reduce((sum, count) => sum + count, 0);
+  return T.common.chart({ label, all, most, from: HOUR.format(startOf(counts.indexOf(most))) });
+}
+
 interface Box {
   readonly width: number;
   readonly height: number;
@@ -49,9 +57,19 @@ function Bars({
 }
 
 export function Sparkline({ hours, label }: { hours: readonly GroupHour[]; label: string }) {
-  const counts = spans(hours, { hours: WEEK_HOURS, bars: 28, nowMs: useNow() });
+  const nowMs = useNow();
+  const bars = 28;
+  const counts = spans(hours, { hours: WEEK_HOURS, bars, nowMs });
+  const startOf = (at: number): number =>
+    (Math.floor(nowMs / HOUR_MS) + 1 - ((bars - at) * WEEK_HOURS) / bars) * HOUR_MS;
   return (
-    <svg className="spark" viewBox="0 0 132 30" preserveAspectRatio="none" role="img" aria-label={label}>
+    <svg
+      className="spark"
+      viewBox="0 0 132 30"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={inWords(label, counts, startOf)}
+    >
       <line x1="0" y1="29.5" x2="132" y2="29.5" />
       <Bars counts={counts} width={132} height={30} gap={1.2} />
     </svg>
@@ -73,7 +91,13 @@ export function HourChart({ hours, label }: { hours: readonly GroupHour[]; label
       <div className="chart-most" aria-hidden="true">
         {most.toLocaleString()}
       </div>
-      <svg className="chart" viewBox="0 0 840 120" preserveAspectRatio="none" role="img" aria-label={label}>
+      <svg
+        className="chart"
+        viewBox="0 0 840 120"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={inWords(label, counts, startOf)}
+      >
         <line x1="0" y1="119.5" x2="840" y2="119.5" />
         <Bars
           counts={counts}

@@ -30,7 +30,12 @@ export function Versions({ workflow: { id, deployment_id: current }, canWrite }:
               <code className="cut">{version}</code>
               <div className="soft">
                 <Ago ms={created_at * 1000} /> ·{' '}
-                <button type="button" className="link-button" onClick={() => setShown(version)}>
+                <button
+                  type="button"
+                  className="link-button"
+                  aria-label={T.workflows.changesIn(version)}
+                  onClick={() => setShown(version)}
+                >
                   {T.workflows.changes}
                 </button>
               </div>
@@ -40,6 +45,7 @@ export function Versions({ workflow: { id, deployment_id: current }, canWrite }:
               <ActButton
                 size="compact-xs"
                 variant="default"
+                aria-label={T.workflows.rollBackTo(version)}
                 act={() => act(() => activateDeployment(id, version), T.workflows.rolledBack)}
               >
                 {T.workflows.rollBack}

@@ -1,0 +1,108 @@
+import { Button, Menu } from '@mantine/core';
+import { useEffect, useRef } from 'react';
+import type { ListedErrorGroup } from '../../../src/client/client.ts';
+import type { GroupChange } from '../api/errors.ts';
+import { T } from '../english.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { type GroupActs, mutedFor } from './acts.ts';
+
+interface SelectedRowProps {
+  readonly name: string;
+  readonly isSelected: boolean;
+  readonly toggle: () => void;
+}
+
+/** Selects a row. Its label is as high as the row, so that a finger does not miss it and open the group. */
+export function SelectRow({ name, isSelected, toggle }: SelectedRowProps) {
+  return (
+    <label className="select-cell">
+      <input type="checkbox" aria-label={T.errors.select(name)} checked={isSelected} onChange={toggle} />
+    </label>
+  );
+}
+
+interface SelectionProps {
+  readonly all: readonly ListedErrorGroup[];
+  readonly selected: readonly ListedErrorGroup[];
+  readonly select: (ids: readonly string[]) => void;
+  readonly acts: GroupActs;
+}
+
+/** Selects all rows that are shown, and has what can be done to those that are selected. */
+export function Selection({ all, selected, select, acts }: SelectionProps) {
+  const box = useRef<HTMLInputElement>(null);
+  const isAll = selected.length === all.length;
+  useEffect(() => {
+    if (box.current) box.current.indeterminate = selected.length > 0 && !isAll;
+  }, [selected.length, isAll]);
+  return (
+    <>
+      <label className="select-cell">
+        <input
+          ref={box}
+          type="checkbox"
+          aria-label={T.errors.selectAll}
+          checked={isAll}
+          onChange={() => select(isAll ? [] : all.map(({ id }) => id))}
+        />
+      </label>
+      {selected.length > 0 && (
+        <div className="selection">
+          <strong role="status">{T.errors.selected(selected.length)}</strong>
+          <Acts selected={selected} clear={() => select([])} acts={acts} />
+        </div>
+      )}
+    </>
+  );
+}
+
+interface ActsProps {
+  readonly selected: readonly ListedErrorGroup[];
+  readonly clear: () => void;
+  readonly acts: GroupActs;
+}
+
+function Acts({ selected, clear, acts }: ActsProps) {
+  const change = async (groups: readonly ListedErrorGroup[], wanted: GroupChange, said: string): Promise<void> => {
+    await acts.changeAll(groups, wanted, said);
+    clear();
+  };
+  const unresolved = selected.filter(({ state }) => state !== 'resolved');
+  const closed = selected.filter(({ state }) => state !== 'open');
+  return (
+    <>
+      {unresolved.length > 0 && (
+        <ActButton
+          size="compact-xs"
+          leftSection={<Icon name="check" size={14} />}
+          act={() => change(unresolved, { state: 'resolved' }, T.errors.resolved)}
+        >
+          {T.errors.resolve}
+        </ActButton>
+      )}
+      {closed.length > 0 && (
+        <ActButton size="compact-xs" variant="default" act={() => change(closed, { state: 'open' }, T.errors.reopened)}>
+          {T.errors.reopen}
+        </ActButton>
+      )}
+      <Menu position="bottom-start">
+        <Menu.Target>
+          <Button size="compact-xs" variant="default" rightSection={<Icon name="down" size={14} />}>
+            {T.errors.mute}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={() => void change(selected, mutedFor(1), T.errors.muted)}>{T.errors.muteDay}</Menu.Item>
+          <Menu.Item onClick={() => void change(selected, mutedFor(7), T.errors.muted)}>{T.errors.muteWeek}</Menu.Item>
+          <Menu.Item onClick={() => void change(selected, { state: 'muted', muted_errors: 100 }, T.errors.muted)}>
+            {T.errors.muteHundred}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Button size="compact-xs" variant="subtle" onClick={clear}>
+        {T.errors.selectNone}
+      </Button>
+    </>
+  );
+}
