@@ -35,7 +35,7 @@ export interface AccountOauth {
   readonly scope: string | null;
   /** What a new token is given for. */
   readonly grant: "refresh_token" | "client_credentials";
-  /** When the token expires; null: none was got yet. */
+  /** When the token expires, in seconds since the Unix epoch; null: none was got yet. */
   readonly expires_at: number | null;
   /** `expires_at` as ISO 8601, in UTC. */
   readonly expires_at_iso: string | null;

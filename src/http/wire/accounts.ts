@@ -89,7 +89,10 @@ const OAUTH_SHOWN = Type.Object(
       description: 'What a new token is given for.',
       examples: ['refresh_token'],
     }),
-    expires_at: nullable({ ...UPDATED_AT, description: 'When the token expires; null: none was got yet.' }),
+    expires_at: nullable({
+      ...UPDATED_AT,
+      description: 'When the token expires, in seconds since the Unix epoch; null: none was got yet.',
+    }),
     failure: nullable(
       text({
         description: 'Why the last renewal failed; null: it did not.',
