@@ -935,6 +935,7 @@ export const T = {
     silent: 'silent',
     lag: (time: string) => `A run has waited ${time} for its turn`,
     attention: 'Needs attention',
+    mailsKept: 'Mails reach no person',
     calm: 'Nothing needs attention.',
     ledger: 'Accounted for',
     ledgerText: 'Everything accepted is in one of these states, now and after any crash.',
@@ -958,6 +959,7 @@ export const T = {
     retrying: 'retrying',
     held: 'held',
     delivered: 'delivered',
+    kept: 'only in the outbox',
     exhausted: 'exhausted',
   } as Record<string, string>,
   help: {

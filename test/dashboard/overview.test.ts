@@ -169,6 +169,35 @@ test('groups stand by their count, and the counts of the ledger add up', { skip 
   });
 });
 
+test('mails that reach no person need attention, until a channel tells of errors', { skip }, async () => {
+  await using errand = await newErrand();
+  await using receiver = await startReceiver();
+  const { client } = errand;
+  const workflow = await errand.workflow('export default () => { throw new Error("no stock") };');
+  await errand.send(workflow, {});
+  await until('the mail', async () => (await client.get('/v1/deliveries?kind=mail&state=delivered')).data.length === 1);
+  const [group] = (await client.get('/v1/error_groups')).data;
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/');
+    const row = page.getByRole('listitem').filter({ hasText: 'Mails reach no person' });
+    await row.getByText('No mail was sent, since no mail server is configured (ERRAND_SMTP_URL).').waitFor();
+    await visit.inspect('mails that reach no person');
+    await row.getByRole('link').click();
+    await page.waitForURL('**/notices');
+    await page.getByText('only in the outbox', { exact: true }).waitFor();
+    await visit.open(`/errors/${group.id}`);
+    await page.getByText('only in the outbox', { exact: true }).waitFor();
+    assert.equal(await page.getByText('delivered', { exact: true }).count(), 0);
+    const channel = await client.post('/v1/channels', { kind: 'http', config: { url: receiver.url } });
+    await client.put('/v1/users/me', { channels: [channel.id] });
+    await visit.open('/');
+    await page.locator('.group-link').waitFor();
+    assert.equal(await row.count(), 0);
+  });
+});
+
 /** An element, as far as it is used here: tests are checked without the types of a page. */
 interface Part {
   readonly textContent: string;

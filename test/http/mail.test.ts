@@ -226,16 +226,22 @@ test('the receipt of a mail that no person has got says so', async () => {
     });
   const workflow = await errand.workflow(FAIL);
   await errand.send(workflow, {});
-  for (const { reason } of await receipts(workflow))
-    assert.match(
-      reason,
-      /^No mail was sent, since no mail server is configured .* in the outbox folder as \S+\.eml\.$/,
-    );
+  const why = /^No mail was sent, since no mail server is configured .* in the outbox folder as \S+\.eml\.$/;
+  for (const { reason } of await receipts(workflow)) assert.match(reason, why);
+  const mails = async (of = 'kind=mail'): Promise<Json[]> => (await errand.client.get(`/v1/deliveries?${of}`)).data;
+  for (const mail of [...(await mails()), ...(await mails(`channel_id=${channel.id}`))]) {
+    assert.match(mail.why, why);
+    assert.equal((await made.get(`/v1/deliveries/${mail.id}`)).data.why, mail.why);
+  }
   await errand.restart({ ERRAND_SMTP_URL: server.url });
   const other = await errand.workflow(FAIL);
   await errand.send(other, {});
   await server.wait(2);
   for (const { reason } of await receipts(other)) assert.equal(reason, undefined);
+  assert.deepEqual(
+    (await mails()).map((mail) => mail.why !== null),
+    [false, true],
+  );
 });
 
 test('a message with paragraphs stays in its place, and makes no links', async () => {

@@ -46,6 +46,15 @@ export async function testChannel(id: string): Promise<ChannelTest> {
 
 const AGAIN_MS = 4000;
 
+/** The mail that was written last; null: there is none. */
+export const newestMailQuery = queryOptions({
+  queryKey: ['notices', 'newest mail'],
+  queryFn: async ({ signal }) => {
+    const { data } = await errand.listDeliveries({ kind: 'mail', limit: 1 }, { signal });
+    return data[0] ?? null;
+  },
+});
+
 /** Mails, or the notices to a channel. */
 export function noticesQuery(channelId: string | undefined, state: Delivery['state'] | undefined) {
   const filter: ListDeliveriesInput = {

@@ -23,6 +23,11 @@ export const DELIVERY_STATES = everyOf<Delivery['state']>()([
   'cancelled',
 ]);
 
+/** Returns the state to show of what was sent: a delivery that was made says why only when it is a mail that reached no person. */
+export function shownState(state: string, why: string | null | undefined): string {
+  return state === 'delivered' && why ? 'kept' : state;
+}
+
 export type ResendableState = Operation['states'][number];
 
 /** Of deliveries that can be sent again. */

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Receipt } from '../../../src/client/client.ts';
 import { UNKNOWN, useNames } from '../api/names.ts';
+import { shownState } from '../api/states.ts';
 import { T } from '../english.ts';
 import { BackTo } from '../parts/back.tsx';
 import { Badge } from '../parts/state.tsx';
@@ -21,7 +22,7 @@ export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
             </To>
             <div className="soft">{aboutOf(receipt, names)}</div>
           </div>
-          <Badge state={receipt.state} />
+          <Badge state={shownState(receipt.state, receipt.reason)} />
         </li>
       ))}
     </ul>

@@ -3,7 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { Delivery } from '../../../src/client/client.ts';
 import { channelsQuery, noticesQuery } from '../api/channels.ts';
 import { useNames } from '../api/names.ts';
-import { DELIVERY_STATES } from '../api/states.ts';
+import { DELIVERY_STATES, shownState } from '../api/states.ts';
 import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { Choice } from '../parts/choice.tsx';
@@ -86,7 +86,7 @@ function Row({ delivery }: { delivery: Delivery }) {
         {why && <div className="soft cut">{inLocalTime(why)}</div>}
       </div>
       <span className="soft nowrap only-wide">{T.webhooks.attempts(made)}</span>
-      <Badge state={state} />
+      <Badge state={shownState(state, why)} />
       <span className="soft">
         <Ago ms={delivery.created_at_ms} />
       </span>

@@ -1,10 +1,13 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useRef } from 'react';
+import { newestMailQuery } from '../api/channels.ts';
 import { groupsQuery } from '../api/errors.ts';
 import { heartbeatsQuery } from '../api/heartbeats.ts';
 import { ledgerQuery } from '../api/ledger.ts';
 import { useNames } from '../api/names.ts';
+import { sessionQuery } from '../api/session.ts';
+import { shownState } from '../api/states.ts';
 import { oldestQueuedQuery } from '../api/stats.ts';
 import { webhooksQuery } from '../api/webhooks.ts';
 import { T } from '../english.ts';
@@ -93,6 +96,8 @@ function useOthers(): Others {
   const webhooks = useInfiniteQuery(webhooksQuery);
   const heartbeats = useQuery(heartbeatsQuery);
   const ledger = useQuery(ledgerQuery);
+  const mail = useQuery(newestMailQuery);
+  const channels = useQuery(sessionQuery).data?.owner.channels ?? [];
   // Mostly nothing waits, and then nothing is looked for.
   const isQueued = (ledger.data?.runs.queued ?? 0) > 0;
   const queued = useQuery({ ...oldestQueuedQuery, enabled: isQueued });
@@ -102,7 +107,19 @@ function useOthers(): Others {
   );
   const down = (heartbeats.data ?? []).filter(({ status, active }) => active && status === 'down');
   const lagMs = oldest ? now - oldest.created_at_ms : 0;
+  const isKept = mail.data && channels.length === 0 && shownState(mail.data.state, mail.data.why) === 'kept';
   const rows = [
+    ...(isKept
+      ? [
+          <li key="mails">
+            <div className="grow">
+              <Link to="/notices">{T.overview.mailsKept}</Link>
+              <div className="soft">{mail.data?.why}</div>
+            </div>
+            <Badge state="kept" />
+          </li>,
+        ]
+      : []),
     ...(oldest && lagMs > LAG_MS
       ? [
           <li key="lag">
@@ -149,5 +166,5 @@ function useOthers(): Others {
       </li>
     )),
   ];
-  return { rows, asked: [webhooks, heartbeats, ledger, ...(isQueued ? [queued] : [])] };
+  return { rows, asked: [webhooks, heartbeats, ledger, mail, ...(isQueued ? [queued] : [])] };
 }

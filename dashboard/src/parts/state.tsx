@@ -26,6 +26,7 @@ const TONES: Readonly<Record<string, string>> = {
   no_listener: 'warn',
   retrying: 'warn',
   held: 'warn',
+  kept: 'warn',
   waiting: 'warn',
   muted: 'warn',
   withheld: 'warn',

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { Attempt, DeliveryWhole } from '../../../src/client/client.ts';
 import { useNames } from '../api/names.ts';
-import { RESENDABLE_STATES } from '../api/states.ts';
+import { RESENDABLE_STATES, shownState } from '../api/states.ts';
 import { deliveryQuery, resendDelivery } from '../api/webhooks.ts';
 import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
@@ -61,7 +61,7 @@ function Whole({ delivery }: { delivery: DeliveryWhole }) {
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
           <Heading isRecord text={delivery.mail?.subject ?? `${names(delivery.emitter_id)} ${delivery.event_name}`}>
             <bdi>{delivery.mail?.subject ?? `${names(delivery.emitter_id)} ${delivery.event_name}`}</bdi>{' '}
-            <Badge state={state} />
+            <Badge state={shownState(state, why)} />
           </Heading>
           <p className="soft">{why && inLocalTime(why)}</p>
           {delivery.next_attempt_at_ms !== null && (

@@ -351,7 +351,7 @@ export interface Delivery {
   readonly next_attempt_at_ms: number | null;
   /** `next_attempt_at_ms` as ISO 8601, in UTC. */
   readonly next_attempt_at_iso: string | null;
-  /** Why it is due when it is; null when it is over. */
+  /** Why it is due when it is; null when it is over. Of a mail that is only in the outbox folder: why it was not sent. */
   readonly why: string | null;
   /** When it was created, in milliseconds since the Unix epoch. */
   readonly created_at_ms: number;
@@ -402,7 +402,7 @@ export interface DeliveryWhole {
   readonly next_attempt_at_ms: number | null;
   /** `next_attempt_at_ms` as ISO 8601, in UTC. */
   readonly next_attempt_at_iso: string | null;
-  /** Why it is due when it is; null when it is over. */
+  /** Why it is due when it is; null when it is over. Of a mail that is only in the outbox folder: why it was not sent. */
   readonly why: string | null;
   /** When it was created, in milliseconds since the Unix epoch. */
   readonly created_at_ms: number;

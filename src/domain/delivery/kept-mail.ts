@@ -3,3 +3,8 @@
 
 /** What the detail of such an attempt begins with. */
 export const NO_MAIL_SENT = 'No mail was sent, since ';
+
+/** Returns why a mail was not sent. `detail`: of its last attempt. Null: it was sent, or is no mail. */
+export function whyKept(detail: string): string | null {
+  return detail.startsWith(NO_MAIL_SENT) ? detail : null;
+}

@@ -49,7 +49,9 @@ const BY_STATE: Readonly<Record<DeliveryState, { readonly from: Sql; readonly is
 /** Columns of a delivery `d` and its emission `e`. A mail may be large: the beginning of it has the subject. */
 const COLUMNS = raw(`d.delivery, d.kind, d.listener_id, d.subscription_id, d.entry, e.emitter_id, e.name, e.lineage,
   e.digest_key, d.state, d.attempts_made, d.due_at_ms, d.due_by, d.ended_at_ms,
-  CASE WHEN e.name = '${NOTICE}' THEN e.body WHEN d.kind = 'mail' THEN substr(e.body, 1, ${SUBJECT_BYTES}) END AS said`);
+  CASE WHEN e.name = '${NOTICE}' THEN e.body WHEN d.kind = 'mail' THEN substr(e.body, 1, ${SUBJECT_BYTES}) END AS said,
+  CASE WHEN d.state = 'delivered' AND (d.kind = 'mail' OR e.name = '${NOTICE}') THEN (SELECT ended.made FROM attempts AS ended
+    WHERE ended.delivery = d.delivery ORDER BY ended.n DESC LIMIT 1) END AS last_made`);
 
 const one = (delivery: number): Sql => sql`SELECT ${COLUMNS}, d.owner_id
   FROM ${ALL_DELIVERIES} AS d JOIN emissions AS e ON e.entry = d.entry WHERE d.delivery = ${delivery}`;

@@ -124,6 +124,8 @@ export interface DeliveryRecord {
   readonly nextAttemptAtMs: number | null;
   readonly dueBy: DueBy;
   readonly endedAtMs: number | null;
+  /** Why a mail that counts as delivered went to no mail server, as a sentence; null: it did, is not delivered yet, or is no mail. */
+  readonly unsent: string | null;
 }
 
 /** What an open delivery to a webhook waits behind. */

@@ -1,7 +1,7 @@
 // Reads of the log, for both databases: its lists, the ledger, receipts, and what is due when.
 
 import type { Attempt } from '../../domain/delivery/delivery.ts';
-import { NO_MAIL_SENT } from '../../domain/delivery/kept-mail.ts';
+import { whyKept } from '../../domain/delivery/kept-mail.ts';
 import { ERRORS, NOTICE } from '../../domain/emission.ts';
 import { msOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
@@ -256,7 +256,7 @@ function reasonOf(row: Row): string | null {
   const times = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
   // Not taken out by the database: Postgres refuses JSON with the letter U+0000 in it, as an answer may have it.
   const { detail, outcome } = json<Pick<Attempt, 'detail' | 'outcome'>>(row, 'reason');
-  if (text(row, 'state') === 'delivered') return detail.startsWith(NO_MAIL_SENT) ? detail : null;
+  if (text(row, 'state') === 'delivered') return whyKept(detail);
   if (text(row, 'state') === 'cancelled') return outcome === 'withheld' ? detail : null;
   return text(row, 'state') === 'exhausted'
     ? `given up after ${times}: ${detail}`

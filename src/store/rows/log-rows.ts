@@ -1,7 +1,14 @@
 // Rows of the log, for both backends. Each stores the flags of an emission differently.
 
-import { DELIVERY_STATES, type DeliveryKind, type DeliveryState, type DueBy } from '../../domain/delivery/delivery.ts';
+import {
+  type Attempt,
+  DELIVERY_STATES,
+  type DeliveryKind,
+  type DeliveryState,
+  type DueBy,
+} from '../../domain/delivery/delivery.ts';
 import type { DigestWindow } from '../../domain/delivery/digest.ts';
+import { whyKept } from '../../domain/delivery/kept-mail.ts';
 import { type Emission, NOTICE, type SourceType } from '../../domain/emission.ts';
 import { errorIn } from '../../domain/failure.ts';
 import { emitId } from '../../domain/ids.ts';
@@ -14,7 +21,7 @@ import type { DeliveryRecord, EmissionRecord, Ledger, ListedRun, RunRecord } fro
 import type { LoggedRecord } from '../contract/streams.ts';
 import type { Seal } from '../seal/seal.ts';
 import { openBody } from '../seal/sealed-requests.ts';
-import { bytes, flag, number, numberOrNull, text, textOrNull } from './cells.ts';
+import { bytes, flag, json, number, numberOrNull, text, textOrNull } from './cells.ts';
 import { FLAG_BITS } from './emission-cells.ts';
 import type { Row } from './rows.ts';
 
@@ -154,6 +161,7 @@ export function toDeliveryRecord(row: Row, storeTag: string): DeliveryRecord {
     nextAttemptAtMs: numberOrNull(row, 'due_at_ms'),
     dueBy: text<DueBy>(row, 'due_by'),
     endedAtMs: numberOrNull(row, 'ended_at_ms'),
+    unsent: row.last_made === null ? null : whyKept(json<Pick<Attempt, 'detail'>>(row, 'last_made').detail),
   };
 }
 

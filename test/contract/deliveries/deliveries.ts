@@ -3,6 +3,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type DeliveryState, MAIL } from '../../../src/domain/delivery/delivery.ts';
+import { NO_MAIL_SENT } from '../../../src/domain/delivery/kept-mail.ts';
 import { ERRORS } from '../../../src/domain/emission.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../src/domain/limits.ts';
 import {
@@ -70,6 +71,7 @@ export function deliveriesContract(harness: Harness): void {
         nextAttemptAtMs: null,
         dueBy: 'event',
         endedAtMs: START_MS,
+        unsent: null,
       });
       deepEqual(whole.attempts, [{ ...made, n: 1, trigger: 'event' }]);
       await assertLedgerAddsUp(stage);
@@ -91,6 +93,25 @@ export function deliveriesContract(harness: Harness): void {
       deepEqual([over.subject, record.subject], ['hello', 'hello']);
       const again = await stage.store.resendDelivery(stage.owner.id, over.delivery);
       equal(typeof again === 'object' && again.subject, 'hello');
+    });
+
+    it('of a mail that is only a file says why, until it was sent', async () => {
+      await using stage = await Stage.open(harness);
+      await stage.end(await stage.started(await stage.workflow()), succeeded({ outgoing: [mail('hello')] }));
+      const listed = async () =>
+        only((await stage.store.listDeliveries({ ownerId: stage.owner.id, kind: 'mail' }, { limit: 10 })).items);
+      const ofOne = async (delivery: number) =>
+        defined(await stage.store.getDelivery(stage.owner.id, delivery)).record.unsent;
+      equal((await listed()).unsent, null, 'it waits');
+      const detail = `${NO_MAIL_SENT}no mail server is configured.`;
+      const delivery = only(await stage.deliveries());
+      await stage.attempt({ delivery, state: 'delivered', made: anAttempt({ detail }) });
+      deepEqual([(await listed()).unsent, await ofOne(delivery.delivery)], [detail, detail]);
+      await stage.store.resendDelivery(stage.owner.id, delivery.delivery);
+      equal((await listed()).unsent, null, 'it waits again');
+      const second = only(await stage.deliveries());
+      await stage.attempt({ delivery: second, state: 'delivered', made: anAttempt() });
+      deepEqual([(await listed()).unsent, await ofOne(delivery.delivery)], [null, null]);
     });
 
     it('waits for its next attempt by the clock', async () => {

@@ -169,6 +169,7 @@ test('a delivery that is sent again is answered', async (t) => {
     nextAttemptAtMs: T0_MS,
     dueBy: 'resend',
     endedAtMs: null,
+    unsent: null,
   };
   const { call, calls } = await startServer(t, { actions: { resendDelivery: () => record } });
   const { json } = await call('POST', `/v1/deliveries/${DELIVERY_ID}/resend`);

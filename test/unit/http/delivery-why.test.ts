@@ -25,6 +25,7 @@ function record(more: Partial<DeliveryRecord>): DeliveryRecord {
     nextAttemptAtMs: NOW,
     dueBy: 'schedule',
     endedAtMs: null,
+    unsent: null,
     ...more,
   };
 }

@@ -63,7 +63,11 @@ const DELIVERY_FIELDS = {
     }),
   ),
   why: nullable(
-    text({ description: 'Why it is due when it is; null when it is over.', example: 'Waits for its first attempt.' }),
+    text({
+      description:
+        'Why it is due when it is; null when it is over. Of a mail that is only in the outbox folder: why it was not sent.',
+      example: 'Waits for its first attempt.',
+    }),
   ),
   created_at_ms: CREATED_AT_MS,
   ended_at_ms: mostlyNull(

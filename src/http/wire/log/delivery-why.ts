@@ -18,7 +18,7 @@ export function nextAttemptAtMs(record: DeliveryRecord, pausedUntilMs: number | 
   return Math.max(atMs, pausedUntilMs);
 }
 
-/** Returns the reason from the record alone, for lists. Null when the delivery is over. */
+/** Returns the reason from the record alone, for lists. Null when the delivery is over, unless it is a mail that was not sent. */
 export function shortWhy(record: DeliveryRecord): string | null {
   const { state, attemptsMade, dueBy } = record;
   switch (state) {
@@ -34,11 +34,11 @@ export function shortWhy(record: DeliveryRecord): string | null {
     case 'held':
       return HELD;
     default:
-      return null;
+      return record.unsent;
   }
 }
 
-/** Returns the reason from everything known. Null when the delivery is over. */
+/** Returns the reason from everything known. Null when the delivery is over, unless it is a mail that was not sent. */
 export function wholeWhy({ record, attempts, position, pausedUntilMs }: DeliveryWhole, nowMs: number): string | null {
   const { state, attemptsMade, dueBy } = record;
   switch (state) {
@@ -58,7 +58,7 @@ export function wholeWhy({ record, attempts, position, pausedUntilMs }: Delivery
     case 'held':
       return heldWhy(record);
     default:
-      return null;
+      return record.unsent;
   }
 }
 
