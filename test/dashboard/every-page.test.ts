@@ -30,6 +30,11 @@ after(async () => {
   await receiver?.[Symbol.asyncDispose]();
 });
 
+/** Elements that show a text whose direction is turned by what is not seen: an editor shows marks itself. */
+const TURNED = `[...document.querySelectorAll('body *:not(script, .cm-content *, textarea)')]
+  .filter((one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.data.includes('\u202e')))
+  .map((one) => one.outerHTML.slice(0, 300))`;
+
 test('the story has a page for each route', { skip }, async () => {
   const router = await readFile(ROUTER, 'utf8');
   const routes = [...router.matchAll(/^ {2}path: '([^']+)'/gm)].map(([, path]) => path);
@@ -50,6 +55,7 @@ test('every page is accessible and fits, whatever it shows', { skip }, async () 
       await page.emulateMedia({ colorScheme: 'light' });
       await visit.open(path).catch((error: Error) => assert.fail(`${route}: ${error.message}`));
       await visit.still();
+      for (const shown of (await page.evaluate(TURNED)) as string[]) found.push(`${route} turns ${shown}`);
       for (const colorScheme of ['light', 'dark'] as const) {
         // As wide as a screen of 1280 is when all is four times as large.
         const width = colorScheme === 'light' ? 1280 : 320;

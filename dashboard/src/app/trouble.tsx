@@ -7,6 +7,7 @@ import { useEffect, useState } from 'react';
 import { ConnectionError, ProblemError } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
 import { useSaid } from '../parts/failing.ts';
+import { Foreign } from '../parts/foreign.tsx';
 import { Failed } from '../parts/state.tsx';
 import { OtherVersion } from './later.tsx';
 
@@ -62,7 +63,7 @@ export function Trouble({ isAway }: { isAway: boolean }) {
   const isOld = first.state.error instanceof OtherVersion;
   return (
     <p className="trouble" role="status">
-      {T.common.partFailed} <bdi>{first.state.error?.message}</bdi>{' '}
+      {T.common.partFailed} <Foreign>{first.state.error?.message}</Foreign>{' '}
       <button
         type="button"
         className="link-button"

@@ -5,6 +5,7 @@ import { differencesQuery } from '../api/errors.ts';
 import { T } from '../english.ts';
 import { Card } from '../parts/card.tsx';
 import { CodeDiff } from '../parts/code-diff.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Unready } from '../parts/state.tsx';
 
 const words = T.differences;
@@ -76,13 +77,13 @@ function Found({ differences, groupId, emitterId }: FoundProps) {
 /** The field's name stands between backquotes. */
 function Sentence({ text }: { text: string }) {
   const [, name, rest] = /^`([^`]*)`(.*)$/s.exec(text) ?? [];
-  if (name === undefined) return <bdi>{text}</bdi>;
+  if (name === undefined) return <Foreign>{text}</Foreign>;
   return (
     <>
       <code>
-        <bdi>{name}</bdi>
+        <Foreign>{name}</Foreign>
       </code>
-      <bdi>{rest}</bdi>
+      <Foreign>{rest}</Foreign>
     </>
   );
 }
@@ -172,7 +173,7 @@ function Shape({ shape }: { shape: NonNullable<Differences['shape']> }) {
         {shape.map(({ path, before, after }) => (
           <li key={path} className="break">
             <code>
-              <bdi>{path}</bdi>
+              <Foreign>{path}</Foreign>
             </code>
             : {said(before)} → <strong>{said(after)}</strong>
           </li>

@@ -15,6 +15,7 @@ import { ErrorLink } from '../operations/results.tsx';
 import { useMay } from '../parts/act.ts';
 import { Card } from '../parts/card.tsx';
 import { CopyButton } from '../parts/copy.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
@@ -75,12 +76,12 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
   return (
     <>
       <Link to="/errors/$groupId" params={{ groupId }} className="crumb">
-        ‹ <bdi>{fault.code}</bdi>
+        ‹ <Foreign>{fault.code}</Foreign>
       </Link>
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
           <Heading isRecord text={fault.code}>
-            <bdi>{fault.code}</bdi>
+            <Foreign>{fault.code}</Foreign>
           </Heading>
           <Message text={fault.msg} />
           <p className="soft">
@@ -147,7 +148,7 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
                   <div key={name} style={{ display: 'contents' }}>
                     <dt className="mono">{name}</dt>
                     <dd className="mono">
-                      <bdi>{String(value)}</bdi>
+                      <Foreign>{String(value)}</Foreign>
                     </dd>
                   </div>
                 ))}

@@ -9,6 +9,7 @@ import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { ActButton } from '../parts/act-button.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { HourChart } from '../parts/hours.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Listed } from '../parts/listed.tsx';
@@ -60,7 +61,7 @@ function Whole({ group }: { group: ErrorGroupWhole }) {
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
           <Heading isRecord text={group.rule ?? fingerprint.code}>
-            <bdi>{group.rule ?? fingerprint.code}</bdi> <Badge state={state} text={T.errors.states[state]} />
+            <Foreign>{group.rule ?? fingerprint.code}</Foreign> <Badge state={state} text={T.errors.states[state]} />
           </Heading>
           <Message text={message} />
         </div>
@@ -199,7 +200,7 @@ function Facts({ group, where }: { group: ErrorGroupWhole; where: string }) {
       )}
       <dt className="is-whole">{T.group.why}</dt>
       <dd className="is-whole">
-        <bdi>{group.why.replaceAll('`', '')}</bdi>
+        <Foreign>{group.why.replaceAll('`', '')}</Foreign>
         {group.reopened && <div>{T.group.reopenedBy(group.reopened.by)}</div>}
       </dd>
     </dl>
@@ -222,7 +223,7 @@ function Members({ group }: { group: ErrorGroupWhole }) {
                 <At ms={indexed_at_ms} />
               </Link>
               <div className="soft cut">
-                <bdi>{fault.msg || T.errors.noMessage}</bdi>
+                <Foreign>{fault.msg || T.errors.noMessage}</Foreign>
               </div>
             </div>
             {replay && <Badge state={replay.state} text={`↻ ${T.states[replay.state] ?? replay.state}`} />}

@@ -8,6 +8,7 @@ import { Heading } from '../app/heading.tsx';
 import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
+import { Foreign } from '../parts/foreign.tsx';
 import { Sparkline } from '../parts/hours.tsx';
 import { More } from '../parts/listed.tsx';
 import { Rows } from '../parts/lists/rows.tsx';
@@ -189,22 +190,22 @@ function Row({ group, isAt, where, isSelected, toggle }: RowProps) {
       <div className="main-cell cut">
         <div className="group-title">
           <Link to="/errors/$groupId" params={{ groupId: group.id }} className="cut">
-            <bdi>{group.rule ?? fingerprint.code}</bdi>
+            <Foreign>{group.rule ?? fingerprint.code}</Foreign>
           </Link>
           {state !== 'open' && <Badge state={state} text={T.errors.states[state]} />}
           {group.reopened && state === 'open' && <span className="badge warn">{T.errors.isBack}</span>}
         </div>
         <div className="group-message cut">
-          <bdi>{messageOf(fingerprint)}</bdi>
+          <Foreign>{messageOf(fingerprint)}</Foreign>
         </div>
       </div>
       <div className="group-where">
         <div className="cut">
-          <bdi>{where}</bdi>
+          <Foreign>{where}</Foreign>
         </div>
         <div className="soft cut">
           {stepOf(fingerprint)}
-          {assignee !== null && <bdi> · {assignee}</bdi>}
+          {assignee !== null && <Foreign> · {assignee}</Foreign>}
         </div>
       </div>
       <div className="trend">

@@ -1,4 +1,5 @@
 import { T } from '../english.ts';
+import { Foreign } from '../parts/foreign.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
 
 /** What has fewer fits its place, on the narrowest screen, too. */
@@ -6,7 +7,7 @@ const [MAY_SCROLL_CHARS, MAY_SCROLL_LINES] = [300, 8];
 
 /** The message of an error as it was thrown. A long one scrolls in its place. */
 export function Message({ text }: { text: string }) {
-  const message = <bdi>{text || T.errors.noMessage}</bdi>;
+  const message = <Foreign>{text || T.errors.noMessage}</Foreign>;
   if (text.length <= MAY_SCROLL_CHARS && text.split('\n').length <= MAY_SCROLL_LINES)
     return <p className="fault-message">{message}</p>;
   return (

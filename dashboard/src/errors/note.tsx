@@ -4,6 +4,7 @@ import type { ErrorGroupWhole } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { ActButton } from '../parts/act-button.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { useGroupActs } from './acts.ts';
 
 interface Typed {
@@ -66,7 +67,7 @@ export function Note({ group }: { group: ErrorGroupWhole }) {
         <div className="card-body" role="status">
           <p className="warn">{T.group.changedMeanwhile}</p>
           <p className="break" style={{ whiteSpace: 'pre-wrap' }}>
-            <bdi>{group.note ?? T.group.noNote}</bdi>
+            <Foreign>{group.note ?? T.group.noNote}</Foreign>
           </p>
         </div>
       )}

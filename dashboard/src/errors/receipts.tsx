@@ -5,6 +5,7 @@ import { UNKNOWN, useNames } from '../api/names.ts';
 import { shownState } from '../api/states.ts';
 import { T } from '../english.ts';
 import { BackTo } from '../parts/back.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Badge } from '../parts/state.tsx';
 import { inLocalTime } from '../parts/time.tsx';
 
@@ -18,7 +19,7 @@ export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
         <li key={receipt.id ?? at}>
           <div className="grow break">
             <To receipt={receipt}>
-              <bdi>{isNamed(receipt) ? names(receipt.listener_id) : T.receipts[kindOf(receipt)]}</bdi>
+              <Foreign>{isNamed(receipt) ? names(receipt.listener_id) : T.receipts[kindOf(receipt)]}</Foreign>
             </To>
             <div className="soft">{aboutOf(receipt, names)}</div>
           </div>

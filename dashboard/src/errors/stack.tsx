@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Fault } from '../api/types.ts';
 import { workflowQuery } from '../api/workflows.ts';
 import { T } from '../english.ts';
+import { Foreign } from '../parts/foreign.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
 
 interface Place {
@@ -47,7 +48,9 @@ export function Stack({ fault, workflowId, deploymentId }: StackProps) {
           return (
             // biome-ignore lint/suspicious/noArrayIndexKey: frames repeat, and keep their places
             <div key={at}>
-              <div className={code === undefined ? 'frame is-other' : 'frame is-own'}>{frame.trim()}</div>
+              <div className={code === undefined ? 'frame is-other' : 'frame is-own'}>
+                <Foreign>{frame.trim()}</Foreign>
+              </div>
               {code !== undefined && place && at === first && <Lines code={code} at={place.line} />}
             </div>
           );
@@ -69,7 +72,9 @@ function Lines({ code, at }: { code: string; at: number }) {
         return (
           <div key={number} className={number === at ? 'line is-at' : 'line'}>
             <span className="line-number">{number}</span>
-            <code>{text.slice(0, 400)}</code>
+            <code>
+              <Foreign>{text.slice(0, 400)}</Foreign>
+            </code>
           </div>
         );
       })}

@@ -9,6 +9,7 @@ import { useAct, useMay } from '../parts/act.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Card } from '../parts/card.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { WholeList } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
@@ -58,11 +59,11 @@ function Row({ channel, told, mayWrite }: RowProps) {
     <li className="is-stacked">
       <div className="grow">
         <strong>
-          <bdi>{name}</bdi>
+          <Foreign>{name}</Foreign>
         </strong>{' '}
         <span className="soft">{T.channels.kinds[kind]}</span>
         <div className="soft cut">
-          <bdi>{config.to ?? config.url ?? T.channels.byKey}</bdi>
+          <Foreign>{config.to ?? config.url ?? T.channels.byKey}</Foreign>
         </div>
       </div>
       {told !== undefined && (

@@ -7,6 +7,7 @@ import { DELIVERY_STATES, shownState } from '../api/states.ts';
 import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { Choice } from '../parts/choice.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
 import { Ago, inLocalTime } from '../parts/time.tsx';
@@ -73,14 +74,14 @@ function Row({ delivery }: { delivery: Delivery }) {
   const what = (
     <>
       {kind === 'mail' ? T.notices.mail : T.notices.notice}{' '}
-      {/^(p|dc|wh|hb)_/.test(emitterId) && <bdi>{T.notices.of(names(emitterId))}</bdi>}
+      {/^(p|dc|wh|hb)_/.test(emitterId) && <Foreign>{T.notices.of(names(emitterId))}</Foreign>}
     </>
   );
   return (
     <li className="group-link">
       <div className="grow">
         <Link to="/deliveries/$deliveryId" params={{ deliveryId: id }}>
-          {subject ? <bdi>{subject}</bdi> : what}
+          {subject ? <Foreign>{subject}</Foreign> : what}
         </Link>
         {subject && <div className="soft cut">{what}</div>}
         {why && <div className="soft cut">{inLocalTime(why)}</div>}

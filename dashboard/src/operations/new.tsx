@@ -11,6 +11,7 @@ import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { Card } from '../parts/card.tsx';
 import { CheckField, NumberField } from '../parts/fields.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Empty, Unready } from '../parts/state.tsx';
 import { toastError } from '../parts/toast.tsx';
 import { ErrorLink } from './results.tsx';
@@ -81,11 +82,11 @@ function Form({ of }: { of: Pick<Replays, 'group_id' | 'workflow_id'> }) {
     <>
       {of.group_id === undefined ? (
         <Link to="/workflows/$workflowId" params={{ workflowId: of.workflow_id ?? '' }} className="crumb">
-          ‹ <bdi>{names(of.workflow_id ?? '')}</bdi>
+          ‹ <Foreign>{names(of.workflow_id ?? '')}</Foreign>
         </Link>
       ) : (
         <Link to="/errors/$groupId" params={{ groupId: of.group_id }} className="crumb">
-          ‹ <bdi>{group?.rule ?? group?.fingerprint.code ?? (asked.isPending ? '…' : of.group_id)}</bdi>
+          ‹ <Foreign>{group?.rule ?? group?.fingerprint.code ?? (asked.isPending ? '…' : of.group_id)}</Foreign>
         </Link>
       )}
       <div className="page-head">
@@ -174,7 +175,7 @@ function DryRun({ dryRun, groupId }: { dryRun: ReplayDryRun; groupId: string | n
         ))}
         {byWorkflow.map(({ id, count: ofOne }) => (
           <p key={id} className="soft">
-            <bdi>{names(id)}</bdi>: {ofOne.toLocaleString()}
+            <Foreign>{names(id)}</Foreign>: {ofOne.toLocaleString()}
           </p>
         ))}
       </div>
@@ -185,9 +186,9 @@ function DryRun({ dryRun, groupId }: { dryRun: ReplayDryRun; groupId: string | n
         {sample.map(({ id, emitter_id: emitterId, code, msg, reason }) => (
           <li key={id}>
             <div className="grow">
-              <ErrorLink id={id} emitterId={emitterId} groupId={groupId} text={<bdi>{code ?? id}</bdi>} />
+              <ErrorLink id={id} emitterId={emitterId} groupId={groupId} text={<Foreign>{code ?? id}</Foreign>} />
               <div className="soft cut">
-                <bdi>{msg}</bdi>
+                <Foreign>{msg}</Foreign>
               </div>
               {reason && <div className="warn">{reason}</div>}
             </div>

@@ -9,6 +9,7 @@ import { useAct, useMay } from '../parts/act.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { BackTo } from '../parts/back.tsx';
 import { Card, Fact } from '../parts/card.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Badge, LoadingPage, Unready } from '../parts/state.tsx';
 import { Ago, At } from '../parts/time.tsx';
 import { Numbers, Progress } from './progress.tsx';
@@ -63,14 +64,14 @@ function Whole({ operation }: { operation: Operation }) {
             {replay?.workflow_id && (
               <Fact name={T.runs.workflow}>
                 <Link to="/workflows/$workflowId" params={{ workflowId: replay.workflow_id }}>
-                  <bdi>{names(replay.workflow_id)}</bdi>
+                  <Foreign>{names(replay.workflow_id)}</Foreign>
                 </Link>
               </Fact>
             )}
             {webhookId && (
               <Fact name={T.operations.webhook}>
                 <Link to="/webhooks/$webhookId" params={{ webhookId }}>
-                  <bdi>{names(webhookId)}</bdi>
+                  <Foreign>{names(webhookId)}</Foreign>
                 </Link>
               </Fact>
             )}

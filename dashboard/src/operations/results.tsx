@@ -6,6 +6,7 @@ import { resultsQuery } from '../api/operations.ts';
 import { T } from '../english.ts';
 import { useChoice } from '../parts/address.ts';
 import { Choice } from '../parts/choice.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Empty } from '../parts/state.tsx';
 import { At } from '../parts/time.tsx';
@@ -46,17 +47,17 @@ function Row({ result, groupId }: { result: ReplayResult; groupId: string | null
         <ErrorLink id={id} emitterId={emitterId} groupId={groupId} text={<At ms={Number.parseInt(id, 10)} />} />
         {emitterId !== null && (
           <div className="soft cut">
-            <bdi>{names(emitterId)}</bdi>
+            <Foreign>{names(emitterId)}</Foreign>
           </div>
         )}
         {error && (
           <div className="cut">
-            <bdi>{error.code}</bdi> <bdi className="soft">{error.msg}</bdi>
+            <Foreign>{error.code}</Foreign> <Foreign className="soft">{error.msg}</Foreign>
           </div>
         )}
         {reason && (
           <div className="soft">
-            <bdi>{reason}</bdi>
+            <Foreign>{reason}</Foreign>
           </div>
         )}
       </div>

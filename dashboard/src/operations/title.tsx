@@ -3,6 +3,7 @@ import type { Operation } from '../../../src/client/client.ts';
 import { groupQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
 import { T } from '../english.ts';
+import { Foreign } from '../parts/foreign.tsx';
 
 /** What an operation is of, in words. */
 export function OperationTitle({ operation: { replay, webhook_id: webhookId } }: { operation: Operation }) {
@@ -11,7 +12,7 @@ export function OperationTitle({ operation: { replay, webhook_id: webhookId } }:
   if (replay === null) {
     return (
       <>
-        {titles.resend} <bdi>{names(webhookId ?? '')}</bdi>
+        {titles.resend} <Foreign>{names(webhookId ?? '')}</Foreign>
       </>
     );
   }
@@ -24,7 +25,7 @@ export function OperationTitle({ operation: { replay, webhook_id: webhookId } }:
   }
   return (
     <>
-      {replay.workflow_id === null ? titles.ids : titles.workflow} <bdi>{names(replay.workflow_id ?? '')}</bdi>{' '}
+      {replay.workflow_id === null ? titles.ids : titles.workflow} <Foreign>{names(replay.workflow_id ?? '')}</Foreign>{' '}
       {replay.code && <code>{replay.code}</code>}
     </>
   );
@@ -38,5 +39,5 @@ export function useGroupOf(operation: Operation | undefined) {
 
 export function GroupName({ id }: { id: string }) {
   const { data: group, isPending } = useQuery({ ...groupQuery(id), staleTime: 60_000 });
-  return <bdi>{group ? (group.rule ?? group.fingerprint.code) : isPending ? '…' : id}</bdi>;
+  return <Foreign>{group ? (group.rule ?? group.fingerprint.code) : isPending ? '…' : id}</Foreign>;
 }

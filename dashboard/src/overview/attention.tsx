@@ -13,6 +13,7 @@ import { webhooksQuery } from '../api/webhooks.ts';
 import { T } from '../english.ts';
 import { messageOf } from '../errors/fingerprint.ts';
 import { durationText } from '../parts/duration.ts';
+import { Foreign } from '../parts/foreign.tsx';
 import { Sparkline } from '../parts/hours.tsx';
 import { type Asked, Badge, Empty, together, Unready } from '../parts/state.tsx';
 import { Ago, useNow } from '../parts/time.tsx';
@@ -59,14 +60,14 @@ export function Attention() {
             <div className="grow">
               <div className="two-lines">
                 <Link to="/errors/$groupId" params={{ groupId: group.id }}>
-                  <bdi>{group.rule ?? group.fingerprint.code}</bdi>
+                  <Foreign>{group.rule ?? group.fingerprint.code}</Foreign>
                 </Link>{' '}
                 <span className="soft">
-                  <bdi>{names(group.emitter_id)}</bdi>
+                  <Foreign>{names(group.emitter_id)}</Foreign>
                 </span>
               </div>
               <div className="soft cut">
-                <bdi>{messageOf(group.fingerprint)}</bdi>
+                <Foreign>{messageOf(group.fingerprint)}</Foreign>
               </div>
             </div>
             {group.fingerprint.code === SILENT && <Badge state="down" text={T.overview.silent} />}
@@ -128,7 +129,7 @@ function useOthers(): Others {
                 {T.overview.lag(durationText(lagMs))}
               </Link>{' '}
               <span className="soft">
-                <bdi>{names(oldest.workflow_id ?? oldest.source_id ?? '')}</bdi>
+                <Foreign>{names(oldest.workflow_id ?? oldest.source_id ?? '')}</Foreign>
               </span>
             </div>
             <Badge state="queued" />
@@ -139,7 +140,7 @@ function useOthers(): Others {
       <li key={id}>
         <div className="grow cut">
           <Link to="/webhooks/$webhookId" params={{ webhookId: id }}>
-            <bdi>{name || url}</bdi>
+            <Foreign>{name || url}</Foreign>
           </Link>
           {health.failing_since_ms !== null && (
             <div className="soft">
@@ -154,7 +155,7 @@ function useOthers(): Others {
       <li key={id}>
         <div className="grow cut">
           <Link to="/heartbeats/$heartbeatId" params={{ heartbeatId: id }}>
-            <bdi>{name}</bdi>
+            <Foreign>{name}</Foreign>
           </Link>
           {sinceMs !== null && (
             <div className="soft">

@@ -3,6 +3,7 @@ import { useRouter } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { T } from '../english.ts';
 import { useFocusBack } from '../parts/focus.ts';
+import { Foreign } from '../parts/foreign.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useFound } from './found.ts';
 
@@ -76,7 +77,7 @@ export function Palette({ close }: { close: () => void }) {
             onMouseMove={() => setAt(index)}
           >
             <Icon name={icon} size={16} />
-            <bdi className="grow cut">{said}</bdi>
+            <Foreign className="grow cut">{said}</Foreign>
             <span className="soft nowrap">{kind}</span>
           </div>
         ))}

@@ -1,3 +1,5 @@
+import { seen } from './foreign.tsx';
+
 interface ChoiceProps<V extends string> {
   readonly label: string;
   readonly value: V | undefined;
@@ -20,7 +22,7 @@ export function Choice<V extends string>({ label, value, options, textOf, all, c
       {all !== undefined && <option value="">{all}</option>}
       {options.map((one) => (
         <option key={one} value={one}>
-          {textOf(one)}
+          {seen(textOf(one))}
         </option>
       ))}
     </select>

@@ -1,3 +1,4 @@
+import { Foreign } from './foreign.tsx';
 import { Scrollable } from './scrollable.tsx';
 
 const KINDS: Readonly<Record<string, string>> = { '+': 'add', '-': 'cut-out' };
@@ -9,7 +10,7 @@ export function CodeDiff({ label, lines }: { label: string; lines: readonly stri
       {lines.map((line, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place
         <div key={at} className={KINDS[line[0] ?? '']}>
-          {line === '' ? ' ' : line}
+          <Foreign>{line === '' ? ' ' : line}</Foreign>
         </div>
       ))}
     </Scrollable>

@@ -1,4 +1,5 @@
 import { TextInput } from '@mantine/core';
+import { seen } from './foreign.tsx';
 
 interface NumberFieldProps {
   readonly label: string;
@@ -43,7 +44,7 @@ export function CheckField({ label, hint, value, set }: CheckFieldProps) {
     <label className="check">
       <input type="checkbox" checked={value} onChange={({ currentTarget }) => set(currentTarget.checked)} />
       <span>
-        {label}
+        {seen(label)}
         {hint && <span className="check-hint">{hint}</span>}
       </span>
     </label>

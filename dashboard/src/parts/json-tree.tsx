@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { WrittenNumber } from '../errors/event-text.ts';
+import { seen } from './foreign.tsx';
 import { Scrollable } from './scrollable.tsx';
 
 const OPEN_DEPTH = 3;
@@ -8,8 +9,6 @@ const OPEN_MEMBERS = 8;
 /** Members shown at first: a list of a million must not stop the page. */
 const SHOWN = 100;
 const MAX_CHARS = 2000;
-/** What JSON does not escape, and no eye sees: why two texts that look alike differ, or read in another order. */
-const UNSEEN = /[\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
 export function JsonTree({ value }: { value: unknown }) {
   return (
@@ -60,7 +59,7 @@ function Node({ name, value, depth }: { name?: string; value: unknown; depth: nu
 
 /** Returns a text as it stands in JSON, with escapes for what is not seen. */
 function literal(text: string): string {
-  return JSON.stringify(text).replace(UNSEEN, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return seen(JSON.stringify(text));
 }
 
 function nameText(name: string): string {

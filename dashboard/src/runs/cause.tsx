@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { RunWhole } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
 import { ErrorLink } from '../operations/results.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 
 const REPLAY = /^replay of (\d+-\d+)(.*)$/;
 
@@ -26,7 +27,7 @@ export function Cause({ run }: { run: Pick<RunWhole, 'caused_by' | 'workflow_id'
           </>
         ) : (
           <>
-            {summary !== null && <bdi>{summary}</bdi>}
+            {summary !== null && <Foreign>{summary}</Foreign>}
             {summary !== null && runId !== null && ' · '}
             {runId !== null && (
               <Link to="/runs/$runId" params={{ runId }}>

@@ -7,6 +7,7 @@ import { T } from '../english.ts';
 import { useChoice } from '../parts/address.ts';
 import { Choice } from '../parts/choice.tsx';
 import { durationText } from '../parts/duration.ts';
+import { Foreign } from '../parts/foreign.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
@@ -51,7 +52,7 @@ function Row({ run }: { run: Run }) {
       <Badge state={run.state} />
       <div className="grow cut">
         <Link to="/runs/$runId" params={{ runId: run.id }}>
-          <bdi>{said || <code>{run.id}</code>}</bdi>
+          <Foreign>{said || <code>{run.id}</code>}</Foreign>
         </Link>
       </div>
       {run.replay && <span className="soft only-wide">{T.runs.replay}</span>}

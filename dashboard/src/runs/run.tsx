@@ -9,6 +9,7 @@ import { Message } from '../errors/message.tsx';
 import { Receipts } from '../errors/receipts.tsx';
 import { ActButton } from '../parts/act-button.tsx';
 import { durationText } from '../parts/duration.ts';
+import { Foreign } from '../parts/foreign.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
@@ -36,13 +37,13 @@ function Whole({ run }: { run: RunWhole }) {
     <>
       {run.workflow_id !== undefined && (
         <Link to="/workflows/$workflowId" params={{ workflowId: run.workflow_id }} className="crumb">
-          ‹ <bdi>{names(run.workflow_id)}</bdi>
+          ‹ <Foreign>{names(run.workflow_id)}</Foreign>
         </Link>
       )}
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
           <Heading isRecord text={run.summary || names(of)}>
-            <bdi>{run.summary || names(of)}</bdi> <Badge state={run.state} />
+            <Foreign>{run.summary || names(of)}</Foreign> <Badge state={run.state} />
           </Heading>
           <p className="soft">
             <At ms={run.created_at_ms} />
@@ -62,7 +63,7 @@ function Whole({ run }: { run: RunWhole }) {
               </div>
               <div className="card-body">
                 <strong>
-                  <bdi>{run.error.code}</bdi>
+                  <Foreign>{run.error.code}</Foreign>
                 </strong>
                 <Message text={run.error.msg} />
               </div>
@@ -182,7 +183,7 @@ function Logs({ run: { logs, log_bytes_dropped: dropped = 0 } }: { run: RunWhole
             <div key={at} className={level === 'error' || level === 'warn' ? `log ${level}` : 'log'}>
               <Clock ms={ts_ms} />
               <span className="soft">{namespace}</span>
-              <bdi>{text}</bdi>
+              <Foreign>{text}</Foreign>
             </div>
           ))}
         </Scrollable>

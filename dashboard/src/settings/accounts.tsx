@@ -8,6 +8,7 @@ import { eventFault } from '../errors/event-text.ts';
 import { useAct, useMay } from '../parts/act.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Empty } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
@@ -38,11 +39,11 @@ function Row({ account, mayWrite }: { account: Account; mayWrite: boolean }) {
     <li>
       <div className="grow">
         <strong>
-          <bdi>{name}</bdi>
+          <Foreign>{name}</Foreign>
         </strong>{' '}
         <span className="soft">{app}</span>
         <div className="soft cut">
-          <bdi>{fields.join(', ')}</bdi>
+          <Foreign>{fields.join(', ')}</Foreign>
         </div>
         {oauth?.failure && <div className="bad">{words.renewFailed(oauth.failure)}</div>}
         {oauth?.expires_at && !oauth.failure && (

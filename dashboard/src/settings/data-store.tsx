@@ -9,6 +9,7 @@ import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
 import { BackTo } from '../parts/back.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Empty, Unready } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
@@ -37,7 +38,7 @@ export function DataStorePage() {
       <div className="page-head">
         <div className="grow">
           <Heading isRecord text={store.name}>
-            <bdi>{store.name}</bdi>
+            <Foreign>{store.name}</Foreign>
           </Heading>
           <p className="soft">
             <code>{store.id}</code> · {words.records(store.size)}
@@ -71,7 +72,7 @@ function Row({ record, storeId, mayWrite }: { record: DataRecord; storeId: strin
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary className="row-summary">
           <code className="grow cut">
-            <bdi>{key}</bdi>
+            <Foreign>{key}</Foreign>
           </code>
           {expiresAt !== null && <span className="badge">{words.expires}</span>}
           <span className="soft">

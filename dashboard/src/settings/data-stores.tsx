@@ -6,6 +6,7 @@ import { createDataStore, dataStoresQuery } from '../api/stores.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { FormDialog } from '../parts/dialog.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Empty } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 import { ListPage } from './list-page.tsx';
@@ -25,7 +26,7 @@ export function DataStoresPage() {
         <li key={id} className="group-link">
           <div className="grow cut">
             <Link to="/data-stores/$storeId" params={{ storeId: id }}>
-              <bdi>{name}</bdi>
+              <Foreign>{name}</Foreign>
             </Link>
           </div>
           <span className="soft">{words.records(size)}</span>

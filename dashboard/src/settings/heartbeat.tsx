@@ -13,6 +13,7 @@ import { Card } from '../parts/card.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { Command } from '../parts/copy.tsx';
 import { durationText } from '../parts/duration.ts';
+import { Foreign } from '../parts/foreign.tsx';
 import { Badge, Unready } from '../parts/state.tsx';
 import { Ago, At } from '../parts/time.tsx';
 import { Links } from '../workflows/links.tsx';
@@ -38,7 +39,7 @@ function Whole({ heartbeat }: { heartbeat: Heartbeat }) {
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
           <Heading isRecord text={name}>
-            <bdi>{name}</bdi> <Badge state={status} text={words.states[status]} />
+            <Foreign>{name}</Foreign> <Badge state={status} text={words.states[status]} />
           </Heading>
           <p className="soft">
             {whenOf(heartbeat)} ·{' '}

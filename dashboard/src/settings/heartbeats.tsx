@@ -5,6 +5,7 @@ import { heartbeatsQuery } from '../api/heartbeats.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { durationText } from '../parts/duration.ts';
+import { Foreign } from '../parts/foreign.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 import { HeartbeatForm } from './heartbeat-form.tsx';
@@ -24,7 +25,7 @@ export function HeartbeatsPage() {
         <li key={heartbeat.id} className="group-link">
           <div className="grow">
             <Link to="/heartbeats/$heartbeatId" params={{ heartbeatId: heartbeat.id }}>
-              <bdi>{heartbeat.name}</bdi>
+              <Foreign>{heartbeat.name}</Foreign>
             </Link>
             <div className="soft cut">{whenOf(heartbeat)}</div>
           </div>

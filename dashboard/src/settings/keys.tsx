@@ -9,6 +9,7 @@ import { useAct, useMay } from '../parts/act.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
 import { CheckField, NumberField } from '../parts/fields.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
 import { Ago, At, useNow } from '../parts/time.tsx';
 import { SecretDialog } from '../webhooks/secret.tsx';
@@ -49,7 +50,7 @@ function Row({ of }: { of: ApiKey }) {
     <li>
       <div className="grow">
         <strong>
-          <bdi>{label}</bdi>
+          <Foreign>{label}</Foreign>
         </strong>{' '}
         {own && <Badge state="active" text={words.own} />}{' '}
         {revokedAt !== null && <Badge state="failed" text={words.revoked} />}

@@ -13,6 +13,7 @@ import { bytesText } from '../parts/bytes.ts';
 import { Card } from '../parts/card.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
 import { CheckField, NumberField } from '../parts/fields.tsx';
+import { seen } from '../parts/foreign.tsx';
 import { Unready } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
 import { SettingsFrame } from './frame.tsx';
@@ -103,7 +104,7 @@ function Profile({ me }: { me: Owner }) {
             {globalId === '' && <option value="">{words.noGlobal}</option>}
             {workflows.map(({ id, name: of }) => (
               <option key={id} value={id}>
-                {of}
+                {seen(of)}
               </option>
             ))}
           </select>

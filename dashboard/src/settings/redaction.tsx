@@ -9,6 +9,7 @@ import { Card, Fact } from '../parts/card.tsx';
 import { Command } from '../parts/copy.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
 import { CheckField } from '../parts/fields.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Unready } from '../parts/state.tsx';
 import { toast } from '../parts/toast.tsx';
 
@@ -78,7 +79,7 @@ function Codes({ all }: { all: readonly string[] }) {
   return all.map((one) => (
     <div key={one}>
       <code>
-        <bdi>{one}</bdi>
+        <Foreign>{one}</Foreign>
       </code>
     </div>
   ));

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { accountsQuery } from '../api/stores.ts';
 import { T } from '../english.ts';
 import { durationText } from '../parts/duration.ts';
+import { Foreign } from '../parts/foreign.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 
 /** More of a text is not shown. */
@@ -29,7 +30,7 @@ function Line({ name, value }: { name: string; value: unknown }) {
   return (
     <>
       <dt className={whole}>
-        <bdi>{name}</bdi>
+        <Foreign>{name}</Foreign>
       </dt>
       <dd className={whole}>{said ?? <JsonTree value={value} />}</dd>
     </>
@@ -42,8 +43,10 @@ function isObject(value: unknown): value is Values {
 
 /** Returns a value as text; null: it is to be shown as JSON. */
 function textOf(value: unknown): ReactNode {
-  if (typeof value === 'string') return <bdi>{value.length > MAX_CHARS ? `${value.slice(0, MAX_CHARS)}…` : value}</bdi>;
-  if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) return <bdi>{value.join(', ')}</bdi>;
+  if (typeof value === 'string')
+    return <Foreign>{value.length > MAX_CHARS ? `${value.slice(0, MAX_CHARS)}…` : value}</Foreign>;
+  if (Array.isArray(value) && value.every((one) => typeof one !== 'object'))
+    return <Foreign>{value.join(', ')}</Foreign>;
   if (!isObject(value)) return typeof value === 'object' ? null : String(value);
   const { intervalSeconds: seconds, cron, timezone, authProvisionId: account } = value;
   if (typeof seconds === 'number') return T.workflows.every(durationText(seconds * 1000));
@@ -53,5 +56,5 @@ function textOf(value: unknown): ReactNode {
 
 function AccountName({ id }: { id: string }) {
   const accounts = useQuery(accountsQuery).data;
-  return <bdi>{accounts?.find((one) => one.id === id)?.name ?? id}</bdi>;
+  return <Foreign>{accounts?.find((one) => one.id === id)?.name ?? id}</Foreign>;
 }

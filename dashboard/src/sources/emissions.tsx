@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { EventRecord } from '../../../src/client/client.ts';
 import { emissionQuery, emissionsQuery } from '../api/sources.ts';
 import { T } from '../english.ts';
+import { Foreign } from '../parts/foreign.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Empty, Unready } from '../parts/state.tsx';
@@ -35,7 +36,7 @@ function Row({ emission, sourceId }: { emission: EventRecord; sourceId: string }
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary className="row-summary">
           <span className="grow cut">
-            <bdi>{metadata.summary ?? metadata.id ?? id}</bdi>
+            <Foreign>{metadata.summary ?? metadata.id ?? id}</Foreign>
           </span>
           {metadata.name !== '' && <code className="soft">{metadata.name}</code>}
           <span className="soft">

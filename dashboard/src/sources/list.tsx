@@ -5,6 +5,7 @@ import { sourcesQuery } from '../api/sources.ts';
 import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
+import { Foreign } from '../parts/foreign.tsx';
 import { WholeList } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
 import { Ago } from '../parts/time.tsx';
@@ -31,10 +32,10 @@ export function SourceList() {
             <li key={source.id} className="group-link">
               <div className="grow">
                 <Link to="/sources/$sourceId" params={{ sourceId: source.id }}>
-                  <bdi>{source.name}</bdi>
+                  <Foreign>{source.name}</Foreign>
                 </Link>
                 <div className="soft cut">
-                  <bdi>{kindOf(source)}</bdi>
+                  <Foreign>{kindOf(source)}</Foreign>
                 </div>
               </div>
               <Badge

@@ -5,6 +5,7 @@ import { TextInput } from '@mantine/core';
 import { type ReactNode, useId, useRef, useState } from 'react';
 import { readOptions } from '../api/sources.ts';
 import { T } from '../english.ts';
+import { Foreign, seen } from '../parts/foreign.tsx';
 import { toastError } from '../parts/toast.tsx';
 import { Fault, Hint, labelOf, meant, type PropFieldProps, textOf } from './prop.tsx';
 
@@ -118,7 +119,7 @@ function ManyField(props: OptionsProps) {
             }}
           />
           <span>
-            <bdi>{label}</bdi>
+            <Foreign>{label}</Foreign>
           </span>
         </label>
       ))}
@@ -152,12 +153,12 @@ function OneField(props: OptionsProps) {
       <datalist id={list}>
         {options.slice(0, SHOWN).map((option) => (
           <option key={String(option.value)} value={String(option.value)}>
-            {option.label}
+            {seen(option.label)}
           </option>
         ))}
       </datalist>
       <div className="soft">
-        {chosen && chosen.label !== String(chosen.value) && <bdi>{chosen.label} </bdi>}
+        {chosen && chosen.label !== String(chosen.value) && <Foreign>{chosen.label} </Foreign>}
         {more}
       </div>
     </div>

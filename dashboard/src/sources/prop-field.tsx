@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { accountsQuery, dataStoresQuery } from '../api/stores.ts';
 import { T } from '../english.ts';
 import { CheckField, NumberField } from '../parts/fields.tsx';
+import { seen } from '../parts/foreign.tsx';
 import { OptionField } from './option-field.tsx';
 import { Fault, Hint, labelOf, meant, type PropFieldProps, textOf } from './prop.tsx';
 import { TimerField } from './timer-field.tsx';
@@ -87,7 +88,7 @@ function AccountField({ prop, values, fault, set }: PropFieldProps) {
           .filter((account) => account.app === app)
           .map(({ id, name }) => (
             <option key={id} value={id}>
-              {name}
+              {seen(name)}
             </option>
           ))}
       </select>
@@ -111,7 +112,7 @@ function StoreField({ prop, values, fault, set }: PropFieldProps) {
         <option value="">{T.sources.noStore}</option>
         {stores.map(({ id, name }) => (
           <option key={id} value={id}>
-            {name}
+            {seen(name)}
           </option>
         ))}
       </select>

@@ -12,6 +12,7 @@ import { BackTo } from '../parts/back.tsx';
 import { Card } from '../parts/card.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { Command } from '../parts/copy.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty, Unready } from '../parts/state.tsx';
 import { At } from '../parts/time.tsx';
@@ -42,7 +43,7 @@ function Whole({ source }: { source: SourceWhole }) {
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
           <Heading isRecord text={name}>
-            <bdi>{name}</bdi>{' '}
+            <Foreign>{name}</Foreign>{' '}
             <Badge state={active ? 'active' : 'paused'} text={active ? T.workflows.active : T.workflows.inactive} />
           </Heading>
           <p className="soft break">
@@ -147,7 +148,7 @@ function Logs({ sourceId }: { sourceId: string }) {
       row={({ id, run_id: runId, ts_ms: tsMs, level, text }) => (
         <li key={id} className={level === 'error' ? 'bad' : level === 'warn' ? 'warn' : undefined}>
           <div className="grow break mono">
-            <bdi>{text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text}</bdi>
+            <Foreign>{text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text}</Foreign>
           </div>
           <Link to="/runs/$runId" params={{ runId }} className="nowrap">
             {T.operations.run}

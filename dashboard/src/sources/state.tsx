@@ -4,6 +4,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { sourceStateQuery } from '../api/sources.ts';
 import { T } from '../english.ts';
 import { Card } from '../parts/card.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { More } from '../parts/listed.tsx';
 import { Rows } from '../parts/lists/rows.tsx';
@@ -27,7 +28,7 @@ export function State({ sourceId }: { sourceId: string }) {
                   <span className="soft">{T.sources.longName}</span>
                 ) : (
                   <code>
-                    <bdi>{name}</bdi>
+                    <Foreign>{name}</Foreign>
                   </code>
                 )}
               </div>

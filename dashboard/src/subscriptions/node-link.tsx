@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useNames } from '../api/names.ts';
 import { T } from '../english.ts';
+import { Foreign } from '../parts/foreign.tsx';
 
 /** Returns what gives the name of an emitter or listener, "all of a kind" among them. */
 export function useNodeNames(): (id: string) => string {
@@ -11,7 +12,7 @@ export function useNodeNames(): (id: string) => string {
 
 /** The way to an emitter or listener. */
 export function NodeLink({ id, name }: { id: string; name: string }) {
-  const text = <bdi className="cut">{name}</bdi>;
+  const text = <Foreign className="cut">{name}</Foreign>;
   if (/^p_\w/.test(id)) {
     return (
       <Link to="/workflows/$workflowId" params={{ workflowId: id }} className="cut">

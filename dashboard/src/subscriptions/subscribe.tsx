@@ -6,6 +6,7 @@ import { createSubscription } from '../api/subscriptions.ts';
 import { T } from '../english.ts';
 import { Choice } from '../parts/choice.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
+import { seen } from '../parts/foreign.tsx';
 import { toast } from '../parts/toast.tsx';
 
 const words = T.subscriptions;
@@ -96,7 +97,7 @@ function Picker({ label, value, groups, set }: PickerProps) {
             <optgroup key={group} label={group}>
               {members.map(({ id, name, url }) => (
                 <option key={id} value={id}>
-                  {name ?? url ?? id}
+                  {seen(name ?? url ?? id)}
                 </option>
               ))}
             </optgroup>

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { DeliveryWhole } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
 import { Card, Fact } from '../parts/card.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { At } from '../parts/time.tsx';
 import { NodeLink, useNodeNames } from '../subscriptions/node-link.tsx';
 
@@ -20,14 +21,14 @@ export function DeliveryFacts({ delivery }: { delivery: DeliveryWhole }) {
         {event !== '' && (
           <Fact name={words.event}>
             <code>
-              <bdi>{event}</bdi>
+              <Foreign>{event}</Foreign>
             </code>
           </Fact>
         )}
         {channelId !== undefined && (
           <Fact name={words.channel}>
             <Link to="/notices" search={{ channel: channelId }}>
-              <bdi>{names(channelId)}</bdi>
+              <Foreign>{names(channelId)}</Foreign>
             </Link>
           </Fact>
         )}

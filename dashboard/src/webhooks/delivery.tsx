@@ -12,6 +12,7 @@ import { ActButton } from '../parts/act-button.tsx';
 import { Card } from '../parts/card.tsx';
 import { CopyButton } from '../parts/copy.tsx';
 import { durationText } from '../parts/duration.ts';
+import { Foreign } from '../parts/foreign.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
@@ -54,13 +55,13 @@ function Whole({ delivery }: { delivery: DeliveryWhole }) {
       )}
       {webhookId && (
         <Link to="/webhooks/$webhookId" params={{ webhookId }} className="crumb">
-          ‹ <bdi>{names(webhookId)}</bdi>
+          ‹ <Foreign>{names(webhookId)}</Foreign>
         </Link>
       )}
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
           <Heading isRecord text={delivery.mail?.subject ?? `${names(delivery.emitter_id)} ${delivery.event_name}`}>
-            <bdi>{delivery.mail?.subject ?? `${names(delivery.emitter_id)} ${delivery.event_name}`}</bdi>{' '}
+            <Foreign>{delivery.mail?.subject ?? `${names(delivery.emitter_id)} ${delivery.event_name}`}</Foreign>{' '}
             <Badge state={shownState(state, why)} />
           </Heading>
           <p className="soft">{why && inLocalTime(why)}</p>
@@ -150,7 +151,7 @@ function AttemptCard({ attempt }: { attempt: Attempt }) {
         {timing && <Timing timing={timing} tookMs={tookMs} />}
         {detail && (
           <p className="soft">
-            <bdi>{detail}</bdi>
+            <Foreign>{detail}</Foreign>
           </p>
         )}
       </div>

@@ -1,5 +1,6 @@
 import type { Attempt } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
+import { seen } from '../parts/foreign.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
 
 type Sent = NonNullable<Attempt['request']>['headers'][number];
@@ -25,7 +26,7 @@ export function Exchange({ attempt }: { attempt: Attempt }) {
           {answered.length > 0 && <Headers title={T.webhooks.responseHeaders} headers={answered} />}
           {body && (
             <Scrollable className="raw mono is-answer" label={T.webhooks.response}>
-              {body}
+              {seen(body)}
             </Scrollable>
           )}
         </>
@@ -43,8 +44,8 @@ function Headers({ title, headers }: { title: string; headers: readonly Sent[] }
       <dl className="mono">
         {headers.map(({ name, value }) => (
           <div key={name} className="header">
-            <dt>{name}</dt>
-            <dd className={value === null ? 'soft' : undefined}>{value ?? T.webhooks.notKept}</dd>
+            <dt>{seen(name)}</dt>
+            <dd className={value === null ? 'soft' : undefined}>{value === null ? T.webhooks.notKept : seen(value)}</dd>
           </div>
         ))}
       </dl>

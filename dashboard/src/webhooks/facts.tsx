@@ -2,6 +2,7 @@ import type { Webhook } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
 import { Card, Fact } from '../parts/card.tsx';
 import { durationText } from '../parts/duration.ts';
+import { Foreign } from '../parts/foreign.tsx';
 import { Ago, At } from '../parts/time.tsx';
 
 const words = T.webhooks.facts;
@@ -35,7 +36,7 @@ export function WebhookFacts({ webhook }: { webhook: Webhook }) {
         <Fact name={words.signature}>{webhook.signature.map((one) => words.signatures[one]).join(', ')}</Fact>
         {headers.length > 0 && (
           <Fact name={words.headers}>
-            <bdi>{headers.join(', ')}</bdi>
+            <Foreign>{headers.join(', ')}</Foreign>
           </Fact>
         )}
         <Fact name={words.created}>

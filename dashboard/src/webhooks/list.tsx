@@ -10,6 +10,7 @@ import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { FormDialog } from '../parts/dialog.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
 import { SecretDialog } from './secret.tsx';
@@ -43,7 +44,7 @@ export function WebhookList() {
           <li key={id} className="group-link">
             <div className="grow">
               <Link to="/webhooks/$webhookId" params={{ webhookId: id }}>
-                <bdi>{name || url}</bdi>
+                <Foreign>{name || url}</Foreign>
               </Link>
               <div className="soft cut">{url}</div>
             </div>

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { DeliveryMail } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
 import { Card } from '../parts/card.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
 
 /** What a mail or notice says. Its HTML is anything that code wrote: it stands in a frame in which nothing runs. */
@@ -28,7 +29,7 @@ export function Mail({ id, mail }: { id: string; mail: DeliveryMail }) {
     >
       {isText ? (
         <Scrollable className="raw mono" label={T.notices.text}>
-          <bdi>{mail.text}</bdi>
+          <Foreign>{mail.text}</Foreign>
         </Scrollable>
       ) : (
         <iframe className="mail" sandbox="" src={`/v1/deliveries/${id}/mail`} title={T.notices.content} />

@@ -9,6 +9,7 @@ import { type Resend, resendDryRunQuery, resendMany } from '../api/webhooks.ts';
 import { T } from '../english.ts';
 import { FormDialog } from '../parts/dialog.tsx';
 import { CheckField } from '../parts/fields.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Unready } from '../parts/state.tsx';
 import { At } from '../parts/time.tsx';
 
@@ -98,7 +99,7 @@ function DryRun({ dryRun: { count, at_least: isPart, by_state: byState, sample }
           <li key={id}>
             <div className="grow cut">
               <Link to="/deliveries/$deliveryId" params={{ deliveryId: id }}>
-                <bdi>{names(emitterId)}</bdi> {name}
+                <Foreign>{names(emitterId)}</Foreign> {name}
               </Link>
             </div>
             <span className="soft">

@@ -10,6 +10,7 @@ import { useMay } from '../parts/act.ts';
 import { useChoice } from '../parts/address.ts';
 import { BackTo } from '../parts/back.tsx';
 import { Choice } from '../parts/choice.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty, Unready } from '../parts/state.tsx';
 import { Ago, inLocalTime } from '../parts/time.tsx';
@@ -34,7 +35,7 @@ function Whole({ webhook }: { webhook: Webhook }) {
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
           <Heading isRecord text={name || url}>
-            <bdi>{name || url}</bdi>{' '}
+            <Foreign>{name || url}</Foreign>{' '}
             <Badge state={active ? health.status : 'paused'} text={active ? undefined : T.webhooks.disabled} />
           </Heading>
           <p className="soft break">
@@ -45,7 +46,7 @@ function Whole({ webhook }: { webhook: Webhook }) {
           </p>
           {description && (
             <p>
-              <bdi>{description}</bdi>
+              <Foreign>{description}</Foreign>
             </p>
           )}
           {health.failing_since_ms !== null && (
@@ -92,7 +93,7 @@ function Deliveries({ id }: { id: string }) {
           <Badge state={delivery.state} />
           <div className="grow">
             <Link to="/deliveries/$deliveryId" params={{ deliveryId: delivery.id }}>
-              <bdi>{names(delivery.emitter_id)}</bdi>{' '}
+              <Foreign>{names(delivery.emitter_id)}</Foreign>{' '}
               {delivery.event_name !== '' && <code className="soft">{delivery.event_name}</code>}
             </Link>
             <div className="soft cut">{delivery.why && inLocalTime(delivery.why)}</div>

@@ -9,6 +9,7 @@ import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { Command } from '../parts/copy.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { WholeList } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
@@ -63,7 +64,7 @@ export function WorkflowList() {
             <li key={id} className="group-link">
               <div className="grow cut">
                 <Link to="/workflows/$workflowId" params={{ workflowId: id }}>
-                  <bdi>{name}</bdi>
+                  <Foreign>{name}</Foreign>
                 </Link>{' '}
                 {id === session?.owner.global_error_workflow_id && <span className="soft">{T.workflows.global}</span>}
               </div>

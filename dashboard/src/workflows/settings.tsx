@@ -9,6 +9,7 @@ import { Card } from '../parts/card.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
 import { durationText } from '../parts/duration.ts';
 import { CheckField, NumberField } from '../parts/fields.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { toast } from '../parts/toast.tsx';
 import { perOne, times } from './units.ts';
 import { WatchFacts, WatchFields, watchNumbers, watchOf } from './watch.tsx';
@@ -45,7 +46,7 @@ export function WorkflowSettings({ workflow, canWrite }: SettingsProps) {
             <div key={name} style={{ display: 'contents' }}>
               <dt>{name}</dt>
               <dd>
-                <bdi>{value}</bdi>
+                <Foreign>{value}</Foreign>
               </dd>
             </div>
           ))}

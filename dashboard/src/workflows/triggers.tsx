@@ -6,6 +6,7 @@ import type { ReadWorkflow } from '../api/workflows.ts';
 import { T } from '../english.ts';
 import { CopyButton } from '../parts/copy.tsx';
 import { durationText } from '../parts/duration.ts';
+import { Foreign } from '../parts/foreign.tsx';
 import { RemoveTrigger, TriggerForm } from './trigger-form.tsx';
 
 /** Triggers of other kinds have nothing that a person could change. */
@@ -62,7 +63,7 @@ function TriggerRow({ trigger, workflow, canWrite }: TriggersProps & { trigger: 
         {url && <code className="soft break">{url}</code>}
         {says && (
           <div className="soft cut">
-            <bdi>{says}</bdi> {timezone}
+            <Foreign>{says}</Foreign> {timezone}
           </div>
         )}
         {trigger.custom_response && <div className="soft">{T.triggers.response}</div>}

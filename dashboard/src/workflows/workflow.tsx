@@ -13,6 +13,7 @@ import { useAct } from '../parts/act.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { BackTo } from '../parts/back.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Badge, Loading, Unready } from '../parts/state.tsx';
 import { Runs } from '../runs/run-rows.tsx';
 import { Redaction } from '../settings/redaction.tsx';
@@ -95,7 +96,7 @@ function Whole({ workflow }: { workflow: ReadWorkflow }) {
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
           <Heading isRecord text={name}>
-            <bdi>{name}</bdi>{' '}
+            <Foreign>{name}</Foreign>{' '}
             <Badge state={active ? 'active' : 'paused'} text={active ? T.workflows.active : T.workflows.inactive} />
           </Heading>
           <p className="soft">
