@@ -102,7 +102,7 @@ function argumentsOf({ words, takesId }: { words: string; takesId: boolean }, id
     'operations results': [ids.replay ?? ''],
     'webhooks resend': [id, '--since', '1d', '--dry-run'],
     'channels create': ['mail', '--config', ids.config ?? ''],
-    'heartbeats create': ['--name', 'other', '--interval', '60'],
+    'heartbeats create': ['other', '--every', '60'],
     'subscriptions create': [ids.p ?? '', ids.wh ?? '', '--event', 'other'],
     'owners create': ['--name', 'Other'],
     'keys create': ['--label', 'other'],

@@ -20,7 +20,7 @@ export interface ErrorFilter {
 /** Adds the options that select errors. `hasTimes`: also from when until when. */
 export function errorFilter(command: Command, hasTimes = true): Command {
   command
-    .option('--of <id>', 'only errors of this workflow, source or webhook')
+    .option('--of <id>', 'only errors of this workflow, source, webhook or heartbeat')
     .option('--code <code>', 'only errors with this code, such as TypeError')
     .option('--group <id>', 'only errors of this group')
     .option('--step <name>', 'only errors of steps with this name')

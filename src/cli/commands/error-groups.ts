@@ -6,7 +6,7 @@ import { GROUP_SORTS, GROUP_STATES } from '../../domain/errors/group.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
-import { findEmitter, findId, namesOf, titleOf } from '../shell/find.ts';
+import { findEmitter, findId, namesOfEmitters, titleOf } from '../shell/find.ts';
 import { type Column, printFields, printFirst, printJson, stateStyle } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { timeText } from '../shell/text.ts';
@@ -43,7 +43,7 @@ const NO_END = 'a mute ends some time: give --until, --errors or --next-deployme
 export function addGroups(errors: Command, connect: Connect): void {
   const groups = errors.command('groups').description('errors that have the same cause, counted');
   const list = serverCommand(groups, 'list', 'list groups, most recently seen first')
-    .option('--of <id>', 'only groups of this workflow, source or webhook')
+    .option('--of <id>', 'only groups of this workflow, source, webhook or heartbeat')
     .addOption(choiceOption('--state <state>', 'only groups in this state', GROUP_STATES))
     .option('--code <code>', 'only groups with this code')
     .option('--since <time>', 'seen at or after this time', timeValue)
@@ -58,7 +58,7 @@ export function addGroups(errors: Command, connect: Connect): void {
     const taken = await take(errand.listErrorGroups(asked), limit);
     if (isJson) return printJson(out, taken.records);
     if (taken.records.length === 0) return out.note('no groups of errors');
-    await printFirst(out, taken, columnsOf(await namesOf(errand)));
+    await printFirst(out, taken, columnsOf(await namesOfEmitters(errand)));
   });
   serverCommand(groups, 'show <id>', 'show a group: first and last seen, counts, deployments').action(
     async (id: string, options: ServerOptions) => {
@@ -67,7 +67,7 @@ export function addGroups(errors: Command, connect: Connect): void {
       if (isJson) return printJson(out, data);
       await printFields(out, {
         ...fieldsOf(data),
-        of: titleOf(data.emitter_id, await namesOf(errand)),
+        of: titleOf(data.emitter_id, await namesOfEmitters(errand)),
         note: data.note,
         assignee: data.assignee,
       });

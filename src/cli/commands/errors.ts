@@ -8,7 +8,7 @@ import { LIMITS } from '../../domain/limits.ts';
 import { confirm } from '../shell/ask.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
-import { findId } from '../shell/find.ts';
+import { findId, namesOfEmitters } from '../shell/find.ts';
 import { telling } from '../shell/interrupt.ts';
 import { readJsonText } from '../shell/json-text.ts';
 import { createNewFile } from '../shell/new-file.ts';
@@ -22,10 +22,13 @@ import { addGroups } from './error-groups.ts';
 import { findError, showError } from './error-show.ts';
 import { replaySeveral } from './replays.ts';
 
-const COLUMNS: readonly Column<FoundError>[] = [
+const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<FoundError>[] => [
   { title: 'TIME', of: ({ indexed_at_ms: ms }) => timeText(ms) },
   { title: 'ID', of: ({ id }) => id },
-  { title: 'OF', of: ({ workflow_name: name, metadata }) => name ?? metadata.emitter_id },
+  {
+    title: 'OF',
+    of: ({ workflow_name: name, metadata: { emitter_id: id } }) => name ?? names.get(id) ?? id,
+  },
   { title: 'STEP', of: ({ error }) => error.namespace },
   { title: 'TOLD', of: ({ told }) => told, style: stateStyle },
   { title: 'REPLAY', of: ({ replay }) => replay?.state, style: stateStyle },
@@ -67,7 +70,9 @@ function addList(errors: Command, connect: Connect): void {
     const taken = await take(found, options.limit);
     if (isJson) return printJson(out, taken.records);
     if (taken.records.length === 0) return out.note('no errors');
-    await printFirst(out, taken, COLUMNS);
+    // An error of a workflow or source says its name.
+    const isNamed = taken.records.every(({ workflow_name: name }) => name);
+    await printFirst(out, taken, columnsOf(isNamed ? new Map() : await namesOfEmitters(errand)));
   });
 }
 
@@ -252,6 +257,8 @@ async function replayOne({ errand, out, isJson }: Remote, id: string, { event: f
   const options = file === undefined ? {} : { bodyText: `{"event":${await readJsonText(file)}}` };
   if (emitter.startsWith('wh_'))
     throw new CliError(`${id} is an error of a delivery: send it again with "errand deliveries resend"`);
+  if (emitter.startsWith('hb_'))
+    throw new CliError(`${id} is an error of a heartbeat: no event can be run again, start its job instead`);
   const asked = { id: emitter, record_id: id };
   const { data } = emitter.startsWith('dc_')
     ? await errand.replaySourceError(asked, options)
