@@ -24,6 +24,7 @@ const KIND_OF_OPTION: Readonly<Record<string, string>> = {
   ...{ '--workflow': 'workflow', '--source': 'source', '--of': 'workflow', '--group': 'group', '--webhook': 'webhook' },
   ...{ '--from': 'workflow', '--to': 'webhook', '--owner': 'owner', '--by-key': 'key', '--after': 'error' },
   '--error': 'error',
+  '--channel': 'channel',
   '--account': 'account',
 };
 

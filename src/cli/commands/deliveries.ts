@@ -1,6 +1,6 @@
 // errand deliveries list | show | resend — errand mail list | show | resend
 
-import type { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Attempt, Delivery, DeliveryWhole, Errand } from '../../client/client.ts';
 import { DELIVERY_STATES } from '../../domain/delivery/delivery.ts';
 import { withExamples } from '../shell/examples.ts';
@@ -82,6 +82,7 @@ function exchangeLines({ n, request, status, ...response }: Attempt, event: unkn
 interface ListOptions extends Limited {
   readonly state?: Delivery['state'];
   readonly webhook?: string;
+  readonly channel?: string;
   /** Notices to channels are listed by their events alone. */
   readonly kind?: Exclude<Delivery['kind'], 'channel'>;
   readonly event?: string;
@@ -97,13 +98,16 @@ export function addDeliveries(program: Command, connect: Connect): void {
     .description('list, show and resend deliveries to webhooks, mailboxes and addresses');
   const list = addListing<Delivery, ListOptions>(deliveries, connect, {
     ...{ description: 'list the newest deliveries', none: 'no deliveries', columns: COLUMNS },
-    list: async (errand, { state, webhook, kind, event }) => {
+    list: async (errand, { state, webhook, channel, kind, event }) => {
       const webhookId = webhook === undefined ? undefined : await findId(errand, 'webhook', webhook);
-      return { items: errand.listDeliveries({ state, kind, emission_id: event, webhook_id: webhookId }) };
+      const channelId = channel === undefined ? undefined : await findId(errand, 'channel', channel);
+      const asked = { state, kind, emission_id: event, webhook_id: webhookId, channel_id: channelId };
+      return { items: errand.listDeliveries(asked) };
     },
   })
     .addOption(stateOption())
     .option('--webhook <id>', 'only deliveries to this webhook')
+    .addOption(new Option('--channel <id>', 'only notices to this channel').conflicts(['kind', 'webhook']))
     .addOption(choiceOption('--kind <kind>', 'only those of this kind', KINDS))
     .option('--event <emit_id>', 'only deliveries of this event');
   withExamples(

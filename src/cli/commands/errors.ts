@@ -1,6 +1,6 @@
 // errand errors list | show | tail | replay | export
 
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { FoundError, StreamedError } from '../../client/client.ts';
 import { MOST_FAILURES } from '../../domain/errors/replaying.ts';
 import { TOLD_WORDS } from '../../domain/errors/told.ts';
@@ -51,7 +51,8 @@ function addList(errors: Command, connect: Connect): void {
     serverCommand(errors, 'list', 'list the newest errors of all workflows, sources and webhooks'),
   )
     .addOption(choiceOption('--told <state>', 'whether a listener was told, or what became of it', TOLD_WORDS))
-    .option('--not-replayed', 'only errors without a replay or retry')
+    .option('--replayed', 'only errors with a replay or retry')
+    .addOption(new Option('--not-replayed', 'only errors without a replay or retry').conflicts('replayed'))
     .option('--limit <n>', 'how many to show; 0: all', countValue(0), LIST_LIMIT);
   withExamples(
     list,
@@ -65,7 +66,7 @@ function addList(errors: Command, connect: Connect): void {
     const found = errand.searchErrors({
       ...(await errorQuery(errand, options)),
       told: options.told,
-      ...(options.notReplayed ? { replayed: false } : {}),
+      replayed: options.notReplayed ? false : options.replayed,
     });
     const taken = await take(found, options.limit);
     if (isJson) return printJson(out, taken.records);
@@ -78,6 +79,7 @@ function addList(errors: Command, connect: Connect): void {
 
 interface ListOptions extends ServerOptions, ErrorFilter {
   readonly told?: NonNullable<FoundError['told']>;
+  readonly replayed?: true;
   readonly notReplayed?: true;
   readonly limit: number;
 }

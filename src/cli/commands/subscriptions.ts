@@ -8,6 +8,7 @@ import { addDeleting, addListing, type Fields, type Limited } from '../shell/lis
 import { type Column, printJson, printTable } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { secondsText } from '../shell/text.ts';
+import { choiceOption } from '../shell/values.ts';
 
 const COLUMNS: readonly Column<Subscription>[] = [
   { title: 'ID', of: ({ id }) => id },
@@ -25,6 +26,13 @@ const fields = (one: Subscription): Fields => ({
   event: one.event_name || '(default)',
   ...(one.filter ? { filter: JSON.stringify(one.filter) } : {}),
 });
+
+interface ListOptions extends Limited {
+  readonly from?: string;
+  readonly to?: string;
+  readonly event?: string;
+  readonly via?: 'subscription' | 'trigger';
+}
 
 interface CreateOptions extends ServerOptions {
   readonly event?: string;
@@ -52,22 +60,24 @@ export function addSubscriptions(program: Command, connect: Connect): void {
   const subscriptions = program
     .command('subscriptions')
     .description('list, create and delete subscriptions: which events go where');
-  addListing<Subscription, Limited & { readonly from?: string; readonly to?: string; readonly event?: string }>(
-    subscriptions,
-    connect,
-    {
-      ...{ description: 'list subscriptions, newest first', none: 'no subscriptions', columns: COLUMNS },
-      list: async (errand, { from, to, event }) => {
-        const emitterId = from === undefined || UNNAMED.test(from) ? from : await findEmitter(errand, from);
-        const listenerId = to === undefined ? undefined : await findListener(errand, to);
-        const asked = { emitter_id: emitterId, listener_id: listenerId, event_name: event };
-        return { items: errand.listSubscriptions(asked) };
-      },
+  addListing<Subscription, ListOptions>(subscriptions, connect, {
+    ...{ description: 'list subscriptions, newest first', none: 'no subscriptions', columns: COLUMNS },
+    list: async (errand, { from, to, event, via }) => {
+      const emitterId = from === undefined || UNNAMED.test(from) ? from : await findEmitter(errand, from);
+      const listenerId = to === undefined ? undefined : await findListener(errand, to);
+      const asked = { emitter_id: emitterId, listener_id: listenerId, event_name: event, via };
+      return { items: errand.listSubscriptions(asked) };
     },
-  )
+  })
     .option('--from <id>', 'only subscriptions to this workflow, source, webhook or heartbeat')
     .option('--to <id>', 'only subscriptions of this listener: a workflow, source or webhook')
-    .option('--event <name>', 'only subscriptions to this event name');
+    .option('--event <name>', 'only subscriptions to this event name')
+    .addOption(
+      choiceOption('--via <what>', 'those that were created, or those that stand for triggers; default: subscription', [
+        'subscription',
+        'trigger',
+      ]),
+    );
   const create = serverCommand(
     subscriptions,
     'create <from> <to>',
