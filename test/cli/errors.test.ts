@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Json } from '../support/client.ts';
 import { shareErrand } from '../support/shared-errand.ts';
+import { createSource } from '../support/sources/sources.ts';
 import { until } from '../support/wait.ts';
 import { openShell } from './command.ts';
 
@@ -158,9 +160,47 @@ test('several errors are replayed once that is wanted', async () => {
   assert.match(after.stdout, /2 +its event was run again, and succeeded/);
   const none = await shell.run(['errors', 'replay', '--of', failing.id, ...named]);
   assert.match(none.stderr, /none of 2 errors again .* passed over \(2: its event was run again, and succeeded\)/);
-  for (const wrong of [[], ['--text', 'card', '--of', failing.id], ['1-1', '--code', 'x']]) {
+  for (const wrong of [[], ['--text', 'card'], ['1-1', '--code', 'x']]) {
     assert.equal((await shell.run(['errors', 'replay', ...wrong, ...named])).code, 2, wrong.join(' '));
   }
+});
+
+test('errors are replayed that the interface alone does not choose: by step, text, deployment, or of a source', async () => {
+  await using errand = await newErrand();
+  await using shell = await openShell(errand.client);
+  const failing = await errand.workflow(THROWS, { name: 'Charge orders' });
+  for (const n of [1, 2, 3]) await errand.send(failing, { n });
+  const records = await errand.errors(failing.id, 3);
+  const replayed = async (...options: string[]) => {
+    const dry = await shell.json('errors', 'replay', '--of', 'Charge orders', ...options, '--dry-run');
+    return dry.sample.map(({ id }: Json) => id);
+  };
+  assert.deepEqual(await replayed('--text', 'card 2'), [records[1].id]);
+  assert.equal((await replayed('--step', 'step', '--since', '1h')).length, 3);
+  assert.equal((await replayed('--deployment', failing.deployment_id, '--code', 'NoCard')).length, 3);
+  const none = ['errors', 'replay', '--of', failing.id, '--step', 'other', '--yes', '--url', errand.client.url];
+  const { code, stderr } = await shell.run(none);
+  assert.deepEqual([code, stderr], [1, 'errand: there are no such errors\n']);
+  const done = await shell.json('errors', 'replay', '--of', failing.id, '--text', 'card 2', '--yes');
+  assert.deepEqual([done.replay.error_ids, done.replay.failed_same], [1, 1]);
+  const source = await createSource(
+    errand,
+    `export default {
+    name: 'Orders feed', key: 'feed', version: '0.0.1', type: 'source',
+    props: { http: '$.interface.http' },
+    run() { throw new Error('no feed'); },
+  };`,
+  );
+  await fetch(source.endpoint_url, { method: 'POST', body: '{}' });
+  const [error] = await until('the error of the source', async () => {
+    const { data } = await errand.client.get(`/v1/errors?emitter_id=${source.id}`);
+    return data.length > 0 && data;
+  });
+  const dry = await shell.json('errors', 'replay', '--of', source.id, '--dry-run');
+  assert.deepEqual(
+    dry.sample.map(({ id }: Json) => id),
+    [error.id],
+  );
 });
 
 test('errors are followed as they come', async () => {

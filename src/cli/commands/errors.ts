@@ -17,7 +17,7 @@ import { type Column, printFields, printFirst, printJson, printLine, stateStyle 
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { oneLine, safeLines, timeText } from '../shell/text.ts';
 import { choiceOption, countValue, LIST_LIMIT, take } from '../shell/values.ts';
-import { type ErrorFilter, errorFilter, errorQuery } from './error-filter.ts';
+import { type ErrorFilter, errorFilter, errorQuery, replaySelection } from './error-filter.ts';
 import { addGroups } from './error-groups.ts';
 import { findError, showError } from './error-show.ts';
 import { replaySeveral } from './replays.ts';
@@ -196,19 +196,8 @@ function addReplay(errors: Command, connect: Connect): void {
         EXIT.usage,
       );
     if (options.event !== undefined) throw new CliError('--event is for one error', EXIT.usage);
-    const {
-      emitter_id: workflowId,
-      group_id: groupId,
-      code,
-      since,
-      until,
-      ...rest
-    } = await errorQuery(errand, options);
-    refuseRest(rest);
-    if (ids.length === 0 && workflowId === undefined && groupId === undefined)
-      throw new CliError('name errors by their ids, or choose them with --of or --group', EXIT.usage);
     const chosen =
-      ids.length > 0 ? { error_ids: ids } : { workflow_id: workflowId, group_id: groupId, code, since, until };
+      ids.length > 0 ? { error_ids: ids } : await replaySelection(errand, await errorQuery(errand, options));
     const { again, rate, from, runWith: deployment, canary, ordered, stopOnFailures: stop_on_failures } = options;
     await replaySeveral(
       remote,
@@ -240,17 +229,6 @@ function refuseFilter({ of, code, group, step, text, deployment, since, until }:
   const given = { of, code, group, step, text, deployment, since, until };
   const [name] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
   if (name !== undefined) throw new CliError(`--${name} chooses errors: leave the ids out, or --${name}`, EXIT.usage);
-}
-
-/**
- * Refuses members that no option stands for. What the interface cannot choose by must not be passed over: more would be
- * replayed.
- */
-function refuseRest(rest: Readonly<Record<string, unknown>>): void {
-  const [name] = Object.entries(rest).find(([, value]) => value !== undefined) ?? [];
-  if (name === undefined) return;
-  const option = name.replace(/_id$/, '');
-  throw new CliError(`a replay of several is not chosen by --${option}: name the errors by their ids`, EXIT.usage);
 }
 
 async function replayOne({ errand, out, isJson }: Remote, id: string, { event: file }: ReplayOptions): Promise<void> {
