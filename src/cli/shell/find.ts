@@ -80,6 +80,7 @@ export async function findAmong(kindName: KindName, given: string, list: () => A
     all.push({ id: record.id, name: record.name ?? null });
     if (all.length === kind.newest) break;
   }
+  if (given === LAST && kind.newest !== null) throw new CliError(`there is no ${kind.noun} yet`, EXIT.notFound);
   const lower = given.toLowerCase();
   const fits: ((record: Named) => boolean)[] = [
     ({ name }) => name === given,

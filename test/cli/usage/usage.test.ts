@@ -217,12 +217,19 @@ test('what is not there is told by its code', async () => {
     ['deploy', '/nonexistent/x', ...named],
     ['dev', '/nonexistent/x'],
     ['import', '/nonexistent/x', ...named],
+    ['components', 'check', '/nonexistent/x'],
+    ['mcp', '--dir', '/nonexistent/x', ...named],
+    ['owners', 'list'],
+    ['keys', 'list'],
+    ['audit', 'list'],
     ['workflows', 'show', 'p_1111111111111111', ...named],
     ['errors', 'show', '1-1', ...named],
   ]) {
     const { code, stderr } = await shell.run(args);
     assert.equal(code, EXIT.notFound, `${args.join(' ')}: ${stderr}`);
   }
+  const none = await shell.run(['operations', 'show', 'last', ...named]);
+  assert.deepEqual([none.code, none.stderr], [EXIT.notFound, 'errand: there is no operation yet\n']);
 });
 
 test('what the server refuses as malformed is a wrong command line', async () => {
