@@ -134,6 +134,15 @@ test('sources and mails are listed and shown', async () => {
   assert.match(mail.subject, /^\[Errand\] .*Error x$/);
   const table = (await shell.run(['mail', 'list', '--url', errand.client.url])).stdout;
   assert.match(table, /SUBJECT/);
+  const webhook = await errand.client.post('/v1/webhooks', {
+    url: 'https://example.com/',
+    name: 'Chat',
+    active: false,
+  });
+  await errand.subscribe(failing.id, webhook.id, '$errors');
+  await errand.send(failing, {});
+  await until('a later delivery', async () => (await shell.json('deliveries', 'list', '--webhook', 'Chat')).length > 0);
+  assert.equal((await shell.json('mail', 'show', 'last')).kind, 'mail', 'the newest mail, not the newest delivery');
   assert.ok(table.includes(mail.subject), table);
 });
 

@@ -115,7 +115,7 @@ export function addDeliveries(program: Command, connect: Connect): void {
     'errand deliveries list --state exhausted',
     'errand deliveries list --webhook "Errors to chat" --json',
   );
-  addRest(deliveries, connect, 'a delivery');
+  addRest(deliveries, connect, 'delivery');
 }
 
 /** What a mail says in place of what it is an event of. */
@@ -130,22 +130,22 @@ export function addMail(program: Command, connect: Connect): void {
     ...{ description: 'list the newest mails', none: 'no mails', columns: MAIL_COLUMNS },
     list: (errand, { state }) => errand.listDeliveries({ kind: 'mail', state }),
   }).addOption(stateOption());
-  addRest(mail, connect, 'a mail');
+  addRest(mail, connect, 'mail');
 }
 
-function addRest(parent: Command, connect: Connect, noun: string): void {
+function addRest(parent: Command, connect: Connect, kind: 'delivery' | 'mail'): void {
   const act = async (errand: Errand, id: string): Promise<DeliveryWhole> => (await errand.getDelivery({ id })).data;
   const show = addActing(parent, connect, {
-    ...{ kind: 'delivery', name: 'show', act, fields },
-    description: `show ${noun} with every attempt, and the last request and response; "last": the newest`,
+    ...{ kind, name: 'show', act, fields },
+    description: `show a ${kind} with every attempt, and the last request and response; "last": the newest`,
     more: showAttempts,
   });
   withExamples(show, `errand ${parent.name()} show last`);
   addActing<Delivery, ServerOptions>(parent, connect, {
     ...{
-      kind: 'delivery',
+      kind,
       name: 'resend',
-      description: `send ${noun} again, unless it is being sent or its webhook is disabled`,
+      description: `send a ${kind} again, unless it is being sent or its webhook is disabled`,
       fields,
     },
     act: async (errand, id) => (await errand.resendDelivery({ id })).data,

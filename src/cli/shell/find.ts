@@ -56,6 +56,12 @@ export const KINDS = {
   run: { noun: 'run', id: /^r_[0-9a-z]{10,11}$/, list: (errand) => errand.searchRuns(), newest: NEWEST },
   error: { noun: 'error', id: /^\d{13}-\d+$/, list: (errand) => errand.searchErrors(), newest: NEWEST },
   delivery: { noun: 'delivery', id: /^dl_[0-9a-z]{10,11}$/, list: (errand) => errand.listDeliveries(), newest: NEWEST },
+  mail: {
+    noun: 'mail',
+    id: /^dl_[0-9a-z]{10,11}$/,
+    list: (errand) => errand.listDeliveries({ kind: 'mail' }),
+    newest: NEWEST,
+  },
   operation: { noun: 'operation', id: /^op_\w{16}$/, list: (errand) => errand.listOperations(), newest: NEWEST },
 } as const satisfies Readonly<Record<string, Kind>>;
 
