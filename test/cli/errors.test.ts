@@ -240,6 +240,27 @@ test('groups of errors are listed, muted and opened again', async () => {
   assert.equal((await shell.json('errors', 'groups', 'show', group.id)).id, group.id);
 });
 
+test('it is shown how events of a group differ, and what was deployed before', async () => {
+  await using errand = await newErrand();
+  await using shell = await openShell(errand.client);
+  const reads = (what: string): string =>
+    `export default ({ steps }) => {\n  const { card } = steps.trigger.event.body;\n  return ${what};\n};`;
+  const failing = await errand.workflow(reads('7'), { name: 'Charge orders' });
+  for (const id of ['a', 'b']) await errand.send(failing, { card: { id } });
+  await errand.runs(failing.id, 2);
+  await errand.client.put(`/v1/workflows/${failing.id}`, { steps: [{ namespace: 'step', code: reads('card.id') }] });
+  await errand.send(failing, { card: null });
+  await errand.errors(failing.id, 1);
+  const [{ id }] = await shell.json('errors', 'groups', 'list', '--of', failing.id);
+  const { stdout, code } = await shell.run(['errors', 'groups', 'differences', id, '--url', errand.client.url]);
+  assert.equal(code, 0);
+  assert.match(stdout, /^group +eg_\w+\nfailures +1\nsuccesses +\d\nlast good run +r_\w+\nfirst error +\d+-\d+\n/);
+  assert.match(stdout, /^What differs\n`body\.card` is null in 1 of 1 failures, in 0 of \d successes$/m);
+  assert.match(stdout, /^Code of step\n(?: .*\n)*- {2}return 7;\n\+ {2}return card\.id;\n/m);
+  assert.match(stdout, /^FIELD +LAST GOOD +FIRST BAD\nbody\.card +object +null$/m);
+  assert.equal((await shell.json('errors', 'groups', 'differences', id)).group_id, id);
+});
+
 test('an export is written into a new file', async () => {
   await using errand = await newErrand();
   await using shell = await openShell(errand.client);
