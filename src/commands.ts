@@ -32,11 +32,16 @@ const complain = (fields: object, name: string): void => {
 };
 const log: Log = { debug: () => undefined, info: () => undefined, warn: complain, error: complain };
 
-/** Works over the API of the server that is named; else on the data dir; and where there is none, with the current profile. */
+/**
+ * Works over the API of the server that is named, or runs on the data dir; else on the store there; and where there is none, with
+ * the current profile.
+ */
 const administer: AdministrationDeps['administer'] = async ({ url, key, profile }, act) => {
   const { administer: open, hasStore } = await import('./server/administration.ts');
   const isNamed = url !== undefined || profile !== undefined;
-  if (isNamed || (!hasStore(readConfig(process.env)) && (await readProfiles()).current !== null)) {
+  const isRemote = async (): Promise<boolean> =>
+    (await findLocal(key)) !== null || (!hasStore(readConfig(process.env)) && (await readProfiles()).current !== null);
+  if (isNamed || (await isRemote())) {
     return act(administrationOver((await connectTo({ url, key, profile })).errand));
   }
   const { clock, random } = await import('./server/real-ports.ts');

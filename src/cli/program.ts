@@ -69,6 +69,8 @@ export function createProgram(deps: ProgramDeps): Command {
     // Its exit code says what was wrong: see shell/exit.ts.
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(withSuggestion(text, program)) })
+    // Beside the longest names of options, 80 columns leave less than the 40 below which nothing would be wrapped.
+    .configureHelp({ minWidthToWrap: 20 })
     .showHelpAfterError('(--help tells what there is)');
   const connect = createConnect(deps);
   addStart(program, deps.env, deps.start);

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import type { Administration } from '../cli/administration.ts';
 import { administrationOver } from '../cli/remote-administration.ts';
 import { findRunning } from '../cli/running-server.ts';
-import { CliError } from '../cli/shell/exit.ts';
+import { CliError, EXIT } from '../cli/shell/exit.ts';
 import type { Named } from '../cli/shell/find.ts';
 import { Errand } from '../client/client.ts';
 import { whyHidden } from '../closed-path.ts';
@@ -61,6 +61,7 @@ function refuseMissing(config: Config): void {
   if (why !== null) throw new CliError(why);
   throw new CliError(
     `there is no store at ${dataPaths(config.dataDir).store}: ERRAND_DATA_DIR says where it is, and the first start makes it; --url and --profile name a server elsewhere`,
+    EXIT.notFound,
   );
 }
 

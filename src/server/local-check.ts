@@ -5,6 +5,7 @@
 
 import { chmod, mkdtemp, realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { CliError, EXIT } from '../cli/shell/exit.ts';
 import { PREFIX } from '../domain/ids.ts';
 import type { ComponentChecks } from '../domain/requests.ts';
 import { createComponentChecks } from '../engine/components/check.ts';
@@ -15,13 +16,13 @@ import { NONE_OUTSIDE } from '../runner/bundling/outside.ts';
 import { createRunner } from '../runner/pool/pool.ts';
 import { isolationOf } from './code-isolation.ts';
 import { passableTmp } from './code-user.ts';
-import { type Config, ConfigError } from './config.ts';
+import type { Config } from './config.ts';
 
 const OWNER = `${PREFIX.owner}local`;
 
 type CheckPage = (after: string | null) => Promise<ComponentChecks>;
 
-/** Calls back with what checks the file, or all files of the folder. Throws `ConfigError` when nothing is there. */
+/** Calls back with what checks the file, or all files of the folder. Throws `CliError` when nothing is there. */
 export async function checkLocally(
   config: Config,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
@@ -54,7 +55,7 @@ async function placeOf(
   given: string,
 ): Promise<{ dir: string; path: string; isServers: boolean }> {
   const real = await realpath(resolve(given)).catch(() => null);
-  if (real === null) throw new ConfigError(`there is no file or folder ${resolve(given)}`);
+  if (real === null) throw new CliError(`there is no file or folder ${resolve(given)}`, EXIT.notFound);
   const all = componentsDir === null ? null : await realpath(componentsDir).catch(() => null);
   if (all !== null && `${real}${sep}`.startsWith(all + sep)) {
     return { dir: all, path: relative(all, real).replaceAll(sep, '/') || '.', isServers: true };

@@ -75,6 +75,11 @@ test('the data dir answers as a server does', async () => {
     (await json('keys', 'list')).map((key: Json) => ({ ...key, last_used_at: 0 })),
     await json('audit', 'list'),
   ];
+  const { client: reader } = await withScopes(errand.client, ['read']);
+  const env = { ...errand.settings, ERRAND_API_KEY: reader.key };
+  const refused = await shell.run(['owners', 'list'], { env });
+  assert.equal(refused.code, 4);
+  assert.match(refused.stderr, /"admin".* \(the key was that of ERRAND_API_KEY\)\n$/);
   const running = await shown();
   await errand.stop();
   assert.deepEqual(await shown(), running);

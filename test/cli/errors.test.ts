@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Json } from '../support/client.ts';
 import { shareErrand } from '../support/shared-errand.ts';
+import { createSource } from '../support/sources/sources.ts';
 import { until } from '../support/wait.ts';
 import { openShell } from './command.ts';
 
@@ -158,9 +160,47 @@ test('several errors are replayed once that is wanted', async () => {
   assert.match(after.stdout, /2 +its event was run again, and succeeded/);
   const none = await shell.run(['errors', 'replay', '--of', failing.id, ...named]);
   assert.match(none.stderr, /none of 2 errors again .* passed over \(2: its event was run again, and succeeded\)/);
-  for (const wrong of [[], ['--text', 'card', '--of', failing.id], ['1-1', '--code', 'x']]) {
+  for (const wrong of [[], ['--text', 'card'], ['1-1', '--code', 'x']]) {
     assert.equal((await shell.run(['errors', 'replay', ...wrong, ...named])).code, 2, wrong.join(' '));
   }
+});
+
+test('errors are replayed that the interface alone does not choose: by step, text, deployment, or of a source', async () => {
+  await using errand = await newErrand();
+  await using shell = await openShell(errand.client);
+  const failing = await errand.workflow(THROWS, { name: 'Charge orders' });
+  for (const n of [1, 2, 3]) await errand.send(failing, { n });
+  const records = await errand.errors(failing.id, 3);
+  const replayed = async (...options: string[]) => {
+    const dry = await shell.json('errors', 'replay', '--of', 'Charge orders', ...options, '--dry-run');
+    return dry.sample.map(({ id }: Json) => id);
+  };
+  assert.deepEqual(await replayed('--text', 'card 2'), [records[1].id]);
+  assert.equal((await replayed('--step', 'step', '--since', '1h')).length, 3);
+  assert.equal((await replayed('--deployment', failing.deployment_id, '--code', 'NoCard')).length, 3);
+  const none = ['errors', 'replay', '--of', failing.id, '--step', 'other', '--yes', '--url', errand.client.url];
+  const { code, stderr } = await shell.run(none);
+  assert.deepEqual([code, stderr], [1, 'errand: there are no such errors\n']);
+  const done = await shell.json('errors', 'replay', '--of', failing.id, '--text', 'card 2', '--yes');
+  assert.deepEqual([done.replay.error_ids, done.replay.failed_same], [1, 1]);
+  const source = await createSource(
+    errand,
+    `export default {
+    name: 'Orders feed', key: 'feed', version: '0.0.1', type: 'source',
+    props: { http: '$.interface.http' },
+    run() { throw new Error('no feed'); },
+  };`,
+  );
+  await fetch(source.endpoint_url, { method: 'POST', body: '{}' });
+  const [error] = await until('the error of the source', async () => {
+    const { data } = await errand.client.get(`/v1/errors?emitter_id=${source.id}`);
+    return data.length > 0 && data;
+  });
+  const dry = await shell.json('errors', 'replay', '--of', source.id, '--dry-run');
+  assert.deepEqual(
+    dry.sample.map(({ id }: Json) => id),
+    [error.id],
+  );
 });
 
 test('errors are followed as they come', async () => {
@@ -198,6 +238,27 @@ test('groups of errors are listed, muted and opened again', async () => {
   assert.equal((await shell.json('errors', 'groups', 'reopen', group.id.slice(0, 9))).state, 'open');
   assert.equal((await shell.json('errors', 'groups', 'resolve', group.id)).state, 'resolved');
   assert.equal((await shell.json('errors', 'groups', 'show', group.id)).id, group.id);
+});
+
+test('it is shown how events of a group differ, and what was deployed before', async () => {
+  await using errand = await newErrand();
+  await using shell = await openShell(errand.client);
+  const reads = (what: string): string =>
+    `export default ({ steps }) => {\n  const { card } = steps.trigger.event.body;\n  return ${what};\n};`;
+  const failing = await errand.workflow(reads('7'), { name: 'Charge orders' });
+  for (const id of ['a', 'b']) await errand.send(failing, { card: { id } });
+  await errand.runs(failing.id, 2);
+  await errand.client.put(`/v1/workflows/${failing.id}`, { steps: [{ namespace: 'step', code: reads('card.id') }] });
+  await errand.send(failing, { card: null });
+  await errand.errors(failing.id, 1);
+  const [{ id }] = await shell.json('errors', 'groups', 'list', '--of', failing.id);
+  const { stdout, code } = await shell.run(['errors', 'groups', 'differences', id, '--url', errand.client.url]);
+  assert.equal(code, 0);
+  assert.match(stdout, /^group +eg_\w+\nfailures +1\nsuccesses +\d\nlast good run +r_\w+\nfirst error +\d+-\d+\n/);
+  assert.match(stdout, /^What differs\n`body\.card` is null in 1 of 1 failures, in 0 of \d successes$/m);
+  assert.match(stdout, /^Code of step\n(?: .*\n)*- {2}return 7;\n\+ {2}return card\.id;\n/m);
+  assert.match(stdout, /^FIELD +LAST GOOD +FIRST BAD\nbody\.card +object +null$/m);
+  assert.equal((await shell.json('errors', 'groups', 'differences', id)).group_id, id);
 });
 
 test('an export is written into a new file', async () => {

@@ -99,9 +99,10 @@ function argumentsOf({ words, takesId }: { words: string; takesId: boolean }, id
     'workflows activate': [id, 'last'],
     'workflows run': [id],
     'webhooks create': ['https://example.com/x'],
+    'operations results': [ids.replay ?? ''],
     'webhooks resend': [id, '--since', '1d', '--dry-run'],
     'channels create': ['mail', '--config', ids.config ?? ''],
-    'heartbeats create': ['--name', 'other', '--interval', '60'],
+    'heartbeats create': ['other', '--every', '60'],
     'subscriptions create': [ids.p ?? '', ids.wh ?? '', '--event', 'other'],
     'owners create': ['--name', 'Other'],
     'keys create': ['--label', 'other'],
@@ -136,6 +137,11 @@ async function everything(errand: Errand, home: string): Promise<Ids> {
   await errand.send(workflow, { n: 1 });
   await errand.errors(workflow.id, 1);
   const operation = await client.post(`/v1/webhooks/${webhook.id}/resend`, { since: '2026-01-31T12:00:00Z' });
+  const replay = await client.post('/v1/replays', { workflow_id: workflow.id });
+  await until(
+    'a result of the replay',
+    async () => (await client.get(`/v1/operations/${replay.id}/results`)).data.length > 0,
+  );
   await until('a mail and a delivery', async () => (await client.get('/v1/deliveries')).data.length >= 2);
   const [error] = (await client.get('/v1/errors')).data;
   const [group] = (await client.get('/v1/error_groups')).data;
@@ -154,7 +160,7 @@ async function everything(errand: Errand, home: string): Promise<Ids> {
       apn: account.id,
     },
     ...{ key: key.id, u: owner.id, op: operation.id, error: error.id, eg: group.id, r: run.id, dl: delivery.id },
-    ...{ folder: home, config: join(home, 'config.json') },
+    ...{ replay: replay.id, folder: home, config: join(home, 'config.json') },
   };
 }
 

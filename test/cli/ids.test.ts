@@ -49,6 +49,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
     '--error': '1',
     '--deployment': 'd_',
     '--account': 'apn_',
+    '--channel': 'ch_',
   },
 };
 

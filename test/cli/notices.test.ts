@@ -52,3 +52,33 @@ test('a heartbeat is made, pinged and paused', async () => {
     [2, 'errand: give one of --every and --cron: when a ping is expected\n'],
   );
 });
+
+test('errors of a heartbeat are chosen by its name, and cannot be replayed', async () => {
+  await using errand = await newErrand();
+  await using shell = await openShell(errand.client);
+  const named = ['--url', errand.client.url];
+  const { id, ping_url: address } = await errand.client.post('/v1/heartbeats', {
+    name: 'Backup',
+    interval_seconds: 60,
+  });
+  await errand.client.post('/v1/heartbeats', { name: 'Other', interval_seconds: 60 });
+  const listener = await errand.workflow('export default () => 7;', { name: 'Tell a person' });
+  const [subscription] = await shell.json('subscriptions', 'create', 'Back', 'Tell', '--event', '$errors');
+  assert.deepEqual([subscription.emitter_id, subscription.listener_id], [id, listener.id]);
+  assert.equal((await shell.json('subscriptions', 'list', '--from', 'Backup')).length, 1);
+  assert.equal((await fetch(`${address}/fail`, { method: 'POST', body: 'disk full' })).status, 200);
+  for (const given of [id, 'Backup', id.slice(0, -2)]) {
+    const [error, ...others] = await shell.json('errors', 'list', '--of', given);
+    assert.deepEqual([error.metadata.emitter_id, others.length], [id, 0], given);
+  }
+  assert.match((await shell.run(['errors', 'list', ...named])).stdout, / Backup +\w+ +HeartbeatFailed /);
+  assert.match((await shell.run(['errors', 'groups', 'list', '--of', 'Backup', ...named])).stdout, / Backup /);
+  assert.deepEqual(await shell.json('errors', 'list', '--of', 'Other'), []);
+  const replayed = await shell.run(['errors', 'replay', 'last', ...named]);
+  assert.equal(replayed.code, 1);
+  assert.match(replayed.stderr, /is an error of a heartbeat: no event can be run again/);
+  const unsent = await shell.run(['trigger', 'Backup', ...named]);
+  assert.deepEqual([unsent.code, unsent.stderr], [3, 'errand: there is no workflow, source or webhook "Backup"\n']);
+  const deaf = await shell.run(['subscriptions', 'create', 'Tell', 'Backup', ...named]);
+  assert.deepEqual([deaf.code, deaf.stderr], [3, 'errand: there is no workflow, source or webhook "Backup"\n']);
+});

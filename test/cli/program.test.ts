@@ -24,6 +24,18 @@ test('every command and option says what it is', () => {
   }
 });
 
+test('help fits a terminal of 80 columns', () => {
+  const groupsAndCommands = (command: Command): Command[] => [command, ...command.commands.flatMap(groupsAndCommands)];
+  for (const command of groupsAndCommands(commandLine())) {
+    // What is no terminal has 80 columns, too. Examples stand below, and are whole; so is a long word.
+    const wide = command
+      .helpInformation()
+      .split('\n')
+      .filter((line) => line.length > 80 && line.trim().includes(' '));
+    assert.deepEqual(wide, [], command.name());
+  }
+});
+
 /** What prints no data. */
 const WITHOUT_JSON: Readonly<Record<string, readonly string[]>> = {
   'no data': ['start', 'dev', 'completion', 'init', 'login', 'logout', 'profiles use', 'mcp'],

@@ -134,7 +134,55 @@ test('sources and mails are listed and shown', async () => {
   assert.match(mail.subject, /^\[Errand\] .*Error x$/);
   const table = (await shell.run(['mail', 'list', '--url', errand.client.url])).stdout;
   assert.match(table, /SUBJECT/);
+  const webhook = await errand.client.post('/v1/webhooks', {
+    url: 'https://example.com/',
+    name: 'Chat',
+    active: false,
+  });
+  await errand.subscribe(failing.id, webhook.id, '$errors');
+  await errand.send(failing, {});
+  await until('a later delivery', async () => (await shell.json('deliveries', 'list', '--webhook', 'Chat')).length > 0);
+  assert.equal((await shell.json('mail', 'show', 'last')).kind, 'mail', 'the newest mail, not the newest delivery');
   assert.ok(table.includes(mail.subject), table);
+});
+
+test('lists take the filters of the interface', async () => {
+  await using errand = await newErrand();
+  await using shell = await openShell(errand.client);
+  const { client } = errand;
+  const failing = await errand.workflow('export default () => { throw new Error("x"); };', { name: 'Fails' });
+  const listed = async (...args: string[]): Promise<string[]> => (await shell.json(...args)).map(({ id }: Json) => id);
+  assert.ok((await listed('workflows', 'list', '--active')).includes(failing.id));
+  await client.put(`/v1/workflows/${failing.id}`, { active: false });
+  assert.ok(!(await listed('workflows', 'list', '--active')).includes(failing.id));
+  await client.put(`/v1/workflows/${failing.id}`, { active: true });
+  const slack = await client.post('/v1/accounts', { app: 'slack', name: 'Team' });
+  await client.post('/v1/accounts', { app: 'github', name: 'Code' });
+  assert.deepEqual(await listed('accounts', 'list', '--app', 'slack'), [slack.id]);
+  const trigger = await shell.json('subscriptions', 'list', '--via', 'trigger', '--to', 'Fails');
+  assert.deepEqual([trigger[0].emitter_id, trigger.length], [failing.triggers[0].id, 1]);
+  const toCall = { kind: 'mail', config: { to: 'a@example.com' } };
+  const { id: call } = await client.post('/v1/channels', { ...toCall, name: 'On call' });
+  await client.post('/v1/channels', { ...toCall, name: 'Silent' });
+  await client.put('/v1/users/me', { channels: [call] });
+  for (const n of [1, 2]) await errand.send(failing, { n });
+  const [newest, oldest] = await errand.errors(failing.id, 2);
+  await until('a notice', async () => (await client.get(`/v1/deliveries?channel_id=${call}`)).data.length > 0);
+  const [notice] = await shell.json('deliveries', 'list', '--channel', 'On call');
+  assert.deepEqual([notice.kind, notice.channel_id], ['channel', call]);
+  assert.deepEqual(await listed('deliveries', 'list', '--channel', 'Silent'), []);
+  await shell.json('errors', 'replay', oldest.id);
+  await errand.errors(failing.id, 3);
+  assert.deepEqual(await listed('errors', 'list', '--of', 'Fails', '--replayed'), [oldest.id]);
+  assert.ok((await listed('errors', 'list', '--of', 'Fails', '--not-replayed')).includes(newest.id));
+  for (const both of [
+    ['errors', 'list', '--replayed', '--not-replayed'],
+    ['workflows', 'list', '--active', '--inactive'],
+    ['deliveries', 'list', '--channel', 'Silent', '--kind', 'mail'],
+  ]) {
+    const refused = await shell.run([...both, '--url', client.url]);
+    assert.deepEqual([refused.code, /cannot be used with/.test(refused.stderr)], [2, true], refused.stderr);
+  }
 });
 
 test('another owner sees nothing of it', async () => {

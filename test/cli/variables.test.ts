@@ -71,6 +71,21 @@ test('a deployment tells which variables outlive their line', async () => {
   assert.equal((await deploy('--variables', 'none.env')).code, EXIT.notFound);
 });
 
+test('no value on standard input is told, and changes nothing', async () => {
+  await using errand = await startErrand();
+  await using shell = await openShell(errand.client);
+  const { id } = await errand.workflow('export default () => 7;', { settings: { env: { CARD_KEY: 'a-key' } } });
+  const none = await shell.run(['variables', 'set', id, 'CARD_KEY', '--url', errand.url], { input: '\n' });
+  assert.deepEqual(
+    [none.code, none.stderr],
+    [EXIT.usage, 'errand: no value of CARD_KEY was given: CARD_KEY= sets an empty one\n'],
+  );
+  const list = ['variables', 'list', id, '--values', '--url', errand.url, '--json'];
+  assert.equal(JSON.parse((await shell.run(list)).stdout)[0].value, 'a-key');
+  await shell.run(['variables', 'set', id, 'CARD_KEY=', '--url', errand.url]);
+  assert.equal(JSON.parse((await shell.run(list)).stdout)[0].value, '');
+});
+
 test('a file of variables that is not read is told', async () => {
   await using errand = await startErrand();
   await using shell = await openShell(errand.client);

@@ -35,7 +35,7 @@ export function addAccounts(program: Command, connect: Connect): void {
   const accounts = program
     .command('accounts')
     .description('manage accounts: what code calls other services with; their tokens and keys are never shown');
-  addListing<Account, Limited>(accounts, connect, {
+  addListing<Account, Limited & { readonly app?: string }>(accounts, connect, {
     description: 'list accounts, newest first',
     none: 'no accounts',
     columns: [
@@ -44,8 +44,8 @@ export function addAccounts(program: Command, connect: Connect): void {
       { title: 'TOKEN', of: tokenOf, style: (text) => (text === 'not renewed' ? 'red' : null) },
       { title: 'NAME', of: ({ name }) => name },
     ],
-    list: (errand) => errand.listAccounts(),
-  });
+    list: (errand, { app }) => errand.listAccounts({ app }),
+  }).option('--app <app>', 'only accounts of this app, such as slack');
   addActing(accounts, connect, {
     ...{ kind: 'account', name: 'show', description: 'show an account, without what is secret', fields },
     act: async (errand, id) => (await errand.getAccount({ id })).data,

@@ -15,7 +15,7 @@ const KIND_OF: Readonly<Record<string, string>> = {
     accounts: 'account',
   },
   ...{ owners: 'owner', keys: 'key', subscriptions: 'workflow', 'subscriptions delete': 'subscription', runs: 'run' },
-  ...{ errors: 'error', 'errors groups': 'group', deliveries: 'delivery', mail: 'delivery', operations: 'operation' },
+  ...{ errors: 'error', 'errors groups': 'group', deliveries: 'delivery', mail: 'mail', operations: 'operation' },
   ...{ listen: 'webhook', trigger: 'workflow', 'profiles use': 'profile', logout: 'profile' },
 };
 const NAMED_ARGUMENT = /^(id|ids|owner|owner_id|key_id|webhook|from|name|profile)$/;
@@ -24,6 +24,7 @@ const KIND_OF_OPTION: Readonly<Record<string, string>> = {
   ...{ '--workflow': 'workflow', '--source': 'source', '--of': 'workflow', '--group': 'group', '--webhook': 'webhook' },
   ...{ '--from': 'workflow', '--to': 'webhook', '--owner': 'owner', '--by-key': 'key', '--after': 'error' },
   '--error': 'error',
+  '--channel': 'channel',
   '--account': 'account',
 };
 

@@ -1,6 +1,6 @@
 // errand deliveries list | show | resend — errand mail list | show | resend
 
-import type { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Attempt, Delivery, DeliveryWhole, Errand } from '../../client/client.ts';
 import { DELIVERY_STATES } from '../../domain/delivery/delivery.ts';
 import { withExamples } from '../shell/examples.ts';
@@ -82,6 +82,7 @@ function exchangeLines({ n, request, status, ...response }: Attempt, event: unkn
 interface ListOptions extends Limited {
   readonly state?: Delivery['state'];
   readonly webhook?: string;
+  readonly channel?: string;
   /** Notices to channels are listed by their events alone. */
   readonly kind?: Exclude<Delivery['kind'], 'channel'>;
   readonly event?: string;
@@ -97,13 +98,16 @@ export function addDeliveries(program: Command, connect: Connect): void {
     .description('list, show and resend deliveries to webhooks, mailboxes and addresses');
   const list = addListing<Delivery, ListOptions>(deliveries, connect, {
     ...{ description: 'list the newest deliveries', none: 'no deliveries', columns: COLUMNS },
-    list: async (errand, { state, webhook, kind, event }) => {
+    list: async (errand, { state, webhook, channel, kind, event }) => {
       const webhookId = webhook === undefined ? undefined : await findId(errand, 'webhook', webhook);
-      return { items: errand.listDeliveries({ state, kind, emission_id: event, webhook_id: webhookId }) };
+      const channelId = channel === undefined ? undefined : await findId(errand, 'channel', channel);
+      const asked = { state, kind, emission_id: event, webhook_id: webhookId, channel_id: channelId };
+      return { items: errand.listDeliveries(asked) };
     },
   })
     .addOption(stateOption())
     .option('--webhook <id>', 'only deliveries to this webhook')
+    .addOption(new Option('--channel <id>', 'only notices to this channel').conflicts(['kind', 'webhook']))
     .addOption(choiceOption('--kind <kind>', 'only those of this kind', KINDS))
     .option('--event <emit_id>', 'only deliveries of this event');
   withExamples(
@@ -111,7 +115,7 @@ export function addDeliveries(program: Command, connect: Connect): void {
     'errand deliveries list --state exhausted',
     'errand deliveries list --webhook "Errors to chat" --json',
   );
-  addRest(deliveries, connect, 'a delivery');
+  addRest(deliveries, connect, 'delivery');
 }
 
 /** What a mail says in place of what it is an event of. */
@@ -126,22 +130,22 @@ export function addMail(program: Command, connect: Connect): void {
     ...{ description: 'list the newest mails', none: 'no mails', columns: MAIL_COLUMNS },
     list: (errand, { state }) => errand.listDeliveries({ kind: 'mail', state }),
   }).addOption(stateOption());
-  addRest(mail, connect, 'a mail');
+  addRest(mail, connect, 'mail');
 }
 
-function addRest(parent: Command, connect: Connect, noun: string): void {
+function addRest(parent: Command, connect: Connect, kind: 'delivery' | 'mail'): void {
   const act = async (errand: Errand, id: string): Promise<DeliveryWhole> => (await errand.getDelivery({ id })).data;
   const show = addActing(parent, connect, {
-    ...{ kind: 'delivery', name: 'show', act, fields },
-    description: `show ${noun} with every attempt, and the last request and response; "last": the newest`,
+    ...{ kind, name: 'show', act, fields },
+    description: `show a ${kind} with every attempt, and the last request and response; "last": the newest`,
     more: showAttempts,
   });
   withExamples(show, `errand ${parent.name()} show last`);
   addActing<Delivery, ServerOptions>(parent, connect, {
     ...{
-      kind: 'delivery',
+      kind,
       name: 'resend',
-      description: `send ${noun} again, unless it is being sent or its webhook is disabled`,
+      description: `send a ${kind} again, unless it is being sent or its webhook is disabled`,
       fields,
     },
     act: async (errand, id) => (await errand.resendDelivery({ id })).data,

@@ -1,10 +1,11 @@
 // The options that choose errors, and what they are in the interface.
 
 import type { Command } from 'commander';
-import type { Errand } from '../../client/client.ts';
+import type { Errand, ReplayErrorsInput } from '../../client/client.ts';
+import { LIMITS } from '../../domain/limits.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
 import { findDeployment, findEmitter, findId, KINDS } from '../shell/find.ts';
-import { timeValue } from '../shell/values.ts';
+import { take, timeValue } from '../shell/values.ts';
 
 export interface ErrorFilter {
   readonly of?: string;
@@ -20,7 +21,7 @@ export interface ErrorFilter {
 /** Adds the options that select errors. `hasTimes`: also from when until when. */
 export function errorFilter(command: Command, hasTimes = true): Command {
   command
-    .option('--of <id>', 'only errors of this workflow, source or webhook')
+    .option('--of <id>', 'only errors of this workflow, source, webhook or heartbeat')
     .option('--code <code>', 'only errors with this code, such as TypeError')
     .option('--group <id>', 'only errors of this group')
     .option('--step <name>', 'only errors of steps with this name')
@@ -65,4 +66,26 @@ async function deploymentOf(
   if (given === undefined || KINDS.deployment.id.test(given)) return given;
   if (emitterId !== undefined) return findDeployment(errand, emitterId, given);
   throw new CliError(`--deployment: "${given}" is no whole id: name its workflow with --of`, EXIT.usage);
+}
+
+type Selection = Pick<ReplayErrorsInput, 'group_id' | 'workflow_id' | 'error_ids' | 'since' | 'until' | 'code'>;
+
+/**
+ * Returns which errors are replayed, as the interface takes it. What it cannot choose by is looked for now, and each error named.
+ * Throws `CliError` when there are none, or more than can be named.
+ */
+export async function replaySelection(errand: Errand, query: ErrorQuery): Promise<Selection> {
+  const { emitter_id: emitterId, group_id: groupId, step, text, deployment_id: deploymentId, ...rest } = query;
+  if (emitterId === undefined && groupId === undefined)
+    throw new CliError('name errors by their ids, or choose them with --of or --group', EXIT.usage);
+  const isChosen = [step, text, deploymentId].every((value) => value === undefined);
+  if (isChosen && (emitterId ?? 'p_').startsWith('p_')) return { workflow_id: emitterId, group_id: groupId, ...rest };
+  const { records, isMore } = await take(errand.searchErrors(query), LIMITS.replayedIds);
+  if (records.length === 0) throw new CliError('there are no such errors');
+  const most = LIMITS.replayedIds.toLocaleString('en');
+  if (isMore)
+    throw new CliError(
+      `more than ${most} errors fit, and --step, --text, --deployment and errors of a source are replayed by their ids, ${most} at a time: choose fewer with --since, --until or --code`,
+    );
+  return { error_ids: records.map(({ id }) => id) };
 }

@@ -1,15 +1,15 @@
-// errand errors groups list | show | resolve | mute | reopen
+// errand errors groups list | show | differences | resolve | mute | reopen
 
 import type { Command } from 'commander';
-import type { ErrorGroup, UpdateErrorGroupInput } from '../../client/client.ts';
+import type { Differences, ErrorGroup, UpdateErrorGroupInput } from '../../client/client.ts';
 import { GROUP_SORTS, GROUP_STATES } from '../../domain/errors/group.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
-import { findEmitter, findId, namesOf, titleOf } from '../shell/find.ts';
-import { type Column, printFields, printFirst, printJson, stateStyle } from '../shell/output.ts';
-import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
-import { timeText } from '../shell/text.ts';
+import { findEmitter, findId, namesOfEmitters, titleOf } from '../shell/find.ts';
+import { type Column, printFields, printFirst, printJson, printTable, stateStyle } from '../shell/output.ts';
+import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
+import { oneLine, safeLines, timeText } from '../shell/text.ts';
 import { choiceOption, countValue, futureValue, LIST_LIMIT, take, timeValue } from '../shell/values.ts';
 
 const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<ErrorGroup>[] => [
@@ -43,7 +43,7 @@ const NO_END = 'a mute ends some time: give --until, --errors or --next-deployme
 export function addGroups(errors: Command, connect: Connect): void {
   const groups = errors.command('groups').description('errors that have the same cause, counted');
   const list = serverCommand(groups, 'list', 'list groups, most recently seen first')
-    .option('--of <id>', 'only groups of this workflow, source or webhook')
+    .option('--of <id>', 'only groups of this workflow, source, webhook or heartbeat')
     .addOption(choiceOption('--state <state>', 'only groups in this state', GROUP_STATES))
     .option('--code <code>', 'only groups with this code')
     .option('--since <time>', 'seen at or after this time', timeValue)
@@ -58,7 +58,7 @@ export function addGroups(errors: Command, connect: Connect): void {
     const taken = await take(errand.listErrorGroups(asked), limit);
     if (isJson) return printJson(out, taken.records);
     if (taken.records.length === 0) return out.note('no groups of errors');
-    await printFirst(out, taken, columnsOf(await namesOf(errand)));
+    await printFirst(out, taken, columnsOf(await namesOfEmitters(errand)));
   });
   serverCommand(groups, 'show <id>', 'show a group: first and last seen, counts, deployments').action(
     async (id: string, options: ServerOptions) => {
@@ -67,13 +67,15 @@ export function addGroups(errors: Command, connect: Connect): void {
       if (isJson) return printJson(out, data);
       await printFields(out, {
         ...fieldsOf(data),
-        of: titleOf(data.emitter_id, await namesOf(errand)),
+        of: titleOf(data.emitter_id, await namesOfEmitters(errand)),
         note: data.note,
         assignee: data.assignee,
       });
       out.note(`Its errors: errand errors list --group ${data.id}`);
+      out.note(`How its events differ from those of successful runs: errand errors groups differences ${data.id}`);
     },
   );
+  addDifferences(groups, connect);
   addChanges(groups, connect);
 }
 
@@ -89,6 +91,52 @@ function fieldsOf(group: ErrorGroup): Record<string, string | number | null> {
     'last error': group.last_error_id,
     'last deployment': group.last_deployment_id,
   };
+}
+
+function addDifferences(groups: Command, connect: Connect): void {
+  const differences = serverCommand(
+    groups,
+    'differences <id>',
+    'show how the events of a group differ from those of successful runs, and what changed before its first error',
+  );
+  withExamples(differences, 'errand errors groups differences eg_0Vj3aBc9dEfGhIjK');
+  differences.action(async (given: string, options: ServerOptions) => {
+    const remote = await connect(options);
+    const id = await findId(remote.errand, 'group', given);
+    const { data } = await remote.errand.getErrorGroupDifferences({ id });
+    if (remote.isJson) return printJson(remote.out, data);
+    await showDifferences(remote, data);
+  });
+}
+
+async function showDifferences({ out }: Remote, differences: Differences): Promise<void> {
+  const { looked_at: lookedAt, fields, last_good: good, first_bad: bad, code, shape } = differences;
+  const counted = ({ count, part }: { count: number; part: boolean }): string =>
+    `${count}${part ? ' (there are more)' : ''}`;
+  await printFields(out, {
+    group: differences.group_id,
+    failures: counted(lookedAt.failures),
+    successes: counted(lookedAt.successes),
+    'last good run': good?.run_id,
+    'first error': bad?.error_id,
+  });
+  const part = async (title: string, lines: readonly string[]): Promise<void> => {
+    if (lines.length > 0)
+      await out.write(`\n${out.style('bold', title)}\n${lines.map((line) => `${line}\n`).join('')}`);
+  };
+  await part(
+    'What differs',
+    fields.map(({ text }) => oneLine(text)),
+  );
+  for (const { namespace, lines } of code ?? [])
+    await part(`Code of ${oneLine(namespace)}`, lines?.flatMap((line) => safeLines(line)) ?? ['too many lines differ']);
+  if (shape === null || shape.length === 0) return;
+  await out.write('\n');
+  await printTable(out, shape, [
+    { title: 'FIELD', of: ({ path }) => path },
+    { title: 'LAST GOOD', of: ({ before }) => before.join(', ') || 'missing' },
+    { title: 'FIRST BAD', of: ({ after }) => after.join(', ') || 'missing' },
+  ]);
 }
 
 function addChanges(groups: Command, connect: Connect): void {

@@ -1,6 +1,6 @@
 // errand errors list | show | tail | replay | export
 
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { FoundError, StreamedError } from '../../client/client.ts';
 import { MOST_FAILURES } from '../../domain/errors/replaying.ts';
 import { TOLD_WORDS } from '../../domain/errors/told.ts';
@@ -8,7 +8,7 @@ import { LIMITS } from '../../domain/limits.ts';
 import { confirm } from '../shell/ask.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
-import { findId } from '../shell/find.ts';
+import { findId, namesOfEmitters } from '../shell/find.ts';
 import { telling } from '../shell/interrupt.ts';
 import { readJsonText } from '../shell/json-text.ts';
 import { createNewFile } from '../shell/new-file.ts';
@@ -17,15 +17,18 @@ import { type Column, printFields, printFirst, printJson, printLine, stateStyle 
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { oneLine, safeLines, timeText } from '../shell/text.ts';
 import { choiceOption, countValue, LIST_LIMIT, take } from '../shell/values.ts';
-import { type ErrorFilter, errorFilter, errorQuery } from './error-filter.ts';
+import { type ErrorFilter, errorFilter, errorQuery, replaySelection } from './error-filter.ts';
 import { addGroups } from './error-groups.ts';
 import { findError, showError } from './error-show.ts';
 import { replaySeveral } from './replays.ts';
 
-const COLUMNS: readonly Column<FoundError>[] = [
+const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<FoundError>[] => [
   { title: 'TIME', of: ({ indexed_at_ms: ms }) => timeText(ms) },
   { title: 'ID', of: ({ id }) => id },
-  { title: 'OF', of: ({ workflow_name: name, metadata }) => name ?? metadata.emitter_id },
+  {
+    title: 'OF',
+    of: ({ workflow_name: name, metadata: { emitter_id: id } }) => name ?? names.get(id) ?? id,
+  },
   { title: 'STEP', of: ({ error }) => error.namespace },
   { title: 'TOLD', of: ({ told }) => told, style: stateStyle },
   { title: 'REPLAY', of: ({ replay }) => replay?.state, style: stateStyle },
@@ -48,7 +51,8 @@ function addList(errors: Command, connect: Connect): void {
     serverCommand(errors, 'list', 'list the newest errors of all workflows, sources and webhooks'),
   )
     .addOption(choiceOption('--told <state>', 'whether a listener was told, or what became of it', TOLD_WORDS))
-    .option('--not-replayed', 'only errors without a replay or retry')
+    .option('--replayed', 'only errors with a replay or retry')
+    .addOption(new Option('--not-replayed', 'only errors without a replay or retry').conflicts('replayed'))
     .option('--limit <n>', 'how many to show; 0: all', countValue(0), LIST_LIMIT);
   withExamples(
     list,
@@ -62,17 +66,20 @@ function addList(errors: Command, connect: Connect): void {
     const found = errand.searchErrors({
       ...(await errorQuery(errand, options)),
       told: options.told,
-      ...(options.notReplayed ? { replayed: false } : {}),
+      replayed: options.notReplayed ? false : options.replayed,
     });
     const taken = await take(found, options.limit);
     if (isJson) return printJson(out, taken.records);
     if (taken.records.length === 0) return out.note('no errors');
-    await printFirst(out, taken, COLUMNS);
+    // An error of a workflow or source says its name.
+    const isNamed = taken.records.every(({ workflow_name: name }) => name);
+    await printFirst(out, taken, columnsOf(isNamed ? new Map() : await namesOfEmitters(errand)));
   });
 }
 
 interface ListOptions extends ServerOptions, ErrorFilter {
   readonly told?: NonNullable<FoundError['told']>;
+  readonly replayed?: true;
   readonly notReplayed?: true;
   readonly limit: number;
 }
@@ -189,19 +196,8 @@ function addReplay(errors: Command, connect: Connect): void {
         EXIT.usage,
       );
     if (options.event !== undefined) throw new CliError('--event is for one error', EXIT.usage);
-    const {
-      emitter_id: workflowId,
-      group_id: groupId,
-      code,
-      since,
-      until,
-      ...rest
-    } = await errorQuery(errand, options);
-    refuseRest(rest);
-    if (ids.length === 0 && workflowId === undefined && groupId === undefined)
-      throw new CliError('name errors by their ids, or choose them with --of or --group', EXIT.usage);
     const chosen =
-      ids.length > 0 ? { error_ids: ids } : { workflow_id: workflowId, group_id: groupId, code, since, until };
+      ids.length > 0 ? { error_ids: ids } : await replaySelection(errand, await errorQuery(errand, options));
     const { again, rate, from, runWith: deployment, canary, ordered, stopOnFailures: stop_on_failures } = options;
     await replaySeveral(
       remote,
@@ -235,23 +231,14 @@ function refuseFilter({ of, code, group, step, text, deployment, since, until }:
   if (name !== undefined) throw new CliError(`--${name} chooses errors: leave the ids out, or --${name}`, EXIT.usage);
 }
 
-/**
- * Refuses members that no option stands for. What the interface cannot choose by must not be passed over: more would be
- * replayed.
- */
-function refuseRest(rest: Readonly<Record<string, unknown>>): void {
-  const [name] = Object.entries(rest).find(([, value]) => value !== undefined) ?? [];
-  if (name === undefined) return;
-  const option = name.replace(/_id$/, '');
-  throw new CliError(`a replay of several is not chosen by --${option}: name the errors by their ids`, EXIT.usage);
-}
-
 async function replayOne({ errand, out, isJson }: Remote, id: string, { event: file }: ReplayOptions): Promise<void> {
   const { metadata } = await findError(errand, id);
   const { emitter_id: emitter } = metadata;
   const options = file === undefined ? {} : { bodyText: `{"event":${await readJsonText(file)}}` };
   if (emitter.startsWith('wh_'))
     throw new CliError(`${id} is an error of a delivery: send it again with "errand deliveries resend"`);
+  if (emitter.startsWith('hb_'))
+    throw new CliError(`${id} is an error of a heartbeat: no event can be run again, start its job instead`);
   const asked = { id: emitter, record_id: id };
   const { data } = emitter.startsWith('dc_')
     ? await errand.replaySourceError(asked, options)

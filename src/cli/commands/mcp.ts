@@ -1,5 +1,6 @@
 // errand mcp: the tools of the Model Context Protocol, over standard input and output.
 
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { BundledFiles } from '../deploy.ts';
@@ -32,6 +33,10 @@ export function addMcp(program: Command, { connect, bundle }: McpDeps): void {
     .option('--read-only', 'offer only tools that change nothing, whatever the key allows');
   withExamples(mcp, 'errand mcp --profile prod --read-only', 'claude mcp add errand -- npx errand mcp --profile prod');
   mcp.action(async ({ dir, readOnly, ...options }: McpOptions) => {
+    const isFolder = await stat(dir)
+      .then((found) => found.isDirectory())
+      .catch(() => false);
+    if (!isFolder) throw new CliError(`there is no folder ${resolve(dir)}`, EXIT.notFound);
     const { errand, url } = await connect(options);
     const { data: session } = await errand.getSession();
     const scopes = readOnly ? session.key.scopes.filter((scope) => READING.includes(scope)) : session.key.scopes;

@@ -83,12 +83,11 @@ export async function follow({ errand, out, isJson }: Remote, begun: Operation):
   out.endProgress();
   if (isJson) await printJson(out, operation);
   else await printFields(out, operationFields(operation));
+  if (operation.kind === 'replay') out.note(`What became of each error: errand operations results ${id}`);
   if (operation.state === 'done') return;
   process.exitCode = 1;
   if (operation.state === 'paused')
-    out.note(
-      `errand operations resume ${id} goes on, errand operations cancel ${id} ends it; its errors: errand errors list`,
-    );
+    out.note(`errand operations resume ${id} goes on, errand operations cancel ${id} ends it`);
 }
 
 export function operationFields(operation: Operation): Record<string, string | number | null> {

@@ -3,11 +3,12 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Subscription } from '../../client/client.ts';
 import { withExamples } from '../shell/examples.ts';
-import { findEmitter } from '../shell/find.ts';
+import { findEmitter, findListener } from '../shell/find.ts';
 import { addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
 import { type Column, printJson, printTable } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { secondsText } from '../shell/text.ts';
+import { choiceOption } from '../shell/values.ts';
 
 const COLUMNS: readonly Column<Subscription>[] = [
   { title: 'ID', of: ({ id }) => id },
@@ -25,6 +26,13 @@ const fields = (one: Subscription): Fields => ({
   event: one.event_name || '(default)',
   ...(one.filter ? { filter: JSON.stringify(one.filter) } : {}),
 });
+
+interface ListOptions extends Limited {
+  readonly from?: string;
+  readonly to?: string;
+  readonly event?: string;
+  readonly via?: 'subscription' | 'trigger';
+}
 
 interface CreateOptions extends ServerOptions {
   readonly event?: string;
@@ -46,32 +54,34 @@ function parsed(text: string): { readonly value?: unknown } {
 }
 
 /** Whole kinds of emitters, and triggers, have no names. */
-const UNNAMED = /^(\*|p_\*|dc_\*|(hi|ti|u|hb)_\w+)$/;
+const UNNAMED = /^(\*|p_\*|dc_\*|(hi|ti|u)_\w+)$/;
 
 export function addSubscriptions(program: Command, connect: Connect): void {
   const subscriptions = program
     .command('subscriptions')
     .description('list, create and delete subscriptions: which events go where');
-  addListing<Subscription, Limited & { readonly from?: string; readonly to?: string; readonly event?: string }>(
-    subscriptions,
-    connect,
-    {
-      ...{ description: 'list subscriptions, newest first', none: 'no subscriptions', columns: COLUMNS },
-      list: async (errand, { from, to, event }) => {
-        const emitterId = from === undefined || UNNAMED.test(from) ? from : await findEmitter(errand, from);
-        const listenerId = to === undefined ? undefined : await findEmitter(errand, to);
-        const asked = { emitter_id: emitterId, listener_id: listenerId, event_name: event };
-        return { items: errand.listSubscriptions(asked) };
-      },
+  addListing<Subscription, ListOptions>(subscriptions, connect, {
+    ...{ description: 'list subscriptions, newest first', none: 'no subscriptions', columns: COLUMNS },
+    list: async (errand, { from, to, event, via }) => {
+      const emitterId = from === undefined || UNNAMED.test(from) ? from : await findEmitter(errand, from);
+      const listenerId = to === undefined ? undefined : await findListener(errand, to);
+      const asked = { emitter_id: emitterId, listener_id: listenerId, event_name: event, via };
+      return { items: errand.listSubscriptions(asked) };
     },
-  )
-    .option('--from <id>', 'only subscriptions to this workflow, source or webhook')
+  })
+    .option('--from <id>', 'only subscriptions to this workflow, source, webhook or heartbeat')
     .option('--to <id>', 'only subscriptions of this listener: a workflow, source or webhook')
-    .option('--event <name>', 'only subscriptions to this event name');
+    .option('--event <name>', 'only subscriptions to this event name')
+    .addOption(
+      choiceOption('--via <what>', 'those that were created, or those that stand for triggers; default: subscription', [
+        'subscription',
+        'trigger',
+      ]),
+    );
   const create = serverCommand(
     subscriptions,
     'create <from> <to>',
-    'send what one emits to another: a workflow, source or webhook',
+    'send what a workflow, source, webhook or heartbeat emits to a workflow, source or webhook',
   )
     .option('--event <name>', 'only events with this name, such as $errors; default: events without a name')
     .option('--filter <json>', 'only events whose content matches this filter', filterValue);
@@ -86,7 +96,7 @@ export function addSubscriptions(program: Command, connect: Connect): void {
     const emitter = UNNAMED.test(from) ? from : await findEmitter(errand, from);
     const { data } = await errand.createSubscription({
       emitter_id: emitter,
-      listener_id: await findEmitter(errand, to),
+      listener_id: await findListener(errand, to),
       event_name: event,
       filter,
     });

@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander';
 import type { Errand } from '../../client/client.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
-import { findEmitter } from '../shell/find.ts';
+import { findListener } from '../shell/find.ts';
 import { printFields, printJson } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { eventTextOf } from './workflows.ts';
@@ -101,7 +101,7 @@ export function addTrigger(program: Command, connect: Connect): void {
 }
 
 async function addressOf(errand: Errand, given: string): Promise<string> {
-  const id = await findEmitter(errand, given);
+  const id = await findListener(errand, given);
   if (id.startsWith('wh_'))
     throw new CliError(`${given} is a webhook: send it a request with "errand webhooks test"`, EXIT.usage);
   const address = id.startsWith('p_')

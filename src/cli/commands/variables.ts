@@ -52,7 +52,7 @@ export function addVariables(program: Command, connect: Connect): void {
     const remote = await connect(options);
     const id = await findId(remote.errand, 'workflow', given);
     const env: Record<string, string> = {};
-    for (const [name, value] of pairs) env[name] = value ?? (await askSecret(`Value of ${name}: `));
+    for (const [name, value] of pairs) env[name] = value ?? (await askValue(name));
     await change(remote, id, env);
   });
   const unset = serverCommand(variables, 'unset <id> <names...>', 'remove variables, from the next run on');
@@ -77,6 +77,13 @@ function pairOf(text: string): readonly [name: string, value: string | null] {
   const name = at < 0 ? text : text.slice(0, at);
   if (NAME.test(name)) return [name, at < 0 ? null : text.slice(at + 1)];
   throw new CliError(`"${name}" is no name of a variable: it has letters, digits and underscores`, EXIT.usage);
+}
+
+/** Asks for a value, and refuses an empty one: where there is no standard input, it would replace the value that is set. */
+async function askValue(name: string): Promise<string> {
+  const value = await askSecret(`Value of ${name}: `);
+  if (value !== '') return value;
+  throw new CliError(`no value of ${name} was given: ${name}= sets an empty one`, EXIT.usage);
 }
 
 /** Changes these variables alone; null removes one. */

@@ -1,6 +1,6 @@
 // errand workflows list | show | code | run | enable | disable | deployments | activate | delete
 
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Trigger, Workflow, WorkflowWhole } from '../../client/client.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
@@ -11,30 +11,33 @@ import { printFields, printJson, printTable } from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { safeLines, secondsText, shareText, timeText, tookText } from '../shell/text.ts';
 
+interface ListOptions extends Limited {
+  readonly name?: string;
+  readonly active?: true;
+  readonly inactive?: true;
+}
+
 export function addWorkflows(program: Command, connect: Connect): void {
   const workflows = program.command('workflows').description('list, show, run, enable and disable workflows');
-  const list = addListing<Workflow, Limited & { readonly name?: string; readonly inactive?: true }>(
-    workflows,
-    connect,
-    {
-      description:
-        'list workflows, newest first, with their last run, and the failures and p95 duration of their newest 100 runs',
-      none: 'no workflows',
-      columns: [
-        { title: 'ID', of: ({ id }) => id },
-        { title: 'ACTIVE', of: ({ active }) => (active ? 'yes' : 'no') },
-        { title: 'LAST RUN', of: ({ health }) => timeText(health?.last_run?.created_at_ms) },
-        { title: 'STATE', of: ({ health }) => health?.last_run?.state },
-        { title: 'FAILED', of: ({ health }) => shareText(health?.error_ratio) },
-        { title: 'P95', of: ({ health }) => tookText(health?.p95_ms) },
-        { title: 'NAME', of: ({ name }) => name },
-      ],
-      list: (errand, { name, inactive }) =>
-        errand.listWorkflows({ name, expand: 'health', ...(inactive ? { active: false } : {}) }),
-    },
-  )
+  const list = addListing<Workflow, ListOptions>(workflows, connect, {
+    description:
+      'list workflows, newest first, with their last run, and the failures and p95 duration of their newest 100 runs',
+    none: 'no workflows',
+    columns: [
+      { title: 'ID', of: ({ id }) => id },
+      { title: 'ACTIVE', of: ({ active }) => (active ? 'yes' : 'no') },
+      { title: 'LAST RUN', of: ({ health }) => timeText(health?.last_run?.created_at_ms) },
+      { title: 'STATE', of: ({ health }) => health?.last_run?.state },
+      { title: 'FAILED', of: ({ health }) => shareText(health?.error_ratio) },
+      { title: 'P95', of: ({ health }) => tookText(health?.p95_ms) },
+      { title: 'NAME', of: ({ name }) => name },
+    ],
+    list: (errand, { name, active, inactive }) =>
+      errand.listWorkflows({ name, expand: 'health', active: inactive ? false : active }),
+  })
     .option('--name <name>', 'only the one with this name')
-    .option('--inactive', 'only disabled ones');
+    .option('--active', 'only enabled ones')
+    .addOption(new Option('--inactive', 'only disabled ones').conflicts('active'));
   withExamples(list, 'errand workflows list', 'errand workflows list --json | jq -r .[].id');
   const show = addActing(workflows, connect, {
     ...{

@@ -56,6 +56,12 @@ export const KINDS = {
   run: { noun: 'run', id: /^r_[0-9a-z]{10,11}$/, list: (errand) => errand.searchRuns(), newest: NEWEST },
   error: { noun: 'error', id: /^\d{13}-\d+$/, list: (errand) => errand.searchErrors(), newest: NEWEST },
   delivery: { noun: 'delivery', id: /^dl_[0-9a-z]{10,11}$/, list: (errand) => errand.listDeliveries(), newest: NEWEST },
+  mail: {
+    noun: 'mail',
+    id: /^dl_[0-9a-z]{10,11}$/,
+    list: (errand) => errand.listDeliveries({ kind: 'mail' }),
+    newest: NEWEST,
+  },
   operation: { noun: 'operation', id: /^op_\w{16}$/, list: (errand) => errand.listOperations(), newest: NEWEST },
 } as const satisfies Readonly<Record<string, Kind>>;
 
@@ -80,6 +86,7 @@ export async function findAmong(kindName: KindName, given: string, list: () => A
     all.push({ id: record.id, name: record.name ?? null });
     if (all.length === kind.newest) break;
   }
+  if (given === LAST && kind.newest !== null) throw new CliError(`there is no ${kind.noun} yet`, EXIT.notFound);
   const lower = given.toLowerCase();
   const fits: ((record: Named) => boolean)[] = [
     ({ name }) => name === given,
@@ -108,22 +115,32 @@ export function findDeployment(errand: Errand, workflowId: string, given: string
   });
 }
 
-const EMITTERS: Readonly<Record<string, KindName>> = { p: 'workflow', dc: 'source', wh: 'webhook' };
+/** What emits errors, and what can be told of them. */
+const EMITTERS = ['workflow', 'source', 'webhook', 'heartbeat'] as const satisfies readonly KindName[];
+const LISTENERS = ['workflow', 'source', 'webhook'] as const satisfies readonly KindName[];
+
+/** Returns the id of a workflow, source, webhook or heartbeat. */
+export function findEmitter(errand: Errand, given: string): Promise<string> {
+  return findOfKinds(errand, EMITTERS, given);
+}
 
 /** Returns the id of a workflow, source or webhook. */
-export async function findEmitter(errand: Errand, given: string): Promise<string> {
-  const kind = EMITTERS[/^(p|dc|wh)_/.exec(given)?.[1] ?? ''];
-  if (kind !== undefined && KINDS[kind].id.test(given)) return given;
-  const missing: unknown[] = [];
-  for (const one of ['workflow', 'source', 'webhook'] as const) {
+export function findListener(errand: Errand, given: string): Promise<string> {
+  return findOfKinds(errand, LISTENERS, given);
+}
+
+/** Returns the id of something of one of these kinds; a name that several kinds have is that of the first. */
+async function findOfKinds(errand: Errand, kinds: readonly KindName[], given: string): Promise<string> {
+  if (kinds.some((kind) => KINDS[kind].id.test(given))) return given;
+  for (const kind of kinds) {
     try {
-      return await findId(errand, one, given);
+      return await findId(errand, kind, given);
     } catch (error) {
       if (!(error instanceof CliError) || !error.message.startsWith('there is no')) throw error;
-      missing.push(error);
     }
   }
-  throw new CliError(`there is no workflow, source or webhook "${given}"`, EXIT.notFound);
+  const nouns = kinds.map((kind) => KINDS[kind].noun);
+  throw new CliError(`there is no ${nouns.slice(0, -1).join(', ')} or ${nouns.at(-1)} "${given}"`, EXIT.notFound);
 }
 
 /** Returns a name with its id; the id alone where no name is known. */
@@ -134,6 +151,15 @@ export function titleOf(id: string, names: ReadonlyMap<string, string>): string 
 
 /** Returns names of workflows and sources by their ids, of so many as a list for people may need. */
 export async function namesOf(errand: Errand): Promise<ReadonlyMap<string, string>> {
-  const pages = await Promise.all([errand.listWorkflows(), errand.listSources()]);
-  return new Map(pages.flatMap(({ data }) => data.map(({ id, name }) => [id, name] as const)));
+  return namesIn(await Promise.all([errand.listWorkflows(), errand.listSources()]));
+}
+
+/** Returns names as `namesOf` does, of all that errors are of. */
+export async function namesOfEmitters(errand: Errand): Promise<ReadonlyMap<string, string>> {
+  const pages = [errand.listWorkflows(), errand.listSources(), errand.listWebhooks(), errand.listHeartbeats()] as const;
+  return namesIn(await Promise.all(pages));
+}
+
+function namesIn(pages: readonly { readonly data: readonly Named[] }[]): ReadonlyMap<string, string> {
+  return new Map(pages.flatMap(({ data }) => data.flatMap(({ id, name }) => (name ? [[id, name] as const] : []))));
 }

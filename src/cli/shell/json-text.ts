@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { CliError, EXIT } from './exit.ts';
 
 const STANDARD_INPUT = '-';
-const HOW_JSON = `write it to a file, or give - and pipe it, as in: echo '{"n": 1}' | errand … --event -`;
+const HOW_JSON = `write it to a file, or give - and pipe it, as in: echo '{"n": 1}' | errand … -`;
 
 /** Returns the JSON of a file, or of standard input for `-`. Throws `CliError`. */
 export async function readJson(file: string): Promise<unknown> {

@@ -57,6 +57,7 @@ const NAMED: Readonly<Record<KindName, string>> = {
   run: 'r_g4w9zl7uo0',
   error: '1782000000123-0',
   delivery: 'dl_g4w9zl7uo0',
+  mail: 'dl_g4w9zl7uo0',
   operation: 'op_0Vj3aBc9dEfGhIjK',
 };
 

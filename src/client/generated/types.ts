@@ -3140,7 +3140,7 @@ export interface ActivateDeploymentAnswer {
 
 /** What `searchErrors` takes. */
 export interface SearchErrorsInput {
-  /** Only errors of this workflow, source or webhook. */
+  /** Only errors of this workflow, source, webhook or heartbeat. */
   readonly emitter_id?: string | undefined;
   /** Only errors with this code, in its own upper and lower case. */
   readonly code?: string | undefined;
@@ -3422,7 +3422,7 @@ export interface GetHeartbeatErrorAnswer {
 
 /** What `listErrorGroups` takes. */
 export interface ListErrorGroupsInput {
-  /** Only groups of this workflow, source or webhook. */
+  /** Only groups of this workflow, source, webhook or heartbeat. */
   readonly emitter_id?: string | undefined;
   /** Only groups in this state. */
   readonly state?: "open" | "resolved" | "muted" | undefined;
@@ -3536,7 +3536,7 @@ export interface PreviewErrorGroupsAnswer {
 
 /** What `streamErrors` takes. */
 export interface StreamErrorsInput {
-  /** Only errors of this workflow, source or webhook. */
+  /** Only errors of this workflow, source, webhook or heartbeat. */
   readonly emitter_id?: string | undefined;
   /** Only errors with this code, in its own upper and lower case. */
   readonly code?: string | undefined;
@@ -3558,7 +3558,7 @@ export type StreamErrorsItem = StreamedError;
 
 /** What `exportErrors` takes. */
 export interface ExportErrorsInput {
-  /** Only errors of this workflow, source or webhook. */
+  /** Only errors of this workflow, source, webhook or heartbeat. */
   readonly emitter_id?: string | undefined;
   /** Only errors with this code, in its own upper and lower case. */
   readonly code?: string | undefined;

@@ -93,6 +93,8 @@ const WRONG: Readonly<Record<string, readonly (readonly [value: string, said: Re
   '<state>': [['bogus', /Allowed choices are/]],
   '<states>': [['failed,bogus', /exhausted, /]],
   '<kind>': [['bogus', /Allowed choices are/]],
+  '<outcome>': [['bogus', /Allowed choices are under_way/]],
+  '<what>': [['bogus', /Allowed choices are subscription, trigger/]],
   '<step>': [['charge', /Allowed choices are first_step, failed_step/]],
   '<by>': [['bogus', /Allowed choices are last_seen, count/]],
   '<list>': [['read,bogus', /none of ingest, read, write/]],
@@ -108,7 +110,17 @@ const WRONG: Readonly<Record<string, readonly (readonly [value: string, said: Re
 
 /** Any text may be one of these; and files and folders are looked for. */
 const ANY_TEXT = [
-  ...['<address>', '<code>', '<deployment_id>', '<dir>', '<emit_id>', '<expression>', '<expressions...>', '<file>'],
+  ...[
+    '<address>',
+    '<app>',
+    '<code>',
+    '<deployment_id>',
+    '<dir>',
+    '<emit_id>',
+    '<expression>',
+    '<expressions...>',
+    '<file>',
+  ],
   ...[
     '<folder>',
     '<id>',
@@ -205,12 +217,19 @@ test('what is not there is told by its code', async () => {
     ['deploy', '/nonexistent/x', ...named],
     ['dev', '/nonexistent/x'],
     ['import', '/nonexistent/x', ...named],
+    ['components', 'check', '/nonexistent/x'],
+    ['mcp', '--dir', '/nonexistent/x', ...named],
+    ['owners', 'list'],
+    ['keys', 'list'],
+    ['audit', 'list'],
     ['workflows', 'show', 'p_1111111111111111', ...named],
     ['errors', 'show', '1-1', ...named],
   ]) {
     const { code, stderr } = await shell.run(args);
     assert.equal(code, EXIT.notFound, `${args.join(' ')}: ${stderr}`);
   }
+  const none = await shell.run(['operations', 'show', 'last', ...named]);
+  assert.deepEqual([none.code, none.stderr], [EXIT.notFound, 'errand: there is no operation yet\n']);
 });
 
 test('what the server refuses as malformed is a wrong command line', async () => {

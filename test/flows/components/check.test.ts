@@ -263,6 +263,6 @@ test('the command line checks here and at a server', async () => {
   assert.deepEqual([mine.code, mine.stderr], [0, '']);
   assert.match(mine.stdout, /^source {2}runs {2}uses\.mjs\n1 of 1 /);
   const gone = await runCommand(errand, ['components', 'check', join(folder.dir, 'gone')]);
-  assert.deepEqual([gone.code, gone.stdout], [1, '']);
+  assert.deepEqual([gone.code, gone.stdout], [3, '']);
   assert.match(gone.stderr, /there is no file or folder/);
 });

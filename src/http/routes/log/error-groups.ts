@@ -63,7 +63,11 @@ function addList(app: App, { store }: HttpDeps): void {
     summary: 'List groups of errors',
     description: `Errors of one workflow, source or webhook with the same step, code, message template and frame are one group. Cursors are places in the list (\`start_cursor\`, \`end_cursor\`), not ids: a group that is seen again moves to the front. ${BOUNDS}`,
     query: {
-      emitter_id: word('Only groups of this workflow, source or webhook.', 'p_0Vj3aBc9dEfGhIjK', LIMITS.nameChars),
+      emitter_id: word(
+        'Only groups of this workflow, source, webhook or heartbeat.',
+        'p_0Vj3aBc9dEfGhIjK',
+        LIMITS.nameChars,
+      ),
       state: Type.Optional(oneOf(GROUP_STATES, 'Only groups in this state.')),
       code: word('Only groups with this code.', 'TypeError', LIMITS.codeChars),
       since: TIME_RANGE.since,

@@ -43,7 +43,11 @@ export const SEARCHED_TEXT = (where: string) =>
   );
 
 export const ERROR_FILTER = {
-  emitter_id: word('Only errors of this workflow, source or webhook.', 'p_0Vj3aBc9dEfGhIjK', LIMITS.nameChars),
+  emitter_id: word(
+    'Only errors of this workflow, source, webhook or heartbeat.',
+    'p_0Vj3aBc9dEfGhIjK',
+    LIMITS.nameChars,
+  ),
   code: word('Only errors with this code, in its own upper and lower case.', 'TypeError', LIMITS.codeChars),
   group_id: word('Only errors of this group (`GET /v1/error_groups`).', 'eg_0Vj3aBc9dEfGhIjK', LIMITS.nameChars),
   step: word('Only errors of steps with this name (`namespace`).', 'charge', LIMITS.namespaceChars),
