@@ -160,7 +160,7 @@ test('a button that is pressed twice on a slow server has one effect', { skip },
     await visit.signIn();
     for (const [path, name] of [
       [paths['/errors/$groupId'], 'Replay'],
-      [paths['/workflows/$workflowId'], 'Roll back'],
+      [paths['/workflows/$workflowId'], /^Roll back to /],
       [paths['/sources/$sourceId'], 'Run now'],
       [paths['/webhooks/$webhookId'], 'Send a test'],
       [paths['/deliveries/$deliveryId'], 'Send again'],

@@ -7,8 +7,8 @@ import { useEffect, useState } from 'react';
 import { ConnectionError, ProblemError } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
 import { useSaid } from '../parts/failing.ts';
-import { Foreign } from '../parts/foreign.tsx';
 import { Failed } from '../parts/state.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { OtherVersion } from './later.tsx';
 
 const AGAIN_MS = 10_000;

@@ -5,8 +5,8 @@ import { differencesQuery } from '../api/errors.ts';
 import { T } from '../english.ts';
 import { Card } from '../parts/card.tsx';
 import { CodeDiff } from '../parts/code-diff.tsx';
-import { Foreign } from '../parts/foreign.tsx';
 import { Unready } from '../parts/state.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 
 const words = T.differences;
 

@@ -1,6 +1,6 @@
 import { T } from '../english.ts';
-import { Foreign } from '../parts/foreign.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 
 /** What has fewer fits its place, on the narrowest screen, too. */
 const [MAY_SCROLL_CHARS, MAY_SCROLL_LINES] = [300, 8];

@@ -4,7 +4,7 @@ import type { ErrorGroupWhole } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { Foreign } from '../parts/foreign.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { useGroupActs } from './acts.ts';
 
 interface Typed {

@@ -5,8 +5,8 @@ import { UNKNOWN, useNames } from '../api/names.ts';
 import { shownState } from '../api/states.ts';
 import { T } from '../english.ts';
 import { BackTo } from '../parts/back.tsx';
-import { Foreign } from '../parts/foreign.tsx';
 import { Badge } from '../parts/state.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { inLocalTime } from '../parts/time.tsx';
 
 /** Who was told of an error, and whether it arrived. */

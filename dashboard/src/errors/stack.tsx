@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import type { Fault } from '../api/types.ts';
 import { workflowQuery } from '../api/workflows.ts';
 import { T } from '../english.ts';
-import { Foreign } from '../parts/foreign.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 
 interface Place {
   readonly file: string;

@@ -9,10 +9,10 @@ import { useAct, useMay } from '../parts/act.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Card } from '../parts/card.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
-import { Foreign } from '../parts/foreign.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { WholeList } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { toast } from '../parts/toast.tsx';
 import { EditChannel, NewChannel } from './new-channel.tsx';
 

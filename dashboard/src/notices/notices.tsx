@@ -7,9 +7,9 @@ import { DELIVERY_STATES, shownState } from '../api/states.ts';
 import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { Choice } from '../parts/choice.tsx';
-import { Foreign } from '../parts/foreign.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { Ago, inLocalTime } from '../parts/time.tsx';
 import { Channels } from './channels.tsx';
 

@@ -11,8 +11,8 @@ import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { Card } from '../parts/card.tsx';
 import { CheckField, NumberField } from '../parts/fields.tsx';
-import { Foreign } from '../parts/foreign.tsx';
 import { Empty, Unready } from '../parts/state.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { toastError } from '../parts/toast.tsx';
 import { ErrorLink } from './results.tsx';
 

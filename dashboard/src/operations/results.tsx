@@ -6,9 +6,9 @@ import { resultsQuery } from '../api/operations.ts';
 import { T } from '../english.ts';
 import { useChoice } from '../parts/address.ts';
 import { Choice } from '../parts/choice.tsx';
-import { Foreign } from '../parts/foreign.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Empty } from '../parts/state.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { At } from '../parts/time.tsx';
 import { OUTCOMES, TONES } from './progress.tsx';
 

@@ -3,7 +3,7 @@ import type { Operation } from '../../../src/client/client.ts';
 import { groupQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
 import { T } from '../english.ts';
-import { Foreign } from '../parts/foreign.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 
 /** What an operation is of, in words. */
 export function OperationTitle({ operation: { replay, webhook_id: webhookId } }: { operation: Operation }) {

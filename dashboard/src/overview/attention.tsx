@@ -12,10 +12,10 @@ import { oldestQueuedQuery } from '../api/stats.ts';
 import { webhooksQuery } from '../api/webhooks.ts';
 import { T } from '../english.ts';
 import { messageOf } from '../errors/fingerprint.ts';
-import { durationText } from '../parts/duration.ts';
-import { Foreign } from '../parts/foreign.tsx';
 import { Sparkline } from '../parts/hours.tsx';
 import { type Asked, Badge, Empty, together, Unready } from '../parts/state.tsx';
+import { durationText } from '../parts/text/duration.ts';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { Ago, useNow } from '../parts/time.tsx';
 
 const SHOWN = 6;

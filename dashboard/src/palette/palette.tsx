@@ -3,8 +3,8 @@ import { useRouter } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { T } from '../english.ts';
 import { useFocusBack } from '../parts/focus.ts';
-import { Foreign } from '../parts/foreign.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { useFound } from './found.ts';
 
 const LIST = 'palette-list';

@@ -1,4 +1,4 @@
-import { seen } from './foreign.tsx';
+import { seen } from './text/foreign.tsx';
 
 interface ChoiceProps<V extends string> {
   readonly label: string;

@@ -1,5 +1,5 @@
-import { Foreign } from './foreign.tsx';
 import { Scrollable } from './scrollable.tsx';
+import { Foreign } from './text/foreign.tsx';
 
 const KINDS: Readonly<Record<string, string>> = { '+': 'add', '-': 'cut-out' };
 

@@ -1,5 +1,5 @@
 import { TextInput } from '@mantine/core';
-import { seen } from './foreign.tsx';
+import { seen } from './text/foreign.tsx';
 
 interface NumberFieldProps {
   readonly label: string;

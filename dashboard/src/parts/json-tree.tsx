@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { WrittenNumber } from '../errors/event-text.ts';
-import { seen } from './foreign.tsx';
 import { Scrollable } from './scrollable.tsx';
+import { seen } from './text/foreign.tsx';
 
 const OPEN_DEPTH = 3;
 /** What has more members, such as headers, is closed at first. */

@@ -6,10 +6,10 @@ import { RUN_STATES } from '../api/states.ts';
 import { T } from '../english.ts';
 import { useChoice } from '../parts/address.ts';
 import { Choice } from '../parts/choice.tsx';
-import { durationText } from '../parts/duration.ts';
-import { Foreign } from '../parts/foreign.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
+import { durationText } from '../parts/text/duration.ts';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { Ago } from '../parts/time.tsx';
 
 /** The runs of a workflow or source, newest first. */

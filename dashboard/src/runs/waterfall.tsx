@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import type { RunWhole, StepResult } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
-import { durationText } from '../parts/duration.ts';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Badge } from '../parts/state.tsx';
+import { durationText } from '../parts/text/duration.ts';
 
 /** Steps as bars over the time of the run; a step opens to what it returned and exported. */
 export function Waterfall({ run: { steps, started_at_ms: startedAtMs } }: { run: RunWhole }) {

@@ -9,9 +9,9 @@ import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
 import { BackTo } from '../parts/back.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
-import { Foreign } from '../parts/foreign.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Empty, Unready } from '../parts/state.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { Ago } from '../parts/time.tsx';
 import { RecordForm, RecordValue } from './record.tsx';
 

@@ -6,8 +6,8 @@ import { createDataStore, dataStoresQuery } from '../api/stores.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { FormDialog } from '../parts/dialog.tsx';
-import { Foreign } from '../parts/foreign.tsx';
 import { Empty } from '../parts/state.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { Ago } from '../parts/time.tsx';
 import { ListPage } from './list-page.tsx';
 

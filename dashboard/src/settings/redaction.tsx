@@ -9,8 +9,8 @@ import { Card, Fact } from '../parts/card.tsx';
 import { Command } from '../parts/copy.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
 import { CheckField } from '../parts/fields.tsx';
-import { Foreign } from '../parts/foreign.tsx';
 import { Unready } from '../parts/state.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { toast } from '../parts/toast.tsx';
 
 const words = T.redaction;

@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { accountsQuery } from '../api/stores.ts';
 import { T } from '../english.ts';
-import { durationText } from '../parts/duration.ts';
-import { Foreign } from '../parts/foreign.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
+import { durationText } from '../parts/text/duration.ts';
+import { Foreign } from '../parts/text/foreign.tsx';
 
 /** More of a text is not shown. */
 const MAX_CHARS = 300;

@@ -3,10 +3,10 @@ import { useState } from 'react';
 import type { EventRecord } from '../../../src/client/client.ts';
 import { emissionQuery, emissionsQuery } from '../api/sources.ts';
 import { T } from '../english.ts';
-import { Foreign } from '../parts/foreign.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Empty, Unready } from '../parts/state.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { Ago } from '../parts/time.tsx';
 
 /** What a source emitted, newest first; each opens to its event. */

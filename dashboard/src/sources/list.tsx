@@ -5,9 +5,9 @@ import { sourcesQuery } from '../api/sources.ts';
 import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
-import { Foreign } from '../parts/foreign.tsx';
 import { WholeList } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { Ago } from '../parts/time.tsx';
 
 export function SourceList() {

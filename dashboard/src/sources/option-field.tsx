@@ -5,7 +5,7 @@ import { TextInput } from '@mantine/core';
 import { type ReactNode, useId, useRef, useState } from 'react';
 import { readOptions } from '../api/sources.ts';
 import { T } from '../english.ts';
-import { Foreign, seen } from '../parts/foreign.tsx';
+import { Foreign, seen } from '../parts/text/foreign.tsx';
 import { toastError } from '../parts/toast.tsx';
 import { Fault, Hint, labelOf, meant, type PropFieldProps, textOf } from './prop.tsx';
 

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { accountsQuery, dataStoresQuery } from '../api/stores.ts';
 import { T } from '../english.ts';
 import { CheckField, NumberField } from '../parts/fields.tsx';
-import { seen } from '../parts/foreign.tsx';
+import { seen } from '../parts/text/foreign.tsx';
 import { OptionField } from './option-field.tsx';
 import { Fault, Hint, labelOf, meant, type PropFieldProps, textOf } from './prop.tsx';
 import { TimerField } from './timer-field.tsx';

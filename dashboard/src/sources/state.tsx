@@ -4,11 +4,11 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { sourceStateQuery } from '../api/sources.ts';
 import { T } from '../english.ts';
 import { Card } from '../parts/card.tsx';
-import { Foreign } from '../parts/foreign.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { More } from '../parts/listed.tsx';
 import { Rows } from '../parts/lists/rows.tsx';
 import { Unready } from '../parts/state.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 
 export function State({ sourceId }: { sourceId: string }) {
   const listed = useInfiniteQuery(sourceStateQuery(sourceId));

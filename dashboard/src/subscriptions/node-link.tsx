@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useNames } from '../api/names.ts';
 import { T } from '../english.ts';
-import { Foreign } from '../parts/foreign.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 
 /** Returns what gives the name of an emitter or listener, "all of a kind" among them. */
 export function useNodeNames(): (id: string) => string {

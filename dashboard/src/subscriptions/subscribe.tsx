@@ -6,7 +6,7 @@ import { createSubscription } from '../api/subscriptions.ts';
 import { T } from '../english.ts';
 import { Choice } from '../parts/choice.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
-import { seen } from '../parts/foreign.tsx';
+import { seen } from '../parts/text/foreign.tsx';
 import { toast } from '../parts/toast.tsx';
 
 const words = T.subscriptions;

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { DeliveryWhole } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
 import { Card, Fact } from '../parts/card.tsx';
-import { Foreign } from '../parts/foreign.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { At } from '../parts/time.tsx';
 import { NodeLink, useNodeNames } from '../subscriptions/node-link.tsx';
 

@@ -1,7 +1,7 @@
 import type { Attempt } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
-import { seen } from '../parts/foreign.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
+import { seen } from '../parts/text/foreign.tsx';
 
 type Sent = NonNullable<Attempt['request']>['headers'][number];
 

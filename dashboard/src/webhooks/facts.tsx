@@ -1,8 +1,8 @@
 import type { Webhook } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
 import { Card, Fact } from '../parts/card.tsx';
-import { durationText } from '../parts/duration.ts';
-import { Foreign } from '../parts/foreign.tsx';
+import { durationText } from '../parts/text/duration.ts';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { Ago, At } from '../parts/time.tsx';
 
 const words = T.webhooks.facts;

@@ -10,9 +10,9 @@ import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { FormDialog } from '../parts/dialog.tsx';
-import { Foreign } from '../parts/foreign.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { SecretDialog } from './secret.tsx';
 
 export function WebhookList() {

@@ -2,8 +2,8 @@ import { useState } from 'react';
 import type { DeliveryMail } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
 import { Card } from '../parts/card.tsx';
-import { Foreign } from '../parts/foreign.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 
 /** What a mail or notice says. Its HTML is anything that code wrote: it stands in a frame in which nothing runs. */
 export function Mail({ id, mail }: { id: string; mail: DeliveryMail }) {

@@ -9,8 +9,8 @@ import { type Resend, resendDryRunQuery, resendMany } from '../api/webhooks.ts';
 import { T } from '../english.ts';
 import { FormDialog } from '../parts/dialog.tsx';
 import { CheckField } from '../parts/fields.tsx';
-import { Foreign } from '../parts/foreign.tsx';
 import { Unready } from '../parts/state.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { At } from '../parts/time.tsx';
 
 const DAY_MS = 86_400_000;

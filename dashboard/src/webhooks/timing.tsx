@@ -1,6 +1,6 @@
 import type { Attempt } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
-import { durationText } from '../parts/duration.ts';
+import { durationText } from '../parts/text/duration.ts';
 
 /** Where the time of an attempt went. Nothing where it went into one thing: how long it took is said above. */
 export function Timing({ timing, tookMs }: { timing: NonNullable<Attempt['timing']>; tookMs: number }) {

@@ -3,8 +3,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ListedWorkflow, workflowHealthQuery } from '../api/workflows.ts';
 import { T } from '../english.ts';
-import { durationText } from '../parts/duration.ts';
 import { Badge } from '../parts/state.tsx';
+import { durationText } from '../parts/text/duration.ts';
 import { Ago, localText } from '../parts/time.tsx';
 
 interface HealthProps {

@@ -9,10 +9,10 @@ import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { Command } from '../parts/copy.tsx';
-import { Foreign } from '../parts/foreign.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { WholeList } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { Health, pagesOf } from './health.tsx';
 import { NewWorkflow } from './new-workflow.tsx';
 

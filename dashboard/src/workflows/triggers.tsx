@@ -5,8 +5,8 @@ import { useNames } from '../api/names.ts';
 import type { ReadWorkflow } from '../api/workflows.ts';
 import { T } from '../english.ts';
 import { CopyButton } from '../parts/copy.tsx';
-import { durationText } from '../parts/duration.ts';
-import { Foreign } from '../parts/foreign.tsx';
+import { durationText } from '../parts/text/duration.ts';
+import { Foreign } from '../parts/text/foreign.tsx';
 import { RemoveTrigger, TriggerForm } from './trigger-form.tsx';
 
 /** Triggers of other kinds have nothing that a person could change. */

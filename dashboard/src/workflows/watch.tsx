@@ -6,9 +6,9 @@ import type { Workflow } from '../api/types.ts';
 import { watchesQuery } from '../api/workflows.ts';
 import { T } from '../english.ts';
 import { Fact } from '../parts/card.tsx';
-import { durationText } from '../parts/duration.ts';
 import { NumberField } from '../parts/fields.tsx';
 import { Badge } from '../parts/state.tsx';
+import { durationText } from '../parts/text/duration.ts';
 import { Ago } from '../parts/time.tsx';
 import { perOne, times } from './units.ts';
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bytesText } from '../../../dashboard/src/parts/bytes.ts';
+import { bytesText } from '../../../dashboard/src/parts/text/bytes.ts';
 
 test('bytes stand in their largest unit, behind a blank', () => {
   const shown = [0, 999, 1000, 1_400_000, 2.5e9, 3e12].map(bytesText);
