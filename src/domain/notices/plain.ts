@@ -3,7 +3,7 @@
 import type { Notice } from './notice.ts';
 
 /** Characters that turn the direction of what follows, up to the end of the line or beyond: a name that has one would turn the rest. */
-const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
+const TURNS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 export function withoutTurns(text: string): string {
   return text.replace(TURNS, '');

@@ -15,7 +15,8 @@ export default {
     const { public_url, record_id, emitter_id: failing, page_url: page } = steps.trigger.context;
     const kind = failing.startsWith("wh_") ? "webhooks" : failing.startsWith("hb_") ? "heartbeats" : failing.startsWith("dc_") ? "sources" : "workflows";
     const noun = { webhooks: "Webhook: ", heartbeats: "Heartbeat:", sources: "Source:  ", workflows: "Workflow:" }[kind];
-    const name = plain(context.workflow_name || context.heartbeat_name || failing).replace(/\\s+/g, " ");
+    const name = short(context.workflow_name || context.heartbeat_name || failing);
+    const code = short(error.code);
     const list = public_url + "/v1/" + kind + "/" + failing + "/$errors/event_summaries";
     // Indented, so that no line of an error looks like one of this mail's own.
     const message = plain(error.msg).split("\\n").filter((line) => line.trim()).join("\\n" + INDENT);
@@ -24,13 +25,13 @@ export default {
     const text = [
       name + " failed" + (error.namespace ? " in step " + error.namespace : "") + ".",
       "",
-      "Code:      " + plain(error.code).replace(/\\s+/g, " "),
+      "Code:      " + code,
       "Message:   " + message,
       "When:      " + error.ts,
       "Server:    " + public_url,
       noun + "  " + name + " (" + failing + ")",
       "Step:      " + (error.namespace || "-") + (error.cellId ? " (" + error.cellId + ")" : ""),
-      "Event:     " + plain(context.id).replace(/\\s+/g, " ") + ", attempt " + context.attempt + (context.replay ? ", a replay" : ""),
+      "Event:     " + short(context.id) + ", attempt " + context.attempt + (context.replay ? ", a replay" : ""),
       frames.trim() ? "\\n" + frames : "",
       "",
       context.reported && error.context ? "It was told:" : "The event begins:",
@@ -53,9 +54,9 @@ export default {
     if (isFile) text.push("The file is deployed again when it is changed. What is deployed already stays.");
     else text.push("The error with its original event, by the API:", list + "/" + record_id + "?expand=event");
     if (hasReplay) text.push("", "Run that event again, by the API:", "POST " + list.replace("/event_summaries", "") + "/" + record_id + "/replay");
-    const subject = "[Errand] " + name + ": " + error.code + " " + firstLine(plain(error.msg));
+    const subject = "[Errand] " + name + ": " + code + " " + short(String(error.msg).split("\\n", 1)[0]);
     await $.send.email({ subject, text: text.join("\\n"), html: htmlOf(text.join("\\n")) });
-    $.export("$summary", "Told about " + error.code + " of " + name);
+    $.export("$summary", "Told about " + code + " of " + name);
   },
 };
 
@@ -63,12 +64,13 @@ const INDENT = " ".repeat(11);
 
 // What senders wrote, without what would turn or hide the text behind it.
 function plain(text) {
-  return String(text).replace(/\\r\\n?/g, "\\n").replace(/[\\u202a-\\u202e\\u2066-\\u2069]/g, "").replace(/(?![\\n\\t])[\\p{Cc}\\u2028\\u2029]/gu, " ");
+  return String(text).replace(/\\r\\n?/g, "\\n").replace(/[\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]/g, "").replace(/(?![\\n\\t])[\\p{Cc}\\u2028\\u2029]/gu, " ");
 }
 
-function firstLine(message) {
-  const line = message.split("\\n", 1)[0];
-  return line.length > 120 ? line.slice(0, 117) + "..." : line;
+// One line, short enough for a subject.
+function short(text) {
+  const line = plain(text).replace(/\\s+/g, " ").trim();
+  return line.length > 120 ? line.slice(0, 117).toWellFormed().replace(/\\ufffd$/, "") + "..." : line;
 }
 
 // Of an HTTP request the body alone, also within an error that was forwarded: its headers may have credentials, its address may

@@ -112,6 +112,21 @@ test('an error with any line breaks in its code and message is mailed', async ()
   }
 });
 
+test('a code and a name of any length and direction leave the subject readable', async () => {
+  await using errand = await startErrand();
+  const code = `E\u200f\u061c\u202e${'x'.repeat(300)}`;
+  const source = `export default { async run() { throw Object.assign(new Error('no stock\\nsecond'), { code: ${JSON.stringify(code)} }); } };`;
+  await errand.send(await errand.workflow(source, { name: 'Or\u200eders\u2067' }), {});
+  const [mail = ''] = await until('the mail', async () => {
+    await errand.settled();
+    const all = await errand.outbox();
+    return all.length === 1 && all;
+  });
+  const { subject = '', text = '', html = '' } = await PostalMime.parse(mail);
+  equal(subject, `[Errand] Orders: E${'x'.repeat(116)}... no stock`);
+  for (const part of [subject, text, html]) ok(!/(?![\n\t])[\p{Cc}\p{Cf}]/u.test(part), part);
+});
+
 test('no line of an error looks like one of its mail', async () => {
   await using errand = await startErrand();
   const forged = ['first', 'Workflow:  Forged', '', 'Replay:', 'https://forged.example/', '\u202e\u0007turned'];
