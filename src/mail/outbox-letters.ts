@@ -1,7 +1,8 @@
 // The letters of one owner in the outbox folder, to be deleted with it. Each file names its owner in a header.
 
-import { open, readdir, rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { namesIn, removeAbandoned } from '../abandoned.ts';
 
 /** The header that a letter in the outbox has, and no letter that is sent. */
 export const OWNER_HEADER = 'X-Errand-Owner';
@@ -9,13 +10,13 @@ export const OWNER_HEADER = 'X-Errand-Owner';
 /** The headers are within these bytes: none is as long as an owner could make it. */
 const HEAD_BYTES = 16 * 1024;
 
-/** Deletes the letters of an owner. A folder that is not there has none. */
-export async function removeLetters(outboxDir: string, ownerId: string): Promise<void> {
-  const names = await readdir(outboxDir).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-  for (const name of names.filter((file) => file.endsWith('.eml'))) {
+/** A letter that is not written whole: its owner may not be in it yet. */
+const UNFINISHED = /\.eml\.[0-9a-f]+\.tmp$/;
+
+/** Deletes the letters of an owner, and what writes that were killed left of any. A folder that is not there has none. */
+export async function removeLetters(outboxDir: string, ownerId: string, nowMs: number): Promise<void> {
+  await removeAbandoned(outboxDir, UNFINISHED, nowMs);
+  for (const name of (await namesIn(outboxDir)).filter((file) => file.endsWith('.eml') || UNFINISHED.test(file))) {
     const path = join(outboxDir, name);
     if ((await ownerOf(path)) === ownerId) await rm(path, { force: true });
   }

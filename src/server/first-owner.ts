@@ -2,11 +2,12 @@
 // makes a key, the store accepts one, and the other nodes discard theirs.
 
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { removeAbandoned } from '../abandoned.ts';
 import { SCOPES } from '../domain/keys.ts';
 import type { Actions } from '../engine/actions.ts';
 import { hashKey } from '../engine/resources/owners.ts';
 import { throwNaming } from '../named-path.ts';
-import type { Ids } from '../ports.ts';
+import type { Clock, Ids } from '../ports.ts';
 import type { Store } from '../store/contract/store.ts';
 import { type Config, ConfigError, dataPaths } from './config.ts';
 
@@ -19,16 +20,22 @@ export interface FirstOwner {
   readonly keyHash: string | null;
 }
 
+/** A key that has no name of its own yet. */
+const UNFINISHED = /^api-key\.[\w-]+\.tmp$/;
+
 export interface FirstOwnerDeps {
   readonly store: Store;
   readonly actions: Pick<Actions, 'createFirstOwner'>;
   readonly config: Config;
   readonly ids: Ids;
+  readonly clock: Clock;
 }
 
 export async function ensureFirstOwner(deps: FirstOwnerDeps): Promise<FirstOwner> {
-  const { store, config } = deps;
+  const { store, config, clock } = deps;
   const made = await ensure(deps);
+  // A first start that was killed between the two names of its key has left it under both.
+  await removeAbandoned(config.dataDir, UNFINISHED, clock.nowMs());
   const apiKey = made.keyFile === null ? config.apiKey : await readKey(made.keyFile);
   const keyHash = apiKey === null ? null : hashKey(apiKey);
   const isKnown = keyHash !== null && (await store.keyByHash(keyHash)) !== undefined;

@@ -28,7 +28,7 @@ export function createSenders({ smtpUrl, mailFrom: from, dataDir }: Config, port
   const outboxDir = dataPaths(dataDir).outbox;
   const mailer = createMailer({ smtpUrl, from, outboxDir, clock, random, log });
   /** Deletes what is outside of the store of an owner. */
-  const removeFiles = (ownerId: string): Promise<void> => removeLetters(outboxDir, ownerId);
+  const removeFiles = (ownerId: string): Promise<void> => removeLetters(outboxDir, ownerId, clock.nowMs());
   const requestToken = createTokenRequests({ client, version: VERSION });
   return { client, poster, mailer, removeFiles, requestToken };
 }

@@ -250,7 +250,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   let first: FirstOwner;
   try {
     await tryIsolation(config, parts.runner);
-    first = await ensureFirstOwner({ store, actions, config, ids });
+    first = await ensureFirstOwner({ store, actions, config, ids, clock });
     // Leases of dead processes first, so that no newer row overtakes theirs.
     await nodes.rescue();
     await parts.repairs?.take();

@@ -1,7 +1,7 @@
 // Nodes that start at once on an empty store. One store in this process stands in for the shared one.
 
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import { createOwners, hashKey } from '../../../src/engine/resources/owners.ts';
@@ -29,7 +29,7 @@ async function createStage(): Promise<Stage> {
     store,
     start: ({ path }, apiKey = '') => {
       const config = readConfig({ ERRAND_DATA_DIR: path, ERRAND_API_KEY: apiKey });
-      return ensureFirstOwner({ store, actions, config, ids });
+      return ensureFirstOwner({ store, actions, config, ids, clock });
     },
     [Symbol.asyncDispose]: async () => {
       await store.close();
@@ -63,6 +63,18 @@ test('nodes with data dirs of their own make one owner', async () => {
     'a key that opens nothing is not kept',
   );
   for (const [n, { keyFile }] of firsts.entries()) assert.equal(keyFile !== null, keys[n] !== null);
+});
+
+test('a key that a killed start left under another name is removed, one that is being written is not', async () => {
+  await using stage = await createStage();
+  await using folder = await createFolder();
+  const { apiKey } = dataPaths(folder.path);
+  const hourAgo = new Date(clock.nowMs() - 3_600_000);
+  for (const name of ['old', 'new']) await writeFile(`${apiKey}.${name}.tmp`, GIVEN);
+  await writeFile(`${apiKey}.tmp`, 'of another program');
+  for (const name of [`${apiKey}.old.tmp`, `${apiKey}.tmp`]) await utimes(name, hourAgo, hourAgo);
+  await stage.start(folder);
+  assert.deepEqual((await readdir(folder.path)).sort(), ['api-key', 'api-key.new.tmp', 'api-key.tmp']);
 });
 
 test('processes on one data dir share the key', async () => {

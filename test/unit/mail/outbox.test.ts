@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import PostalMime from 'postal-mime';
+import { removeLetters } from '../../../src/mail/outbox-letters.ts';
 import { mail, mailerFor, mailServer, type TestMailer } from './servers.ts';
 
 const NAME = '2026-01-02T03-04-05.678Z-abcde12345.eml';
@@ -44,6 +45,24 @@ test('The same mail again overwrites its file', async () => {
   await mailer.send({ ...mail(), attempt: 2 });
   assert.deepEqual(await readdir(mailer.outboxDir), [NAME]);
   assert.deepEqual(await written(mailer), first);
+});
+
+test('The letters of an owner go, with those of which a killed write left a part', async () => {
+  await using mailer = mailerFor();
+  const { ownerId } = mail().emission;
+  for (const emitId of ['mine', 'whole']) await mailer.send(mail({ emitId }));
+  const nameOf = (emitId: string) => `2026-01-02T03-04-05.678Z-${emitId}.eml`;
+  const inOutbox = (name: string) => join(mailer.outboxDir, name);
+  await rename(inOutbox(nameOf('whole')), inOutbox(`.${nameOf('whole')}.0123456789ab.tmp`));
+  const parts = ['old', 'new', 'other'].map((id) => `.${nameOf(id)}.0123456789ab.tmp`);
+  for (const name of parts) await writeFile(inOutbox(name), 'From: a');
+  await writeFile(inOutbox(parts[2] as string), 'X-Errand-Owner: u_other\r\n\r\n');
+  await writeFile(inOutbox(nameOf('other')), 'X-Errand-Owner: u_other\r\n\r\n');
+  const now = Date.now();
+  await utimes(inOutbox(parts[0] as string), now / 1000 - 3600, now / 1000 - 3600);
+  await removeLetters(mailer.outboxDir, ownerId, now);
+  assert.deepEqual((await readdir(mailer.outboxDir)).sort(), [parts[1], parts[2], nameOf('other')].sort());
+  await removeLetters(join(mailer.outboxDir, 'none'), ownerId, now);
 });
 
 test('Different mails become different files', async () => {
