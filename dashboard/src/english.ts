@@ -2,6 +2,7 @@
 
 import type { ReplayDryRun } from '../../src/client/client.ts';
 import type { GroupState } from './api/types.ts';
+import type { Period } from './parts/period.ts';
 
 /** Returns how many errors a replay would run again, of how many if not all. */
 function ofMany({ count, at_least: isPart, to_replay: n, passed_over: passedOver }: ReplayDryRun): string {
@@ -55,6 +56,8 @@ export const T = {
     all: 'All',
     emitter: 'Workflow',
     allEmitters: 'All workflows',
+    seenWithin: 'Seen last',
+    anyTime: 'Any time',
     sort: 'Sort',
     sorts: { last_seen: 'Last seen', count: 'Most errors' },
     live: 'Live',
@@ -528,6 +531,8 @@ export const T = {
     states: 'Of deliveries that are',
     code: 'Code',
     codeHint: 'Only errors with this code; all when empty.',
+    within: 'Errors of',
+    anyTime: 'any time',
     since: 'Since',
     until: 'Until',
     began: 'Began',
@@ -982,6 +987,10 @@ export const T = {
     close: 'Close',
   },
   common: {
+    periods: { hour: 'Last hour', day: 'Last 24 hours', week: 'Last 7 days', month: 'Last 30 days' } satisfies Record<
+      Period,
+      string
+    >,
     chart: ({ label, all, most, from }: { label: string; all: number; most: number; from: string }) =>
       `${label}: ${all.toLocaleString()}, at most ${most.toLocaleString()} at once, from ${from}`,
     loading: 'Loading…',

@@ -45,6 +45,12 @@ test('a group is replayed: tried, stopped by its canary, and finished', { skip }
     await page.getByText('order 1 is bad').waitFor();
     assert.deepEqual((await errand.client.get('/v1/operations')).data, [], 'a dry run makes nothing');
     await visit.inspectAll(`/operations/new?group=${group.id}`, '3 errors');
+    await page.clock.setFixedTime(Date.now() + 2 * 3_600_000);
+    await page.getByRole('combobox', { name: 'Errors of' }).selectOption({ label: 'Last hour' });
+    await page.getByText('No error would be replayed.').waitFor();
+    assert.ok(await page.getByRole('button', { name: 'Nothing to replay' }).isDisabled());
+    await page.getByRole('combobox', { name: 'Errors of' }).selectOption({ label: 'Last 24 hours' });
+    await page.getByText('3 errors would be replayed now').waitFor();
     await page.getByLabel('Canary').fill('2');
     await page.getByRole('button', { name: 'Replay 3 errors' }).click();
     await page.getByText('failed the same way').first().waitFor();

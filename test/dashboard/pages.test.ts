@@ -1,4 +1,4 @@
-// Pages of workflows, runs and webhooks in both themes, wide and narrow, with names and texts that try to be more than text.
+// Pages in both themes, wide and narrow, with names and texts that try to be more than text; and what they take from their address.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -47,5 +47,39 @@ test('workflows, runs and webhooks fit, whatever they are called', { skip }, asy
     await page.locator('summary').filter({ hasText: 'say' }).click();
     await page.getByText('much:').waitFor();
     await visit.inspect('a step that returned a megabyte');
+  });
+});
+
+test('the inbox is limited to a period, and takes no choice from its address that there is not', { skip }, async () => {
+  await using errand = await newErrand();
+  const code = "export default () => { throw new Error('no stock'); };";
+  await errand.send(await errand.workflow(code, { name: 'Orders' }), {});
+  await until('the group', async () => (await errand.client.get('/v1/error_groups')).data.length === 1);
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    const group = page.getByRole('main').getByRole('link', { name: 'Error', exact: true });
+    const seen = page.getByRole('combobox', { name: 'Seen last' });
+    await visit.signIn();
+    // Two days from now, what failed today was not seen within the last 24 hours.
+    await page.addInitScript('const { now } = Date; Date.now = () => now() + 48 * 3_600_000;');
+    await visit.open('/errors');
+    await group.waitFor();
+    await seen.selectOption({ label: 'Last 24 hours' });
+    await page.getByText('No group matches').waitFor();
+    assert.match(page.url(), /within=day/);
+    await page.reload();
+    await page.getByText('No group matches').waitFor();
+    await seen.selectOption({ label: 'Last 7 days' });
+    await group.waitFor();
+    for (const written of ['within=never', 'state=closed', 'sort=nothing', 'emitter[]=1', 'code=None']) {
+      await visit.open(`/errors?${written}`);
+      await group.waitFor();
+      assert.equal(await seen.inputValue(), '');
+    }
+    for (const other of ['/operations?kind=none', '/notices?state=none', '/webhooks?hears=none']) {
+      await visit.open(other);
+      await visit.still();
+      assert.equal(await page.getByText('This could not be loaded').count(), 0, other);
+    }
   });
 });

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { ErrorGroup, ErrorRecordWhole } from '../../../src/client/client.ts';
+import { beginOf, type Period } from '../parts/period.ts';
 import { type Asked, changes, dataOf, errand } from './errand.ts';
 import { listQuery } from './list.ts';
 import { begun } from './runs.ts';
@@ -13,14 +14,18 @@ export interface GroupFilter {
   readonly q?: string;
   readonly emitter?: string;
   readonly code?: string;
+  /** Seen last within the period. */
+  readonly within?: Period;
   readonly sort?: 'last_seen' | 'count';
 }
 
-export function groupsQuery({ state, q, emitter, code, sort }: GroupFilter) {
+export function groupsQuery({ state, q, emitter, code, within, sort }: GroupFilter) {
   return listQuery({
     key: ['groups'],
-    read: (asked, options) => errand.listErrorGroups(asked, options),
-    filter: { state, text: q, emitter_id: emitter, code, sort, expand: 'hours' as const },
+    // From now back, whenever it is asked for again.
+    read: ({ within: period, ...asked }, options) =>
+      errand.listErrorGroups(period === undefined ? asked : { ...asked, since: beginOf(period) }, options),
+    filter: { state, text: q, emitter_id: emitter, code, within, sort, expand: 'hours' as const },
     keepsPrevious: true,
     againMs: AGAIN_MS,
   });

@@ -8,6 +8,7 @@ import { rememberWhatIsLeft } from '../parts/back.tsx';
 import { LoadingPage } from '../parts/state.tsx';
 import { webhookSearch } from '../webhooks/search.ts';
 import { queryClient } from './client.ts';
+import { judged } from './judged.ts';
 import { laterPage } from './later.tsx';
 import { Lost } from './lost.tsx';
 import { Shell } from './shell.tsx';
@@ -23,10 +24,10 @@ function nextOf(value: unknown): string {
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: (search: Record<string, unknown>): { next?: string; ended?: true } => ({
+  validateSearch: judged((search): { next?: string; ended?: true } => ({
     ...(search.next === undefined ? {} : { next: nextOf(search.next) }),
     ...(search.ended === true ? { ended: true } : {}),
-  }),
+  })),
   component: laterPage(() => import('./sign-in.tsx'), 'SignIn'),
 });
 
@@ -71,7 +72,7 @@ const overview = createRoute({
 const errors = createRoute({
   getParentRoute: () => shell,
   path: '/errors',
-  validateSearch: errorSearch,
+  validateSearch: judged(errorSearch),
   component: laterPage(() => import('../errors/inbox.tsx'), 'Inbox'),
 });
 
@@ -115,7 +116,7 @@ const run = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks',
-  validateSearch: webhookSearch,
+  validateSearch: judged(webhookSearch),
   component: laterPage(() => import('../webhooks/list.tsx'), 'WebhookList'),
 });
 
@@ -140,18 +141,19 @@ const anyError = createRoute({
 const operations = createRoute({
   getParentRoute: () => shell,
   path: '/operations',
-  validateSearch: ({ kind }: Record<string, unknown>): { kind?: 'replay' | 'resend' } =>
+  validateSearch: judged(({ kind }): { kind?: 'replay' | 'resend' } =>
     kind === 'replay' || kind === 'resend' ? { kind } : {},
+  ),
   component: laterPage(() => import('../operations/list.tsx'), 'OperationList'),
 });
 
 const newReplays = createRoute({
   getParentRoute: () => shell,
   path: '/operations/new',
-  validateSearch: ({ group, workflow }: Record<string, unknown>): { group?: string; workflow?: string } => ({
+  validateSearch: judged(({ group, workflow }): { group?: string; workflow?: string } => ({
     ...(typeof group === 'string' ? { group } : {}),
     ...(typeof workflow === 'string' ? { workflow } : {}),
-  }),
+  })),
   component: laterPage(() => import('../operations/new.tsx'), 'NewReplays'),
 });
 
@@ -164,7 +166,7 @@ const operation = createRoute({
 const notices = createRoute({
   getParentRoute: () => shell,
   path: '/notices',
-  validateSearch: noticeSearch,
+  validateSearch: judged(noticeSearch),
   component: laterPage(() => import('../notices/notices.tsx'), 'NoticesPage'),
 });
 
@@ -177,8 +179,9 @@ const sources = createRoute({
 const newSource = createRoute({
   getParentRoute: () => shell,
   path: '/sources/new',
-  validateSearch: ({ component }: Record<string, unknown>): { component?: string } =>
+  validateSearch: judged(({ component }): { component?: string } =>
     typeof component === 'string' ? { component } : {},
+  ),
   component: laterPage(() => import('../sources/new.tsx'), 'NewSource'),
 });
 

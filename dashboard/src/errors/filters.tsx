@@ -6,6 +6,7 @@ import { useIsLive } from '../app/live-state.ts';
 import { T } from '../english.ts';
 import { Choice } from '../parts/choice.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { PERIODS } from '../parts/period.ts';
 import { ERROR_STATES, type ErrorSearch } from './search.ts';
 
 const SETTLE_MS = 250;
@@ -71,6 +72,14 @@ export function Filters({ field }: { field: RefObject<HTMLInputElement | null> }
         }}
       />
       <EmitterChoice value={search.emitter} choose={(emitter) => put({ emitter })} />
+      <Choice
+        label={T.errors.seenWithin}
+        all={T.errors.anyTime}
+        value={search.within}
+        options={PERIODS}
+        textOf={(one) => T.common.periods[one]}
+        choose={(within) => put({ within })}
+      />
       <Button
         size="xs"
         variant="default"

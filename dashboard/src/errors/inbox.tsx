@@ -34,7 +34,8 @@ export function Inbox() {
   const isOther = listed.isPlaceholderData;
   // A search that has found nothing yet goes on.
   const isMissing = !listed.data || (groups.length === 0 && (isOther || listed.hasNextPage));
-  const isFiltered = search.q !== undefined || search.emitter !== undefined || state !== 'open';
+  const isFiltered =
+    search.q !== undefined || search.emitter !== undefined || search.within !== undefined || state !== 'open';
   return (
     <>
       <div className="page-head">

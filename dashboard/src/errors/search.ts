@@ -3,6 +3,7 @@
 import type { GroupFilter } from '../api/errors.ts';
 import { everyOf } from '../api/states.ts';
 import type { GroupState } from '../api/types.ts';
+import { PERIODS } from '../parts/period.ts';
 
 export interface ErrorSearch extends Omit<GroupFilter, 'state'> {
   /** Open when it is not given. */
@@ -12,12 +13,14 @@ export interface ErrorSearch extends Omit<GroupFilter, 'state'> {
 export const ERROR_STATES = everyOf<GroupState | 'all'>()(['open', 'muted', 'resolved', 'all']);
 
 export function errorSearch(search: Record<string, unknown>): ErrorSearch {
-  const { state, q, emitter, sort } = search;
+  const { state, q, emitter, within, sort } = search;
   const known = ERROR_STATES.find((one) => one === state);
+  const period = PERIODS.find((one) => one === within);
   return {
     ...(known === undefined || known === 'open' ? {} : { state: known }),
     ...(q === undefined || q === '' ? {} : { q: String(q) }),
     ...(typeof emitter === 'string' && emitter !== '' ? { emitter } : {}),
+    ...(period === undefined ? {} : { within: period }),
     ...(sort === 'count' ? { sort } : {}),
   };
 }

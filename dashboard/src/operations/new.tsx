@@ -10,7 +10,9 @@ import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { Card } from '../parts/card.tsx';
+import { Choice } from '../parts/choice.tsx';
 import { CheckField, NumberField } from '../parts/fields.tsx';
+import { beginOf, PERIODS, type Period } from '../parts/period.ts';
 import { Empty, Unready } from '../parts/state.tsx';
 import { Foreign } from '../parts/text/foreign.tsx';
 import { toastError } from '../parts/toast.tsx';
@@ -18,6 +20,8 @@ import { ErrorLink } from './results.tsx';
 
 interface Wanted {
   readonly code: string;
+  /** `since` is as it was when the period was chosen: what the dry run counts is what is replayed. Null: all errors. */
+  readonly within: { readonly period: Period; readonly since: string } | null;
   readonly canary: number | null;
   readonly rate: number | null;
   readonly stop: number | null;
@@ -26,7 +30,16 @@ interface Wanted {
   readonly again: boolean;
 }
 
-const FIRST: Wanted = { code: '', canary: 1, rate: null, stop: null, fromFailed: false, ordered: false, again: false };
+const FIRST: Wanted = {
+  code: '',
+  within: null,
+  canary: 1,
+  rate: null,
+  stop: null,
+  fromFailed: false,
+  ordered: false,
+  again: false,
+};
 
 export function NewReplays() {
   const { group, workflow } = useSearch({ from: '/shell/operations/new' });
@@ -51,10 +64,11 @@ function Form({ of }: { of: Pick<Replays, 'group_id' | 'workflow_id'> }) {
   const [isBusy, setBusy] = useState(false);
   const asked = useQuery({ ...groupQuery(of.group_id ?? ''), enabled: of.group_id !== undefined });
   const group = asked.data;
-  const { code, canary, rate, stop, fromFailed, ordered, again } = wanted;
+  const { code, within, canary, rate, stop, fromFailed, ordered, again } = wanted;
   const replays: Replays = {
     ...of,
     ...(code === '' ? {} : { code }),
+    ...(within === null ? {} : { since: within.since }),
     ...(fromFailed ? { from: 'failed_step' as const } : {}),
     ...(again ? { again } : {}),
   };
@@ -105,6 +119,17 @@ function Form({ of }: { of: Pick<Replays, 'group_id' | 'workflow_id'> }) {
               onChange={(event) => put({ code: event.currentTarget.value.trim() })}
             />
           )}
+          <div className="field">
+            <span aria-hidden="true">{words.within}</span>
+            <Choice
+              label={words.within}
+              all={words.anyTime}
+              value={within?.period}
+              options={PERIODS}
+              textOf={(one) => T.common.periods[one]}
+              choose={(period) => put({ within: period === undefined ? null : { period, since: beginOf(period) } })}
+            />
+          </div>
           <NumberField
             label={words.canary}
             hint={words.canaryHint}
