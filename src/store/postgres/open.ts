@@ -30,6 +30,7 @@ import { DatabaseClock, NOW_SQL } from './connection/clock.ts';
 import { FORGET } from './connection/commit-marker.ts';
 import { Notices } from './connection/notify.ts';
 import { Pool } from './connection/pool.ts';
+import { refuseSharedSessions } from './connection/pooler.ts';
 import { TransactionConnection } from './connection/transaction-connection.ts';
 import type { Core } from './core.ts';
 import { deliveryVerbs } from './deliveries/deliveries.ts';
@@ -100,6 +101,7 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
     await pool.close();
   };
   try {
+    await refuseSharedSessions(connections.config, connections.data);
     const checked = await checkSealKey(pool, secretKeys);
     await migrate(connections.config, () => log.warn({}, WAITS));
     for (const each of Object.values(connections))

@@ -28,9 +28,22 @@ const CONNECTION = new Set([
 
 /**
  * Read-only (a standby, or a former primary), a lock not granted in time; and a wrong password, an unknown database, schema or
- * setting, or a missing permission, which make the store unavailable until the operator corrects them.
+ * setting, or a missing permission, or a pooler that shares sessions, which make the
+ * store unavailable until the operator corrects them.
  */
-const REFUSED = new Set(['25006', '55P03', '28000', '28P01', '3D000', '3F000', '42704', '42501']);
+const REFUSED = new Set(['25006', '55P03', '28000', '28P01', '3D000', '3F000', '42704', '42501', '26000', '42P05']);
+
+/** Prepared statements of a session that are another one's: a pooler gave the session to several connections. */
+const POOLED = 'a pooler in front of the database must have pool_mode = session';
+
+/** What to do about errors that an operator corrects, by their code. */
+const HINTS: Readonly<Record<string, string>> = {
+  '25006': 'the server is a standby, or default_transaction_read_only is on',
+  '42501':
+    'the role must own the database, or may use its schema and create tables in it (GRANT USAGE, CREATE ON SCHEMA …)',
+  '26000': POOLED,
+  '42P05': POOLED,
+};
 
 /** A conflict with another transaction, worth another try. (A lock that was not granted in time is not: the first try has waited.) */
 const CONTENTION = new Set(['40001', '40P01']);
@@ -70,5 +83,6 @@ export function storageError(error: unknown): unknown {
   const code = codeOf(error);
   const isStorage = CONNECTION.has(code) || REFUSED.has(code) || (code.length === 5 && CLASSES.has(code.slice(0, 2)));
   if (!isStorage) return error;
-  return new StoreUnavailable(`the database failed: ${(error as Error).message} (${code})`, { cause: error });
+  const hint = HINTS[code] === undefined ? '' : `: ${HINTS[code]}`;
+  return new StoreUnavailable(`the database failed: ${(error as Error).message} (${code})${hint}`, { cause: error });
 }

@@ -16,8 +16,8 @@ for (const code of ENDED) {
   });
 }
 
-/** A wrong password, an unknown database, schema and setting, and a missing permission. */
-const FOR_OPERATORS = ['28P01', '3D000', '3F000', '42704', '42501'];
+/** A wrong password, an unknown database, schema and setting, a missing permission, and statements of another connection. */
+const FOR_OPERATORS = ['28P01', '3D000', '3F000', '42704', '42501', '26000', '42P05'];
 
 for (const code of FOR_OPERATORS) {
   test(`${code} is an error of storage, and not of the connection`, () => {
