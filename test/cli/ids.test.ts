@@ -34,10 +34,11 @@ const BEGINNINGS: Readonly<Record<string, string>> = {
   listen: 'wh_',
   trigger: 'p_',
   variables: 'p_',
+  'data-stores': 'ds_',
 };
 
 /** Arguments that are no ids. */
-const OTHER_ARGUMENTS = /^(path|folder|file|fixtures|shell|name|names|profile|step|kind|url|target|dir|app)$/;
+const OTHER_ARGUMENTS = /^(path|folder|file|fixtures|shell|name|names|profile|step|kind|url|target|dir|app|key|json)$/;
 
 const OPTIONS: Readonly<Record<string, string>> = {
   ...{ '--workflow': 'p_', '--source': 'dc_', '--of': 'p_', '--group': 'eg_', '--webhook': 'wh_', '--from': 'p_' },
@@ -52,6 +53,9 @@ const OPTIONS: Readonly<Record<string, string>> = {
     '--channel': 'ch_',
   },
 };
+
+/** Values of arguments behind the id. */
+const BESIDE: Readonly<Record<string, string>> = { names: 'A=1', key: 'order-17', json: '{}' };
 
 /** Options whose values are not looked up: what they name may be gone, or is in no list. */
 const WHOLE = ['audit list --target', 'audit export --target', 'deliveries list --event'];
@@ -93,7 +97,7 @@ function casesOf(workflow: string): Case[] {
       assert.ok(beginning, `${words} <${argument.name()}>: say how its ids begin`);
       const before = n > 0 ? [workflow] : [];
       const behind = n === 0 && ids.length > 1 ? [workflow] : [];
-      const names = command.registeredArguments.some((other) => other.name() === 'names') ? ['A=1'] : [];
+      const names = command.registeredArguments.flatMap((other) => BESIDE[other.name()] ?? []);
       const args = [...words.split(' '), ...before, beginning, ...behind, ...names, ...neededBy(command)];
       return { said: `${words} <${argument.name()}>`, args };
     });
@@ -129,6 +133,7 @@ test('every id may be its beginning, and several that fit are named', async () =
     await client.post('/v1/channels', { kind: 'mail', config: { to: `${name}@example.com` } });
     await client.post('/v1/heartbeats', { name, interval_seconds: 60 });
     await client.post('/v1/accounts', { app: 'slack', name });
+    await client.post('/v1/data_stores', { name });
     await client.post('/v1/keys', { label: name, scopes: ['read'] });
     await createOwner(errand, name);
     await client.post(`/v1/webhooks/${webhook.id}/resend`, { since: '2026-01-31T12:00:00Z' });

@@ -1,4 +1,4 @@
-// Variables of workflows: errand variables, and what errand deploy sends and says of them.
+// What code is given: variables of workflows (errand variables, and what errand deploy sends and says of them), and data stores.
 
 import assert from 'node:assert/strict';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
@@ -112,4 +112,54 @@ test('two files whose workflows have one name are told', async () => {
   const { code, stderr } = await shell.run(['deploy', 'flows', '--url', errand.url]);
   assert.deepEqual([code, stderr.match(/same name/g)?.length], [0, 1]);
   assert.match(stderr, /^b\.ts: a\.ts has the same name, "Orders"/);
+});
+
+test('records of a data store are written as they are given, listed, read and deleted', async () => {
+  await using errand = await startErrand();
+  await using shell = await openShell(errand.client);
+  const run = (input: string, ...args: string[]) => shell.run(['data-stores', ...args, '--url', errand.url], { input });
+  assert.match((await run('', 'list')).stderr, /no data stores/);
+  assert.equal((await run('', 'create', 'Seen orders')).code, 0);
+  const [{ id }] = await shell.json('data-stores', 'list');
+  const key = 'a/b ?ü#%2F';
+  const value = '{"n": 12345678901234567890, "text": "\\u001b[2J"}';
+  for (const [name, json, input] of [
+    [key, value, ''],
+    ['piped', '-', '[1]'],
+    ['short', 'null', ''],
+  ] as const) {
+    const set = await run(input, 'set', 'Seen orders', name, json);
+    assert.equal(set.code, 0, set.stderr);
+  }
+  const path = `/v1/data_stores/${id}/records/${encodeURIComponent(key)}`;
+  const headers = { authorization: `Bearer ${errand.client.key}` };
+  const kept = await (await fetch(errand.url + path, { headers })).text();
+  assert.ok(kept.includes(value), 'the numbers are those that were given');
+  assert.deepEqual(JSON.parse((await run('', 'get', id, 'piped')).stdout), [1]);
+  assert.equal((await run('', 'set', id, 'short', '2', '--ttl', '60')).code, 0);
+  const records: Json[] = await shell.json('data-stores', 'records', 'Seen');
+  assert.deepEqual(
+    records.map((one) => [one.key, one.expires_at !== null]),
+    [
+      [key, false],
+      ['piped', false],
+      ['short', true],
+    ],
+  );
+  assert.equal((await shell.json('data-stores', 'records', 'Seen', '--after', 'piped')).length, 1);
+  const table = await run('', 'records', 'Seen', '--limit', '1');
+  assert.ok(table.stdout.includes(key) && !table.stdout.includes('\u001b'), table.stdout);
+  for (const [code, ...args] of [
+    [EXIT.usage, 'set', id, 'bad', '{"n": }'],
+    [EXIT.usage, 'set', id, 'bad', '1', '--ttl', '0'],
+    [EXIT.usage, 'set', id, 'bad', '@none.json'],
+    [EXIT.notFound, 'get', id, 'none'],
+    [EXIT.notFound, 'unset', id, 'none'],
+    [EXIT.notFound, 'records', 'Other'],
+  ] as const)
+    assert.equal((await run('', ...args)).code, code, args.join(' '));
+  assert.equal((await run('', 'unset', id, 'piped')).code, 0);
+  assert.equal((await shell.json('data-stores', 'list'))[0].size, 2);
+  assert.equal((await run('', 'delete', 'Seen orders', '--yes')).code, 0);
+  assert.deepEqual(await shell.json('data-stores', 'list'), []);
 });

@@ -12,6 +12,7 @@ const KIND_OF: Readonly<Record<string, string>> = {
     webhooks: 'webhook',
     channels: 'channel',
     heartbeats: 'heartbeat',
+    'data-stores': 'data-store',
     accounts: 'account',
   },
   ...{ owners: 'owner', keys: 'key', subscriptions: 'workflow', 'subscriptions delete': 'subscription', runs: 'run' },

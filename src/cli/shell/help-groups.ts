@@ -15,6 +15,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
       'channels',
       'heartbeats',
       'accounts',
+      'data-stores',
       'privacy',
     ],
   ],

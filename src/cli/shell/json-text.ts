@@ -22,10 +22,10 @@ export async function readJsonText(file: string): Promise<string> {
   return checked(json.replace(/^\ufeff/, ''), file === STANDARD_INPUT ? 'standard input' : file);
 }
 
-/** Returns the text of `--data`: JSON, `@` and the name of a file as curl has it, or standard input for `-` and `@-`. */
-export async function readData(data: string): Promise<string> {
+/** Returns the text of `--data`, or of the argument `name`: JSON, `@` and the name of a file as curl has it, or standard input for `-` and `@-`. */
+export async function readData(data: string, name = '--data'): Promise<string> {
   if (data === STANDARD_INPUT || data.startsWith('@')) return readJsonText(data.replace(/^@/, ''));
-  return checked(data, '--data');
+  return checked(data, name);
 }
 
 function checked(json: string, name: string): string {

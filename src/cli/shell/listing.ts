@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { Errand } from '../../client/client.ts';
 import { confirm } from './ask.ts';
 import { withExamples, wordsOfCommand } from './examples.ts';
-import { findId, type KindName } from './find.ts';
+import { findId, KINDS, type KindName } from './find.ts';
 import { type Column, printFields, printFirst, printJson } from './output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from './remote.ts';
 import { countValue, LIST_LIMIT, take } from './values.ts';
@@ -49,6 +49,7 @@ const NAMED: Readonly<Record<KindName, string>> = {
   channel: '"On call"',
   heartbeat: 'Backup',
   account: '"Team chat"',
+  'data-store': '"Seen orders"',
   owner: 'u_0Vj3aBc9dEfGhIjK',
   key: 'key_0Vj3aBc9dEfGhIjK',
   subscription: 'sub_0Vj3aBc9dEfGhIjK',
@@ -94,7 +95,10 @@ export function addDeleting<T>(parent: Command, connect: Connect, of: Omit<Acted
     .action(async (given: string, options: ServerOptions & { readonly yes?: true }) => {
       const { errand, out, isJson, url } = await connect(options);
       const id = await findId(errand, of.kind, given);
-      await confirm(`Delete the ${of.kind} ${given === id ? id : `${given} (${id})`} of ${url}?`, options.yes);
+      await confirm(
+        `Delete the ${KINDS[of.kind].noun} ${given === id ? id : `${given} (${id})`} of ${url}?`,
+        options.yes,
+      );
       const record = await of.act(errand, id, options);
       if (isJson) return printJson(out, record);
       await printFields(out, { ...of.fields(record), active: null, deleted: 'yes' });

@@ -55,6 +55,10 @@ export async function writeFiles(home: string): Promise<void> {
 
 type Make = (errand: Errand) => Promise<Json>;
 
+function putRecord({ client }: Errand, { id }: Json): Promise<Json> {
+  return client.put(`/v1/data_stores/${id}/records/order-17`, { value: { total: 12.5 } });
+}
+
 /** Name → its list, and how one is made when there is none of that name. */
 const NAMED: Readonly<Record<string, readonly [list: string, make: Make]>> = {
   'Charge orders': ['workflows', (errand) => errand.workflow(THROWS, { name: 'Charge orders', ...QUIET })],
@@ -77,6 +81,7 @@ const NAMED: Readonly<Record<string, readonly [list: string, make: Make]>> = {
     'accounts',
     ({ client }) => client.post('/v1/accounts', { app: 'slack', name: 'Team chat', oauth: OAUTH }),
   ],
+  'Seen orders': ['data_stores', ({ client }) => client.post('/v1/data_stores', { name: 'Seen orders' })],
   Shop: ['owners', ({ client }) => client.post('/v1/owners', { name: 'Shop' })],
   'on my laptop': ['keys', ({ client }) => client.post('/v1/keys', { label: 'on my laptop', scopes: ['read'] })],
 };
@@ -84,13 +89,15 @@ const NAMED: Readonly<Record<string, readonly [list: string, make: Make]>> = {
 /** Makes what the line names and what is not there. A command that makes it itself finds none. */
 export async function makeNamed(errand: Errand, line: string): Promise<void> {
   for (const [name, [list, make]] of Object.entries(NAMED)) {
-    if (!line.includes(name) || line.includes(`${list} create`)) continue;
+    if (!line.includes(name) || line.includes(`${list.replace('_', '-')} create`)) continue;
     const all: Json[] = (await errand.client.get(`/v1/${list}`)).data;
     const isThere = (one: Json): boolean => !one.revoked_at && one.state !== 'deleted';
     const [found, ...more] = all.filter((one) => (one.name ?? one.label) === name && isThere(one)).reverse();
     // An example has made a second one.
     for (const one of more) await errand.client.request('DELETE', `/v1/${list}/${one.id}`);
-    if (!found) await make(errand);
+    const made = found ?? (await make(errand));
+    // An example has deleted it.
+    if (list === 'data_stores') await putRecord(errand, made);
   }
 }
 

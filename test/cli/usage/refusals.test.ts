@@ -95,7 +95,7 @@ function commandLine(url: string): Command {
 function valuesIn(folder: string): Readonly<Record<string, string>> {
   return {
     ...{ file: join(folder, 'event.json'), folder: join(folder, 'project'), path: join(folder, 'a.mjs') },
-    ...{ time: '2h', port: '3000', target: 'https://example.com', url: 'https://example.com', id: 'x' },
+    ...{ time: '2h', port: '3000', target: 'https://example.com', url: 'https://example.com', id: 'x', json: '{}' },
   };
 }
 

@@ -1,16 +1,16 @@
 // errand errors groups list | show | differences | resolve | mute | reopen
 
 import type { Command } from 'commander';
-import type { Differences, ErrorGroup, UpdateErrorGroupInput } from '../../client/client.ts';
-import { GROUP_SORTS, GROUP_STATES } from '../../domain/errors/group.ts';
-import { LIMITS } from '../../domain/limits.ts';
-import { withExamples } from '../shell/examples.ts';
-import { CliError, EXIT } from '../shell/exit.ts';
-import { findEmitter, findId, namesOfEmitters, titleOf } from '../shell/find.ts';
-import { type Column, printFields, printFirst, printJson, printTable, stateStyle } from '../shell/output.ts';
-import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
-import { oneLine, safeLines, timeText } from '../shell/text.ts';
-import { choiceOption, countValue, futureValue, LIST_LIMIT, take, timeValue } from '../shell/values.ts';
+import type { Differences, ErrorGroup, UpdateErrorGroupInput } from '../../../client/client.ts';
+import { GROUP_SORTS, GROUP_STATES } from '../../../domain/errors/group.ts';
+import { LIMITS } from '../../../domain/limits.ts';
+import { withExamples } from '../../shell/examples.ts';
+import { CliError, EXIT } from '../../shell/exit.ts';
+import { findEmitter, findId, namesOfEmitters, titleOf } from '../../shell/find.ts';
+import { type Column, printFields, printFirst, printJson, printTable, stateStyle } from '../../shell/output.ts';
+import { type Connect, type Remote, type ServerOptions, serverCommand } from '../../shell/remote.ts';
+import { oneLine, safeLines, timeText } from '../../shell/text.ts';
+import { choiceOption, countValue, futureValue, LIST_LIMIT, take, timeValue } from '../../shell/values.ts';
 
 const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<ErrorGroup>[] => [
   { title: 'ID', of: ({ id }) => id },

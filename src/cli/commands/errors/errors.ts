@@ -1,26 +1,26 @@
 // errand errors list | show | tail | replay | export
 
 import { type Command, Option } from 'commander';
-import type { FoundError, StreamedError } from '../../client/client.ts';
-import { MOST_FAILURES } from '../../domain/errors/replaying.ts';
-import { TOLD_WORDS } from '../../domain/errors/told.ts';
-import { LIMITS } from '../../domain/limits.ts';
-import { confirm } from '../shell/ask.ts';
-import { withExamples } from '../shell/examples.ts';
-import { CliError, EXIT } from '../shell/exit.ts';
-import { findId, namesOfEmitters } from '../shell/find.ts';
-import { telling } from '../shell/interrupt.ts';
-import { readJsonText } from '../shell/json-text.ts';
-import { createNewFile } from '../shell/new-file.ts';
-import { connectingAgain } from '../shell/outlast.ts';
-import { type Column, printFields, printFirst, printJson, printLine, stateStyle } from '../shell/output.ts';
-import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
-import { oneLine, safeLines, timeText } from '../shell/text.ts';
-import { choiceOption, countValue, LIST_LIMIT, take } from '../shell/values.ts';
+import type { FoundError, StreamedError } from '../../../client/client.ts';
+import { MOST_FAILURES } from '../../../domain/errors/replaying.ts';
+import { TOLD_WORDS } from '../../../domain/errors/told.ts';
+import { LIMITS } from '../../../domain/limits.ts';
+import { confirm } from '../../shell/ask.ts';
+import { withExamples } from '../../shell/examples.ts';
+import { CliError, EXIT } from '../../shell/exit.ts';
+import { findId, namesOfEmitters } from '../../shell/find.ts';
+import { telling } from '../../shell/interrupt.ts';
+import { readJsonText } from '../../shell/json-text.ts';
+import { createNewFile } from '../../shell/new-file.ts';
+import { connectingAgain } from '../../shell/outlast.ts';
+import { type Column, printFields, printFirst, printJson, printLine, stateStyle } from '../../shell/output.ts';
+import { type Connect, type Remote, type ServerOptions, serverCommand } from '../../shell/remote.ts';
+import { oneLine, safeLines, timeText } from '../../shell/text.ts';
+import { choiceOption, countValue, LIST_LIMIT, take } from '../../shell/values.ts';
+import { replaySeveral } from '../replays.ts';
 import { type ErrorFilter, errorFilter, errorQuery, replaySelection } from './error-filter.ts';
 import { addGroups } from './error-groups.ts';
 import { findError, showError } from './error-show.ts';
-import { replaySeveral } from './replays.ts';
 
 const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<FoundError>[] => [
   { title: 'TIME', of: ({ indexed_at_ms: ms }) => timeText(ms) },

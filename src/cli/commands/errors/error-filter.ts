@@ -1,11 +1,11 @@
 // The options that choose errors, and what they are in the interface.
 
 import type { Command } from 'commander';
-import type { Errand, ReplayErrorsInput } from '../../client/client.ts';
-import { LIMITS } from '../../domain/limits.ts';
-import { CliError, EXIT } from '../shell/exit.ts';
-import { findDeployment, findEmitter, findId, KINDS } from '../shell/find.ts';
-import { take, timeValue } from '../shell/values.ts';
+import type { Errand, ReplayErrorsInput } from '../../../client/client.ts';
+import { LIMITS } from '../../../domain/limits.ts';
+import { CliError, EXIT } from '../../shell/exit.ts';
+import { findDeployment, findEmitter, findId, KINDS } from '../../shell/find.ts';
+import { take, timeValue } from '../../shell/values.ts';
 
 export interface ErrorFilter {
   readonly of?: string;

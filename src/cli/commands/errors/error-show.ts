@@ -1,10 +1,10 @@
 // One error, whole.
 
-import { type Errand, type ErrorRecordWhole, ProblemError } from '../../client/client.ts';
-import { CliError, EXIT } from '../shell/exit.ts';
-import { printFields, printJson, printTable, stateStyle } from '../shell/output.ts';
-import type { Remote } from '../shell/remote.ts';
-import { safeLines, timeText } from '../shell/text.ts';
+import { type Errand, type ErrorRecordWhole, ProblemError } from '../../../client/client.ts';
+import { CliError, EXIT } from '../../shell/exit.ts';
+import { printFields, printJson, printTable, stateStyle } from '../../shell/output.ts';
+import type { Remote } from '../../shell/remote.ts';
+import { safeLines, timeText } from '../../shell/text.ts';
 
 const MAX_EVENT_LINES = 40;
 

@@ -1,0 +1,138 @@
+// errand data-stores list | create | delete | records | get | set | unset
+
+import type { Command } from 'commander';
+import type { DataRecord, DataStore, Errand } from '../../client/client.ts';
+import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
+import { withExamples } from '../shell/examples.ts';
+import { findId } from '../shell/find.ts';
+import { readData } from '../shell/json-text.ts';
+import { addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
+import { printFields, printFirst, printJson } from '../shell/output.ts';
+import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
+import { jsonText, secondsText } from '../shell/text.ts';
+import { countValue, LIST_LIMIT, take } from '../shell/values.ts';
+
+const fields = ({ id, name, size, created_at: createdAt }: DataStore): Fields => ({
+  'data store': id,
+  name,
+  records: size,
+  created: secondsText(createdAt),
+});
+
+export function addDataStores(program: Command, connect: Connect): void {
+  const stores = program
+    .command('data-stores')
+    .description('list, make and delete data stores, and read and write their records: what code keeps between runs');
+  const list = addListing<DataStore, Limited>(stores, connect, {
+    description: 'list data stores, newest first',
+    none: 'no data stores',
+    columns: [
+      { title: 'ID', of: ({ id }) => id },
+      { title: 'RECORDS', of: ({ size }) => size },
+      { title: 'CHANGED', of: ({ updated_at: s }) => secondsText(s) },
+      { title: 'NAME', of: ({ name }) => name },
+    ],
+    list: (errand) => errand.listDataStores(),
+  });
+  withExamples(list, 'errand data-stores list');
+  addCreate(stores, connect);
+  const deleting = addDeleting(stores, connect, {
+    ...{ kind: 'data-store', description: 'delete a data store with its records, even when it is in use', fields },
+    act: async (errand, id) => (await errand.deleteDataStore({ id })).data,
+  });
+  withExamples(deleting, 'errand data-stores delete "Seen orders" --yes');
+  addRecords(stores, connect);
+  addReading(stores, connect);
+  addWriting(stores, connect);
+}
+
+function addCreate(stores: Command, connect: Connect): void {
+  const create = serverCommand(
+    stores,
+    'create <name>',
+    'make a data store, whose id is the value of a data_store prop',
+  );
+  withExamples(create, 'errand data-stores create "Seen orders"');
+  create.action(async (name: string, options: ServerOptions) => {
+    const { errand, out, isJson } = await connect(options);
+    const { data } = await errand.createDataStore({ name });
+    if (isJson) return printJson(out, data);
+    await printFields(out, fields(data));
+  });
+}
+
+function addRecords(stores: Command, connect: Connect): void {
+  const records = serverCommand(stores, 'records <id>', 'list the records of a data store, by their keys')
+    .option('--after <key>', 'only those whose keys come behind this one')
+    .option('--limit <n>', 'how many to show; 0: all', countValue(0), LIST_LIMIT);
+  withExamples(records, 'errand data-stores records "Seen orders" --limit 0 --json');
+  records.action(async (given: string, { after, ...options }: Limited & { readonly after?: string }) => {
+    const { errand, out, isJson } = await connect(options);
+    const id = await findId(errand, 'data-store', given);
+    const taken = await take(errand.listDataRecords({ id, ...(after === undefined ? {} : { after }) }), options.limit);
+    if (isJson) return printJson(out, taken.records);
+    if (taken.records.length === 0) return out.note('no records');
+    await printFirst<DataRecord>(out, taken, [
+      { title: 'KEY', of: ({ key }) => key, isWhole: true },
+      { title: 'CHANGED', of: ({ updated_at: s }) => secondsText(s) },
+      { title: 'GONE', of: ({ expires_at: s }) => secondsText(s) },
+      { title: 'VALUE', of: ({ value }) => jsonText(value) },
+    ]);
+  });
+}
+
+type ActOnRecord = (errand: Errand, of: { readonly id: string; readonly key: string }) => Promise<DataRecord>;
+
+function addReading(stores: Command, connect: Connect): void {
+  const get = serverCommand(stores, 'get <id> <key>', 'print the value of a record, as JSON');
+  withExamples(get, 'errand data-stores get "Seen orders" order-17');
+  get.action(async (given: string, key: string, options: ServerOptions) => {
+    const { errand, out, isJson } = await connect(options);
+    const id = await findId(errand, 'data-store', given);
+    const { data } = await errand.getDataRecord({ id, key });
+    await printJson(out, isJson ? data : data.value);
+  });
+}
+
+const MAX_TTL_S = LIMITS.maxRecordTtlMs / SECOND_MS;
+
+interface SetOptions extends ServerOptions {
+  readonly ttl?: number;
+}
+
+function addWriting(stores: Command, connect: Connect): void {
+  const act = async (given: string, key: string, options: ServerOptions, doIt: ActOnRecord, done: string) => {
+    const { errand, out, isJson } = await connect(options);
+    const id = await findId(errand, 'data-store', given);
+    const record = await doIt(errand, { id, key });
+    if (isJson) return printJson(out, record);
+    await printFields(out, { 'data store': id, key, [done]: 'yes', gone: secondsText(record.expires_at) });
+  };
+  const set = serverCommand(
+    stores,
+    'set <id> <key> <json>',
+    'write a record: JSON, @ and the name of a file, or - for standard input',
+  ).option('--ttl <seconds>', 'delete it after so many seconds', countValue(1, MAX_TTL_S));
+  withExamples(
+    set,
+    `errand data-stores set "Seen orders" order-17 '{"total": 12.5}'`,
+    'errand data-stores set "Seen orders" order-18 @event.json --ttl 3600',
+  );
+  set.action(async (given: string, key: string, json: string, { ttl, ...options }: SetOptions) => {
+    const value = await readData(json, 'the value');
+    // As it was given: what is read and written again may have other numbers.
+    const bodyText = `{"value":${value}${ttl === undefined ? '' : `,"ttl":${ttl}`}}`;
+    await act(
+      given,
+      key,
+      options,
+      async (errand, of) => (await errand.setDataRecord({ ...of, value: null }, { bodyText })).data,
+      'written',
+    );
+  });
+  const unset = serverCommand(stores, 'unset <id> <key>', 'delete a record');
+  withExamples(unset, 'errand data-stores unset "Seen orders" order-17');
+  unset.action((given: string, key: string, options: ServerOptions) =>
+    act(given, key, options, async (errand, of) => (await errand.deleteDataRecord(of)).data, 'deleted'),
+  );
+}
