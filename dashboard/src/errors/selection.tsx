@@ -69,6 +69,8 @@ function Acts({ selected, clear, acts }: ActsProps) {
     clear();
   };
   const unresolved = selected.filter(({ state }) => state !== 'resolved');
+  // What did not run has no next deployment.
+  const isDeployed = selected.every(({ last_deployment_id: deployment }) => deployment !== null);
   const closed = selected.filter(({ state }) => state !== 'open');
   return (
     <>
@@ -98,6 +100,25 @@ function Acts({ selected, clear, acts }: ActsProps) {
           <Menu.Item onClick={() => void change(selected, { state: 'muted', muted_errors: 100 }, T.errors.muted)}>
             {T.errors.muteHundred}
           </Menu.Item>
+          {isDeployed && (
+            <>
+              <Menu.Item
+                onClick={() =>
+                  void change(selected, { state: 'muted', muted_until_next_deployment: true }, T.errors.muted)
+                }
+              >
+                {T.errors.muteDeployment}
+              </Menu.Item>
+              <Menu.Divider />
+              <Menu.Item
+                onClick={() =>
+                  void change(selected, { state: 'resolved', resolved_in_next_deployment: true }, T.errors.resolved)
+                }
+              >
+                {T.errors.resolveNext}
+              </Menu.Item>
+            </>
+          )}
         </Menu.Dropdown>
       </Menu>
       <Button size="compact-xs" variant="subtle" onClick={clear}>
