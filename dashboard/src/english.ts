@@ -181,6 +181,7 @@ export const T = {
     curlHint: 'Sends the event to the HTTP trigger again',
     fixture: 'Download fixture',
     run: 'The run that failed',
+    delivery: 'The delivery that was given up',
     runGone: ['the run of', 'is no longer retained'],
     copied: 'Copied',
     copy: 'Copy',

@@ -94,6 +94,25 @@ test('a delivery says when it is due and why, and shows both attempts', { skip }
   });
 });
 
+test('the error of a delivery that was given up leads to it', { skip }, async () => {
+  await using errand = await newErrand();
+  await using receiver = await startReceiver();
+  receiver.answer(410);
+  const { client } = errand;
+  const workflow = await errand.workflow('export default ({ $ }) => $.send.emit({ event: 1 });');
+  const webhook = await client.post('/v1/webhooks', { url: receiver.url });
+  await client.post(`/v1/subscriptions?emitter_id=${workflow.id}&listener_id=${webhook.id}`);
+  await errand.send(workflow, {});
+  const [record] = await errand.errors(webhook.id, 1);
+  await visiting(errand, async (visit) => {
+    await visit.signIn();
+    await visit.open(`/emitters/${webhook.id}/errors/${record.id}`);
+    await visit.page.getByRole('link', { name: 'The delivery that was given up' }).click();
+    await visit.page.waitForURL('**/deliveries/dl_*');
+    await visit.page.locator('h1').getByText('exhausted').waitFor();
+  });
+});
+
 test('a new secret is shown once, and a webhook is disabled', { skip }, async () => {
   await using errand = await newErrand();
   await using receiver = await startReceiver();

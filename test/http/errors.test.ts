@@ -172,6 +172,7 @@ test('one record shows who was told', async () => {
   await errand.settled();
   const { data: plain } = await errand.client.get(`${listOf(workflow)}/${listed.id}`);
   assert.deepEqual(Object.keys(withoutIso(plain)).toSorted(), [
+    'delivery_id',
     'id',
     'indexed_at_ms',
     'metadata',

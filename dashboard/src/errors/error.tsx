@@ -87,7 +87,7 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
           <p className="soft">
             <NodeLink id={emitterId} name={names(emitterId)} />
             {fault.namespace !== '' && ` ${T.errors.in(fault.namespace)}`} · <At ms={record.indexed_at_ms} />
-            <FailedRun record={record} />
+            <Failed record={record} />
           </p>
         </div>
         <div className="buttons">
@@ -170,8 +170,19 @@ function Whole({ record, groupId, emitterId }: WholeProps) {
   );
 }
 
-/** The way to the run that failed, while there is a record of it. */
-function FailedRun({ record: { run_id: runId, run_retained: isRetained, event } }: Pick<WholeProps, 'record'>) {
+/** The way to the run that failed, while there is a record of it, or to the delivery that was given up. */
+function Failed({ record }: Pick<WholeProps, 'record'>) {
+  const { run_id: runId, run_retained: isRetained, delivery_id: deliveryId, event } = record;
+  if (deliveryId !== null) {
+    return (
+      <>
+        {' · '}
+        <Link to="/deliveries/$deliveryId" params={{ deliveryId }}>
+          {T.error.delivery}
+        </Link>
+      </>
+    );
+  }
   if (runId === null) return null;
   const at = Date.parse(event?.original_context.ts ?? '');
   return (

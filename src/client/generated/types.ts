@@ -723,6 +723,8 @@ export interface ErrorRecordWhole {
   readonly run_id: string | null;
   /** False: the record of that run went with the retention of the server, and its address answers 404; the error is kept longer. Null: no run failed. */
   readonly run_retained: boolean | null;
+  /** The delivery that was given up (`dl_…`); null for a run. */
+  readonly delivery_id: string | null;
   /** Who was told of it, and from whom it was withheld. */
   readonly receipts: readonly Receipt[];
   /** `told`: a listener’s run succeeded, or a mail, webhook, request or notice to a channel went out. `under_way`: one of them is not over. `counted`: its mail was withheld, or the next notice of its group is due later, and a digest counts it. `failed`: all failed or were given up. `withheld`: every listener was left out. `no_listener`: there was none. */

@@ -46,6 +46,8 @@ export interface ErrorOutcome {
   readonly told: Told;
   /** The run that failed; null: none did. */
   readonly causeRun: number | null;
+  /** The delivery that was given up; null: none was. */
+  readonly causeDelivery: number | null;
   /** The record of that run is there: retention may delete it before the error. */
   readonly isRunRetained: boolean;
 }

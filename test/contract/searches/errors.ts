@@ -86,7 +86,7 @@ export function searchesContract(harness: Harness): void {
       deepEqual(await errorsOf(neighbour, { emitterId: workflow.id }), []);
       deepEqual(await errorsOf(neighbour, { text: 'went', deploymentId: workflow.deploymentId }), []);
       deepEqual(await errorsOf(stage), [entry]);
-      const nothing = { replays: [], told: 'no_listener', causeRun: null, isRunRetained: false };
+      const nothing = { replays: [], told: 'no_listener', causeRun: null, causeDelivery: null, isRunRetained: false };
       deepEqual(await neighbour.store.outcomeOfError(neighbour.owner.id, entry), nothing);
       deepEqual(await runsOf(neighbour, { runnableId: workflow.id }), []);
       equal((await runsOf(neighbour)).length, 2, 'its own, and that of its global error workflow');

@@ -76,6 +76,8 @@ test('410 disables the webhook and holds what follows', async () => {
   assert.equal(exhausted.attempts[0].status, 410);
   const [record] = await errand.errors(webhook.id, 1);
   assert.equal(record.event.error.code, 'WebhookGone');
+  const { data: one } = await errand.client.get(`/v1/webhooks/${webhook.id}/$errors/event_summaries/${record.id}`);
+  assert.deepEqual([one.delivery_id, one.run_id, one.run_retained], [exhausted.id, null, null]);
   assert.deepEqual(record.event.original_event, { n: 1 });
   await errand.runs(me.global_error_workflow_id, 1);
   assert.equal((await errand.client.get(`/v1/webhooks/${webhook.id}`)).data.active, false);

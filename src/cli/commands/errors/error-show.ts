@@ -59,6 +59,7 @@ export async function showError({ errand, out, isJson }: Remote, record: ErrorRe
     group: metadata.group_id,
     attempt: context?.attempt,
     run: record.run_retained === false ? `${record.run_id} (no longer retained)` : record.run_id,
+    delivery: record.delivery_id,
     told: record.told,
   });
   const message = safeLines(event?.error.msg ?? '').map((line) => out.style('red', line));

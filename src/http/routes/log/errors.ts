@@ -12,7 +12,7 @@ import { RECORD_ID } from '../../openapi/schema.ts';
 import { eventOf } from '../../params.ts';
 import { Type } from '../../schema/type.ts';
 import { ERROR_RECORD, emissionToWire, GROUPED_METADATA, groupedToWire } from '../../wire/log/emissions.ts';
-import { FAILED_RUN, failedRunToWire, REPLAY, replayToWire, TOLD_STATE } from '../../wire/log/found-errors.ts';
+import { FAILED, failedToWire, REPLAY, replayToWire, TOLD_STATE } from '../../wire/log/found-errors.ts';
 import { RECEIPT, receiptToWire, STARTED, startedToWire } from '../../wire/log/runs.ts';
 import { EXPAND, entryCursor, hasErrorsOrExists } from './emitters.ts';
 
@@ -58,7 +58,7 @@ const ERROR_RECORD_WHOLE = Type.Object(
   {
     ...ERROR_RECORD.properties,
     metadata: GROUPED_METADATA,
-    ...FAILED_RUN,
+    ...FAILED,
     receipts: Type.Array(RECEIPT, { description: 'Who was told of it, and from whom it was withheld.' }),
     told: TOLD_STATE,
     replays: Type.Array(REPLAY, { description: 'Replays of it and retries of its run, newest first; at most 100.' }),
@@ -92,7 +92,7 @@ function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Nou
     const record = groupedToWire(emission, query.expand === 'event');
     const { told, replays } = outcome;
     const became = { receipts: receipts.map(receiptToWire), told, replays: replays.map(replayToWire) };
-    return { data: { ...record, ...failedRunToWire(outcome), ...became } };
+    return { data: { ...record, ...failedToWire(outcome), ...became } };
   });
 }
 

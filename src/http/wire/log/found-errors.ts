@@ -45,7 +45,7 @@ export const REPLAY = Type.Object(
   },
 );
 
-export const FAILED_RUN = {
+export const FAILED = {
   run_id: nullable(id('r_', 'The run that failed; null: none did, as for a delivery.')),
   run_retained: nullable(
     Type.Boolean({
@@ -54,6 +54,10 @@ export const FAILED_RUN = {
       examples: [true],
     }),
   ),
+  delivery_id: Type.Union([Type.String(), Type.Null()], {
+    description: 'The delivery that was given up (`dl_…`); null for a run.',
+    examples: [null],
+  }),
 };
 
 export const FOUND_ERROR = Type.Object(
@@ -75,11 +79,7 @@ export const FOUND_ERROR = Type.Object(
     ),
     workflow_name: nullable(text({ description: 'The name of what failed, at that time.', example: 'Orders' })),
     deployment_id: nullable(id('d_', 'The deployment that failed; null: none ran.')),
-    ...FAILED_RUN,
-    delivery_id: Type.Union([Type.String(), Type.Null()], {
-      description: 'The delivery that was given up (`dl_…`); null for a run.',
-      examples: [null],
-    }),
+    ...FAILED,
     told: TOLD_STATE,
     replay: Type.Union([REPLAY, Type.Null()], {
       description: 'The newest replay of it, or retry of its run; null when there is none.',
@@ -103,20 +103,23 @@ export function replayToWire(replay: ErrorReplay): Static<typeof REPLAY> {
   };
 }
 
-/** Shows which run failed, and whether its record is there. */
-export function failedRunToWire(of: { readonly causeRun: number | null; readonly isRunRetained: boolean }) {
-  return { run_id: runIdOf(of.causeRun), run_retained: of.causeRun === null ? null : of.isRunRetained };
+/** Shows which run failed, and whether its record is there; or which delivery was given up. */
+export function failedToWire(of: Pick<FoundError, 'causeRun' | 'causeDelivery' | 'isRunRetained'>) {
+  return {
+    run_id: runIdOf(of.causeRun),
+    run_retained: of.causeRun === null ? null : of.isRunRetained,
+    delivery_id: of.causeDelivery === null ? null : numberedId(PREFIX.delivery, of.causeDelivery),
+  };
 }
 
 export function foundErrorToWire(found: FoundError, withEvent: boolean): EmissionWire {
-  const { emission, error, causeDelivery, replay } = found;
+  const { emission, error, replay } = found;
   const { cellId, ts, namespace } = error;
   const shown = {
     error: { code: emission.code, msg: listedMessage(error.msg), cellId, ts, namespace },
     workflow_name: found.workflowName,
     deployment_id: found.deploymentId,
-    ...failedRunToWire(found),
-    delivery_id: causeDelivery === null ? null : numberedId(PREFIX.delivery, causeDelivery),
+    ...failedToWire(found),
     told: found.told,
     replay: replay && replayToWire(replay),
   };

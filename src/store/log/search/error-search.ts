@@ -42,15 +42,18 @@ export function errorSearches(log: LogReader): Pick<SearchStore, 'searchErrors' 
       const row = await database.get(
         sql`SELECT entry, cause_run, cause_delivery, group_id FROM emissions WHERE entry = ${entry} AND owner_id = ${ownerId}`,
       );
-      if (!row) return { replays: [], told: 'no_listener', causeRun: null, isRunRetained: false };
+      if (!row) return { replays: [], told: 'no_listener', causeRun: null, causeDelivery: null, isRunRetained: false };
       const error = toNumbers(row, ownerId);
       const [told, replays, isRetained] = await Promise.all([
         toldOf(log, ownerId, [error]),
         replaysOf(log, [error], SHOWN_REPLAYS),
         retainedRunsOf(log, [error]),
       ]);
-      const { causeRun } = error;
-      return { replays: replays(error), told: told(error), causeRun, isRunRetained: isRetained(error) };
+      const { causeRun, causeDelivery } = error;
+      return {
+        ...{ replays: replays(error), told: told(error), causeRun, causeDelivery },
+        isRunRetained: isRetained(error),
+      };
     },
   };
 }
