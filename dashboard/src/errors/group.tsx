@@ -19,6 +19,7 @@ import { NodeLink } from '../subscriptions/node-link.tsx';
 import { type GroupActs, isReplayable, useGroupActs } from './acts.ts';
 import { WhatDiffers } from './differences.tsx';
 import { Message } from './message.tsx';
+import { MuteItems } from './mute-items.tsx';
 import { Note } from './note.tsx';
 import { BackToErrors, Receipts } from './receipts.tsx';
 
@@ -120,30 +121,7 @@ function Buttons({ group, acts }: { group: ErrorGroupWhole; acts: GroupActs }) {
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item onClick={() => void acts.mute(group, 1)}>{T.errors.muteDay}</Menu.Item>
-          <Menu.Item onClick={() => void acts.mute(group, 7)}>{T.errors.muteWeek}</Menu.Item>
-          <Menu.Item onClick={() => void change(group, { state: 'muted', muted_errors: 100 }, T.errors.muted)}>
-            {T.errors.muteHundred}
-          </Menu.Item>
-          {group.last_deployment_id !== null && (
-            <>
-              <Menu.Item
-                onClick={() =>
-                  void change(group, { state: 'muted', muted_until_next_deployment: true }, T.errors.muted)
-                }
-              >
-                {T.errors.muteDeployment}
-              </Menu.Item>
-              <Menu.Divider />
-              <Menu.Item
-                onClick={() =>
-                  void change(group, { state: 'resolved', resolved_in_next_deployment: true }, T.errors.resolved)
-                }
-              >
-                {T.errors.resolveNext}
-              </Menu.Item>
-            </>
-          )}
+          <MuteItems groups={[group]} change={(wanted, said) => change(group, wanted, said)} />
         </Menu.Dropdown>
       </Menu>
       {isReplayable(group) && (

@@ -5,7 +5,7 @@ import { everyOf } from '../api/states.ts';
 import type { GroupState } from '../api/types.ts';
 import { PERIODS } from '../parts/period.ts';
 
-export interface ErrorSearch extends Omit<GroupFilter, 'state'> {
+export interface ErrorSearch extends Omit<GroupFilter, 'state' | 'code'> {
   /** Open when it is not given. */
   readonly state?: GroupState | 'all';
 }

@@ -5,7 +5,8 @@ import type { GroupChange } from '../api/errors.ts';
 import { T } from '../english.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { type GroupActs, mutedFor } from './acts.ts';
+import type { GroupActs } from './acts.ts';
+import { MuteItems } from './mute-items.tsx';
 
 interface SelectedRowProps {
   readonly name: string;
@@ -69,8 +70,6 @@ function Acts({ selected, clear, acts }: ActsProps) {
     clear();
   };
   const unresolved = selected.filter(({ state }) => state !== 'resolved');
-  // What did not run has no next deployment.
-  const isDeployed = selected.every(({ last_deployment_id: deployment }) => deployment !== null);
   const closed = selected.filter(({ state }) => state !== 'open');
   return (
     <>
@@ -95,30 +94,7 @@ function Acts({ selected, clear, acts }: ActsProps) {
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item onClick={() => void change(selected, mutedFor(1), T.errors.muted)}>{T.errors.muteDay}</Menu.Item>
-          <Menu.Item onClick={() => void change(selected, mutedFor(7), T.errors.muted)}>{T.errors.muteWeek}</Menu.Item>
-          <Menu.Item onClick={() => void change(selected, { state: 'muted', muted_errors: 100 }, T.errors.muted)}>
-            {T.errors.muteHundred}
-          </Menu.Item>
-          {isDeployed && (
-            <>
-              <Menu.Item
-                onClick={() =>
-                  void change(selected, { state: 'muted', muted_until_next_deployment: true }, T.errors.muted)
-                }
-              >
-                {T.errors.muteDeployment}
-              </Menu.Item>
-              <Menu.Divider />
-              <Menu.Item
-                onClick={() =>
-                  void change(selected, { state: 'resolved', resolved_in_next_deployment: true }, T.errors.resolved)
-                }
-              >
-                {T.errors.resolveNext}
-              </Menu.Item>
-            </>
-          )}
+          <MuteItems groups={selected} change={(wanted, said) => change(selected, wanted, said)} />
         </Menu.Dropdown>
       </Menu>
       <Button size="compact-xs" variant="subtle" onClick={clear}>

@@ -37,12 +37,7 @@ export const KINDS = {
   channel: { noun: 'channel', id: /^ch_\w{16}$/, list: (errand) => errand.listChannels(), newest: null },
   heartbeat: { noun: 'heartbeat', id: /^hb_\w{16}$/, list: (errand) => errand.listHeartbeats(), newest: null },
   account: { noun: 'account', id: /^apn_\w{16}$/, list: (errand) => errand.listAccounts(), newest: null },
-  'data-store': {
-    noun: 'data store',
-    id: /^ds_\w{16}$/,
-    list: (errand) => errand.listDataStores(),
-    newest: null,
-  },
+  'data-store': { noun: 'data store', id: /^ds_\w{16}$/, list: (errand) => errand.listDataStores(), newest: null },
   owner: { noun: 'owner', id: /^u_\w{16}$/, list: (errand) => errand.listOwners(), newest: null },
   key: {
     noun: 'key',
