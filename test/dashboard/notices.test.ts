@@ -51,8 +51,19 @@ test('a group is replayed: tried, stopped by its canary, and finished', { skip }
     assert.ok(await page.getByRole('button', { name: 'Nothing to replay' }).isDisabled());
     await page.getByRole('combobox', { name: 'Errors of' }).selectOption({ label: 'Last 24 hours' });
     await page.getByText('3 errors would be replayed now').waitFor();
+    // Until it is known what another choice means, nothing is replayed by what the one before meant.
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/v1/replays', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.getByRole('combobox', { name: 'Errors of' }).selectOption({ label: 'Last 7 days' });
+    const start = page.getByRole('button', { name: 'Replay 3 errors' });
+    assert.ok(await start.isDisabled());
+    release();
+    await page.unrouteAll({ behavior: 'wait' });
     await page.getByLabel('Canary').fill('2');
-    await page.getByRole('button', { name: 'Replay 3 errors' }).click();
+    await start.click();
     await page.getByText('failed the same way').first().waitFor();
     await page.getByRole('button', { name: 'Resume' }).waitFor();
     // It is paused: nothing goes on.

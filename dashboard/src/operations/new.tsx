@@ -167,7 +167,7 @@ function Form({ of }: { of: Pick<Replays, 'group_id' | 'workflow_id'> }) {
             set={(value) => put({ ordered: value })}
           />
           <CheckField label={words.again} hint={words.againHint} value={again} set={(value) => put({ again: value })} />
-          <Button type="submit" loading={isBusy} disabled={!hasReplays(dryRun.data)}>
+          <Button type="submit" loading={isBusy} disabled={dryRun.isPlaceholderData || !hasReplays(dryRun.data)}>
             {dryRun.data && hasReplays(dryRun.data) ? words.start(dryRun.data) : words.startNone}
           </Button>
         </form>
