@@ -136,6 +136,9 @@ test('records of a data store are written as they are given, listed, read and de
   const kept = await (await fetch(errand.url + path, { headers })).text();
   assert.ok(kept.includes(value), 'the numbers are those that were given');
   assert.deepEqual(JSON.parse((await run('', 'get', id, 'piped')).stdout), [1]);
+  for (const more of [[], ['--json']]) {
+    assert.match((await run('', 'get', id, key, ...more)).stdout, /"n": 12345678901234567890,/);
+  }
   assert.equal((await run('', 'set', id, 'short', '2', '--ttl', '60')).code, 0);
   const records: Json[] = await shell.json('data-stores', 'records', 'Seen');
   assert.deepEqual(

@@ -1,14 +1,14 @@
 // errand data-stores list | create | delete | records | get | set | unset
 
 import type { Command } from 'commander';
-import type { DataRecord, DataStore, Errand } from '../../client/client.ts';
+import { type DataRecord, type DataStore, textOf } from '../../client/client.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import { withExamples } from '../shell/examples.ts';
 import { findId } from '../shell/find.ts';
-import { readData } from '../shell/json-text.ts';
+import { exactJson, readData } from '../shell/json-text.ts';
 import { addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
 import { printFields, printFirst, printJson } from '../shell/output.ts';
-import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
+import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { jsonText, secondsText } from '../shell/text.ts';
 import { countValue, LIST_LIMIT, take } from '../shell/values.ts';
 
@@ -81,15 +81,13 @@ function addRecords(stores: Command, connect: Connect): void {
   });
 }
 
-type ActOnRecord = (errand: Errand, of: { readonly id: string; readonly key: string }) => Promise<DataRecord>;
-
 function addReading(stores: Command, connect: Connect): void {
   const get = serverCommand(stores, 'get <id> <key>', 'print the value of a record, as JSON');
   withExamples(get, 'errand data-stores get "Seen orders" order-17');
   get.action(async (given: string, key: string, options: ServerOptions) => {
     const { errand, out, isJson } = await connect(options);
     const id = await findId(errand, 'data-store', given);
-    const { data } = await errand.getDataRecord({ id, key });
+    const { data } = exactJson(textOf(await errand.getDataRecord({ id, key }))) as { readonly data: DataRecord };
     await printJson(out, isJson ? data : data.value);
   });
 }
@@ -101,13 +99,6 @@ interface SetOptions extends ServerOptions {
 }
 
 function addWriting(stores: Command, connect: Connect): void {
-  const act = async (given: string, key: string, options: ServerOptions, doIt: ActOnRecord, done: string) => {
-    const { errand, out, isJson } = await connect(options);
-    const id = await findId(errand, 'data-store', given);
-    const record = await doIt(errand, { id, key });
-    if (isJson) return printJson(out, record);
-    await printFields(out, { 'data store': id, key, [done]: 'yes', gone: secondsText(record.expires_at) });
-  };
   const set = serverCommand(
     stores,
     'set <id> <key> <json>',
@@ -120,19 +111,23 @@ function addWriting(stores: Command, connect: Connect): void {
   );
   set.action(async (given: string, key: string, json: string, { ttl, ...options }: SetOptions) => {
     const value = await readData(json, 'the value');
+    const remote = await connect(options);
+    const id = await findId(remote.errand, 'data-store', given);
     // As it was given: what is read and written again may have other numbers.
     const bodyText = `{"value":${value}${ttl === undefined ? '' : `,"ttl":${ttl}`}}`;
-    await act(
-      given,
-      key,
-      options,
-      async (errand, of) => (await errand.setDataRecord({ ...of, value: null }, { bodyText })).data,
-      'written',
-    );
+    const { data } = await remote.errand.setDataRecord({ id, key, value: null }, { bodyText });
+    await printRecord(remote, data, { 'data store': id, key, written: 'yes', gone: secondsText(data.expires_at) });
   });
   const unset = serverCommand(stores, 'unset <id> <key>', 'delete a record');
   withExamples(unset, 'errand data-stores unset "Seen orders" order-17');
-  unset.action((given: string, key: string, options: ServerOptions) =>
-    act(given, key, options, async (errand, of) => (await errand.deleteDataRecord(of)).data, 'deleted'),
-  );
+  unset.action(async (given: string, key: string, options: ServerOptions) => {
+    const remote = await connect(options);
+    const id = await findId(remote.errand, 'data-store', given);
+    const { data } = await remote.errand.deleteDataRecord({ id, key });
+    await printRecord(remote, data, { 'data store': id, key, deleted: 'yes' });
+  });
+}
+
+async function printRecord({ out, isJson }: Remote, record: DataRecord, shown: Fields): Promise<void> {
+  await (isJson ? printJson(out, record) : printFields(out, shown));
 }

@@ -22,10 +22,24 @@ export async function readJsonText(file: string): Promise<string> {
   return checked(json.replace(/^\ufeff/, ''), file === STANDARD_INPUT ? 'standard input' : file);
 }
 
-/** Returns the text of `--data`, or of the argument `name`: JSON, `@` and the name of a file as curl has it, or standard input for `-` and `@-`. */
+/**
+ * Returns the text of `--data`, or of the argument `name`: JSON, `@` and the name of a file as curl has it, or standard input
+ * for `-` and `@-`.
+ */
 export async function readData(data: string, name = '--data'): Promise<string> {
   if (data === STANDARD_INPUT || data.startsWith('@')) return readJsonText(data.replace(/^@/, ''));
   return checked(data, name);
+}
+
+/** `JSON` with what Node.js has and the types of TypeScript do not. */
+const EXACT = JSON as unknown as {
+  parse(text: string, reviver: (name: string, value: unknown, of: { readonly source: string }) => unknown): unknown;
+  rawJSON(text: string): unknown;
+};
+
+/** Returns JSON whose numbers are printed as they were written, also those that no number of JavaScript can hold. */
+export function exactJson(text: string): unknown {
+  return EXACT.parse(text, (_, value, { source }) => (typeof value === 'number' ? EXACT.rawJSON(source) : value));
 }
 
 function checked(json: string, name: string): string {

@@ -40,7 +40,7 @@ const POOLED = 'a pooler in front of the database must have pool_mode = session'
 const HINTS: Readonly<Record<string, string>> = {
   '25006': 'the server is a standby, or default_transaction_read_only is on',
   '42501':
-    'the role must own the database, or may use its schema and create tables in it (GRANT USAGE, CREATE ON SCHEMA …)',
+    'the role must own the database, or have the privileges USAGE and CREATE on its schema (GRANT USAGE, CREATE ON SCHEMA …)',
   '26000': POOLED,
   '42P05': POOLED,
 };

@@ -1,6 +1,6 @@
 // Which errors of Postgres end a session, and are met by a new connection and another try.
 
-import { equal, ok } from 'node:assert/strict';
+import { equal, match, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
 import { isConnectionError, storageError } from '../../../../src/store/postgres/connection/storage-error.ts';
@@ -24,6 +24,21 @@ for (const code of FOR_OPERATORS) {
     const error = Object.assign(new Error('refused'), { code });
     ok(!isConnectionError(error));
     ok(storageError(error) instanceof StoreUnavailable);
+  });
+}
+
+/** What the operator can do about it. */
+const HINTS: readonly (readonly [code: string, hint: RegExp])[] = [
+  ['42501', /GRANT USAGE, CREATE ON SCHEMA/],
+  ['25006', /standby, or default_transaction_read_only/],
+  ['26000', /pool_mode = session/],
+  ['42P05', /pool_mode = session/],
+];
+
+for (const [code, hint] of HINTS) {
+  test(`${code} says what to do`, () => {
+    const error = storageError(Object.assign(new Error('refused'), { code }));
+    match((error as Error).message, hint);
   });
 }
 
