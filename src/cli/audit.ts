@@ -5,10 +5,10 @@ import type { AuditRecord } from '../client/client.ts';
 import type { Administration, AdministrationDeps, AuditFilter } from './administration.ts';
 import { findKey, findOwner } from './owners.ts';
 import { withExamples } from './shell/examples.ts';
-import { type Column, createOutput, printJson, printLine, printTable } from './shell/output.ts';
+import { type Column, createOutput, printFirst, printJson, printLine } from './shell/output.ts';
 import { type ServerOptions, serverCommand } from './shell/remote.ts';
 import { timeText } from './shell/text.ts';
-import { timeValue } from './shell/values.ts';
+import { countValue, LIST_LIMIT, take, timeValue } from './shell/values.ts';
 
 interface AuditOptions extends ServerOptions {
   readonly owner?: string;
@@ -31,17 +31,20 @@ const COLUMNS: readonly Column<AuditRecord>[] = [
 
 export function addAudit(program: Command, { administer }: AdministrationDeps): void {
   const audit = program.command('audit').description('list and export the audit log: who changed what, and from where');
-  const list = filtered(audit, 'list', 'the newest 100 records');
+  const list = filtered(audit, 'list', 'the newest records').option(
+    '--limit <n>',
+    'how many to show; 0: all',
+    countValue(0),
+    LIST_LIMIT,
+  );
   withExamples(list, 'errand audit list --since 1d', 'errand audit list --owner Shop --operation deleteWorkflow');
-  list.action((options: AuditOptions) =>
+  list.action((options: AuditOptions & { readonly limit: number }) =>
     administer(options, async (a) => {
       const out = createOutput();
-      for await (const page of await pagesOf(a, options)) {
-        if (options.json) return printJson(out, page);
-        if (page.length > 0) return printTable(out, page, COLUMNS);
-      }
-      if (options.json) return printJson(out, []);
-      out.note('no records');
+      const taken = await take(recordsIn(await pagesOf(a, options)), options.limit);
+      if (options.json) return printJson(out, taken.records);
+      if (taken.records.length === 0) return out.note('no records');
+      await printFirst(out, taken, COLUMNS);
     }),
   );
   const all = filtered(audit, 'export', 'all records, newest first, one JSON object a line');
@@ -69,6 +72,10 @@ function filtered(audit: Command, name: string, description: string): Command {
     .option('--target <id>', 'only changes to this record, by its whole id (it may be deleted)')
     .option('--since <time>', 'from this time on: an age such as 2h or 7d, or 2026-01-31T12:00:00Z', timeValue)
     .option('--until <time>', 'before this time', timeValue);
+}
+
+async function* recordsIn(pages: AsyncIterable<readonly AuditRecord[]>): AsyncGenerator<AuditRecord> {
+  for await (const page of pages) yield* page;
 }
 
 async function pagesOf(a: Administration, options: AuditOptions): Promise<AsyncIterable<readonly AuditRecord[]>> {

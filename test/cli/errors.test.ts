@@ -238,6 +238,24 @@ test('groups of errors are listed, muted and opened again', async () => {
   assert.equal((await shell.json('errors', 'groups', 'reopen', group.id.slice(0, 9))).state, 'open');
   assert.equal((await shell.json('errors', 'groups', 'resolve', group.id)).state, 'resolved');
   assert.equal((await shell.json('errors', 'groups', 'show', group.id)).id, group.id);
+  const edited = await shell.json('errors', 'groups', 'edit', group.id, '--assignee', 'ada@example.com');
+  assert.deepEqual([edited.assignee, edited.note, edited.state], ['ada@example.com', 'known', 'resolved']);
+  const of = async (assignee: string) => await shell.json('errors', 'groups', 'list', '--assignee', assignee);
+  assert.deepEqual([(await of('ADA@example.com')).length, await of('none')], [1, []]);
+  const none = await shell.json('errors', 'groups', 'edit', group.id, '--assignee', 'none', '--note', '');
+  assert.deepEqual([none.assignee, none.note], [null, null]);
+  const wrong = await shell.run([
+    'errors',
+    'groups',
+    'edit',
+    group.id,
+    '--assignee',
+    'ada',
+    '--url',
+    errand.client.url,
+  ]);
+  assert.match(wrong.stderr, /mail address/);
+  assert.equal((await shell.run(['errors', 'groups', 'edit', group.id, '--url', errand.client.url])).code, 2);
 });
 
 test('it is shown how events of a group differ, and what was deployed before', async () => {

@@ -79,6 +79,9 @@ const NEEDED: Readonly<Record<string, string>> = {
   ...URLS,
 };
 
+/** Options of which a command needs one. */
+const ONE_OF: Readonly<Record<string, readonly string[]>> = { 'errors groups edit': ['--note', 'x'] };
+
 /** Given wherever they are known: what a command asks for otherwise. */
 const GIVEN = ['--yes', '--next-deployment'];
 
@@ -98,7 +101,15 @@ function casesOf(workflow: string): Case[] {
       const before = n > 0 ? [workflow] : [];
       const behind = n === 0 && ids.length > 1 ? [workflow] : [];
       const names = command.registeredArguments.flatMap((other) => BESIDE[other.name()] ?? []);
-      const args = [...words.split(' '), ...before, beginning, ...behind, ...names, ...neededBy(command)];
+      const args = [
+        ...words.split(' '),
+        ...before,
+        beginning,
+        ...behind,
+        ...names,
+        ...neededBy(command),
+        ...(ONE_OF[words] ?? []),
+      ];
       return { said: `${words} <${argument.name()}>`, args };
     });
     const options = command.options

@@ -132,6 +132,30 @@ test('bad changes are refused by name', async () => {
   equal((await one(errand, id)).state, 'open');
 });
 
+test('groups are found by their assignee', async () => {
+  const errand = await newOwner();
+  await failed(errand, 'lost');
+  await failed(errand, 'late');
+  const [{ id }, other] = (await listed(errand)).data;
+  const idsOf = async (query: string) => {
+    const { data } = await errand.client.get(`/v1/error_groups?${query}`);
+    return data.map((group: { id: string }) => group.id);
+  };
+  deepEqual((await errand.client.get('/v1/error_groups/assignees')).data, []);
+  deepEqual(await idsOf('assignee=none&text=lost').then((ids) => ids.length), 1);
+  await errand.client.put(`/v1/error_groups/${id}`, { assignee: 'Ada+shop@example.com' });
+  deepEqual(await idsOf(`assignee=${encodeURIComponent('ada+SHOP@example.com')}`), [id]);
+  deepEqual(await idsOf('assignee=none'), [other.id]);
+  deepEqual(await idsOf('assignee=eve@example.com'), []);
+  deepEqual((await errand.client.get('/v1/error_groups/assignees')).data, [
+    { assignee: 'Ada+shop@example.com', groups: 1, open: 1 },
+  ]);
+  equal((await errand.client.request('GET', '/v1/error_groups?assignee=')).status, 400);
+  equal((await errand.client.request('GET', `/v1/error_groups?assignee=${'a'.repeat(300)}`)).status, 400);
+  const stranger = await newOwner();
+  deepEqual((await stranger.client.get('/v1/error_groups/assignees')).data, []);
+});
+
 test('lists are filtered, sorted and paged', async () => {
   const errand = await newOwner();
   const workflow = await failed(errand, 'a', 'b', 'b', 'c');

@@ -8,6 +8,7 @@ import type { GroupState } from './types.ts';
 
 /** New errors are told at once; what other people do to groups is not. */
 const AGAIN_MS = 5000;
+const ASSIGNEES_AGAIN_MS = 60_000;
 
 export interface GroupFilter {
   readonly state?: GroupState;
@@ -16,18 +17,29 @@ export interface GroupFilter {
   readonly code?: string;
   /** Seen last within the period. */
   readonly within?: Period;
+  /** A mail address; `none`: groups without an assignee. */
+  readonly assignee?: string;
   readonly sort?: 'last_seen' | 'count';
 }
 
-export function groupsQuery({ state, q, emitter, code, within, sort }: GroupFilter) {
+export function groupsQuery({ state, q, emitter, code, within, assignee, sort }: GroupFilter) {
   return listQuery({
     key: ['groups'],
     // From now back, whenever it is asked for again.
     read: ({ within: period, ...asked }, options) =>
       errand.listErrorGroups(period === undefined ? asked : { ...asked, since: beginOf(period) }, options),
-    filter: { state, text: q, emitter_id: emitter, code, within, sort, expand: 'hours' as const },
+    filter: { state, text: q, emitter_id: emitter, code, within, assignee, sort, expand: 'hours' as const },
     keepsPrevious: true,
     againMs: AGAIN_MS,
+  });
+}
+
+/** Whom groups are assigned to. */
+export function assigneesQuery() {
+  return queryOptions({
+    queryKey: ['assignees'],
+    queryFn: ({ signal }) => dataOf(errand.listGroupAssignees({}, { signal })),
+    refetchInterval: ASSIGNEES_AGAIN_MS,
   });
 }
 

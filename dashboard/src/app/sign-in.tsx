@@ -7,6 +7,7 @@ import { T } from '../english.ts';
 import icon from '../icon.svg';
 import { Command } from '../parts/copy.tsx';
 import { queryClient } from './client.ts';
+import { useTitle } from './heading.tsx';
 
 /** Says what to do instead when the key is good, but not for this. */
 function faultText(error: unknown): string {
@@ -17,6 +18,7 @@ function faultText(error: unknown): string {
 export function SignIn() {
   const { next = '/', ended } = useSearch({ from: '/sign-in' });
   const navigate = useNavigate();
+  useTitle(T.session.submit);
   const [key, setKey] = useState('');
   const [fault, setFault] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);

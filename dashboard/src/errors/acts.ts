@@ -62,7 +62,7 @@ export function useGroupActs(): GroupActs {
     return !mayWrite;
   };
   const refresh = (): void => {
-    for (const name of ['groups', 'group']) void client.invalidateQueries({ queryKey: [name] });
+    for (const name of ['groups', 'group', 'assignees']) void client.invalidateQueries({ queryKey: [name] });
   };
 
   const changeAll: GroupActs['changeAll'] = async (groups, wanted, said) => {

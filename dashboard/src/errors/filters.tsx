@@ -1,6 +1,8 @@
 import { Button, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type RefObject, useEffect, useRef, useState } from 'react';
+import { assigneesQuery } from '../api/errors.ts';
 import { useNamed, useNames } from '../api/names.ts';
 import { useIsLive } from '../app/live-state.ts';
 import { T } from '../english.ts';
@@ -72,6 +74,7 @@ export function Filters({ field }: { field: RefObject<HTMLInputElement | null> }
         }}
       />
       <EmitterChoice value={search.emitter} choose={(emitter) => put({ emitter })} />
+      <AssigneeChoice value={search.assignee} choose={(assignee) => put({ assignee })} />
       <Choice
         label={T.errors.seenWithin}
         all={T.errors.anyTime}
@@ -110,4 +113,30 @@ function EmitterChoice({ value, choose }: EmitterChoiceProps) {
   const options = value === undefined || ids.includes(value) ? ids : [value, ...ids];
   const { emitter, allEmitters } = T.errors;
   return <Choice label={emitter} all={allEmitters} value={value} options={options} textOf={names} choose={choose} />;
+}
+
+interface AssigneeChoiceProps {
+  readonly value: string | undefined;
+  readonly choose: (assignee: string | undefined) => void;
+}
+
+const UNASSIGNED = 'none';
+
+/** Nothing until a group is assigned to a person. */
+function AssigneeChoice({ value, choose }: AssigneeChoiceProps) {
+  const { data = [] } = useQuery(assigneesQuery());
+  if (data.length === 0 && value === undefined) return null;
+  const all = [UNASSIGNED, ...data.map(({ assignee }) => assignee)];
+  const options = value === undefined || all.includes(value) ? all : [...all, value];
+  const { assignee: label, allAssignees, unassigned } = T.errors;
+  return (
+    <Choice
+      label={label}
+      all={allAssignees}
+      value={value}
+      options={options}
+      textOf={(one) => (one === UNASSIGNED ? unassigned : one)}
+      choose={choose}
+    />
+  );
 }

@@ -35,7 +35,7 @@ export function Inbox() {
   // A search that has found nothing yet goes on.
   const isMissing = !listed.data || (groups.length === 0 && (isOther || listed.hasNextPage));
   const isFiltered =
-    search.q !== undefined || search.emitter !== undefined || search.within !== undefined || state !== 'open';
+    [search.q, search.emitter, search.assignee, search.within].some((one) => one !== undefined) || state !== 'open';
   return (
     <>
       <div className="page-head">

@@ -13,13 +13,14 @@ export interface ErrorSearch extends Omit<GroupFilter, 'state' | 'code'> {
 export const ERROR_STATES = everyOf<GroupState | 'all'>()(['open', 'muted', 'resolved', 'all']);
 
 export function errorSearch(search: Record<string, unknown>): ErrorSearch {
-  const { state, q, emitter, within, sort } = search;
+  const { state, q, emitter, within, assignee, sort } = search;
   const known = ERROR_STATES.find((one) => one === state);
   const period = PERIODS.find((one) => one === within);
   return {
     ...(known === undefined || known === 'open' ? {} : { state: known }),
     ...(q === undefined || q === '' ? {} : { q: String(q) }),
     ...(typeof emitter === 'string' && emitter !== '' ? { emitter } : {}),
+    ...(typeof assignee === 'string' && assignee !== '' ? { assignee } : {}),
     ...(period === undefined ? {} : { within: period }),
     ...(sort === 'count' ? { sort } : {}),
   };

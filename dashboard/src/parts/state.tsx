@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { ProblemError } from '../../../src/client/client.ts';
+import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { Command } from './copy.tsx';
 import { markSaid } from './failing.ts';
@@ -53,11 +54,10 @@ interface EmptyProps {
 }
 
 export function Empty({ icon, title, text, command, isPage = false, children }: EmptyProps) {
-  const Title = isPage ? 'h1' : 'h2';
   return (
     <div className="empty">
       <Icon name={icon} size={30} />
-      <Title>{title}</Title>
+      {isPage ? <Heading text={title} /> : <h2>{title}</h2>}
       {text && <p>{text}</p>}
       {command && <Command text={command} />}
       {children}

@@ -191,6 +191,7 @@ function addChanges(runs: Command, connect: Connect): void {
         const { data } = await errand.cancelRun({ id: await findId(errand, 'run', given) });
         if (isJson) await printLine(out, data);
         else await printFields(out, { run: data.id, state: data.state });
+        if (['succeeded', 'failed'].includes(data.state)) out.note(`${data.id} had ended before`);
       }
     },
   );

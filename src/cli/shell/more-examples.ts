@@ -6,8 +6,6 @@ import { examplesOf, withExamples } from './examples.ts';
 /** Words → examples. */
 const MORE: Readonly<Record<string, readonly string[]>> = {
   'errors groups show': ['errand errors groups show eg_0Vj3aBc9dEfGhIjK'],
-  'errors groups resolve': ['errand errors groups resolve eg_0Vj3aBc9dEfGhIjK --next-deployment'],
-  'errors groups reopen': ['errand errors groups reopen eg_0Vj3aBc9dEfGhIjK'],
   'runs cancel': ['errand runs cancel r_g4w9zl7uo0'],
   'workflows deployments': ['errand workflows deployments "Charge orders"'],
   'workflows activate': ['errand workflows activate "Charge orders" d_0Vj3aBc9dEfGhIjK'],

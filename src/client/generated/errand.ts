@@ -189,6 +189,8 @@ import type {
   ListDeploymentsInput,
   ListErrorGroupsAnswer,
   ListErrorGroupsInput,
+  ListGroupAssigneesAnswer,
+  ListGroupAssigneesInput,
   ListHeartbeatErrorsAnswer,
   ListHeartbeatErrorsInput,
   ListHeartbeatEventsAnswer,
@@ -634,7 +636,16 @@ export class Errand {
    * Errors of one workflow, source or webhook with the same step, code, message template and frame are one group. Cursors are places in the list (`start_cursor`, `end_cursor`), not ids: a group that is seen again moves to the front. With `text`, one request looks at no more than 10,000 groups: a page may be short, or empty, although more groups match. Then `next_cursor` says where to go on, `looked_at` how many groups it looked at, and `searched_until_ms` how far it came.
    */
   listErrorGroups(input: ListErrorGroupsInput = {}, options: CallOptions = {}): Paged<ListErrorGroupsAnswer> {
-    return this.#transport.list<ListErrorGroupsAnswer>({ method: 'GET', path: '/v1/error_groups', query: ['emitter_id', 'state', 'code', 'since', 'text', 'sort', 'expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+    return this.#transport.list<ListErrorGroupsAnswer>({ method: 'GET', path: '/v1/error_groups', query: ['emitter_id', 'state', 'code', 'since', 'assignee', 'text', 'sort', 'expand', 'limit', 'after', 'before', 'include', 'exclude'] }, input, options);
+  }
+
+  /**
+   * List assignees of groups: `GET /v1/error_groups/assignees`
+   *
+   * Whom the 10,000 groups that were seen last are assigned to, those with most open groups first: 100 at most. `GET /v1/error_groups?assignee=…` has the groups of one.
+   */
+  listGroupAssignees(input: ListGroupAssigneesInput = {}, options: CallOptions = {}): Promise<ListGroupAssigneesAnswer> {
+    return this.#transport.send<ListGroupAssigneesAnswer>({ method: 'GET', path: '/v1/error_groups/assignees' }, input, options);
   }
 
   /**

@@ -906,6 +906,15 @@ export interface FoundError {
   readonly replay: Replay | null;
 }
 
+export interface GroupAssignee {
+  /** The mail address, as one of the groups has it. */
+  readonly assignee: string;
+  /** How many groups are assigned to it. */
+  readonly groups: number;
+  /** How many of them are open. */
+  readonly open: number;
+}
+
 export interface GroupDeployment {
   /** Id of the deployment. */
   readonly id: string;
@@ -3432,6 +3441,8 @@ export interface ListErrorGroupsInput {
   readonly code?: string | undefined;
   /** From then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
   readonly since?: string | undefined;
+  /** Only groups that are assigned to this mail address, in upper or lower case; `none`: to no person. */
+  readonly assignee?: string | undefined;
   /** A part of the code, the message template, the frame, the step or the rule’s name, in upper or lower case. No character of it is a wildcard. */
   readonly text?: string | undefined;
   /** Seen last first, or most errors first, of the 10,000 that were seen last. */
@@ -3454,6 +3465,12 @@ export interface ListErrorGroupsAnswer {
   readonly page_info: GroupPageInfo;
   /** The groups of this page. */
   readonly data: readonly ListedErrorGroup[];
+}
+
+export type ListGroupAssigneesInput = Readonly<Record<string, never>>;
+
+export interface ListGroupAssigneesAnswer {
+  readonly data: readonly GroupAssignee[];
 }
 
 /** What `getErrorGroup` takes. */

@@ -103,6 +103,16 @@ export function openedByPerson({ state, reopened }: ErrorGroup, nowMs: number): 
   return state === 'open' ? reopened : { from: state, by: 'person', atMs: nowMs, entry: null, deploymentId: null };
 }
 
+/** Returns a mail address with its letters A to Z in lower case, as both databases write it. */
+export function folded(address: string): string {
+  return address.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/** Returns whether a group is assigned to this mail address; null: to none. */
+export function isAssigned({ assignee }: Pick<ErrorGroup, 'assignee'>, to: string | null): boolean {
+  return assignee === null || to === null ? assignee === to : folded(assignee) === folded(to);
+}
+
 /** What an owner says about a group. Undefined: stays as it is. */
 export interface GroupChange {
   readonly status?: GroupOrder;

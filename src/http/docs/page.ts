@@ -74,10 +74,10 @@ function operationHtml(listed: OperationEntry, document: ApiDocument): string {
   return `<details class="operation" data-method="${method}" data-path="${escapeHtml(path)}">
 <summary><span class="method ${method}">${method.toUpperCase()}</span><span class="path">${escapeHtml(path)}</span><span class="says">${inlineHtml(operation.summary)}</span></summary>
 <div class="inside" id="${operation.operationId}">${proseHtml(operation.description)}
-${parameters.length > 0 ? `<h4>Parameters</h4>${parameterTable(parameters)}` : ''}
-<h4>Request</h4>${needed(operation)}${samplesHtml(listed, document)}
-<h4>Answer ${escapeHtml(answer?.[0] ?? '')}</h4><pre tabindex="0"><code>${escapeHtml(shown(example))}</code></pre>
-<h4>Errors</h4>${refusalsHtml(operation)}</div>
+${parameters.length > 0 ? `<h3 class="part">Parameters</h3>${parameterTable(parameters)}` : ''}
+<h3 class="part">Request</h3>${needed(operation)}${samplesHtml(listed, document)}
+<h3 class="part">Answer ${escapeHtml(answer?.[0] ?? '')}</h3><pre tabindex="0"><code>${escapeHtml(shown(example))}</code></pre>
+<h3 class="part">Errors</h3>${refusalsHtml(operation)}</div>
 </details>`;
 }
 

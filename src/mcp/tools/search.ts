@@ -105,6 +105,7 @@ interface GroupSearch extends Paging {
   readonly code?: string;
   readonly of?: string;
   readonly state?: ErrorGroup['state'];
+  readonly assignee?: string;
   readonly since?: string;
   readonly sort?: 'last_seen' | 'count';
 }
@@ -121,6 +122,7 @@ const GROUP = output(
     last_error_id: ids.error,
     last_deployment_id: orNull(text('The deployment of the last one.')),
     note: orNull(text('What a person noted.')),
+    assignee: orNull(text('Who takes care of it, by mail address.')),
   },
   ['id', 'state', 'what', 'of', 'count', 'last_error_id'],
 );
@@ -138,6 +140,7 @@ export function groupOf(group: ErrorGroup) {
     last_error_id: group.last_error_id,
     last_deployment_id: group.last_deployment_id,
     note: group.note,
+    assignee: group.assignee,
   };
 }
 
@@ -153,6 +156,7 @@ export const searchGroups: Tool = tool<GroupSearch>({
     code: text('The code, exactly, such as TypeError.', { maxLength: LIMITS.codeChars }),
     of: ids.emitter,
     state: oneOf(GROUP_STATES, 'Only groups in this state.'),
+    assignee: text('Only groups assigned to this mail address; none: to no person.', { maxLength: LIMITS.nameChars }),
     since,
     sort: oneOf(GROUP_SORTS, 'Seen last first (when not given), or most errors first.'),
     limit,

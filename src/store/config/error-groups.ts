@@ -1,7 +1,7 @@
 // Groups of errors: their lists, and what owners change of them. The transactions that capture errors write them, too:
 // log/groups/error-groups.ts.
 
-import { type ErrorGroup, groupAt, openedByPerson, ordered } from '../../domain/errors/group.ts';
+import { type ErrorGroup, folded, groupAt, openedByPerson, ordered } from '../../domain/errors/group.ts';
 import { NUMBERS_PER_MS } from '../../domain/ids.ts';
 import { HOUR_MS, LIMITS } from '../../domain/limits.ts';
 import type {
@@ -60,6 +60,18 @@ export function errorGroupVerbs({ database, clock }: ConfigCore): ErrorGroupStor
         ORDER BY h.group_id, h.hour DESC`);
       const byGroup = Map.groupBy(rows, (row) => text(row, 'group_id'));
       return new Map([...byGroup].map(([id, hours]) => [id, hours.map(hourOf)]));
+    },
+
+    groupAssignees: async (ownerId) => {
+      const isOpen = isIn('open', mutedUntil(clock.nowMs()));
+      const rows = await database.all(sql`SELECT max(assignee) AS assignee, count(*) AS n,
+          count(CASE WHEN ${isOpen} THEN 1 END) AS open FROM ${lastSeen([sql`owner_id = ${ownerId}`])}
+        WHERE assignee IS NOT NULL GROUP BY ${FOLDED} ORDER BY open DESC, n DESC, ${FOLDED} LIMIT ${LIMITS.pageRecords}`);
+      return rows.map((row) => ({
+        assignee: text(row, 'assignee'),
+        groups: number(row, 'n'),
+        open: number(row, 'open'),
+      }));
     },
 
     updateErrorGroup: (ownerId, id, change, check) =>
@@ -131,14 +143,21 @@ function pageAt<C>({ limit, after, before }: GroupPageQuery, place: (at: GroupPl
   };
 }
 
-function conditionsOf({ ownerId, emitterId, state, code, sinceMs }: GroupQuery, nowMs: number): Sql[] {
-  const isOver = sql`(state = 'muted' AND until_ms <= ${nowMs})`;
+/** The assignee, as `folded` writes it: letters A to Z in lower case. */
+const FOLDED = differs({ sqlite: 'lower(assignee)', postgres: 'lower(assignee COLLATE "C")' });
+
+const mutedUntil = (nowMs: number): Sql => sql`(state = 'muted' AND until_ms <= ${nowMs})`;
+
+function conditionsOf({ ownerId, emitterId, state, code, sinceMs, assignee }: GroupQuery, nowMs: number): Sql[] {
   return [
     sql`owner_id = ${ownerId}`,
     ...(emitterId === undefined ? [] : [sql`emitter_id = ${emitterId}`]),
-    ...(state === undefined ? [] : [isIn(state, isOver)]),
+    ...(state === undefined ? [] : [isIn(state, mutedUntil(nowMs))]),
     ...(code === undefined ? [] : [sql`code = ${code}`]),
     ...(sinceMs === undefined ? [] : [sql`last_entry >= ${sinceMs * NUMBERS_PER_MS}`]),
+    ...(assignee === undefined
+      ? []
+      : [assignee === null ? raw('assignee IS NULL') : sql`${FOLDED} = ${folded(assignee)}`]),
   ];
 }
 

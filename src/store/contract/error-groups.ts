@@ -11,6 +11,8 @@ export interface GroupQuery {
   readonly code?: string;
   /** Last seen then or later. */
   readonly sinceMs?: number;
+  /** The mail address of its assignee, its letters A to Z in upper or lower case; null: it has none. */
+  readonly assignee?: string | null;
   readonly sort: 'last_seen' | 'count';
 }
 
@@ -59,12 +61,23 @@ export interface GroupDeployment {
   readonly lastEntry: number;
 }
 
+/** A person whom groups are assigned to. */
+export interface GroupAssignee {
+  /** As it is written in one of the groups. */
+  readonly assignee: string;
+  /** Groups of theirs, of these the open ones. */
+  readonly groups: number;
+  readonly open: number;
+}
+
 export interface ErrorGroupStore {
   /** Returns groups as they stand now: a mute whose time is over has ended. */
   listErrorGroups(of: GroupQuery, page: GroupPageQuery): Promise<Page<ErrorGroup>>;
   getErrorGroup(ownerId: string, id: string): Promise<GroupWhole | undefined>;
   /** Returns the hours of those of the groups that the owner has, as `GroupWhole` has them. At most one page of groups. */
   groupHours(ownerId: string, ids: readonly string[]): Promise<ReadonlyMap<string, GroupWhole['hours']>>;
+  /** Returns the assignees of the groups that were last seen, LIMITS.searchedRecords at most: those with most open groups first. */
+  groupAssignees(ownerId: string): Promise<readonly GroupAssignee[]>;
   /**
    * Changes state, note or assignee. An error that is captured later is judged by the new state. `refused`: the group is to
    * wait for the next deployment, and its errors have none. Undefined: no such group. `check` is given the group before the

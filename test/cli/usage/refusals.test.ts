@@ -117,6 +117,7 @@ function lineOf({ words, command }: { words: string; command: Command }, folder:
 const MORE: Readonly<Record<string, readonly string[]>> = {
   'errors replay': ['--of', 'x'],
   'errors groups mute': ['--errors', '1'],
+  'errors groups edit': ['--note', 'x'],
   'heartbeats create': ['--every', '60'],
   'privacy set': ['--hide', 'card'],
   'privacy preview': ['--error', 'last'],

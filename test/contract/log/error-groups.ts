@@ -121,6 +121,46 @@ export function errorGroupsContract(harness: Harness): void {
       );
     });
 
+    it('is found by its assignee, with or without text', async () => {
+      await using stage = await Stage.open(harness);
+      const { workflow, group: ada } = await oneGroup(stage);
+      for (const code of ['B', 'C', 'D']) await fail(stage, workflow, { code });
+      const [, c, b] = (await groups(stage)) as [ErrorGroup, ErrorGroup, ErrorGroup];
+      await change(stage, ada, { assignee: 'ada@example.org' });
+      await change(stage, b, { assignee: 'Ada@Example.org' });
+      await order(stage, b, { state: 'resolved', inNextDeployment: false });
+      await change(stage, c, { assignee: 'eve@example.org' });
+      for (const sort of ['last_seen', 'count'] as const) {
+        const codesOf = async (assignee: string | null, state: Partial<GroupQuery> = {}) => {
+          const of = { ownerId: stage.owner.id, sort, assignee, ...state };
+          const listed = (await stage.store.listErrorGroups(of, { limit: 100 })).items;
+          const searched = (await stage.store.searchErrorGroups({ ...of, text: 'code.ts' }, { limit: 100 })).items;
+          deepEqual(searched, listed);
+          return listed.map(({ fingerprint }) => fingerprint.code).toSorted();
+        };
+        deepEqual(await codesOf('ADA@example.org'), ['B', 'TypeError']);
+        deepEqual(await codesOf('ada@example.org', { state: 'open' }), ['TypeError']);
+        deepEqual(await codesOf('da@example.org'), []);
+        deepEqual(await codesOf(null), ['D']);
+      }
+      const [first, second] = await stage.store.groupAssignees(stage.owner.id);
+      deepEqual([first?.assignee.toLowerCase(), first?.groups, first?.open], ['ada@example.org', 2, 1]);
+      deepEqual(second, { assignee: 'eve@example.org', groups: 1, open: 1 });
+      await order(stage, ada, muted({ untilMs: START_MS + HOUR_MS }));
+      deepEqual(
+        (await stage.store.groupAssignees(stage.owner.id)).map(({ open }) => open),
+        [1, 0],
+      );
+      stage.clock.advance(2 * HOUR_MS);
+      deepEqual(
+        (await stage.store.groupAssignees(stage.owner.id)).map(({ open }) => open),
+        [1, 1],
+      );
+      const stranger = await stage.neighbour();
+      deepEqual(await stage.store.groupAssignees(stranger.owner.id), []);
+      deepEqual(await groups(stranger, { assignee: 'ada@example.org' }), []);
+    });
+
     it('belongs to its owner alone', async () => {
       await using stage = await Stage.open(harness);
       const { workflow, group } = await oneGroup(stage);

@@ -1,4 +1,4 @@
-// errand errors groups list | show | differences | resolve | mute | reopen
+// errand errors groups list | show | differences | resolve | mute | reopen | edit
 
 import type { Command } from 'commander';
 import type { Differences, ErrorGroup, UpdateErrorGroupInput } from '../../../client/client.ts';
@@ -7,7 +7,15 @@ import { LIMITS } from '../../../domain/limits.ts';
 import { withExamples } from '../../shell/examples.ts';
 import { CliError, EXIT } from '../../shell/exit.ts';
 import { findEmitter, findId, namesOfEmitters, titleOf } from '../../shell/find.ts';
-import { type Column, printFields, printFirst, printJson, printTable, stateStyle } from '../../shell/output.ts';
+import {
+  type Column,
+  printFields,
+  printFirst,
+  printJson,
+  printLine,
+  printTable,
+  stateStyle,
+} from '../../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../../shell/remote.ts';
 import { oneLine, safeLines, timeText } from '../../shell/text.ts';
 import { choiceOption, countValue, futureValue, LIST_LIMIT, take, timeValue } from '../../shell/values.ts';
@@ -27,6 +35,7 @@ interface ListOptions extends ServerOptions {
   readonly code?: string;
   readonly since?: string;
   readonly text?: string;
+  readonly assignee?: string;
   readonly sort?: 'last_seen' | 'count';
   readonly limit: number;
 }
@@ -38,6 +47,14 @@ interface MuteOptions extends ServerOptions {
   readonly note?: string;
 }
 
+interface EditOptions extends ServerOptions {
+  readonly assignee?: string;
+  readonly note?: string;
+}
+
+/** What stands for no person, as in the interface. */
+const UNASSIGNED = 'none';
+
 const NO_END = 'a mute ends some time: give --until, --errors or --next-deployment';
 
 export function addGroups(errors: Command, connect: Connect): void {
@@ -48,13 +65,14 @@ export function addGroups(errors: Command, connect: Connect): void {
     .option('--code <code>', 'only groups with this code')
     .option('--since <time>', 'seen at or after this time', timeValue)
     .option('--text <text>', 'only groups whose code, message template, frame or step contains this text')
+    .option('--assignee <address>', `only groups assigned to this mail address; ${UNASSIGNED}: to no person`)
     .addOption(choiceOption('--sort <by>', 'the order', GROUP_SORTS))
     .option('--limit <n>', 'how many to show; 0: all', countValue(0), LIST_LIMIT);
   withExamples(list, 'errand errors groups list --state open --sort count');
-  list.action(async ({ of, state, code, since, text, sort, limit, ...options }: ListOptions) => {
+  list.action(async ({ of, state, code, since, text, assignee, sort, limit, ...options }: ListOptions) => {
     const { errand, out, isJson } = await connect(options);
     const emitterId = of === undefined ? undefined : await findEmitter(errand, of);
-    const asked = { emitter_id: emitterId, state, code, since, text, sort };
+    const asked = { emitter_id: emitterId, state, code, since, text, assignee, sort };
     const taken = await take(errand.listErrorGroups(asked), limit);
     if (isJson) return printJson(out, taken.records);
     if (taken.records.length === 0) return out.note('no groups of errors');
@@ -139,29 +157,42 @@ async function showDifferences({ out }: Remote, differences: Differences): Promi
   ]);
 }
 
-function addChanges(groups: Command, connect: Connect): void {
-  const change = async (id: string, options: ServerOptions, to: Omit<UpdateErrorGroupInput, 'id'>): Promise<void> => {
+type Changes = Omit<UpdateErrorGroupInput, 'id'>;
+
+function changer(connect: Connect) {
+  return async (ids: readonly string[], options: ServerOptions, to: Changes): Promise<void> => {
     const { errand, out, isJson } = await connect(options);
-    const { data } = await errand.updateErrorGroup({ id: await findId(errand, 'group', id), ...to });
-    if (isJson) return printJson(out, data);
-    await printFields(out, { group: data.id, state: data.state, note: data.note });
+    for (const given of ids) {
+      const { data } = await errand.updateErrorGroup({ id: await findId(errand, 'group', given), ...to });
+      const { id: group, state, note, assignee } = data;
+      if (!isJson) await printFields(out, { group, state, note, assignee });
+      else if (ids.length === 1) printJson(out, data);
+      else await printLine(out, data);
+    }
   };
-  serverCommand(groups, 'resolve <id>', 'mark a group as resolved; the next error opens it again')
-    .option('--next-deployment', 'only errors of a later deployment open it again')
-    .option('--note <text>', 'note that is kept with the group')
-    .action(
-      (id: string, { nextDeployment, note, ...options }: ServerOptions & { nextDeployment?: true; note?: string }) =>
-        change(id, options, { state: 'resolved', resolved_in_next_deployment: nextDeployment, note }),
-    );
-  const mute = serverCommand(groups, 'mute <id>', 'mute a group: its errors are still listed, but send no notices')
+}
+
+function addChanges(groups: Command, connect: Connect): void {
+  const change = changer(connect);
+  const resolve = serverCommand(groups, 'resolve <ids...>', 'mark groups as resolved; the next error opens them again')
+    .option('--next-deployment', 'only errors of a later deployment open them again')
+    .option('--note <text>', 'note that is kept with the groups');
+  withExamples(resolve, 'errand errors groups resolve eg_0Vj3aBc9dEfGhIjK --next-deployment');
+  resolve.action(
+    (
+      ids: readonly string[],
+      { nextDeployment, note, ...options }: ServerOptions & { nextDeployment?: true; note?: string },
+    ) => change(ids, options, { state: 'resolved', resolved_in_next_deployment: nextDeployment, note }),
+  );
+  const mute = serverCommand(groups, 'mute <ids...>', 'mute groups: their errors are still listed, but send no notices')
     .option('--until <time>', 'until this time: 2h, 7d from now, or 2027-01-31T12:00:00Z', futureValue)
     .option('--errors <n>', 'until this many more errors have occurred', countValue(1, LIMITS.maxMuteErrors))
-    .option('--next-deployment', 'until a later deployment has an error of it')
-    .option('--note <text>', 'note that is kept with the group');
+    .option('--next-deployment', 'until a later deployment has an error of the group')
+    .option('--note <text>', 'note that is kept with the groups');
   withExamples(mute, 'errand errors groups mute eg_0Vj3aBc9dEfGhIjK --errors 100 --note "the shop is closed"');
-  mute.action((id: string, { until, errors, nextDeployment, note, ...options }: MuteOptions) => {
+  mute.action((ids: readonly string[], { until, errors, nextDeployment, note, ...options }: MuteOptions) => {
     if (until === undefined && errors === undefined && !nextDeployment) throw new CliError(NO_END, EXIT.usage);
-    return change(id, options, {
+    return change(ids, options, {
       state: 'muted',
       muted_until: until,
       muted_errors: errors,
@@ -169,7 +200,23 @@ function addChanges(groups: Command, connect: Connect): void {
       note,
     });
   });
-  serverCommand(groups, 'reopen <id>', 'open a resolved or muted group again').action(
-    (id: string, options: ServerOptions) => change(id, options, { state: 'open' }),
+  const reopen = serverCommand(groups, 'reopen <ids...>', 'open resolved or muted groups again');
+  withExamples(reopen, 'errand errors groups reopen eg_0Vj3aBc9dEfGhIjK');
+  reopen.action((ids: readonly string[], options: ServerOptions) => change(ids, options, { state: 'open' }));
+  const edit = serverCommand(groups, 'edit <ids...>', 'assign groups to a person, or write a note to them')
+    .option('--assignee <address>', `the mail address of the person; ${UNASSIGNED}: no person any more`)
+    .option('--note <text>', 'note that is kept with the groups; an empty text removes it');
+  withExamples(
+    edit,
+    'errand errors groups edit eg_0Vj3aBc9dEfGhIjK --assignee ada@example.com',
+    'errand errors groups edit eg_0Vj3aBc9dEfGhIjK --note "waits for the new price list"',
   );
+  edit.action((ids: readonly string[], { assignee, note, ...options }: EditOptions) => {
+    if (assignee === undefined && note === undefined)
+      throw new CliError('nothing to change: give --assignee or --note', EXIT.usage);
+    return change(ids, options, {
+      ...(assignee === undefined ? {} : { assignee: assignee === UNASSIGNED ? null : assignee }),
+      ...(note === undefined ? {} : { note: note === '' ? null : note }),
+    });
+  });
 }

@@ -192,7 +192,7 @@ function addReplay(errors: Command, connect: Connect): void {
     if (ids.length === 1 && ids[0] && !options.dryRun && !isForMany(options)) return replayOne(remote, ids[0], options);
     if (options.event !== undefined && isForMany(options))
       throw new CliError(
-        '--event runs all steps of the active deployment: leave out --from and --run-with',
+        '--event runs all steps of the active deployment, once: leave out --from, --run-with, --rate, --canary, --stop-on-failures and --ordered',
         EXIT.usage,
       );
     if (options.event !== undefined) throw new CliError('--event is for one error', EXIT.usage);
@@ -221,8 +221,8 @@ interface ReplayOptions extends ServerOptions, ErrorFilter {
 }
 
 /** Returns whether an option is given that only operations have. */
-function isForMany({ from, runWith }: ReplayOptions): boolean {
-  return from === 'failed_step' || runWith !== undefined;
+function isForMany({ from, runWith, rate, canary, stopOnFailures, ordered }: ReplayOptions): boolean {
+  return from === 'failed_step' || [runWith, rate, canary, stopOnFailures, ordered].some((one) => one !== undefined);
 }
 
 function refuseFilter({ of, code, group, step, text, deployment, since, until }: ErrorFilter): void {

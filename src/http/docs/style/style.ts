@@ -16,11 +16,11 @@ pre code { background: none; border: 0; padding: 0; font-size: 1em; overflow-wra
 pre:has(+ pre.printed), .copyable:has(+ .copyable > pre.printed) > pre { margin-bottom: 0; border-radius: 8px 8px 0 0; }
 pre.printed { margin-top: 0; border-top: 0; border-radius: 0 0 8px 8px; background: none; color: var(--soft); }
 pre.wrapped code { white-space: pre-wrap; overflow-wrap: anywhere; }
-h1, h2, h3, h4 { font-weight: 600; letter-spacing: -.01em; line-height: 1.3; }
+h1, h2, h3 { font-weight: 600; letter-spacing: -.01em; line-height: 1.3; }
 h1 { font-size: 1.75rem; margin: 0 0 .6rem; letter-spacing: -.02em; overflow-wrap: anywhere; }
 h2 { font-size: 1.3rem; margin: 2.6rem 0 .4rem; }
 h3 { font-size: 1.05rem; margin: 1.6rem 0 .3rem; }
-h4 { font-size: .8rem; color: var(--soft); margin: 1.1rem 0 .3rem; letter-spacing: 0; }
+h3.part { font-size: .8rem; color: var(--soft); margin: 1.1rem 0 .3rem; letter-spacing: 0; }
 p { margin: .5rem 0; }
 img { max-width: 100%; height: auto; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; border-radius: 4px; }

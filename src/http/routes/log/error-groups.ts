@@ -23,6 +23,7 @@ import { rangeOf, SEARCHED_TEXT, TIME_RANGE, word } from '../../wire/log/error-f
 import {
   ERROR_GROUP,
   ERROR_GROUP_WHOLE,
+  GROUP_ASSIGNEE,
   GROUP_PREVIEW,
   GROUP_UPDATE,
   groupChange,
@@ -31,6 +32,7 @@ import {
   hoursToWire,
   LISTED_GROUP,
   previewOf,
+  UNASSIGNED,
 } from '../../wire/log/error-groups.ts';
 import {
   GROUP_CURSOR_WANTED,
@@ -49,6 +51,7 @@ const BOUNDS = `With \`text\`, one request looks at no more than ${LIMITS.search
 
 export function addErrorGroupRoutes(app: App, deps: HttpDeps): void {
   addList(app, deps);
+  addAssignees(app, deps);
   addOne(app, deps);
   addDifferences(app, deps);
   addUpdate(app, deps);
@@ -71,6 +74,11 @@ function addList(app: App, { store }: HttpDeps): void {
       state: Type.Optional(oneOf(GROUP_STATES, 'Only groups in this state.')),
       code: word('Only groups with this code.', 'TypeError', LIMITS.codeChars),
       since: TIME_RANGE.since,
+      assignee: word(
+        `Only groups that are assigned to this mail address, in upper or lower case; \`${UNASSIGNED}\`: to no person.`,
+        'ada@example.com',
+        LIMITS.nameChars,
+      ),
       text: SEARCHED_TEXT('the code, the message template, the frame, the step or the rule’s name'),
       sort: Type.Optional(
         oneOf(GROUP_SORTS, 'Seen last first, or most errors first, of the 10,000 that were seen last.'),
@@ -85,7 +93,7 @@ function addList(app: App, { store }: HttpDeps): void {
     }),
   });
   app.get('/v1/error_groups', { schema }, async ({ query, caller }) => {
-    const { emitter_id: emitterId, state, code, since, text: part, sort = 'last_seen' } = query;
+    const { emitter_id: emitterId, state, code, since, assignee, text: part, sort = 'last_seen' } = query;
     const of = {
       ownerId: caller.ownerId,
       sort,
@@ -93,6 +101,7 @@ function addList(app: App, { store }: HttpDeps): void {
       ...(state === undefined ? {} : { state }),
       ...(code === undefined ? {} : { code }),
       ...rangeOf(since === undefined ? {} : { since }),
+      ...(assignee === undefined ? {} : { assignee: assignee === UNASSIGNED ? null : assignee }),
     };
     const page = pageOf(query, groupCursor, GROUP_CURSOR_WANTED);
     const { found, totalCount } = await pageOfGroups(store, { of, page, part });
@@ -115,6 +124,20 @@ async function pageOfGroups(
   }
   const listed = await store.listErrorGroups(of, page);
   return { found: listedPage(listed, page, of.sort), totalCount: listed.totalCount };
+}
+
+function addAssignees(app: App, { store }: HttpDeps): void {
+  const schema = operation({
+    id: 'listGroupAssignees',
+    tag: 'errors',
+    access: 'read',
+    summary: 'List assignees of groups',
+    description: `Whom the ${LIMITS.searchedRecords.toLocaleString('en')} groups that were seen last are assigned to, those with most open groups first: ${LIMITS.pageRecords} at most. \`GET /v1/error_groups?assignee=…\` has the groups of one.`,
+    answer: Type.Object({ data: Type.Array(GROUP_ASSIGNEE) }),
+  });
+  app.get('/v1/error_groups/assignees', { schema }, async ({ caller }) => {
+    return { data: [...(await store.groupAssignees(caller.ownerId))] };
+  });
 }
 
 function addOne(app: App, { store }: HttpDeps): void {

@@ -188,6 +188,18 @@ export function groupWholeToWire(whole: GroupWhole, samples: readonly Static<typ
   };
 }
 
+/** The parameter that stands for groups without an assignee: no mail address, since these have an @. */
+export const UNASSIGNED = 'none';
+
+export const GROUP_ASSIGNEE = Type.Object(
+  {
+    assignee: text({ description: 'The mail address, as one of the groups has it.', example: 'ada@example.com' }),
+    groups: Type.Integer({ minimum: 1, description: 'How many groups are assigned to it.', examples: [12] }),
+    open: Type.Integer({ minimum: 0, description: 'How many of them are open.', examples: [3] }),
+  },
+  { title: 'GroupAssignee' },
+);
+
 export const GROUP_UPDATE = {
   state: Type.Optional(oneOf(GROUP_STATES, STATES)),
   resolved_in_next_deployment: Type.Optional(

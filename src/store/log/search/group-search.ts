@@ -2,7 +2,7 @@
 // as other searches do. No index has groups in the order of their counts, since each error would change it: there the heads of those
 // that were last seen are read once, as many as a search looks at, and their ranks are the numbers that it goes by.
 
-import { type ErrorGroup, groupAt } from '../../../domain/errors/group.ts';
+import { type ErrorGroup, groupAt, isAssigned } from '../../../domain/errors/group.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { containing } from '../../../domain/literal-text.ts';
 import type { Clock } from '../../../ports.ts';
@@ -109,7 +109,7 @@ interface Walk {
 }
 
 async function searchIn(log: Reader, { search, nowMs }: Asked, { read, range, page }: Walk): Promise<GroupSearchPage> {
-  const { ownerId, state, code, text, sort, shown = (group) => group } = search;
+  const { ownerId, state, code, assignee, text, sort, shown = (group) => group } = search;
   const hasText = containing(text);
   const places = new Map<number, GroupPlace>();
   const found = await searchWithin<Numbered, ErrorGroup>({
@@ -125,7 +125,9 @@ async function searchIn(log: Reader, { search, nowMs }: Asked, { read, range, pa
     },
     numberOf: ({ number }) => number,
     fits: ({ group }) =>
-      (state === undefined || group.state === state) && (code === undefined || group.fingerprint.code === code),
+      (state === undefined || group.state === state) &&
+      (code === undefined || group.fingerprint.code === code) &&
+      (assignee === undefined || isAssigned(group, assignee)),
     bytesOf: () => 0,
     judge: async (heads) => {
       const meant = await filtered(heads, search.shown !== undefined, ({ group }) =>

@@ -47,6 +47,7 @@ const READS_OF_OWNER: ReadonlySet<string> = new Set([
   'getEmission',
   'getErrorGroup',
   'getRun',
+  'groupAssignees',
   'groupHours',
   'ledger',
   'listEmissions',
