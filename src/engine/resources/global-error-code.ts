@@ -19,7 +19,7 @@ export default {
     const code = short(error.code);
     const list = public_url + "/v1/" + kind + "/" + failing + "/$errors/event_summaries";
     // Indented, so that no line of an error looks like one of this mail's own.
-    const message = plain(error.msg).split("\\n").filter((line) => line.trim()).join("\\n" + INDENT);
+    const message = head(plain(error.msg).split("\\n").filter((line) => line.trim())).join("\\n" + INDENT);
     const frames = plain(error.stack || "").split("\\n").slice(0, 5).map((frame) => "  " + frame.trim()).join("\\n");
 
     const text = [
@@ -65,6 +65,14 @@ const INDENT = " ".repeat(11);
 // What senders wrote, without what would turn or hide the text behind it.
 function plain(text) {
   return String(text).replace(/\\r\\n?/g, "\\n").replace(/[\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]/g, "").replace(/(?![\\n\\t])[\\p{Cc}\\u2028\\u2029]/gu, " ");
+}
+
+// As much of a message as a screen holds: what else the mail says stands below it.
+function head(lines) {
+  const first = lines.slice(0, 20).join("\\n");
+  const cut = first.slice(0, 1500).toWellFormed().replace(/\\ufffd$/, "");
+  const isWhole = lines.length <= 20 && first.length <= 1500;
+  return (isWhole ? cut : cut + "\\n... (the page of the error has all of it)").split("\\n");
 }
 
 // One line, short enough for a subject.

@@ -26,6 +26,7 @@ const FORMER_CODES: ReadonlySet<string> = new Set([
   '2a44f2b02d019ab5fd3b94d3905189093af7aa542cd3154f76249668f3a24311',
   'ef32d96c77c20ea35e2119e0b9fa99ac3b8d331bb5e9bb9196262048c186cf53',
   'fb732c41bd1946c23e74515d922416cdbf0cfc5ade48bf039ab07150a3753462',
+  '6b9976aca1c3063f3e0489a403dec8c005b45810b93cde6c74d56e65dc02b239',
 ]);
 
 export interface UpgradeDeps {

@@ -146,3 +146,22 @@ test('no line of an error looks like one of its mail', async () => {
   match(html, /<td [^>]*>first\nWorkflow: {2}Forged\nReplay:\nhttps:\/\/forged\.example\/\n turned<\/td>/);
   equal(html.match(/<td [^>]*>Workflow<\/td>/g)?.length, 1);
 });
+
+test('a long message leaves the links of its mail in sight', async () => {
+  const longs = { characters: `${'m'.repeat(1499)}😀${'n'.repeat(7000)}`, lines: 'line\n'.repeat(400) };
+  await using errand = await startErrand();
+  for (const [name, message] of Object.entries(longs)) {
+    const code = `export default () => { throw new Error(${JSON.stringify(message)}); };`;
+    await errand.send(await errand.workflow(code, { name }), {});
+    const mail = await until('the mail', async () => {
+      await errand.settled();
+      return (await errand.outbox()).find((one) => one.includes(`[Errand] ${name}: `));
+    });
+    const { text = '' } = await PostalMime.parse(mail);
+    const shown = text.slice(text.indexOf('Message:'), text.indexOf('When:'));
+    ok(shown.length < 2000, `${shown.length} characters`);
+    match(shown, /\(the page of the error has all of it\)\s*$/);
+    ok(!shown.includes('�'));
+    match(text, /All errors of this kind:\nhttp/);
+  }
+});
