@@ -48,6 +48,7 @@ const RARE_OF_POSTGRES = [
 ];
 /** Repeat what is alike more often there, or try more of it (support/data/thorough.ts). */
 const THOROUGH = [
+  'test/dashboard/**/*.test.ts',
   'test/flows/runs/poison.test.ts',
   'test/http/access.test.ts',
   'test/http/operations/every-operation.test.ts',
@@ -111,7 +112,7 @@ export function ownFiles(part: Part): string[] {
 
 /** Returns the files that run in a part, and in another one, too: on SQLite, or less thoroughly. */
 export function repeatedFiles(part: Part): string[] {
-  if (part === 'rare') return filesOf(THOROUGH);
+  if (part === 'rare') return without(filesOf(THOROUGH), filesOf(RARE));
   if (part === 'postgres') return filesOf(AGAIN);
   return part === 'postgres:all' ? [...without(filesOf(ALL_AGAIN), filesOf(RARE)), ...filesOf(KILLS)] : [];
 }

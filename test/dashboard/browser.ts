@@ -9,6 +9,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { MARK } from '../../dashboard/src/api/signed-in.ts';
 import { openDashboard } from '../../src/http/dashboard/built.ts';
 import { DASHBOARD_HEADER } from '../../src/http/session/same-origin.ts';
+import { isThorough } from '../support/data/thorough.ts';
 import type { Errand } from '../support/errand.ts';
 import { programOf } from '../support/programs.ts';
 
@@ -52,6 +53,12 @@ export interface Visit {
   /** Opens an address, wide in the light theme and narrow in the dark one, waits for a text of it, and inspects it. */
   inspectAll(path: string, text: string | RegExp): Promise<void>;
 }
+
+/** How a page is inspected. Each page is, in light colours and wide, by every-page.test.ts: what it has beside that, usually in one look. */
+const LOOKS = [
+  ...(isThorough ? [{ colorScheme: 'light', width: 1280 } as const] : []),
+  { colorScheme: 'dark', width: 380 } as const,
+];
 
 let axe: string | undefined;
 /** Of all visits of a file, each of which has a profile of its own: to start a browser takes most of a second of the processor. */
@@ -105,10 +112,7 @@ export async function visiting(errand: Served, look: (visit: Visit) => Promise<v
       },
       inspect: (what, within) => inspect(page, what, within),
       inspectAll: async (path, text) => {
-        for (const [colorScheme, width] of [
-          ['light', 1280],
-          ['dark', 380],
-        ] as const) {
+        for (const { colorScheme, width } of LOOKS) {
           await page.emulateMedia({ colorScheme });
           await page.setViewportSize({ width, height: 800 });
           await visit.open(path);

@@ -12,7 +12,7 @@ import { createOwner, withScopes } from '../support/owners.ts';
 import { type PipelinedAnswer, pipeline, type RawRequest } from '../support/pipeline.ts';
 
 /** Of the spellings of an operation's path, one in so many is tried: other ones for each operation. */
-const ONE_IN = timesOf(1, 5);
+const ONE_IN = timesOf(1, 8);
 
 const REFUSED = [400, 401, 403, 404, 405];
 
