@@ -38,6 +38,7 @@ export const listOf = (items: Schema, description: string): Schema => ({ type: '
 export const ids = {
   error: text('Id of an error, such as 1782000000123-0.', { pattern: '^\\d{1,16}-\\d{1,10}$' }),
   group: text('Id of a group of errors, such as eg_0Vj3aBc9dEfGhIjK.', { pattern: '^eg_\\w{1,40}$' }),
+  source: text('Id of a source, such as dc_0Vj3aBc9dEfGhIjK.', { pattern: '^dc_\\w{1,40}$' }),
   workflow: text('Id of a workflow, such as p_0Vj3aBc9dEfGhIjK.', { pattern: '^p_\\w{1,40}$' }),
   emitter: text('Id of what failed: a workflow (p_…), source (dc_…), webhook (wh_…) or heartbeat (hb_…).', {
     pattern: '^(p|dc|wh|hb)_\\w{1,40}$',

@@ -224,3 +224,49 @@ test('a hostile mail is shown, and nothing of it runs', { skip }, async () => {
     visit.complaints.length = 0;
   });
 });
+
+test('errors of a source are replayed from its page, and of a workflow those of one step', { skip }, async () => {
+  await using errand = await newErrand();
+  const { client } = errand;
+  const component_code = `export default {
+    props: { http: '$.interface.http' },
+    run() { throw new Error('bad'); },
+  };`;
+  const source = await client.post('/v1/sources', { name: 'Feed', component_code });
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ n: 1, bad: true });
+  await fetch(source.endpoint_url, { method: 'POST', headers, body });
+  const workflow = await errand.workflow("export default () => { throw new Error('lost'); };", { name: 'Orders' });
+  await errand.send(workflow, {});
+  await until('both errors', async () => (await client.get('/v1/errors')).data.length === 2);
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(`/sources/${source.id}`);
+    await page.getByRole('link', { name: 'Replay them…' }).click();
+    await page.getByRole('link', { name: '‹ Feed' }).waitFor();
+    await page.getByText('1 error would be replayed now').waitFor();
+    assert.equal(await page.getByRole('textbox', { name: 'Step' }).count(), 0);
+    await visit.inspect('the form of a replay of a source');
+    await page.getByRole('button', { name: /^Replay/ }).click();
+    await page.waitForURL('**/operations/op_*');
+    await page.getByRole('link', { name: 'Feed' }).first().waitFor();
+    await visit.open(`/operations/new?workflow=${workflow.id}`);
+    await page.getByText('1 error would be replayed now').waitFor();
+    await page.getByRole('textbox', { name: 'Step' }).fill('other');
+    await page.getByText('No error would be replayed.').waitFor();
+    await page.getByRole('textbox', { name: 'Step' }).fill('step');
+    await page.getByText('1 error would be replayed now').waitFor();
+    await page.getByRole('button', { name: /^Replay/ }).click();
+    await page.waitForURL('**/operations/op_*');
+    await page.locator('dl').getByText('Step', { exact: true }).waitFor();
+  });
+  const { data } = await client.get('/v1/operations?kind=replay');
+  assert.deepEqual(
+    data.map(({ replay }: Json) => [replay.source_id, replay.workflow_id, replay.step]),
+    [
+      [null, workflow.id, 'step'],
+      [source.id, null, null],
+    ],
+  );
+});

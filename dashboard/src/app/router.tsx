@@ -150,9 +150,10 @@ const operations = createRoute({
 const newReplays = createRoute({
   getParentRoute: () => shell,
   path: '/operations/new',
-  validateSearch: judged(({ group, workflow }): { group?: string; workflow?: string } => ({
+  validateSearch: judged(({ group, workflow, source }): { group?: string; workflow?: string; source?: string } => ({
     ...(typeof group === 'string' ? { group } : {}),
     ...(typeof workflow === 'string' ? { workflow } : {}),
+    ...(typeof source === 'string' ? { source } : {}),
   })),
   component: laterPage(() => import('../operations/new.tsx'), 'NewReplays'),
 });

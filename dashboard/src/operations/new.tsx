@@ -20,6 +20,7 @@ import { ErrorLink } from './results.tsx';
 
 interface Wanted {
   readonly code: string;
+  readonly step: string;
   /** `since` is as it was when the period was chosen: what the dry run counts is what is replayed. Null: all errors. */
   readonly within: { readonly period: Period; readonly since: string } | null;
   readonly canary: number | null;
@@ -32,6 +33,7 @@ interface Wanted {
 
 const FIRST: Wanted = {
   code: '',
+  step: '',
   within: null,
   canary: 1,
   rate: null,
@@ -42,9 +44,10 @@ const FIRST: Wanted = {
 };
 
 export function NewReplays() {
-  const { group, workflow } = useSearch({ from: '/shell/operations/new' });
+  const { group, workflow, source } = useSearch({ from: '/shell/operations/new' });
   const mayWrite = useMay('write');
-  if (group === undefined && workflow === undefined) {
+  const of = group ? { group_id: group } : workflow ? { workflow_id: workflow } : source ? { source_id: source } : null;
+  if (of === null) {
     return (
       <Empty isPage icon="replay" title={T.operations.choose} text={T.operations.chooseText}>
         <div className="actions">
@@ -54,20 +57,46 @@ export function NewReplays() {
     );
   }
   if (!mayWrite) return <Empty isPage icon="replay" title={T.common.forbidden} />;
-  return <Form key={group ?? workflow} of={group === undefined ? { workflow_id: workflow } : { group_id: group }} />;
+  return <Form key={Object.values(of).join()} of={of} />;
 }
 
-function Form({ of }: { of: Pick<Replays, 'group_id' | 'workflow_id'> }) {
-  const navigate = useNavigate();
+type Of = Pick<Replays, 'group_id' | 'workflow_id' | 'source_id'>;
+
+/** Leads back to what the errors are of. */
+function BackToErrors({ of }: { of: Of }) {
+  const { group_id: groupId, workflow_id: workflowId, source_id: sourceId } = of;
   const names = useNames();
+  const { data: group, isPending } = useQuery({ ...groupQuery(groupId ?? ''), enabled: groupId !== undefined });
+  if (groupId !== undefined) {
+    return (
+      <Link to="/errors/$groupId" params={{ groupId }} className="crumb">
+        ‹ <Foreign>{group?.rule ?? group?.fingerprint.code ?? (isPending ? '…' : groupId)}</Foreign>
+      </Link>
+    );
+  }
+  if (sourceId !== undefined) {
+    return (
+      <Link to="/sources/$sourceId" params={{ sourceId }} className="crumb">
+        ‹ <Foreign>{names(sourceId)}</Foreign>
+      </Link>
+    );
+  }
+  return (
+    <Link to="/workflows/$workflowId" params={{ workflowId: workflowId ?? '' }} className="crumb">
+      ‹ <Foreign>{names(workflowId ?? '')}</Foreign>
+    </Link>
+  );
+}
+
+function Form({ of }: { of: Of }) {
+  const navigate = useNavigate();
   const [wanted, setWanted] = useState(FIRST);
   const [isBusy, setBusy] = useState(false);
-  const asked = useQuery({ ...groupQuery(of.group_id ?? ''), enabled: of.group_id !== undefined });
-  const group = asked.data;
-  const { code, within, canary, rate, stop, fromFailed, ordered, again } = wanted;
+  const { code, step, within, canary, rate, stop, fromFailed, ordered, again } = wanted;
   const replays: Replays = {
     ...of,
     ...(code === '' ? {} : { code }),
+    ...(step === '' ? {} : { step }),
     ...(within === null ? {} : { since: within.since }),
     ...(fromFailed ? { from: 'failed_step' as const } : {}),
     ...(again ? { again } : {}),
@@ -94,15 +123,7 @@ function Form({ of }: { of: Pick<Replays, 'group_id' | 'workflow_id'> }) {
   const words = T.operations;
   return (
     <>
-      {of.group_id === undefined ? (
-        <Link to="/workflows/$workflowId" params={{ workflowId: of.workflow_id ?? '' }} className="crumb">
-          ‹ <Foreign>{names(of.workflow_id ?? '')}</Foreign>
-        </Link>
-      ) : (
-        <Link to="/errors/$groupId" params={{ groupId: of.group_id }} className="crumb">
-          ‹ <Foreign>{group?.rule ?? group?.fingerprint.code ?? (asked.isPending ? '…' : of.group_id)}</Foreign>
-        </Link>
-      )}
+      <BackToErrors of={of} />
       <div className="page-head">
         <div className="grow">
           <Heading text={words.new} />
@@ -117,6 +138,14 @@ function Form({ of }: { of: Pick<Replays, 'group_id' | 'workflow_id'> }) {
               description={words.codeHint}
               value={code}
               onChange={(event) => put({ code: event.currentTarget.value.trim() })}
+            />
+          )}
+          {of.workflow_id !== undefined && (
+            <TextInput
+              label={words.step}
+              description={words.stepHint}
+              value={step}
+              onChange={(event) => put({ step: event.currentTarget.value.trim() })}
             />
           )}
           <div className="field">

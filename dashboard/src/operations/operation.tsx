@@ -68,6 +68,13 @@ function Whole({ operation }: { operation: Operation }) {
                 </Link>
               </Fact>
             )}
+            {replay?.source_id && (
+              <Fact name={T.operations.source}>
+                <Link to="/sources/$sourceId" params={{ sourceId: replay.source_id }}>
+                  <Foreign>{names(replay.source_id)}</Foreign>
+                </Link>
+              </Fact>
+            )}
             {webhookId && (
               <Fact name={T.operations.webhook}>
                 <Link to="/webhooks/$webhookId" params={{ webhookId }}>
@@ -115,6 +122,12 @@ function Asked({ replay, isRunning }: { replay: ReplayProgress; isRunning: boole
   return (
     <>
       {code && <Fact name={words.code}>{code}</Fact>}
+      {replay.step && <Fact name={words.step}>{replay.step}</Fact>}
+      {replay.failed_deployment_id && (
+        <Fact name={words.failedVersion}>
+          <code>{replay.failed_deployment_id}</code>
+        </Fact>
+      )}
       {replay.since_ms !== null && (
         <Fact name={words.since}>
           <At ms={replay.since_ms} />

@@ -23,9 +23,10 @@ export function OperationTitle({ operation: { replay, webhook_id: webhookId } }:
       </>
     );
   }
+  const emitterId = replay.workflow_id ?? replay.source_id;
   return (
     <>
-      {replay.workflow_id === null ? titles.ids : titles.workflow} <Foreign>{names(replay.workflow_id ?? '')}</Foreign>{' '}
+      {emitterId === null ? titles.ids : titles.workflow} <Foreign>{names(emitterId ?? '')}</Foreign>{' '}
       {replay.code && <code>{replay.code}</code>}
     </>
   );

@@ -51,6 +51,14 @@ function Whole({ source }: { source: SourceWhole }) {
             <Link to="/errors" search={{ emitter: id, state: 'all' }}>
               {T.workflows.errors}
             </Link>
+            {mayWrite && (
+              <>
+                {' · '}
+                <Link to="/operations/new" search={{ source: id }}>
+                  {T.workflows.replayAll}
+                </Link>
+              </>
+            )}
           </p>
         </div>
         {mayWrite && <Acts source={source} />}

@@ -1644,8 +1644,14 @@ export interface ReplayProgress {
   readonly group_id: string | null;
   /** Workflow that the errors are of; null: it was not asked for. */
   readonly workflow_id: string | null;
+  /** Source that the errors are of; null: it was not asked for. */
+  readonly source_id: string | null;
   /** Only errors with this code. */
   readonly code: string | null;
+  /** Only errors of steps with this name. */
+  readonly step: string | null;
+  /** Only errors of runs with this deployment. */
+  readonly failed_deployment_id: string | null;
   /** Only errors from then on, in milliseconds since the Unix epoch; null: all. */
   readonly since_ms: number | null;
   /** `since_ms` as ISO 8601, in UTC. */
@@ -5206,14 +5212,20 @@ export interface ReplayErrorsInput {
   readonly group_id?: string | undefined;
   /** The errors of this workflow. */
   readonly workflow_id?: string | undefined;
+  /** The errors of this source. */
+  readonly source_id?: string | undefined;
   /** These errors, of any workflows: 1 to 1000 ids of errors, by commas or as an array. */
   readonly error_ids?: string | readonly string[] | undefined;
-  /** With a group or workflow: only errors from then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
+  /** With a group, workflow or source: only errors from then on: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
   readonly since?: number | string | undefined;
   /** And before then: milliseconds since 1970, or ISO 8601 such as "2026-01-31T12:00:00Z". */
   readonly until?: number | string | undefined;
-  /** With a group or workflow: only errors with this code. */
+  /** With a group, workflow or source: only errors with this code. */
   readonly code?: string | undefined;
+  /** With a group, workflow or source: only errors of steps with this name (`namespace`). */
+  readonly step?: string | undefined;
+  /** With a group, workflow or source: only errors of runs with this deployment. */
+  readonly failed_deployment_id?: string | undefined;
   /** `current`: the deployment that is active when a replay begins; or the id of one of the workflow. */
   readonly deployment?: string | undefined;
   /** At most so many replays a second; as many as may be under way when not given. */

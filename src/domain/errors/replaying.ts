@@ -5,15 +5,29 @@ import { LIMITS, SECOND_MS } from '../limits.ts';
 import { isOver, type RunState } from '../run/run.ts';
 import type { Replay } from './replay.ts';
 
-/** Which errors are meant: those of a group or of a workflow, or the ones that are named. All that are given apply. */
+/** Which errors are meant: those of a group, workflow or source, or the ones that are named. All that are given apply. */
 export interface ErrorSelection {
   readonly groupId: string | null;
-  readonly workflowId: string | null;
+  /** A workflow or source. */
+  readonly emitterId: string | null;
   readonly code: string | null;
+  /** The name of the step that failed. */
+  readonly step: string | null;
+  /** The deployment that failed. */
+  readonly deploymentId: string | null;
   readonly sinceMs: number | null;
   readonly untilMs: number | null;
   /** Ascending, each once; null: not named. */
   readonly entries: readonly number[] | null;
+}
+
+/** What limits a selection to some of the errors of its group, workflow or source. */
+export const EVERY = { code: null, step: null, deploymentId: null, sinceMs: null, untilMs: null } as const;
+
+/** Returns the group of which all errors are meant; null: there is none. */
+export function wholeGroupOf(selection: ErrorSelection): string | null {
+  const limits = Object.keys(EVERY) as (keyof typeof EVERY)[];
+  return limits.every((name) => selection[name] === null) ? selection.groupId : null;
 }
 
 /** The most failures after which an operation may be asked to pause: more than there are errors. */

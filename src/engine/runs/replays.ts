@@ -2,7 +2,7 @@
 // come; here it is decided which errors can be replayed.
 
 import { whyNotAgain, whyNothingRuns } from '../../domain/errors/replay.ts';
-import { dealtWith, type ErrorSelection, type ReplayOrder } from '../../domain/errors/replaying.ts';
+import { dealtWith, type ErrorSelection, EVERY, type ReplayOrder } from '../../domain/errors/replaying.ts';
 import { PREFIX } from '../../domain/ids.ts';
 import { LIMITS } from '../../domain/limits.ts';
 import type { NewReplay, Operation } from '../../domain/operation.ts';
@@ -126,20 +126,21 @@ export function createReplays({ store, shown, clock, ids, wake }: ReplayActionDe
 
   /** Returns what all errors are of; null: that is not known yet. */
   async function emitterOf(ownerId: string, selection: ErrorSelection): Promise<string | null> {
-    const { groupId, workflowId } = selection;
+    const { groupId, emitterId } = selection;
     if (groupId !== null) {
       const found = await store.getErrorGroup(ownerId, groupId);
       if (!found) throw new Refusal('not_found', `there is no error group ${groupId}`);
       return found.group.emitterId;
     }
-    if (workflowId === null) return null;
-    if (workflowId.startsWith(PREFIX.workflow)) {
-      if (await store.exists(ownerId, workflowId)) return workflowId;
-      // Of a deleted one, errors are left: they are listed with the reason why they are not replayed.
-      const every = { ...selection, code: null, sinceMs: null, untilMs: null };
-      if ((await store.previewReplay(ownerId, { selection: every, isAgain: false })).count > 0) return workflowId;
-    }
-    throw new Refusal('not_found', `there is no workflow ${workflowId}`);
+    if (emitterId === null) return null;
+    if (await store.exists(ownerId, emitterId)) return emitterId;
+    // Of a deleted one, errors are left: they are listed with the reason why they are not replayed.
+    const every = { ...selection, ...EVERY };
+    if ((await store.previewReplay(ownerId, { selection: every, isAgain: false })).count > 0) return emitterId;
+    throw new Refusal(
+      'not_found',
+      `there is no ${emitterId.startsWith(PREFIX.source) ? 'source' : 'workflow'} ${emitterId}`,
+    );
   }
 
   return { replayMany, previewReplays };

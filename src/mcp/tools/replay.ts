@@ -24,7 +24,9 @@ interface ReplayInput {
   readonly error_ids?: readonly string[];
   readonly group_id?: string;
   readonly workflow_id?: string;
+  readonly source_id?: string;
   readonly code?: string;
+  readonly step?: string;
   readonly since?: string;
   readonly until?: string;
   readonly again?: boolean;
@@ -48,14 +50,18 @@ export const replayErrors: Tool = tool<ReplayInput>({
   name: 'replay_errors',
   title: 'Run the events of errors again',
   description:
-    'Runs the original events of errors again with the code that is active now: of errors named by error_ids, or of a group or workflow. It takes two calls. Call it without confirm first: nothing is run, and the answer says which errors it would be, how many of them would be run (to_replay) and why the others would not, and gives a confirmation. Show that to the person. Then call it with the same members and that confirmation as confirm. When what would be run has changed since, it is refused: make a new dry run. With event, the one named error is run with that event instead.',
+    'Runs the original events of errors again with the code that is active now: of errors named by error_ids, or of a group, workflow or source. It takes two calls. Call it without confirm first: nothing is run, and the answer says which errors it would be, how many of them would be run (to_replay) and why the others would not, and gives a confirmation. Show that to the person. Then call it with the same members and that confirmation as confirm. When what would be run has changed since, it is refused: make a new dry run. With event, the one named error is run with that event instead.',
   scope: 'write',
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   input: input({
     error_ids: { ...listOf(ids.error, 'These errors.'), minItems: 1, maxItems: MAX_IDS, uniqueItems: true },
     group_id: ids.group,
     workflow_id: ids.workflow,
-    code: text('With a group or workflow: only errors with this code.', { maxLength: LIMITS.codeChars }),
+    source_id: ids.source,
+    code: text('With a group, workflow or source: only errors with this code.', { maxLength: LIMITS.codeChars }),
+    step: text('With a group, workflow or source: only errors of the step with this name.', {
+      maxLength: LIMITS.namespaceChars,
+    }),
     since,
     until,
     again: flag('Also errors that were replayed already.'),
@@ -110,15 +116,16 @@ const UNKNOWN = `This is no confirmation of a dry run. ${DRY_FIRST}`;
 const STALE = `This confirmation is older than an hour. ${DRY_FIRST}`;
 const CHANGED = `Nothing was run: what was asked for, or the errors that it would be, are not those of the dry run. ${DRY_FIRST}`;
 
-function check({ error_ids: errorIds, group_id: group, workflow_id: workflow, event, ...rest }: ReplayInput): void {
-  const ways = [errorIds, group, workflow].filter((way) => way !== undefined);
-  if (ways.length !== 1) throw new ToolError('Give one of error_ids, group_id and workflow_id.');
+function check({ error_ids: errorIds, event, ...rest }: ReplayInput): void {
+  const ways = [errorIds, rest.group_id, rest.workflow_id, rest.source_id].filter((way) => way !== undefined);
+  if (ways.length !== 1) throw new ToolError('Give one of error_ids, group_id, workflow_id and source_id.');
   if (event !== undefined && errorIds?.length !== 1)
     throw new ToolError('event is for one error: give exactly one id in error_ids.');
   if (event !== undefined && rest.from === 'failed_step') throw new ToolError('event runs all steps: leave out from.');
-  const chosen = Object.entries({ code: rest.code, since: rest.since, until: rest.until });
+  const chosen = Object.entries({ code: rest.code, step: rest.step, since: rest.since, until: rest.until });
   const [other] = chosen.find(([, value]) => value !== undefined) ?? [];
-  if (errorIds && other !== undefined) throw new ToolError(`${other} chooses among errors of a group or workflow.`);
+  if (errorIds && other !== undefined)
+    throw new ToolError(`${other} chooses among errors of a group, workflow or source.`);
 }
 
 async function dryRun(errand: Errand, order: ReplayErrorsInput): Promise<ReplayDryRun> {

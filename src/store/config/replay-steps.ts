@@ -11,13 +11,13 @@ import {
   type Replaying,
   type ReplayOutcome,
   roomOf,
+  wholeGroupOf,
 } from '../../domain/errors/replaying.ts';
-import { LIMITS } from '../../domain/limits.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import { setResolved } from '../log/groups/error-groups.ts';
 import { ALL_RUNS, OPEN_RUNS } from '../log/log-tables.ts';
 import { resolveFixedGroups } from '../log/replays/fixed-groups.ts';
-import { selectedErrors, toSelected } from '../log/replays/replay-records.ts';
+import { atOnce, selectedErrors, toSelected } from '../log/replays/replay-records.ts';
 import { flag, number, numberOrNull, text, textOrNull } from '../rows/cells.ts';
 import { toReplaying } from '../rows/operation-rows.ts';
 import type { Row } from '../rows/rows.ts';
@@ -49,9 +49,9 @@ function* countStep(w: Writing, row: Row): Steps<void> {
   const replaying = toReplaying(row);
   const { selection } = replaying.order;
   const [after, lastEntry] = [number(row, 'after_number'), number(row, 'last_entry')];
-  const range = { ownerId: text(row, 'owner_id'), selection, after, lastEntry, limit: LIMITS.operationStep };
+  const range = { ownerId: text(row, 'owner_id'), selection, after, lastEntry, limit: atOnce(selection) };
   const errors = toSelected(yield* all(selectedErrors(range)), range);
-  const isCounted = errors.length < LIMITS.operationStep;
+  const isCounted = errors.length < range.limit;
   const matched = errors.filter(({ isMeant }) => isMeant).length;
   const next = isCounted ? -1 : (errors.at(-1)?.entry ?? after);
   yield* send(sql`UPDATE operations SET total = total + ${matched}, is_counted = ${isCounted}, after_number = ${next},
@@ -140,10 +140,9 @@ function* readEnded(id: string): Steps<readonly Ended[]> {
 
 /** Resolves the groups of which all errors are fixed, unless they have new ones since. Returns whether there may be one. */
 function* resolveGroups(w: Writing, row: Row, replaying: Replaying): Steps<boolean> {
-  const { groupId, code, sinceMs, untilMs } = replaying.order.selection;
+  const groupId = wholeGroupOf(replaying.order.selection);
   const operation = { id: text(row, 'id'), ownerId: text(row, 'owner_id') };
-  if (groupId === null || code !== null || sinceMs !== null || untilMs !== null)
-    return yield* resolveFixedGroups(operation, replaying, w.nowMs);
+  if (groupId === null) return yield* resolveFixedGroups(operation, replaying, w.nowMs);
   // It was about all errors of the group, however many they are.
   if (!isAllFixed(replaying)) return false;
   const isTheirs = sql`id = ${groupId} AND owner_id = ${operation.ownerId}`;

@@ -1,6 +1,8 @@
 // Rows of operations, for both backends.
 
 import {
+  type ErrorSelection,
+  EVERY,
   OUTCOMES,
   type OutcomeCounts,
   type Replaying,
@@ -58,11 +60,21 @@ export function cursorOf(row: Row): OperationCursor {
   return { sinceMs, states, after: number(row, 'after_number') };
 }
 
+/** Operations of earlier versions have no say in what came later, and name a workflow where others name what has failed. */
+interface StoredOrder extends Omit<ReplayOrder, 'isFromFailedStep' | 'selection'> {
+  readonly isFromFailedStep?: boolean;
+  readonly selection: Partial<ErrorSelection> & { readonly workflowId?: string | null };
+}
+
+function orderOf({ selection: { workflowId = null, ...selection }, ...order }: StoredOrder): ReplayOrder {
+  const all = { groupId: null, emitterId: workflowId, entries: null, ...EVERY };
+  return { isFromFailedStep: false, ...order, selection: { ...all, ...selection } };
+}
+
 /** Reads a row of the kind `replay`. */
 export function toReplaying(row: Row): Replaying {
   return {
-    // Operations of earlier versions have no say in it.
-    order: { isFromFailedStep: false, ...json<Omit<ReplayOrder, 'isFromFailedStep'>>(row, 'replay') },
+    order: orderOf(json<StoredOrder>(row, 'replay')),
     counts: Object.fromEntries(OUTCOMES.map((outcome) => [outcome, number(row, outcome)])) as OutcomeCounts,
     isCanaryOver: flag(row, 'is_canary_over'),
     stopAt: numberOrNull(row, 'stop_at'),

@@ -102,11 +102,11 @@ export function dryRunsContract(harness: Harness): void {
         const run = await stage.started(flow, { body: big });
         entries.push(defined((await stage.end(run, failing({ code: 'Lost' }))).errorEntry));
       }
-      const preview = await stage.store.previewReplay(stage.owner.id, asked({ workflowId: flow.id }));
+      const preview = await stage.store.previewReplay(stage.owner.id, asked({ emitterId: flow.id }));
       deepEqual(told(preview), { count: 'at least 9', toReplay: [7], passedOver: {} });
       await start(stage, { entries: entries.slice(0, 3) });
       await carryOut(stage);
-      deepEqual(told(await stage.store.previewReplay(stage.owner.id, asked({ workflowId: flow.id }))), {
+      deepEqual(told(await stage.store.previewReplay(stage.owner.id, asked({ emitterId: flow.id }))), {
         count: 9,
         toReplay: [6],
         passedOver: { [FIXED]: ['replayed_before', 3] },

@@ -15,8 +15,8 @@ function parts({ flow, groupId, entries, clock }: Failed): Record<string, Partia
   const untilMs = clock.nowMs() + DAY_MS;
   return {
     named: { entries },
-    workflow: { workflowId: flow.id },
-    'code of a workflow': { workflowId: flow.id, code: 'Lost' },
+    workflow: { emitterId: flow.id },
+    'code of a workflow': { emitterId: flow.id, code: 'Lost' },
     'code of a group': { groupId, code: 'Lost' },
     'time of a group': { groupId, sinceMs: 0, untilMs },
   };
@@ -72,7 +72,7 @@ export function fixedGroupsContract(harness: Harness): void {
       const sinceMs = clock.nowMs();
       await fail(stage, flow, 1);
       for (const part of [
-        { workflowId: flow.id, sinceMs },
+        { emitterId: flow.id, sinceMs },
         { groupId, sinceMs },
         { groupId, untilMs: sinceMs },
       ]) {

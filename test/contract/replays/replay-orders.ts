@@ -2,19 +2,26 @@
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { ErrorSelection } from '../../../src/domain/errors/replaying.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../src/domain/limits.ts';
-import { at, defined, type Harness, only } from '../fixtures.ts';
-import { redeployed } from '../log/grouping.ts';
+import type { Workflow } from '../../../src/domain/resource.ts';
+import { atOnce } from '../../../src/store/log/replays/replay-records.ts';
+import { at, defined, type Harness, only, timesInTurn } from '../fixtures.ts';
+import { failing, redeployed } from '../log/grouping.ts';
+import { Stage } from '../stage.ts';
 import {
+  asked,
   carryOut,
   counts,
   endAll,
+  event,
   failedOnes,
   groupState,
   LOST,
   next,
   order,
   results,
+  selection,
   shown,
   start,
   stepOn,
@@ -215,6 +222,75 @@ export function replayOrdersContract(harness: Harness): void {
       equal(await stage.store.cancelRun(stage.owner.id, defined(run)), 'cancelled');
       await stepOn(stage);
       deepEqual([(await shown(stage, operation)).state, await counts(stage, operation)], ['done', { cancelled: 1 }]);
+    });
+
+    it('takes errors of one step or deployment alone, and counts no others', async () => {
+      await using stage = await failedOnes(harness, 1);
+      const { flow, store, owner } = stage;
+      const failed = async (workflow: Workflow, namespace: string): Promise<number> => {
+        const run = await stage.started(workflow, { body: event(7) });
+        return defined((await stage.end(run, failing({ code: 'Lost', namespace }))).errorEntry);
+      };
+      // More than are looked at in one go.
+      await timesInTurn(atOnce(selection({ step: 'x' })) + 20, () => failed(flow, 'load'));
+      const next = await redeployed(stage, flow);
+      const [ofNext, ofStep, ofBoth] = [
+        await failed(next, 'load'),
+        await failed(flow, 'charge'),
+        await failed(next, 'charge'),
+      ];
+      const cases: [Partial<ErrorSelection>, number[]][] = [
+        [{ step: 'charge' }, [ofStep, ofBoth]],
+        [{ deploymentId: next.deploymentId }, [ofNext, ofStep, ofBoth]],
+        [{ step: 'load', deploymentId: next.deploymentId }, [ofNext]],
+        [{ step: 'charg' }, []],
+        [{ step: 'charge', code: 'Other' }, []],
+      ];
+      for (const [limits, entries] of cases) {
+        const of = { emitterId: flow.id, ...limits };
+        const preview = await store.previewReplay(owner.id, asked(of, true));
+        deepEqual([preview.count, preview.isAtLeast], [entries.length, false], JSON.stringify(limits));
+        const operation = await start(stage, of, { isAgain: true });
+        await carryOut(stage);
+        const found = (await results(stage, operation)).map(({ entry }) => entry);
+        deepEqual(
+          found.toSorted((a, b) => a - b),
+          entries,
+          JSON.stringify(limits),
+        );
+        const { total, state } = await shown(stage, operation);
+        deepEqual([total, state], [entries.length, 'done']);
+      }
+      equal(
+        (await store.previewReplay((await stage.neighbour()).owner.id, asked({ emitterId: flow.id, step: 'load' })))
+          .count,
+        0,
+      );
+    });
+
+    it('takes errors of a source', async () => {
+      await using stage = await Stage.open(harness);
+      const source = await stage.source();
+      const run = await stage.started(source, { body: event(1) });
+      const entry = defined((await stage.end(run, LOST)).errorEntry);
+      const operation = await start(stage, { emitterId: source.id });
+      await carryOut(stage);
+      deepEqual(
+        (await results(stage, operation)).map((one) => [one.entry, one.outcome]),
+        [[entry, 'fixed']],
+      );
+    });
+
+    it('goes on when it was ordered by a version that knew fewer limits', async () => {
+      await using stage = await failedOnes(harness, 2);
+      const operation = await start(stage, { emitterId: stage.flow.id, code: 'Lost' });
+      const { selection: kept, ...others } = defined((await shown(stage, operation)).replaying).order;
+      const { emitterId: workflowId, step: _step, deploymentId: _deploymentId, ...limits } = kept;
+      const { isFromFailedStep: _isFromFailedStep, ...older } = { ...others, selection: { workflowId, ...limits } };
+      await stage.execute(`UPDATE operations SET replay = '${JSON.stringify(older)}' WHERE id = '${operation.id}'`);
+      await carryOut(stage);
+      deepEqual(await counts(stage, operation), { fixed: 2 });
+      deepEqual(defined((await shown(stage, operation)).replaying).order.selection, kept);
     });
   });
 }

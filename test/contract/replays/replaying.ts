@@ -39,7 +39,9 @@ export async function fail(stage: Stage, workflow: Workflow, count: number, code
 
 export const NONE: ErrorSelection = {
   groupId: null,
-  workflowId: null,
+  emitterId: null,
+  step: null,
+  deploymentId: null,
   code: null,
   sinceMs: null,
   untilMs: null,

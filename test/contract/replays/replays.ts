@@ -92,7 +92,7 @@ export function replaysContract(harness: Harness): void {
 
     it('of a group with nothing left is done', async () => {
       await using stage = await failedOnes(harness, 1);
-      const operation = await start(stage, { workflowId: stage.flow.id, code: 'Unknown' });
+      const operation = await start(stage, { emitterId: stage.flow.id, code: 'Unknown' });
       equal(await stepOn(stage), 0);
       const { state, total } = await shown(stage, operation);
       deepEqual([state, total, await results(stage, operation)], ['done', 0, []]);
@@ -144,7 +144,7 @@ export function replaysContract(harness: Harness): void {
       clock.advance(DAY_MS);
       const untilMs = clock.nowMs();
       await fail(stage, workflow, 1);
-      const operation = await start(stage, { workflowId: workflow.id, code: 'Lost', sinceMs, untilMs });
+      const operation = await start(stage, { emitterId: workflow.id, code: 'Lost', sinceMs, untilMs });
       await carryOut(stage);
       deepEqual(
         (await results(stage, operation)).map(({ entry }) => entry),
@@ -171,7 +171,7 @@ export function replaysContract(harness: Harness): void {
 
     it('lists errors of a deleted workflow with the reason', async () => {
       await using stage = await failedOnes(harness, 2);
-      const operation = await start(stage, { workflowId: stage.flow.id });
+      const operation = await start(stage, { emitterId: stage.flow.id });
       await stage.store.deleteWorkflow(stage.owner.id, stage.flow.id);
       await carryOut(stage);
       deepEqual(await counts(stage, operation), { not_replayed: 2 });
@@ -252,7 +252,7 @@ export function replaysContract(harness: Harness): void {
       equal((await stage.store.replayErrors({ ...step, ownerId: neighbour.owner.id })).made, 0);
       equal(await stage.store.getOperation(neighbour.owner.id, operation.id), undefined);
       equal(await stage.store.orderOperation(neighbour.owner.id, operation.id, 'cancel'), undefined);
-      for (const theirs of [{ groupId: stage.groupId }, { workflowId: stage.flow.id }]) {
+      for (const theirs of [{ groupId: stage.groupId }, { emitterId: stage.flow.id }]) {
         equal((await stage.store.previewReplay(neighbour.owner.id, asked(theirs))).count, 0);
         const empty = await start(neighbour, theirs);
         await stepOn(neighbour);
@@ -298,7 +298,7 @@ export function replaysContract(harness: Harness): void {
         stage.entries.slice(0, LIMITS.replaySample),
       );
       equal((await store.listOperations({ ownerId: owner.id }, { limit: 9 })).totalCount, 0);
-      equal((await store.previewReplay(owner.id, asked({ workflowId: workflow.id, code: 'X' }))).count, 0);
+      equal((await store.previewReplay(owner.id, asked({ emitterId: workflow.id, code: 'X' }))).count, 0);
     });
 
     it('is deleted with its results when it is old', async () => {

@@ -123,6 +123,7 @@ test('a replay without the confirmation of its dry run is refused', async () => 
   assert.equal(await runs(), 4);
   assert.match(await mcp.refused('replay_errors', { ...order, group_id: 'eg_0Vj3aBc9dEfGhIjK' }), /one of error_ids/);
   assert.match(await mcp.refused('replay_errors', { error_ids: [newest.id], code: 'x' }), /among errors of a group/);
+  assert.match(await mcp.refused('replay_errors', { error_ids: [newest.id], step: 'x' }), /among errors of a group/);
 
   // Another event: the confirmation is for that event alone.
   const edited = { error_ids: [oldest.id], event: { body: { n: 'good' } }, again: true };

@@ -146,7 +146,7 @@ export const SCENES: Record<string, Scene> = {
 /** The first step of an operation that is counted. */
 async function replayStep({ store, clock, ownerId, globalId }: World): Promise<ReplayStep> {
   const id = new CountingIds().next(PREFIX.operation);
-  const order = { ...PLAIN_ORDER, selection: selection({ workflowId: globalId }) };
+  const order = { ...PLAIN_ORDER, selection: selection({ emitterId: globalId }) };
   await store.createReplay({
     id,
     ownerId,

@@ -68,24 +68,43 @@ async function deploymentOf(
   throw new CliError(`--deployment: "${given}" is no whole id: name its workflow with --of`, EXIT.usage);
 }
 
-type Selection = Pick<ReplayErrorsInput, 'group_id' | 'workflow_id' | 'error_ids' | 'since' | 'until' | 'code'>;
+type Selection = Partial<
+  Pick<
+    ReplayErrorsInput,
+    | 'group_id'
+    | 'workflow_id'
+    | 'source_id'
+    | 'error_ids'
+    | 'since'
+    | 'until'
+    | 'code'
+    | 'step'
+    | 'failed_deployment_id'
+  >
+>;
 
 /**
  * Returns which errors are replayed, as the interface takes it. What it cannot choose by is looked for now, and each error named.
  * Throws `CliError` when there are none, or more than can be named.
  */
 export async function replaySelection(errand: Errand, query: ErrorQuery): Promise<Selection> {
-  const { emitter_id: emitterId, group_id: groupId, step, text, deployment_id: deploymentId, ...rest } = query;
+  const { emitter_id: emitterId, group_id: groupId, text, deployment_id: deploymentId, ...rest } = query;
   if (emitterId === undefined && groupId === undefined)
     throw new CliError('name errors by their ids, or choose them with --of or --group', EXIT.usage);
-  const isChosen = [step, text, deploymentId].every((value) => value === undefined);
-  if (isChosen && (emitterId ?? 'p_').startsWith('p_')) return { workflow_id: emitterId, group_id: groupId, ...rest };
+  const limits = { ...rest, failed_deployment_id: deploymentId };
+  // An interface takes one of both.
+  const isOne = emitterId === undefined || groupId === undefined;
+  if (isOne && text === undefined && /^(p|dc)_|^$/.test(emitterId ?? '')) {
+    const isOfSource = emitterId?.startsWith('dc_') ?? false;
+    const of = isOfSource ? { source_id: emitterId } : { workflow_id: emitterId };
+    return { group_id: groupId, ...of, ...limits };
+  }
   const { records, isMore } = await take(errand.searchErrors(query), LIMITS.replayedIds);
   if (records.length === 0) throw new CliError('there are no such errors');
   const most = LIMITS.replayedIds.toLocaleString('en');
   if (isMore)
     throw new CliError(
-      `more than ${most} errors fit, and --step, --text, --deployment and errors of a source are replayed by their ids, ${most} at a time: choose fewer with --since, --until or --code`,
+      `more than ${most} errors fit, and what is chosen with --text, or with both --of and --group, is replayed by ids, ${most} at a time: choose fewer with --since, --until, --code, --step or --deployment`,
     );
   return { error_ids: records.map(({ id }) => id) };
 }

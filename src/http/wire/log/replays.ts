@@ -38,7 +38,10 @@ export const REPLAY_PROGRESS = Type.Object(
   {
     group_id: nullable(id('eg_', 'Group that the errors are of; null: it was not asked for.')),
     workflow_id: nullable(id('p_', 'Workflow that the errors are of; null: it was not asked for.')),
+    source_id: nullable(id('dc_', 'Source that the errors are of; null: it was not asked for.')),
     code: nullable(text({ description: 'Only errors with this code.', example: 'TypeError' })),
+    step: nullable(text({ description: 'Only errors of steps with this name.', example: 'charge' })),
+    failed_deployment_id: nullable(id('d_', 'Only errors of runs with this deployment.')),
     since_ms: mostlyNull('Only errors from then on, in milliseconds since the Unix epoch; null: all.'),
     until_ms: mostlyNull('Only errors before then, in milliseconds since the Unix epoch; null: all.'),
     error_ids: mostlyNull('How many errors were named; null: none.'),
@@ -69,10 +72,15 @@ export const REPLAY_PROGRESS = Type.Object(
 
 export function replayingToWire({ order, counts, isCanaryOver }: Replaying): Static<typeof REPLAY_PROGRESS> {
   const { selection } = order;
+  const { emitterId } = selection;
+  const isOfSource = emitterId?.startsWith(PREFIX.source) ?? false;
   return {
     group_id: selection.groupId,
-    workflow_id: selection.workflowId,
+    workflow_id: isOfSource ? null : emitterId,
+    source_id: isOfSource ? emitterId : null,
     code: selection.code,
+    step: selection.step,
+    failed_deployment_id: selection.deploymentId,
     since_ms: selection.sinceMs,
     until_ms: selection.untilMs,
     error_ids: selection.entries?.length ?? null,
@@ -100,12 +108,13 @@ const time = (description: string, example: string) =>
 
 const IDS_WANTED = `1 to ${LIMITS.replayedIds} ids of errors, by commas or as an array`;
 
-const SELECTORS = ['group_id', 'workflow_id', 'error_ids'] as const;
+const SELECTORS = ['group_id', 'workflow_id', 'source_id', 'error_ids'] as const;
 
 /** Which errors: one of the selectors. */
 export const REPLAY_INPUT = {
   group_id: Type.Optional(text({ description: 'The errors of this group.', example: 'eg_0Vj3aBc9dEfGhIjK' })),
   workflow_id: Type.Optional(text({ description: 'The errors of this workflow.', example: 'p_0Vj3aBc9dEfGhIjK' })),
+  source_id: Type.Optional(text({ description: 'The errors of this source.', example: 'dc_0Vj3aBc9dEfGhIjK' })),
   error_ids: Type.Optional(
     Type.Union([Type.String(), Type.Array(Type.String())], {
       description: `These errors, of any workflows: ${IDS_WANTED}.`,
@@ -113,14 +122,28 @@ export const REPLAY_INPUT = {
       examples: ['1782000000123-0'],
     }),
   ),
-  since: time('With a group or workflow: only errors from then on', '2026-01-31T12:00:00Z'),
+  since: time('With a group, workflow or source: only errors from then on', '2026-01-31T12:00:00Z'),
   until: time('And before then', '2026-02-01T00:00:00Z'),
   code: Type.Optional(
     text({
-      description: 'With a group or workflow: only errors with this code.',
+      description: 'With a group, workflow or source: only errors with this code.',
       example: 'TypeError',
       minLength: 1,
       maxLength: LIMITS.codeChars,
+    }),
+  ),
+  step: Type.Optional(
+    text({
+      description: 'With a group, workflow or source: only errors of steps with this name (`namespace`).',
+      example: 'charge',
+      minLength: 1,
+      maxLength: LIMITS.namespaceChars,
+    }),
+  ),
+  failed_deployment_id: Type.Optional(
+    text({
+      description: 'With a group, workflow or source: only errors of runs with this deployment.',
+      example: 'd_0Vj3aBc9dEfGhIjK',
     }),
   ),
   deployment: Type.Optional(
@@ -193,16 +216,22 @@ export function replayOrder(input: Static<typeof INPUT_OBJECT>): ReplayOrder {
 }
 
 function selectionOf(input: Static<typeof INPUT_OBJECT>): ErrorSelection {
-  const { group_id: groupId, workflow_id: workflowId, error_ids: errorIds, since, until, code } = input;
+  const { group_id: groupId, error_ids: errorIds, since, until, code, step } = input;
+  const { workflow_id: workflowId, source_id: sourceId, failed_deployment_id: deploymentId } = input;
   const given = SELECTORS.filter((name) => input[name] !== undefined);
   if (given.length !== 1) {
     const message = `exactly one of ${SELECTORS.join(', ')} must be given, but here ${given.length === 0 ? 'is none' : `are ${given.join(' and ')}`}`;
     throw new Refusal('malformed', message, { errors: [{ parameter: given[1] ?? 'group_id', message }] });
   }
   if (errorIds !== undefined) {
-    for (const [name, value] of Object.entries({ since, until, code })) {
+    for (const [name, value] of Object.entries({ since, until, code, step, failed_deployment_id: deploymentId })) {
       if (value !== undefined) throw wrong(name, 'must not be given with error_ids', value);
     }
+  }
+  emitterOfKind('workflow', workflowId);
+  emitterOfKind('source', sourceId);
+  if (deploymentId !== undefined && !isResourceId(deploymentId, PREFIX.deployment)) {
+    throw wrong('failed_deployment_id', 'must be the id of a deployment', deploymentId);
   }
   const sinceMs = since === undefined ? null : timeOf('since', since);
   const untilMs = until === undefined ? null : timeOf('until', until);
@@ -210,12 +239,19 @@ function selectionOf(input: Static<typeof INPUT_OBJECT>): ErrorSelection {
     throw wrong('until', 'must be later than since', until);
   return {
     groupId: groupId ?? null,
-    workflowId: workflowId ?? null,
+    emitterId: workflowId ?? sourceId ?? null,
     code: code ?? null,
+    step: step ?? null,
+    deploymentId: deploymentId ?? null,
     sinceMs,
     untilMs,
     entries: errorIds === undefined ? null : entriesOf(errorIds),
   };
+}
+
+/** Refuses the id of another kind as one that is not there. */
+function emitterOfKind(kind: 'workflow' | 'source', id: string | undefined): void {
+  if (id !== undefined && !id.startsWith(PREFIX[kind])) throw new Refusal('not_found', `there is no ${kind} ${id}`);
 }
 
 function entriesOf(given: string | readonly string[]): readonly number[] {

@@ -2,6 +2,7 @@
 // many errors, and before the notice is sent, so that no write waits for it. (Rejected: counting in the transaction that takes the
 // notice. It was bounded by the newest 1,000 errors, and the notice of a larger group had wrong numbers.)
 
+import { EVERY } from '../../../domain/errors/replaying.ts';
 import { NOTICE_LIMITS } from '../../../domain/notices/limits.ts';
 import type { Sql } from '../../config/sql.ts';
 import type { Steps } from '../../config/steps.ts';
@@ -15,7 +16,7 @@ import { selectedErrors } from './replay-records.ts';
 /** A step reads fewer errors than one of an operation does: on SQLite it has the server's thread. */
 const STEP = 200;
 
-const OF_GROUP = { workflowId: null, code: null, sinceMs: null, untilMs: null, entries: null };
+const OF_GROUP = { ...EVERY, emitterId: null, entries: null };
 
 export function groupReplayReads({ database }: LogReader): Pick<OperationStore, 'countReplayed'> {
   return {

@@ -21,7 +21,7 @@ import type { OperationStore, PassedOver, PreviewedError } from '../../contract/
 import { bytes, number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { ALL_RUNS, type LogReader } from '../log-tables.ts';
 import { selectLastReplays, toLastReplays } from './last-replays.ts';
-import { candidatesOf, type SelectedError, selectedErrors, toSelected } from './replay-records.ts';
+import { atOnce, candidatesOf, type SelectedError, selectedErrors, toSelected } from './replay-records.ts';
 
 /** Bytes of errors with their events through which a dry run looks for what cannot be replayed. */
 export const PREVIEW_BYTES = 64 * 1024 * KIB;
@@ -42,7 +42,7 @@ export function replayPreviews(log: LogReader): Pick<OperationStore, 'previewRep
       const sampled: PreviewedError[] = [];
       let [looked, after, bytesLeft, isAtLeast] = [0, -1, PREVIEW_BYTES, false];
       for (let isMore = true; isMore; ) {
-        const range = { ownerId, selection, after, lastEntry: LAST, limit: LIMITS.operationStep };
+        const range = { ownerId, selection, after, lastEntry: LAST, limit: atOnce(selection) };
         const errors = toSelected(await database.planned(selectedErrors(range)), range);
         const meant = errors.filter(({ isMeant }) => isMeant);
         const latest = await lastOf(ownerId, meant);
@@ -54,7 +54,7 @@ export function replayPreviews(log: LogReader): Pick<OperationStore, 'previewRep
         sampled.push(...first.map((one) => ({ ...one, before: latest.get(one.entry) ?? null })));
         looked += errors.length;
         after = errors.at(-1)?.entry ?? after;
-        isMore = errors.length === LIMITS.operationStep;
+        isMore = errors.length === range.limit;
         if (isMore && looked >= LIMITS.countedRecords) [isAtLeast, isMore] = [true, false];
         // SQLite's reads are in the server's own thread: whatever came meanwhile goes first.
         await new Promise((resolve) => setImmediate(resolve));

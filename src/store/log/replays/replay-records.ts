@@ -1,12 +1,14 @@
 // Reads of what replay operations are about, for both databases: the errors of a selection, in order, step by step.
 
 import { ERRORS } from '../../../domain/emission.ts';
+import { matchOf } from '../../../domain/error-filter.ts';
 import { dealtWith, type ErrorSelection, MOST_AHEAD_MS, type ReplayOrder } from '../../../domain/errors/replaying.ts';
+import { detailIn } from '../../../domain/failure.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { firstNumberOf } from '../../../domain/operation.ts';
 import { differs, isAmongNumbers, joined, raw, type Sql, sql } from '../../config/sql.ts';
 import type { OperationStore, ReplayCandidate, ReplayedError } from '../../contract/operations.ts';
-import { number, numberOrNull, textOrNull } from '../../rows/cells.ts';
+import { bytes, number, numberOrNull, textOrNull } from '../../rows/cells.ts';
 import { toEmission } from '../../rows/log-rows.ts';
 import { toOperation } from '../../rows/operation-rows.ts';
 import type { Row } from '../../rows/rows.ts';
@@ -27,15 +29,26 @@ export interface SelectedError {
   readonly entry: number;
   readonly emitterId: string | null;
   readonly bytes: number;
-  /** Its code is not the one that is wanted: it is looked at, and not meant. */
+  /** False: its code, step or deployment is not the one that is wanted. It is looked at all the same. */
   readonly isMeant: boolean;
   readonly causeRun: number | null;
   readonly groupId: string | null;
 }
 
+/** Of each of these errors, what stands behind its event is read, too. */
+const STEP_OF_DETAILS = 100;
+
+const isByDetail = ({ step, deploymentId }: ErrorSelection): boolean => step !== null || deploymentId !== null;
+
+/** Returns how many errors of a selection are looked at in one go. */
+export function atOnce(selection: ErrorSelection): number {
+  return isByDetail(selection) ? STEP_OF_DETAILS : LIMITS.operationStep;
+}
+
 /** Returns the next errors, oldest first, as SQL. Named ones that are not there are not among the rows. */
 export function selectedErrors({ ownerId, selection, after, lastEntry, limit }: SelectedRange): Sql {
-  const columns = raw('entry, emitter_id, code, cause_run, group_id, octet_length(body) AS bytes');
+  const tail = isByDetail(selection) ? ', substr(body, coalesce(original_start + original_length, 0) + 2) AS tail' : '';
+  const columns = raw(`entry, emitter_id, code, cause_run, group_id, octet_length(body) AS bytes${tail}`);
   const { entries } = selection;
   if (entries !== null) {
     const named = entriesIn(entries, { after, lastEntry, limit });
@@ -58,12 +71,18 @@ function entriesIn(
 
 /** Returns the errors of these rows, and of the named ones also those that are not there. */
 export function toSelected(rows: readonly Row[], range: SelectedRange): readonly SelectedError[] {
-  const { entries, code } = range.selection;
+  const { entries, code, step, deploymentId } = range.selection;
+  const { byDetail } = matchOf({
+    ...(step === null ? {} : { step }),
+    ...(deploymentId === null ? {} : { deploymentId }),
+  });
   const found = rows.map((row) => ({
     entry: number(row, 'entry'),
     emitterId: textOrNull(row, 'emitter_id'),
     bytes: number(row, 'bytes'),
-    isMeant: code === null || textOrNull(row, 'code') === code,
+    isMeant:
+      (code === null || textOrNull(row, 'code') === code) &&
+      (byDetail === null || byDetail(detailIn(bytes(row, 'tail')))),
     causeRun: numberOrNull(row, 'cause_run'),
     groupId: textOrNull(row, 'group_id'),
   }));
@@ -73,13 +92,13 @@ export function toSelected(rows: readonly Row[], range: SelectedRange): readonly
   return entriesIn(entries, range).map((entry) => byEntry.get(entry) ?? { entry, ...gone });
 }
 
-function indexOf(ownerId: string, { groupId, workflowId }: ErrorSelection): NumberIndex {
+function indexOf(ownerId: string, { groupId, emitterId }: ErrorSelection): NumberIndex {
   const isOwners = sql`owner_id = ${ownerId}`;
   if (groupId !== null) {
     const where = [raw('group_id IS NOT NULL'), isOwners];
     return { column: 'group_id', value: groupId, number: 'entry', where };
   }
-  const where = [sql`emitter_id = ${workflowId}`, sql`${LISTED}`, isOwners];
+  const where = [sql`emitter_id = ${emitterId}`, sql`${LISTED}`, isOwners];
   return { column: 'name', value: ERRORS, number: 'entry', where };
 }
 
@@ -143,7 +162,7 @@ export function replayReads(log: LogReader): Pick<OperationStore, 'nextReplays'>
       if (!replaying) throw new Error(`operation ${operation.id} has room for replays, and makes none`);
       const after = number(row, 'after_number');
       const { selection } = replaying.order;
-      const range = { ownerId, selection, after, lastEntry: number(row, 'last_entry'), limit: LIMITS.operationStep };
+      const range = { ownerId, selection, after, lastEntry: number(row, 'last_entry'), limit: atOnce(selection) };
       const errors = await read(range);
       const left = await leftOf(operation.ownerId, errors, replaying.order);
       const { taken, isAll } = withinBytes(errors, { most: number(row, 'room') + BESIDE_ROOM, left });
@@ -155,7 +174,7 @@ export function replayReads(log: LogReader): Pick<OperationStore, 'nextReplays'>
       );
       const byEntry = new Map(whole.map((candidate) => [candidate.entry, candidate]));
       const candidates = meant.flatMap(({ entry }) => left.get(entry) ?? byEntry.get(entry) ?? []);
-      const isLast = isAll && errors.length < LIMITS.operationStep;
+      const isLast = isAll && errors.length < range.limit;
       return { operation, after, through: taken.at(-1)?.entry ?? after, candidates, isLast };
     },
   };

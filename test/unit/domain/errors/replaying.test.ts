@@ -6,6 +6,7 @@ import {
   counted,
   dealtWith,
   dueAfter,
+  EVERY,
   isAllFixed,
   isLeftUnfixed,
   judged,
@@ -33,7 +34,7 @@ const NO_OUTCOMES: OutcomeCounts = {
 };
 
 const ORDER: ReplayOrder = {
-  selection: { groupId: null, workflowId: null, code: null, sinceMs: null, untilMs: null, entries: [] },
+  selection: { ...EVERY, groupId: null, emitterId: null, entries: [] },
   deploymentId: null,
   rate: null,
   canary: 0,

@@ -4,6 +4,7 @@ import { deepEqual, match } from 'node:assert/strict';
 import { test } from 'node:test';
 import { utf8 } from '../../../../src/domain/bytes.ts';
 import { type Emission, ERRORS, PLAIN_EMISSION } from '../../../../src/domain/emission.ts';
+import { EVERY } from '../../../../src/domain/errors/replaying.ts';
 import type { Operation } from '../../../../src/domain/operation.ts';
 import type { Deployment, Workflow } from '../../../../src/domain/resource.ts';
 import type { Checkpoint } from '../../../../src/domain/run/wait.ts';
@@ -189,7 +190,7 @@ test('a new operation is woken', async () => {
     createReplay: async ({ id }: { id: string }) => ({ id }) as Operation,
   };
   const deps = { store, shown: store, clock: { nowMs: () => 1 }, ids: { next: () => 'op_2' }, wake };
-  const selection = { groupId: null, workflowId: 'p_1', code: null, sinceMs: null, untilMs: null, entries: null };
+  const selection = { ...EVERY, groupId: null, emitterId: 'p_1', entries: null };
   const order = { deploymentId: null, rate: null, canary: 0, stopOnFailures: null, isAgain: false };
   const how = { isFromFailedStep: false, isOrdered: false };
   await createReplays(deps as never).replayMany('u_1', { selection, ...order, ...how });
