@@ -53,6 +53,8 @@ async function startStub(): Promise<{ url: string; answer: (given: Answer) => vo
     request.resume();
     response.writeHead(given.status, { 'content-type': given.type }).end(given.body);
   });
+  // A connection that is closed while a request is sent on it would be "unreachable".
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
