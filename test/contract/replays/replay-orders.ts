@@ -281,6 +281,18 @@ export function replayOrdersContract(harness: Harness): void {
       );
     });
 
+    it('holds up no other when what it is limited to is no text of the database', async () => {
+      await using stage = await failedOnes(harness, 2);
+      for (const odd of ['\u0000', '\ud800', '\\u0000', '"']) {
+        await start(stage, { emitterId: stage.flow.id, code: odd }, { rate: 1000 });
+        await start(stage, { emitterId: stage.flow.id, step: odd }, { rate: 1000 });
+      }
+      const operation = await start(stage, { groupId: stage.groupId }, { rate: 1000 });
+      stage.clock.advance(SECOND_MS);
+      await carryOut(stage);
+      deepEqual(await counts(stage, operation), { fixed: 2 });
+    });
+
     it('goes on when it was ordered by a version that knew fewer limits', async () => {
       await using stage = await failedOnes(harness, 2);
       const operation = await start(stage, { emitterId: stage.flow.id, code: 'Lost' });

@@ -93,6 +93,8 @@ test('choices that contradict each other are refused by name', async () => {
     [{ error_ids: ['1-0'], failed_deployment_id: workflow.deployment_id }, 400, 'failed_deployment_id'],
     [{ ...of, failed_deployment_id: 'current' }, 400, 'failed_deployment_id'],
     [{ ...of, step: '' }, 400, 'step'],
+    [{ ...of, step: 'a\u0000' }, 400, 'step must be 1 to 64 characters, without control characters'],
+    [{ ...of, code: '\u0007' }, 400, 'code'],
     [{ source_id: workflow.id }, 404, workflow.id],
     [{ source_id: 'dc_0000000000000000' }, 404, 'there is no source'],
     [{ workflow_id: 'dc_0000000000000000' }, 404, 'there is no workflow'],

@@ -19,6 +19,7 @@ import type { DryRun } from '../../../store/contract/operations.ts';
 import { count, id, mostlyNull, nullable, oneOf, RECORD_ID, text } from '../../openapi/schema.ts';
 import { Type } from '../../schema/type.ts';
 import { TIME_WANTED, timeOf, wrong } from '../times.ts';
+import { word } from './error-filter.ts';
 import { listedMessage } from './runs.ts';
 
 const howMany = (description: string) => Type.Integer({ minimum: 0, description, examples: [42] });
@@ -124,21 +125,11 @@ export const REPLAY_INPUT = {
   ),
   since: time('With a group, workflow or source: only errors from then on', '2026-01-31T12:00:00Z'),
   until: time('And before then', '2026-02-01T00:00:00Z'),
-  code: Type.Optional(
-    text({
-      description: 'With a group, workflow or source: only errors with this code.',
-      example: 'TypeError',
-      minLength: 1,
-      maxLength: LIMITS.codeChars,
-    }),
-  ),
-  step: Type.Optional(
-    text({
-      description: 'With a group, workflow or source: only errors of steps with this name (`namespace`).',
-      example: 'charge',
-      minLength: 1,
-      maxLength: LIMITS.namespaceChars,
-    }),
+  code: word('With a group, workflow or source: only errors with this code.', 'TypeError', LIMITS.codeChars),
+  step: word(
+    'With a group, workflow or source: only errors of steps with this name (`namespace`).',
+    'charge',
+    LIMITS.namespaceChars,
   ),
   failed_deployment_id: Type.Optional(
     text({
