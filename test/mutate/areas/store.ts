@@ -65,7 +65,8 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   }),
   ...of(`${STORE}/log/replays/replay-records.ts`, CONTRACT, {
     'replays: what was replayed takes the room of others': ['|| left.has(error.entry)) continue', ') continue'],
-    'replays: other codes are meant': ['isMeant: code === null ||', 'isMeant: true ||'],
+    'replays: other codes are meant': ['(code === null ||', '(true ||'],
+    'replays: other steps are meant': ['(byDetail === null ||', '(true ||'],
     'replays: one owner replays the errors of another': [
       '${isAmongNumbers(named)} AND owner_id = ${ownerId}',
       "${isAmongNumbers(named)} AND ${ownerId} <> ''",
@@ -74,7 +75,10 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   }),
   ...of(`${STORE}/config/replay-steps.ts`, CONTRACT, {
     'replays: a group with newer errors is resolved': [" AND last_entry <= ${number(row, 'last_entry')}`", '`'],
-    'replays: a part of a group resolves it': ['|| sinceMs !== null', ''],
+    'replays: a part of a group resolves it': [
+      'const groupId = wholeGroupOf(replaying.order.selection);',
+      'const { groupId } = replaying.order.selection;',
+    ],
     'replays: one that is not fixed resolves the group': ['if (!isAllFixed(replaying)) return false;', ''],
   }),
   ...of(`${STORE}/log/replays/fixed-groups.ts`, CONTRACT, {
