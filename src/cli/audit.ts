@@ -8,7 +8,7 @@ import { withExamples } from './shell/examples.ts';
 import { type Column, createOutput, printFirst, printJson, printLine } from './shell/output.ts';
 import { type ServerOptions, serverCommand } from './shell/remote.ts';
 import { timeText } from './shell/text.ts';
-import { countValue, LIST_LIMIT, take, timeValue } from './shell/values.ts';
+import { countValue, take, timeValue } from './shell/values.ts';
 
 interface AuditOptions extends ServerOptions {
   readonly owner?: string;
@@ -18,6 +18,9 @@ interface AuditOptions extends ServerOptions {
   readonly since?: string;
   readonly until?: string;
 }
+
+/** More than other lists show: one change is often many records. */
+const LISTED = 100;
 
 const COLUMNS: readonly Column<AuditRecord>[] = [
   { title: 'TIME', of: ({ at_ms: ms }) => timeText(ms) },
@@ -35,7 +38,7 @@ export function addAudit(program: Command, { administer }: AdministrationDeps): 
     '--limit <n>',
     'how many to show; 0: all',
     countValue(0),
-    LIST_LIMIT,
+    LISTED,
   );
   withExamples(list, 'errand audit list --since 1d', 'errand audit list --owner Shop --operation deleteWorkflow');
   list.action((options: AuditOptions & { readonly limit: number }) =>

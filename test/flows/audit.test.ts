@@ -155,6 +155,8 @@ test('the command line lists and exports the log', async () => {
       .split('\n')
       .map((line) => JSON.parse(line));
   assert.equal(JSON.parse(await run('list', '--json')).length, 100);
+  assert.equal(JSON.parse(await run('list', '--json', '--limit', '3')).length, 3);
+  assert.equal(JSON.parse(await run('list', '--json', '--limit', '0')).length, 120);
   const exported = linesOf(await run('export'));
   assert.deepEqual(exported, await recordsOf(errand.client));
   assert.equal(exported.length, 120);
