@@ -8,17 +8,18 @@ interface ExampleSchema {
   readonly examples?: readonly unknown[];
   readonly anyOf?: readonly TSchema[];
   readonly properties?: Readonly<Record<string, TSchema>>;
+  readonly required?: readonly string[];
   readonly items?: TSchema;
 }
 
 export function exampleOf(schema: TSchema): unknown {
-  const { examples, const: literal, anyOf, properties, items, type } = schema as ExampleSchema;
+  const { examples, const: literal, anyOf, properties, required, items, type } = schema as ExampleSchema;
   if (examples && examples.length > 0) return examples[0];
   if (literal !== undefined) return literal;
   if (anyOf?.[0]) return exampleOf(anyOf[0]);
   switch (type) {
     case 'object':
-      return Object.fromEntries(membersOf(properties ?? {}));
+      return Object.fromEntries(membersOf(properties ?? {}, required ?? []));
     case 'array':
       return items ? [exampleOf(items)] : [];
     case 'boolean':
@@ -33,8 +34,10 @@ export function exampleOf(schema: TSchema): unknown {
   }
 }
 
-/** Returns examples of an object's members. A run belongs to a workflow or to a source: an example with both would be wrong. */
-function membersOf(properties: Readonly<Record<string, TSchema>>): [string, unknown][] {
-  const names = Object.keys(properties).filter((name) => !(name === 'source_id' && 'workflow_id' in properties));
-  return names.map((name) => [name, exampleOf(properties[name] as TSchema)]);
+/** Returns examples of an object's members. What has failed is a workflow or a source: an example with both would be wrong. */
+function membersOf(properties: Readonly<Record<string, TSchema>>, required: readonly string[]): [string, unknown][] {
+  const isOther = (name: string): boolean => name === 'source_id' && 'workflow_id' in properties;
+  return Object.keys(properties)
+    .filter((name) => !isOther(name) || required.includes(name))
+    .map((name) => [name, isOther(name) ? null : exampleOf(properties[name] as TSchema)]);
 }

@@ -111,7 +111,7 @@ test('the docs say which key each operation needs', async (t) => {
   const { paths } = await buildDocument();
   for (const { operationId, security } of Object.values(paths).flatMap((item) => Object.values(item))) {
     const start = text.indexOf(`<div class="inside" id="${operationId}">`);
-    const shown = text.slice(start, text.indexOf('<h4>Answer', start));
+    const shown = text.slice(start, text.indexOf('<h3 class="part">Answer', start));
     const scope = security?.[0]?.key?.[0];
     assert.equal(shown.includes('Authorization: Bearer'), security?.length !== 0, operationId);
     assert.equal(shown.includes('process.env.KEY'), security?.length !== 0, operationId);
@@ -127,8 +127,8 @@ test('the docs say what may be wrong with each request', async (t) => {
   const codesOf = (operationId: string): string[] => {
     const start = text.indexOf(`<div class="inside" id="${operationId}">`);
     const shown = text.slice(
-      text.indexOf('<h4>Errors', start),
-      text.indexOf('</details>', text.indexOf('<h4>Errors', start)),
+      text.indexOf('<h3 class="part">Errors', start),
+      text.indexOf('</details>', text.indexOf('<h3 class="part">Errors', start)),
     );
     return [...shown.matchAll(/href="\/docs\/errors#(\w+)"/g)].map(([, code]) => code as string);
   };
