@@ -194,7 +194,7 @@ test('what the service answers is in the document', async () => {
     const fits = (other: string): boolean =>
       new RegExp(`^${other.replaceAll('$', '\\$').replace(/\{[^}]+\}/g, '[^/{}]+')}$`).test(path);
     const same = operations.filter((o) => o.path === path || (!path.includes('{') && fits(o.path)));
-    const documented = same.map((o) => o.method.toUpperCase());
+    const documented = [...new Set(same.map((o) => o.method.toUpperCase()))];
     const answer = await errand.client.request('PURGE', path.replace(/\{[^}]+\}/g, 'x_1'));
     assert.equal(answer.status, 405, path);
     const allowed = (answer.headers.get('allow') ?? '').split(', ').filter((method) => method !== 'HEAD');
