@@ -103,6 +103,9 @@ export function openedByPerson({ state, reopened }: ErrorGroup, nowMs: number): 
   return state === 'open' ? reopened : { from: state, by: 'person', atMs: nowMs, entry: null, deploymentId: null };
 }
 
+/** What stands for no assignee in filters and commands: no mail address, since these have an @. */
+export const UNASSIGNED = 'none';
+
 /** Returns a mail address with its letters A to Z in lower case, as both databases write it. */
 export function folded(address: string): string {
   return address.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());

@@ -5,10 +5,11 @@ import { describe, it } from 'node:test';
 import { emissionOfReplay, NO_ERROR, OF_HOOK } from '../../../src/domain/errors/replay.ts';
 import type { ReplayPreview } from '../../../src/store/contract/operations.ts';
 import { PREVIEW_BYTES } from '../../../src/store/log/replays/replay-preview.ts';
+import { atOnce } from '../../../src/store/log/replays/replay-records.ts';
 import { at, defined, type Harness, json, none } from '../fixtures.ts';
 import { failing } from '../log/grouping.ts';
 import { Stage } from '../stage.ts';
-import { asked, carryOut, counts, failedOnes, LOST, start, stepOn } from './replaying.ts';
+import { asked, carryOut, counts, failedOnes, LOST, selection, start, stepOn } from './replaying.ts';
 
 const told = ({ count, isAtLeast, toReplay, passedOver }: ReplayPreview) => ({
   count: isAtLeast ? `at least ${count}` : count,
@@ -111,6 +112,20 @@ export function dryRunsContract(harness: Harness): void {
         toReplay: [6],
         passedOver: { [FIXED]: ['replayed_before', 3] },
       });
+    });
+
+    it('reads of large events no more than a bound to know their steps', async () => {
+      await using stage = await Stage.open(harness);
+      const flow = await stage.workflow({ settings: { notify: false } });
+      const atATime = atOnce(selection({ step: 'charge' }));
+      const big = new Uint8Array(Math.ceil(PREVIEW_BYTES / atATime)).fill(0x20);
+      big[0] = 0x31;
+      for (let n = 0; n <= atATime; n++) {
+        const run = await stage.started(flow, { body: big });
+        await stage.end(run, failing({ namespace: 'charge' }));
+      }
+      const preview = await stage.store.previewReplay(stage.owner.id, asked({ emitterId: flow.id, step: 'charge' }));
+      deepEqual([preview.count, preview.isAtLeast], [atATime, true]);
     });
   });
 }

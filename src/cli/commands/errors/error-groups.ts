@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import type { Differences, ErrorGroup, UpdateErrorGroupInput } from '../../../client/client.ts';
-import { GROUP_SORTS, GROUP_STATES } from '../../../domain/errors/group.ts';
+import { GROUP_SORTS, GROUP_STATES, UNASSIGNED } from '../../../domain/errors/group.ts';
 import { LIMITS } from '../../../domain/limits.ts';
 import { withExamples } from '../../shell/examples.ts';
 import { CliError, EXIT } from '../../shell/exit.ts';
@@ -51,9 +51,6 @@ interface EditOptions extends ServerOptions {
   readonly assignee?: string;
   readonly note?: string;
 }
-
-/** What stands for no person, as in the interface. */
-const UNASSIGNED = 'none';
 
 const NO_END = 'a mute ends some time: give --until, --errors or --next-deployment';
 

@@ -3,7 +3,7 @@
 import { ERRORS } from '../../../domain/emission.ts';
 import { COMPARED } from '../../../domain/errors/compared.ts';
 import { type Fingerprint, isOfOthers } from '../../../domain/errors/fingerprint.ts';
-import { type ErrorGroup, GROUP_SORTS, GROUP_STATES } from '../../../domain/errors/group.ts';
+import { type ErrorGroup, GROUP_SORTS, GROUP_STATES, UNASSIGNED } from '../../../domain/errors/group.ts';
 import { capturedAgain, detailOf } from '../../../domain/failure.ts';
 import { PREFIX } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
@@ -32,7 +32,6 @@ import {
   hoursToWire,
   LISTED_GROUP,
   previewOf,
-  UNASSIGNED,
 } from '../../wire/log/error-groups.ts';
 import {
   GROUP_CURSOR_WANTED,

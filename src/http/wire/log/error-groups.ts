@@ -188,9 +188,6 @@ export function groupWholeToWire(whole: GroupWhole, samples: readonly Static<typ
   };
 }
 
-/** The parameter that stands for groups without an assignee: no mail address, since these have an @. */
-export const UNASSIGNED = 'none';
-
 export const GROUP_ASSIGNEE = Type.Object(
   {
     assignee: text({ description: 'The mail address, as one of the groups has it.', example: 'ada@example.com' }),

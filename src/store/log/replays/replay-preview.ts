@@ -21,7 +21,7 @@ import type { OperationStore, PassedOver, PreviewedError } from '../../contract/
 import { bytes, number, numberOrNull, text, textOrNull } from '../../rows/cells.ts';
 import { ALL_RUNS, type LogReader } from '../log-tables.ts';
 import { selectLastReplays, toLastReplays } from './last-replays.ts';
-import { atOnce, candidatesOf, type SelectedError, selectedErrors, toSelected } from './replay-records.ts';
+import { atOnce, candidatesOf, isByDetail, type SelectedError, selectedErrors, toSelected } from './replay-records.ts';
 
 /** Bytes of errors with their events through which a dry run looks for what cannot be replayed. */
 export const PREVIEW_BYTES = 64 * 1024 * KIB;
@@ -41,6 +41,7 @@ export function replayPreviews(log: LogReader): Pick<OperationStore, 'previewRep
       const counts = new Counts();
       const sampled: PreviewedError[] = [];
       let [looked, after, bytesLeft, isAtLeast] = [0, -1, PREVIEW_BYTES, false];
+      let detailsLeft = isByDetail(selection) ? PREVIEW_BYTES : Number.POSITIVE_INFINITY;
       for (let isMore = true; isMore; ) {
         const range = { ownerId, selection, after, lastEntry: LAST, limit: atOnce(selection) };
         const errors = toSelected(await database.planned(selectedErrors(range)), range);
@@ -55,7 +56,9 @@ export function replayPreviews(log: LogReader): Pick<OperationStore, 'previewRep
         looked += errors.length;
         after = errors.at(-1)?.entry ?? after;
         isMore = errors.length === range.limit;
-        if (isMore && looked >= LIMITS.countedRecords) [isAtLeast, isMore] = [true, false];
+        // A database reads of a large record all pages to come to its end.
+        for (const error of errors) detailsLeft -= error.bytes;
+        if (isMore && (looked >= LIMITS.countedRecords || detailsLeft <= 0)) [isAtLeast, isMore] = [true, false];
         // SQLite's reads are in the server's own thread: whatever came meanwhile goes first.
         await new Promise((resolve) => setImmediate(resolve));
       }

@@ -38,7 +38,10 @@ export interface SelectedError {
 /** Of each of these errors, what stands behind its event is read, too. */
 const STEP_OF_DETAILS = 100;
 
-const isByDetail = ({ step, deploymentId }: ErrorSelection): boolean => step !== null || deploymentId !== null;
+/** Returns whether what stands behind the events decides which errors are meant. */
+export function isByDetail({ step, deploymentId }: ErrorSelection): boolean {
+  return step !== null || deploymentId !== null;
+}
 
 /** Returns how many errors of a selection are looked at in one go. */
 export function atOnce(selection: ErrorSelection): number {
