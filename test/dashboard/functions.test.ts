@@ -221,3 +221,57 @@ test('several groups are resolved, muted and opened again at once', { skip }, as
     }
   });
 });
+
+test('all groups that match are assigned at once, and only they', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(
+    `export default ({ steps }) => {
+      const { code, message } = steps.trigger.event.body;
+      throw Object.assign(new Error(message), { code });
+    }`,
+    { name: 'Orders' },
+  );
+  const MATCHING = 120;
+  for (let n = 0; n < MATCHING; n++) await errand.send(workflow, { code: `Code${n}`, message: 'no stock' });
+  await errand.send(workflow, { code: 'Another', message: 'no money' });
+  await errand.settled();
+  const assigned = async (assignee: string): Promise<number> =>
+    (await errand.client.get('/v1/error_groups/assignees')).data.find((one: Json) => one.assignee === assignee)
+      ?.groups ?? 0;
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/errors?q=stock');
+    await page.getByRole('checkbox', { name: 'Select all that are shown' }).check();
+    await page.getByRole('button', { name: 'Select all that match' }).click();
+    await page.getByText(`${MATCHING} selected`).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Select all that match' }).count(), 0);
+    await page.getByRole('button', { name: 'Assign', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: `Assign ${MATCHING} groups` });
+    assert.ok(await dialog.getByRole('button', { name: 'Remove assignee' }).isDisabled(), 'none has one');
+    await visit.inspect('the dialog that assigns');
+    await dialog.getByLabel('Assignee').fill(' ada@example.com ');
+    await dialog.getByRole('button', { name: 'Assign', exact: true }).click();
+    await page.getByText(`${MATCHING} groups: Assigned to ada@example.com.`).waitFor();
+    assert.equal(await assigned('ada@example.com'), MATCHING);
+    await page.getByText(`${MATCHING} selected`).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await until('as before', async () => (await assigned('ada@example.com')) === 0);
+    // By key, the row that was chosen.
+    await page.keyboard.press('j');
+    await page.keyboard.press('a');
+    const one = page.getByRole('dialog', { name: 'Assign the group' });
+    await one.getByLabel('Assignee').fill('bo@example.com');
+    await page.keyboard.press('Enter');
+    await page.getByText('Assigned to bo@example.com.').waitFor();
+    assert.equal(await assigned('bo@example.com'), 1);
+    // What is assigned already stands there, and can be taken away.
+    await page.getByText('· bo@example.com').waitFor();
+    await page.keyboard.press('a');
+    assert.equal(await one.getByLabel('Assignee').inputValue(), 'bo@example.com');
+    await one.getByLabel('Assignee').fill('');
+    await one.getByRole('button', { name: 'Remove assignee' }).click();
+    await page.getByText('No assignee any more.').waitFor();
+    assert.equal(await assigned('bo@example.com'), 0);
+  });
+});

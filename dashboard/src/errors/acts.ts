@@ -68,16 +68,22 @@ export function useGroupActs(): GroupActs {
   const changeAll: GroupActs['changeAll'] = async (groups, wanted, said) => {
     if (isRefused()) return;
     const changed = await eachOf(groups, ({ id }) => changeGroup(id, wanted));
-    const undo = { label: T.errors.undo, run: () => void back(changed) };
+    const undo = { label: T.errors.undo, run: () => void back(changed, wanted) };
     // A mute has an end, which is not known here any more.
-    const hasUndo = wanted.state !== undefined && changed.every(({ state }) => state !== 'muted');
+    const hasUndo =
+      wanted.note === undefined && (wanted.state === undefined || changed.every(({ state }) => state !== 'muted'));
     const text = groups.length === 1 ? said : `${T.errors.groups(changed.length)}: ${said}`;
     if (changed.length > 0) toast(text, hasUndo ? undo : undefined);
     refresh();
   };
 
-  const back = async (groups: readonly ErrorGroup[]): Promise<void> => {
-    await eachOf(groups, ({ id, state }) => changeGroup(id, { state }));
+  const back = async (groups: readonly ErrorGroup[], wanted: GroupChange): Promise<void> => {
+    await eachOf(groups, ({ id, state, assignee }) =>
+      changeGroup(id, {
+        ...(wanted.state === undefined ? {} : { state }),
+        ...(wanted.assignee === undefined ? {} : { assignee }),
+      }),
+    );
     refresh();
   };
 

@@ -15,9 +15,10 @@ import { Badge, Empty, Unready } from '../parts/state.tsx';
 import { Foreign } from '../parts/text/foreign.tsx';
 import { Ago } from '../parts/time.tsx';
 import { mutedFor, useGroupActs } from './acts.ts';
+import { AssignDialog } from './assign.tsx';
 import { Filters } from './filters.tsx';
 import { messageOf, stepOf } from './fingerprint.ts';
-import { Selection, SelectRow } from './selection.tsx';
+import { type MoreGroups, Selection, SelectRow } from './selection.tsx';
 
 const ROW_PX = 62;
 const USUAL = 10;
@@ -53,7 +54,7 @@ export function Inbox() {
       >
         {isMissing && <Unready of={{ ...listed, isPending: true }} rows={USUAL} />}
         {!isMissing && groups.length === 0 && <NoGroups isFiltered={isFiltered} />}
-        {groups.length > 0 && <Groups all={groups} />}
+        {groups.length > 0 && <Groups all={groups} more={listed} />}
       </section>
       <More of={listed} />
     </>
@@ -86,7 +87,12 @@ function placeOf(all: readonly ListedErrorGroup[], chosen: Chosen | null): numbe
   return at < 0 ? Math.min(chosen.at, all.length - 1) : at;
 }
 
-function Groups({ all }: { all: readonly ListedErrorGroup[] }) {
+interface GroupsProps {
+  readonly all: readonly ListedErrorGroup[];
+  readonly more: MoreGroups;
+}
+
+function Groups({ all, more }: GroupsProps) {
   // By its id: new errors come before it at any moment, and a key would act on another one.
   const [chosen, setChosen] = useState<Chosen | null>(null);
   const at = placeOf(all, chosen);
@@ -99,6 +105,9 @@ function Groups({ all }: { all: readonly ListedErrorGroup[] }) {
   const selected = all.filter(({ id }) => ids.includes(id));
   const toggleRow = (id: string): void => select(ids.includes(id) ? ids.filter((one) => one !== id) : [...ids, id]);
   const here = all[at];
+  /** Whom a key acts on: on what is selected; when nothing is, on the row that was chosen. */
+  const meant = selected.length > 0 ? selected : here ? [here] : [];
+  const [assigned, assign] = useState<readonly ListedErrorGroup[]>([]);
   const move = (by: number): void => {
     // Enter opens the row from now on, and no longer presses what was used before.
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
@@ -121,19 +130,30 @@ function Groups({ all }: { all: readonly ListedErrorGroup[] }) {
     Escape: () => select([]),
     e: () => void toSelected(acts.toggleAll),
     m: () => void toSelected((groups) => acts.changeAll(groups, mutedFor(1), T.errors.muted)),
+    a: () => mayWrite && assign(meant),
     r: () => here && void acts.replay(here),
   });
-  /** A key acts on what is selected; when nothing is, on the row that was chosen. */
   const toSelected = async (act: (groups: readonly ListedErrorGroup[]) => Promise<void>): Promise<void> => {
-    const groups = selected.length > 0 ? selected : here ? [here] : [];
-    if (groups.length > 0) await act(groups);
+    if (meant.length > 0) await act(meant);
     select([]);
   };
   const { columns } = T.errors;
   return (
     <>
+      {assigned.length > 0 && (
+        <AssignDialog groups={assigned} acts={acts} close={() => assign([])} done={() => select([])} />
+      )}
       <div className={mayWrite ? 'group-head has-select' : 'group-head'}>
-        {mayWrite && <Selection all={all} selected={selected} select={select} acts={acts} />}
+        {mayWrite && (
+          <Selection
+            all={all}
+            selected={selected}
+            select={select}
+            more={more}
+            assign={() => assign(selected)}
+            acts={acts}
+          />
+        )}
         {selected.length === 0 && (
           <>
             <span aria-hidden="true">{columns.error}</span>

@@ -1,10 +1,12 @@
 import { Button, Menu } from '@mantine/core';
+import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import type { ListedErrorGroup } from '../../../src/client/client.ts';
 import type { GroupChange } from '../api/errors.ts';
 import { T } from '../english.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { toast } from '../parts/toast.tsx';
 import type { GroupActs } from './acts.ts';
 import { MuteItems } from './mute-items.tsx';
 
@@ -23,15 +25,26 @@ export function SelectRow({ name, isSelected, toggle }: SelectedRowProps) {
   );
 }
 
+/** Groups that are selected, and changed, at once. */
+const MOST = 1000;
+
+/** The part of a listing's query that asks for what is not shown yet. */
+export type MoreGroups = Pick<
+  UseInfiniteQueryResult<InfiniteData<{ readonly data: readonly ListedErrorGroup[] }>>,
+  'hasNextPage' | 'fetchNextPage'
+>;
+
 interface SelectionProps {
   readonly all: readonly ListedErrorGroup[];
   readonly selected: readonly ListedErrorGroup[];
   readonly select: (ids: readonly string[]) => void;
+  readonly more: MoreGroups;
+  readonly assign: () => void;
   readonly acts: GroupActs;
 }
 
 /** Selects all rows that are shown, and has what can be done to those that are selected. */
-export function Selection({ all, selected, select, acts }: SelectionProps) {
+export function Selection({ all, selected, select, more, assign, acts }: SelectionProps) {
   const box = useRef<HTMLInputElement>(null);
   const isAll = selected.length === all.length;
   useEffect(() => {
@@ -51,20 +64,39 @@ export function Selection({ all, selected, select, acts }: SelectionProps) {
       {selected.length > 0 && (
         <div className="selection">
           <strong role="status">{T.errors.selected(selected.length)}</strong>
-          <Acts selected={selected} clear={() => select([])} acts={acts} />
+          {isAll && more.hasNextPage && all.length < MOST && (
+            <ActButton size="compact-xs" variant="subtle" act={() => selectMatching(more, select)}>
+              {T.errors.selectMatching}
+            </ActButton>
+          )}
+          <Acts selected={selected} clear={() => select([])} assign={assign} acts={acts} />
         </div>
       )}
     </>
   );
 }
 
+/** Selects what the filters find, the rows that are not shown yet, too. */
+async function selectMatching(more: MoreGroups, select: (ids: readonly string[]) => void): Promise<void> {
+  for (;;) {
+    const { data, hasNextPage, error } = await more.fetchNextPage();
+    if (error !== null) throw error;
+    const groups = data?.pages.flatMap((page) => page.data) ?? [];
+    if (hasNextPage && groups.length < MOST) continue;
+    select(groups.slice(0, MOST).map(({ id }) => id));
+    if (hasNextPage || groups.length > MOST) toast(T.errors.selectedMost(MOST.toLocaleString()));
+    return;
+  }
+}
+
 interface ActsProps {
   readonly selected: readonly ListedErrorGroup[];
   readonly clear: () => void;
+  readonly assign: () => void;
   readonly acts: GroupActs;
 }
 
-function Acts({ selected, clear, acts }: ActsProps) {
+function Acts({ selected, clear, assign, acts }: ActsProps) {
   const change = async (groups: readonly ListedErrorGroup[], wanted: GroupChange, said: string): Promise<void> => {
     await acts.changeAll(groups, wanted, said);
     clear();
@@ -97,6 +129,9 @@ function Acts({ selected, clear, acts }: ActsProps) {
           <MuteItems groups={selected} change={(wanted, said) => change(selected, wanted, said)} />
         </Menu.Dropdown>
       </Menu>
+      <Button size="compact-xs" variant="default" onClick={assign}>
+        {T.errors.assign}
+      </Button>
       <Button size="compact-xs" variant="subtle" onClick={clear}>
         {T.errors.selectNone}
       </Button>
