@@ -12,6 +12,7 @@ import { addDataStores } from './commands/data-stores.ts';
 import { addDeliveries, addMail } from './commands/deliveries.ts';
 import { addDoctor, type MailChecks } from './commands/doctor.ts';
 import { addErrors } from './commands/errors/errors.ts';
+import { addEvents } from './commands/events.ts';
 import { addHeartbeats } from './commands/heartbeats.ts';
 import { addInit } from './commands/init.ts';
 import { addLogin } from './commands/login.ts';
@@ -78,6 +79,7 @@ export function createProgram(deps: ProgramDeps): Command {
   addDev(program, { env: deps.env, connect, list: (dir) => deps.deploying.list(dir) });
   addErrors(program, connect);
   addRuns(program, connect);
+  addEvents(program, connect);
   addWorkflows(program, connect);
   addVariables(program, connect);
   addSources(program, connect);

@@ -23,7 +23,7 @@ export function etagOf(answer: object): string {
 }
 
 /**
- * Returns the JSON text of an answer of a method, as the server sent it: events in it are the bytes that arrived, with numbers
+ * Returns the JSON text of an answer of a method, or of the `data` of a stream's event, as the server sent it: events in it are the bytes that arrived, with numbers
  * such as 12345678901234567890, which are rounded in the answer itself. Throws `TypeError` for what is no answer.
  */
 export function textOf(answer: object): string {

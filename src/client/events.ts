@@ -1,5 +1,6 @@
 // Streams of events, over as many connections as it takes: each goes on behind the last record that came.
 
+import { keepAnswer } from './answers.ts';
 import { textOf } from './body.ts';
 import { createFrameReader, type Frame } from './event-frames.ts';
 import type { CallOptions, Open } from './options.ts';
@@ -78,5 +79,6 @@ function isPassing(error: unknown): boolean {
 function eventOf<T>({ lastId, name, data }: Frame): StreamEvent<T> {
   const value: unknown = JSON.parse(data);
   if (name === GAP) return { kind: 'gap', ...(value as { after: string; message: string }) };
+  if (typeof value === 'object' && value !== null) keepAnswer(value, { text: data, etag: null });
   return { kind: 'event', id: lastId, name, data: value as T };
 }

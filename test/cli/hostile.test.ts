@@ -77,7 +77,7 @@ const OF_THIS_MACHINE = [
   ...['webhooks explain-signature', 'privacy preview', 'import', 'listen', 'accounts connect'],
 ];
 
-const ENDLESS = ['errors tail', 'runs tail'];
+const ENDLESS = ['errors tail', 'events tail', 'runs tail'];
 /** They come last: what they take away is shown by others. */
 const TAKES_AWAY = /delete|revoke|disable|cancel$|restore/;
 
@@ -94,6 +94,9 @@ function argumentsOf({ words, takesId }: { words: string; takesId: boolean }, id
   const known: Readonly<Record<string, string[]>> = {
     'errors show': [ids.error ?? ''],
     'errors tail': ['--after', '1000000000000-0'],
+    'events list': [ids.dc ?? ''],
+    'events show': [ids.error ?? ''],
+    'events tail': [ids.dc ?? '', '--after', '1000000000000-0'],
     'errors replay': ['--of', ids.p ?? '', '--dry-run'],
     'runs retry': ['last', '--again'],
     'workflows activate': [id, 'last'],

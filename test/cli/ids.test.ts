@@ -26,6 +26,7 @@ const BEGINNINGS: Readonly<Record<string, string>> = {
   'subscriptions create': 'p_',
   'subscriptions delete': 'sub_',
   runs: 'r_',
+  events: 'p_',
   'errors groups': 'eg_',
   errors: '1',
   deliveries: 'dl_',
@@ -38,7 +39,8 @@ const BEGINNINGS: Readonly<Record<string, string>> = {
 };
 
 /** Arguments that are no ids. */
-const OTHER_ARGUMENTS = /^(path|folder|file|fixtures|shell|name|names|profile|step|kind|url|target|dir|app|key|json)$/;
+const OTHER_ARGUMENTS =
+  /^(path|folder|file|fixtures|shell|name|names|profile|step|kind|url|target|dir|app|key|json|event)$/;
 
 const OPTIONS: Readonly<Record<string, string>> = {
   ...{ '--workflow': 'p_', '--source': 'dc_', '--of': 'p_', '--group': 'eg_', '--webhook': 'wh_', '--from': 'p_' },

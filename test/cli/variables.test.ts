@@ -150,6 +150,8 @@ test('records of a data store are written as they are given, listed, read and de
     ],
   );
   assert.equal((await shell.json('data-stores', 'records', 'Seen', '--after', 'piped')).length, 1);
+  for (const more of [[], ['--json']])
+    assert.match((await run('', 'records', 'Seen', ...more)).stdout, /"n": ?12345678901234567890,/);
   const table = await run('', 'records', 'Seen', '--limit', '1');
   assert.ok(table.stdout.includes(key) && !table.stdout.includes('\u001b'), table.stdout);
   for (const [code, ...args] of [

@@ -29,6 +29,21 @@ test('an event is sent and read as it is written', async () => {
   assert.deepEqual(JSON.parse(textOf(list)), list);
 });
 
+test('an event of a stream is read as it was written', async () => {
+  await using errand = await newErrand();
+  const { url, key } = errand.client;
+  const client = new Errand({ url, key });
+  const workflow = await errand.workflow('export default () => { throw new Error("no"); };');
+  await client.runWorkflow({ id: workflow.id, event: null }, { bodyText: `{"event":${EVENT}}` });
+  await errand.errors(workflow.id, 1);
+  for await (const one of client.streamErrors({}, { lastEventId: '1000000000000-0' })) {
+    assert.ok(one.kind === 'event');
+    assert.ok(textOf(one.data).includes(`"original_event":${EVENT}`), textOf(one.data));
+    assert.deepEqual(JSON.parse(textOf(one.data)), one.data);
+    break;
+  }
+});
+
 test('a body that is no JSON, or that nothing takes, is not sent', async () => {
   const client = new Errand({ url: 'http://127.0.0.1:9', key: 'k', fetch: () => assert.fail('it was sent') });
   const input = { id: 'p_1', event: null };

@@ -17,7 +17,7 @@ const KIND_OF: Readonly<Record<string, string>> = {
   },
   ...{ owners: 'owner', keys: 'key', subscriptions: 'workflow', 'subscriptions delete': 'subscription', runs: 'run' },
   ...{ errors: 'error', 'errors groups': 'group', deliveries: 'delivery', mail: 'mail', operations: 'operation' },
-  ...{ listen: 'webhook', trigger: 'workflow', 'profiles use': 'profile', logout: 'profile' },
+  ...{ events: 'source', listen: 'webhook', trigger: 'workflow', 'profiles use': 'profile', logout: 'profile' },
 };
 const NAMED_ARGUMENT = /^(id|ids|owner|owner_id|key_id|webhook|from|name|profile)$/;
 

@@ -5,7 +5,7 @@ import { type DataRecord, type DataStore, textOf } from '../../client/client.ts'
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import { withExamples } from '../shell/examples.ts';
 import { findId } from '../shell/find.ts';
-import { exactJson, readData } from '../shell/json-text.ts';
+import { exactIn, exactJson, readData } from '../shell/json-text.ts';
 import { addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
 import { printFields, printFirst, printJson } from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
@@ -69,7 +69,8 @@ function addRecords(stores: Command, connect: Connect): void {
   records.action(async (given: string, { after, ...options }: Limited & { readonly after?: string }) => {
     const { errand, out, isJson } = await connect(options);
     const id = await findId(errand, 'data-store', given);
-    const taken = await take(errand.listDataRecords({ id, ...(after === undefined ? {} : { after }) }), options.limit);
+    const found = errand.listDataRecords({ id, ...(after === undefined ? {} : { after }) });
+    const taken = await take<DataRecord>(exactIn(found, 'value'), options.limit);
     if (isJson) return printJson(out, taken.records);
     if (taken.records.length === 0) return out.note('no records');
     await printFirst<DataRecord>(out, taken, [

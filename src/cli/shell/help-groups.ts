@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Write and try:': ['init', 'dev', 'start', 'deploy', 'test', 'trigger', 'listen'],
-  'What happened:': ['errors', 'runs', 'deliveries', 'mail', 'operations'],
+  'What happened:': ['errors', 'runs', 'events', 'deliveries', 'mail', 'operations'],
   'What there is:': [
     ...[
       'workflows',

@@ -3,6 +3,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import { type Page, type Paged, textOf } from '../../client/client.ts';
 import { CliError, EXIT } from './exit.ts';
 
 const STANDARD_INPUT = '-';
@@ -40,6 +41,18 @@ const EXACT = JSON as unknown as {
 /** Returns JSON whose numbers are printed as they were written, also those that no number of JavaScript can hold. */
 export function exactJson(text: string): unknown {
   return EXACT.parse(text, (_, value, { source }) => (typeof value === 'number' ? EXACT.rawJSON(source) : value));
+}
+
+/** Yields the records of a list. Numbers in the member `name` of each are printed as the server sent them. */
+export async function* exactIn<P extends Page>(list: Paged<P>, name: string): AsyncGenerator<P['data'][number]> {
+  for await (const page of list.pages()) {
+    const { data } = exactJson(textOf(page)) as { readonly data: readonly Readonly<Record<string, unknown>>[] };
+    // Records are no promises.
+    for (const [n, record] of (page.data as readonly Awaited<P['data'][number]>[]).entries()) {
+      const value = data[n]?.[name];
+      yield value === undefined ? record : Object.assign({}, record, { [name]: value });
+    }
+  }
 }
 
 function checked(json: string, name: string): string {

@@ -1,7 +1,7 @@
 // What a command goes on with until Ctrl-C outlasts a server that restarts, or a network that is away.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { ConnectionError, ProblemError } from '../../client/client.ts';
+import { ConnectionError, ProblemError, type StreamOptions } from '../../client/client.ts';
 import type { Output } from './output.ts';
 
 /** Makes a call until it has an answer. */
@@ -26,6 +26,26 @@ export function outlasting(out: Pick<Output, 'note'>): Again {
         await pause(waitMs);
       }
     }
+  };
+}
+
+/** Returns what a stream tells of its connections: its beginning once, in a terminal, and each outage once. */
+export function tellingOutages(
+  out: Pick<Output, 'note' | 'hint'>,
+  begun: string,
+): Pick<StreamOptions, 'onConnect' | 'onDisconnect'> {
+  let [isBegun, isAway] = [false, false];
+  return {
+    onConnect: () => {
+      if (!isBegun) out.hint(begun);
+      isBegun = true;
+      isAway = false;
+    },
+    onDisconnect: (error) => {
+      // Each attempt that fails comes here.
+      if (!isAway) out.note(connectingAgain(error));
+      isAway = true;
+    },
   };
 }
 

@@ -47,6 +47,12 @@ export function serverValue(text: string): string {
   throw new InvalidArgumentError('It is like https://errand.example.com.');
 }
 
+/** Returns the id of a record. */
+export function recordValue(text: string): string {
+  if (/^\d{13}-\d+$/.test(text)) return text;
+  throw new InvalidArgumentError('It is the id of an event, like 1782000000123-0.');
+}
+
 /** Returns a whole number from `min`. */
 export function countValue(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {

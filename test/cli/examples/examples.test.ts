@@ -13,7 +13,7 @@ import { BARE_ENV } from '../../support/bare-env.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { until } from '../../support/wait.ts';
 import type { Result } from '../command.ts';
-import { idsFor, makeHistory, makeNamed, PLAIN_CODE, WORKFLOW_FILE, writeFiles } from './world.ts';
+import { emitted, idsFor, makeHistory, makeNamed, PLAIN_CODE, WORKFLOW_FILE, writeFiles } from './world.ts';
 
 const ENTRY = join(import.meta.dirname, '../../../src/errand.ts');
 
@@ -54,6 +54,7 @@ const ENDLESS: Readonly<Record<string, RegExp>> = {
   start: /listens on/,
   dev: /is deployed with every save/,
   'errors tail': /no card/,
+  'events tail': /"order": ?7/,
   'runs tail': /failed/,
   listen: /Ctrl-C ends it/,
   mcp: /tools for/,
@@ -196,7 +197,8 @@ test('each example of a command that asks a server runs', { timeout: 1_800_000 }
     const now = words in ENDLESS ? line.replace('| jq', '| jq --unbuffered') : line;
     let typed = now.replaceAll('https://errand.example.com', errand.url);
     for (const [shown, id] of ids) typed = typed.replaceAll(shown, id);
-    const again = /tail/.test(words) ? () => idsFor(errand, 'r_g4w9zl7uo0') : undefined;
+    const happens = words === 'events tail' ? emitted : () => idsFor(errand, 'r_g4w9zl7uo0');
+    const again = /tail/.test(words) ? () => happens(errand) : undefined;
     const env: Record<string, string> = isOwn
       ? { ERRAND_PORT: '0', ERRAND_DATA_DIR: join(shell.home, `data-of-${words}`) }
       : {};

@@ -167,6 +167,14 @@ export async function idsFor(errand: Errand, line: string): Promise<ReadonlyMap<
   return found;
 }
 
+/** Lets the source that examples name emit an event. */
+export async function emitted(errand: Errand): Promise<void> {
+  await makeNamed(errand, 'Orders feed');
+  const sources: Json[] = (await errand.client.get('/v1/sources')).data;
+  const { endpoint_url: url } = sources.find(({ name }) => name === 'Orders feed') ?? {};
+  await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"order": 7}' });
+}
+
 /** Makes what lists show: errors, mails, deliveries and a replay. */
 export async function makeHistory(errand: Errand): Promise<void> {
   const { client } = errand;

@@ -45,7 +45,9 @@ const ENDS: readonly (readonly [Answer, ExitCode])[] = [
 const OF_A_FILE = { command: 'deploy', codes: [EXIT.usage, EXIT.notFound] as readonly ExitCode[] } as const;
 
 /** Tell what they find as their result, go on until Ctrl-C, or print nothing where there is no answer. */
-const OTHERS = ['accounts connect', 'completion', 'doctor', 'errors tail', 'listen', 'mcp', 'runs tail', 'login'];
+const OTHERS = [
+  ...['accounts connect', 'completion', 'doctor', 'errors tail', 'events tail', 'listen', 'mcp', 'runs tail', 'login'],
+];
 
 async function startStub(): Promise<{ url: string; answer: (given: Answer) => void } & AsyncDisposable> {
   let given = problem(500);

@@ -106,6 +106,7 @@ const WRONG: Readonly<Record<string, readonly (readonly [value: string, said: Re
   '<how>': [['bogus', /Allowed choices are body, basic/]],
   '<pair>': [['=x', /is like access_type=offline/]],
   '<json>': [['{"a":', /JSON/]],
+  '<event>': [['last', /is the id of an event/]],
 };
 
 /** Any text may be one of these; and files and folders are looked for. */
@@ -258,7 +259,7 @@ test('a word that is a command elsewhere is told where', async () => {
     [['replay'], '"errand errors replay"'],
     [['logs'], '"errand runs tail" or "errand sources logs"'],
     [['secrets'], '"errand variables"'],
-    [['workflows', 'tail'], '"errand errors tail" or "errand runs tail"'],
+    [['workflows', 'tail'], '"errand errors tail" or "errand runs tail" or "errand events tail"'],
     [['errors', 'lst'], 'list'],
     [['deply'], 'deploy'],
   ] as const) {

@@ -12,7 +12,7 @@ import { findId, namesOfEmitters } from '../../shell/find.ts';
 import { telling } from '../../shell/interrupt.ts';
 import { readJsonText } from '../../shell/json-text.ts';
 import { createNewFile } from '../../shell/new-file.ts';
-import { connectingAgain } from '../../shell/outlast.ts';
+import { tellingOutages } from '../../shell/outlast.ts';
 import { type Column, printFields, printFirst, printJson, printLine, stateStyle } from '../../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../../shell/remote.ts';
 import { oneLine, safeLines, timeText } from '../../shell/text.ts';
@@ -120,20 +120,8 @@ function addTail(errors: Command, connect: Connect): void {
     const { errand, out, isJson, url } = await connect(options);
     const query = await errorQuery(errand, options);
     const after = options.after === undefined ? undefined : await findId(errand, 'error', options.after);
-    let [isBegun, isAway] = [false, false];
-    const stream = errand.streamErrors(query, {
-      lastEventId: after,
-      onConnect: () => {
-        if (!isBegun) out.hint(`errors of ${url}, as they come; Ctrl-C ends it`);
-        isBegun = true;
-        isAway = false;
-      },
-      onDisconnect: (error) => {
-        // Each attempt that fails comes here.
-        if (!isAway) out.note(connectingAgain(error));
-        isAway = true;
-      },
-    });
+    const outages = tellingOutages(out, `errors of ${url}, as they come; Ctrl-C ends it`);
+    const stream = errand.streamErrors(query, { lastEventId: after, ...outages });
     for await (const event of stream) {
       if (event.kind === 'gap') out.note(`errand: errors behind ${event.after} may be missing: they are kept no more`);
       else if (isJson) await printLine(out, event.data);
