@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { VERSION } from '../domain/version.ts';
 import type { Clock, Log, Random } from '../ports.ts';
 import { type Store, StoreUnavailable } from '../store/contract/store.ts';
+import { placeOf } from '../store/sqlite/file-access.ts';
 import { refuseMoved } from '../store/sqlite/maintenance/moved.ts';
 import { openSqliteStore, type SqliteOptions } from '../store/sqlite/open.ts';
 import { damagedMessage, isDamage } from '../store/sqlite/salvage/damage.ts';
@@ -32,7 +33,7 @@ export async function openStore(config: Config, ports: StorePorts): Promise<Stor
       log.info({ file }, 'made a key for the secrets of this store');
       return made;
     };
-    refuseEmptied(path, config.dataDir);
+    refuseEmptied(placeOf(path), config.dataDir);
     return openFile({ path, clock, random, log, secretKeys, makeSecretKey, onLost: onStoreLost }, config.dataDir);
   }
   // Loaded on demand: a server on SQLite does not pay for the driver.

@@ -97,10 +97,11 @@ class WalCut extends Error {
 }
 
 /**
- * Opens, locks and migrates the file at `path`. `look`: called before anything is written. Throws `StoreUnavailable` when another
+ * Opens, locks and migrates a file, or what a link stands for. `look`: called before anything is written. Throws `StoreUnavailable` when another
  * process has locked it, its schema is newer than this program, or this user may not write its files.
  */
-export function openDatabase(path: string, look: (writer: Connection) => void = () => undefined): Database {
+export function openDatabase(file: string, look: (writer: Connection) => void = () => undefined): Database {
+  const path = placeOf(file);
   refuseUnwritable(path);
   refuseHardLinks(path);
   const lock = takeLock(path);

@@ -1,7 +1,7 @@
 // Which of a store's files this user may not use, and why: SQLite says only that it cannot open or write "a database", and a
 // file left behind with the wrong owner or mode, such as errand.db-shm, would stay unnamed.
 
-import { constants, existsSync, realpathSync, statSync } from 'node:fs';
+import { constants, existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { whyClosed } from '../../closed-path.ts';
 import { StoreUnavailable } from '../contract/store.ts';
@@ -39,7 +39,14 @@ export function refuseHardLinks(path: string): void {
   );
 }
 
-/** Returns where a store is that a symbolic link may stand for: there SQLite has its WAL, and there is the lock. */
+/**
+ * Returns where a store is that a symbolic link may stand for: there SQLite has its WAL, and there is the lock. Throws
+ * `StoreUnavailable` for a link to nothing: the disk with the store may not be mounted, and a new store would hide that.
+ */
 export function placeOf(path: string): string {
-  return existsSync(path) ? realpathSync(path) : path;
+  if (existsSync(path)) return realpathSync(path);
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return path;
+  throw new StoreUnavailable(
+    `${path} is a symbolic link to ${readlinkSync(path)}, which is not there: mount its disk, or remove the link to begin with an empty store`,
+  );
 }

@@ -28,6 +28,7 @@ import type { Core } from './core.ts';
 import { type Connection, type Database, openDatabase, storageError } from './database.ts';
 import { readQueues } from './deliveries/claim-deliveries.ts';
 import { deliveryVerbs } from './deliveries/deliveries.ts';
+import { placeOf } from './file-access.ts';
 import { ActiveOwners } from './log/active-owners.ts';
 import { Batch } from './log/batch.ts';
 import { logVerbs } from './log/log.ts';
@@ -79,6 +80,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 /** Opens the store in the same way, and returns the SQL that the store has prepared: for the test of query plans. */
 export function openInspectable(options: SqliteOptions): { store: Store; statements: () => string[] } {
   const { clock } = options;
+  const path = placeOf(options.path);
   const { database, key, numbers, openRuns, queues, storeTag, boot } = begin(options);
   const { writer, reader } = database;
   const seal = createSeal(key);
@@ -91,7 +93,7 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
   const writeNotes = (tx: Transaction): void => runSteps(core, tx, ({ nowMs }) => writeNotesOf(tx.watchNotes, nowMs));
   const fullEmitters = new FullEmitters();
   const shared = { numbers, openRuns, queues, throttles, fullEmitters, writeGroups, writeNotes, ...hints };
-  const { wal, commits, checkpointer } = beginSyncing(options, database, () => batch.hold());
+  const { wal, commits, checkpointer } = beginSyncing({ ...options, path }, database, () => batch.hold());
   const owners = new ActiveOwners();
   const batch: Batch = new Batch({ writer, begin: () => new Transaction(writer, clock, shared), commits, owners });
   const core: Core = {

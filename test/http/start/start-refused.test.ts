@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { link, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { administer } from '../../../src/server/administration.ts';
@@ -80,6 +80,29 @@ test('a store with two names is no store of two servers', async () => {
   assert.match(await told(folder, on(other)), refused);
   await rm(alias);
   assert.equal(await told(folder, on(first)), 'it started');
+});
+
+test('a store may be a link, and is opened where it is', async () => {
+  await using folder = await createFolder();
+  const [dir, real] = [join(folder.path, 'data'), join(folder.path, 'real')];
+  for (const made of [dir, real]) await mkdir(made, { mode: 0o700 });
+  const [link, file] = [join(dir, 'errand.db'), join(real, 'errand.db')];
+  const on = { ERRAND_DATA_DIR: dir, ERRAND_DATABASE_URL: '', ERRAND_SECRET_KEY: 'k'.repeat(40) };
+  assert.equal(await told(folder, on), 'it started');
+  await rename(link, file);
+  await symlink('../real/errand.db', link);
+  const service = await startService(readConfig({ ...on, ERRAND_PORT: '0' }), { clock, random, log });
+  assert.ok((await readdir(real)).includes('errand.db-wal'));
+  await service.stop(0);
+  assert.deepEqual(await readdir(real), ['errand.db', 'errand.db-lock']);
+  // What was not copied from the WAL is beside the store, and not beside the link.
+  await writeFile(file, '');
+  await writeFile(`${file}-wal`, 'the end of what was accepted');
+  assert.match(await told(folder, on), new RegExp(`${real}/errand\\.db-wal has 28 bytes`));
+  await rm(real, { recursive: true });
+  const missing = /data\/errand\.db is a symbolic link to \.\.\/real\/errand\.db, which is not there: mount its disk/;
+  assert.match(await told(folder, on), missing);
+  assert.deepEqual((await readdir(dir)).filter((name) => name.startsWith('errand.db-')).sort(), ['errand.db-lock']);
 });
 
 const SMALL_DISK = { skip: process.getuid?.() === 0 ? false : 'mounting a small disk takes root' };

@@ -2,6 +2,7 @@
 // connection, and only files that take seconds.
 
 import { Connection } from '../database.ts';
+import { placeOf } from '../file-access.ts';
 import { primaryCode } from '../result-codes.ts';
 import { PAGE_BYTES, readHeader } from './header.ts';
 import { sizeOf } from './reading.ts';
@@ -23,7 +24,8 @@ export function isDamage(error: unknown): boolean {
 }
 
 /** Returns one line for each finding about the files. */
-export function describeFiles(path: string): string[] {
+export function describeFiles(file: string): string[] {
+  const path = placeOf(file);
   return [...describeFile(path), ...describeWal(path)];
 }
 

@@ -13,6 +13,7 @@ import { StoreUnavailable } from '../../contract/store.ts';
 import { refuseUnknownSchema } from '../../schema-version.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
 import { withLock } from '../database.ts';
+import { placeOf } from '../file-access.ts';
 import { flush } from '../flush.ts';
 import { checkSqlite } from '../maintenance/check.ts';
 import { MIGRATIONS } from '../maintenance/schema.ts';
@@ -64,7 +65,8 @@ const WAYS = ['used', 'ignored'] as const;
 
 /** Salvages a store. Throws `StoreUnavailable` when there is none, a server uses it, the new folder is not empty, or nothing can be read. */
 export async function salvageSqlite(salvage: Salvage): Promise<SalvageReport> {
-  const { path, file, keys, tell, beside } = salvage;
+  const { file, keys, tell, beside } = salvage;
+  const path = placeOf(salvage.path);
   if (!existsSync(path)) throw new StoreUnavailable(`there is no store at ${path}`);
   return withLock(path, async () => {
     await makeEmptyFolder(salvage);
