@@ -5,9 +5,9 @@ import type { AuditRecord } from '../client/client.ts';
 import type { Administration, AdministrationDeps, AuditFilter } from './administration.ts';
 import { findKey, findOwner } from './owners.ts';
 import { withExamples } from './shell/examples.ts';
-import { type Column, createOutput, printFirst, printJson, printLine } from './shell/output.ts';
+import { type Column, createOutput, printFirst, printJson, printLine, timeColumn } from './shell/output.ts';
 import { type ServerOptions, serverCommand } from './shell/remote.ts';
-import { timeText } from './shell/text.ts';
+
 import { countValue, take, timeValue } from './shell/values.ts';
 
 interface AuditOptions extends ServerOptions {
@@ -23,7 +23,7 @@ interface AuditOptions extends ServerOptions {
 const LISTED = 100;
 
 const COLUMNS: readonly Column<AuditRecord>[] = [
-  { title: 'TIME', of: ({ at_ms: ms }) => timeText(ms) },
+  timeColumn('TIME', ({ at_ms: ms }) => ms),
   { title: 'KEY', of: ({ key_id: id, key_label: label }) => label || id },
   { title: 'OPERATION', of: ({ operation }) => operation },
   { title: 'TARGET', of: ({ target_id: id }) => id },

@@ -10,9 +10,9 @@ import { withExamples } from './shell/examples.ts';
 import { CliError, EXIT } from './shell/exit.ts';
 import { findAmong } from './shell/find.ts';
 import type { Fields } from './shell/listing.ts';
-import { createOutput, printFields, printFirst, printJson } from './shell/output.ts';
+import { createOutput, printFields, printFirst, printJson, timeColumn } from './shell/output.ts';
 import { type ServerOptions, serverCommand } from './shell/remote.ts';
-import { secondsText } from './shell/text.ts';
+import { msOf, secondsText } from './shell/text.ts';
 import { countValue, LIST_LIMIT, take } from './shell/values.ts';
 
 interface OwnedOptions extends ServerOptions {
@@ -90,9 +90,9 @@ function addList(keys: Command, { administer }: AdministrationDeps): void {
     await printFirst(out, taken, [
       { title: 'ID', of: ({ id }) => id },
       { title: 'SCOPES', of: ({ scopes }) => scopes.join(',') },
-      { title: 'USED', of: ({ last_used_at: s }) => secondsText(s) },
-      { title: 'EXPIRES', of: ({ expires_at: s }) => secondsText(s) },
-      { title: 'REVOKED', of: ({ revoked_at: s }) => secondsText(s) },
+      timeColumn('USED', ({ last_used_at: s }) => msOf(s)),
+      timeColumn('EXPIRES', ({ expires_at: s }) => msOf(s)),
+      timeColumn('REVOKED', ({ revoked_at: s }) => msOf(s)),
       { title: 'LABEL', of: ({ label }) => label },
     ]);
   });

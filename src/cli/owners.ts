@@ -9,9 +9,9 @@ import { withExamples } from './shell/examples.ts';
 import { CliError, EXIT } from './shell/exit.ts';
 import { findAmong, labelled } from './shell/find.ts';
 import type { Fields } from './shell/listing.ts';
-import { createOutput, printFields, printFirst, printJson, printTable } from './shell/output.ts';
+import { createOutput, printFields, printFirst, printJson, printTable, timeColumn } from './shell/output.ts';
 import { type ServerOptions, serverCommand } from './shell/remote.ts';
-import { secondsText } from './shell/text.ts';
+import { msOf } from './shell/text.ts';
 import { countValue, LIST_LIMIT, take } from './shell/values.ts';
 
 /** Returns the id of an owner that a person names; undefined: null, which is the caller, or the first owner of a store. */
@@ -79,7 +79,7 @@ function addList(owners: Command, { administer }: AdministrationDeps): void {
     if (taken.records.length === 0) return out.note('no owners');
     await printFirst(out, taken, [
       { title: 'ID', of: ({ id }) => id },
-      { title: 'CREATED', of: ({ created_at: s }) => secondsText(s) },
+      timeColumn('CREATED', ({ created_at: s }) => msOf(s)),
       { title: 'STATE', of: ({ state }) => state },
       { title: 'EMAIL', of: ({ email }) => email },
       { title: 'NAME', of: ({ name }) => name },

@@ -7,9 +7,9 @@ import { withExamples } from '../shell/examples.ts';
 import { findId } from '../shell/find.ts';
 import { exactIn, exactJson, readData } from '../shell/json-text.ts';
 import { addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
-import { printFields, printFirst, printJson } from '../shell/output.ts';
+import { printFields, printFirst, printJson, timeColumn } from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
-import { jsonText, secondsText } from '../shell/text.ts';
+import { jsonText, msOf, secondsText } from '../shell/text.ts';
 import { countValue, LIST_LIMIT, take } from '../shell/values.ts';
 
 const fields = ({ id, name, size, created_at: createdAt }: DataStore): Fields => ({
@@ -29,7 +29,7 @@ export function addDataStores(program: Command, connect: Connect): void {
     columns: [
       { title: 'ID', of: ({ id }) => id },
       { title: 'RECORDS', of: ({ size }) => size },
-      { title: 'CHANGED', of: ({ updated_at: s }) => secondsText(s) },
+      timeColumn('CHANGED', ({ updated_at: s }) => msOf(s)),
       { title: 'NAME', of: ({ name }) => name },
     ],
     list: (errand) => errand.listDataStores(),
@@ -75,8 +75,8 @@ function addRecords(stores: Command, connect: Connect): void {
     if (taken.records.length === 0) return out.note('no records');
     await printFirst<DataRecord>(out, taken, [
       { title: 'KEY', of: ({ key }) => key, isWhole: true },
-      { title: 'CHANGED', of: ({ updated_at: s }) => secondsText(s) },
-      { title: 'GONE', of: ({ expires_at: s }) => secondsText(s) },
+      timeColumn('CHANGED', ({ updated_at: s }) => msOf(s)),
+      timeColumn('GONE', ({ expires_at: s }) => msOf(s)),
       { title: 'VALUE', of: ({ value }) => jsonText(value) },
     ]);
   });

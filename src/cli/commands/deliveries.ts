@@ -6,13 +6,13 @@ import { DELIVERY_STATES } from '../../domain/delivery/delivery.ts';
 import { withExamples } from '../shell/examples.ts';
 import { findId } from '../shell/find.ts';
 import { addActing, addListing, type Fields, type Limited } from '../shell/listing.ts';
-import { type Column, printTable, stateStyle } from '../shell/output.ts';
+import { type Column, printTable, stateStyle, timeColumn } from '../shell/output.ts';
 import type { Connect, Remote, ServerOptions } from '../shell/remote.ts';
 import { oneLine, safeLines, timeText, tookText } from '../shell/text.ts';
 import { choiceOption } from '../shell/values.ts';
 
 const COLUMNS: readonly Column<Delivery>[] = [
-  { title: 'TIME', of: ({ created_at_ms: ms }) => timeText(ms) },
+  timeColumn('TIME', ({ created_at_ms: ms }) => ms),
   { title: 'ID', of: ({ id }) => id },
   {
     title: 'TO',
@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { title: 'EVENT', of: ({ event_name: name, emitter_id: emitter }) => name || emitter },
   { title: 'STATE', of: ({ state }) => state, style: stateStyle },
   { title: 'ATTEMPTS', of: ({ attempts_made: made }) => made },
-  { title: 'NEXT', of: ({ next_attempt_at_ms: ms }) => timeText(ms) },
+  timeColumn('NEXT', ({ next_attempt_at_ms: ms }) => ms),
   { title: 'WHY', of: ({ why }) => why },
 ];
 
@@ -49,7 +49,7 @@ async function showAttempts({ out }: Remote, { attempts, event }: DeliveryWhole)
   await out.write('\n');
   await printTable(out, attempts, [
     { title: 'ATTEMPT', of: ({ n }) => n },
-    { title: 'TIME', of: ({ started_at_ms: ms }) => timeText(ms) },
+    timeColumn('TIME', ({ started_at_ms: ms }) => ms),
     { title: 'TOOK', of: ({ took_ms: ms }) => tookText(ms) },
     { title: 'OUTCOME', of: ({ outcome, status }) => (status === null ? outcome : `${outcome} ${status}`) },
     {

@@ -7,7 +7,16 @@ import { CliError, EXIT } from '../shell/exit.ts';
 import { findEmitter } from '../shell/find.ts';
 import { exactIn, exactJson } from '../shell/json-text.ts';
 import { tellingOutages } from '../shell/outlast.ts';
-import { type Column, printFields, printFirst, printJson, printLine, printTable, stateStyle } from '../shell/output.ts';
+import {
+  type Column,
+  printFields,
+  printFirst,
+  printJson,
+  printLine,
+  printTable,
+  stateStyle,
+  timeColumn,
+} from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { fit, jsonText, oneLine, timeText } from '../shell/text.ts';
 import { countValue, LIST_LIMIT, recordValue, take } from '../shell/values.ts';
@@ -23,10 +32,10 @@ function eventLine({ event }: Pick<EventRecord, 'event'>): string {
 }
 
 const COLUMNS: readonly Column<EventRecord>[] = [
-  { title: 'TIME', of: ({ indexed_at_ms: ms }) => timeText(ms) },
+  timeColumn('TIME', ({ indexed_at_ms: ms }) => ms),
   { title: 'ID', of: ({ id }) => id },
   { title: 'NAME', of: ({ metadata }) => metadata.event_name ?? metadata.name },
-  { title: 'DUE', of: ({ metadata: { delivery_ts: ms } }) => timeText(ms) },
+  timeColumn('DUE', ({ metadata: { delivery_ts: ms } }) => ms),
   { title: 'SUMMARY', of: ({ metadata }) => metadata.summary },
   { title: 'EVENT', of: eventLine },
 ];

@@ -6,7 +6,7 @@ import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
 import { addActing, addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
-import { printFields, printJson, type Style } from '../shell/output.ts';
+import { printFields, printJson, type Style, timeColumn } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { timeText, tookText } from '../shell/text.ts';
 import { countValue } from '../shell/values.ts';
@@ -42,8 +42,8 @@ export function addHeartbeats(program: Command, connect: Connect): void {
     columns: [
       { title: 'ID', of: ({ id }) => id },
       { title: 'STATUS', of: ({ status }) => status, style: (status) => STATUS[status] ?? null },
-      { title: 'LAST', of: ({ last_ping_at_ms: ms }) => timeText(ms) },
-      { title: 'NEXT', of: ({ next_expected_at_ms: ms }) => timeText(ms) },
+      timeColumn('LAST', ({ last_ping_at_ms: ms }) => ms),
+      timeColumn('NEXT', ({ next_expected_at_ms: ms }) => ms),
       { title: 'WHEN', of: whenOf },
       { title: 'NAME', of: ({ name }) => name },
     ],

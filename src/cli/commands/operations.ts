@@ -7,9 +7,9 @@ import { OPERATION_KINDS, type OperationKind } from '../../domain/operation.ts';
 import { withExamples } from '../shell/examples.ts';
 import { findId } from '../shell/find.ts';
 import { addActing, addListing, type Limited } from '../shell/listing.ts';
-import { type Column, printFirst, printJson, type Style, stateStyle } from '../shell/output.ts';
+import { type Column, printFirst, printJson, type Style, stateStyle, timeColumn } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
-import { timeText } from '../shell/text.ts';
+
 import { choiceOption, countValue, LIST_LIMIT, take } from '../shell/values.ts';
 import { follow, operationFields } from './replays.ts';
 
@@ -52,7 +52,7 @@ export function addOperations(program: Command, connect: Connect): void {
     description: 'list operations, newest first',
     none: 'no operations',
     columns: [
-      { title: 'TIME', of: ({ created_at_ms: ms }) => timeText(ms) },
+      timeColumn('TIME', ({ created_at_ms: ms }) => ms),
       { title: 'ID', of: ({ id }) => id },
       { title: 'KIND', of: ({ kind }) => kind },
       { title: 'STATE', of: ({ state }) => state, style: stateStyle },

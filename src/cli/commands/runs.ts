@@ -7,7 +7,16 @@ import { endedRuns } from '../shell/ended-runs.ts';
 import { withExamples } from '../shell/examples.ts';
 import { findId, namesOf, titleOf } from '../shell/find.ts';
 import { outlasting } from '../shell/outlast.ts';
-import { type Column, printFields, printFirst, printJson, printLine, printTable, stateStyle } from '../shell/output.ts';
+import {
+  type Column,
+  printFields,
+  printFirst,
+  printJson,
+  printLine,
+  printTable,
+  stateStyle,
+  timeColumn,
+} from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { oneLine, safeLines, timeText, tookText } from '../shell/text.ts';
 import { choiceOption, countValue, LIST_LIMIT, take, timeValue } from '../shell/values.ts';
@@ -16,7 +25,7 @@ const tookMs = ({ started_at_ms: from, ended_at_ms: to }: Run): number | null =>
   from === null || to === null ? null : to - from;
 
 const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<Run>[] => [
-  { title: 'TIME', of: ({ created_at_ms: ms }) => timeText(ms) },
+  timeColumn('TIME', ({ created_at_ms: ms }) => ms),
   { title: 'ID', of: ({ id }) => id },
   {
     title: 'OF',

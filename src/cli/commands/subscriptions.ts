@@ -5,16 +5,16 @@ import type { Subscription } from '../../client/client.ts';
 import { withExamples } from '../shell/examples.ts';
 import { findEmitter, findListener } from '../shell/find.ts';
 import { addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
-import { type Column, printJson, printTable } from '../shell/output.ts';
+import { type Column, printJson, printTable, timeColumn } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
-import { secondsText } from '../shell/text.ts';
+import { msOf } from '../shell/text.ts';
 import { choiceOption } from '../shell/values.ts';
 
 const COLUMNS: readonly Column<Subscription>[] = [
   { title: 'ID', of: ({ id }) => id },
   { title: 'FROM', of: ({ emitter_id: id }) => id },
   { title: 'TO', of: ({ listener_id: id }) => id },
-  { title: 'CREATED', of: ({ created_at: s }) => secondsText(s) },
+  timeColumn('CREATED', ({ created_at: s }) => msOf(s)),
   { title: 'EVENT', of: ({ event_name: name }) => name || '(default)' },
   { title: 'FILTER', of: ({ filter }) => (filter ? JSON.stringify(filter) : '') },
 ];

@@ -7,9 +7,9 @@ import { CliError, EXIT } from '../shell/exit.ts';
 import { findDeployment, findId } from '../shell/find.ts';
 import { readData, readJsonText } from '../shell/json-text.ts';
 import { addActing, addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
-import { printFields, printJson, printTable } from '../shell/output.ts';
+import { printFields, printJson, printTable, timeColumn } from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
-import { safeLines, secondsText, shareText, timeText, tookText } from '../shell/text.ts';
+import { msOf, safeLines, secondsText, shareText, tookText } from '../shell/text.ts';
 
 interface ListOptions extends Limited {
   readonly name?: string;
@@ -26,7 +26,7 @@ export function addWorkflows(program: Command, connect: Connect): void {
     columns: [
       { title: 'ID', of: ({ id }) => id },
       { title: 'ACTIVE', of: ({ active }) => (active ? 'yes' : 'no') },
-      { title: 'LAST RUN', of: ({ health }) => timeText(health?.last_run?.created_at_ms) },
+      timeColumn('LAST RUN', ({ health }) => health?.last_run?.created_at_ms),
       { title: 'STATE', of: ({ health }) => health?.last_run?.state },
       { title: 'FAILED', of: ({ health }) => shareText(health?.error_ratio) },
       { title: 'P95', of: ({ health }) => tookText(health?.p95_ms) },
@@ -89,7 +89,7 @@ async function showParts({ out }: Remote, { steps, triggers }: WorkflowWhole): P
     await printTable(out, triggers, [
       { title: 'TRIGGER', of: ({ type }) => type },
       { title: 'ID', of: ({ id }) => id },
-      { title: 'NEXT', of: ({ next_at_ms: ms }) => timeText(ms) },
+      timeColumn('NEXT', ({ next_at_ms: ms }) => ms),
       { title: 'OF', of: whereOf },
     ]);
   }
@@ -169,7 +169,7 @@ function addDeployments(workflows: Command, connect: Connect): void {
       await printTable(out, data, [
         { title: 'ID', of: ({ id }) => id },
         { title: 'ACTIVE', of: ({ active }) => (active ? 'yes' : '') },
-        { title: 'CREATED', of: ({ created_at: s }) => secondsText(s) },
+        timeColumn('CREATED', ({ created_at: s }) => msOf(s)),
         { title: 'STEPS', of: ({ steps }) => steps.map(({ namespace }) => namespace).join(', ') },
       ]);
     },

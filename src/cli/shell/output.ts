@@ -2,7 +2,7 @@
 
 import { styleText } from 'node:util';
 import { createProgress } from './progress.ts';
-import { fit, jsonText, oneLine, onlyOurs, pad, safeLines, widthOf } from './text.ts';
+import { ageText, fit, jsonText, oneLine, onlyOurs, pad, safeLines, timeText, widthOf } from './text.ts';
 
 export type Style = 'red' | 'green' | 'yellow' | 'cyan' | 'dim' | 'bold';
 
@@ -34,14 +34,26 @@ export interface Column<T> {
   readonly style?: (text: string) => Style | null;
   /** It is never cut. */
   readonly isWhole?: true;
+  /** What stands in its place where the terminal is narrow. */
+  readonly short?: Pick<Column<T>, 'title' | 'of'>;
+}
+
+/** Returns a column of times: to the second, and in a narrow terminal how long ago. `msOf`: in ms since the epoch. */
+export function timeColumn<T>(title: string, msOf: (record: T) => number | null | undefined): Column<T> {
+  const short = { title: title === 'TIME' ? 'AGE' : title, of: (record: T) => ageText(msOf(record)) };
+  return { title, of: (record) => timeText(msOf(record)), short };
 }
 
 const GAP = '  ';
 /** Columns for what the last column says: wanted, and at least. */
 const LAST = 32;
 const MIN_LAST = 12;
+/** Of other columns, at least. */
+const MIN_COLUMN = 14;
 /** Ids and times are whole where names are cut: they are copied from there. */
-const MIN_COLUMN = 20;
+const COPIED = /^(?:[a-z]+_\w{8,}|\d{13}-\d+|\d{4}-\d\d-\d\dT\S+)$/;
+/** Of a value of a record that is lines of its own, at least. */
+const MIN_ROOM = 20;
 const DEFAULT_WIDTH = 80;
 /** Of the last value of a record that is lines of its own. */
 const MORE_LINES = 2;
@@ -88,18 +100,41 @@ export async function printLine({ write }: Output, value: unknown): Promise<void
 }
 
 /**
- * Prints a table. In a terminal it is no wider than the lines: long names are cut, then what the last column says; where that
- * is not enough, each record is lines of its own. Elsewhere nothing is cut.
+ * Prints a table. In a terminal it is no wider than the lines: long names are cut, then what the last column says, and times are
+ * ages where that says more; where none of it is enough, each record is lines of its own. Elsewhere nothing is cut.
  */
 export async function printTable<T>(out: Output, records: readonly T[], columns: readonly Column<T>[]): Promise<void> {
+  const whole = laidOut(records, columns, out.width);
+  const short = isRoomy(whole) ? whole : laidOut(records, columns.map(shortened), out.width);
+  const { used, cells, widths } = short.widths === null ? whole : short;
+  const lines = widths === null ? recordLines(out, used, cells) : tableLines(out, used, { cells, widths });
+  await out.write(`${lines.join('\n')}\n`);
+}
+
+interface LaidOut<T> {
+  readonly used: readonly Column<T>[];
+  readonly cells: readonly string[][];
+  /** Null: the table does not fit. */
+  readonly widths: readonly number[] | null;
+}
+
+function laidOut<T>(records: readonly T[], columns: readonly Column<T>[], room: number): LaidOut<T> {
   const rows = records.map((record) => columns.map(({ of }) => oneLine(String(of(record) ?? ''))));
   // A column that is empty in each row says nothing.
   const shown = columns.map((_, n) => rows.some((row) => row[n] !== ''));
   const used = columns.filter((_, n) => shown[n]);
   const cells = rows.map((row) => row.filter((_, n) => shown[n]));
-  const widths = widthsOf(used, cells, out.width);
-  const lines = widths === null ? recordLines(out, used, cells) : tableLines(out, used, { cells, widths });
-  await out.write(`${lines.join('\n')}\n`);
+  return { used, cells, widths: widthsOf(used, cells, room) };
+}
+
+/** Returns whether a table has its last column as wide as wanted. */
+function isRoomy<T>({ cells, widths }: LaidOut<T>): boolean {
+  const last = widths?.at(-1);
+  return last !== undefined && cells.every((row) => shortWidth(row.at(-1) ?? '') <= last);
+}
+
+function shortened<T>(column: Column<T>): Column<T> {
+  return column.short === undefined ? column : { ...column, ...column.short };
 }
 
 /** Prints a table of the first records of a list, and says when there are more. */
@@ -124,8 +159,11 @@ function widthsOf<T>(columns: readonly Column<T>[], cells: readonly string[][], 
     columns[last]?.title.length ?? 0,
   );
   const over = (): number => widths.reduce((sum, width) => sum + width + GAP.length, 0) + Math.min(said, LAST) - room;
-  for (const [n, width] of [...widths.entries()].sort(([, a], [, b]) => b - a))
-    if (over() > 0 && !columns[n]?.isWhole) widths[n] = Math.max(Math.min(width, MIN_COLUMN), width - over());
+  for (const [n, width] of [...widths.entries()].sort(([, a], [, b]) => b - a)) {
+    const isCut = over() > 0 && !columns[n]?.isWhole && !cells.some((row) => COPIED.test(row[n] ?? ''));
+    const least = Math.max(MIN_COLUMN, columns[n]?.title.length ?? 0);
+    if (isCut) widths[n] = Math.max(Math.min(width, least), width - over());
+  }
   const lastWidth = Math.min(said, LAST) - over();
   return lastWidth < Math.min(said, MIN_LAST) ? null : [...widths, lastWidth];
 }
@@ -162,7 +200,7 @@ function tableLines<T>(out: Output, columns: readonly Column<T>[], { cells, widt
 /** Returns each record as lines of titles and values, with a line between records. */
 function recordLines<T>(out: Output, columns: readonly Column<T>[], cells: readonly string[][]): string[] {
   const width = Math.max(...columns.map(({ title }) => title.length));
-  const room = Math.max(MIN_COLUMN, out.width - width - GAP.length);
+  const room = Math.max(MIN_ROOM, out.width - width - GAP.length);
   return cells.flatMap((row, at) => [
     ...(at === 0 ? [] : ['']),
     ...row.flatMap((cell, n) => {

@@ -24,6 +24,15 @@ const MORE = '…';
 /** Of a character with thousands of marks on it, these are looked at. */
 const MOST_PER_COLUMN = 32;
 
+/** In seconds. */
+const UNITS = [
+  [86_400, 'd'],
+  [3600, 'h'],
+  [60, 'm'],
+] as const;
+/** From two of a unit on, it is the one that says most. */
+const MOST_OF_UNIT = 2;
+
 /** Returns text on one line, with a sign in the place of each control character. */
 export function oneLine(text: string): string {
   const line = /[\r\n]/.test(text) ? joined(text) : text;
@@ -91,7 +100,20 @@ export function timeText(ms: number | null | undefined): string {
 }
 
 export function secondsText(s: number | null | undefined): string {
-  return timeText(s === null || s === undefined ? null : s * SECOND_MS);
+  return timeText(msOf(s));
+}
+
+/** Returns a time in seconds as one in milliseconds. */
+export function msOf(s: number | null | undefined): number | null {
+  return s === null || s === undefined ? null : s * SECOND_MS;
+}
+
+/** Returns how long ago a time is, or how far ahead, in its largest unit; nothing for null. */
+export function ageText(ms: number | null | undefined): string {
+  if (ms === null || ms === undefined) return '';
+  const s = Math.round(Math.abs(Date.now() - ms) / SECOND_MS);
+  const [size, unit] = UNITS.find(([size]) => s >= MOST_OF_UNIT * size) ?? [1, 's'];
+  return `${ms > Date.now() ? 'in ' : ''}${Math.floor(s / size)}${unit}`;
 }
 
 /** Returns how long something took, in the unit that says most. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Column, createOutput, printTable } from '../../../src/cli/shell/output.ts';
+import { type Column, createOutput, printTable, timeColumn } from '../../../src/cli/shell/output.ts';
 import { createProgress } from '../../../src/cli/shell/progress.ts';
 import { widthOf } from '../../../src/cli/shell/text.ts';
 
@@ -61,6 +61,32 @@ test('in a narrow terminal each record is lines of its own', async () => {
     for (const line of lines) assert.ok(widthOf(line) <= Math.max(29, columns) || line.startsWith('MESSAGE'), line);
     assert.ok(lines.includes(''), 'a line between records');
   }
+});
+
+test('times are ages where the terminal is narrow, and whole where it is wide', async () => {
+  const at = Date.parse('2026-11-23T23:40:25Z');
+  const rows = [
+    { at: Date.now() - 3 * 3_600_000 - 60_000, says: 'no card' },
+    { at, says: 'no card '.repeat(9) },
+  ];
+  const of: readonly Column<(typeof rows)[number]>[] = [
+    timeColumn('TIME', ({ at }) => at),
+    timeColumn('NEXT', () => Date.now() + 150_500),
+    { title: 'ID', of: () => 'eg_0Vj3aBc9dEfGhIjK' },
+    { title: 'OF', of: () => 'Charge orders' },
+    { title: 'MESSAGE', of: ({ says }) => says },
+  ];
+  const [head = '', first = '', second = ''] = await printed(80, rows, of);
+  assert.match(head, /^AGE +NEXT +ID +OF +MESSAGE$/);
+  assert.match(first, /^3h +in 2m +eg_0Vj3aBc9dEfGhIjK +Charge orders +no card$/);
+  assert.match(second, /^\d+d +in 2m /);
+  const [wide = '', , last = ''] = await printed(120, rows, of);
+  assert.match(wide, /^TIME +NEXT/);
+  assert.match(last, /^2026-11-23T23:40:25Z +20\d\d-/);
+  const [, piped = ''] = await printed(null, rows, of);
+  assert.match(piped, /^20\d\d-/);
+  const [record = ''] = await printed(40, rows, of);
+  assert.match(record, /^TIME +20\d\d-/);
 });
 
 test('a table of short cells stays a table', async () => {

@@ -15,18 +15,24 @@ import {
   printLine,
   printTable,
   stateStyle,
+  timeColumn,
 } from '../../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../../shell/remote.ts';
 import { oneLine, safeLines, timeText } from '../../shell/text.ts';
 import { choiceOption, countValue, futureValue, LIST_LIMIT, take, timeValue } from '../../shell/values.ts';
 
+/** Returns what the errors of a group say, on one line; of a group by a rule, the rule. */
+function whatOf({ rule, fingerprint: { code, template } }: ErrorGroup): string {
+  return rule ?? [code, template].filter((part) => part !== '').join(': ');
+}
+
 const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<ErrorGroup>[] => [
   { title: 'ID', of: ({ id }) => id },
   { title: 'STATE', of: ({ state }) => state, style: stateStyle },
   { title: 'ERRORS', of: ({ count }) => count },
-  { title: 'LAST', of: ({ last_seen_ms: ms }) => timeText(ms) },
+  timeColumn('LAST', ({ last_seen_ms: ms }) => ms),
   { title: 'OF', of: ({ emitter_id: id }) => names.get(id) ?? id },
-  { title: 'WHAT', of: ({ rule, why }) => rule ?? why },
+  { title: 'WHAT', of: whatOf },
 ];
 
 interface ListOptions extends ServerOptions {

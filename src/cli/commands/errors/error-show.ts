@@ -2,7 +2,7 @@
 
 import { type Errand, type ErrorRecordWhole, ProblemError } from '../../../client/client.ts';
 import { CliError, EXIT } from '../../shell/exit.ts';
-import { printFields, printJson, printTable, stateStyle } from '../../shell/output.ts';
+import { printFields, printJson, printTable, stateStyle, timeColumn } from '../../shell/output.ts';
 import type { Remote } from '../../shell/remote.ts';
 import { safeLines, timeText } from '../../shell/text.ts';
 
@@ -92,7 +92,7 @@ export async function showError({ errand, out, isJson }: Remote, record: ErrorRe
       { title: 'STATE', of: ({ state }) => state, style: stateStyle },
       { title: 'OUTCOME', of: ({ outcome }) => outcome },
       { title: 'BY', of: ({ operation_id: id }) => id },
-      { title: 'TIME', of: ({ created_at_ms: ms }) => timeText(ms) },
+      timeColumn('TIME', ({ created_at_ms: ms }) => ms),
       { title: 'ENDED IN', of: ({ error_id: id }) => id },
     ]);
   }

@@ -13,7 +13,15 @@ import { telling } from '../../shell/interrupt.ts';
 import { readJsonText } from '../../shell/json-text.ts';
 import { createNewFile } from '../../shell/new-file.ts';
 import { tellingOutages } from '../../shell/outlast.ts';
-import { type Column, printFields, printFirst, printJson, printLine, stateStyle } from '../../shell/output.ts';
+import {
+  type Column,
+  printFields,
+  printFirst,
+  printJson,
+  printLine,
+  stateStyle,
+  timeColumn,
+} from '../../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../../shell/remote.ts';
 import { oneLine, safeLines, timeText } from '../../shell/text.ts';
 import { choiceOption, countValue, LIST_LIMIT, take } from '../../shell/values.ts';
@@ -23,7 +31,7 @@ import { addGroups } from './error-groups.ts';
 import { findError, showError } from './error-show.ts';
 
 const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<FoundError>[] => [
-  { title: 'TIME', of: ({ indexed_at_ms: ms }) => timeText(ms) },
+  timeColumn('TIME', ({ indexed_at_ms: ms }) => ms),
   { title: 'ID', of: ({ id }) => id },
   {
     title: 'OF',
