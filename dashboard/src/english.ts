@@ -63,6 +63,8 @@ export const T = {
     anyTime: 'Any time',
     sort: 'Sort',
     sorts: { last_seen: 'Last seen', count: 'Most errors' },
+    news: (codes: readonly string[]) =>
+      codes.length === 1 ? `New error: ${codes[0]}` : `New errors in ${codes.length} groups`,
     live: 'Live',
     offline: 'Connecting again…',
     columns: { error: 'Error', where: 'Where', trend: 'Last 7 days', count: 'Count', seen: 'Last seen' },

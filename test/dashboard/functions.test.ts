@@ -275,3 +275,47 @@ test('all groups that match are assigned at once, and only they', { skip }, asyn
     assert.equal(await assigned('bo@example.com'), 0);
   });
 });
+
+test('what comes into the inbox is said to a screen reader, and what was there is not', { skip }, async () => {
+  await using errand = await newErrand();
+  const workflow = await errand.workflow(
+    `export default ({ steps }) => {
+      throw Object.assign(new Error('failed'), { code: steps.trigger.event.body.code });
+    }`,
+    { name: 'Orders' },
+  );
+  const send = async (...codes: string[]): Promise<void> => {
+    for (const code of codes) await errand.send(workflow, { code });
+    await errand.settled();
+  };
+  await send('Old');
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/errors');
+    await page.getByRole('link', { name: 'Old' }).waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    const said = page.getByRole('status').filter({ hasText: /^New error/ });
+    assert.equal(await said.count(), 0);
+    await send('Fresh\u202e');
+    await page.getByRole('status').filter({ hasText: 'New error: Fresh' }).waitFor();
+    // The first one of an empty list is news, too.
+    await visit.open('/errors?state=muted');
+    await page.getByText('No group matches').waitFor();
+    const { data } = await errand.client.get('/v1/error_groups?code=Old');
+    await errand.client.request('PATCH', `/v1/error_groups/${data[0].id}`, { state: 'muted', muted_errors: 9 });
+    await send('Old');
+    await page.getByRole('status').filter({ hasText: 'New error: Old' }).waitFor();
+    await visit.open('/errors');
+    await page.getByRole('link', { name: 'Fresh' }).waitFor();
+    // Another list has no news, however new its groups are.
+    await page.getByRole('button', { name: 'All', exact: true }).click();
+    await send('Third', 'Fourth');
+    await page.getByRole('link', { name: 'Fourth' }).waitFor();
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^New error(: Third|s in 2 groups)|^New error: Fourth/ })
+      .waitFor();
+    await visit.inspect('an inbox with news');
+  });
+});

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { ListedErrorGroup } from '../../../src/client/client.ts';
 import { groupsQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
@@ -18,6 +18,7 @@ import { mutedFor, useGroupActs } from './acts.ts';
 import { AssignDialog } from './assign.tsx';
 import { Filters } from './filters.tsx';
 import { messageOf, stepOf } from './fingerprint.ts';
+import { useNews } from './news.ts';
 import { type MoreGroups, Selection, SelectRow } from './selection.tsx';
 
 const ROW_PX = 62;
@@ -28,13 +29,14 @@ export function Inbox() {
   const field = useRef<HTMLInputElement>(null);
   const { state = 'open', ...search } = useSearch({ from: '/shell/errors' });
   const listed = useInfiniteQuery(groupsQuery({ ...search, state: state === 'all' ? undefined : state }));
-  const groups = listed.data?.pages.flatMap(({ data }) => data) ?? [];
+  const groups = useMemo(() => listed.data?.pages.flatMap(({ data }) => data) ?? [], [listed.data]);
   const mayWrite = useMay('write');
   useKeys({ '/': () => field.current?.focus() });
   // Until the answer to other filters comes, what is shown is of the ones before; that these found nothing says nothing.
   const isOther = listed.isPlaceholderData;
   // A search that has found nothing yet goes on.
   const isMissing = !listed.data || (groups.length === 0 && (isOther || listed.hasNextPage));
+  const news = useNews(groups, isOther || !listed.data ? '' : JSON.stringify({ ...search, state }));
   const isFiltered =
     [search.q, search.emitter, search.assignee, search.within].some((one) => one !== undefined) || state !== 'open';
   return (
@@ -47,6 +49,9 @@ export function Inbox() {
         </span>
       </div>
       <Filters field={field} />
+      <p className="hidden-visually" role="status">
+        <Foreign>{news}</Foreign>
+      </p>
       <section
         className={isOther ? 'card groups is-other' : 'card groups'}
         aria-label={T.errors.title}
