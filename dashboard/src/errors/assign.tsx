@@ -26,13 +26,14 @@ export function AssignDialog({ groups, acts, close, done }: AssignDialogProps) {
   const { data: known = [] } = useQuery(assigneesQuery());
   const [typed, setTyped] = useState(() => commonAssignee(groups));
   const assignee = typed.trim() || null;
+  const isAssigned = groups.some((group) => group.assignee !== null);
   const said = assignee === null ? T.errors.unassignedNow : T.errors.assignedTo(assignee);
   return (
     <FormDialog
       title={T.errors.assignTitle(groups.length)}
       close={close}
-      submit={assignee === null ? T.errors.unassign : T.errors.assign}
-      isReady={assignee !== null || groups.some((group) => group.assignee !== null)}
+      submit={assignee === null && isAssigned ? T.errors.unassign : T.errors.assign}
+      isReady={assignee !== null || isAssigned}
       run={() => acts.changeAll(groups, { assignee }, said).then(done)}
     >
       <TextInput
