@@ -23,6 +23,8 @@ import { countValue, LIST_LIMIT, recordValue, take } from '../shell/values.ts';
 
 /** Of an event on one line. */
 const LINE_CHARS = 400;
+/** Of an event, in a terminal. */
+const SHOWN_LINES = 40;
 /** Whatever emits. */
 const ALL = '*';
 
@@ -111,7 +113,12 @@ async function showEvent(out: Remote['out'], whole: EventWhole, event: unknown):
     ...{ event: id, time: timeText(ms), 'emitted by': metadata.emitter_id, name: metadata.name },
     ...{ 'emit id': metadata.emit_id, 'id of the source': metadata.id, summary: metadata.summary },
   });
-  await out.write(`\n${out.style('bold', 'Event')}\n${jsonText(event, 2)}\n`);
+  const lines = (jsonText(event, 2) ?? '').split('\n');
+  // A file gets all of it.
+  const shown = out.isTerminal ? lines.slice(0, SHOWN_LINES) : lines;
+  const more = lines.length - shown.length;
+  const cut = more === 0 ? '' : `… ${more} more lines: --json prints all\n`;
+  await out.write(`\n${out.style('bold', 'Event')}\n${shown.join('\n')}\n${cut}`);
   if (receipts.length === 0) return;
   await out.write(`\n${out.style('bold', 'Sent to')}\n`);
   await printTable(out, receipts, [
