@@ -21,7 +21,7 @@ function commonAssignee(groups: readonly ListedErrorGroup[]): string {
   return first !== undefined && others.length === 0 ? first : '';
 }
 
-/** Assigns groups to a person, or to no one. Those who have groups already are offered. */
+/** Assigns groups to a person, or removes their assignee. Those who have groups already are offered. */
 export function AssignDialog({ groups, acts, close, done }: AssignDialogProps) {
   const { data: known = [] } = useQuery(assigneesQuery());
   const [typed, setTyped] = useState(() => commonAssignee(groups));
