@@ -13,6 +13,7 @@ import type { BodyMemory } from './body/body-memory.ts';
 import { encodeJson } from './body/json.ts';
 import type { HttpDeps } from './deps.ts';
 import { addVersions } from './etag.ts';
+import { asPage } from './missing-page.ts';
 import type { ApiDocument } from './openapi/document.ts';
 import { collectPuts } from './patch.ts';
 import { problemOf, sendProblem } from './problem.ts';
@@ -89,6 +90,6 @@ function addAnswers(app: App, deps: HttpDeps): void {
   app.setSerializerCompiler(() => JSON.stringify);
   app.setReplySerializer((payload) => encodeJson(payload) as string);
   app.setErrorHandler((error, request, reply) => {
-    sendProblem(reply, problemOf(error, request.id, deps));
+    sendProblem(reply, asPage(problemOf(error, request.id, deps), request));
   });
 }

@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Refusal } from '../../domain/refusal.ts';
 import type { HttpDeps } from '../deps.ts';
+import { asPage } from '../missing-page.ts';
 import { refused, sendProblem } from '../problem.ts';
 import { similarName } from '../suggestion.ts';
 import { pathOf } from './target.ts';
@@ -46,7 +47,10 @@ export function addNotFound(
         ? nothing(path)
         : new Refusal('method_not_allowed', `${request.method} is not allowed here; allowed: ${allow}`);
     const problem = refused(refusal, request.id, deps);
-    sendProblem(reply, allow === '' ? problem : { ...problem, headers: { ...problem.headers, allow } });
+    sendProblem(
+      reply,
+      allow === '' ? asPage(problem, request) : { ...problem, headers: { ...problem.headers, allow } },
+    );
   });
 }
 

@@ -117,6 +117,30 @@ test('an unknown route answers 404', async (t) => {
   assert.match(headers.get('x-request-id') ?? '', /^req_/);
 });
 
+test('a person in a browser gets a page where there is nothing, and a program the problem', async (t) => {
+  const { call } = await startServer(t);
+  const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+  for (const path of ['/nothing/here', '/docs/nothing', '/workflows/p_1/x', '/%3Cscript%3E', '/a<b>"c\'&d']) {
+    const page = await call('GET', path, { key: null, headers });
+    assert.deepEqual([page.status, page.headers.get('content-type')], [404, 'text/html; charset=utf-8'], path);
+    assert.match(page.text, /<h1>Not found<\/h1>/);
+    assert.match(page.text, /href="\/docs"/);
+    assert.doesNotMatch(page.text, /<script|<b>/i, path);
+    assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'/);
+    assert.match(page.headers.get('x-request-id') ?? '', /^req_/);
+    assert.equal(page.headers.get('cache-control'), 'no-store');
+  }
+  for (const [method, path, accept] of [
+    ['GET', '/v1/nothing', headers.accept],
+    ['GET', '/assets/nothing.js', headers.accept],
+    ['GET', '/nothing', '*/*'],
+    ['POST', '/nothing', headers.accept],
+  ] as const) {
+    const answer = await call(method, path, { key: null, headers: { accept } });
+    assert.equal(answer.headers.get('content-type'), 'application/problem+json; charset=utf-8', `${method} ${path}`);
+  }
+});
+
 test('a wrong method answers 405 with Allow', async (t) => {
   const { call } = await startServer(t);
   for (const [method, path, allow] of [
