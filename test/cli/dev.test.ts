@@ -69,13 +69,13 @@ test('a folder is deployed with every save, and its runs are shown', async (t) =
       fetch(address, { method: 'POST', headers: { 'content-type': 'application/json' }, body: `{"n":${n}}` });
 
     await send(8);
-    await shown(/ Halves succeeded \d+ ms r_\w+\n {2}│ a half is 4\n/);
+    await shown(/ Halves succeeded [\d.]+ m?s r_\w+\n {2}│ a half is 4\n/);
     // Saved: deployed soon, with a figure that is printed and not judged here.
     await writeFile(file, THROWS);
     const [, took] = await shown(/deployed halves\.ts (\d+) ms after it was saved/);
     t.diagnostic(`deployed ${took} ms after it was saved`);
     await send(10);
-    await shown(/ Halves failed \d+ ms r_\w+\n {2}│ odd\n {2}RangeError: no half of 5\n {4}at .*halves\.ts:6:\d+\)?\n/);
+    await shown(/ Halves failed [\d.]+ m?s r_\w+\n {2}│ odd\n {2}RangeError: no half of 5\n {4}at .*halves\.ts:6:\d+\)?\n/);
     assert.doesNotMatch(stdout, /Global error workflow succeeded/);
     // What does not compile keeps the last good deployment.
     await writeFile(file, WORKS.replace('name:', 'name::'));
