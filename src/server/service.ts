@@ -55,7 +55,7 @@ import type { Addresses } from '../webhook/address.ts';
 import { createEgress } from '../webhook/egress.ts';
 import { reasonOf } from '../webhook/failure.ts';
 import { newSecret, newSigningKey } from '../webhook/sign.ts';
-import { createBundling } from './code-bundling.ts';
+import { type BundlingParts, createBundling } from './code-bundling.ts';
 import { runnerOf, tryIsolation } from './code-isolation.ts';
 import { type Config, ConfigError, dataPaths, maxOwnersOf } from './config.ts';
 import { ensureFirstOwner, type FirstOwner } from './first-owner.ts';
@@ -72,6 +72,8 @@ import { buildFolder } from './workflow-folder.ts';
 export interface Ports extends StorePorts {
   /** As of LoopPorts. */
   readonly isPolling?: boolean | undefined;
+  /** Of services in one process that share what bundles; left out: its own. */
+  readonly bundling?: BundlingParts | undefined;
 }
 
 export interface Service {
@@ -101,6 +103,7 @@ interface Surroundings {
   readonly ids: Ids;
   readonly log: Log;
   readonly isPolling: boolean | undefined;
+  readonly bundling: BundlingParts | undefined;
   /** Judges the targets of webhooks and requests. */
   readonly addresses: Addresses;
   /** Judges the targets of code's connections. */
@@ -133,7 +136,7 @@ function buildParts(surroundings: Surroundings) {
   const readyRuns = new ReadyRuns(runner);
   const { retentionDays } = config;
   const streams = new Streams({ store: shown, frames: STREAM_FRAMES, clock, wake, ...loopPorts, retentionDays });
-  const bundling = createBundling(config, log);
+  const bundling = surroundings.bundling ?? createBundling(config, log);
   const metrics = new Metrics(slots, streams, {
     processes: () => runner.stats().processes,
     isBundlingFailing: () => bundling.problem() !== null,
@@ -215,7 +218,7 @@ function buildParts(surroundings: Surroundings) {
 
 /** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir, or the database is unreachable. */
 export async function startService(config: Config, ports: Ports): Promise<Service> {
-  const { random, log, isPolling } = ports;
+  const { random, log, isPolling, bundling: shared } = ports;
   await prepareMachine(config, log);
   let listensAt: OwnPorts = { api: null, metrics: null };
   const judges = createJudges(config, () => listensAt);
@@ -228,7 +231,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   let parts: Parts;
   try {
     const spans = await openSpansOf(config, log);
-    parts = buildParts({ config, store, clock, random, ids, log, isPolling, urls, spans, ...judges });
+    parts = buildParts({ config, store, clock, random, ids, log, isPolling, bundling: shared, urls, spans, ...judges });
   } catch (error) {
     await store.close();
     throw error;

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { Clock, Log } from '../../src/ports.ts';
 import { readConfig } from '../../src/server/config.ts';
 import { type Service, startService } from '../../src/server/service.ts';
+import { shareBundling } from './bundling.ts';
 import { type Client, createClient } from './client.ts';
 import { databaseFor } from './database.ts';
 import { createErrandOn, type ErrandActions } from './flows.ts';
@@ -54,7 +55,8 @@ export async function startErrand(env: Record<string, string> = {}, ports: Erran
   const keep = (level: string) => (fields: object, name: string) => void logged.push({ level, name, fields });
   const log: Log = { debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') };
   let settings: Record<string, string> = {};
-  const start = (more: Record<string, string> = {}): Promise<Service> => {
+  let release = (): void => undefined;
+  const start = async (more: Record<string, string> = {}): Promise<Service> => {
     const all = {
       ERRAND_PORT: '0',
       // As on a laptop. What another user changes is tested with the isolation, and with real processes.
@@ -69,17 +71,18 @@ export async function startErrand(env: Record<string, string> = {}, ports: Erran
       ...more,
     };
     settings = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
-    return startService(readConfig(settings), {
-      clock,
-      random,
-      log,
-      databaseClock: databaseClock ?? undefined,
-      isPolling,
+    const config = readConfig(settings);
+    const shared = shareBundling(config, settings);
+    release = shared.release;
+    const given = { clock, random, log, databaseClock: databaseClock ?? undefined, isPolling };
+    return startService(config, { ...given, bundling: shared.bundling }).catch((error: unknown) => {
+      release();
+      throw error;
     });
   };
   let service = await start();
   let client = createClient(service.url, env.ERRAND_API_KEY ?? API_KEY);
-  const stop = (): Promise<void> => service.stop(STOP_GRACE_MS);
+  const stop = (): Promise<void> => service.stop(STOP_GRACE_MS).finally(() => release());
   return {
     get url() {
       return service.url;
