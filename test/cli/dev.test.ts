@@ -75,7 +75,9 @@ test('a folder is deployed with every save, and its runs are shown', async (t) =
     const [, took] = await shown(/deployed halves\.ts (\d+) ms after it was saved/);
     t.diagnostic(`deployed ${took} ms after it was saved`);
     await send(10);
-    await shown(/ Halves failed [\d.]+ m?s r_\w+\n {2}│ odd\n {2}RangeError: no half of 5\n {4}at .*halves\.ts:6:\d+\)?\n/);
+    await shown(
+      / Halves failed [\d.]+ m?s r_\w+\n {2}│ odd\n {2}RangeError: no half of 5\n {4}at .*halves\.ts:6:\d+\)?\n/,
+    );
     assert.doesNotMatch(stdout, /Global error workflow succeeded/);
     // What does not compile keeps the last good deployment.
     await writeFile(file, WORKS.replace('name:', 'name::'));
