@@ -94,7 +94,7 @@ export interface Service {
 
 type Parts = ReturnType<typeof buildParts>;
 
-interface Surroundings {
+interface Surroundings extends Pick<Ports, 'isPolling' | 'bundling'> {
   readonly config: Config;
   readonly store: Store;
   /** The store's clock, shared by all its nodes: a wrong clock of this machine does no harm. */
@@ -102,8 +102,6 @@ interface Surroundings {
   readonly random: Random;
   readonly ids: Ids;
   readonly log: Log;
-  readonly isPolling: boolean | undefined;
-  readonly bundling: BundlingParts | undefined;
   /** Judges the targets of webhooks and requests. */
   readonly addresses: Addresses;
   /** Judges the targets of code's connections. */

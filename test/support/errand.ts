@@ -6,9 +6,9 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock, Log } from '../../src/ports.ts';
-import { readConfig } from '../../src/server/config.ts';
+import { type BundlingParts, createBundling } from '../../src/server/code-bundling.ts';
+import { type Config, readConfig } from '../../src/server/config.ts';
 import { type Service, startService } from '../../src/server/service.ts';
-import { shareBundling } from './bundling.ts';
 import { type Client, createClient } from './client.ts';
 import { databaseFor } from './database.ts';
 import { createErrandOn, type ErrandActions } from './flows.ts';
@@ -118,4 +118,48 @@ async function readOutbox(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => []);
   const mails = names.filter((name) => name.endsWith('.eml')).sort();
   return Promise.all(mails.map((name) => readFile(join(folder, name), 'utf8')));
+}
+
+/** Settings that bundling goes by: a server with one of them has its own. */
+const OWN_BUNDLING = /PACKAGES|COMPONENTS|WORKFLOWS_DIR|ISOLATION|CODE_(?!USER$)|MEMORY|CGROUP/;
+/** The next server of a file is started within it. */
+const BUNDLING_IDLE_MS = 300;
+
+const QUIET = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+let bundling: BundlingParts | null = null;
+let bundlingUsers = 0;
+let ending: NodeJS.Timeout | undefined;
+
+interface SharedBundling {
+  /** Undefined: the server has its own. */
+  readonly bundling: BundlingParts | undefined;
+  /** Called when the server has ended; may be called twice. */
+  readonly release: () => void;
+}
+
+/**
+ * Returns what bundles for a server with these settings, shared with others of the process: to start it takes a second of the processor.
+ * It ends soon after the last server that uses it.
+ */
+function shareBundling(config: Config, settings: Readonly<Record<string, string>>): SharedBundling {
+  const isOwn = settings.ERRAND_CODE_USER !== 'server' || Object.keys(settings).some((name) => OWN_BUNDLING.test(name));
+  if (isOwn) return { bundling: undefined, release: () => undefined };
+  clearTimeout(ending);
+  bundling ??= createBundling(config, QUIET);
+  bundlingUsers += 1;
+  let isReleased = false;
+  const release = (): void => {
+    if (isReleased) return;
+    isReleased = true;
+    bundlingUsers -= 1;
+    if (bundlingUsers === 0) ending = setTimeout(endBundling, BUNDLING_IDLE_MS);
+  };
+  return { bundling: { ...bundling, stop: () => undefined }, release };
+}
+
+function endBundling(): void {
+  if (bundlingUsers > 0) return;
+  bundling?.stop();
+  bundling = null;
 }
