@@ -3,6 +3,7 @@
 import { escapeHtml, HTML_HEADERS, htmlPage } from './docs/html.ts';
 import { prefersHtml } from './ingress/resume-page.ts';
 import type { Problem } from './problem.ts';
+import { pathOf } from './server/target.ts';
 
 interface Asked {
   readonly method: string;
@@ -11,11 +12,11 @@ interface Asked {
 }
 
 /** Addresses of programs, and of files. */
-const OF_PROGRAMS = /^\/(v1|e|sse|mcp|assets|metrics|healthz|readyz)(\/|\?|$)/;
+const OF_PROGRAMS = /^\/(v1|e|sse|mcp|assets|metrics|healthz|readyz)(\/|$)/;
 
 /** Returns a 404 as a page when a browser asks for a page; any other problem as it is. */
 export function asPage(problem: Problem, { method, url, headers }: Asked): Problem {
-  const isPerson = method === 'GET' && prefersHtml(headers.accept) && !OF_PROGRAMS.test(url);
+  const isPerson = method === 'GET' && prefersHtml(headers.accept) && !OF_PROGRAMS.test(pathOf(url));
   if (problem.status !== 404 || !isPerson) return problem;
   const { title, detail } = JSON.parse(problem.body) as { readonly title: string; readonly detail: string };
   const body = htmlPage(

@@ -139,8 +139,8 @@ interface SharedBundling {
 }
 
 /**
- * Returns what bundles for a server with these settings, shared with others of the process: to start it takes a second of the processor.
- * It ends soon after the last server that uses it.
+ * Returns what bundles for a server with these settings, shared with others of the process: to start it takes a second of the
+ * processor. It ends soon after the last server that uses it.
  */
 function shareBundling(config: Config, settings: Readonly<Record<string, string>>): SharedBundling {
   const isOwn = settings.ERRAND_CODE_USER !== 'server' || Object.keys(settings).some((name) => OWN_BUNDLING.test(name));

@@ -51,7 +51,7 @@ const MIN_LAST = 12;
 /** Of other columns, at least. */
 const MIN_COLUMN = 14;
 /** Ids and times are whole where names are cut: they are copied from there. */
-const COPIED = /^(?:[a-z]+_\w{8,}|\d{13}-\d+|\d{4}-\d\d-\d\dT\S+)$/;
+const COPIED = /^(?:[a-z]{1,4}_[0-9A-Za-z]{10,16}|\d{13}-\d+|\d{4}-\d\d-\d\dT\S+)$/;
 /** Of a value of a record that is lines of its own, at least. */
 const MIN_ROOM = 20;
 const DEFAULT_WIDTH = 80;

@@ -97,8 +97,9 @@ class WalCut extends Error {
 }
 
 /**
- * Opens, locks and migrates a file, or what a link stands for. `look`: called before anything is written. Throws `StoreUnavailable` when another
- * process has locked it, its schema is newer than this program, or this user may not write its files.
+ * Opens, locks and migrates a file, or what a link stands for. `look`: called before anything is written. Throws
+ * `StoreUnavailable` when another process has locked it, its schema is newer than this program, this user may not write its
+ * files, or the link leads to nothing.
  */
 export function openDatabase(file: string, look: (writer: Connection) => void = () => undefined): Database {
   const path = placeOf(file);

@@ -89,6 +89,19 @@ test('times are ages where the terminal is narrow, and whole where it is wide', 
   assert.match(record, /^TIME +20\d\d-/);
 });
 
+test('ids are whole, and long names of steps are cut like others', async () => {
+  const rows = [
+    { id: 'sub_0Vj3aBc9dEfGhIjK', step: 'charge_the_customers_of_the_last_month', says: 'no card '.repeat(9) },
+  ];
+  const [head = '', row = ''] = await printed(60, rows, [
+    { title: 'ID', of: ({ id }) => id },
+    { title: 'STEP', of: ({ step }) => step },
+    { title: 'MESSAGE', of: ({ says }) => says },
+  ]);
+  assert.match(head, /^ID +STEP +MESSAGE$/);
+  assert.match(row, /^sub_0Vj3aBc9dEfGhIjK {2}charge_\w+… +no card/);
+});
+
 test('a table of short cells stays a table', async () => {
   const lines = await printed(
     40,
