@@ -8,7 +8,7 @@ import { startReceiver } from '../../support/receiver.ts';
 import { createSource, emissions, eventsOf, trySource } from '../../support/sources/sources.ts';
 import { until } from '../../support/wait.ts';
 import { API, answering, atGate, call, inState, PATIENT, RUN } from './callers.ts';
-import { seenFrom, startNodes } from './nodes.ts';
+import { seenFrom, shareNodes, startNodes } from './nodes.ts';
 
 const DELIVER = { ERRAND_ROLES: 'deliver' };
 const NO_RESPONSE = 'No $.respond called in workflow';
@@ -161,7 +161,7 @@ test('a hundred callers each get their own answer', async () => {
 });
 
 test('callers of nodes that all run get theirs', async () => {
-  await using nodes = await startNodes({}, {}, {});
+  await using nodes = await shareNodes(3);
   const [a] = nodes.all;
   const workflow = await answering(a, ECHO, { settings: { concurrency: 2 } });
   const answers = await Promise.all(

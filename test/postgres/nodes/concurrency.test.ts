@@ -7,7 +7,7 @@ import type { Errand } from '../../support/errand.ts';
 import { type Gate, startGate } from '../../support/gate.ts';
 import { createSource, emissions, post } from '../../support/sources/sources.ts';
 import { until } from '../../support/wait.ts';
-import { seenFrom, startNodes } from './nodes.ts';
+import { seenFrom, shareNodes, startNodes } from './nodes.ts';
 
 /** Tells when it begins and when it is about to end. */
 const TELLING = `export default async ({ steps }) => {
@@ -48,7 +48,7 @@ function begun({ asked }: Gate): number[] {
 
 test('no more run at once than allowed, on all nodes', async () => {
   await using gate = await startGate();
-  await using nodes = await startNodes({}, {}, {});
+  await using nodes = await shareNodes(3);
   const [a, b, c] = nodes.all;
   const workflow = await telling(a, gate, { concurrency: 3 });
   await spread(nodes.all, workflow, [0, 60]);
@@ -80,7 +80,7 @@ test('no more run at once than allowed, on all nodes', async () => {
 test('a limit holds while events stream in', async () => {
   await using gate = await startGate();
   gate.open();
-  await using nodes = await startNodes({}, {}, {});
+  await using nodes = await shareNodes(3);
   const [a, b] = nodes.all;
   const workflow = await telling(a, gate, { concurrency: 2 });
   for (let n = 0; n < 150; n += 15) await spread(nodes.all, workflow, [n, n + 15]);
@@ -93,7 +93,7 @@ test('a limit holds while events stream in', async () => {
 test("one sender's order is kept across nodes", async () => {
   await using gate = await startGate();
   gate.open();
-  await using nodes = await startNodes({}, {}, {});
+  await using nodes = await shareNodes(3);
   const [a, b] = nodes.all;
   const workflow = await telling(a, gate, { concurrency: 1 });
   for (let n = 0; n < 60; n++) await spread(nodes.all, workflow, [n, n + 1]);
@@ -107,7 +107,7 @@ test("one sender's order is kept across nodes", async () => {
 
 test('order is kept while a run holds all back', async () => {
   await using gate = await startGate();
-  await using nodes = await startNodes({}, {}, {});
+  await using nodes = await shareNodes(3);
   const [a, b] = nodes.all;
   const workflow = await telling(a, gate, { concurrency: 1 });
   for (let n = 0; n < 30; n++) await spread(nodes.all, workflow, [n, n + 1]);
@@ -157,7 +157,7 @@ const COUNTER = `export default {
 };`;
 
 test('a source loses no update across nodes', async () => {
-  await using nodes = await startNodes({}, {}, {});
+  await using nodes = await shareNodes(3);
   const [a, b] = nodes.all;
   const source = await createSource(a, COUNTER);
   const posts = Array.from({ length: 51 }, (_, n) => post(seenFrom(nodes.all[n % 3] as Errand, source), {}));
@@ -178,7 +178,7 @@ const SEEN = `export default {
 };`;
 
 test('a source forgets nothing that it saw elsewhere', async () => {
-  await using nodes = await startNodes({}, {}, {});
+  await using nodes = await shareNodes(3);
   const [a, b] = nodes.all;
   const source = await createSource(a, SEEN);
   const posts = Array.from({ length: 30 }, (_, n) =>
@@ -195,7 +195,7 @@ test('a source forgets nothing that it saw elsewhere', async () => {
 
 test('exactly the queue limit waits, on all nodes', async () => {
   await using gate = await startGate();
-  await using nodes = await startNodes({}, {}, {});
+  await using nodes = await shareNodes(3);
   const [a, b, c] = nodes.all;
   const workflow = await telling(a, gate, { concurrency: 2, queue_limit: 10 });
   await spread(nodes.all, workflow, [0, 2]);
@@ -225,7 +225,7 @@ test('exactly the queue limit waits, on all nodes', async () => {
 
 test('a changed queue limit counts at once elsewhere', async () => {
   await using gate = await startGate();
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const settings = (limit: number): Json => ({ env: { GATE: gate.url }, concurrency: 1, queue_limit: limit });
   const workflow = await telling(a, gate, settings(1));

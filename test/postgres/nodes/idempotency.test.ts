@@ -6,7 +6,7 @@ import type { Json } from '../../support/client.ts';
 import type { Errand } from '../../support/errand.ts';
 import { startGate } from '../../support/gate.ts';
 import { API, answering, atGate, call, inState, PATIENT, RUN } from './callers.ts';
-import { seenFrom, startNodes } from './nodes.ts';
+import { seenFrom, shareNodes, startNodes } from './nodes.ts';
 
 const COUNTING = `let count = 0;
 export default async ({ $ }) => {
@@ -45,7 +45,7 @@ for (const [what, role] of [
 }
 
 test('a plain trigger with one key answers one id', async () => {
-  await using nodes = await startNodes({}, {}, {});
+  await using nodes = await shareNodes(3);
   const [a] = nodes.all;
   const workflow = await a.workflow('export default () => 1');
   for (let round = 1; round <= 5; round++) {
@@ -59,7 +59,7 @@ test('a plain trigger with one key answers one id', async () => {
 });
 
 test('another request with one key is refused at every node', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const workflow = await a.workflow('export default () => 1');
   const headers = { 'idempotency-key': 'one' };
@@ -80,7 +80,7 @@ test('another request with one key is refused at every node', async () => {
 
 test('a repeat elsewhere hears that the queue was full', async () => {
   await using gate = await startGate();
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const workflow = await answering(a, PATIENT, atGate(gate, { concurrency: 1, queue_limit: 1 }));
   const waiting = [call(workflow)];

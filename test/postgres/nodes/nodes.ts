@@ -1,8 +1,11 @@
 // Several services in the test's process that share one database, each with a data dir of its own.
 
+import { after } from 'node:test';
 import type { Clock } from '../../../src/ports.ts';
-import type { Json } from '../../support/client.ts';
+import { createClient, type Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
+import { createErrandOn } from '../../support/flows.ts';
+import { createOwner } from '../../support/owners.ts';
 import type { FreshDatabase } from '../../support/postgres/fresh.ts';
 import { newDatabase } from '../../support/postgres/shared.ts';
 
@@ -20,6 +23,33 @@ export interface Nodes<T extends readonly unknown[]> extends AsyncDisposable {
 /** One for each settings given, all started at once, on one clock. */
 export async function startNodes<T extends readonly Env[]>(...envs: [...T]): Promise<Nodes<T>> {
   return startNodesOn(await newDatabase(), ...envs);
+}
+
+let shared: Promise<Nodes<[Env, Env, Env]>> | undefined;
+let owners = 0;
+after(async () => (await shared)?.[Symbol.asyncDispose]());
+
+const refuse = (what: string) => (): never => {
+  throw new Error(`a test does not ${what} nodes that it shares`);
+};
+
+/**
+ * The first two or all three of the nodes that the tests of a process share, which are started with the first of them: to start one takes
+ * a second and more of the processor, most of it for its connections. Each call makes an owner, so that the tests see nothing of each other.
+ */
+export async function shareNodes(count: 2): Promise<Omit<Nodes<[Env, Env]>, 'forward'>>;
+export async function shareNodes(count: 3): Promise<Omit<Nodes<[Env, Env, Env]>, 'forward'>>;
+export async function shareNodes(count: 2 | 3): Promise<Omit<Nodes<readonly Env[]>, 'forward'>> {
+  shared ??= startNodes({}, {}, {});
+  const { all, databaseUrl } = await shared;
+  const { id, data } = await createOwner(all[0], `owner-${++owners}`);
+  const own = all.slice(0, count).map((errand) => {
+    const client = createClient(errand.url, data.api_key);
+    const refused = { forward: refuse('set the clock of'), restart: refuse('restart'), stop: refuse('stop') };
+    const dispose = { [Symbol.asyncDispose]: async () => undefined };
+    return { ...errand, client, id, ...createErrandOn(() => client), ...refused, ...dispose };
+  });
+  return { all: own, databaseUrl, [Symbol.asyncDispose]: async () => undefined };
 }
 
 /** The same on that database, which is dropped in the end. */

@@ -8,7 +8,7 @@ import { type Gate, startGate } from '../../support/gate.ts';
 import { assertProblem } from '../../support/problem.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { until } from '../../support/wait.ts';
-import { seenFrom, startNodes } from './nodes.ts';
+import { seenFrom, shareNodes, startNodes } from './nodes.ts';
 
 const PATIENT = `export default async ({ steps }) => {
   const { n } = steps.trigger.event.body;
@@ -36,7 +36,7 @@ function addsUp({ runs, deliveries }: Json): void {
 
 test('a run is cancelled from elsewhere', async () => {
   await using gate = await startGate();
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const workflow = await patient(a, gate);
   for (const n of [1, 2, 3]) await b.send(seenFrom(b, workflow), { n });
@@ -53,7 +53,7 @@ test('a run is cancelled from elsewhere', async () => {
 
 test('its code is stopped, and its caller told', async () => {
   await using gate = await startGate();
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const workflow = await a.workflow(PATIENT, {
     triggers: [{ type: 'http', custom_response: true }],
@@ -71,7 +71,7 @@ test('its code is stopped, and its caller told', async () => {
 
 test('a cancel and an end have one outcome', async () => {
   await using gate = await startGate();
-  await using nodes = await startNodes({}, {}, {});
+  await using nodes = await shareNodes(3);
   const [a, b, c] = nodes.all;
   const workflow = await patient(a, gate, { concurrency: 4 });
   for (let n = 0; n < 24; n++) await b.send(seenFrom(b, workflow), { n });
@@ -95,7 +95,7 @@ test('a cancel and an end have one outcome', async () => {
 
 test('a run outlives its workflow that is deleted elsewhere', async () => {
   await using gate = await startGate();
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const workflow = await patient(a, gate, { concurrency: 1 });
   for (const n of [1, 2, 3]) await b.send(seenFrom(b, workflow), { n });
@@ -114,7 +114,7 @@ test('a run outlives its workflow that is deleted elsewhere', async () => {
 test('what a deleted workflow emits at its end is heard by nobody', async () => {
   await using gate = await startGate();
   await using receiver = await startReceiver();
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const workflow = await a.workflow(
     `export default async ({ $ }) => { await (await fetch(process.env.GATE)).text(); $.send.emit({ late: true }); };`,
@@ -131,7 +131,7 @@ test('what a deleted workflow emits at its end is heard by nobody', async () => 
 });
 
 test('events that meet a delete are all accounted for', async () => {
-  await using nodes = await startNodes({}, {}, {});
+  await using nodes = await shareNodes(3);
   const [a, b] = nodes.all;
   let accepted = 0;
   for (let round = 0; round < 8; round++) {
@@ -156,7 +156,7 @@ test('events that meet a delete are all accounted for', async () => {
 });
 
 test('an error is replayed from elsewhere', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const workflow = await a.workflow(FAIL);
   await b.send(seenFrom(b, workflow), HARD);
@@ -173,7 +173,7 @@ test('an error is replayed from elsewhere', async () => {
 });
 
 test('a workflow deployed elsewhere since then is replayed', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const workflow = await a.workflow(FAIL);
   await b.send(seenFrom(b, workflow), { n: 5 });
@@ -188,7 +188,7 @@ test('a workflow deployed elsewhere since then is replayed', async () => {
 
 test('all nodes tell the same', async () => {
   await using receiver = await startReceiver();
-  await using nodes = await startNodes({}, {}, {});
+  await using nodes = await shareNodes(3);
   const [a, b, c] = nodes.all;
   const workflow = await a.workflow(FAIL);
   const listener = await b.workflow('export default ({ $ }) => { console.log("heard"); $.send.emit({ heard: 1 }); };', {
@@ -235,7 +235,7 @@ test('all nodes tell the same', async () => {
 });
 
 test('a page begun at one node goes on at another', async () => {
-  await using nodes = await startNodes({}, {}, {});
+  await using nodes = await shareNodes(3);
   const [a] = nodes.all;
   const workflow = await a.workflow(FAIL);
   for (let n = 0; n < 21; n++)
@@ -257,7 +257,7 @@ test('a page begun at one node goes on at another', async () => {
 });
 
 test('what comes after a burst elsewhere is listed after it', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const workflow = await a.workflow(
     `export default ({ steps, $ }) => {

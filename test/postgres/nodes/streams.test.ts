@@ -10,7 +10,7 @@ import { holding, lockWaits } from '../../support/postgres/holding.ts';
 import { createSource, ECHO_SOURCE, post } from '../../support/sources/sources.ts';
 import { listen, streamPath } from '../../support/stream.ts';
 import { until } from '../../support/wait.ts';
-import { seenFrom, startNodes } from './nodes.ts';
+import { seenFrom, shareNodes, startNodes } from './nodes.ts';
 import { storesOn } from './stores.ts';
 
 const numbersOf = (records: Json[]): number[] => records.map(({ event }) => event.n);
@@ -55,7 +55,7 @@ test('the end of the log waits for who writes before it', async () => {
 });
 
 test('a reader hears what all nodes emit', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [one, other] = nodes.all;
   const source = await createSource(one, ECHO_SOURCE);
   await using here = await listen(one, streamPath(source.id));
@@ -75,7 +75,7 @@ test('a reader hears what all nodes emit', async () => {
 
 // Without word from the first node, the other asks once in 54 seconds.
 test('a sign-out at one node ends the streams at another', { timeout: 40_000 }, async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [one, other] = nodes.all;
   const here = await sessionOf(one.url, one.client.key);
   const there = await sessionOf(one.url, one.client.key, other.url);

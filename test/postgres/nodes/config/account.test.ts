@@ -11,13 +11,13 @@ import { assertProblem } from '../../../support/problem.ts';
 import { startReceiver } from '../../../support/receiver.ts';
 import { createSource, ECHO_SOURCE } from '../../../support/sources/sources.ts';
 import { EMIT_BODY } from '../../../support/webhooks.ts';
-import { seenFrom, startNodes } from '../nodes.ts';
+import { seenFrom, shareNodes, startNodes } from '../nodes.ts';
 
 const ROUNDS = timesOf(20, 6);
 const FAIL = `export default () => { throw new Error('private') }`;
 
 test('a key counts at once elsewhere', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const { data: me } = await a.client.get('/v1/users/me');
   for (let n = 0; n < ROUNDS; n++) {
@@ -30,7 +30,7 @@ test('a key counts at once elsewhere', async () => {
 });
 
 test('the scopes of a key hold elsewhere', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const made = await a.client.post('/v1/keys', { label: 'reader', scopes: ['read'] });
   const reader = createClient(b.url, made.api_key);
@@ -53,7 +53,7 @@ test('an owner is there at once elsewhere', async () => {
 });
 
 test('the global error workflow changes at once elsewhere', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const failing = seenFrom(b, await a.workflow(FAIL));
   const listeners = [await a.workflow('export default () => 1'), await a.workflow('export default () => 2')];

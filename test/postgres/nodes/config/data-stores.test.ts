@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../support/client.ts';
-import { startNodes } from '../nodes.ts';
+import { shareNodes } from '../nodes.ts';
 
 const WRITES = 60;
 const KEYS = 7;
 
 test('records of one node are there at the other', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const { id } = await a.client.post('/v1/data_stores', { name: 'shared' });
   const path = `/v1/data_stores/${id}`;
@@ -22,7 +22,7 @@ test('records of one node are there at the other', async () => {
 });
 
 test('counts are exact, whoever writes', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const { id } = await a.client.post('/v1/data_stores', { name: 'shared' });
   const path = `/v1/data_stores/${id}`;

@@ -10,7 +10,7 @@ import { queryOn } from '../../../support/postgres/databases.ts';
 import { spawnErrand } from '../../../support/process.ts';
 import { REGISTERING, type Registry, startRegistry } from '../../../support/sources/registry.ts';
 import { until } from '../../../support/wait.ts';
-import { startNodes } from '../nodes.ts';
+import { shareNodes, startNodes } from '../nodes.ts';
 
 /** More than the lease of a node. */
 const GONE_MS = 10_000;
@@ -32,7 +32,7 @@ const versionOf = async (errand: Errand, path: string): Promise<string> =>
 
 test('changes at several nodes do not mix their hooks', async () => {
   await using registry = await startRegistry();
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const path = `/v1/sources/${(await create(a, registry)).id}`;
   const changes = [a, b, a, b].map((node, i) => node.client.put(path, { configured_props: propsOf(registry, `${i}`) }));

@@ -8,7 +8,7 @@ import type { Errand } from '../../../support/errand.ts';
 import { type Receiver, startReceiver } from '../../../support/receiver.ts';
 import { ECHO_SOURCE, post } from '../../../support/sources/sources.ts';
 import { EMIT_BODY } from '../../../support/webhooks.ts';
-import { seenFrom, startNodes } from '../nodes.ts';
+import { seenFrom, shareNodes } from '../nodes.ts';
 
 const ROUNDS = timesOf(30, 8);
 const NOTHING = 'export default () => 1';
@@ -29,7 +29,7 @@ const evens = (count: number): number[] => Array.from({ length: count }, (_, n) 
 
 test('the next event elsewhere is heard, or not', async () => {
   await using receiver = await startReceiver();
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const workflow = await a.workflow(NOTHING);
   const webhook = await a.client.post('/v1/webhooks', { url: receiver.url });
@@ -50,7 +50,7 @@ test('the next event elsewhere is heard, or not', async () => {
 
 test('it does not matter which node is told', async () => {
   await using receiver = await startReceiver();
-  await using nodes = await startNodes({}, {}, {});
+  await using nodes = await shareNodes(3);
   const { all } = nodes;
   const workflow = await all[0].workflow(NOTHING);
   const webhook = await all[1].client.post('/v1/webhooks', { url: receiver.url });
@@ -73,7 +73,7 @@ test('it does not matter which node is told', async () => {
 for (const emitterId of ['*', 'p_*']) {
   test(`the wildcard ${emitterId} counts at once elsewhere`, async () => {
     await using receiver = await startReceiver();
-    await using nodes = await startNodes({}, {});
+    await using nodes = await shareNodes(2);
     const [a, b] = nodes.all;
     const workflow = await a.workflow(EMIT_BODY);
     const webhook = await a.client.post('/v1/webhooks', { url: receiver.url });
@@ -96,7 +96,7 @@ for (const emitterId of ['*', 'p_*']) {
 
 test('a source is heard at once elsewhere', async () => {
   await using receiver = await startReceiver();
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const source = await a.client.post('/v1/sources', { name: 'echo', component_code: ECHO_SOURCE });
   const webhook = await a.client.post('/v1/webhooks', { url: receiver.url });
@@ -116,7 +116,7 @@ test('a source is heard at once elsewhere', async () => {
 });
 
 test('forwarded errors begin and end at once', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const failing = await a.workflow('export default () => { throw new Error("always"); }');
   const listener = await a.workflow('export default ({ steps }) => steps.trigger.event.original_event.body.n', {
@@ -141,7 +141,7 @@ test('forwarded errors begin and end at once', async () => {
 });
 
 test('an emitter trigger counts at once elsewhere', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const emitter = await a.workflow(NOTHING);
   const listener = await a.workflow('export default ({ steps }) => steps.trigger.event.body.n', { triggers: [] });
@@ -163,7 +163,7 @@ test('an emitter trigger counts at once elsewhere', async () => {
 
 test('the same subscription everywhere is one', async () => {
   await using receiver = await startReceiver();
-  await using nodes = await startNodes({}, {}, {});
+  await using nodes = await shareNodes(3);
   const [a, b] = nodes.all;
   const workflow = await a.workflow(NOTHING);
   const webhook = await a.client.post('/v1/webhooks', { url: receiver.url });
@@ -179,7 +179,7 @@ test('the same subscription everywhere is one', async () => {
 });
 
 test('no subscription outlives its listener', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const emitter = await a.workflow(NOTHING);
   for (let n = 0; n < 15; n++) {

@@ -8,7 +8,7 @@ import { startGate } from '../../../support/gate.ts';
 import { type Receiver, startReceiver } from '../../../support/receiver.ts';
 import { until } from '../../../support/wait.ts';
 import { deliveries } from '../../../support/webhooks.ts';
-import { seenFrom, startNodes } from '../nodes.ts';
+import { seenFrom, shareNodes, startNodes } from '../nodes.ts';
 
 const NOTHING = 'export default () => 1';
 const IN_FLIGHT = 8;
@@ -70,7 +70,7 @@ function nothingSending(node: Errand, webhook: Json): Promise<boolean> {
 
 test('all nodes together keep to eight in flight', async () => {
   await using gate = await startGate();
-  await using nodes = await startNodes({}, {}, {});
+  await using nodes = await shareNodes(3);
   const [a, b] = nodes.all;
   const { workflow, webhook } = await heardAt(gate.url, a);
   await spread(nodes.all, workflow, 48);
@@ -91,7 +91,7 @@ test('all nodes together keep to eight in flight', async () => {
 
 test('a stream from all nodes arrives once', async () => {
   await using receiver = await startReceiver();
-  await using nodes = await startNodes({}, {}, {});
+  await using nodes = await shareNodes(3);
   const [a, b] = nodes.all;
   const { workflow, webhook } = await heardAt(receiver.url, a);
   for (let round = 0; round < 10; round++) await spread(nodes.all, workflow, 30);
@@ -104,7 +104,7 @@ test('a stream from all nodes arrives once', async () => {
 test('a changed address counts at once elsewhere', async () => {
   await using one = await startReceiver();
   await using two = await startReceiver();
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const { workflow, webhook } = await heardAt(one.url, a);
   for (let n = 0; n < 20; n++) {
@@ -118,7 +118,7 @@ test('a changed address counts at once elsewhere', async () => {
 
 test('a deleted webhook hears nothing elsewhere', async () => {
   await using receiver = await startReceiver();
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   for (let n = 0; n < 10; n++) {
     const { workflow, webhook } = await heardAt(receiver.url, a);
@@ -134,7 +134,7 @@ test('a deleted webhook hears nothing elsewhere', async () => {
 
 test('what is open is held at all nodes', async () => {
   await using gate = await startGate();
-  await using nodes = await startNodes({}, {}, {});
+  await using nodes = await shareNodes(3);
   const [a, b, c] = nodes.all;
   const { workflow, webhook } = await heardAt(gate.url, a);
   await spread(nodes.all, workflow, 30);
@@ -157,7 +157,7 @@ test('what is open is held at all nodes', async () => {
 
 test('a fast sender stops for a webhook disabled elsewhere', async () => {
   await using receiver = await startReceiver();
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const { workflow, webhook } = await heardMany(receiver, a);
   await b.send(seenFrom(b, workflow), { count: 900 });
@@ -203,7 +203,7 @@ for (const [how, state] of [
 ] as const) {
   test(`what stands in line is not sent once ${how}`, async () => {
     await using gate = await startGate();
-    await using nodes = await startNodes({}, {});
+    await using nodes = await shareNodes(2);
     const [a, b] = nodes.all;
     const webhook = await stuckWithMany([a, b], gate);
     const path = `/v1/webhooks/${webhook.id}`;
@@ -221,7 +221,7 @@ for (const [how, state] of [
 
 test('410 at one node stops all of them', async () => {
   await using receiver = await startReceiver();
-  await using nodes = await startNodes({}, {}, {});
+  await using nodes = await shareNodes(3);
   const [a, b, c] = nodes.all;
   receiver.answer(410);
   const { workflow, webhook } = await heardAt(receiver.url, a);

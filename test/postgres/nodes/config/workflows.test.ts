@@ -7,7 +7,7 @@ import { timesOf } from '../../../support/data/thorough.ts';
 import { startGate } from '../../../support/gate.ts';
 import { assertProblem } from '../../../support/problem.ts';
 import { createSource, post } from '../../../support/sources/sources.ts';
-import { seenFrom, startNodes } from '../nodes.ts';
+import { seenFrom, shareNodes } from '../nodes.ts';
 
 const ROUNDS = timesOf(15, 5);
 const NOTHING = 'export default () => 1';
@@ -29,7 +29,7 @@ function answering(text: string): string {
 }
 
 test('a new endpoint answers at once elsewhere', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   for (let n = 0; n < ROUNDS; n++) {
     const workflow = await a.workflow(NOTHING);
@@ -43,7 +43,7 @@ test('a new endpoint answers at once elsewhere', async () => {
 });
 
 test('an inactive endpoint is 404 at once elsewhere', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const workflow = await a.workflow(NOTHING);
   for (let n = 0; n < ROUNDS; n++) {
@@ -56,7 +56,7 @@ test('an inactive endpoint is 404 at once elsewhere', async () => {
 });
 
 test('an inactive listener hears nothing elsewhere', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const emitter = await a.workflow(NOTHING);
   const listener = await a.workflow(NOTHING, {
@@ -73,7 +73,7 @@ test('an inactive listener hears nothing elsewhere', async () => {
 });
 
 test('a changed token counts at once elsewhere', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const withToken = (token: string): Json => ({
     triggers: [{ type: 'http', auth: { type: 'bearer', token } }],
@@ -91,7 +91,7 @@ test('a changed token counts at once elsewhere', async () => {
 });
 
 test('a trigger comes and goes at once elsewhere', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const { id } = await a.workflow(NOTHING, { triggers: [] });
   for (let n = 0; n < ROUNDS; n++) {
@@ -103,7 +103,7 @@ test('a trigger comes and goes at once elsewhere', async () => {
 });
 
 test('new code runs at once elsewhere', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const workflow = await a.workflow(answering('code 0'), ANSWERING);
   for (let n = 1; n <= ROUNDS; n++) {
@@ -119,7 +119,7 @@ test('new code runs at once elsewhere', async () => {
 });
 
 test('a changed setting counts at once elsewhere', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const workflow = await a.workflow(answering('mark '), ANSWERING);
   for (let n = 1; n <= ROUNDS; n++) {
@@ -129,7 +129,7 @@ test('a changed setting counts at once elsewhere', async () => {
 });
 
 test('a run keeps the code that it began with', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   await using gate = await startGate();
   const [a, b] = nodes.all;
   const code = (version: number): string => `export default async () => {
@@ -152,7 +152,7 @@ test('a run keeps the code that it began with', async () => {
 });
 
 test('a source changes at once elsewhere', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const code = (n: number): string => `export default {
     props: { http: { type: '$.interface.http', customResponse: true } },
@@ -172,7 +172,7 @@ test('a source changes at once elsewhere', async () => {
 });
 
 test('a deleted workflow is gone everywhere', async () => {
-  await using nodes = await startNodes({}, {});
+  await using nodes = await shareNodes(2);
   const [a, b] = nodes.all;
   const workflow = await a.workflow(NOTHING);
   await a.client.delete(`/v1/workflows/${workflow.id}`);
