@@ -72,6 +72,8 @@ import { buildFolder } from './workflow-folder.ts';
 export interface Ports extends StorePorts {
   /** As of LoopPorts. */
   readonly isPolling?: boolean | undefined;
+  /** Whether an earlier service of the process has found that code runs with the same isolation. */
+  readonly isIsolationTried?: boolean;
   /** Of services in one process that share what bundles; left out: its own. */
   readonly bundling?: BundlingParts | undefined;
 }
@@ -223,8 +225,7 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
   const store = await openStore(config, ports);
   const { clock } = store;
   const ids = createIds(clock, random);
-  let [url, metricsUrl]: [string, string | null] = ['', null];
-  let isDraining = false;
+  let [url, metricsUrl, isDraining]: [string, string | null, boolean] = ['', null, false];
   const urls = createUrls(config, () => url);
   let parts: Parts;
   try {
@@ -247,10 +248,9 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     ...{ draining: () => isDraining, storageFailed: (error: Error) => outage.failed(error, 'requests') },
   };
   const http = await createHttpServer(base, { maxConnections, maxConnectionsPerAddress });
-
   let first: FirstOwner;
   try {
-    await tryIsolation(config, parts.runner);
+    if (!ports.isIsolationTried) await tryIsolation(config, parts.runner);
     first = await ensureFirstOwner({ store, actions, config, ids, clock });
     // Leases of dead processes first, so that no newer row overtakes theirs.
     await nodes.rescue();

@@ -75,10 +75,14 @@ export async function startErrand(env: Record<string, string> = {}, ports: Erran
     const shared = shareBundling(config, settings);
     release = shared.release;
     const given = { clock, random, log, databaseClock: databaseClock ?? undefined, isPolling };
-    return startService(config, { ...given, bundling: shared.bundling }).catch((error: unknown) => {
+    try {
+      const service = await startService(config, { ...given, ...shared.ports });
+      isIsolationTried ||= shared.ports.bundling !== undefined;
+      return service;
+    } catch (error) {
       release();
       throw error;
-    });
+    }
   };
   let service = await start();
   let client = createClient(service.url, env.ERRAND_API_KEY ?? API_KEY);
@@ -120,7 +124,7 @@ async function readOutbox(folder: string): Promise<string[]> {
   return Promise.all(mails.map((name) => readFile(join(folder, name), 'utf8')));
 }
 
-/** Settings that bundling goes by: a server with one of them has its own. */
+/** Settings that bundling and isolation go by: a server with one of them has its own. */
 const OWN_BUNDLING = /PACKAGES|COMPONENTS|WORKFLOWS_DIR|ISOLATION|CODE_(?!USER$)|MEMORY|CGROUP/;
 /** The next server of a file is started within it. */
 const BUNDLING_IDLE_MS = 300;
@@ -129,22 +133,23 @@ const QUIET = { debug: () => undefined, info: () => undefined, warn: () => undef
 
 let bundling: BundlingParts | null = null;
 let bundlingUsers = 0;
+let isIsolationTried = false;
 let ending: NodeJS.Timeout | undefined;
 
 interface SharedBundling {
-  /** Undefined: the server has its own. */
-  readonly bundling: BundlingParts | undefined;
+  /** Without bundling the server has its own, and tries the isolation by itself. */
+  readonly ports: { readonly bundling?: BundlingParts; readonly isIsolationTried?: boolean };
   /** Called when the server has ended; may be called twice. */
   readonly release: () => void;
 }
 
 /**
  * Returns what bundles for a server with these settings, shared with others of the process: to start it takes a second of the
- * processor. It ends soon after the last server that uses it.
+ * processor, and a trial of the isolation a quarter. It ends soon after the last server that uses it.
  */
 function shareBundling(config: Config, settings: Readonly<Record<string, string>>): SharedBundling {
   const isOwn = settings.ERRAND_CODE_USER !== 'server' || Object.keys(settings).some((name) => OWN_BUNDLING.test(name));
-  if (isOwn) return { bundling: undefined, release: () => undefined };
+  if (isOwn) return { ports: {}, release: () => undefined };
   clearTimeout(ending);
   bundling ??= createBundling(config, QUIET);
   bundlingUsers += 1;
@@ -155,7 +160,7 @@ function shareBundling(config: Config, settings: Readonly<Record<string, string>
     bundlingUsers -= 1;
     if (bundlingUsers === 0) ending = setTimeout(endBundling, BUNDLING_IDLE_MS);
   };
-  return { bundling: { ...bundling, stop: () => undefined }, release };
+  return { ports: { bundling: { ...bundling, stop: () => undefined }, isIsolationTried }, release };
 }
 
 function endBundling(): void {
