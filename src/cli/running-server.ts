@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { type Config, dataPaths } from '../server/config.ts';
 import { readRunning } from '../server/running-file.ts';
 import { CliError, EXIT } from './shell/exit.ts';
+import { httpFetch } from './shell/http-fetch.ts';
 
 /** So long a server on this machine may take to say that it is there. */
 const ALIVE_MS = 10_000;
@@ -21,10 +22,13 @@ export async function findRunning(
   if (running === null) return null;
   const { url } = running;
   const signal = AbortSignal.timeout(ALIVE_MS);
-  const isAlive = await fetch(`${url}/healthz`, { signal }).then(
-    (response) => response.ok,
-    () => false,
-  );
+  const isAlive = await httpFetch(`${url}/healthz`, { signal })
+    // What is not read holds the connection, and with it the process.
+    .then(async (response) => {
+      await response.text();
+      return response.ok;
+    })
+    .catch(() => false);
   if (signal.aborted) throw new CliError(`${url} does not answer: see what its process does`, EXIT.unreachable);
   if (!isAlive) return null;
   const key = given ?? config.apiKey ?? (await readFile(paths.apiKey, 'utf8').catch(() => null))?.trim();

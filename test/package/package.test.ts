@@ -41,6 +41,7 @@ test('The package holds programs, documents and the licence', () => {
     'LICENSE',
     'README.md',
     'dist/bundled/code.js',
+    'dist/bundled/commands/commands.js',
     'dist/bundled/main.js',
     'dist/errand.js',
     'dist/runner/child/main.js',
@@ -107,6 +108,26 @@ test('The installed server loads few files, and none of the command line', async
     modules.filter((url) => needless.test(url)),
     [],
   );
+});
+
+test('The installed command loads few files, and no more of Node.js than its call takes', async () => {
+  await using server = await startServer('asked');
+  const file = join(installed.dir, 'loaded-command.json');
+  const preloaded = pathToFileURL(join(ROOT, 'test/http/start/loaded.mjs')).href;
+  const env = { ERRAND_API_KEY: KEY, NODE_OPTIONS: `--import=${preloaded}`, LOADED_FILE: file };
+  const listed = await installed.errand(['workflows', 'list', '--url', server.url], env);
+  assert.match(listed, /Global error workflow/);
+  const { modules, own }: Record<'modules' | 'own', string[]> = JSON.parse(await readFile(file, 'utf8'));
+  const paths = modules.map((url) => url.split('/node_modules/errand/').at(-1) ?? url);
+  const ours = paths.filter((path) => path.startsWith('dist/'));
+  const few = /^dist\/(errand\.js|node-version\.cjs|commands\.js|bundled\/commands\/[\w-]+\.js)$/;
+  assert.deepEqual(
+    ours.filter((path) => !few.test(path)),
+    [],
+  );
+  assert.ok(ours.length < 40, `${ours.length} files`);
+  assert.ok(own.includes('http'));
+  for (const name of ['internal/deps/undici/undici', 'http2', 'sqlite']) assert.ok(!own.includes(name), name);
 });
 
 test('The installed server finds its files from the few that it is loaded from', async () => {

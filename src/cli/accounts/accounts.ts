@@ -11,7 +11,6 @@ import { printFields, printJson } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { timeText } from '../shell/text.ts';
 import { choiceOption, countValue, serverValue } from '../shell/values.ts';
-import { signIn } from './sign-in.ts';
 
 const MS = 1000;
 const tokenOf = ({ oauth }: Account): string | null => {
@@ -108,6 +107,7 @@ function addConnect(accounts: Command, connect: Connect): void {
     const id = options.account === undefined ? null : await findId(errand, 'account', options.account);
     const clientSecret = (await askSecret('Client secret (none: only Enter): ')) || null;
     const asked = { authorizeUrl, tokenUrl, clientId, clientSecret, clientAuth, scope, more: param, port };
+    const { signIn } = await import('./sign-in.ts');
     const { accessToken, refreshToken } = await signIn(asked, (url) => {
       out.note(`Open this address in your browser, and allow the access:\n\n${url}\n`);
     });

@@ -2,10 +2,11 @@
 // back to a port of this machine (RFC 8252), so that no server of ours needs an address of its own for it.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ClientAuth } from '../../domain/data.ts';
 import { MINUTE_MS, SECOND_MS } from '../../domain/limits.ts';
+import { createServer } from '../../node-http.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
 import { oneLine } from '../shell/text.ts';
 

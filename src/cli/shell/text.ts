@@ -19,7 +19,8 @@ const PICTURE = /\p{Emoji_Presentation}|\ufe0f|\p{Regional_Indicator}{2}/u;
 /** Only marks that stand on what is before them, and characters without a width. */
 const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]*$/u;
 const ASCII = /^[ -~]*$/;
-const GRAPHEMES = new Intl.Segmenter();
+/** Made with the first text that is not ASCII: it takes 15 ms. */
+let graphemes: Intl.Segmenter | undefined;
 const MORE = '…';
 /** Of a character with thousands of marks on it, these are looked at. */
 const MOST_PER_COLUMN = 32;
@@ -70,11 +71,16 @@ function columnsOf(segment: string): number {
   return NO_WIDTH.test(segment) ? 0 : 1;
 }
 
+function graphemesOf(text: string): Intl.Segments {
+  graphemes ??= new Intl.Segmenter();
+  return graphemes.segment(text);
+}
+
 /** Returns how many columns a text takes. */
 export function widthOf(text: string): number {
   if (ASCII.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of GRAPHEMES.segment(text)) width += columnsOf(segment);
+  for (const { segment } of graphemesOf(text)) width += columnsOf(segment);
   return width;
 }
 
@@ -82,7 +88,7 @@ export function widthOf(text: string): number {
 export function fit(text: string, width: number): string {
   const head = text.slice(0, width * MOST_PER_COLUMN + 1);
   let [kept, taken, shortened] = ['', 0, ''];
-  for (const { segment } of GRAPHEMES.segment(head)) {
+  for (const { segment } of graphemesOf(head)) {
     if (taken <= width - 1) shortened = kept;
     taken += columnsOf(segment);
     if (taken > width) return shortened + MORE;
