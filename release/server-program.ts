@@ -4,7 +4,7 @@
 //
 // Each module of a program costs finding and compiling it, and V8 keeps the sources of all of them, comments and all: of an idle
 // server the modules took 115 MB and 550 ms of CPU until it was ready, the few files take 107 MB and 360 ms, and without the
-// bundler 96 MB and 330 ms. Of a short command they took 430 ms of CPU, and the few files take 280. The modules stay beside them for
+// bundler 96 MB and 330 ms. Of a short command they took 560 ms of CPU, and the few files take 480. The modules stay beside them for
 // the processes that bundle code, and for programs that import the package.
 //
 // The two share no file: what both need would be cut into 120, and a start would read 80 more of them, for 100 ms of CPU.
