@@ -1,4 +1,5 @@
-// What a person may have meant by a word that is no command: one with that word at another place, or what other tools call so.
+// What a person may have meant by a word that is no command: one with that word at another place, or what other tools call so. And
+// whose help is asked for: of a command at any depth, and never silently of another one.
 
 import type { Command } from 'commander';
 import { wordsOfCommand } from './examples.ts';
@@ -37,4 +38,37 @@ function ending(command: Command, word: string): string[] {
     const isMeant = command.parent !== null && sub.name() === word;
     return [...(isMeant ? [wordsOfCommand(sub)] : []), ...ending(sub, word)];
   });
+}
+
+const HELP: ReadonlySet<string> = new Set(['--help', '-h']);
+
+/**
+ * Returns the words of a call so that help is of the command that is named: `help errors list` as `errors list --help`. Of a command that
+ * is unknown help is not asked any more: what is left is refused, by its name.
+ */
+export function withHelp(program: Command, words: readonly string[]): readonly string[] {
+  const known = knownIn(program, words);
+  const rest = words.slice(known.words);
+  const [next = '', named = ''] = rest;
+  if (known.isLeaf || next === '') return words;
+  if (next !== 'help') return isOption(next) ? words : words.filter((word) => !HELP.has(word));
+  if (named === '' || isOption(named)) return words;
+  const asked = [...words.slice(0, known.words), ...rest.slice(1)];
+  const found = knownIn(program, asked);
+  return found.isLeaf || found.words === asked.length ? [...asked.slice(0, found.words), '--help'] : asked;
+}
+
+function isOption(word: string): boolean {
+  return word.startsWith('-');
+}
+
+/** Returns how many words at the beginning name commands, and whether the last of them has none below it. */
+function knownIn(program: Command, words: readonly string[]): { readonly words: number; readonly isLeaf: boolean } {
+  let command = program;
+  for (const [n, word] of words.entries()) {
+    const below = command.commands.find((sub) => sub.name() === word || sub.aliases().includes(word));
+    if (below === undefined) return { words: n, isLeaf: command.commands.length === 0 };
+    command = below;
+  }
+  return { words: words.length, isLeaf: command.commands.length === 0 };
 }

@@ -8,7 +8,7 @@ import { type Command, CommanderError } from 'commander';
 import { commandsIn } from '../../../release/cli-docs.ts';
 import { createProgram, type ProgramDeps } from '../../../src/cli/program.ts';
 import { EXIT, exitCodeOf } from '../../../src/cli/shell/exit.ts';
-import { MEANT } from '../../../src/cli/shell/suggest.ts';
+import { MEANT, withHelp } from '../../../src/cli/shell/suggest.ts';
 import { startErrand } from '../../support/errand.ts';
 import { until } from '../../support/wait.ts';
 import { openShell } from '../command.ts';
@@ -45,7 +45,8 @@ function commandLine(said: string[]): Command {
 async function run(args: readonly string[]): Promise<Ended> {
   const said: string[] = [];
   try {
-    await commandLine(said).parseAsync(args, { from: 'user' });
+    const line = commandLine(said);
+    await line.parseAsync(withHelp(line, args), { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError)
       return { code: error.exitCode === 0 ? EXIT.done : EXIT.usage, said: said.join('') };
@@ -270,6 +271,29 @@ test('a word that is a command elsewhere is told where', async () => {
   const commands = new Set(all().flatMap(({ words }) => words.split(' ')));
   for (const words of Object.values(MEANT).flat())
     for (const word of words.split(' ').slice(1)) assert.ok(commands.has(word) || word === '--version', words);
+});
+
+test('help is of the command that is named, at any depth', async () => {
+  for (const { words } of all()) {
+    const names = words.split(' ');
+    const { code, said } = await run([...names, '--help']);
+    assert.deepEqual([code, said.startsWith(`Usage: errand ${words}`)], [EXIT.done, true], said);
+    assert.deepEqual(await run(['help', ...names]), { code, said });
+    if (names.length > 1) assert.deepEqual(await run([names[0] ?? '', 'help', ...names.slice(1)]), { code, said });
+  }
+  const whole = await run(['--help']);
+  for (const args of [['help'], ['help', '--help']]) assert.deepEqual(await run(args), whole);
+  for (const args of [
+    ['help', 'nope'],
+    ['nope', '--help'],
+    ['help', 'errors', 'nope'],
+    ['errors', 'help', 'nope'],
+    ['errors', 'nope', '-h'],
+  ]) {
+    const { code, said } = await run(args);
+    assert.equal(code, EXIT.usage, said);
+    assert.match(said, /^error: unknown command 'nope'/);
+  }
 });
 
 test('data is given as with curl, and sent as it is', async () => {
