@@ -1,5 +1,6 @@
 // Text for a terminal: what others wrote may hold control characters, which would move its cursor or change its title.
 
+import { withoutColours } from '../../domain/colours.ts';
 import { SECOND_MS } from '../../domain/limits.ts';
 
 /** Controls of terminals, and marks that turn the direction of what follows. */
@@ -36,7 +37,8 @@ const MOST_OF_UNIT = 2;
 
 /** Returns text on one line, with a sign in the place of each control character. */
 export function oneLine(text: string): string {
-  const line = /[\r\n]/.test(text) ? joined(text) : text;
+  const shown = withoutColours(text);
+  const line = /[\r\n]/.test(shown) ? joined(shown) : shown;
   return line.replaceAll('\t', ' ').replace(CONTROL, SIGN);
 }
 
@@ -48,7 +50,9 @@ function joined(text: string): string {
 
 /** Returns the text with its lines, made safe in the same way. */
 export function safeLines(text: string): string[] {
-  return text.split(/\r\n|\n|\r/).map((line) => line.replaceAll('\t', '    ').replace(CONTROL, SIGN));
+  return withoutColours(text)
+    .split(/\r\n|\n|\r/)
+    .map((line) => line.replaceAll('\t', '    ').replace(CONTROL, SIGN));
 }
 
 /** Returns what may go to a terminal of a text that holds colours of ours. */

@@ -8,6 +8,8 @@
 // stranger's whose request made it. Regular expressions are used on single words of bounded length. Which words are
 // variable is a guess; a changed guess is a new FINGERPRINT_VERSION (fingerprint.ts), since it changes groups.
 
+import { withoutColours } from '../colours.ts';
+
 /** Characters of a message that are looked at, and of a template. */
 const READ_CHARS = 2048;
 export const TEMPLATE_CHARS = 256;
@@ -39,7 +41,7 @@ const LETTERED_CODE = /^(?:[A-Z]{1,4}\d{3,5}|ORA-\d{5})$/;
 
 /** Returns the text without control characters and halves of characters, with single blanks. */
 function clean(text: string): string {
-  const read = text.slice(0, READ_CHARS);
+  const read = withoutColours(text.slice(0, READ_CHARS));
   return (IS_CLEAN.test(read) ? read : read.toWellFormed().replace(BLANKS, ' ')).trim();
 }
 

@@ -1,5 +1,6 @@
 // Text of senders as people are shown it, in mails and chats: it neither turns nor hides what stands around it.
 
+import { withoutColours } from '../colours.ts';
 import type { Notice } from './notice.ts';
 
 /** Characters that turn the direction of what follows, up to the end of the line or beyond: a name that has one would turn the rest. */
@@ -9,7 +10,7 @@ export function withoutTurns(text: string): string {
   return text.replace(TURNS, '');
 }
 
-/** Returns a notice without such characters and without control characters, of which lines and tabs stay. */
+/** Returns a notice without such characters, without colours and without control characters, of which lines and tabs stay. */
 export function plainNotice(notice: Notice): Notice {
   const entries = Object.entries(notice).map(([name, value]) => [
     name,
@@ -19,7 +20,7 @@ export function plainNotice(notice: Notice): Notice {
 }
 
 function plain(text: string): string {
-  return withoutTurns(text)
+  return withoutTurns(withoutColours(text))
     .replace(/\r\n?/g, '\n')
     .replace(/(?![\n\t])[\p{Cc}\u2028\u2029]/gu, ' ');
 }

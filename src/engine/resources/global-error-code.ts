@@ -62,9 +62,9 @@ export default {
 
 const INDENT = " ".repeat(11);
 
-// What senders wrote, without what would turn or hide the text behind it.
+// What senders wrote, without colours of terminals, and without what would turn or hide the text behind it.
 function plain(text) {
-  return String(text).replace(/\\r\\n?/g, "\\n").replace(/[\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]/g, "").replace(/(?![\\n\\t])[\\p{Cc}\\u2028\\u2029]/gu, " ");
+  return String(text).replace(/\\u001b\\[[\\d;:]*m/g, "").replace(/\\r\\n?/g, "\\n").replace(/[\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]/g, "").replace(/(?![\\n\\t])[\\p{Cc}\\u2028\\u2029]/gu, " ");
 }
 
 // As much of a message as a screen holds: what else the mail says stands below it.

@@ -12,6 +12,7 @@ import { listOwnTriggers, partsOf } from './triggers.ts';
 
 /** SHA-256 of all codes that owners began with before this one. */
 const FORMER_CODES: ReadonlySet<string> = new Set([
+  '076d4b5f4c66cbaa4dd1ea34c845cb0c75ddf18e65597b550755a90ff97d11f5',
   'aaab1d55a1213d362a39366fa96ac3107e5839fd132a42d20233f60b9aaeac50',
   '4e902beec33c7eabb9ff89c371bdc817a67a8a00b5c842050e67794534fb4234',
   'a581cb4de921dd3971745981c2347cbc62c9338583f1c2dd7e7331e8096e1bbf',

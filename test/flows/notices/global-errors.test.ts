@@ -98,7 +98,7 @@ test('an error with any line breaks in its code and message is mailed', async ()
   await using errand = await startErrand();
   const breaks = ['\\r', '\\r\\n', '\\u2028', '\\u2029', '\\n\\n'];
   for (const [n, lineBreak] of breaks.entries()) {
-    const code = `export default () => { throw Object.assign(new Error('first${lineBreak}second'), { code: 'E${n}${lineBreak}X' }); };`;
+    const code = `export default () => { throw Object.assign(new Error('\\u001b[31mfirst\\u001b[39m${lineBreak}second'), { code: 'E${n}${lineBreak}X' }); };`;
     await errand.send(await errand.workflow(code), {});
   }
   const mails = await until('the mails', async () => {

@@ -21,6 +21,12 @@ test('control characters become signs, and lines one line', () => {
   assert.equal(oneLine('e\u0301 👩‍👩‍👧'), 'e\u0301 👩‍👩‍👧', 'what joins characters stays');
 });
 
+test('colours of others are left out', () => {
+  const coloured = 'Timeout \u001b[38;5;1m30000ms\u001b[39m\n\u001b[2m  - waiting\u001b[22m \u001b[2K';
+  assert.equal(oneLine(coloured), 'Timeout 30000ms - waiting \ufffd[2K');
+  assert.deepEqual(safeLines(coloured), ['Timeout 30000ms', '  - waiting \ufffd[2K']);
+});
+
 test('JSON that is made safe is the same JSON', () => {
   const value = { [HOSTILE]: [HOSTILE, 1.5, null], text: 'é漢\ud83d' };
   assert.deepEqual(JSON.parse(jsonText(value, 2) ?? ''), value);

@@ -1,11 +1,12 @@
 import { Children, type ReactNode } from 'react';
+import { withoutColours } from '../../../../src/domain/colours.ts';
 
 /** What no eye sees: why two texts that look alike differ, or read in another order. */
 const UNSEEN = /[\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
-/** Returns a text with escapes, as JSON has them, for what is not seen. */
+/** Returns a text with escapes, as JSON has them, for what is not seen; without colours of terminals. */
 export function seen(text: string): string {
-  return text.replace(UNSEEN, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return withoutColours(text).replace(UNSEEN, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 interface ForeignProps {

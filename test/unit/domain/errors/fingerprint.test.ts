@@ -49,6 +49,7 @@ const TEMPLATES: readonly (readonly [message: string, template: string])[] = [
   ['  several\n\tlines  ', 'several lines'],
   ['a\u0000b\u202ec', 'a b c'],
   ['half \ud800', 'half \ufffd'],
+  ['Timeout \u001b[31m30000ms\u001b[39m \u001b[2mwaiting\u001b[22m', 'Timeout {n}ms waiting'],
   ['order_3f2504e0-4f89-11d3-9a0c-0305e82c3301 is gone', 'order_{id} is gone'],
   ['/orders/3F2504E0-4F89-11D3-9A0C-0305E82C3301/items', '/orders/{id}/items'],
   ['commit 9f86d08, or abcdef0', 'commit {id}, or {id}'],

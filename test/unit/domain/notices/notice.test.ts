@@ -97,6 +97,17 @@ test('a message neither turns, ends nor begins a line of its mail', () => {
   equal(JSON.parse(own ?? '').message, message);
 });
 
+test('colours of a terminal are left out of mails and chats, and kept for programs', () => {
+  const message = 'Timeout \u001b[31m30000ms\u001b[39m';
+  const { text: plain, html, subject } = mailOf({ ...NOTICE, message });
+  for (const part of [plain, html, subject]) ok(part.includes('Timeout 30000ms') && !part.includes('[31m'), part);
+  const [chat, own] = (['slack', 'http'] as const).map((kind) =>
+    String(requestOf({ kind, config: { url: 'https://e.example' } }, { ...NOTICE, message })?.body),
+  );
+  ok(chat?.includes('Timeout 30000ms'), String(chat));
+  equal(JSON.parse(own ?? '').message, message);
+});
+
 test('a digest says how many there were within the page of the mail', () => {
   const window = { openedAtMs: 0, closesAtMs: 60_000, repeats: 3 };
   const digestOf = (html: string): string =>
