@@ -13,7 +13,7 @@ const WAYS_OUT: Record<string, RegExp> = {
   'another HTTP client':
     /(?:from |import\(|require\(|resolve\()'(?:undici|axios|got|node-fetch|needle|superagent)(?:\/[^']*)?'/,
   'a request of node:http':
-    /\bhttps?\.(?:request|get|Agent)\(|\{[^}]*\b(?:request|get|Agent|ClientRequest)\b[^}]*\} from 'node:https?'/,
+    /\bhttps?\.(?:request|get|Agent)\(|getBuiltinModule\('node:https?'\)\.(?:request|get|Agent)\b|\{[^}]*\b(?:request|get|Agent|ClientRequest)\b[^}]*\} from 'node:https?'/,
   'node:http2': /'node:http2'/,
   'a socket':
     /\bnet\.(?:connect|createConnection|Socket)\b|\btls\.connect\b|\{[^}]*\b(?:connect|createConnection)\b[^}]*\} from 'node:(?:net|tls)'|\bnew Socket\(/,
@@ -39,8 +39,8 @@ const EXCEPTIONS: readonly Exception[] = [
     why: 'loads it for the guarded client, and for the classes of its errors',
   },
   {
-    where: 'cli/running-server.ts',
-    way: 'fetch',
+    where: 'cli/shell/http-fetch.ts',
+    way: 'a request of node:http',
     why: "the operator's own command line, to the operator's own server",
   },
   { where: 'cli/shell/', way: 'fetch', why: "the operator's own command line, to the operator's own server" },
