@@ -1,7 +1,7 @@
 // Text for a terminal: what others wrote may hold control characters, which would move its cursor or change its title.
 
-import { withoutColours } from '../../domain/colours.ts';
 import { SECOND_MS } from '../../domain/limits.ts';
+import { withoutColours } from '../../domain/notices/colours.ts';
 
 /** Controls of terminals, and marks that turn the direction of what follows. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for

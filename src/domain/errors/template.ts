@@ -8,7 +8,7 @@
 // stranger's whose request made it. Regular expressions are used on single words of bounded length. Which words are
 // variable is a guess; a changed guess is a new FINGERPRINT_VERSION (fingerprint.ts), since it changes groups.
 
-import { withoutColours } from '../colours.ts';
+import { withoutColours } from '../notices/colours.ts';
 
 /** Characters of a message that are looked at, and of a template. */
 const READ_CHARS = 2048;

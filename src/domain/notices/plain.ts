@@ -1,6 +1,6 @@
 // Text of senders as people are shown it, in mails and chats: it neither turns nor hides what stands around it.
 
-import { withoutColours } from '../colours.ts';
+import { withoutColours } from './colours.ts';
 import type { Notice } from './notice.ts';
 
 /** Characters that turn the direction of what follows, up to the end of the line or beyond: a name that has one would turn the rest. */

@@ -1,5 +1,5 @@
 import { Children, type ReactNode } from 'react';
-import { withoutColours } from '../../../../src/domain/colours.ts';
+import { withoutColours } from '../../../../src/domain/notices/colours.ts';
 
 /** What no eye sees: why two texts that look alike differ, or read in another order. */
 const UNSEEN = /[\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
