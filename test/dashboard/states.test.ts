@@ -82,7 +82,9 @@ test('a page of an older version than the server says so, and is loaded again', 
       await page.route(`**/assets/${of}-*.js`, (route) => route.fulfill({ status: 404, body: 'no' }));
     };
     await gone('palette');
+    const asked = page.waitForRequest('**/assets/palette-*.js');
     await page.keyboard.press('Control+k');
+    await asked;
     await page.getByText('The server has another version of the dashboard').waitFor();
     await page.unroute('**/assets/palette-*.js');
     const loaded = page.waitForEvent('load');
