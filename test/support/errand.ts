@@ -121,7 +121,14 @@ export async function startErrand(env: Record<string, string> = {}, ports: Erran
 async function readOutbox(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => []);
   const mails = names.filter((name) => name.endsWith('.eml')).sort();
-  return Promise.all(mails.map((name) => readFile(join(folder, name), 'utf8')));
+  const texts = mails.map((name) =>
+    readFile(join(folder, name), 'utf8').catch((error: NodeJS.ErrnoException) => {
+      // Of an owner who is purged meanwhile.
+      if (error.code === 'ENOENT') return null;
+      throw error;
+    }),
+  );
+  return (await Promise.all(texts)).filter((text) => text !== null);
 }
 
 /** Settings that bundling and isolation go by: a server with one of them has its own. */
