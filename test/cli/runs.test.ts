@@ -8,7 +8,7 @@ import { openShell } from './command.ts';
 
 const newErrand = shareErrand();
 const PRINTS = `export default ({ steps }) => {
-  console.log('got\\t\\u001b[31m', steps.trigger.event.body.n);
+  console.log('got\\t\\u001b[31m\\u001b[2J', steps.trigger.event.body.n);
   if (steps.trigger.event.body.n === 1) throw new TypeError('one');
   return { n: steps.trigger.event.body.n };
 };`;
@@ -32,7 +32,7 @@ test('runs are listed and shown by name, prefix or "last"', async () => {
   else assert.match(shown.stderr, /fits more than one run/);
   const whole = await shell.run(['runs', 'show', failed.id, ...named]);
   assert.match(whole.stdout, /^step +failed/m);
-  assert.match(whole.stdout, /got {4}\ufffd\[31m 1$/m);
+  assert.match(whole.stdout, /got {4}\ufffd\[2J 1$/m);
   assert.match(whole.stdout, /^TypeError: one\n {2}at .*step\.ts:3/m);
   assert.equal((await shell.json('runs', 'show', succeeded.id)).steps[0].return_value.n, 2);
   assert.ok((await shell.json('runs', 'show', 'last')).id);
