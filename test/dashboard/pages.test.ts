@@ -50,6 +50,48 @@ test('workflows, runs and webhooks fit, whatever they are called', { skip }, asy
   });
 });
 
+test('colours of terminals are left out of what code says, and seen elsewhere', { skip }, async () => {
+  await using errand = await newErrand();
+  await using receiver = await startReceiver();
+  receiver.answer(200, {}, '\u001b[31mred\u001b[39m');
+  const { client } = errand;
+  const workflow = await errand.workflow(`export default ({ $ }) => {
+    $.send.emit({ n: 1 });
+    console.log('\\u001b[32mprinted\\u001b[39m');
+    throw new Error('Timeout \\u001b[31m30s\\u001b[39m exceeded');
+  };`);
+  const webhook = await client.post('/v1/webhooks', { url: receiver.url });
+  await client.post(`/v1/subscriptions?emitter_id=${workflow.id}&listener_id=${webhook.id}`);
+  await errand.send(workflow, {});
+  const [error] = await errand.errors(workflow.id, 1);
+  assert.equal(error.event.error.msg, 'Timeout \u001b[31m30s\u001b[39m exceeded', 'the API has it as it was thrown');
+  const [run] = (await client.get(`/v1/workflows/${workflow.id}/runs`)).data;
+  const deliveries = `/v1/webhooks/${webhook.id}/deliveries`;
+  const delivery = await until(
+    'it is delivered',
+    async () => (await client.get(`${deliveries}?state=delivered`)).data[0],
+  );
+  const [group] = (await client.get('/v1/error_groups')).data;
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    const main = page.getByRole('main');
+    await visit.signIn();
+    const message = /Timeout 30s exceeded/;
+    for (const [path, texts] of [
+      ['/errors', [/Timeout \{n\}s exceeded/]],
+      [`/errors/${group.id}`, [message]],
+      [`/errors/${group.id}/${error.id}`, [message]],
+      [`/runs/${run.id}`, [message, 'printed']],
+      [`/workflows/${workflow.id}`, [message]],
+      [`/deliveries/${delivery.id}`, ['\\u001b[31mred\\u001b[39m']],
+    ] as const) {
+      await visit.open(path);
+      for (const text of texts) await main.getByText(text).first().waitFor();
+      assert.doesNotMatch((await main.innerText()).replaceAll('\\u001b[', ''), /\[3\dm/, path);
+    }
+  });
+});
+
 test('the inbox is limited to a period, and takes no choice from its address that there is not', { skip }, async () => {
   await using errand = await newErrand();
   const code = "export default () => { throw new Error('no stock'); };";

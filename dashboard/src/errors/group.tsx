@@ -13,7 +13,7 @@ import { HourChart } from '../parts/hours.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty, Unready } from '../parts/state.tsx';
-import { Foreign } from '../parts/text/foreign.tsx';
+import { Foreign, Said } from '../parts/text/foreign.tsx';
 import { Ago, At } from '../parts/time.tsx';
 import { NodeLink } from '../subscriptions/node-link.tsx';
 import { type GroupActs, isReplayable, useGroupActs } from './acts.ts';
@@ -201,7 +201,7 @@ function Members({ group }: { group: ErrorGroupWhole }) {
                 <At ms={indexed_at_ms} />
               </Link>
               <div className="soft cut">
-                <Foreign>{fault.msg || T.errors.noMessage}</Foreign>
+                <Said>{fault.msg || T.errors.noMessage}</Said>
               </div>
             </div>
             {replay && <Badge state={replay.state} text={`↻ ${T.states[replay.state] ?? replay.state}`} />}

@@ -14,7 +14,7 @@ import { Choice } from '../parts/choice.tsx';
 import { CheckField, NumberField } from '../parts/fields.tsx';
 import { beginOf, PERIODS, type Period } from '../parts/period.ts';
 import { Empty, Unready } from '../parts/state.tsx';
-import { Foreign } from '../parts/text/foreign.tsx';
+import { Foreign, Said } from '../parts/text/foreign.tsx';
 import { toastError } from '../parts/toast.tsx';
 import { ErrorLink } from './results.tsx';
 
@@ -242,7 +242,7 @@ function DryRun({ dryRun, groupId }: { dryRun: ReplayDryRun; groupId: string | n
             <div className="grow">
               <ErrorLink id={id} emitterId={emitterId} groupId={groupId} text={<Foreign>{code ?? id}</Foreign>} />
               <div className="soft cut">
-                <Foreign>{msg}</Foreign>
+                <Said>{msg ?? ''}</Said>
               </div>
               {reason && <div className="warn">{reason}</div>}
             </div>

@@ -8,7 +8,7 @@ import { useChoice } from '../parts/address.ts';
 import { Choice } from '../parts/choice.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Empty } from '../parts/state.tsx';
-import { Foreign } from '../parts/text/foreign.tsx';
+import { Foreign, Said } from '../parts/text/foreign.tsx';
 import { At } from '../parts/time.tsx';
 import { OUTCOMES, TONES } from './progress.tsx';
 
@@ -52,7 +52,10 @@ function Row({ result, groupId }: { result: ReplayResult; groupId: string | null
         )}
         {error && (
           <div className="cut">
-            <Foreign>{error.code}</Foreign> <Foreign className="soft">{error.msg}</Foreign>
+            <Foreign>{error.code}</Foreign>{' '}
+            <span className="soft">
+              <Said>{error.msg}</Said>
+            </span>
           </div>
         )}
         {reason && (

@@ -9,7 +9,7 @@ import { Choice } from '../parts/choice.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
 import { durationText } from '../parts/text/duration.ts';
-import { Foreign } from '../parts/text/foreign.tsx';
+import { Said } from '../parts/text/foreign.tsx';
 import { Ago } from '../parts/time.tsx';
 
 /** The runs of a workflow or source, newest first. */
@@ -52,7 +52,7 @@ function Row({ run }: { run: Run }) {
       <Badge state={run.state} />
       <div className="grow cut">
         <Link to="/runs/$runId" params={{ runId: run.id }}>
-          <Foreign>{said || <code>{run.id}</code>}</Foreign>
+          {said ? <Said>{said}</Said> : <code>{run.id}</code>}
         </Link>
       </div>
       {run.replay && <span className="soft only-wide">{T.runs.replay}</span>}

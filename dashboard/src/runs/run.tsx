@@ -13,7 +13,7 @@ import { JsonTree } from '../parts/json-tree.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
 import { Badge, Unready } from '../parts/state.tsx';
 import { durationText } from '../parts/text/duration.ts';
-import { Foreign } from '../parts/text/foreign.tsx';
+import { Foreign, Said } from '../parts/text/foreign.tsx';
 import { Ago, At, Clock, useNow } from '../parts/time.tsx';
 import { toast, toastError } from '../parts/toast.tsx';
 import { Cause } from './cause.tsx';
@@ -183,7 +183,7 @@ function Logs({ run: { logs, log_bytes_dropped: dropped = 0 } }: { run: RunWhole
             <div key={at} className={level === 'error' || level === 'warn' ? `log ${level}` : 'log'}>
               <Clock ms={ts_ms} />
               <span className="soft">{namespace}</span>
-              <Foreign>{text}</Foreign>
+              <Said>{text}</Said>
             </div>
           ))}
         </Scrollable>

@@ -14,7 +14,7 @@ import { ConfirmButton } from '../parts/confirm.tsx';
 import { Command } from '../parts/copy.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty, Unready } from '../parts/state.tsx';
-import { Foreign } from '../parts/text/foreign.tsx';
+import { Foreign, Said } from '../parts/text/foreign.tsx';
 import { At } from '../parts/time.tsx';
 import { Runs } from '../runs/run-rows.tsx';
 import { Links } from '../workflows/links.tsx';
@@ -156,7 +156,7 @@ function Logs({ sourceId }: { sourceId: string }) {
       row={({ id, run_id: runId, ts_ms: tsMs, level, text }) => (
         <li key={id} className={level === 'error' ? 'bad' : level === 'warn' ? 'warn' : undefined}>
           <div className="grow break mono">
-            <Foreign>{text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text}</Foreign>
+            <Said>{text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text}</Said>
           </div>
           <Link to="/runs/$runId" params={{ runId }} className="nowrap">
             {T.operations.run}
