@@ -29,6 +29,13 @@ export interface BundlingParts {
   readonly stop: () => void;
 }
 
+/** What services of one process have together: to start it takes a second of the processor. */
+export interface SharedParts {
+  readonly bundling: BundlingParts;
+  /** Whether an earlier one has found that code runs with the same isolation. */
+  readonly isIsolationTried: boolean;
+}
+
 export function createBundling(config: Config, log: Log): BundlingParts {
   const { level, user, packageFolders = () => NONE_OUTSIDE } = isolationOf(config);
   const roots = [config.packagesDir, config.componentsDir].filter((dir) => dir !== null);

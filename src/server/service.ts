@@ -55,7 +55,7 @@ import type { Addresses } from '../webhook/address.ts';
 import { createEgress } from '../webhook/egress.ts';
 import { reasonOf } from '../webhook/failure.ts';
 import { newSecret, newSigningKey } from '../webhook/sign.ts';
-import { type BundlingParts, createBundling } from './code-bundling.ts';
+import { createBundling, type SharedParts } from './code-bundling.ts';
 import { runnerOf, tryIsolation } from './code-isolation.ts';
 import { type Config, ConfigError, dataPaths, maxOwnersOf } from './config.ts';
 import { ensureFirstOwner, type FirstOwner } from './first-owner.ts';
@@ -72,10 +72,8 @@ import { buildFolder } from './workflow-folder.ts';
 export interface Ports extends StorePorts {
   /** As of LoopPorts. */
   readonly isPolling?: boolean | undefined;
-  /** Whether an earlier service of the process has found that code runs with the same isolation. */
-  readonly isIsolationTried?: boolean;
-  /** Of services in one process that share what bundles; left out: its own. */
-  readonly bundling?: BundlingParts | undefined;
+  /** With other services of the process. */
+  readonly shared?: SharedParts | undefined;
 }
 
 export interface Service {
@@ -96,7 +94,7 @@ export interface Service {
 
 type Parts = ReturnType<typeof buildParts>;
 
-interface Surroundings extends Pick<Ports, 'isPolling' | 'bundling'> {
+interface Surroundings extends Pick<Ports, 'isPolling' | 'shared'> {
   readonly config: Config;
   readonly store: Store;
   /** The store's clock, shared by all its nodes: a wrong clock of this machine does no harm. */
@@ -136,7 +134,7 @@ function buildParts(surroundings: Surroundings) {
   const readyRuns = new ReadyRuns(runner);
   const { retentionDays } = config;
   const streams = new Streams({ store: shown, frames: STREAM_FRAMES, clock, wake, ...loopPorts, retentionDays });
-  const bundling = surroundings.bundling ?? createBundling(config, log);
+  const bundling = surroundings.shared?.bundling ?? createBundling(config, log);
   const metrics = new Metrics(slots, streams, {
     processes: () => runner.stats().processes,
     isBundlingFailing: () => bundling.problem() !== null,
@@ -218,19 +216,20 @@ function buildParts(surroundings: Surroundings) {
 
 /** Starts everything. Rejects with `StoreUnavailable` when another process uses the data dir, or the database is unreachable. */
 export async function startService(config: Config, ports: Ports): Promise<Service> {
-  const { random, log, isPolling, bundling: shared } = ports;
+  const { random, log, isPolling, shared } = ports;
   await prepareMachine(config, log);
   let listensAt: OwnPorts = { api: null, metrics: null };
   const judges = createJudges(config, () => listensAt);
   const store = await openStore(config, ports);
   const { clock } = store;
   const ids = createIds(clock, random);
-  let [url, metricsUrl, isDraining]: [string, string | null, boolean] = ['', null, false];
+  let [url, metricsUrl]: [string, string | null] = ['', null];
+  let isDraining = false;
   const urls = createUrls(config, () => url);
   let parts: Parts;
   try {
     const spans = await openSpansOf(config, log);
-    parts = buildParts({ config, store, clock, random, ids, log, isPolling, bundling: shared, urls, spans, ...judges });
+    parts = buildParts({ config, store, clock, random, ids, log, isPolling, shared, urls, spans, ...judges });
   } catch (error) {
     await store.close();
     throw error;
@@ -248,9 +247,10 @@ export async function startService(config: Config, ports: Ports): Promise<Servic
     ...{ draining: () => isDraining, storageFailed: (error: Error) => outage.failed(error, 'requests') },
   };
   const http = await createHttpServer(base, { maxConnections, maxConnectionsPerAddress });
+
   let first: FirstOwner;
   try {
-    if (!ports.isIsolationTried) await tryIsolation(config, parts.runner);
+    if (!shared?.isIsolationTried) await tryIsolation(config, parts.runner);
     first = await ensureFirstOwner({ store, actions, config, ids, clock });
     // Leases of dead processes first, so that no newer row overtakes theirs.
     await nodes.rescue();

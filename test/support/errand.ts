@@ -6,7 +6,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock, Log } from '../../src/ports.ts';
-import { type BundlingParts, createBundling } from '../../src/server/code-bundling.ts';
+import { type BundlingParts, createBundling, type SharedParts } from '../../src/server/code-bundling.ts';
 import { type Config, readConfig } from '../../src/server/config.ts';
 import { type Service, startService } from '../../src/server/service.ts';
 import { type Client, createClient } from './client.ts';
@@ -76,8 +76,8 @@ export async function startErrand(env: Record<string, string> = {}, ports: Erran
     release = shared.release;
     const given = { clock, random, log, databaseClock: databaseClock ?? undefined, isPolling };
     try {
-      const service = await startService(config, { ...given, ...shared.ports });
-      isIsolationTried ||= shared.ports.bundling !== undefined;
+      const service = await startService(config, { ...given, shared: shared.parts });
+      isIsolationTried ||= shared.parts !== undefined;
       return service;
     } catch (error) {
       release();
@@ -144,8 +144,8 @@ let isIsolationTried = false;
 let ending: NodeJS.Timeout | undefined;
 
 interface SharedBundling {
-  /** Without bundling the server has its own, and tries the isolation by itself. */
-  readonly ports: { readonly bundling?: BundlingParts; readonly isIsolationTried?: boolean };
+  /** Undefined: the server has its own. */
+  readonly parts: SharedParts | undefined;
   /** Called when the server has ended; may be called twice. */
   readonly release: () => void;
 }
@@ -156,7 +156,7 @@ interface SharedBundling {
  */
 function shareBundling(config: Config, settings: Readonly<Record<string, string>>): SharedBundling {
   const isOwn = settings.ERRAND_CODE_USER !== 'server' || Object.keys(settings).some((name) => OWN_BUNDLING.test(name));
-  if (isOwn) return { ports: {}, release: () => undefined };
+  if (isOwn) return { parts: undefined, release: () => undefined };
   clearTimeout(ending);
   bundling ??= createBundling(config, QUIET);
   bundlingUsers += 1;
@@ -167,7 +167,7 @@ function shareBundling(config: Config, settings: Readonly<Record<string, string>
     bundlingUsers -= 1;
     if (bundlingUsers === 0) ending = setTimeout(endBundling, BUNDLING_IDLE_MS);
   };
-  return { ports: { bundling: { ...bundling, stop: () => undefined }, isIsolationTried }, release };
+  return { parts: { bundling: { ...bundling, stop: () => undefined }, isIsolationTried }, release };
 }
 
 function endBundling(): void {
