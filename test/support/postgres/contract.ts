@@ -1,20 +1,23 @@
-// How the store contract runs on a Postgres server: a database for every test, and every opening a new node.
+// How the store contract runs on a Postgres server: an empty database for every test, and every opening a new node.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { after } from 'node:test';
 import type { Clock } from '../../../src/ports.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
 import type { Harness, Opened, Writer } from '../../contract/fixtures.ts';
 import { type Databases, queryOn } from './databases.ts';
 import { newDatabaseOn } from './fresh.ts';
 import { openTestStore } from './store.ts';
+import { UsedAgain } from './used-again.ts';
 
 export function postgresHarness(server: () => Promise<Databases>, effort: number): Harness {
-  const newDatabase = async () => newDatabaseOn(await server());
+  const databases = new UsedAgain(server);
+  after(() => databases.dispose());
 
   async function open({ clock }: { clock: Clock }): Promise<Opened> {
-    const { url, drop } = await newDatabase();
+    const { url, giveBack } = await databases.lend();
     let store = await openTestStore({ url, clock });
     return {
       store,
@@ -29,13 +32,13 @@ export function postgresHarness(server: () => Promise<Databases>, effort: number
       },
       async [Symbol.asyncDispose]() {
         await store.close();
-        await drop();
+        await giveBack();
       },
     };
   }
 
   async function startWriter(): Promise<Writer> {
-    const { url, drop } = await newDatabase();
+    const { url, drop } = await newDatabaseOn(await server());
     // Without the test runner's own variables: the child is no test file.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const child = fork(join(import.meta.dirname, 'writer.ts'), [url], {
