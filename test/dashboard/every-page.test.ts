@@ -45,7 +45,7 @@ test('the story has a page for each route', { skip }, async () => {
 });
 
 test('every page is accessible and fits, whatever it shows', { skip }, async () => {
-  const pages = { ...story.paths, mail: story.mailPath, waiting: story.waitingPath, lost: '/runs' };
+  const pages = { ...story.paths, mail: story.mailPath, waiting: story.waitingPath, lost: '/deliveries' };
   await visiting(errand, async (visit) => {
     const { page } = visit;
     const found: string[] = [];

@@ -25,6 +25,7 @@ test('each empty list says what to do next, with a command to copy', { skip }, a
     await visit.signIn();
     for (const noun of [
       'errors',
+      'runs',
       'sources',
       'webhooks',
       'subscriptions',

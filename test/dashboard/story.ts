@@ -275,6 +275,7 @@ export async function tell(telling: Telling): Promise<Story> {
       '/workflows': '/workflows',
       '/workflows/$workflowId': `/workflows/${at.orders.id}`,
       '/@{$owner}/$workflow/edit': new URL(at.cards.editor_url).pathname,
+      '/runs': '/runs',
       '/runs/$runId': `/runs/${run.id}`,
       '/webhooks': '/webhooks',
       '/webhooks/$webhookId': `/webhooks/${at.warehouse.id}`,

@@ -7,6 +7,8 @@ export interface Listed<T> {
   readonly page_info: Pick<PageInfo, 'end_cursor'> & {
     readonly total_count: number | null;
     readonly next_cursor?: string | null;
+    /** Of a search: how far back it came, in milliseconds. */
+    readonly searched_until_ms?: number | null;
   };
   readonly data: readonly T[];
 }

@@ -2,6 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { type Run, type RunWhole, type Started, textOf } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
 import { parseNumbers, written } from '../errors/event-text.ts';
+import { beginOf, type Period } from '../parts/period.ts';
 import { changes, dataOf, errand } from './errand.ts';
 import { listQuery } from './list.ts';
 
@@ -9,6 +10,17 @@ export interface RunFilter {
   readonly workflow_id?: string;
   readonly source_id?: string;
   readonly state?: Run['state'] | undefined;
+}
+
+/** Of all runs: what the list of them is limited to. */
+export interface AllRunsFilter {
+  readonly state?: Run['state'];
+  /** A part of `$summary` or of the event. */
+  readonly q?: string;
+  /** A workflow or a source. */
+  readonly emitter?: string;
+  /** Created within the period. */
+  readonly within?: Period;
 }
 
 /** Runs end without telling this page. */
@@ -25,6 +37,20 @@ export function runsQuery(filter: RunFilter) {
     read: (asked, options) => errand.searchRuns(asked, options),
     filter: { ...filter },
     againMs: AGAIN_MS,
+  });
+}
+
+/** A search for a text reads many runs: it is not made again by itself. */
+export function allRunsQuery({ state, q, emitter, within }: AllRunsFilter) {
+  const of = emitter?.startsWith('dc_') ? 'source_id' : 'workflow_id';
+  return listQuery({
+    key: ['runs', 'all'],
+    // From now back, whenever it is asked for again.
+    read: ({ within: period, ...asked }, options) =>
+      errand.searchRuns(period === undefined ? asked : { ...asked, since: beginOf(period) }, options),
+    filter: { state, text: q, [of]: emitter, within },
+    keepsPrevious: true,
+    againMs: q === undefined ? AGAIN_MS : undefined,
   });
 }
 

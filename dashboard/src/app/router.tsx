@@ -6,6 +6,7 @@ import { errorSearch } from '../errors/search.ts';
 import { noticeSearch } from '../notices/search.ts';
 import { rememberWhatIsLeft } from '../parts/back.tsx';
 import { LoadingPage } from '../parts/state.tsx';
+import { runSearch } from '../runs/search.ts';
 import { webhookSearch } from '../webhooks/search.ts';
 import { queryClient } from './client.ts';
 import { judged } from './judged.ts';
@@ -105,6 +106,13 @@ const edit = createRoute({
   getParentRoute: () => shell,
   path: '/@{$owner}/$workflow/edit',
   component: laterPage(() => import('../workflows/workflow.tsx'), 'EditPage'),
+});
+
+const runs = createRoute({
+  getParentRoute: () => shell,
+  path: '/runs',
+  validateSearch: judged(runSearch),
+  component: laterPage(() => import('../runs/list.tsx'), 'RunList'),
 });
 
 const run = createRoute({
@@ -242,7 +250,7 @@ const heartbeat = createRoute({
 
 const pages = [
   ...[overview, errors, group, error, anyError],
-  ...[workflows, workflow, edit, run],
+  ...[workflows, workflow, edit, runs, run],
   ...[webhooks, webhook, delivery],
   ...[operations, newReplays, operation, notices],
   ...[sources, newSource, source, subscriptions],

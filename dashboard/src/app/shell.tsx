@@ -25,7 +25,8 @@ const Palette = later(async () => (await import('../palette/palette.tsx')).Palet
 const LINKS = [
   { to: '/', icon: 'overview', text: T.nav.overview },
   { to: '/errors', holds: ['/emitters/'], icon: 'errors', text: T.nav.errors },
-  { to: '/workflows', holds: ['/@', '/runs/'], icon: 'workflows', text: T.nav.workflows },
+  { to: '/workflows', holds: ['/@'], icon: 'workflows', text: T.nav.workflows },
+  { to: '/runs', icon: 'runs', text: T.nav.runs },
   { to: '/sources', icon: 'sources', text: T.nav.sources },
   { to: '/webhooks', holds: ['/deliveries/'], icon: 'webhooks', text: T.nav.webhooks },
   { to: '/subscriptions', icon: 'subscriptions', text: T.nav.subscriptions },

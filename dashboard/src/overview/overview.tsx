@@ -1,10 +1,11 @@
 import { Button } from '@mantine/core';
 import { usePrefetchInfiniteQuery, usePrefetchQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
 import type { Ledger as LedgerCounts } from '../../../src/client/client.ts';
 import { ledgerQuery } from '../api/ledger.ts';
 import { sessionQuery } from '../api/session.ts';
+import { RUN_STATES } from '../api/states.ts';
 import { createWorkflow, workflowsQuery } from '../api/workflows.ts';
 import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
@@ -134,15 +135,32 @@ function AllCounts({ of: { runs, deliveries, emissions, errors } }: { of: Ledger
   return (
     <div className="card-body ledger">
       <Counts name={T.overview.emissions} counts={{ total: emissions }} />
-      <Counts name={T.overview.runs} counts={runs} />
+      <Counts name={T.overview.runs} counts={runs} linkOf={toRuns} />
       <Counts name={T.overview.deliveries} counts={deliveries} />
       <Counts name={T.overview.errors} counts={{ total: errors.captured }} />
     </div>
   );
 }
 
+/** The list of the runs in a state. */
+function toRuns(state: string): ReactNode {
+  const known = RUN_STATES.find((one) => one === state);
+  return (
+    <Link to="/runs" search={known === undefined ? {} : { state: known }}>
+      {T.states[state] ?? state}
+    </Link>
+  );
+}
+
+interface CountsProps {
+  readonly name: string;
+  readonly counts: Readonly<Record<string, number>>;
+  /** What leads to all that is in a state. */
+  readonly linkOf?: (state: string) => ReactNode;
+}
+
 /** A total, and the states that make it up. */
-function Counts({ name, counts }: { name: string; counts: Readonly<Record<string, number>> }) {
+function Counts({ name, counts, linkOf }: CountsProps) {
   const { total = 0, ...states } = counts;
   return (
     <div>
@@ -153,7 +171,7 @@ function Counts({ name, counts }: { name: string; counts: Readonly<Record<string
           .filter(([, count]) => count > 0)
           .map(([state, count]) => (
             <div key={state} style={{ display: 'contents' }}>
-              <dt>{T.states[state] ?? state}</dt>
+              <dt>{linkOf?.(state) ?? T.states[state] ?? state}</dt>
               <dd>{count.toLocaleString()}</dd>
             </div>
           ))}

@@ -25,6 +25,7 @@ const PAGES: readonly Found[] = (
     ['/', nav.overview, 'overview'],
     ['/errors', nav.errors, 'errors'],
     ['/workflows', nav.workflows, 'workflows'],
+    ['/runs', nav.runs, 'runs'],
     ['/sources', nav.sources, 'sources'],
     ['/sources/new', T.sources.create, 'sources'],
     ['/webhooks', nav.webhooks, 'webhooks'],
@@ -38,6 +39,8 @@ const PAGES: readonly Found[] = (
     ['/heartbeats', T.heartbeats.title, 'heartbeat'],
     ['/errors?state=muted', words.muted, 'errors'],
     ['/errors?state=resolved', words.resolved, 'errors'],
+    ['/runs?state=failed', words.failedRuns, 'runs'],
+    ['/runs?state=waiting', words.waitingRuns, 'runs'],
   ] as const
 ).map(([href, text, icon]) => ({ key: href, text, kind: words.page, icon, href }));
 

@@ -9,7 +9,7 @@ import { Choice } from '../parts/choice.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty } from '../parts/state.tsx';
 import { durationText } from '../parts/text/duration.ts';
-import { Said } from '../parts/text/foreign.tsx';
+import { Foreign, Said } from '../parts/text/foreign.tsx';
 import { Ago } from '../parts/time.tsx';
 
 /** The runs of a workflow or source, newest first. */
@@ -32,7 +32,7 @@ export function Runs({ of }: { of: Pick<RunFilter, 'workflow_id' | 'source_id'> 
           />
         </>
       }
-      row={(run) => <Row key={run.id} run={run} />}
+      row={(run) => <RunRow key={run.id} run={run} />}
       empty={
         <Empty
           icon="workflows"
@@ -45,7 +45,13 @@ export function Runs({ of }: { of: Pick<RunFilter, 'workflow_id' | 'source_id'> 
   );
 }
 
-function Row({ run }: { run: Run }) {
+interface RunRowProps {
+  readonly run: Run;
+  /** The name of what ran, in a list of several. */
+  readonly where?: string;
+}
+
+export function RunRow({ run, where }: RunRowProps) {
   const said = run.error ? [run.error.code, run.error.msg].filter(Boolean).join(': ') : run.summary;
   return (
     <li className="group-link">
@@ -54,6 +60,11 @@ function Row({ run }: { run: Run }) {
         <Link to="/runs/$runId" params={{ runId: run.id }}>
           {said ? <Said>{said}</Said> : <code>{run.id}</code>}
         </Link>
+        {where !== undefined && (
+          <div className="soft cut">
+            <Foreign>{where}</Foreign>
+          </div>
+        )}
       </div>
       {run.replay && <span className="soft only-wide">{T.runs.replay}</span>}
       {run.started_at_ms !== null && run.ended_at_ms !== null && (
