@@ -251,3 +251,63 @@ test('an error says who was told, and leads to each of them', { skip }, async ()
     assert.equal(new URL(page.url()).pathname, `/runs/${(await errand.runs(failing.id, 1))[0].id}`);
   });
 });
+
+test('what goes to all receivers is one list, by receiver and by state', { skip }, async () => {
+  await using errand = await newErrand();
+  await using gone = await startReceiver();
+  await using chat = await startReceiver();
+  gone.answer(410);
+  const { client } = errand;
+  const failing = await errand.workflow('export default () => { throw new Error("no stock"); };', {
+    name: 'Sync stock',
+  });
+  const webhook = await client.post('/v1/webhooks', { url: gone.url, name: 'To the shop', retry: { delays_ms: [] } });
+  await client.post(`/v1/subscriptions?emitter_id=${failing.id}&listener_id=${webhook.id}&event_name=$errors`);
+  const channel = await client.post('/v1/channels', { kind: 'http', name: 'On call', config: { url: chat.url } });
+  await client.put('/v1/users/me', { channels: [channel.id] });
+  await errand.send(failing, {});
+  await chat.wait(1);
+  await errand.settled();
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open('/webhooks');
+    await page.getByRole('link', { name: 'All deliveries' }).click();
+    const rows = page.getByRole('region', { name: 'Deliveries' }).getByRole('listitem');
+    const choose = (name: string, label: string) => page.getByRole('combobox', { name }).selectOption({ label });
+    const shows = async (...texts: readonly (string | RegExp)[]): Promise<void> => {
+      for (const text of texts) await rows.filter({ hasText: text }).first().waitFor();
+      await until(`rows of ${texts}`, async () => (await rows.count()) === texts.length);
+    };
+    // Of the webhook: the end of its delivery is an error itself, with notices of its own.
+    const all = [/Webhook To the shop/, /Channel On call/, /Mail/];
+    for (const text of all) await rows.filter({ hasText: text }).first().waitFor();
+    await visit.inspectAll('/deliveries', 'Sync stock');
+    await choose('Receiver', 'To the shop');
+    await shows(/exhausted.*Sync stock.*Webhook To the shop/s);
+    await choose('Receiver', 'All webhooks');
+    await shows(/Webhook To the shop/);
+    await choose('State', 'delivered');
+    await page.getByText('No delivery matches').waitFor();
+    await page.getByRole('link', { name: 'Clear filters' }).click();
+    await rows.filter({ hasText: 'On call' }).first().waitFor();
+    await choose('Receiver', 'On call');
+    await until(
+      'only notices',
+      async () => (await rows.count()) === (await rows.filter({ hasText: 'Channel On call' }).count()),
+    );
+    await choose('Receiver', 'All mails');
+    await rows.filter({ hasText: 'only in the outbox' }).first().waitFor();
+    await until('only mails', async () => (await rows.filter({ hasText: 'On call' }).count()) === 0);
+    assert.match(page.url(), /\?to=mail$/);
+    await visit.open('/');
+    await page.getByRole('link', { name: 'exhausted' }).click();
+    await page.waitForURL('**/deliveries?state=exhausted');
+    await shows(/exhausted.*Webhook To the shop/s);
+    await page.locator('.nav-link[aria-current]').getByText('Webhooks').waitFor();
+    await rows.getByRole('link').click();
+    await page.waitForURL('**/deliveries/dl_*');
+    await visit.open('/deliveries?to=wh_gone&state=nope');
+    await page.getByText('No delivery matches').waitFor();
+  });
+});

@@ -32,7 +32,7 @@ test('each empty list says what to do next, with a command to copy', { skip }, a
       'operations',
       'accounts',
       'data-stores',
-    ].concat(...['heartbeats', 'notices'])) {
+    ].concat(...['heartbeats', 'notices', 'deliveries'])) {
       await visit.open(`/${noun}`);
       const command = page.locator('.empty .command').first();
       await command.waitFor();

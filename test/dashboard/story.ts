@@ -279,6 +279,7 @@ export async function tell(telling: Telling): Promise<Story> {
       '/runs/$runId': `/runs/${run.id}`,
       '/webhooks': '/webhooks',
       '/webhooks/$webhookId': `/webhooks/${at.warehouse.id}`,
+      '/deliveries': '/deliveries',
       '/deliveries/$deliveryId': `/deliveries/${delivery.id}`,
       '/operations': '/operations',
       '/operations/new': `/operations/new?group=${group.id}`,

@@ -10,6 +10,7 @@ import {
   type WebhookTest,
 } from '../../../src/client/client.ts';
 import { parseNumbers } from '../errors/event-text.ts';
+import { type DeliverySearch, isKind } from '../webhooks/search.ts';
 import { changes, dataOf, errand } from './errand.ts';
 import { listQuery } from './list.ts';
 
@@ -36,6 +37,18 @@ export function deliveriesQuery(webhookId: string, state: Delivery['state'] | un
     key: ['deliveries', webhookId],
     read: (asked, options) => errand.listWebhookDeliveries({ id: webhookId, ...asked }, options),
     filter: { state },
+    againMs: AGAIN_MS,
+  });
+}
+
+/** Of all receivers. */
+export function allDeliveriesQuery({ to, state }: DeliverySearch) {
+  const by =
+    to === undefined ? {} : isKind(to) ? { kind: to } : to.startsWith('ch_') ? { channel_id: to } : { webhook_id: to };
+  return listQuery({
+    key: ['deliveries', 'all'],
+    read: (asked, options) => errand.listDeliveries(asked, options),
+    filter: { ...by, state },
     againMs: AGAIN_MS,
   });
 }

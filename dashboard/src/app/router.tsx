@@ -7,7 +7,7 @@ import { noticeSearch } from '../notices/search.ts';
 import { rememberWhatIsLeft } from '../parts/back.tsx';
 import { LoadingPage } from '../parts/state.tsx';
 import { runSearch } from '../runs/search.ts';
-import { webhookSearch } from '../webhooks/search.ts';
+import { deliverySearch, webhookSearch } from '../webhooks/search.ts';
 import { queryClient } from './client.ts';
 import { judged } from './judged.ts';
 import { laterPage } from './later.tsx';
@@ -134,6 +134,13 @@ const webhook = createRoute({
   component: laterPage(() => import('../webhooks/webhook.tsx'), 'WebhookPage'),
 });
 
+const deliveries = createRoute({
+  getParentRoute: () => shell,
+  path: '/deliveries',
+  validateSearch: judged(deliverySearch),
+  component: laterPage(() => import('../webhooks/deliveries.tsx'), 'DeliveryList'),
+});
+
 const delivery = createRoute({
   getParentRoute: () => shell,
   path: '/deliveries/$deliveryId',
@@ -251,7 +258,7 @@ const heartbeat = createRoute({
 const pages = [
   ...[overview, errors, group, error, anyError],
   ...[workflows, workflow, edit, runs, run],
-  ...[webhooks, webhook, delivery],
+  ...[webhooks, webhook, deliveries, delivery],
   ...[operations, newReplays, operation, notices],
   ...[sources, newSource, source, subscriptions],
   ...[settings, keys, accounts, dataStores, dataStore, heartbeats, heartbeat],

@@ -28,7 +28,7 @@ const LINKS = [
   { to: '/workflows', holds: ['/@'], icon: 'workflows', text: T.nav.workflows },
   { to: '/runs', icon: 'runs', text: T.nav.runs },
   { to: '/sources', icon: 'sources', text: T.nav.sources },
-  { to: '/webhooks', holds: ['/deliveries/'], icon: 'webhooks', text: T.nav.webhooks },
+  { to: '/webhooks', holds: ['/deliveries'], icon: 'webhooks', text: T.nav.webhooks },
   { to: '/subscriptions', icon: 'subscriptions', text: T.nav.subscriptions },
   { to: '/operations', icon: 'replay', text: T.nav.operations },
   { to: '/notices', icon: 'notices', text: T.nav.notices },

@@ -5,7 +5,7 @@ import { type ReactNode, useState } from 'react';
 import type { Ledger as LedgerCounts } from '../../../src/client/client.ts';
 import { ledgerQuery } from '../api/ledger.ts';
 import { sessionQuery } from '../api/session.ts';
-import { RUN_STATES } from '../api/states.ts';
+import { DELIVERY_STATES, RUN_STATES } from '../api/states.ts';
 import { createWorkflow, workflowsQuery } from '../api/workflows.ts';
 import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
@@ -136,7 +136,7 @@ function AllCounts({ of: { runs, deliveries, emissions, errors } }: { of: Ledger
     <div className="card-body ledger">
       <Counts name={T.overview.emissions} counts={{ total: emissions }} />
       <Counts name={T.overview.runs} counts={runs} linkOf={toRuns} />
-      <Counts name={T.overview.deliveries} counts={deliveries} />
+      <Counts name={T.overview.deliveries} counts={deliveries} linkOf={toDeliveries} />
       <Counts name={T.overview.errors} counts={{ total: errors.captured }} />
     </div>
   );
@@ -147,6 +147,15 @@ function toRuns(state: string): ReactNode {
   const known = RUN_STATES.find((one) => one === state);
   return (
     <Link to="/runs" search={known === undefined ? {} : { state: known }}>
+      {T.states[state] ?? state}
+    </Link>
+  );
+}
+
+function toDeliveries(state: string): ReactNode {
+  const known = DELIVERY_STATES.find((one) => one === state);
+  return (
+    <Link to="/deliveries" search={known === undefined ? {} : { state: known }}>
       {T.states[state] ?? state}
     </Link>
   );

@@ -29,6 +29,7 @@ const PAGES: readonly Found[] = (
     ['/sources', nav.sources, 'sources'],
     ['/sources/new', T.sources.create, 'sources'],
     ['/webhooks', nav.webhooks, 'webhooks'],
+    ['/deliveries', T.webhooks.deliveries, 'webhooks'],
     ['/subscriptions', nav.subscriptions, 'subscriptions'],
     ['/operations', nav.operations, 'replay'],
     ['/notices', nav.notices, 'notices'],

@@ -30,6 +30,7 @@ export function WebhookList() {
       <div className="page-head">
         <Heading text={T.webhooks.title} />
         <span className="grow" />
+        <Link to="/deliveries">{T.webhooks.allDeliveries}</Link>
         {canWrite && (
           <Button size="xs" onClick={() => setMaking(true)}>
             {T.webhooks.create}

@@ -1,7 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { Webhook } from '../../../src/client/client.ts';
-import { useNames } from '../api/names.ts';
 import { DELIVERY_STATES } from '../api/states.ts';
 import { deliveriesQuery, webhookQuery } from '../api/webhooks.ts';
 import { Heading } from '../app/heading.tsx';
@@ -13,9 +12,10 @@ import { Choice } from '../parts/choice.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Badge, Empty, Unready } from '../parts/state.tsx';
 import { Foreign } from '../parts/text/foreign.tsx';
-import { Ago, inLocalTime } from '../parts/time.tsx';
+import { Ago } from '../parts/time.tsx';
 import { Links } from '../workflows/links.tsx';
 import { Acts } from './acts.tsx';
+import { DeliveryRow } from './delivery-row.tsx';
 import { WebhookFacts } from './facts.tsx';
 
 export function WebhookPage() {
@@ -69,7 +69,6 @@ function Whole({ webhook }: { webhook: Webhook }) {
 }
 
 function Deliveries({ id }: { id: string }) {
-  const names = useNames();
   const [state, setState] = useChoice('state', DELIVERY_STATES);
   return (
     <Listed
@@ -88,22 +87,7 @@ function Deliveries({ id }: { id: string }) {
           />
         </>
       }
-      row={(delivery) => (
-        <li key={delivery.id} className="group-link">
-          <Badge state={delivery.state} />
-          <div className="grow">
-            <Link to="/deliveries/$deliveryId" params={{ deliveryId: delivery.id }}>
-              <Foreign>{names(delivery.emitter_id)}</Foreign>{' '}
-              {delivery.event_name !== '' && <code className="soft">{delivery.event_name}</code>}
-            </Link>
-            <div className="soft cut">{delivery.why && inLocalTime(delivery.why)}</div>
-          </div>
-          <span className="soft nowrap only-wide">{T.webhooks.attempts(delivery.attempts_made)}</span>
-          <span className="soft">
-            <Ago ms={delivery.created_at_ms} />
-          </span>
-        </li>
-      )}
+      row={(delivery) => <DeliveryRow key={delivery.id} delivery={delivery} />}
       empty={
         <Empty
           icon="mail"
