@@ -365,6 +365,7 @@ export const T = {
   runs: {
     title: 'Runs',
     search: 'Search $summary and event…',
+    find: 'Search them',
     state: 'State',
     allStates: 'Any state',
     emitter: 'Workflow or source',

@@ -15,6 +15,7 @@ import { Ago } from '../parts/time.tsx';
 /** The runs of a workflow or source, newest first. */
 export function Runs({ of }: { of: Pick<RunFilter, 'workflow_id' | 'source_id'> }) {
   const [state, setState] = useChoice('runs', RUN_STATES);
+  const emitter = of.workflow_id ?? of.source_id;
   return (
     <Listed
       title={T.runs.title}
@@ -22,6 +23,9 @@ export function Runs({ of }: { of: Pick<RunFilter, 'workflow_id' | 'source_id'> 
       head={
         <>
           <span className="grow" />
+          <Link to="/runs" search={emitter === undefined ? {} : { emitter }}>
+            {T.runs.find}
+          </Link>
           <Choice
             label={T.runs.title}
             all={T.runs.all}

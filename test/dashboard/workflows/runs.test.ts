@@ -84,6 +84,10 @@ test('runs of all workflows and sources are found by state, text, place and time
     await page.goBack();
     await shows('NoStock: no stock');
 
+    await visit.open(`/workflows/${prices.id}`);
+    await page.getByRole('link', { name: 'Search them' }).click();
+    await page.waitForURL(`**/runs?emitter=${prices.id}`);
+    await shows('priced B-200', 'priced A-100');
     await visit.open('/');
     await page.getByRole('link', { name: 'failed', exact: true }).click();
     await page.waitForURL('**/runs?state=failed');
