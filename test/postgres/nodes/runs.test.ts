@@ -264,6 +264,7 @@ test('what comes after a burst elsewhere is listed after it', async () => {
       const { count, from } = steps.trigger.event.body;
       for (let n = 0; n < count; n++) $.send.emit({ from });
     };`,
+    { settings: { timeout_ms: 600_000 } },
   );
   // Five deliveries of each, which wait: more rows at once than there are numbers for in so short a time.
   for (let n = 0; n < 5; n++) {

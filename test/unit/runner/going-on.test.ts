@@ -114,10 +114,11 @@ test('log lines of all segments count together', async (t) => {
 
 test('a fault names the step that was executed', async (t) => {
   const { run } = kit(t);
-  const going = (body: string) =>
+  // Others have time to load their code on a machine that is busy.
+  const going = (body: string, code: string) =>
     run(['export default () => 1', `export default async () => { ${body} }`, 'export default () => 1'], {
       earlier: earlier({ one: {} }),
-      timeoutMs: 1500,
+      timeoutMs: code === 'Timeout' ? 4000 : 60_000,
     });
   for (const [body, code] of [
     ['throw new RangeError("x")', 'RangeError'],
@@ -126,7 +127,7 @@ test('a fault names the step that was executed', async (t) => {
     ['process.kill = undefined; process.exit(1)', 'WorkerExit'],
     ['(await import("node:fs")).closeSync(3); await new Promise(() => {})', 'WorkerLost'],
   ] as const) {
-    const outcome = await going(body);
+    const outcome = await going(body, code);
     const fault = faultOf(outcome);
     assert.deepEqual([fault.code, fault.cellId, fault.namespace], [code, 'c_two', 'two'], body);
     assert.deepEqual(
@@ -157,7 +158,7 @@ test('what a failed step sent is told apart', async (t) => {
       'export default ({ $ }) => $.send.emit(1)',
       'export default async ({ $ }) => { $.send.emit(2); await new Promise(() => {}) }',
     ],
-    { timeoutMs: 1500 },
+    { timeoutMs: 4000 },
   );
   assert.deepEqual([faultOf(late).code, bodies(late), late.outgoingOfDone], ['Timeout', [1, 2], 1]);
 });
