@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Json } from '../support/client.ts';
-import { startReceiver } from '../support/receiver.ts';
+import type { Errand } from '../support/errand.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { shareErrand } from '../support/shared-errand.ts';
 import { until } from '../support/wait.ts';
 import { skip, visiting } from './browser.ts';
@@ -194,26 +195,25 @@ test('a webhook tells its settings, is changed and deleted', { skip }, async () 
   });
 });
 
+/** A workflow that fails, and tells a webhook that is gone and a channel of it. */
+async function toldOf({ client, workflow }: Errand, { gone, chat }: { gone: Receiver; chat: Receiver }): Promise<Json> {
+  gone.answer(410);
+  const failing = await workflow('export default () => { throw new Error("no stock"); };', { name: 'Sync stock' });
+  const webhook = await client.post('/v1/webhooks', { url: gone.url, name: 'To the shop', retry: { delays_ms: [] } });
+  await client.post(`/v1/subscriptions?emitter_id=${failing.id}&listener_id=${webhook.id}&event_name=$errors`);
+  const channel = await client.post('/v1/channels', { kind: 'http', name: 'On call', config: { url: chat.url } });
+  await client.put('/v1/users/me', { channels: [channel.id] });
+  return failing;
+}
+
 test('an error says who was told, and leads to each of them', { skip }, async () => {
   await using errand = await newErrand();
   await using gone = await startReceiver();
   await using chat = await startReceiver();
-  gone.answer(410);
   const { client } = errand;
-  const failing = await errand.workflow('export default () => { throw new Error("no stock"); };', {
-    name: 'Sync stock',
-  });
+  const failing = await toldOf(errand, { gone, chat });
   const handler = await errand.workflow('export default () => 1;', { name: 'Handles it', triggers: [] });
-  const webhook = await client.post('/v1/webhooks', {
-    url: gone.url,
-    name: 'To the shop',
-    retry: { delays_ms: [] },
-  });
-  for (const { id } of [handler, webhook])
-    await client.post(`/v1/subscriptions?emitter_id=${failing.id}&listener_id=${id}&event_name=$errors`);
-  const config = { url: chat.url };
-  const channel = await client.post('/v1/channels', { kind: 'http', name: 'On call', config });
-  await client.put('/v1/users/me', { channels: [channel.id] });
+  await client.post(`/v1/subscriptions?emitter_id=${failing.id}&listener_id=${handler.id}&event_name=$errors`);
   await errand.send(failing, {});
   const [error] = await errand.errors(failing.id, 1);
   const [{ id: groupId }] = (await client.get(`/v1/error_groups?emitter_id=${failing.id}`)).data;
@@ -256,15 +256,7 @@ test('what goes to all receivers is one list, by receiver and by state', { skip 
   await using errand = await newErrand();
   await using gone = await startReceiver();
   await using chat = await startReceiver();
-  gone.answer(410);
-  const { client } = errand;
-  const failing = await errand.workflow('export default () => { throw new Error("no stock"); };', {
-    name: 'Sync stock',
-  });
-  const webhook = await client.post('/v1/webhooks', { url: gone.url, name: 'To the shop', retry: { delays_ms: [] } });
-  await client.post(`/v1/subscriptions?emitter_id=${failing.id}&listener_id=${webhook.id}&event_name=$errors`);
-  const channel = await client.post('/v1/channels', { kind: 'http', name: 'On call', config: { url: chat.url } });
-  await client.put('/v1/users/me', { channels: [channel.id] });
+  const failing = await toldOf(errand, { gone, chat });
   await errand.send(failing, {});
   await chat.wait(1);
   await errand.settled();

@@ -8,6 +8,7 @@ import { Heading } from '../app/heading.tsx';
 import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
+import { NoMatch } from '../parts/filters/no-match.tsx';
 import { Sparkline } from '../parts/hours.tsx';
 import { More } from '../parts/listed.tsx';
 import { Rows } from '../parts/lists/rows.tsx';
@@ -69,13 +70,7 @@ export function Inbox() {
 function NoGroups({ isFiltered }: { isFiltered: boolean }) {
   if (!isFiltered)
     return <Empty icon="check" title={T.errors.none} text={T.errors.noneText} command={T.errors.command} />;
-  return (
-    <Empty icon="search" title={T.errors.noneMatch} text={T.errors.noneMatchText}>
-      <div className="actions">
-        <Link to="/errors">{T.errors.clear}</Link>
-      </div>
-    </Empty>
-  );
+  return <NoMatch title={T.errors.noneMatch} list="/errors" />;
 }
 
 /** The row that keys act on. */

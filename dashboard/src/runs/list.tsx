@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type RefObject, useMemo, useRef } from 'react';
 import { useNamed, useNames } from '../api/names.ts';
 import { type AllRunsFilter, allRunsQuery } from '../api/runs.ts';
@@ -9,6 +9,7 @@ import { useKeys } from '../app/keys.ts';
 import { T } from '../english.ts';
 import { Choice } from '../parts/choice.tsx';
 import { EmitterChoice } from '../parts/filters/emitter-choice.tsx';
+import { NoMatch } from '../parts/filters/no-match.tsx';
 import { SearchField } from '../parts/filters/search-field.tsx';
 import { More } from '../parts/listed.tsx';
 import { Rows } from '../parts/lists/rows.tsx';
@@ -58,13 +59,7 @@ export function RunList() {
 
 function NoRuns({ isFiltered }: { isFiltered: boolean }) {
   if (!isFiltered) return <Empty icon="runs" title={T.runs.none} text={T.runs.noneText} command={T.overview.command} />;
-  return (
-    <Empty icon="search" title={T.runs.noneMatch} text={T.errors.noneMatchText}>
-      <div className="actions">
-        <Link to="/runs">{T.errors.clear}</Link>
-      </div>
-    </Empty>
-  );
+  return <NoMatch title={T.runs.noneMatch} list="/runs" />;
 }
 
 interface FiltersProps {

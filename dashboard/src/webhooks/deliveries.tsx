@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useNamed, useNames } from '../api/names.ts';
 import { DELIVERY_STATES } from '../api/states.ts';
 import { allDeliveriesQuery } from '../api/webhooks.ts';
@@ -7,6 +7,7 @@ import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { BackTo } from '../parts/back.tsx';
 import { Choice } from '../parts/choice.tsx';
+import { NoMatch } from '../parts/filters/no-match.tsx';
 import { Listed } from '../parts/listed.tsx';
 import { Empty } from '../parts/state.tsx';
 import { DeliveryRow } from './delivery-row.tsx';
@@ -62,11 +63,5 @@ function NoDeliveries({ isFiltered }: { isFiltered: boolean }) {
     return (
       <Empty icon="mail" title={T.webhooks.noDeliveries} text={T.webhooks.noneText} command={T.webhooks.command} />
     );
-  return (
-    <Empty icon="search" title={T.webhooks.noneMatch} text={T.errors.noneMatchText}>
-      <div className="actions">
-        <Link to="/deliveries">{T.errors.clear}</Link>
-      </div>
-    </Empty>
-  );
+  return <NoMatch title={T.webhooks.noneMatch} list="/deliveries" />;
 }

@@ -26,8 +26,6 @@ export class SessionPooler {
   #idle: Session[] = [];
   /** Clients that are connected, and sessions that are being discarded. */
   #busy = 0;
-  /** Sessions that were started. */
-  sessions = 0;
 
   private constructor(server: Server, target: URL) {
     this.#server = server;
@@ -110,7 +108,6 @@ export class SessionPooler {
   }
 
   #start(start: Buffer): Session {
-    this.sessions++;
     const session = new Session(this.#connect(), start);
     session.socket.once('close', () => {
       this.#idle = this.#idle.filter((each) => each !== session);

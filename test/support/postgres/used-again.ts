@@ -13,7 +13,6 @@ export interface LentDatabase {
 }
 
 interface Kept {
-  readonly name: string;
   readonly url: string;
   readonly pooler: SessionPooler;
   readonly drop: () => Promise<void>;
@@ -79,7 +78,7 @@ export class UsedAgain {
     const pooler = await SessionPooler.start(url);
     const pooled = new URL(url);
     pooled.host = `127.0.0.1:${pooler.port}`;
-    const kept = { name: pooled.pathname.slice(1), url: pooled.href, pooler, drop, deadlocks: 0 };
+    const kept = { url: pooled.href, pooler, drop, deadlocks: 0 };
     this.#kept.add(kept);
     return kept;
   }

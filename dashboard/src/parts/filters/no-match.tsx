@@ -1,0 +1,20 @@
+import { Link } from '@tanstack/react-router';
+import { T } from '../../english.ts';
+import { Empty } from '../state.tsx';
+
+interface NoMatchProps {
+  readonly title: string;
+  /** The list, which is shown without filters. */
+  readonly list: '/errors' | '/runs' | '/deliveries';
+}
+
+/** Stands for a list in which the filters find nothing. */
+export function NoMatch({ title, list }: NoMatchProps) {
+  return (
+    <Empty icon="search" title={title} text={T.common.noMatchText}>
+      <div className="actions">
+        <Link to={list}>{T.common.clearFilters}</Link>
+      </div>
+    </Empty>
+  );
+}
