@@ -36,8 +36,11 @@ const DETAILS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: `The address and the headers are larger than ${LIMITS.requestHeaderBytes / 1024} KiB together`,
 };
 
+/** What Node says of a request whose time is over. */
+const TIMED_OUT = 'ERR_HTTP_REQUEST_TIMEOUT';
+
 function refusalOf(code: string): Refusal {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Refusal('too_slow', 'The request took too long to arrive');
+  if (code === TIMED_OUT) return new Refusal('too_slow', 'The request took too long to arrive');
   return new Refusal('malformed', DETAILS[code] ?? 'This is not a valid HTTP request');
 }
 
@@ -55,24 +58,48 @@ export function clientErrors(problemTo: (refusal: Refusal) => Problem): ClientEr
     socket.end(rawProblem(problemTo(refusalOf(error.code ?? ''))), () => socket.destroy());
   }
 
+  function handle(error: NodeJS.ErrnoException, socket: AnsweringSocket): void {
+    const res = socket[LAST];
+    if (error.code === 'ECONNRESET') socket.destroy();
+    // The request was refused by its head and is still arriving: a second answer would be taken for the next request's.
+    else if (res?.writableFinished && !res.req.complete) socket.destroy();
+    else if (!res || res.writableFinished) refuse(error, socket);
+    else if (res.req.complete) {
+      if (!socket[BROKEN]) res.once('finish', () => refuse(error, socket));
+      socket[BROKEN] = true;
+    }
+    // A refusal may be whole already, and not sent yet. A part of an answer is cut off.
+    else if (res.headersSent) socket.destroySoon();
+    else refuse(error, socket);
+  }
+
   return {
     begin: (req, res) => {
       (req.socket as AnsweringSocket)[LAST] = res;
     },
     handle: (error, socket: AnsweringSocket) => {
-      const res = socket[LAST];
-      if (error.code === 'ECONNRESET') socket.destroy();
-      // The request was refused by its head and is still arriving: a second answer would be taken for the next request's.
-      else if (res?.writableFinished && !res.req.complete) socket.destroy();
-      else if (!res || res.writableFinished) refuse(error, socket);
-      else if (res.req.complete) {
-        if (!socket[BROKEN]) res.once('finish', () => refuse(error, socket));
-        socket[BROKEN] = true;
-      }
-      // A refusal may be whole already, and not sent yet. A part of an answer is cut off.
-      else if (res.headersSent) socket.destroySoon();
-      else refuse(error, socket);
+      if (error.code === TIMED_OUT) unlessArrived(socket, () => handle(error, socket));
+      else handle(error, socket);
     },
     isIdle: (socket) => (socket as AnsweringSocket)[LAST]?.writableFinished ?? true,
   };
+}
+
+/**
+ * Calls `refuse` when the rest of the request is not there yet. Node judges before it reads: what has come in the same turn lies
+ * unread. A connection that has never said anything is closed without an answer, which its caller would take for the one to the
+ * request that it sends at that moment.
+ */
+function unlessArrived(socket: AnsweringSocket, refuse: () => void): void {
+  const { [LAST]: before, bytesRead } = socket;
+  const wasComplete = before?.req.complete ?? true;
+  // All that has arrived is read by then.
+  setImmediate(() => {
+    const last = socket[LAST];
+    // Node counts the time of a request from its first byte.
+    if (bytesRead === 0 && socket.bytesRead > 0) return;
+    const hasArrived = (last !== before || !wasComplete) && last?.req.complete === true;
+    if (bytesRead === 0) socket.destroy();
+    else if (!hasArrived) refuse();
+  });
 }

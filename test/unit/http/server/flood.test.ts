@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { LIMITS } from '../../../../src/domain/limits.ts';
 import { Refusal } from '../../../../src/domain/refusal.ts';
 import { type Harness, KEY, type Overrides, startServer } from '../harness.ts';
@@ -187,7 +188,6 @@ const QUICK = { headersMs: 40, requestMs: 80, checkMs: 10 };
 test('half a request ends with 408', async (t) => {
   const harness = await started(t, { bounds: QUICK });
   const halves = [
-    ['nothing', ''],
     ['half a head', 'POST /e/key1 HTTP/1.1\r\nhost: x\r\n'],
     ['half a body', `${head('POST /e/key1', 'content-length: 100')}half`],
     ['half a chunk', `${head('POST /e/key1', 'transfer-encoding: chunked')}ff\r\nhalf`],
@@ -205,6 +205,45 @@ test('half a request ends with 408', async (t) => {
     assert.equal(await raw.closed(), '', name);
   }
   assert.equal(harness.accepted.length, 0);
+});
+
+test('a connection that says nothing is closed without an answer', async (t) => {
+  const harness = await started(t, { bounds: QUICK });
+  const raw = connect(t, harness.port);
+  assert.equal(await raw.closed(), '', 'an answer would be taken for the one to the next request');
+});
+
+test('what has arrived when its time is over is answered', async (t) => {
+  const harness = await started(t, { bounds: QUICK });
+  const post = head('POST /e/key1', 'content-length: 4');
+  const parts = [
+    ['a whole request', '', `${post}body`],
+    ['the rest of a head', post.slice(0, 20), `${post.slice(20)}body`],
+    ['the rest of a body', `${post}b`, 'ody'],
+    ['the rest of a second request', `${post}body${post.slice(0, 20)}`, `${post.slice(20)}body`],
+  ] as const;
+  for (const [name, first, rest] of parts) {
+    const raw = connect(t, harness.port);
+    await once(raw.socket, 'connect');
+    raw.send(first);
+    if (name.includes('second')) assert.equal((await raw.answer()).status, 200, name);
+    await setTimeout(QUICK.headersMs / 2);
+    raw.send(rest);
+    // The server is late to read it, and judges the caller before.
+    for (const until = performance.now() + QUICK.requestMs; performance.now() < until; );
+    assert.equal((await raw.answer()).status, 200, name);
+  }
+  assert.equal(harness.accepted.length, parts.length + 1);
+});
+
+test('what begins late has the time of any request, and no more', async (t) => {
+  const harness = await started(t, { bounds: QUICK });
+  const raw = connect(t, harness.port);
+  await once(raw.socket, 'connect');
+  await setTimeout(QUICK.headersMs / 2);
+  raw.send('POST /e/key1 HTTP/1.1\r\nhost: x\r\n');
+  for (const until = performance.now() + QUICK.requestMs; performance.now() < until; );
+  assert.equal((await raw.answer()).status, 408);
 });
 
 test('a refused request that goes on is answered once', async (t) => {
