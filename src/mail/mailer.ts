@@ -3,6 +3,7 @@
 import type { Attempt, ClaimedDelivery } from '../domain/delivery/delivery.ts';
 import { LIMITS } from '../domain/limits.ts';
 import type { Clock, Log, Random } from '../ports.ts';
+import { limitTime } from '../time-limit.ts';
 import { type Letter, letterOf } from './letter.ts';
 import { createOutbox } from './outbox.ts';
 import { accepted, kept, malformed, notKept, type Reply, refused, stopped, timedOut } from './reply.ts';
@@ -82,7 +83,7 @@ async function sendInTime({ smtp, letter, timeoutMs, signal }: MailAttempt): Pro
   if (signal?.aborted) return stopped();
   // nodemailer's own timeouts restart with every reply of the server.
   const cut = new AbortController();
-  const timer = setTimeout(() => cut.abort(), timeoutMs);
+  const endLimit = limitTime(timeoutMs, () => cut.abort());
   const either = signal ? AbortSignal.any([signal, cut.signal]) : cut.signal;
   try {
     return accepted(await smtp.send(letter, either));
@@ -90,6 +91,6 @@ async function sendInTime({ smtp, letter, timeoutMs, signal }: MailAttempt): Pro
     if (signal?.aborted) return stopped();
     return cut.signal.aborted ? timedOut(timeoutMs) : refused(error);
   } finally {
-    clearTimeout(timer);
+    endLimit();
   }
 }

@@ -13,6 +13,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIP, type Socket } from 'node:net';
 import type { buildConnector, Client, Dispatcher, Pool } from 'undici';
 import { LIMITS, SECOND_MS } from '../domain/limits.ts';
+import { limitTime } from '../time-limit.ts';
 import { type Addresses, type Judgement, portOf } from './address.ts';
 import { ConnectFailed, type ConnectPhase, ConnectTimeout, ForbiddenTarget } from './failure.ts';
 import { guardedLookup } from './lookup.ts';
@@ -163,7 +164,7 @@ function createConnector(options: ConnectorOptions): Connect {
     let phase: ConnectPhase = isLiteral ? 'connect' : 'dns';
     let resolvedMs = startedMs;
     const opened = (error: Error | null, connected: Socket | null): void => {
-      clearTimeout(timer);
+      endLimit();
       if (error || !connected || connected.destroyed) {
         done(ConnectFailed.of(error ?? connected?.errored, phase), null);
         return;
@@ -176,7 +177,7 @@ function createConnector(options: ConnectorOptions): Connect {
       done(null, connected);
     };
     const socket = connectingFor.run(wire.ownerId, () => open(target, opened));
-    const timer = setTimeout(() => socket.destroy(new ConnectTimeout(phase, connectTimeoutMs)), connectTimeoutMs);
+    const endLimit = limitTime(connectTimeoutMs, () => socket.destroy(new ConnectTimeout(phase, connectTimeoutMs)));
     socket.once('lookup', (error) => {
       if (error) return;
       phase = 'connect';

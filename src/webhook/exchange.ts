@@ -12,6 +12,7 @@
 
 import type { Dispatcher } from 'undici';
 import { LIMITS } from '../domain/limits.ts';
+import { limitTime } from '../time-limit.ts';
 import type { Wire, WireAware } from './client.ts';
 import { AnswerTooLong, type Failure, failureOf, type Stage, stopped, timedOut } from './failure.ts';
 
@@ -76,7 +77,7 @@ class Exchange implements Dispatcher.DispatchHandler, WireAware {
   readonly #resolve: (exchanged: Exchanged) => void;
   /** Undefined: no signal stops this one. */
   readonly #stoppable: Set<Exchange> | undefined;
-  readonly #timer: NodeJS.Timeout;
+  readonly #endLimit: () => void;
   readonly #keptBytes: number;
   #controller: Dispatcher.DispatchController | null = null;
   #wire: Wire | null = null;
@@ -97,7 +98,7 @@ class Exchange implements Dispatcher.DispatchHandler, WireAware {
     this.#keptBytes = keptBytes;
     this.#resolve = resolve;
     this.#stoppable = signal && exchangesOf(signal);
-    this.#timer = setTimeout(() => this.#finish(timedOut(this.#stage, timeoutMs)), timeoutMs);
+    this.#endLimit = limitTime(timeoutMs, () => this.#finish(timedOut(this.#stage, timeoutMs)));
     if (signal?.aborted) this.stop();
     else this.#stoppable?.add(this);
   }
@@ -158,7 +159,7 @@ class Exchange implements Dispatcher.DispatchHandler, WireAware {
   #finish(failure: Failure | null): void {
     if (this.isDone) return;
     this.isDone = true;
-    clearTimeout(this.#timer);
+    this.#endLimit();
     this.#stoppable?.delete(this);
     this.#resolve({
       failure,

@@ -4,6 +4,7 @@
 
 import { connect, isIP, type Socket } from 'node:net';
 import { LIMITS, SECOND_MS } from '../domain/limits.ts';
+import { limitTime } from '../time-limit.ts';
 import type { Addresses, Judgement } from './address.ts';
 import { ConnectFailed, ConnectTimeout, ForbiddenTarget } from './failure.ts';
 import { guardedLookup } from './lookup.ts';
@@ -58,17 +59,17 @@ function connectTo({ host, port }: TunnelTarget, options: Connecting): Promise<S
       noDelay: true,
       signal,
     });
-    const timer = setTimeout(() => socket.destroy(new ConnectTimeout(phase, connectTimeoutMs)), connectTimeoutMs);
+    const endLimit = limitTime(connectTimeoutMs, () => socket.destroy(new ConnectTimeout(phase, connectTimeoutMs)));
     socket.once('lookup', (error) => {
       if (!error) phase = 'connect';
     });
     const onError = (error: Error): void => {
-      clearTimeout(timer);
+      endLimit();
       reject(ConnectFailed.of(error, phase));
     };
     socket.once('error', onError);
     socket.once('connect', () => {
-      clearTimeout(timer);
+      endLimit();
       // A socket without a remote address was reset already.
       const arrived = socket.remoteAddress === undefined ? null : judge(socket.remoteAddress);
       if (!arrived) socket.destroy(new Error('reset while connecting'));

@@ -19,3 +19,9 @@ export async function until<T>(
     await pause(pauseMs);
   }
 }
+
+/** Lets nothing else run in this process for longer than so many ms: what arrives meanwhile is read later. */
+export function standStill(ms: number): void {
+  const until = performance.now() + ms + 20;
+  while (performance.now() < until);
+}

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import type { Attempt } from '../../../src/domain/delivery/delivery.ts';
 import { freePort } from '../../support/port.ts';
+import { standStill } from '../../support/wait.ts';
 import { selfSigned } from '../webhook/certificate.ts';
 import { mail, mailerFor, mailServer, NOW_MS, rawServer } from './servers.ts';
 
@@ -235,6 +236,25 @@ test('The whole attempt has one time', async () => {
   const attempt = await mailer.send(mail());
   assert.deepEqual([attempt.outcome, attempt.status], ['timeout', null]);
   assert.equal(attempt.detail, 'The time of 0.1 s ran out before the mail server took the mail.');
+});
+
+test('A reply that came in time counts, however late it is read', async () => {
+  const timeoutMs = 400;
+  await using server = await rawServer((socket) => {
+    socket.write('220 hello\r\n');
+    let isMail = false;
+    socket.on('data', (chunk) => {
+      const said = chunk.toString();
+      if (isMail ? !said.endsWith('\r\n.\r\n') : said.startsWith('QUIT')) return;
+      const isEnd = isMail;
+      isMail = said.startsWith('DATA');
+      socket.write(isMail ? '354 go on\r\n' : '250 taken\r\n');
+      if (isEnd) standStill(timeoutMs);
+    });
+  });
+  await using mailer = mailerFor({ smtpUrl: server.url, timeoutMs });
+  const attempt = await mailer.send(mail());
+  assert.deepEqual([attempt.outcome, attempt.status], ['answered', 250], 'sent once more, it would arrive twice');
 });
 
 test('A stopped attempt ends at once', async () => {

@@ -4,6 +4,7 @@ import { createAddresses } from '../../../src/webhook/address.ts';
 import { createGuardedClient } from '../../../src/webhook/client.ts';
 import { ForbiddenTarget } from '../../../src/webhook/failure.ts';
 import type { ResolveName } from '../../../src/webhook/names.ts';
+import { standStill } from '../../support/wait.ts';
 import { selfSigned } from './certificate.ts';
 import { deliveryTo, httpReceiver, LOOPBACK, posterFor, reusable, silentReceiver, tlsReceiver } from './receivers.ts';
 
@@ -198,4 +199,30 @@ test('A webhook has its own limit of time', async () => {
   const attempt = await poster.post({ ...delivery, webhook });
   assert.equal(attempt.outcome, 'timeout');
   assert.ok(attempt.tookMs < 30_000, `${attempt.tookMs} ms`);
+});
+
+test('An answer that came in time counts, however late it is read', async () => {
+  const timeoutMs = 400;
+  await using receiver = await httpReceiver((_, response) => {
+    response.end('taken');
+    standStill(timeoutMs);
+  });
+  await using poster = posterFor({ addresses: loopbackOnly, timeoutMs });
+  const attempt = await poster.post(deliveryTo(receiver.url));
+  assert.deepEqual([attempt.outcome, attempt.status], ['answered', 200], 'sent once more, it would arrive twice');
+});
+
+test('A connection that came about in time counts, however late that is seen', async () => {
+  await using receiver = await httpReceiver();
+  const connectTimeoutMs = 400;
+  const addresses = {
+    ...loopbackOnly,
+    towards: (port: number) => {
+      // Behind the begin of the connection, in the same turn.
+      queueMicrotask(() => process.nextTick(() => standStill(connectTimeoutMs)));
+      return loopbackOnly.towards(port);
+    },
+  };
+  await using poster = posterFor({ addresses, connectTimeoutMs, timeoutMs: 60_000 });
+  assert.equal((await poster.post(deliveryTo(receiver.url))).status, 200);
 });
