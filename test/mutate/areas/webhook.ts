@@ -40,10 +40,14 @@ export const WEBHOOK_MUTATIONS: readonly Mutation[] = [
       '',
     ],
     'tunnel: no limit of time': [
-      'const timer = setTimeout(() => socket.destroy(new ConnectTimeout(phase, connectTimeoutMs)), connectTimeoutMs);',
-      'const timer = undefined;',
+      'const endLimit = limitTime(connectTimeoutMs, () => socket.destroy(new ConnectTimeout(phase, connectTimeoutMs)));',
+      'const endLimit = () => limitTime;',
     ],
     'tunnel: a failed lookup is one of connecting': ['if (!error) phase = ', 'phase = '],
+  }),
+  ...of('src/time-limit.ts', [`${UNIT}/client.test.ts`], {
+    'time limit: what arrived is judged before it is read': ['reading = setImmediate(over);', 'over();'],
+    'time limit: an ended one goes on': ['clearTimeout(timer);', ''],
   }),
   ...of(`${WEBHOOK}/egress.ts`, [`${UNIT}/tunnel.test.ts`], {
     'egress: each process has places of its own for lookups': [

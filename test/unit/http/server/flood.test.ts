@@ -210,8 +210,7 @@ test('half a request ends with 408', async (t) => {
 
 test('a connection that says nothing is closed without an answer', async (t) => {
   const harness = await started(t, { bounds: QUICK });
-  const raw = connect(t, harness.port);
-  assert.equal(await raw.closed(), '', 'an answer would be taken for the one to the next request');
+  assert.equal(await connect(t, harness.port).closed(), '', 'an answer would be taken for the one to the next request');
 });
 
 test('what has arrived when its time is over is answered', async (t) => {
