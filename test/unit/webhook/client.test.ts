@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { createAddresses } from '../../../src/webhook/address.ts';
 import { createGuardedClient } from '../../../src/webhook/client.ts';
 import { ForbiddenTarget } from '../../../src/webhook/failure.ts';
@@ -225,4 +226,14 @@ test('A connection that came about in time counts, however late that is seen', a
   };
   await using poster = posterFor({ addresses, connectTimeoutMs, timeoutMs: 60_000 });
   assert.equal((await poster.post(deliveryTo(receiver.url))).status, 200);
+});
+
+test('A connection outlives the limit of its begin', async () => {
+  await using receiver = await httpReceiver();
+  const connectTimeoutMs = 100;
+  await using poster = posterFor({ addresses: loopbackOnly, connectTimeoutMs });
+  assert.equal((await poster.post(deliveryTo(receiver.url))).status, 200);
+  await setTimeout(2 * connectTimeoutMs);
+  assert.equal((await poster.post(deliveryTo(receiver.url))).status, 200);
+  assert.equal(receiver.connections(), 1);
 });
