@@ -20,7 +20,7 @@ export class LoadError extends Error {
 interface LoadOptions {
   /** Another query makes other modules of the same files. */
   readonly query?: string;
-  /** Called before each step but the first is imported. */
+  /** Called before each step is imported. */
   readonly onNext?: (index: number) => void;
 }
 
@@ -32,7 +32,7 @@ export async function loadSteps(
 ): Promise<LoadedStep[]> {
   const steps: LoadedStep[] = [];
   for (const [index, { id, namespace, file }] of files.entries()) {
-    if (index > 0) onNext?.(index);
+    onNext?.(index);
     try {
       const module = (await import(pathToFileURL(file).href + query)) as { default?: unknown };
       const component = defaultOf(module.default);

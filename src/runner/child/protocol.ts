@@ -225,7 +225,7 @@ export interface ChildRequestMessage {
 /** The steps before this one are loaded, and its code comes next. */
 export interface LoadingMessage {
   readonly t: 'loading';
-  /** Index of the step; not the first. */
+  /** Index of the step. With the first one, the process is up. */
   readonly step: number;
 }
 

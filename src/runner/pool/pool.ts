@@ -82,6 +82,8 @@ const GRACE_MS = 300;
 const BROKEN_MS = 10_000;
 /** A busy process keeps its slot at least so long; with less, the machine would mainly start processes. */
 const TURN_MS = 1000;
+/** How often a run past its time is looked at whose process is starting. */
+const STARTING_MS = 100;
 const NO_QUOTAS: RunQuotas = { processes: null, cpuSecondsPerMinute: null, isFull: false };
 
 export interface ProcessRunner extends Runner {
@@ -265,6 +267,7 @@ class Pool implements ProcessRunner {
       brokenMs,
       onLate,
       onBegun: (run) => this.#onBegun(run),
+      onUp: (run) => this.#awaitTimeout(run, run.request.timeoutMs),
       onFree: () => this.#slots.serve(),
       onEndedEarly: () => this.#slots.endedEarly(process),
       onGone: () => this.#onGone(process),
@@ -283,12 +286,13 @@ class Pool implements ProcessRunner {
     for (const done of this.#onEmpty.splice(0)) done();
   }
 
-  /** Stops the run after so many ms in which this process ran. */
+  /** Stops the run after so many ms in which this process ran, and its own one was up. */
   #awaitTimeout(run: RunInFlight, afterMs: number): void {
     const beforeMs = this.#standstill.totalMs();
     run.setTimer(afterMs, () => {
       const stoodMs = this.#standstill.totalMs() - beforeMs;
       if (stoodMs > 0) this.#awaitTimeout(run, stoodMs);
+      else if (run.isStarting) this.#awaitTimeout(run, STARTING_MS);
       else this.#stopRun(run, 'timeout');
     });
   }

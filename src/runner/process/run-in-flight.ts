@@ -31,6 +31,9 @@ export interface Loading {
 
 const LOADED: Readonly<Loading> = { step: null };
 
+/** A process that takes longer to start is slow by itself. */
+const MOST_START_MS = 30_000;
+
 export class RunInFlight {
   readonly request: RunRequest;
   /** It waits in its process until others have ended: its code was not called. */
@@ -62,6 +65,8 @@ export class RunInFlight {
   answered = false;
   /** The requests of its code; null: none so far. */
   childRequests: ChildRequests | null = null;
+  /** Since when its process has been starting with it, by `performance.now()`; null: it is not. */
+  startingSince: number | null = null;
   readonly #settle: (outcome: RunOutcome) => void;
   #timer: NodeJS.Timeout | undefined;
   #settled = false;
@@ -74,6 +79,11 @@ export class RunInFlight {
     this.stepStartedAtMs = nowMs;
     this.isHeld = request.atOnce !== undefined;
     this.#settle = settle;
+  }
+
+  /** Returns whether its process is still starting: none of that is its own time. */
+  get isStarting(): boolean {
+    return this.startingSince !== null && performance.now() - this.startingSince < MOST_START_MS;
   }
 
   /** Sets the run's only timer: the timeout first, then the wait for an answer to the halt. */

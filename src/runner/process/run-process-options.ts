@@ -19,6 +19,8 @@ export interface RunProcessOptions extends Omit<LinkOptions, 'mode' | 'query'> {
   readonly onLate?: ((late: LateFailure) => void) | undefined;
   /** Called when a run that was held begins. */
   readonly onBegun: (run: RunInFlight) => void;
+  /** Called when the process is up, with each run that it was started with. */
+  readonly onUp: (run: RunInFlight) => void;
   /** Called when the last run in flight has ended and the process takes more, or when it has loaded its code. */
   readonly onFree: () => void;
   /** Called when its code ends the process early, before any of its runs was over. */

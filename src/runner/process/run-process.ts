@@ -13,10 +13,11 @@ import type { RunRequest } from '../runner.ts';
 import { AnswerTime } from './answer-time.ts';
 import { ChildLink, type Death } from './child-link.ts';
 import { isBegun, outcomeAfterDeath, outcomeAfterSilence } from './crash-outcome.ts';
-import { readBroken, readLoading } from './inbound.ts';
+import { readBroken } from './inbound.ts';
 import { withBulk } from './inbound-bulk.ts';
 import { MessageBudget } from './message-budget.ts';
-import { type Loading, RETURNED, type RunInFlight } from './run-in-flight.ts';
+import { ProcessStart } from './process-start.ts';
+import { RETURNED, type RunInFlight } from './run-in-flight.ts';
 import { applyHeldMessage, applyRunMessage, type Message } from './run-messages.ts';
 import type { RunProcessOptions } from './run-process-options.ts';
 import { StrayExceptions } from './stray-exceptions.ts';
@@ -52,9 +53,8 @@ export class RunProcess implements ProcessState {
   #broken: Fault | null = null; // why it could not load its code
   #startedRuns = 0;
   readonly #strayExceptions: StrayExceptions;
-  readonly #load: Loading = { step: 0 };
+  readonly #start = new ProcessStart();
   readonly #budget = new MessageBudget();
-  readonly #loading = Promise.withResolvers<boolean>();
 
   constructor(options: RunProcessOptions) {
     this.options = options;
@@ -86,7 +86,7 @@ export class RunProcess implements ProcessState {
 
   /** Settles when the process has loaded its code; false: it failed to, or is gone. */
   get loaded(): Promise<boolean> {
-    return this.#loading.promise;
+    return this.#start.loaded;
   }
 
   /** Returns whether the process was started ahead of its first run, which has not come yet. */
@@ -103,7 +103,7 @@ export class RunProcess implements ProcessState {
   }
 
   get isLoading(): boolean {
-    return this.#load.step !== null;
+    return this.#start.isLoading;
   }
 
   get isAsleep(): boolean {
@@ -134,7 +134,7 @@ export class RunProcess implements ProcessState {
     this.#deployments.add(run.request.deployment.id);
     this.#startedRuns++;
     this.#strayExceptions.log();
-    run.loading = this.#load;
+    this.#start.awaitedBy(run, this.lastUsedAt);
     if (this.#broken !== null) {
       this.#end(run, this.#failed(this.#broken));
       return;
@@ -221,9 +221,10 @@ export class RunProcess implements ProcessState {
     const body = message.bytes === undefined ? null : take(message.bytes);
     const whole = withBulk(message, take);
     const run = this.#runs.get(message.run as number);
+    this.#start.heard(this.#runs, this.options.onUp);
     this.#budget.count(message.t, run !== undefined);
     if (message.t === 'loaded') this.#onLoaded(true);
-    else if (message.t === 'loading' && this.isLoading) this.#load.step = readLoading(message);
+    else if (message.t === 'loading' && this.isLoading) this.#start.next(message);
     else if (message.t === 'broken') this.#onBroken(message);
     else if (message.t === 'stray') this.#strayExceptions.receive(message, this.options.deployment, this.isUnused);
     else if (message.t === 'late') this.#strayExceptions.receiveCalls(message, this.options.deployment);
@@ -261,9 +262,8 @@ export class RunProcess implements ProcessState {
   }
 
   #onLoaded(isWell: boolean): void {
-    this.#load.step = null;
+    this.#start.end(isWell);
     this.options.onFree();
-    this.#loading.resolve(isWell);
   }
 
   #onBroken(message: Message): void {
@@ -322,7 +322,7 @@ export class RunProcess implements ProcessState {
   #onDeath(death: Death, removed: Promise<void>): void {
     const expected = this.#killed || this.isUnused;
     this.#close();
-    this.#loading.resolve(false);
+    this.#start.cutOff();
     if (!expected) this.#taint();
     const all = this.#inFlight;
     const judged = { nowMs: this.options.clock.nowMs(), inFlight: all.filter(isBegun).length };

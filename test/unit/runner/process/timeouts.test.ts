@@ -2,9 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { CHILD_FILE } from '../../../../src/runner/isolation/isolation.ts';
 import { cpuOf } from '../../../../src/runner/pool/cpu.ts';
 import { deploymentOf, faultOf, GRACE_MS, kit, manualTimers, returned, signal, until } from '../kit.ts';
 import { player } from './player.ts';
@@ -174,6 +177,49 @@ test('a process that stays stopped is killed', { skip }, async (t) => {
   await timers.passUntil(hanging.outcome);
   assert.equal(faultOf(await hanging.outcome).code, 'Timeout');
 });
+
+test('the start of a process is none of the time of a run', { skip }, async (t) => {
+  const { run } = kit(t);
+  const started = startedProcess();
+  const running = run('export default () => 7', { timeoutMs: 1000 });
+  // Before it can say anything: Node itself takes longer to start.
+  const pid = await started();
+  process.kill(pid, 'SIGSTOP');
+  await setTimeout(1500);
+  process.kill(pid, 'SIGCONT');
+  assert.equal(returned(await running), 7);
+});
+
+test('a process that never starts does not hold its run for ever', { skip }, async (t) => {
+  const now = performance.now.bind(performance);
+  let laterMs = 0;
+  t.mock.method(performance, 'now', () => now() + laterMs);
+  const { run } = kit(t);
+  const started = startedProcess();
+  const deployment = await deploymentOf('export default () => 7');
+  const timers = manualTimers(t);
+  const running = run(deployment, { timeoutMs: 1000 });
+  process.kill(await started(), 'SIGSTOP');
+  laterMs = 60_000;
+  await timers.passUntil(running);
+  assert.equal(faultOf(await running).code, 'Timeout');
+});
+
+/** Returns what waits for a process of code that is not there yet, and returns its id. */
+function startedProcess(): () => Promise<number> {
+  const all = (): number[] =>
+    readFileSync(`/proc/self/task/${process.pid}/children`, 'latin1')
+      .trim()
+      .split(' ')
+      .map(Number)
+      .filter((pid) => pid > 0 && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(CHILD_FILE));
+  const before = all();
+  const found = (): number | undefined => all().find((pid) => !before.includes(pid));
+  return async () => {
+    await until(() => found() !== undefined);
+    return found() as number;
+  };
+}
 
 test('top-level code that hangs times out', async (t) => {
   const { run } = kit(t);
