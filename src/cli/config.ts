@@ -17,7 +17,7 @@ export function addConfig(program: Command, connect: Connect, env: NodeJS.Proces
   );
   withExamples(config, 'errand config', 'errand config --profile prod', 'errand config --local');
   config.action(async (options: ConfigOptions) => {
-    const { settings, of } = options.local ? here(env) : await there(connect, options);
+    const { settings, of } = (options.local ? null : await there(connect, options)) ?? here(env, options);
     const out = createOutput();
     if (options.json) return printJson(out, settings);
     out.note(`settings of ${of}`);
@@ -32,14 +32,23 @@ export function addConfig(program: Command, connect: Connect, env: NodeJS.Proces
 
 const shownValue = ({ value, secret, set }: Setting): string => value ?? (secret && set ? '(set, secret)' : '(none)');
 
-function here(env: NodeJS.ProcessEnv): { settings: readonly Setting[]; of: string } {
+interface Shown {
+  readonly settings: readonly Setting[];
+  readonly of: string;
+}
+
+function here(env: NodeJS.ProcessEnv, { local }: ConfigOptions): Shown {
   const settings = readConfig(env).shown.map(({ fallback, isSet: set, isSecret: secret, ...rest }) => {
     return { ...rest, default: fallback, set, secret };
   });
-  return { settings, of: "this shell's environment: no server was asked" };
+  return {
+    settings,
+    of: `this shell's environment: ${local ? 'no server was asked' : 'no server runs on the data dir here'}`,
+  };
 }
 
-async function there(connect: Connect, options: ConfigOptions): Promise<{ settings: readonly Setting[]; of: string }> {
-  const { errand, url } = await orLocal(connect(options));
-  return { settings: (await errand.listSettings()).data, of: url };
+/** Returns null where no server is named, and none runs. */
+async function there(connect: Connect, options: ConfigOptions): Promise<Shown | null> {
+  const remote = await orLocal(connect(options));
+  return remote && { settings: (await remote.errand.listSettings()).data, of: remote.url };
 }

@@ -37,12 +37,11 @@ export function addExplainUrl(program: Command, connect: Connect, explain: Expla
     await out.write(lines.map((line) => `${oneLine(line)}\n`).join(''));
 
     async function judged(url: string) {
-      if (options.local) {
-        const { lines, isAllowed } = await explain(url);
-        return { lines, allowed: isAllowed, by: "this shell's environment: no server was asked" };
-      }
-      const { errand, url: server } = await orLocal(connect(options));
-      return { ...(await errand.checkTarget({ url })).data, by: server };
+      const remote = options.local ? null : await orLocal(connect(options));
+      if (remote) return { ...(await remote.errand.checkTarget({ url })).data, by: remote.url };
+      const { lines, isAllowed } = await explain(url);
+      const why = options.local ? 'no server was asked' : 'no server runs on the data dir here';
+      return { lines, allowed: isAllowed, by: `this shell's environment: ${why}` };
     }
   });
 }

@@ -314,8 +314,8 @@ function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
 }
 
 /**
- * Stops all parts in order: no new calls and deployments; no new claims; runs end and their ends are written; deliveries
- * are sent or released; callers here are answered for runs that other nodes ended; until then this node beats; the store
+ * Stops all parts in order: no new claims; runs end and their ends are written, and until then calls are refused with 503; no
+ * connections; deliveries are sent or released; callers here are answered for runs that other nodes ended; until then this node beats; the store
  * is last, since all parts write to it.
  */
 async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
@@ -333,12 +333,12 @@ async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promi
     repairs?.stop(),
     quotas.stop(),
   ]);
-  const httpStopped = http.stop();
   await runner.stop(graceMs);
   await Promise.all([filesStopped, streamsStopped]);
   bundling.stop();
   await runs.stop(graceMs);
   await parts.lateFailures.stop();
+  const httpStopped = http.stop();
   await deliveries.stop(graceMs);
   await httpStopped;
   await answers.stop();

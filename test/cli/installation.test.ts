@@ -29,9 +29,11 @@ test('the settings shown are those of the server', async () => {
   const local = await shell.run(['config', '--local'], { env });
   assert.match(local.stdout, /^ERRAND_RETENTION_DAYS +9 +30 /m);
   assert.match(local.stderr, /this shell's environment: no server was asked/);
-  const none = await shell.run(['config']);
-  assert.deepEqual([none.code, none.stdout], [5, '']);
-  assert.match(none.stderr, /--local/);
+  const none = await shell.run(['config'], { env });
+  assert.deepEqual([none.code, none.stdout], [0, local.stdout], 'where none runs, what one would start with here');
+  assert.match(none.stderr, /this shell's environment: no server runs on the data dir here/);
+  const profile = await shell.run(['config', '--profile', 'prod']);
+  assert.deepEqual([profile.code !== 0, profile.stdout], [true, ''], 'never in the place of one that is named');
 });
 
 test('an owner without the scope admin reads no settings', async () => {
@@ -53,6 +55,9 @@ test('the server judges a URL, and not the shell', async () => {
   assert.match(opened.stdout, /10\.1\.0\.0\/16 is opened\nverdict: may be reached\n$/);
   assert.equal((await ask('http://10.1.2.3/hook', '--local')).code, 1);
   assert.equal((await ask('http://127.0.0.1/', '--url', errand.url)).code, 1);
+  const none = await ask('http://127.0.0.1/');
+  assert.equal(none.code, 1);
+  assert.match(none.stderr, /judged by this shell's environment: no server runs on the data dir here/);
   assert.deepEqual(await shell.json('explain-url', 'http://10.1.2.3/').then(({ allowed }: Json) => allowed), true);
   const { key } = await withScopes(errand.client, ['write']);
   const writer = createClient(errand.url, key.api_key);

@@ -36,6 +36,14 @@ export class CliError extends Error {
   }
 }
 
+/** No server is named, and none runs here. */
+export class NoServer extends CliError {
+  constructor() {
+    const ways = 'start one with "errand start", name one with --url, or "errand login"';
+    super(`no server runs on the data dir here: ${ways}`, EXIT.unreachable);
+  }
+}
+
 /** What a person at the command line can correct, beside what the server's start tells. */
 export const EXPECTED_ERRORS = [CliError, ProblemError, ConnectionError] as const;
 

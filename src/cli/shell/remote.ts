@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { Errand } from '../../client/client.ts';
-import { CliError, EXIT } from './exit.ts';
+import { CliError, EXIT, NoServer } from './exit.ts';
 import { createOutput, type Output } from './output.ts';
 import { type Profiles, profileNamed, readProfiles } from './profiles.ts';
 import { tellingSlowAnswers } from './slow-answer.ts';
@@ -71,11 +71,12 @@ export function localOption(command: Command): Command {
   );
 }
 
-/** Waits for a connection, and names `--local` where there is no server. */
-export async function orLocal(connecting: Promise<Remote>): Promise<Remote> {
+/** Waits for a connection, and names `--local` where the server does not answer. Returns null where none is named, and none runs. */
+export async function orLocal(connecting: Promise<Remote>): Promise<Remote | null> {
   try {
     return await connecting;
   } catch (error) {
+    if (error instanceof NoServer) return null;
     if (!(error instanceof CliError) || error.exitCode !== EXIT.unreachable) throw error;
     throw new CliError(`${error.message}; --local goes by this shell's environment`, EXIT.unreachable);
   }
@@ -102,10 +103,7 @@ export async function findTarget(
   if (all.current !== null) return ofProfile(all, all.current, given);
   const hidden = whyHidden();
   if (hidden !== null) throw new CliError(`${hidden}; --url or "errand login" names a server`, EXIT.unreachable);
-  throw new CliError(
-    'no server runs on the data dir here: start one with "errand start", name one with --url, or "errand login"',
-    EXIT.unreachable,
-  );
+  throw new NoServer();
 }
 
 type Key = Pick<Target, 'key' | 'keyFrom'>;
