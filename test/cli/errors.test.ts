@@ -87,6 +87,19 @@ test('an error is replayed, also with another event', async () => {
   const again = await shell.json('errors', 'replay', record.id);
   assert.match(again.run_id, /^r_/);
   await errand.errors(failing.id, 2);
+  const named = ['--url', errand.client.url];
+  const twice = await shell.run(['errors', 'replay', record.id, ...named]);
+  assert.equal(twice.code, 1);
+  assert.match(
+    twice.stderr,
+    new RegExp(`run again already: run ${again.run_id} \\(failed\\); --again runs it once more`),
+  );
+  assert.equal(
+    (await errand.client.get(`/v1/workflows/${failing.id}/runs`)).data.length,
+    2,
+    'nothing is charged twice',
+  );
+  assert.match((await shell.json('errors', 'replay', record.id, '--again')).run_id, /^r_/);
   const file = join(shell.home, 'event.json');
   await writeFile(file, '{"body": {"n": "good"}}');
   const edited = await shell.json('errors', 'replay', record.id, '--event', file);
@@ -96,7 +109,7 @@ test('an error is replayed, also with another event', async () => {
   });
   assert.equal(run.replay, true);
   await writeFile(file, '{');
-  const broken = await shell.run(['errors', 'replay', record.id, '--event', file, '--url', errand.client.url]);
+  const broken = await shell.run(['errors', 'replay', record.id, '--event', file, ...named]);
   assert.equal(broken.code, 2);
   assert.match(broken.stderr, /event\.json is not valid JSON/);
 });
@@ -159,7 +172,8 @@ test('several errors are replayed once that is wanted', async () => {
   assert.match(after.stdout, /errors +2\nto replay +0\npassed over +2\n/);
   assert.match(after.stdout, /2 +its event was run again, and succeeded/);
   const none = await shell.run(['errors', 'replay', '--of', failing.id, ...named]);
-  assert.match(none.stderr, /none of 2 errors again .* passed over \(2: its event was run again, and succeeded\)/);
+  assert.equal(none.code, 1);
+  assert.match(none.stderr, /nothing is left to replay: 2: its event was run again, and succeeded/);
   for (const wrong of [[], ['--text', 'card'], ['1-1', '--code', 'x']]) {
     assert.equal((await shell.run(['errors', 'replay', ...wrong, ...named])).code, 2, wrong.join(' '));
   }
@@ -181,8 +195,14 @@ test('errors are replayed that the interface alone does not choose: by step, tex
   const none = ['errors', 'replay', '--of', failing.id, '--step', 'other', '--yes', '--url', errand.client.url];
   const { code, stderr } = await shell.run(none);
   assert.deepEqual([code, stderr], [1, 'errand: there are no such errors\n']);
-  const done = await shell.json('errors', 'replay', '--of', failing.id, '--text', 'card 2', '--yes');
-  assert.deepEqual([done.replay.error_ids, done.replay.failed_same], [1, 1]);
+  const by = ['--text', 'card 2', '--yes', '--json', '--url', errand.client.url];
+  const failed = await shell.run(['errors', 'replay', '--of', failing.id, ...by]);
+  const { replay } = JSON.parse(failed.stdout);
+  assert.deepEqual(
+    [failed.code, replay.error_ids, replay.failed_same],
+    [1, 1, 1],
+    'a script sees that nothing is mended',
+  );
   const source = await createSource(
     errand,
     `export default {

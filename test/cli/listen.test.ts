@@ -41,6 +41,8 @@ test('deliveries of a webhook are sent on, and a refused signature is explained'
   await until('a delivery', async () => {
     return (await errand.client.get(`/v1/deliveries?webhook_id=${webhook.id}`)).data.length > 0;
   });
+  for (const wrong of ['bad', 'whsec_', 'whpk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'])
+    assert.equal((await shell.run(['listen', 'Orders', '--to', String(port), '--secret', wrong])).code, 2, wrong);
   const listening = shell.start('listen', 'Orders', '--to', String(port), '--secret', webhook.secret, '--last');
   try {
     await until('the delivery to come', () => seen.length > 0);

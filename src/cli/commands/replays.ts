@@ -22,6 +22,7 @@ export async function replaySeveral(remote: Remote, input: ReplayErrorsInput, { 
   if (isDry && isJson) return printJson(out, first);
   if (isDry) return showDryRun(remote, first);
   if (first.count === 0) throw new CliError('there are no such errors');
+  if (first.to_replay === 0 && !first.at_least) throw new CliError(`nothing is left to replay: ${whyNot(first)}`);
   await ask(questionOf(first, remote.url));
   const { data: begun } = await errand.replayErrors(input);
   if ('dry_run' in begun) throw new CliError('the server has only counted the errors');
@@ -29,12 +30,15 @@ export async function replaySeveral(remote: Remote, input: ReplayErrorsInput, { 
 }
 
 function questionOf(dryRun: ReplayDryRun, url: string): string {
-  const { at_least: atLeast, to_replay: toReplay, passed_over: passedOver, reasons } = dryRun;
+  const { at_least: atLeast, to_replay: toReplay, passed_over: passedOver } = dryRun;
   const count = numbered(dryRun.count, atLeast);
   if (passedOver === 0) return `Run the events of ${count} ${dryRun.count === 1 ? 'error' : 'errors'} again on ${url}?`;
-  const why = reasons.map((one) => `${one.count}: ${one.reason}`).join('; ');
-  const some = toReplay === 0 && !atLeast ? 'none' : numbered(toReplay, atLeast);
-  return `Run the events of ${some} of ${count} errors again on ${url}? The others are passed over (${why}).`;
+  const some = numbered(toReplay, atLeast);
+  return `Run the events of ${some} of ${count} errors again on ${url}? The others are passed over (${whyNot(dryRun)}).`;
+}
+
+function whyNot({ reasons }: ReplayDryRun): string {
+  return reasons.map((one) => `${one.count}: ${one.reason}`).join('; ');
 }
 
 const numbered = (n: number, isAtLeast: boolean): string => `${isAtLeast ? 'at least ' : ''}${n}`;
@@ -65,7 +69,7 @@ async function showDryRun({ out }: Remote, dryRun: ReplayDryRun): Promise<void> 
   ]);
 }
 
-/** Follows an operation until it is over or paused; exits with 1 when it was paused or cancelled. */
+/** Follows an operation until it is over or paused; exits with 1 when it was paused or cancelled, or when what it replayed failed again. */
 export async function follow({ errand, out, isJson }: Remote, begun: Operation): Promise<void> {
   const { id, kind } = begun;
   const goesOn = (): string =>
@@ -84,8 +88,8 @@ export async function follow({ errand, out, isJson }: Remote, begun: Operation):
   if (isJson) await printJson(out, operation);
   else await printFields(out, operationFields(operation));
   if (operation.kind === 'replay') out.note(`What became of each error: errand operations results ${id}`);
-  if (operation.state === 'done') return;
-  process.exitCode = 1;
+  const { failed_same: same = 0, failed_differently: differently = 0 } = operation.replay ?? {};
+  if (operation.state !== 'done' || same + differently > 0) process.exitCode = 1;
   if (operation.state === 'paused')
     out.note(`errand operations resume ${id} goes on, errand operations cancel ${id} ends it`);
 }

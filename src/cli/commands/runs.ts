@@ -5,7 +5,7 @@ import type { Errand, Run, RunWhole } from '../../client/client.ts';
 import { RUN_STATES } from '../../domain/run/run.ts';
 import { endedRuns } from '../shell/ended-runs.ts';
 import { withExamples } from '../shell/examples.ts';
-import { findId, namesOf, titleOf } from '../shell/find.ts';
+import { findId, namesOf, refuseMissing, titleOf } from '../shell/find.ts';
 import { outlasting } from '../shell/outlast.ts';
 import {
   type Column,
@@ -82,9 +82,13 @@ export function addRuns(program: Command, connect: Connect): void {
   );
   list.action(async (options: ServerOptions & Filter & { readonly limit: number }) => {
     const { errand, out, isJson } = await connect(options);
-    const taken = await take(errand.searchRuns(await runQuery(errand, options)), options.limit);
+    const query = await runQuery(errand, options);
+    const taken = await take(errand.searchRuns(query), options.limit);
     if (isJson) return printJson(out, taken.records);
-    if (taken.records.length === 0) return out.note('no runs');
+    if (taken.records.length === 0) {
+      for (const id of [query.workflow_id, query.source_id]) if (id !== undefined) await refuseMissing(errand, id);
+      return out.note('no runs');
+    }
     await printFirst(out, taken, columnsOf(await namesOf(errand)));
   });
   addShow(runs, connect);

@@ -46,6 +46,8 @@ export function addListen(program: Command, connect: Connect): void {
     'errand listen wh_0Vj3aBc9dEfGhIjK --to http://localhost:3000/hooks --secret whsec_…',
   );
   listen.action(async (given: string, { to, secret: known, last, ...options }: ListenOptions) => {
+    if (known !== undefined && !SECRET.test(known))
+      throw new CliError('--secret is the secret of a webhook: whsec_ and Base64', EXIT.usage);
     const [url, secret] = [addressOf(to), known ?? `whsec_${randomBytes(32).toString('base64')}`];
     const remote = await connect(options);
     const id = await findId(remote.errand, 'webhook', given);
@@ -86,6 +88,9 @@ async function* deliveriesOf(
     await pause(LOOK_MS);
   }
 }
+
+/** Any other text would sign requests, too, as no receiver can check them. */
+const SECRET = /^whsec_(?=.{8})[A-Za-z0-9+/]+={0,2}$/;
 
 interface Forwarding {
   readonly delivery: Delivery;

@@ -1,6 +1,6 @@
 // Finds what a person names: by its id, its name, or the beginning of either, when only one thing begins so.
 
-import type { Errand } from '../../client/client.ts';
+import { type Errand, ProblemError } from '../../client/client.ts';
 import { CliError, EXIT } from './exit.ts';
 
 export interface Named {
@@ -88,6 +88,8 @@ export async function findAmong(kindName: KindName, given: string, list: () => A
     if (all.length === kind.newest) break;
   }
   if (given === LAST && kind.newest !== null) throw new CliError(`there is no ${kind.noun} yet`, EXIT.notFound);
+  const other = Object.values(KINDS).find(({ id }) => id.test(given));
+  if (other) throw new CliError(`${given} is the id of ${an(other.noun)}, and not of ${an(kind.noun)}`, EXIT.notFound);
   const lower = given.toLowerCase();
   const fits: ((record: Named) => boolean)[] = [
     ({ name }) => name === given,
@@ -102,6 +104,8 @@ export async function findAmong(kindName: KindName, given: string, list: () => A
   const where = kind.newest === null ? '' : ` among the newest ${kind.newest}`;
   throw new CliError(`there is no ${kind.noun} "${given}"${where}`, EXIT.notFound);
 }
+
+const an = (noun: string): string => `${/^[aeo]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
 function ambiguous(noun: string, given: string, found: readonly Named[]): CliError {
   const shown = found.slice(0, SHOWN).map(({ id, name }) => (name ? `${id} (${name})` : id));
@@ -163,4 +167,23 @@ export async function namesOfEmitters(errand: Errand): Promise<ReadonlyMap<strin
 
 function namesIn(pages: readonly { readonly data: readonly Named[] }[]): ReadonlyMap<string, string> {
   return new Map(pages.flatMap(({ data }) => data.flatMap(({ id, name }) => (name ? [[id, name] as const] : []))));
+}
+
+const LOOKS: Readonly<Record<string, (errand: Errand, id: string) => Promise<unknown>>> = {
+  p: (errand, id) => errand.getWorkflow({ id }),
+  dc: (errand, id) => errand.getSource({ id }),
+  wh: (errand, id) => errand.getWebhook({ id }),
+};
+
+/**
+ * Throws `CliError` when there is no workflow, source or webhook with this id. It is for empty lists: what was deleted
+ * may have a list all the same.
+ */
+export async function refuseMissing(errand: Errand, id: string): Promise<void> {
+  try {
+    await LOOKS[id.split('_')[0] ?? '']?.(errand, id);
+  } catch (error) {
+    if (!(error instanceof ProblemError) || error.status !== 404) throw error;
+    throw new CliError(error.message, EXIT.notFound);
+  }
 }

@@ -6,7 +6,7 @@ import { GROUP_SORTS, GROUP_STATES, UNASSIGNED } from '../../../domain/errors/gr
 import { LIMITS } from '../../../domain/limits.ts';
 import { withExamples } from '../../shell/examples.ts';
 import { CliError, EXIT } from '../../shell/exit.ts';
-import { findEmitter, findId, namesOfEmitters, titleOf } from '../../shell/find.ts';
+import { findEmitter, findId, namesOfEmitters, refuseMissing, titleOf } from '../../shell/find.ts';
 import {
   type Column,
   printFields,
@@ -78,7 +78,10 @@ export function addGroups(errors: Command, connect: Connect): void {
     const asked = { emitter_id: emitterId, state, code, since, text, assignee, sort };
     const taken = await take(errand.listErrorGroups(asked), limit);
     if (isJson) return printJson(out, taken.records);
-    if (taken.records.length === 0) return out.note('no groups of errors');
+    if (taken.records.length === 0) {
+      if (emitterId !== undefined) await refuseMissing(errand, emitterId);
+      return out.note('no groups of errors');
+    }
     await printFirst(out, taken, columnsOf(await namesOfEmitters(errand)));
   });
   serverCommand(groups, 'show <id>', 'show a group: first and last seen, counts, deployments').action(
@@ -104,6 +107,7 @@ function fieldsOf(group: ErrorGroup): Record<string, string | number | null> {
   return {
     group: group.id,
     state: group.state,
+    until: endOf(group),
     errors: group.count,
     of: group.emitter_id,
     what: group.rule ?? group.why,
@@ -112,6 +116,19 @@ function fieldsOf(group: ErrorGroup): Record<string, string | number | null> {
     'last error': group.last_error_id,
     'last deployment': group.last_deployment_id,
   };
+}
+
+/** Returns when the state of a muted or resolved group is over; null: it has no end. */
+function endOf(group: ErrorGroup): string | null {
+  if (group.state === 'resolved') return group.resolved_in_next_deployment ? 'an error of a later deployment' : null;
+  if (group.state !== 'muted') return null;
+  const { muted_until_ms: ms, muted_errors_left: left, muted_until_next_deployment: isNext } = group;
+  const ends = [
+    ...(ms === null ? [] : [timeText(ms)]),
+    ...(left === null ? [] : [`${left} more ${left === 1 ? 'error' : 'errors'}`]),
+    ...(isNext ? ['an error of a later deployment'] : []),
+  ];
+  return ends.join(', or ');
 }
 
 function addDifferences(groups: Command, connect: Connect): void {
@@ -168,7 +185,7 @@ function changer(connect: Connect) {
     for (const given of ids) {
       const { data } = await errand.updateErrorGroup({ id: await findId(errand, 'group', given), ...to });
       const { id: group, state, note, assignee } = data;
-      if (!isJson) await printFields(out, { group, state, note, assignee });
+      if (!isJson) await printFields(out, { group, state, until: endOf(data), note, assignee });
       else if (ids.length === 1) printJson(out, data);
       else await printLine(out, data);
     }

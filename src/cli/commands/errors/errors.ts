@@ -8,7 +8,7 @@ import { LIMITS } from '../../../domain/limits.ts';
 import { confirm } from '../../shell/ask.ts';
 import { withExamples } from '../../shell/examples.ts';
 import { CliError, EXIT } from '../../shell/exit.ts';
-import { findId, namesOfEmitters } from '../../shell/find.ts';
+import { findEmitter, findId, namesOfEmitters, refuseMissing } from '../../shell/find.ts';
 import { telling } from '../../shell/interrupt.ts';
 import { readJsonText } from '../../shell/json-text.ts';
 import { createNewFile } from '../../shell/new-file.ts';
@@ -78,11 +78,17 @@ function addList(errors: Command, connect: Connect): void {
     });
     const taken = await take(found, options.limit);
     if (isJson) return printJson(out, taken.records);
-    if (taken.records.length === 0) return out.note('no errors');
+    if (taken.records.length === 0) return noErrors(remote, options);
     // An error of a workflow or source says its name.
     const isNamed = taken.records.every(({ workflow_name: name }) => name);
     await printFirst(out, taken, columnsOf(isNamed ? new Map() : await namesOfEmitters(errand)));
   });
+}
+
+/** Throws when there are none since what was named is not there: a mistyped id would read as good news. */
+async function noErrors({ errand, out }: Remote, { of }: ErrorFilter): Promise<void> {
+  if (of !== undefined) await refuseMissing(errand, await findEmitter(errand, of));
+  out.note('no errors');
 }
 
 interface ListOptions extends ServerOptions, ErrorFilter {
@@ -165,7 +171,7 @@ function addReplay(errors: Command, connect: Connect): void {
     .option('--run-with <deployment_id>', 'run this deployment instead of the active one')
     .option(
       '--canary <n>',
-      'replay this many first, and the others when these are fixed',
+      'replay this many first, and the others when these are fixed (default: 1; 0: all at once)',
       countValue(0, LIMITS.replayCanary),
     )
     .option('--stop-on-failures <n>', 'pause after this many failures', countValue(1, MOST_FAILURES))
@@ -227,18 +233,25 @@ function refuseFilter({ of, code, group, step, text, deployment, since, until }:
   if (name !== undefined) throw new CliError(`--${name} chooses errors: leave the ids out, or --${name}`, EXIT.usage);
 }
 
-async function replayOne({ errand, out, isJson }: Remote, id: string, { event: file }: ReplayOptions): Promise<void> {
-  const { metadata } = await findError(errand, id);
+async function replayOne({ errand, out, isJson }: Remote, id: string, options: ReplayOptions): Promise<void> {
+  const { event: file, again } = options;
+  const { metadata, replays } = await findError(errand, id);
+  // As a replay of several does: what was charged by the first one is not charged twice.
+  const before = again || file !== undefined ? undefined : replays.find(({ state }) => state !== 'cancelled');
+  if (before) {
+    const { run_id: run, state } = before;
+    throw new CliError(`its event was run again already: run ${run} (${state}); --again runs it once more`);
+  }
   const { emitter_id: emitter } = metadata;
-  const options = file === undefined ? {} : { bodyText: `{"event":${await readJsonText(file)}}` };
+  const edited = file === undefined ? {} : { bodyText: `{"event":${await readJsonText(file)}}` };
   if (emitter.startsWith('wh_'))
     throw new CliError(`${id} is an error of a delivery: send it again with "errand deliveries resend"`);
   if (emitter.startsWith('hb_'))
     throw new CliError(`${id} is an error of a heartbeat: no event can be run again, start its job instead`);
   const asked = { id: emitter, record_id: id };
   const { data } = emitter.startsWith('dc_')
-    ? await errand.replaySourceError(asked, options)
-    : await errand.replayError(asked, options);
+    ? await errand.replaySourceError(asked, edited)
+    : await errand.replayError(asked, edited);
   if (isJson) return printJson(out, data);
   await printFields(out, { error: id, run: data.run_id });
   out.note(`See what became of it: errand runs show ${data.run_id}`);

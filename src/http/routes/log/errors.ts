@@ -81,10 +81,12 @@ function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Nou
       `/emitters/${encodeURIComponent(id)}/errors/${encodeURIComponent(record)}`,
   });
   app.get(`/v1/${path}/:id/$errors/event_summaries/:record_id`, { schema }, async ({ params, query, caller }) => {
-    await hasErrorsOrExists(store, caller.ownerId, { id: params.id, noun, prefix });
-    const entry = found(entryOf(params.record_id), 'error', params.record_id);
-    const emission = found(await store.getEmission(caller.ownerId, entry), 'error', params.record_id);
-    if (emission.emitterId !== params.id || emission.name !== ERRORS) throw notFound('error', params.record_id);
+    const entry = entryOf(params.record_id);
+    const emission = entry === undefined ? undefined : await store.getEmission(caller.ownerId, entry);
+    const isOfEmitter = emission?.emitterId === params.id && params.id.startsWith(prefix);
+    // Searches list the errors of what was deleted, too.
+    if (!isOfEmitter) await hasErrorsOrExists(store, caller.ownerId, { id: params.id, noun, prefix });
+    if (!isOfEmitter || entry === undefined || emission.name !== ERRORS) throw notFound('error', params.record_id);
     const [receipts, outcome] = await Promise.all([
       store.receipts(caller.ownerId, entry),
       store.outcomeOfError(caller.ownerId, entry),
