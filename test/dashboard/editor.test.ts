@@ -262,6 +262,7 @@ test('a change of a workflow leaves its code in the editor', { skip }, async () 
     await visit.open(`/workflows/${workflow.id}`);
     await editorOf(visit, 'charge').filter({ hasText: 'export default' }).waitFor();
     await page.getByRole('button', { name: 'Deactivate' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();
     await page.getByRole('button', { name: 'Activate', exact: true }).waitFor();
     assert.deepEqual([await textOf(visit, 'price'), await textOf(visit, 'charge')], [CODE, CODE]);
   });

@@ -95,16 +95,10 @@ test('what is still being loaded is not shown as nothing', { skip }, async () =>
       isOpen = true;
       for (const go of held.splice(0)) go();
     };
-    const nothing = page.getByText(
-      /^(0|0 open groups|Nothing needs attention\.|No workflow or webhook is subscribed.*)$/,
-    );
+    const nothing = page.getByText(/^(0|0 open groups|Nothing needs attention\.|Nothing listens to it\.)$/);
     const pages = [
       ['/', page.locator('.charts'), '1 open group'],
-      [
-        `/workflows/${workflow.id}`,
-        page.getByRole('heading', { name: 'Listeners' }),
-        'No workflow or webhook is subscribed to it.',
-      ],
+      [`/workflows/${workflow.id}`, page.getByRole('heading', { name: 'Listeners' }), 'Nothing listens to it.'],
     ] as const;
     for (const [path, frame, text] of pages) {
       isOpen = false;

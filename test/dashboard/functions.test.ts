@@ -38,6 +38,9 @@ test('a run that waits is resumed or cancelled on its page', { skip }, async () 
     const second = await waitingRun(errand, workflow);
     await visit.open(`/runs/${second.id}`);
     await page.getByRole('button', { name: 'Cancel' }).click();
+    const asked = page.getByRole('dialog', { name: 'Cancel the run' });
+    await asked.getByText('This cannot be taken back').waitFor();
+    await asked.getByRole('button', { name: 'Cancel the run' }).click();
     assert.equal((await overRun(errand, second.id)).state, 'cancelled');
   });
 });

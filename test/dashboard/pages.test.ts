@@ -1,4 +1,4 @@
-// Pages in both themes, wide and narrow, with names and texts that try to be more than text; and what they take from their address.
+// Pages in both themes, wide and narrow, with names and texts that try to be more than text; and what they take from their address and from keys.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -123,5 +123,36 @@ test('the inbox is limited to a period, and takes no choice from its address tha
       await visit.still();
       assert.equal(await page.getByText('This could not be loaded').count(), 0, other);
     }
+  });
+});
+
+test('Enter presses what has the focus, and opens the row that keys went to', { skip }, async () => {
+  await using errand = await newErrand();
+  const fails = "export default () => { throw Object.assign(new Error('no card'), { code: 'First' }); };";
+  await errand.send(await errand.workflow(fails), {});
+  await errand.settled();
+  const [group] = (await errand.client.get('/v1/error_groups')).data;
+  await visiting(errand, async (visit) => {
+    const { page } = visit;
+    await visit.signIn();
+    await visit.open(`/errors/${group.id}`);
+    await page.getByRole('button', { name: 'Mute' }).press('Enter');
+    await page.getByRole('menu').waitFor();
+    // It hears the key a moment after it is there.
+    await until('the menu to close', async () => {
+      await page.keyboard.press('Escape');
+      return (await page.getByRole('menu').count()) === 0;
+    });
+    await page.getByRole('link', { name: 'All errors' }).press('Enter');
+    await page.getByRole('link', { name: 'First' }).waitFor();
+    await page.getByRole('button', { name: 'All', exact: true }).press('Enter');
+    await page.waitForURL(/state=all/);
+    // The focus is still on a filter: keys that choose a row take it from there.
+    await page.keyboard.press('j');
+    await page.locator('[aria-current="true"].group-row').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'First' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Download fixture' }).waitFor();
   });
 });

@@ -134,6 +134,9 @@ test('a workflow is watched for its error ratio, and its state is shown', { skip
     await card.getByText('down', { exact: true }).waitFor();
     await visit.inspectAll(`/workflows/${workflow.id}`, 'Unhealthy when');
     await page.getByRole('button', { name: 'Deactivate' }).click();
+    const asked = page.getByRole('dialog', { name: 'Deactivate' });
+    await asked.getByText('its addresses answer 404').waitFor();
+    await asked.getByRole('button', { name: 'Deactivate' }).click();
     await card.getByText('not watched while it is inactive').first().waitFor();
     await change.click();
     assert.equal(await percent?.inputValue(), '7');

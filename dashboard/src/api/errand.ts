@@ -1,8 +1,9 @@
 // The one place that talks to the server: the client of the interface, with the session's cookie, and the header that a change
 // needs.
 
-import { type CallOptions, ConnectionError, Errand } from '../../../src/client/client.ts';
+import { type CallOptions, ConnectionError, Errand, textOf } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
+import { parseNumbers } from '../errors/event-text.ts';
 
 /** Heard by the session: the server no longer knows it. */
 export const SIGNED_OUT = 'errand:signed-out';
@@ -29,6 +30,11 @@ export type Asked = Pick<CallOptions, 'signal'>;
 /** Returns the record of an answer. */
 export async function dataOf<Data>(answer: Promise<{ readonly data: Data }>): Promise<Data> {
   return (await answer).data;
+}
+
+/** Returns what an answer holds, with numbers as they were written (`WrittenNumber`): those of events are not rounded. */
+export async function exactDataOf<Data>(answer: Promise<{ readonly data: Data }>): Promise<Data> {
+  return (parseNumbers(textOf(await answer)) as { data: Data }).data;
 }
 
 async function ask(url: RequestInfo | URL, init?: RequestInit): Promise<Response> {

@@ -3,7 +3,7 @@ import { type Run, type RunWhole, type Started, textOf } from '../../../src/clie
 import { T } from '../english.ts';
 import { parseNumbers, written } from '../errors/event-text.ts';
 import { beginOf, type Period } from '../parts/period.ts';
-import { changes, dataOf, errand } from './errand.ts';
+import { changes, dataOf, errand, exactDataOf } from './errand.ts';
 import { listQuery } from './list.ts';
 
 export interface RunFilter {
@@ -57,7 +57,7 @@ export function allRunsQuery({ state, q, emitter, within }: AllRunsFilter) {
 export function runQuery(id: string) {
   return queryOptions({
     queryKey: ['run', id],
-    queryFn: ({ signal }) => dataOf(errand.getRun({ id }, { signal })),
+    queryFn: ({ signal }) => exactDataOf(errand.getRun({ id }, { signal })),
     refetchInterval: (query) => (query.state.data && !isOpen(query.state.data) ? false : 1000),
   });
 }

@@ -1,15 +1,12 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import {
-  type ConfigurableProps,
-  type ConfigurePropInput,
-  type PropOptions,
-  type SourceState,
-  type SourceWhole,
-  type Started,
-  textOf,
+import type {
+  ConfigurableProps,
+  ConfigurePropInput,
+  PropOptions,
+  SourceWhole,
+  Started,
 } from '../../../src/client/client.ts';
-import { parseNumbers } from '../errors/event-text.ts';
-import { changes, dataOf, errand } from './errand.ts';
+import { changes, dataOf, errand, exactDataOf } from './errand.ts';
 import { listQuery, readAll } from './list.ts';
 
 const AGAIN_MS = 4000;
@@ -39,7 +36,7 @@ export function emissionQuery(sourceId: string, id: string) {
   return queryOptions({
     queryKey: ['emission', sourceId, id],
     queryFn: ({ signal }) =>
-      dataOf(errand.getSourceEvent({ id: sourceId, record_id: id, expand: 'event' }, { signal })),
+      exactDataOf(errand.getSourceEvent({ id: sourceId, record_id: id, expand: 'event' }, { signal })),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
@@ -49,8 +46,7 @@ export function sourceStateQuery(id: string) {
   return infiniteQueryOptions({
     queryKey: ['source-state', id],
     queryFn: async ({ pageParam: skip, signal }) => {
-      const state = await errand.getSourceState({ id, ...(skip === 0 ? {} : { skip }) }, { signal });
-      return (parseNumbers(textOf(state)) as { data: SourceState }).data;
+      return await exactDataOf(errand.getSourceState({ id, ...(skip === 0 ? {} : { skip }) }, { signal }));
     },
     initialPageParam: 0,
     getNextPageParam: ({ count, values }, pages) => {

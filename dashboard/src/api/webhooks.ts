@@ -1,17 +1,14 @@
 import { queryOptions } from '@tanstack/react-query';
-import {
-  type Delivery,
-  type DeliveryWhole,
-  type NewWebhook,
-  type Operation,
-  type ResendDryRun,
-  type ResendWebhookInput,
-  textOf,
-  type WebhookTest,
+import type {
+  Delivery,
+  NewWebhook,
+  Operation,
+  ResendDryRun,
+  ResendWebhookInput,
+  WebhookTest,
 } from '../../../src/client/client.ts';
-import { parseNumbers } from '../errors/event-text.ts';
 import { type DeliverySearch, isKind } from '../webhooks/search.ts';
-import { changes, dataOf, errand } from './errand.ts';
+import { changes, dataOf, errand, exactDataOf } from './errand.ts';
 import { listQuery } from './list.ts';
 
 const AGAIN_MS = 4000;
@@ -56,11 +53,7 @@ export function allDeliveriesQuery({ to, state }: DeliverySearch) {
 export function deliveryQuery(id: string) {
   return queryOptions({
     queryKey: ['delivery', id],
-    queryFn: async ({ signal }) => {
-      const text = textOf(await errand.getDelivery({ id }, { signal }));
-      // The event shows numbers as they were sent.
-      return (parseNumbers(text) as { data: DeliveryWhole }).data;
-    },
+    queryFn: ({ signal }) => exactDataOf(errand.getDelivery({ id }, { signal })),
     // One that is over changes only when it is sent again.
     refetchInterval: ({ state }) => (state.data?.ended_at_ms == null ? AGAIN_MS : OVER_AGAIN_MS),
   });

@@ -75,11 +75,15 @@ export function changesQuery(id: string, version: string, from: string | undefin
   });
 }
 
-/** What a workflow listens to besides its own triggers, and what listens to it. */
+/** What a workflow listens to besides its own triggers, which stand by themselves; and all that listens to an emitter. */
 export function listensQuery(of: { listener_id: string } | { emitter_id: string }) {
   return queryOptions({
     queryKey: ['subscriptions', of],
-    queryFn: ({ signal }) => dataOf(errand.listSubscriptions({ ...of, via: 'subscription', limit: 100 }, { signal })),
+    queryFn: async ({ signal }) => {
+      const kinds = 'emitter_id' in of ? (['subscription', 'trigger'] as const) : (['subscription'] as const);
+      const listed = kinds.map((via) => dataOf(errand.listSubscriptions({ ...of, via, limit: 100 }, { signal })));
+      return (await Promise.all(listed)).flat();
+    },
   });
 }
 

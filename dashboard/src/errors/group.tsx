@@ -1,6 +1,7 @@
 import { Button, Menu } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
 import { type ErrorGroupWhole, ProblemError } from '../../../src/client/client.ts';
 import { groupErrorsQuery, groupQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
@@ -18,10 +19,12 @@ import { Ago, At } from '../parts/time.tsx';
 import { NodeLink } from '../subscriptions/node-link.tsx';
 import { type GroupActs, isReplayable, useGroupActs } from './acts.ts';
 import { WhatDiffers } from './differences.tsx';
+import { Ends, hasEnd } from './ends.tsx';
 import { Message } from './message.tsx';
 import { MuteItems } from './mute-items.tsx';
 import { Note } from './note.tsx';
 import { BackToErrors, Receipts } from './receipts.tsx';
+import { ReplayNewest } from './replay-newest.tsx';
 
 export function GroupPage() {
   const { groupId } = useParams({ from: '/shell/errors/$groupId' });
@@ -47,17 +50,19 @@ function Whole({ group }: { group: ErrorGroupWhole }) {
   const mayWrite = useMay('write');
   const navigate = useNavigate();
   const names = useNames();
+  const [isReplaying, setReplaying] = useState(false);
   const { fingerprint, state } = group;
   const params = { groupId: group.id, errorId: group.last_error_id };
   useKeys({
     e: () => void acts.toggle(group),
     m: () => void acts.mute(group),
-    r: () => void acts.replay(group),
+    r: () => mayWrite && setReplaying(true),
     Enter: () => void navigate({ to: '/errors/$groupId/$errorId', params }),
   });
   const message = group.samples[0]?.error.msg ?? fingerprint.template;
   return (
     <>
+      {isReplaying && <ReplayNewest group={group} acts={acts} close={() => setReplaying(false)} />}
       <BackToErrors />
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
@@ -168,11 +173,11 @@ function Facts({ group, where }: { group: ErrorGroupWhole; where: string }) {
           </>
         )}
       </dd>
-      {group.muted_until_ms !== null && (
+      {hasEnd(group) && (
         <>
-          <dt>{T.group.mutedUntil}</dt>
+          <dt>{group.state === 'muted' ? T.group.mutedUntil : T.group.resolvedUntil}</dt>
           <dd>
-            <At ms={group.muted_until_ms} />
+            <Ends group={group} />
           </dd>
         </>
       )}

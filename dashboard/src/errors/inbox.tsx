@@ -15,11 +15,14 @@ import { Rows } from '../parts/lists/rows.tsx';
 import { Badge, Empty, Unready } from '../parts/state.tsx';
 import { Foreign } from '../parts/text/foreign.tsx';
 import { Ago } from '../parts/time.tsx';
+import { toast } from '../parts/toast.tsx';
 import { mutedFor, useGroupActs } from './acts.ts';
 import { AssignDialog } from './assign.tsx';
+import { Ends, hasEnd } from './ends.tsx';
 import { Filters } from './filters.tsx';
 import { messageOf, stepOf } from './fingerprint.ts';
 import { useNews } from './news.ts';
+import { ReplayNewest } from './replay-newest.tsx';
 import { type MoreGroups, Selection, SelectRow } from './selection.tsx';
 
 const ROW_PX = 62;
@@ -108,6 +111,7 @@ function Groups({ all, more }: GroupsProps) {
   /** Whom a key acts on: on what is selected; when nothing is, on the row that was chosen. */
   const meant = selected.length > 0 ? selected : here ? [here] : [];
   const [assigned, assign] = useState<readonly ListedErrorGroup[]>([]);
+  const [replayed, replay] = useState<ListedErrorGroup | null>(null);
   const move = (by: number): void => {
     // Enter opens the row from now on, and no longer presses what was used before.
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
@@ -131,7 +135,11 @@ function Groups({ all, more }: GroupsProps) {
     e: () => void toSelected(acts.toggleAll),
     m: () => void toSelected((groups) => acts.changeAll(groups, mutedFor(1), T.errors.muted)),
     a: () => mayWrite && assign(meant),
-    r: () => here && void acts.replay(here),
+    r: () => {
+      if (!mayWrite) void acts.replay(meant[0] ?? { emitter_id: '', last_error_id: '' });
+      else if (meant.length > 1) toast(T.errors.replayOne, undefined, true);
+      else if (meant[0]) replay(meant[0]);
+    },
   });
   const toSelected = async (act: (groups: readonly ListedErrorGroup[]) => Promise<void>): Promise<void> => {
     if (meant.length > 0) await act(meant);
@@ -143,7 +151,12 @@ function Groups({ all, more }: GroupsProps) {
       {assigned.length > 0 && (
         <AssignDialog groups={assigned} acts={acts} close={() => assign([])} done={() => select([])} />
       )}
-      <div className={mayWrite ? 'group-head has-select' : 'group-head'}>
+      {replayed && <ReplayNewest group={replayed} acts={acts} close={() => replay(null)} />}
+      <div
+        className={['group-head', mayWrite && 'has-select', selected.length > 0 && 'is-acting']
+          .filter(Boolean)
+          .join(' ')}
+      >
         {mayWrite && (
           <Selection
             all={all}
@@ -193,6 +206,11 @@ function Groups({ all, more }: GroupsProps) {
   );
 }
 
+/** What a person opened again has not come back. */
+function isBack({ state, reopened }: ListedErrorGroup): boolean {
+  return state === 'open' && Boolean(reopened) && reopened?.by !== 'person';
+}
+
 interface RowProps {
   readonly group: ListedErrorGroup;
   readonly isAt: boolean;
@@ -214,7 +232,12 @@ function Row({ group, isAt, where, isSelected, toggle }: RowProps) {
             <Foreign>{group.rule ?? fingerprint.code}</Foreign>
           </Link>
           {state !== 'open' && <Badge state={state} text={T.errors.states[state]} />}
-          {group.reopened && state === 'open' && <span className="badge warn">{T.errors.isBack}</span>}
+          {hasEnd(group) && (
+            <span className="soft cut">
+              {T.errors.until} <Ends group={group} />
+            </span>
+          )}
+          {isBack(group) && <span className="badge warn">{T.errors.isBack}</span>}
         </div>
         <div className="group-message cut">
           <Foreign>{messageOf(fingerprint)}</Foreign>

@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Fault } from '../api/types.ts';
-import { workflowQuery } from '../api/workflows.ts';
+import { changesQuery, workflowQuery } from '../api/workflows.ts';
 import { T } from '../english.ts';
 import { Scrollable } from '../parts/scrollable.tsx';
 import { Foreign } from '../parts/text/foreign.tsx';
+import { codeBefore } from './code-before.ts';
 
 interface Place {
   readonly file: string;
@@ -29,14 +30,33 @@ interface StackProps {
   readonly deploymentId: string | null;
 }
 
-/** The stack, with the lines of code around the frames that belong to the workflow's own steps. */
-export function Stack({ fault, workflowId, deploymentId }: StackProps) {
+/** Returns the code of the version that failed, by step, and what is to be said of it. Lines of another one would blame the wrong. */
+function useFailedCode(workflowId: string | null, deploymentId: string | null) {
   const { data: workflow } = useQuery({ ...workflowQuery(workflowId ?? ''), enabled: workflowId !== null });
-  if (fault.stack === '') return <p className="card-body soft">{T.error.noStack}</p>;
+  const active = workflow?.deployment_id ?? '';
+  const isOther = workflow !== undefined && deploymentId !== null && active !== deploymentId;
+  const changes = useQuery({
+    ...changesQuery(workflowId ?? '', active, deploymentId ?? undefined),
+    enabled: isOther,
+    retry: false,
+  });
   const codeOf = new Map(
     (workflow?.steps ?? []).flatMap(({ namespace, code }) => (code === undefined ? [] : [[namespace, code]])),
   );
-  const isOther = workflow !== undefined && deploymentId !== null && workflow.deployment_id !== deploymentId;
+  if (!isOther) return { codeOf, said: null };
+  if (!changes.data) return { codeOf: new Map<string, string>(), said: changes.isError ? T.error.sourceGone : null };
+  for (const { namespace, lines } of changes.data.code) {
+    const code = lines && codeBefore(codeOf.get(namespace) ?? '', lines);
+    if (code === null) codeOf.delete(namespace);
+    else codeOf.set(namespace, code);
+  }
+  return { codeOf, said: T.error.sourceFailed };
+}
+
+/** The stack, with the lines of code around the frames that belong to the workflow's own steps. */
+export function Stack({ fault, workflowId, deploymentId }: StackProps) {
+  const { codeOf, said } = useFailedCode(workflowId, deploymentId);
+  if (fault.stack === '') return <p className="card-body soft">{T.error.noStack}</p>;
   const frames = fault.stack.split('\n');
   const first = frames.findIndex((frame) => codeOf.has(stepOf(placeIn(frame)?.file ?? '')));
   return (
@@ -56,7 +76,7 @@ export function Stack({ fault, workflowId, deploymentId }: StackProps) {
           );
         })}
       </Scrollable>
-      {isOther && first >= 0 && <p className="card-body soft">{T.error.source}</p>}
+      {said !== null && (first >= 0 || said === T.error.sourceGone) && <p className="card-body soft">{said}</p>}
     </>
   );
 }

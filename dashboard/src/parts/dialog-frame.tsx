@@ -6,14 +6,17 @@ export interface DialogProps {
   readonly title: string;
   readonly close: () => void;
   readonly isLarge?: boolean;
+  /** Something was typed, which a click beside the dialog is not to lose. */
+  readonly isKept?: boolean;
   readonly children: ReactNode;
 }
 
-export function DialogFrame({ title, close, isLarge = false, children }: DialogProps) {
+export function DialogFrame({ title, close, isLarge = false, isKept = false, children }: DialogProps) {
   return (
     <Modal
       opened
       onClose={close}
+      closeOnClickOutside={!isKept}
       title={title}
       size={isLarge ? 'lg' : 'md'}
       closeButtonProps={{ 'aria-label': T.help.close }}

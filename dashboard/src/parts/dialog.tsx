@@ -29,6 +29,7 @@ function focusField(form: HTMLFormElement | null): void {
 
 export function FormDialog({ submit, isBad = false, isReady = true, run, children, ...dialog }: FormDialogProps) {
   const [isBusy, setBusy] = useState(false);
+  const [isTyped, setTyped] = useState(false);
   const go = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setBusy(true);
@@ -41,8 +42,8 @@ export function FormDialog({ submit, isBad = false, isReady = true, run, childre
     }
   };
   return (
-    <Dialog {...dialog}>
-      <form ref={focusField} className="stack-16" onSubmit={(event) => void go(event)}>
+    <Dialog {...dialog} isKept={isTyped}>
+      <form ref={focusField} className="stack-16" onInput={() => setTyped(true)} onSubmit={(event) => void go(event)}>
         {children}
         <div className="dialog-end">
           <Button variant="default" size="xs" onClick={dialog.close}>

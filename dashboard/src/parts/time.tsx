@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react';
+import { useEffect, useState, useSyncExternalStore } from 'react';
 import { T } from '../english.ts';
 
 const SECOND = 1000;
@@ -28,6 +28,17 @@ function listen(hear: () => void): () => void {
 
 export function useNow(): number {
   return useSyncExternalStore(listen, () => nowMs);
+}
+
+/** The time of now, each second while `isOn`: for what is under way. */
+export function useSeconds(isOn: boolean): number {
+  const [ms, setMs] = useState(Date.now);
+  useEffect(() => {
+    if (!isOn) return;
+    const ticking = setInterval(() => setMs(Date.now()), SECOND);
+    return () => clearInterval(ticking);
+  }, [isOn]);
+  return ms;
 }
 
 function agoText(ms: number, now: number): string {

@@ -8,13 +8,14 @@ import { T } from '../english.ts';
 import { Message } from '../errors/message.tsx';
 import { Receipts } from '../errors/receipts.tsx';
 import { ActButton } from '../parts/act-button.tsx';
+import { ConfirmButton } from '../parts/confirm.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { Scrollable } from '../parts/scrollable.tsx';
 import { Badge, Unready } from '../parts/state.tsx';
 import { durationText } from '../parts/text/duration.ts';
 import { Foreign, Said } from '../parts/text/foreign.tsx';
-import { Ago, At, Clock, useNow } from '../parts/time.tsx';
+import { Ago, At, Clock, useSeconds } from '../parts/time.tsx';
 import { toast, toastError } from '../parts/toast.tsx';
 import { Cause } from './cause.tsx';
 import { Wait } from './wait.tsx';
@@ -30,7 +31,7 @@ export function RunPage() {
 
 function Whole({ run }: { run: RunWhole }) {
   const names = useNames();
-  const now = useNow();
+  const now = useSeconds(run.state === 'running');
   const of = run.workflow_id ?? run.source_id ?? '';
   const ended = run.ended_at_ms ?? now;
   return (
@@ -159,15 +160,16 @@ function Acts({ run }: { run: RunWhole }) {
         </ActButton>
       )}
       {isOpen(run) && !run.waiting && (
-        <ActButton size="xs" variant="default" act={cancel}>
+        <ConfirmButton title={T.runs.cancelRun} text={T.runs.cancelText} run={cancel}>
           {T.runs.cancel}
-        </ActButton>
+        </ConfirmButton>
       )}
     </div>
   );
 }
 
-function Logs({ run: { logs, log_bytes_dropped: dropped = 0 } }: { run: RunWhole }) {
+function Logs({ run }: { run: RunWhole }) {
+  const { logs, log_bytes_dropped: dropped = 0 } = run;
   return (
     <section className="card">
       <div className="card-head">
@@ -175,7 +177,7 @@ function Logs({ run: { logs, log_bytes_dropped: dropped = 0 } }: { run: RunWhole
         {dropped > 0 && <span className="soft">{T.runs.dropped(dropped.toLocaleString())}</span>}
       </div>
       {logs.length === 0 ? (
-        <p className="card-body soft">{T.runs.noLogs}</p>
+        <p className="card-body soft">{run.state === 'running' ? T.runs.later : T.runs.noLogs}</p>
       ) : (
         <Scrollable className="logs mono" label={T.runs.logs}>
           {logs.map(({ ts_ms, level, namespace, text }, at) => (

@@ -4,8 +4,8 @@ import type { RunWhole } from '../../../src/client/client.ts';
 import { cancelRun, resumeRun } from '../api/runs.ts';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
-import { ActButton } from '../parts/act-button.tsx';
 import { Card } from '../parts/card.tsx';
+import { ConfirmButton } from '../parts/confirm.tsx';
 import { FormDialog } from '../parts/dialog.tsx';
 import { At } from '../parts/time.tsx';
 
@@ -36,9 +36,13 @@ export function Wait({ run: { id, waiting } }: { run: RunWhole }) {
                 {words.resume}
               </Button>
             )}
-            <ActButton size="xs" variant="default" act={() => act(() => cancelRun(id), T.runs.cancelled)}>
+            <ConfirmButton
+              title={T.runs.cancelRun}
+              text={T.runs.cancelText}
+              run={() => act(() => cancelRun(id), T.runs.cancelled)}
+            >
               {T.runs.cancel}
-            </ActButton>
+            </ConfirmButton>
           </div>
         )}
       </div>

@@ -6,7 +6,7 @@ import { Badge } from '../parts/state.tsx';
 import { durationText } from '../parts/text/duration.ts';
 
 /** Steps as bars over the time of the run; a step opens to what it returned and exported. */
-export function Waterfall({ run: { steps, started_at_ms: startedAtMs } }: { run: RunWhole }) {
+export function Waterfall({ run: { state, steps, started_at_ms: startedAtMs } }: { run: RunWhole }) {
   const from = startedAtMs ?? steps[0]?.started_at_ms ?? 0;
   const ends = steps.map(({ started_at_ms, took_ms }) => (started_at_ms ?? from) + (took_ms ?? 0) - from);
   const whole = Math.max(1, ...ends);
@@ -15,7 +15,7 @@ export function Waterfall({ run: { steps, started_at_ms: startedAtMs } }: { run:
       <div className="card-head">
         <h2>{T.runs.waterfall}</h2>
       </div>
-      {steps.length === 0 && <p className="card-body soft">{T.runs.noSteps}</p>}
+      {steps.length === 0 && <p className="card-body soft">{state === 'running' ? T.runs.later : T.runs.noSteps}</p>}
       {steps.map((step) => (
         <Step key={step.id + String(step.started_at_ms)} step={step} from={from} whole={whole} />
       ))}

@@ -131,18 +131,19 @@ function Acts({ source: { id, name, active } }: { source: SourceWhole }) {
     await navigate({ to: '/sources' });
     await act(() => deleteSource(id), T.sources.deleted);
   };
+  const toggle = (): Promise<void> => act(() => updateSource(id, { active: !active }), T.sources.saved);
   return (
     <div className="buttons">
       <ActButton size="xs" disabled={!active} act={() => act(() => invokeSource(id), T.sources.invoked)}>
         {T.sources.invoke}
       </ActButton>
-      <ActButton
-        size="xs"
-        variant="default"
-        act={() => act(() => updateSource(id, { active: !active }), T.sources.saved)}
-      >
-        {active ? T.workflows.deactivate : T.workflows.activate}
-      </ActButton>
+      {active ? (
+        <ConfirmButton title={T.workflows.deactivate} text={T.workflows.deactivateText} run={toggle} />
+      ) : (
+        <ActButton size="xs" variant="default" act={toggle}>
+          {T.workflows.activate}
+        </ActButton>
+      )}
       <ConfirmButton title={T.sources.delete} text={T.sources.deleteText(name)} run={remove} />
     </div>
   );

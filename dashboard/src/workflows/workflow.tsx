@@ -153,9 +153,13 @@ function Acts({ workflow: { id, name, active }, mayDelete }: { workflow: ReadWor
       <Button size="xs" onClick={() => setRunning(true)}>
         {T.workflows.run}
       </Button>
-      <ActButton size="xs" variant="default" act={toggle}>
-        {active ? T.workflows.deactivate : T.workflows.activate}
-      </ActButton>
+      {active ? (
+        <ConfirmButton title={T.workflows.deactivate} text={T.workflows.deactivateText} run={toggle} />
+      ) : (
+        <ActButton size="xs" variant="default" act={toggle}>
+          {T.workflows.activate}
+        </ActButton>
+      )}
       {mayDelete && <ConfirmButton title={T.workflows.delete} text={T.workflows.deleteText(name)} run={remove} />}
       {isRunning && <RunDialog workflowId={id} close={() => setRunning(false)} />}
     </div>
