@@ -15,17 +15,23 @@ interface Cause {
 const SAYS_OUT_OF_MEMORY = /out of memory/i;
 /** How Node aborts. In a jail Node is process 1, to which SIGABRT does nothing; abort() then raises the others. */
 const CRASHES: ReadonlySet<string | null> = new Set(['SIGABRT', 'SIGTRAP', 'SIGSEGV', 'SIGILL']);
+/** What a run has left in memory may end its process so much later, in which the next one has begun. */
+const LEFT_BEHIND_MS = 1000;
 const UNATTRIBUTED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'unattributed' } };
+
+interface DeathContext {
+  readonly nowMs: number;
+  /** Runs whose code was called. */
+  readonly inFlight: number;
+  /** Since another run of the process ended; Infinity: none has. */
+  readonly sinceOtherMs: number;
+}
 
 /**
  * Returns the outcome after the process died. Only a run alone in its process can be blamed, or one that was past its
- * timeout already; and none whose code was not called. `inFlight` counts the others.
+ * timeout already; and none whose code was not called; and of memory none that may lack it since an earlier run took it.
  */
-export function outcomeAfterDeath(
-  run: RunInFlight,
-  death: Death,
-  context: { nowMs: number; inFlight: number },
-): RunOutcome {
+export function outcomeAfterDeath(run: RunInFlight, death: Death, context: DeathContext): RunOutcome {
   if (run.halted === 'cancelled') return CANCELLED;
   if (run.isHeld) return RETURNED;
   if (run.halted === 'timeout' && context.inFlight === 1) return failed(run, timeoutOf(run), context.nowMs);
@@ -36,7 +42,10 @@ export function outcomeAfterDeath(
       context.nowMs,
     );
   }
-  return context.inFlight === 1 ? failed(run, causeOf(run, death), context.nowMs) : UNATTRIBUTED;
+  if (context.inFlight > 1) return UNATTRIBUTED;
+  const cause = causeOf(run, death);
+  const isOfOther = cause.code === 'OutOfMemory' && context.sinceOtherMs < LEFT_BEHIND_MS;
+  return isOfOther ? UNATTRIBUTED : failed(run, cause, context.nowMs);
 }
 
 /**

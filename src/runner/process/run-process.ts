@@ -52,6 +52,7 @@ export class RunProcess implements ProcessState {
   #killed = false;
   #broken: Fault | null = null; // why it could not load its code
   #startedRuns = 0;
+  #endedAt = Number.NEGATIVE_INFINITY;
   readonly #strayExceptions: StrayExceptions;
   readonly #start = new ProcessStart();
   readonly #budget = new MessageBudget();
@@ -287,7 +288,7 @@ export class RunProcess implements ProcessState {
 
   #end(run: RunInFlight, outcome: RunOutcome): void {
     this.#runs.delete(run.request.run);
-    this.lastUsedAt = performance.now();
+    this.lastUsedAt = this.#endedAt = performance.now();
     run.end(outcome);
     if (this.#runs.size > 0) return;
     this.isYielding = false;
@@ -325,7 +326,8 @@ export class RunProcess implements ProcessState {
     this.#start.cutOff();
     if (!expected) this.#taint();
     const all = this.#inFlight;
-    const judged = { nowMs: this.options.clock.nowMs(), inFlight: all.filter(isBegun).length };
+    const sinceOtherMs = performance.now() - this.#endedAt;
+    const judged = { nowMs: this.options.clock.nowMs(), inFlight: all.filter(isBegun).length, sinceOtherMs };
     for (const run of all) this.#end(run, outcomeAfterDeath(run, death, judged));
     const { kind, code, signal } = death;
     const counts = { runs: this.#startedRuns, strays: this.#strayExceptions.count, lost: all.length };

@@ -17,18 +17,31 @@ const run = (halted: RunInFlight['halted'] = null): RunInFlight =>
   Object.assign(new RunInFlight(requestOf(deployment), 1000, () => {}), { halted });
 const death = (given: Partial<Death>): Death => ({ kind: 'exit', code: null, signal: null, detail: '', ...given });
 
-function code(given: Partial<Death>, inFlight = 1, halted: RunInFlight['halted'] = null): string {
-  const { end } = outcomeAfterDeath(run(halted), death(given), { nowMs: 1500, inFlight });
+function code(
+  given: Partial<Death>,
+  inFlight = 1,
+  halted: RunInFlight['halted'] = null,
+  sinceOtherMs = Number.POSITIVE_INFINITY,
+): string {
+  const { end } = outcomeAfterDeath(run(halted), death(given), { nowMs: 1500, inFlight, sinceOtherMs });
   return end.kind === 'failed' ? end.fault.code : end.kind;
 }
 
 test('a crash is told as one', () => {
   const msg = (signal: string): string => {
-    const { end } = outcomeAfterDeath(run(), death({ signal }), { nowMs: 1500, inFlight: 1 });
+    const { end } = outcomeAfterDeath(run(), death({ signal }), { nowMs: 1500, inFlight: 1, sinceOtherMs: 5000 });
     return end.kind === 'failed' ? end.fault.msg : end.kind;
   };
   assert.equal(msg('SIGSEGV'), 'The process crashed, by SIGSEGV');
   assert.equal(msg('SIGTERM'), 'The process was ended from outside, by SIGTERM');
+});
+
+test('a run is not blamed for memory that one before it took', () => {
+  const heap = 'FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory';
+  assert.equal(code({ kind: 'memory' }, 1, null, 200), 'unattributed');
+  assert.equal(code({ signal: 'SIGABRT', detail: heap }, 1, null, 200), 'unattributed');
+  assert.equal(code({ kind: 'memory' }, 1, null, 2000), 'OutOfMemory');
+  assert.equal(code({ code: 3 }, 1, null, 200), 'WorkerExit');
 });
 
 test('a death is told by how it came', () => {
