@@ -74,6 +74,7 @@ export const T = {
     noneText: 'Every error that a workflow throws appears here within a second, grouped with those like it.',
     command: 'npx errand errors tail',
     noneMatch: 'No group matches',
+    searchRuns: 'Search the events of runs for it',
     resolve: 'Resolve',
     resolveNext: 'Resolve in the next deployment',
     reopen: 'Open again',

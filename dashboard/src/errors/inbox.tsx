@@ -62,7 +62,7 @@ export function Inbox() {
         aria-busy={listed.isFetching}
       >
         {isMissing && <Unready of={{ ...listed, isPending: true }} rows={USUAL} />}
-        {!isMissing && groups.length === 0 && <NoGroups isFiltered={isFiltered} />}
+        {!isMissing && groups.length === 0 && <NoGroups isFiltered={isFiltered} q={search.q} />}
         {groups.length > 0 && <Groups all={groups} more={listed} />}
       </section>
       <More of={listed} />
@@ -70,10 +70,19 @@ export function Inbox() {
   );
 }
 
-function NoGroups({ isFiltered }: { isFiltered: boolean }) {
+/** Groups are found by what their errors have in common: what a single event has, such as the number of an order, its run has. */
+function NoGroups({ isFiltered, q }: { isFiltered: boolean; q: string | undefined }) {
   if (!isFiltered)
     return <Empty icon="check" title={T.errors.none} text={T.errors.noneText} command={T.errors.command} />;
-  return <NoMatch title={T.errors.noneMatch} list="/errors" />;
+  return (
+    <NoMatch title={T.errors.noneMatch} list="/errors">
+      {q !== undefined && (
+        <Link to="/runs" search={{ q, state: 'failed' }}>
+          {T.errors.searchRuns}
+        </Link>
+      )}
+    </NoMatch>
+  );
 }
 
 /** The row that keys act on. */

@@ -23,12 +23,18 @@ function close(id: number): void {
   set(toasts.filter((one) => one.id !== id));
 }
 
+/** Nothing goes away under the pointer, or while it has the focus. */
+function closeLater(id: number): void {
+  const isHeld = (): boolean => document.getElementById(`toast-${id}`)?.matches(':hover, :focus-within') ?? false;
+  setTimeout(() => (isHeld() ? closeLater(id) : close(id)), SHOWN_MS);
+}
+
 export function toast(text: string, action?: Toast['action'], isBad = false): void {
   const id = next++;
-  // Said once, when the same is said again.
-  const others = toasts.filter((one) => one.text !== text || one.action || action);
+  // Said once, when the same is said again; and what went wrong before is over when something came about.
+  const others = toasts.filter((one) => (one.text !== text || one.action || action) && (isBad || !one.isBad));
   set([...others.slice(-3), { id, text, isBad, action }]);
-  setTimeout(() => close(id), SHOWN_MS);
+  closeLater(id);
 }
 
 export function toastError(error: unknown): void {
@@ -48,7 +54,7 @@ export function Toasts() {
   return (
     <div className="toasts" role="status" aria-live="polite">
       {shown.map(({ id, text, isBad, action }) => (
-        <div key={id} className={isBad ? 'toast is-bad' : 'toast'}>
+        <div key={id} id={`toast-${id}`} className={isBad ? 'toast is-bad' : 'toast'}>
           <span className="toast-text">{text}</span>
           {action && (
             <button

@@ -53,6 +53,9 @@ function parsed(text: string): { readonly value?: unknown } {
   }
 }
 
+/** A shell takes `$errors` for a variable, and people leave its sign out. */
+const ERRORS_MISTYPED = /^errors?$/i;
+
 /** Whole kinds of emitters, and triggers, have no names. */
 const UNNAMED = /^(\*|p_\*|dc_\*|(hi|ti|u)_\w+)$/;
 
@@ -100,6 +103,8 @@ export function addSubscriptions(program: Command, connect: Connect): void {
       event_name: event,
       filter,
     });
+    if (event !== undefined && ERRORS_MISTYPED.test(event))
+      out.note(`"${event}" is a name that your own code emits; errors are --event '$errors', in quotes`);
     if (isJson) return printJson(out, data);
     await printTable(out, data, COLUMNS);
   });

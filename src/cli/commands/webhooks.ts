@@ -126,7 +126,8 @@ function addCreate(webhooks: Command, connect: Connect): void {
       const { data } = await errand.createWebhook({ url, name, description, ordered });
       if (isJson) return printJson(out, data);
       await printFields(out, { ...fields(data), secret: data.secret });
-      out.note(`Send events there: errand subscriptions create <workflow or source> ${data.id}`);
+      out.note(`Send errors there: errand subscriptions create <workflow or source> ${data.id} --event '$errors'`);
+      out.note("What one emits itself goes there without --event, or with its event name; '*' stands for all of them");
     },
   );
 }

@@ -10,7 +10,7 @@ import { oneLine } from './text.ts';
 export async function confirm(question: string, isSure: boolean | undefined): Promise<void> {
   if (isSure) return;
   if (!process.stdin.isTTY)
-    throw new CliError(`${question} Where no terminal can be asked, say so with --yes.`, EXIT.usage);
+    throw new CliError(`${question} Nothing was done: no terminal can be asked; add --yes to confirm.`, EXIT.usage);
   const answer = await ask(`${question} [y/N] `);
   if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('nothing was done');
 }
@@ -19,7 +19,7 @@ export async function confirm(question: string, isSure: boolean | undefined): Pr
 export async function confirmByName(warning: string, name: string, isSure: boolean | undefined): Promise<void> {
   if (isSure) return;
   if (!process.stdin.isTTY)
-    throw new CliError(`${warning} Where no terminal can be asked, say so with --yes.`, EXIT.usage);
+    throw new CliError(`${warning} Nothing was done: no terminal can be asked; add --yes to confirm.`, EXIT.usage);
   if ((await ask(`${warning} Type its name to go on: `)) !== name) throw new CliError('nothing was done');
 }
 

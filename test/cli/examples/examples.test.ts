@@ -44,7 +44,7 @@ const CODES: Readonly<Record<string, readonly [code: number | null, said: RegExp
   'errand webhooks test "Errors to chat"': [1, /ECONNREFUSED|refused/],
   'errand webhooks explain-signature --headers headers.txt --body body.json --secret whsec_…': [2, /--secret/],
   'errand errors replay --of "Charge orders" --from failed_step --canary 3': [2, /Where no terminal can be asked/],
-  'errand owners delete Shop': [2, /Where no terminal can be asked, say so with --yes/],
+  'errand owners delete Shop': [2, /no terminal can be asked; add --yes/],
   'errand explain-url http://10.0.0.7/hook --profile prod': [1, /refused/],
   'errand explain-url http://10.0.0.7/hook --local': [1, /refused/],
 };

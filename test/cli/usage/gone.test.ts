@@ -62,3 +62,16 @@ test('a muted group says until when', async () => {
   assert.match(await shown(), /^until +\d{4}-.*Z, or 5 more errors$/m);
   assert.match((await shell.run([...mute, '--next-deployment'])).stdout, /^until +an error of a later deployment$/m);
 });
+
+test('who means errors is told what they are called', async () => {
+  await using errand = await newErrand();
+  await using shell = await openShell(errand.client);
+  const workflow = await errand.workflow(THROWS, { name: 'Charge orders' });
+  const named = ['--url', errand.client.url];
+  const made = await shell.run(['webhooks', 'create', 'http://127.0.0.1:9/', ...named]);
+  assert.match(made.stderr, /errand subscriptions create <workflow or source> wh_\w+ --event '\$errors'/);
+  const [webhook] = (await errand.client.get('/v1/webhooks')).data;
+  const create = ['subscriptions', 'create', workflow.id, webhook.id, ...named, '--event'];
+  assert.match((await shell.run([...create, 'errors'])).stderr, /errors are --event '\$errors'/);
+  assert.equal((await shell.run([...create, '$errors'])).stderr, '');
+});

@@ -51,7 +51,7 @@ test('the lines under a stack are of the version that failed', { skip }, async (
 test('a group says until when it is quiet, and a person who opens it is no regression', { skip }, async () => {
   await using errand = await newErrand();
   const workflow = await errand.client.post('/v1/workflows', { name: 'Charge', ...step(FAILS) });
-  await errand.send(workflow, { n: 1 });
+  await errand.send(workflow, { n: 1, order: 'order-77' });
   await errand.errors(workflow.id, 1);
   await visiting(errand, async (visit) => {
     const { page } = visit;
@@ -82,6 +82,10 @@ test('a group says until when it is quiet, and a person who opens it is no regre
       await facts.getByText(label).waitFor();
       await facts.getByText(text).waitFor();
     }
+    // Of the order that one event is about, no group knows.
+    await visit.open('/errors?q=order-77&state=all');
+    await page.getByRole('link', { name: 'Search the events of runs for it' }).click();
+    await page.getByRole('region', { name: 'Runs' }).getByText('Error: no card').waitFor();
     await visit.open('/errors?state=all');
     await page.locator('.group-row').getByText('until an error of a later version').waitFor();
     await visit.inspectAll('/errors?state=all', 'until an error of a later version');

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { T } from '../../english.ts';
 import { Empty } from '../state.tsx';
 
@@ -6,14 +7,17 @@ interface NoMatchProps {
   readonly title: string;
   /** The list, which is shown without filters. */
   readonly list: '/errors' | '/runs' | '/deliveries';
+  /** Where else it may be found. */
+  readonly children?: ReactNode;
 }
 
 /** Stands for a list in which the filters find nothing. */
-export function NoMatch({ title, list }: NoMatchProps) {
+export function NoMatch({ title, list, children }: NoMatchProps) {
   return (
     <Empty icon="search" title={title} text={T.common.noMatchText}>
       <div className="actions">
         <Link to={list}>{T.common.clearFilters}</Link>
+        {children}
       </div>
     </Empty>
   );
