@@ -99,7 +99,8 @@ test('keys go through the groups, open and replay one, and its error is download
     await asked.waitFor({ state: 'detached' });
     assert.equal((await errand.runs(workflow.id, 2)).length, 2);
     await page.keyboard.press('r');
-    await asked.getByRole('button', { name: 'Replay' }).click();
+    await asked.getByRole('button', { name: 'Replay' }).and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Enter');
     await page.getByText('The replay has started.').waitFor();
     assert.equal((await errand.runs(workflow.id, 3)).filter(({ replay }) => replay).length, 1);
     await page.keyboard.press('Enter');

@@ -22,9 +22,9 @@ interface FormDialogProps extends DialogProps {
   readonly run: () => Promise<void>;
 }
 
-/** The first field has the focus when the dialog opens, and not the button that closes it. */
+/** The first field has the focus when the dialog opens, or else what it asks for if that loses nothing, and not the button that closes it. */
 function focusField(form: HTMLFormElement | null): void {
-  form?.querySelector('input, select, textarea')?.setAttribute('data-autofocus', '');
+  form?.querySelector('input, select, textarea, [type=submit]:not(.is-bad)')?.setAttribute('data-autofocus', '');
 }
 
 export function FormDialog({ submit, isBad = false, isReady = true, run, children, ...dialog }: FormDialogProps) {
