@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Errand } from '../client/client.ts';
 import { isSent, markIn, pathOfKey, withoutMark } from '../domain/files/file-mark.ts';
-import { checkTypes, findTypeScript } from './dev/type-check.ts';
+import { checkTypes, findConfig, findTypeScript } from './dev/type-check.ts';
 import { CliError } from './shell/exit.ts';
 
 /** What was deployed by hand from a file. */
@@ -36,8 +36,12 @@ const PAGE = 100;
 /** Throws `CliError` with what is wrong. Returns what to tell a person. */
 export async function typesOf(dir: string): Promise<string> {
   const project = await findTypeScript(dir);
-  if (project === null)
-    return `types are not checked: that needs a tsconfig.json in ${dir} or a folder above it, and TypeScript installed there (npm install)`;
+  const config = project === null ? await findConfig(dir) : null;
+  if (config !== null)
+    throw new CliError(
+      `types cannot be checked, and nothing was deployed: no TypeScript is installed for ${config} (npm install)`,
+    );
+  if (project === null) return `types are not checked: there is no tsconfig.json in ${dir} or a folder above it`;
   const { ok, lines } = await checkTypes(project);
   if (ok) return `types are right: ${project.config}`;
   throw new CliError(`types are wrong, and nothing was deployed:\n${lines.join('\n')}`);

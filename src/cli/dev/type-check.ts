@@ -16,8 +16,13 @@ export interface TypeScriptProject {
 
 /** Returns null when the folder, or one above it, has no tsconfig.json, or no TypeScript is installed there. */
 export async function findTypeScript(dir: string): Promise<TypeScriptProject | null> {
-  const [tsc, config] = [await findAbove(dir, 'node_modules/.bin/tsc'), await findAbove(dir, 'tsconfig.json')];
+  const [tsc, config] = [await findAbove(dir, 'node_modules/.bin/tsc'), await findConfig(dir)];
   return tsc === null || config === null ? null : { tsc, config };
+}
+
+/** Returns the tsconfig.json of the folder, or of one above it. */
+export function findConfig(dir: string): Promise<string | null> {
+  return findAbove(dir, 'tsconfig.json');
 }
 
 async function findAbove(dir: string, name: string): Promise<string | null> {

@@ -43,6 +43,13 @@ test('types are checked, changes shown, and what is gone asked about', async () 
     'tsconfig.json': TSCONFIG,
     'package.json': '{"name": "shop"}',
   });
+  const unchecked = await deploy(folder.path, '--check');
+  assert.equal(unchecked.status, 1, 'a check that was asked for and cannot be made is none that passed');
+  assert.match(
+    unchecked.stderr,
+    /nothing was deployed: no TypeScript is installed for .*tsconfig\.json \(npm install\)/,
+  );
+  assert.deepEqual(await names(), []);
   await symlink(join(ROOT, 'node_modules'), join(folder.path, 'node_modules'));
   const dry = await deploy(folder.path, '--dry-run');
   assert.equal(dry.status, 0, dry.stderr);
