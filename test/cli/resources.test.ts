@@ -48,7 +48,9 @@ test('workflows are looked at, run and switched off', async () => {
   );
   const kept = await shell.run(['workflows', 'delete', 'Echo orders', ...named]);
   assert.equal(kept.code, 2);
-  assert.match(kept.stderr, /Delete the workflow Echo orders \(p_\w+\) of http.*--yes/);
+  assert.match(kept.stderr, /Delete the workflow "Echo orders" \(p_\w+\) of http.*--yes/);
+  const begun = await shell.run(['workflows', 'delete', 'echo ord', '--url', errand.client.url]);
+  assert.match(begun.stderr, /Delete the workflow "Echo orders" /, 'its whole name, and not what was typed of it');
   await shell.json('workflows', 'delete', 'Echo orders', '--yes');
   assert.equal((await shell.run(['workflows', 'show', workflow.id, ...named])).code, 3);
 });

@@ -77,6 +77,14 @@ export async function findId(errand: Errand, kindName: KindName, given: string):
   return findAmong(kindName, given, () => KINDS[kindName].list(errand));
 }
 
+/** Returns the name of what has this id, of a kind that has names and whose list is short; null: none is known. */
+export async function nameOf(errand: Errand, kindName: KindName, id: string): Promise<string | null> {
+  const kind: Kind = KINDS[kindName];
+  if (kind.newest !== null) return null;
+  for await (const record of kind.list(errand)) if (record.id === id) return record.name ?? null;
+  return null;
+}
+
 /** Returns the id as `findId` does, of what `list` has. It is a request, which a whole id does not need. */
 export async function findAmong(kindName: KindName, given: string, list: () => AsyncIterable<Named>): Promise<string> {
   const kind: Kind = KINDS[kindName];

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { Errand } from '../../client/client.ts';
 import { confirm } from './ask.ts';
 import { withExamples, wordsOfCommand } from './examples.ts';
-import { findId, KINDS, type KindName } from './find.ts';
+import { findId, KINDS, type KindName, nameOf } from './find.ts';
 import { type Column, printFields, printFirst, printJson } from './output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from './remote.ts';
 import { countValue, LIST_LIMIT, take } from './values.ts';
@@ -95,10 +95,10 @@ export function addDeleting<T>(parent: Command, connect: Connect, of: Omit<Acted
     .action(async (given: string, options: ServerOptions & { readonly yes?: true }) => {
       const { errand, out, isJson, url } = await connect(options);
       const id = await findId(errand, of.kind, given);
-      await confirm(
-        `Delete the ${KINDS[of.kind].noun} ${given === id ? id : `${given} (${id})`} of ${url}?`,
-        options.yes,
-      );
+      // Whole: what was given may be the beginning of it, and this question is what protects a namesake.
+      const name = options.yes ? null : await nameOf(errand, of.kind, id);
+      const shown = name === null || name === '' ? id : `"${name}" (${id})`;
+      await confirm(`Delete the ${KINDS[of.kind].noun} ${shown} of ${url}?`, options.yes);
       const record = await of.act(errand, id, options);
       if (isJson) return printJson(out, record);
       await printFields(out, { ...of.fields(record), active: null, deleted: 'yes' });
