@@ -43,7 +43,7 @@ export function addListen(program: Command, connect: Connect): void {
   withExamples(
     listen,
     'errand listen "Errors to chat" --to 3000',
-    'errand listen wh_0Vj3aBc9dEfGhIjK --to http://localhost:3000/hooks --secret whsec_…',
+    'errand listen wh_0Vj3aBc9dEfGhIjK --to http://localhost:3000/hooks --secret whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   );
   listen.action(async (given: string, { to, secret: known, last, ...options }: ListenOptions) => {
     if (known !== undefined && !SECRET.test(known))

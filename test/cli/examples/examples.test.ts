@@ -43,8 +43,10 @@ const CODES: Readonly<Record<string, readonly [code: number | null, said: RegExp
   'errand accounts renew "Team chat"': [1, /was not renewed: the token server cannot be reached/],
   'errand webhooks test "Errors to chat"': [1, /ECONNREFUSED|refused/],
   'errand webhooks explain-signature --headers headers.txt --body body.json --secret whsec_…': [2, /--secret/],
-  'errand errors replay --of "Charge orders" --from failed_step --canary 3': [2, /Where no terminal can be asked/],
+  'errand errors replay --of "Charge orders" --from failed_step --canary 3': [2, /no terminal can be asked/],
   'errand owners delete Shop': [2, /no terminal can be asked; add --yes/],
+  // What it replayed failed again.
+  'errand operations follow last': [1, /^failed_same +1$/m],
   'errand explain-url http://10.0.0.7/hook --profile prod': [1, /refused/],
   'errand explain-url http://10.0.0.7/hook --local': [1, /refused/],
 };
