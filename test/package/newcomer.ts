@@ -65,8 +65,8 @@ async function walk(dir: string): Promise<void> {
     server?.kill('SIGTERM');
     if (server && server.exitCode === null) await once(server, 'close');
   }
-  assert.match(said, /TOLD[^\n]*\n[^\n]*Charge orders +check [^\n]*RangeError +the order of Ada has no total/);
-  assert.match(said, /Error desk +succeeded [^\n]*RangeError: the order of Bob has no total/);
+  assert.match(said, /TOLD[^\n]*\n[^\n]*Charge orders +check [^\n]*RangeError +the order of "Ada" has no total/);
+  assert.match(said, /Error desk +succeeded [^\n]*RangeError: the order of "Bob" has no total/);
   assert.match(said, /Charge orders +succeeded/);
   assert.match(said, /^RangeError$/m);
   assert.match(said, /^ {2}dashboard +http:\/\/127\.0\.0\.1:\d+\/\S+ /m);

@@ -32,7 +32,7 @@ export default defineWorkflow({
     flow
       .step('check', ({ event }) => {
         const { customer, total } = event.body as Order;
-        if (!(total > 0)) throw new RangeError(\`the order of \${customer} has no total\`);
+        if (!(total > 0)) throw new RangeError(\`the order of "\${customer}" has no total\`);
         return { customer, total };
       })
       .step('answer', async ({ steps, $ }) => {
