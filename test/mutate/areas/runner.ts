@@ -41,7 +41,11 @@ export const RUNNER_MUTATIONS: readonly Mutation[] = [
     'intake: closed, it still waits': ['this.#isClosed = true;', ''],
   }),
   ...of(`${RUNNER}/process/crash-outcome.ts`, [`${UNIT}/process/crash-outcome.test.ts`], {
-    'crash: an unattributed run is blamed': ['return context.inFlight === 1 ? failed', 'return true ? failed'],
+    'crash: an unattributed run is blamed': ['if (context.inFlight > 1) return UNATTRIBUTED;', ''],
+    'crash: blamed for memory of the run before': [
+      "cause.code === 'OutOfMemory' && context.sinceOtherMs < LEFT_BEHIND_MS",
+      'false',
+    ],
     'crash: a cancelled run failed': [
       "if (run.halted === 'cancelled') return CANCELLED;\n  if (run.isHeld) return RETURNED;\n  if (run.halted === 'timeout'",
       "if (run.isHeld) return RETURNED;\n  if (run.halted === 'timeout'",
