@@ -6,7 +6,6 @@ import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { CHILD_FILE } from '../../../../src/runner/isolation/isolation.ts';
 import { cpuOf } from '../../../../src/runner/pool/cpu.ts';
 import { deploymentOf, faultOf, GRACE_MS, kit, manualTimers, returned, signal, until } from '../kit.ts';
@@ -185,7 +184,8 @@ test('the start of a process is none of the time of a run', { skip }, async (t) 
   // Before it can say anything: Node itself takes longer to start.
   const pid = await started();
   process.kill(pid, 'SIGSTOP');
-  await setTimeout(1500);
+  const stoppedAt = performance.now();
+  await until(() => performance.now() - stoppedAt > 1500);
   process.kill(pid, 'SIGCONT');
   assert.equal(returned(await running), 7);
 });
