@@ -21,6 +21,8 @@ export interface GroupActs {
   /** Does the same to several: if any is open, those that are open are resolved. */
   toggleAll(groups: readonly ErrorGroup[]): Promise<void>;
   mute(group: ErrorGroup, days?: number): Promise<void>;
+  /** Returns whether the newest error can be replayed, and says why not. */
+  mayReplay(group: Pick<ErrorGroup, 'emitter_id'>): boolean;
   replay(group: Pick<ErrorGroup, 'emitter_id' | 'last_error_id'>): Promise<void>;
 }
 
@@ -95,15 +97,21 @@ export function useGroupActs(): GroupActs {
       : changeAll(groups, { state: 'open' }, T.errors.reopened);
   };
 
+  const mayReplay: GroupActs['mayReplay'] = (group) => {
+    if (isRefused()) return false;
+    if (!isReplayable(group)) toast(T.errors.noReplay, undefined, true);
+    return isReplayable(group);
+  };
+
   return {
     change,
     changeAll,
     toggle: (group) => toggleAll([group]),
     toggleAll,
     mute: (group, days = 1) => change(group, mutedFor(days), T.errors.muted),
+    mayReplay,
     replay: async (group) => {
-      if (isRefused()) return;
-      if (!isReplayable(group)) return toast(T.errors.noReplay, undefined, true);
+      if (!mayReplay(group)) return;
       const { emitter_id: emitterId, last_error_id: errorId } = group;
       try {
         const { run_id: runId } = await replayError(emitterId, errorId, null);

@@ -56,7 +56,7 @@ function Whole({ group }: { group: ErrorGroupWhole }) {
   useKeys({
     e: () => void acts.toggle(group),
     m: () => void acts.mute(group),
-    r: () => mayWrite && setReplaying(true),
+    r: () => acts.mayReplay(group) && setReplaying(true),
     Enter: () => void navigate({ to: '/errors/$groupId/$errorId', params }),
   });
   const message = group.samples[0]?.error.msg ?? fingerprint.template;

@@ -145,9 +145,9 @@ function Groups({ all, more }: GroupsProps) {
     m: () => void toSelected((groups) => acts.changeAll(groups, mutedFor(1), T.errors.muted)),
     a: () => mayWrite && assign(meant),
     r: () => {
-      if (!mayWrite) void acts.replay(meant[0] ?? { emitter_id: '', last_error_id: '' });
-      else if (meant.length > 1) toast(T.errors.replayOne, undefined, true);
-      else if (meant[0]) replay(meant[0]);
+      const [first, ...others] = meant;
+      if (others.length > 0) toast(T.errors.replayOne, undefined, true);
+      else if (first && acts.mayReplay(first)) replay(first);
     },
   });
   const toSelected = async (act: (groups: readonly ListedErrorGroup[]) => Promise<void>): Promise<void> => {
