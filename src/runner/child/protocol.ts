@@ -78,6 +78,8 @@ export interface RunMessage {
   readonly attempt: number;
   /** Put off by the process for as long as it holds the run. */
   deadlineMs: number;
+  /** For a process that was still starting: from when it reads this, the run has so long. */
+  readonly timeoutMs?: number | undefined;
   readonly source: SourceRunInput | null;
   /** The checkpoint of a run that goes on; left out of a run that begins at its first step. */
   readonly earlier?: EarlierSegments | undefined;

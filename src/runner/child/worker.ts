@@ -30,6 +30,9 @@ import {
 import { StackMapper } from './stack.ts';
 import type { StepRun } from './step-run.ts';
 
+/** As it was before code could change it. */
+const dateMs = Date.now;
+
 /** Code that throws in an endless timer must not flood the server with messages: of runs that have ended the first of each, and others. */
 const MAX_STRAYS = 50;
 
@@ -181,6 +184,7 @@ export class Worker {
   }
 
   #begin(message: RunMessage, event: Uint8Array): void {
+    if (message.timeoutMs !== undefined) message.deadlineMs = dateMs() + message.timeoutMs;
     const run = new ActiveRun(this.#program as Program, message, event);
     this.#runs.set(message.run, run);
     if (message.atOnce !== undefined) {

@@ -1,5 +1,6 @@
 // How far a process has come with its start: from its fork, over its first message, to the end of loading its code.
 
+import type { RunMessage } from '../child/protocol.ts';
 import { readLoading } from './inbound.ts';
 import type { Loading, RunInFlight } from './run-in-flight.ts';
 
@@ -17,10 +18,12 @@ export class ProcessStart implements Loading {
     return this.#loading.promise;
   }
 
-  /** Notes that the process was given the run, at a time by `performance.now()`. */
-  awaitedBy(run: RunInFlight, atMs: number): void {
+  /** Notes that the process was given the run, at a time by `performance.now()`. Returns what a process that is starting is told of it. */
+  awaitedBy(run: RunInFlight, atMs: number): Pick<RunMessage, 'timeoutMs'> {
     run.loading = this;
-    if (!this.#isUp) run.startingSince = atMs;
+    if (this.#isUp) return {};
+    run.startingSince = atMs;
+    return { timeoutMs: run.request.timeoutMs };
   }
 
   /** Notes a message; the first comes before any code is loaded. `onUp`: called then, with each run that waits for it. */

@@ -135,7 +135,7 @@ export class RunProcess implements ProcessState {
     this.#deployments.add(run.request.deployment.id);
     this.#startedRuns++;
     this.#strayExceptions.log();
-    this.#start.awaitedBy(run, this.lastUsedAt);
+    const starts = this.#start.awaitedBy(run, this.lastUsedAt);
     if (this.#broken !== null) {
       this.#end(run, this.#failed(this.#broken));
       return;
@@ -144,7 +144,7 @@ export class RunProcess implements ProcessState {
     // A source cannot wait; and its key must stay unknown to other sources in the process.
     const key = source === null ? resumeKey : '';
     const given = { context, attempt, deadlineMs, source, earlier: earlier ?? undefined, resumeKey: key };
-    const rarely = { ...(props && { props }), ...(db && { db }), ...(atOnce && { atOnce }) };
+    const rarely = { ...(props && { props }), ...(db && { db }), ...(atOnce && { atOnce }), ...starts };
     this.#link.postRun({ t: 'run', run: id, bytes: event.byteLength, ...given, ...rarely }, event);
   }
 
