@@ -84,11 +84,10 @@ export function addRuns(program: Command, connect: Connect): void {
     const { errand, out, isJson } = await connect(options);
     const query = await runQuery(errand, options);
     const taken = await take(errand.searchRuns(query), options.limit);
+    const of = query.workflow_id ?? query.source_id;
+    if (taken.records.length === 0 && of !== undefined) await refuseMissing(errand, of);
     if (isJson) return printJson(out, taken.records);
-    if (taken.records.length === 0) {
-      for (const id of [query.workflow_id, query.source_id]) if (id !== undefined) await refuseMissing(errand, id);
-      return out.note('no runs');
-    }
+    if (taken.records.length === 0) return out.note('no runs');
     await printFirst(out, taken, columnsOf(await namesOf(errand)));
   });
   addShow(runs, connect);

@@ -184,8 +184,8 @@ const LOOKS: Readonly<Record<string, (errand: Errand, id: string) => Promise<unk
 };
 
 /**
- * Throws `CliError` when there is no workflow, source or webhook with this id. It is for empty lists: what was deleted
- * may have a list all the same.
+ * Throws `CliError` when there is no workflow, source or webhook with this id. It is for empty lists, where a mistyped id would
+ * read as good news: what was deleted may have a list all the same.
  */
 export async function refuseMissing(errand: Errand, id: string): Promise<void> {
   try {

@@ -552,7 +552,7 @@ export class Errand {
   /**
    * Read one error of a workflow: `GET /v1/workflows/{id}/$errors/event_summaries/{record_id}`
    *
-   * Returns its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and the result of each replay. A browser that opens the address without a key is sent to the page in the dashboard.
+   * Returns its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and the result of each replay; also when what failed was deleted, as long as the error is kept. A browser that opens the address without a key is sent to the page in the dashboard.
    */
   getWorkflowError(input: GetWorkflowErrorInput, options: CallOptions = {}): Promise<GetWorkflowErrorAnswer> {
     return this.#transport.send<GetWorkflowErrorAnswer>({ method: 'GET', path: '/v1/workflows/{id}/$errors/event_summaries/{record_id}', query: ['expand'] }, input, options);
@@ -579,7 +579,7 @@ export class Errand {
   /**
    * Read one error of a source: `GET /v1/sources/{id}/$errors/event_summaries/{record_id}`
    *
-   * Returns its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and the result of each replay. A browser that opens the address without a key is sent to the page in the dashboard.
+   * Returns its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and the result of each replay; also when what failed was deleted, as long as the error is kept. A browser that opens the address without a key is sent to the page in the dashboard.
    */
   getSourceError(input: GetSourceErrorInput, options: CallOptions = {}): Promise<GetSourceErrorAnswer> {
     return this.#transport.send<GetSourceErrorAnswer>({ method: 'GET', path: '/v1/sources/{id}/$errors/event_summaries/{record_id}', query: ['expand'] }, input, options);
@@ -606,7 +606,7 @@ export class Errand {
   /**
    * Read one error of a webhook: `GET /v1/webhooks/{id}/$errors/event_summaries/{record_id}`
    *
-   * Returns its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and the result of each replay. A browser that opens the address without a key is sent to the page in the dashboard.
+   * Returns its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and the result of each replay; also when what failed was deleted, as long as the error is kept. A browser that opens the address without a key is sent to the page in the dashboard.
    */
   getWebhookError(input: GetWebhookErrorInput, options: CallOptions = {}): Promise<GetWebhookErrorAnswer> {
     return this.#transport.send<GetWebhookErrorAnswer>({ method: 'GET', path: '/v1/webhooks/{id}/$errors/event_summaries/{record_id}', query: ['expand'] }, input, options);
@@ -624,7 +624,7 @@ export class Errand {
   /**
    * Read one error of a heartbeat: `GET /v1/heartbeats/{id}/$errors/event_summaries/{record_id}`
    *
-   * Returns its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and the result of each replay. A browser that opens the address without a key is sent to the page in the dashboard.
+   * Returns its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and the result of each replay; also when what failed was deleted, as long as the error is kept. A browser that opens the address without a key is sent to the page in the dashboard.
    */
   getHeartbeatError(input: GetHeartbeatErrorInput, options: CallOptions = {}): Promise<GetHeartbeatErrorAnswer> {
     return this.#transport.send<GetHeartbeatErrorAnswer>({ method: 'GET', path: '/v1/heartbeats/{id}/$errors/event_summaries/{record_id}', query: ['expand'] }, input, options);

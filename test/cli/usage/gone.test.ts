@@ -36,6 +36,11 @@ test('what was named and is not there is no good news', async () => {
   ]) {
     const wrong = await shell.run([...asked, other, ...named]);
     assert.deepEqual([wrong.code, wrong.stdout], [3, ''], asked.join(' '));
+    assert.equal(
+      (await shell.run([...asked, other, '--json', ...named])).code,
+      3,
+      'scripts take none for good news, too',
+    );
     assert.match(wrong.stderr, new RegExp(other));
     assert.equal((await shell.run([...asked, workflow.id, ...named])).code, 0, asked.join(' '));
   }

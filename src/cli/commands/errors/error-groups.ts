@@ -77,11 +77,9 @@ export function addGroups(errors: Command, connect: Connect): void {
     const emitterId = of === undefined ? undefined : await findEmitter(errand, of);
     const asked = { emitter_id: emitterId, state, code, since, text, assignee, sort };
     const taken = await take(errand.listErrorGroups(asked), limit);
+    if (taken.records.length === 0 && emitterId !== undefined) await refuseMissing(errand, emitterId);
     if (isJson) return printJson(out, taken.records);
-    if (taken.records.length === 0) {
-      if (emitterId !== undefined) await refuseMissing(errand, emitterId);
-      return out.note('no groups of errors');
-    }
+    if (taken.records.length === 0) return out.note('no groups of errors');
     await printFirst(out, taken, columnsOf(await namesOfEmitters(errand)));
   });
   serverCommand(groups, 'show <id>', 'show a group: first and last seen, counts, deployments').action(

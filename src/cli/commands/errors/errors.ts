@@ -8,7 +8,7 @@ import { LIMITS } from '../../../domain/limits.ts';
 import { confirm } from '../../shell/ask.ts';
 import { withExamples } from '../../shell/examples.ts';
 import { CliError, EXIT } from '../../shell/exit.ts';
-import { findEmitter, findId, namesOfEmitters, refuseMissing } from '../../shell/find.ts';
+import { findId, namesOfEmitters, refuseMissing } from '../../shell/find.ts';
 import { telling } from '../../shell/interrupt.ts';
 import { readJsonText } from '../../shell/json-text.ts';
 import { createNewFile } from '../../shell/new-file.ts';
@@ -71,24 +71,20 @@ function addList(errors: Command, connect: Connect): void {
   list.action(async (options: ListOptions) => {
     const remote = await connect(options);
     const { errand, out, isJson } = remote;
+    const query = await errorQuery(errand, options);
     const found = errand.searchErrors({
-      ...(await errorQuery(errand, options)),
+      ...query,
       told: options.told,
       replayed: options.notReplayed ? false : options.replayed,
     });
     const taken = await take(found, options.limit);
+    if (taken.records.length === 0 && query.emitter_id !== undefined) await refuseMissing(errand, query.emitter_id);
     if (isJson) return printJson(out, taken.records);
-    if (taken.records.length === 0) return noErrors(remote, options);
+    if (taken.records.length === 0) return out.note('no errors');
     // An error of a workflow or source says its name.
     const isNamed = taken.records.every(({ workflow_name: name }) => name);
     await printFirst(out, taken, columnsOf(isNamed ? new Map() : await namesOfEmitters(errand)));
   });
-}
-
-/** Throws when there are none since what was named is not there: a mistyped id would read as good news. */
-async function noErrors({ errand, out }: Remote, { of }: ErrorFilter): Promise<void> {
-  if (of !== undefined) await refuseMissing(errand, await findEmitter(errand, of));
-  out.note('no errors');
 }
 
 interface ListOptions extends ServerOptions, ErrorFilter {

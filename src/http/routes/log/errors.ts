@@ -73,7 +73,7 @@ function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Nou
     access: 'read',
     summary: `Read one error of a ${noun}`,
     description:
-      'Returns its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and the result of each replay. A browser that opens the address without a key is sent to the page in the dashboard.',
+      'Returns its receipts (every run, delivery and mail that it caused, and what was withheld and why), whether a listener was told, and the result of each replay; also when what failed was deleted, as long as the error is kept. A browser that opens the address without a key is sent to the page in the dashboard.',
     params: { ...idIn(prefix, `The ${noun}.`), record_id: RECORD_ID },
     query: { expand: EXPAND },
     answer: dataOf(ERROR_RECORD_WHOLE),
