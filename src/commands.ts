@@ -11,7 +11,7 @@ import { findRunning } from './cli/running-server.ts';
 import { CliError, EXIT, EXPECTED_ERRORS, exitCodeOf } from './cli/shell/exit.ts';
 import { readProfiles } from './cli/shell/profiles.ts';
 import { createConnect, type FindLocal, type Target, type WhyHidden } from './cli/shell/remote.ts';
-import { withHelp } from './cli/shell/suggest.ts';
+import { withHelp, withServerBehind } from './cli/shell/suggest.ts';
 import { jsonText, safeLines } from './cli/shell/text.ts';
 import type { StoreCommands } from './cli/store.ts';
 import { whyHidden } from './closed-path.ts';
@@ -177,7 +177,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // There is no other place where it could be said.
 process.stderr.on('error', () => undefined);
 
-program.parseAsync(withHelp(program, process.argv.slice(2)), { from: 'user' }).catch(async (error: unknown) => {
+const words = withServerBehind(program, process.argv.slice(2));
+program.parseAsync(withHelp(program, words), { from: 'user' }).catch(async (error: unknown) => {
   if (error instanceof CommanderError) {
     // It has said what was wrong.
     process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;

@@ -75,6 +75,10 @@ export const T = {
     command: 'npx errand errors tail',
     noneMatch: 'No group matches',
     searchRuns: 'Search the events of runs for it',
+    single: 'Single errors with this text in their message',
+    searchSingle: 'Search the messages of single errors, too',
+    noneSingle: 'No message has it',
+    noneSingleText: 'The messages of all stored errors were searched, in groups of any state.',
     resolve: 'Resolve',
     resolveNext: 'Resolve in the next deployment',
     reopen: 'Open again',
@@ -139,6 +143,10 @@ export const T = {
     notFound: 'This group does not exist',
     notFoundText: 'It may belong to another owner, or retention has deleted it.',
     back: 'All errors',
+    beside: 'Groups beside this one',
+    previous: 'Previous group',
+    next: 'Next group',
+    placed: (place: number, of: number) => `${place} of ${of}`,
     reopenedBy: (by: string) =>
       `Open again: ${({ error: 'a new error came', time: 'the mute ended', count: 'the mute ended', deployment: 'an error of a newer version came', person: 'a person opened it' } as Record<string, string>)[by] ?? by}`,
     mutedUntil: 'Muted until',
@@ -976,6 +984,8 @@ export const T = {
     resolved: 'Resolved errors',
     failedRuns: 'Failed runs',
     waitingRuns: 'Runs that wait',
+    inErrors: (text: string) => `Search errors for “${text}”`,
+    inRuns: (text: string) => `Search events of runs for “${text}”`,
   },
   overview: {
     title: 'Overview',
@@ -1022,8 +1032,8 @@ export const T = {
   help: {
     title: 'Keyboard',
     keys: [
-      ['j', 'Next row'],
-      ['k', 'Previous row'],
+      ['j', 'Next row; on a group of errors, the next group'],
+      ['k', 'Previous row; on a group of errors, the previous group'],
       ['Enter', 'Open'],
       ['x', 'Select; e, m and a then act on all that is selected'],
       ['e', 'Resolve, or open again'],

@@ -95,7 +95,7 @@ export function createProgram(deps: ProgramDeps): Command {
   addPrivacy(program, connect, deps.redact);
   addTrigger(program, connect);
   addListen(program, connect);
-  addLogin(program);
+  addLogin(program, connect);
   addOwners(program, deps);
   addKeys(program, deps);
   addAudit(program, deps);

@@ -77,6 +77,20 @@ export function groupErrorsQuery(groupId: string) {
   });
 }
 
+/** Errors whose own message has a text, whatever the state of their groups. */
+export function foundErrorsQuery({
+  q,
+  emitter,
+  within,
+}: Pick<GroupFilter, 'emitter' | 'within'> & { readonly q: string }) {
+  return listQuery({
+    key: ['found-errors'],
+    read: ({ within: period, ...asked }, options) =>
+      errand.searchErrors(period === undefined ? asked : { ...asked, since: beginOf(period) }, options),
+    filter: { text: q, emitter_id: emitter, within },
+  });
+}
+
 /** Reads an error, which stands under the noun of its emitter. */
 function readError(emitterId: string, recordId: string, options: Asked): Promise<ErrorRecordWhole> {
   const asked = { id: emitterId, record_id: recordId, expand: 'event' } as const;

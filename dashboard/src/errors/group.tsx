@@ -1,7 +1,7 @@
 import { Button, Menu } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { type ErrorGroupWhole, ProblemError } from '../../../src/client/client.ts';
 import { groupErrorsQuery, groupQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
@@ -23,6 +23,7 @@ import { Ends, hasEnd } from './ends.tsx';
 import { Message } from './message.tsx';
 import { MuteItems } from './mute-items.tsx';
 import { Note } from './note.tsx';
+import { type Neighbours, neighboursOf, rememberOpened } from './place.ts';
 import { BackToErrors, Receipts } from './receipts.tsx';
 import { ReplayNewest } from './replay-newest.tsx';
 
@@ -53,17 +54,27 @@ function Whole({ group }: { group: ErrorGroupWhole }) {
   const [isReplaying, setReplaying] = useState(false);
   const { fingerprint, state } = group;
   const params = { groupId: group.id, errorId: group.last_error_id };
+  const beside = neighboursOf(group.id);
+  const goTo = (groupId: string | undefined): void => {
+    if (groupId !== undefined) void navigate({ to: '/errors/$groupId', params: { groupId } });
+  };
+  useEffect(() => rememberOpened(group.id), [group.id]);
   useKeys({
     e: () => void acts.toggle(group),
     m: () => void acts.mute(group),
     r: () => acts.mayReplay(group) && setReplaying(true),
     Enter: () => void navigate({ to: '/errors/$groupId/$errorId', params }),
+    j: () => goTo(beside?.after),
+    k: () => goTo(beside?.before),
   });
   const message = group.samples[0]?.error.msg ?? fingerprint.template;
   return (
     <>
       {isReplaying && <ReplayNewest group={group} acts={acts} close={() => setReplaying(false)} />}
-      <BackToErrors />
+      <div className="crumbs">
+        <BackToErrors />
+        {beside && <Beside of={beside} />}
+      </div>
       <div className="page-head">
         <div className="grow" style={{ minWidth: 0, flexBasis: 320 }}>
           <Heading isRecord text={group.rule ?? fingerprint.code}>
@@ -104,6 +115,26 @@ function Whole({ group }: { group: ErrorGroupWhole }) {
         </div>
       </div>
     </>
+  );
+}
+
+/** Leads to the groups beside it in the inbox. */
+function Beside({ of: { place, of, before, after } }: { of: Neighbours }) {
+  const { previous, next, placed } = T.group;
+  return (
+    <nav aria-label={T.group.beside} className="beside-links">
+      {before !== undefined && (
+        <Link to="/errors/$groupId" params={{ groupId: before }} aria-label={previous} title={`${previous} (k)`}>
+          ‹
+        </Link>
+      )}
+      <span>{placed(place, of)}</span>
+      {after !== undefined && (
+        <Link to="/errors/$groupId" params={{ groupId: after }} aria-label={next} title={`${next} (j)`}>
+          ›
+        </Link>
+      )}
+    </nav>
   );
 }
 

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import type { ListedErrorGroup } from '../../../src/client/client.ts';
 import { groupsQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
@@ -21,7 +21,9 @@ import { AssignDialog } from './assign.tsx';
 import { Ends, hasEnd } from './ends.tsx';
 import { Filters } from './filters.tsx';
 import { messageOf, stepOf } from './fingerprint.ts';
+import { FoundErrors } from './found-errors.tsx';
 import { useNews } from './news.ts';
+import { usePlace } from './place.ts';
 import { ReplayNewest } from './replay-newest.tsx';
 import { type MoreGroups, Selection, SelectRow } from './selection.tsx';
 
@@ -66,6 +68,9 @@ export function Inbox() {
         {groups.length > 0 && <Groups all={groups} more={listed} />}
       </section>
       <More of={listed} />
+      {search.q !== undefined && !isMissing && !isOther && (
+        <FoundErrors q={search.q} emitter={search.emitter} within={search.within} hasGroups={groups.length > 0} />
+      )}
     </>
   );
 }
@@ -85,29 +90,13 @@ function NoGroups({ isFiltered, q }: { isFiltered: boolean; q: string | undefine
   );
 }
 
-/** The row that keys act on. */
-interface Chosen {
-  readonly id: string;
-  /** Where it was last. */
-  readonly at: number;
-}
-
-/** Returns where the chosen row is; of one that has left the list: the place that it had. -1: none is chosen. */
-function placeOf(all: readonly ListedErrorGroup[], chosen: Chosen | null): number {
-  if (chosen === null) return -1;
-  const at = all.findIndex(({ id }) => id === chosen.id);
-  return at < 0 ? Math.min(chosen.at, all.length - 1) : at;
-}
-
 interface GroupsProps {
   readonly all: readonly ListedErrorGroup[];
   readonly more: MoreGroups;
 }
 
 function Groups({ all, more }: GroupsProps) {
-  // By its id: new errors come before it at any moment, and a key would act on another one.
-  const [chosen, setChosen] = useState<Chosen | null>(null);
-  const at = placeOf(all, chosen);
+  const { at, move, open } = usePlace(all);
   const navigate = useNavigate();
   const acts = useGroupActs();
   const names = useNames();
@@ -121,23 +110,14 @@ function Groups({ all, more }: GroupsProps) {
   const meant = selected.length > 0 ? selected : here ? [here] : [];
   const [assigned, assign] = useState<readonly ListedErrorGroup[]>([]);
   const [replayed, replay] = useState<ListedErrorGroup | null>(null);
-  const move = (by: number): void => {
+  const step = (by: number): void => {
     // Enter opens the row from now on, and no longer presses what was used before.
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
-    setChosen((before) => {
-      const to = Math.max(0, Math.min(all.length - 1, placeOf(all, before) + by));
-      const group = all[to];
-      return group ? { id: group.id, at: to } : null;
-    });
+    move(by);
   };
-  // A row that was acted on may leave the list: the one in its place is chosen.
-  const id = here?.id;
-  useEffect(() => {
-    if (id !== undefined) setChosen({ id, at });
-  }, [id, at]);
   useKeys({
-    j: () => move(1),
-    k: () => move(-1),
+    j: () => step(1),
+    k: () => step(-1),
     Enter: () => here && void navigate({ to: '/errors/$groupId', params: { groupId: here.id } }),
     x: () => here && mayWrite && toggleRow(here.id),
     Escape: () => select([]),
@@ -206,6 +186,7 @@ function Groups({ all, more }: GroupsProps) {
               isAt={index === at}
               where={names(group.emitter_id)}
               isSelected={ids.includes(group.id)}
+              open={() => open(group.id, index)}
               toggle={mayWrite ? () => toggleRow(group.id) : null}
             />
           </li>
@@ -225,11 +206,12 @@ interface RowProps {
   readonly isAt: boolean;
   readonly where: string;
   readonly isSelected: boolean;
+  readonly open: () => void;
   /** Null: nothing can be done to what is selected. */
   readonly toggle: (() => void) | null;
 }
 
-function Row({ group, isAt, where, isSelected, toggle }: RowProps) {
+function Row({ group, isAt, where, isSelected, open, toggle }: RowProps) {
   const { fingerprint, state, count, assignee, hours = [] } = group;
   const classes = ['group-row', isAt && 'is-at', isSelected && 'is-selected', toggle && 'has-select'];
   return (
@@ -237,7 +219,7 @@ function Row({ group, isAt, where, isSelected, toggle }: RowProps) {
       {toggle && <SelectRow name={group.rule ?? fingerprint.code} isSelected={isSelected} toggle={toggle} />}
       <div className="main-cell cut">
         <div className="group-title">
-          <Link to="/errors/$groupId" params={{ groupId: group.id }} className="cut">
+          <Link to="/errors/$groupId" params={{ groupId: group.id }} className="cut" onClick={open}>
             <Foreign>{group.rule ?? fingerprint.code}</Foreign>
           </Link>
           {state !== 'open' && <Badge state={state} text={T.errors.states[state]} />}

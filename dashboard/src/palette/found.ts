@@ -58,6 +58,21 @@ const OF_ID: Readonly<Record<string, string>> = {
   hb: 'heartbeats',
 };
 
+/** Where a text is looked for in what has no name: the messages of errors, the events of runs. */
+function searchesOf(text: string): readonly Found[] {
+  const q = encodeURIComponent(JSON.stringify(text));
+  return [
+    {
+      key: 'search-errors',
+      text: words.inErrors(text),
+      kind: nav.errors,
+      icon: 'search',
+      href: `/errors?state=all&q=${q}`,
+    },
+    { key: 'search-runs', text: words.inRuns(text), kind: nav.runs, icon: 'search', href: `/runs?q=${q}` },
+  ];
+}
+
 const SHOWN = 8;
 const SHORTEST = 2;
 
@@ -104,5 +119,6 @@ export function useFound(typed: string): readonly Found[] {
       icon: 'errors' as const,
       href: `/errors/${id}`,
     })),
+    ...searchesOf(text),
   ];
 }

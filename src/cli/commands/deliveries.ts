@@ -4,21 +4,25 @@ import { type Command, Option } from 'commander';
 import type { Attempt, Delivery, DeliveryWhole, Errand } from '../../client/client.ts';
 import { DELIVERY_STATES } from '../../domain/delivery/delivery.ts';
 import { withExamples } from '../shell/examples.ts';
-import { findId } from '../shell/find.ts';
+import { findId, namesOfAll } from '../shell/find.ts';
 import { addActing, addListing, type Fields, type Limited } from '../shell/listing.ts';
 import { type Column, printTable, stateStyle, timeColumn } from '../shell/output.ts';
 import type { Connect, Remote, ServerOptions } from '../shell/remote.ts';
 import { oneLine, safeLines, timeText, tookText } from '../shell/text.ts';
 import { choiceOption } from '../shell/values.ts';
 
-const COLUMNS: readonly Column<Delivery>[] = [
+const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<Delivery>[] => [
   timeColumn('TIME', ({ created_at_ms: ms }) => ms),
   { title: 'ID', of: ({ id }) => id },
   {
     title: 'TO',
-    of: ({ webhook_id: webhook, channel_id: channel, origin, kind }) => webhook ?? channel ?? origin ?? kind,
+    of: ({ webhook_id: webhook, channel_id: channel, origin, kind }) => {
+      const id = webhook ?? channel;
+      return id ? (names.get(id) ?? id) : (origin ?? kind);
+    },
   },
-  { title: 'EVENT', of: ({ event_name: name, emitter_id: emitter }) => name || emitter },
+  { title: 'OF', of: ({ emitter_id: id }) => names.get(id) ?? id },
+  { title: 'EVENT', of: ({ event_name: name }) => name, goes: 1 },
   { title: 'STATE', of: ({ state }) => state, style: stateStyle },
   { title: 'ATTEMPTS', of: ({ attempts_made: made }) => made },
   timeColumn('NEXT', ({ next_attempt_at_ms: ms }) => ms),
@@ -97,7 +101,8 @@ export function addDeliveries(program: Command, connect: Connect): void {
     .command('deliveries')
     .description('list, show and resend deliveries to webhooks, mailboxes and addresses');
   const list = addListing<Delivery, ListOptions>(deliveries, connect, {
-    ...{ description: 'list the newest deliveries', none: 'no deliveries', columns: COLUMNS },
+    ...{ description: 'list the newest deliveries', none: 'no deliveries' },
+    columns: async (errand) => columnsOf(await namesOfAll(errand)),
     list: async (errand, { state, webhook, channel, kind, event }) => {
       const webhookId = webhook === undefined ? undefined : await findId(errand, 'webhook', webhook);
       const channelId = channel === undefined ? undefined : await findId(errand, 'channel', channel);
@@ -119,10 +124,12 @@ export function addDeliveries(program: Command, connect: Connect): void {
 }
 
 /** What a mail says in place of what it is an event of. */
-const MAIL_COLUMNS: readonly Column<Delivery>[] = COLUMNS.flatMap((column): readonly Column<Delivery>[] => {
-  if (column.title === 'TO') return [];
-  return column.title === 'EVENT' ? [{ title: 'SUBJECT', of: ({ subject }) => subject }] : [column];
-});
+const MAIL_COLUMNS: readonly Column<Delivery>[] = columnsOf(new Map()).flatMap(
+  (column): readonly Column<Delivery>[] => {
+    if (column.title === 'TO' || column.title === 'OF') return [];
+    return column.title === 'EVENT' ? [{ title: 'SUBJECT', of: ({ subject }) => subject }] : [column];
+  },
+);
 
 export function addMail(program: Command, connect: Connect): void {
   const mail = program.command('mail').description('list, show and resend mails');

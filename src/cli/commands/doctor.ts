@@ -9,7 +9,7 @@ import { SECOND_MS } from '../../domain/limits.ts';
 import { type Config, readConfig } from '../../server/config.ts';
 import { EXIT } from '../shell/exit.ts';
 import { createOutput, printJson, printTable, type Style } from '../shell/output.ts';
-import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
+import { type Connect, DATA_DIR, type ServerOptions, serverCommand } from '../shell/remote.ts';
 
 interface Finding {
   readonly what: string;
@@ -65,10 +65,11 @@ export function addDoctor(program: Command, { env, connect, mails }: DoctorDeps)
   ).option('--send-mail', 'also send a mail to ERRAND_MAIL_TO when the mail server works');
   doctor.action(async (options: DoctorOptions) => {
     const out = createOutput();
-    const isHere = options.url === undefined && options.profile === undefined;
     const asked = await server(connect, options);
-    const mailing = { mails, isSent: options.sendMail === true };
-    const findings = [...(isHere ? await here(env, { ...mailing, settings: asked.settings }) : []), ...asked.findings];
+    const mailing = { mails, isSent: options.sendMail === true, settings: asked.settings };
+    const isNamed = options.url !== undefined || options.profile !== undefined;
+    const machine = asked.isHere ? await here(env, mailing) : isNamed ? [] : [elsewhere(asked)];
+    const findings = [...machine, ...asked.findings];
     if (findings.some(({ is }) => is === 'wrong')) process.exitCode = EXIT.failed;
     if (options.json) return printJson(out, findings);
     await printTable(out, findings, [
@@ -142,12 +143,23 @@ function isolation({ isolation: level, ownersWithoutJail }: Isolation, whose: st
 interface Asked {
   readonly findings: readonly Finding[];
   readonly settings: ServerSettings | null;
+  /** How the server was found, for people; null: none was. */
+  readonly from: string | null;
+  /** The server is that of the data dir here, or there is none. */
+  readonly isHere: boolean;
 }
 
 /** Asks the server, and checks what it says. */
 async function server(connect: Connect, options: ServerOptions): Promise<Asked> {
+  let from: string | null = null;
+  const asked = (findings: readonly Finding[], settings: ServerSettings | null): Asked => {
+    const isNamed = options.url !== undefined || options.profile !== undefined;
+    return { findings, settings, from, isHere: from === null ? !isNamed : from === DATA_DIR };
+  };
   try {
-    const { errand, url } = await connect(options);
+    const remote = await connect(options);
+    from = remote.from;
+    const { errand, url } = remote;
     const [readiness, clock] = [await ready(() => errand.getReadiness()), await clockOf(url)];
     const { data: me } = await errand.getMe();
     const key: Finding = { what: 'key', is: 'well', says: `of ${me.name} (${me.id})` };
@@ -155,11 +167,17 @@ async function server(connect: Connect, options: ServerOptions): Promise<Asked> 
     const level = settings?.get('ERRAND_ISOLATION')?.value ?? 'process';
     const ownersWithoutJail = Number(settings?.get('ERRAND_OWNERS_WITHOUT_JAIL')?.value ?? 1);
     const isolated = settings === null ? [] : [isolation({ isolation: level, ownersWithoutJail }, '')];
-    return { findings: [{ ...readiness, says: `${url}: ${readiness.says}` }, clock, key, ...isolated], settings };
+    return asked([{ ...readiness, says: `${url}: ${readiness.says}` }, clock, key, ...isolated], settings);
   } catch (error) {
     if (!(error instanceof Error) || !EXPECTED.has(error.name)) throw error;
-    return { findings: [{ what: 'server', is: 'wrong', says: error.message }], settings: null };
+    return asked([{ what: 'server', is: 'wrong', says: error.message }], null);
   }
+}
+
+/** Says that this machine was not looked at: its settings are not those of the server. */
+function elsewhere({ from }: Asked): Finding {
+  const says = `not looked at: the server is that of ${from ?? 'an option'}, and has settings, disk and mail server of its own`;
+  return { what: 'this machine', is: 'well', says };
 }
 
 /** Returns null when the key may not read settings. */

@@ -1,4 +1,4 @@
-// errand login | logout | profiles
+// errand login | logout | profiles | whoami
 
 import type { Command } from 'commander';
 import { Errand } from '../../client/client.ts';
@@ -7,6 +7,7 @@ import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
 import { createOutput, printFields, printJson, printTable } from '../shell/output.ts';
 import { checkName, profileNamed, profilesFile, readProfiles, writeProfiles } from '../shell/profiles.ts';
+import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { serverValue } from '../shell/values.ts';
 
 const DEFAULT_NAME = 'default';
@@ -16,7 +17,7 @@ interface LoginOptions {
   readonly profile: string;
 }
 
-export function addLogin(program: Command): void {
+export function addLogin(program: Command, connect: Connect): void {
   const login = program
     .command('login')
     .description('save the address and key of a server as a profile, and make it the current one')
@@ -57,6 +58,19 @@ export function addLogin(program: Command): void {
       createOutput().note(`profile ${name} is forgotten; the key itself is good until "errand keys revoke"`);
     });
   addProfiles(program);
+  serverCommand(program, 'whoami', 'show which server commands go to, and whose key they have').action(
+    async (options: ServerOptions) => {
+      const { errand, out, isJson, url, from, keyFrom } = await connect(options);
+      const { data } = await errand.getMe();
+      if (isJson) return printJson(out, data);
+      await printFields(out, {
+        server: `${url} (of ${from})`,
+        owner: `${data.name} (${data.id})`,
+        'mails go to': data.email,
+        key: `that of ${keyFrom}`,
+      });
+    },
+  );
 }
 
 function clientOf(url: string, key: string): Errand {

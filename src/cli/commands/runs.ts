@@ -1,11 +1,11 @@
 // errand runs list | show | tail | retry | cancel
 
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Errand, Run, RunWhole } from '../../client/client.ts';
 import { RUN_STATES } from '../../domain/run/run.ts';
 import { endedRuns } from '../shell/ended-runs.ts';
 import { withExamples } from '../shell/examples.ts';
-import { findId, namesOf, refuseMissing, titleOf } from '../shell/find.ts';
+import { findId, findRunner, namesOf, refuseMissing, titleOf } from '../shell/find.ts';
 import { outlasting } from '../shell/outlast.ts';
 import {
   type Column,
@@ -20,6 +20,7 @@ import {
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { oneLine, safeLines, timeText, tookText } from '../shell/text.ts';
 import { choiceOption, countValue, LIST_LIMIT, take, timeValue } from '../shell/values.ts';
+import { runToEnd, type Waiting, waitOption } from '../shell/waiting.ts';
 
 const tookMs = ({ started_at_ms: from, ended_at_ms: to }: Run): number | null =>
   from === null || to === null ? null : to - from;
@@ -38,6 +39,7 @@ const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<Run>[] =
 ];
 
 interface Filter {
+  readonly of?: string;
   readonly workflow?: string;
   readonly source?: string;
   readonly state?: Run['state'];
@@ -52,17 +54,21 @@ const ENDED_STATES = ['succeeded', 'failed', 'cancelled'] as const satisfies rea
 
 function runFilter(command: Command, states: readonly Run['state'][] = RUN_STATES): Command {
   return command
-    .option('--workflow <id>', 'only runs of this workflow')
-    .option('--source <id>', 'only runs of this source')
+    .option('--of <id>', 'only runs of this workflow or source')
+    .addOption(new Option('--workflow <id>', 'only runs of this workflow').conflicts('of'))
+    .addOption(new Option('--source <id>', 'only runs of this source').conflicts('of'))
     .addOption(choiceOption('--state <state>', 'only runs in this state', states))
     .option('--code <code>', 'only runs that failed with this code')
     .option('--text <text>', 'only runs whose event or summary contains this text');
 }
 
-async function runQuery(errand: Errand, { workflow, source, state, code, text, since, until }: Filter) {
+async function runQuery(errand: Errand, { of, workflow, source, state, code, text, since, until }: Filter) {
+  const id = of === undefined ? undefined : await findRunner(errand, of);
+  const workflowId = workflow === undefined ? undefined : await findId(errand, 'workflow', workflow);
+  const sourceId = source === undefined ? undefined : await findId(errand, 'source', source);
   return {
-    workflow_id: workflow === undefined ? undefined : await findId(errand, 'workflow', workflow),
-    source_id: source === undefined ? undefined : await findId(errand, 'source', source),
+    workflow_id: id?.startsWith('p_') ? id : workflowId,
+    source_id: id?.startsWith('dc_') ? id : sourceId,
     ...{ state, error_code: code, text, since, until },
   };
 }
@@ -101,9 +107,14 @@ function addShow(runs: Command, connect: Connect): void {
   show.action(async (id: string, options: ServerOptions) => {
     const remote = await connect(options);
     const { data } = await remote.errand.getRun({ id: await findId(remote.errand, 'run', id) });
-    if (remote.isJson) return printJson(remote.out, data);
-    await showRun(remote, data);
+    await printRun(remote, data);
   });
+}
+
+/** Prints a run with its steps, logs and error. */
+export async function printRun(remote: Remote, run: RunWhole): Promise<void> {
+  if (remote.isJson) return printJson(remote.out, run);
+  await showRun(remote, run);
 }
 
 async function showRun({ errand, out }: Remote, run: RunWhole): Promise<void> {
@@ -181,18 +192,24 @@ function lineOf(out: Remote['out'], run: Run): string {
 }
 
 function addChanges(runs: Command, connect: Connect): void {
-  const retry = serverCommand(
-    runs,
-    'retry <ids...>',
-    'run the events of failed runs again, from the step that failed, with the active code',
+  const retry = waitOption(
+    serverCommand(
+      runs,
+      'retry <ids...>',
+      'run the events of failed runs again, from the step that failed, with the active code',
+    ),
   ).option('--again', 'also runs that were already retried or replayed');
-  withExamples(retry, 'errand runs retry r_g4w9zl7uo0', 'errand runs retry last');
-  retry.action(async (ids: readonly string[], options: ServerOptions & { readonly again?: true }) => {
-    const { errand, out, isJson } = await connect(options);
+  withExamples(retry, 'errand runs retry r_g4w9zl7uo0', 'errand runs retry last --wait');
+  retry.action(async (ids: readonly string[], options: ServerOptions & Waiting & { readonly again?: true }) => {
+    const remote = await connect(options);
+    const { errand, out, isJson } = remote;
     for (const given of ids) {
       const id = await findId(errand, 'run', given);
       const { data } = await errand.retryRun({ id, again: options.again });
-      if (isJson) await printLine(out, data);
+      const run = options.wait && data.run_id !== null ? await runToEnd(remote, data.run_id) : null;
+      if (run !== null && isJson) await printLine(out, run);
+      else if (run !== null) await printRun(remote, run);
+      else if (isJson) await printLine(out, data);
       else await printFields(out, { run: id, 'retried by': data.run_id });
     }
   });

@@ -5,9 +5,11 @@ import type { SourceWhole } from '../../client/client.ts';
 import { withExamples } from '../shell/examples.ts';
 import { findId } from '../shell/find.ts';
 import { addActing, addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
-import { printJson, stateStyle } from '../shell/output.ts';
+import { printFields, printJson, stateStyle } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { safeLines, secondsText } from '../shell/text.ts';
+import { runToEnd, type Waiting, waitOption } from '../shell/waiting.ts';
+import { printRun } from './runs.ts';
 
 const fields = (source: SourceWhole): Fields => ({
   source: source.id,
@@ -38,11 +40,7 @@ export function addSources(program: Command, connect: Connect): void {
     ...{ kind: 'source', name: 'show', description: 'show a source: its props and its address', fields },
     act: async (errand, id) => (await errand.getSource({ id })).data,
   });
-  addActing(sources, connect, {
-    ...{ kind: 'source', name: 'run', description: 'run a source now, as its timer would' },
-    act: async (errand, id) => (await errand.invokeSource({ id })).data,
-    fields: (started: { readonly run_id?: string | null }) => ({ run: started.run_id }),
-  });
+  addRun(sources, connect);
   addLogs(sources, connect);
   for (const active of [true, false]) {
     addActing(sources, connect, {
@@ -54,6 +52,18 @@ export function addSources(program: Command, connect: Connect): void {
   addDeleting(sources, connect, {
     ...{ kind: 'source', description: 'delete a source with its subscriptions', fields },
     act: async (errand, id) => (await errand.deleteSource({ id })).data,
+  });
+}
+
+function addRun(sources: Command, connect: Connect): void {
+  const run = waitOption(serverCommand(sources, 'run <id>', 'run a source now, as its timer would'));
+  withExamples(run, 'errand sources run "Orders feed"', 'errand sources run "Orders feed" --wait');
+  run.action(async (given: string, options: ServerOptions & Waiting) => {
+    const remote = await connect(options);
+    const { data } = await remote.errand.invokeSource({ id: await findId(remote.errand, 'source', given) });
+    if (options.wait && data.run_id) return printRun(remote, await runToEnd(remote, data.run_id));
+    if (remote.isJson) return printJson(remote.out, data);
+    await printFields(remote.out, { run: data.run_id });
   });
 }
 

@@ -3,17 +3,17 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Subscription } from '../../client/client.ts';
 import { withExamples } from '../shell/examples.ts';
-import { findEmitter, findListener } from '../shell/find.ts';
+import { findEmitter, findListener, namesOfEmitters } from '../shell/find.ts';
 import { addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
 import { type Column, printJson, printTable, timeColumn } from '../shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { msOf } from '../shell/text.ts';
 import { choiceOption } from '../shell/values.ts';
 
-const COLUMNS: readonly Column<Subscription>[] = [
+const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<Subscription>[] => [
   { title: 'ID', of: ({ id }) => id },
-  { title: 'FROM', of: ({ emitter_id: id }) => id },
-  { title: 'TO', of: ({ listener_id: id }) => id },
+  { title: 'FROM', of: ({ emitter_id: id }) => names.get(id) ?? id },
+  { title: 'TO', of: ({ listener_id: id }) => names.get(id) ?? id },
   timeColumn('CREATED', ({ created_at: s }) => msOf(s)),
   { title: 'EVENT', of: ({ event_name: name }) => name || '(default)' },
   { title: 'FILTER', of: ({ filter }) => (filter ? JSON.stringify(filter) : '') },
@@ -64,7 +64,8 @@ export function addSubscriptions(program: Command, connect: Connect): void {
     .command('subscriptions')
     .description('list, create and delete subscriptions: which events go where');
   addListing<Subscription, ListOptions>(subscriptions, connect, {
-    ...{ description: 'list subscriptions, newest first', none: 'no subscriptions', columns: COLUMNS },
+    ...{ description: 'list subscriptions, newest first', none: 'no subscriptions' },
+    columns: async (errand) => columnsOf(await namesOfEmitters(errand)),
     list: async (errand, { from, to, event, via }) => {
       const emitterId = from === undefined || UNNAMED.test(from) ? from : await findEmitter(errand, from);
       const listenerId = to === undefined ? undefined : await findListener(errand, to);
@@ -106,7 +107,7 @@ export function addSubscriptions(program: Command, connect: Connect): void {
     if (event !== undefined && ERRORS_MISTYPED.test(event))
       out.note(`"${event}" is a name that your own code emits; errors are --event '$errors', in quotes`);
     if (isJson) return printJson(out, data);
-    await printTable(out, data, COLUMNS);
+    await printTable(out, data, columnsOf(await namesOfEmitters(errand)));
   });
   addDeleting(subscriptions, connect, {
     ...{ kind: 'subscription', description: 'delete a subscription', fields },

@@ -10,6 +10,8 @@ import { addActing, addDeleting, addListing, type Fields, type Limited } from '.
 import { printFields, printJson, printTable, timeColumn } from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
 import { msOf, safeLines, secondsText, shareText, tookText } from '../shell/text.ts';
+import { runToEnd, type Waiting, waitOption } from '../shell/waiting.ts';
+import { printRun } from './runs.ts';
 
 interface ListOptions extends Limited {
   readonly name?: string;
@@ -125,21 +127,28 @@ function addCode(workflows: Command, connect: Connect): void {
   });
 }
 
+interface RunOptions extends ServerOptions, Waiting {
+  readonly event?: string;
+  readonly data?: string;
+}
+
 function addRun(workflows: Command, connect: Connect): void {
-  const run = serverCommand(workflows, 'run <id>', 'run a workflow with an event')
+  const run = waitOption(serverCommand(workflows, 'run <id>', 'run a workflow with an event'))
     .option('--event <file>', 'JSON file with the event; - is standard input')
     .option('--data <json>', 'the event as JSON; or @ and the name of a file, as with curl');
   withExamples(
     run,
     `errand workflows run "Charge orders" --data '{"order": 7}'`,
-    'errand workflows run "Charge orders" --event event.json',
+    'errand workflows run "Charge orders" --event event.json --wait',
   );
-  run.action(async (given: string, options: ServerOptions & { readonly event?: string; readonly data?: string }) => {
+  run.action(async (given: string, options: RunOptions) => {
     const bodyText = `{"event":${(await eventTextOf(options)) ?? '{}'}}`;
-    const { errand, out, isJson } = await connect(options);
+    const remote = await connect(options);
+    const { errand, out, isJson } = remote;
     const id = await findId(errand, 'workflow', given);
     // The text is sent in the place of the member: its numbers stay as they are.
     const { data } = await errand.runWorkflow({ id, event: null }, { bodyText });
+    if (options.wait && data.run_id !== null) return printRun(remote, await runToEnd(remote, data.run_id));
     if (isJson) return printJson(out, data);
     await printFields(out, { run: data.run_id });
     out.note(`See what became of it: errand runs show ${data.run_id}`);

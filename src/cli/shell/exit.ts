@@ -16,7 +16,8 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 export const EXIT_CODES: Readonly<Record<ExitCode, string>> = {
   [EXIT.done]: 'It is done.',
-  [EXIT.failed]: 'It was refused or went wrong, what was replayed failed again, or what a check looked at is not well.',
+  [EXIT.failed]:
+    'It was refused or went wrong, a run that was waited for or replayed failed, or what a check looked at is not well.',
   [EXIT.usage]:
     'The command line is wrong: an unknown command or option, a value that cannot be, an answer that is missing.',
   [EXIT.notFound]: 'What was named is not there, or several things fit the name.',

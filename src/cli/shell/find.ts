@@ -130,6 +130,8 @@ export function findDeployment(errand: Errand, workflowId: string, given: string
 
 /** What emits errors, and what can be told of them. */
 const EMITTERS = ['workflow', 'source', 'webhook', 'heartbeat'] as const satisfies readonly KindName[];
+/** What has runs. */
+const RUNNERS = ['workflow', 'source'] as const satisfies readonly KindName[];
 const LISTENERS = ['workflow', 'source', 'webhook'] as const satisfies readonly KindName[];
 
 /** Returns the id of a workflow, source, webhook or heartbeat. */
@@ -140,6 +142,11 @@ export function findEmitter(errand: Errand, given: string): Promise<string> {
 /** Returns the id of a workflow, source or webhook. */
 export function findListener(errand: Errand, given: string): Promise<string> {
   return findOfKinds(errand, LISTENERS, given);
+}
+
+/** Returns the id of a workflow or source. */
+export function findRunner(errand: Errand, given: string): Promise<string> {
+  return findOfKinds(errand, RUNNERS, given);
 }
 
 /** Returns the id of something of one of these kinds; a name that several kinds have is that of the first. */
@@ -171,6 +178,12 @@ export async function namesOf(errand: Errand): Promise<ReadonlyMap<string, strin
 export async function namesOfEmitters(errand: Errand): Promise<ReadonlyMap<string, string>> {
   const pages = [errand.listWorkflows(), errand.listSources(), errand.listWebhooks(), errand.listHeartbeats()] as const;
   return namesIn(await Promise.all(pages));
+}
+
+/** Returns names as `namesOf` does, of all that emits and all that is sent to. */
+export async function namesOfAll(errand: Errand): Promise<ReadonlyMap<string, string>> {
+  const [emitters, channels] = await Promise.all([namesOfEmitters(errand), errand.listChannels()]);
+  return new Map([...emitters, ...namesIn([channels])]);
 }
 
 function namesIn(pages: readonly { readonly data: readonly Named[] }[]): ReadonlyMap<string, string> {

@@ -19,7 +19,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
       'privacy',
     ],
   ],
-  'Servers:': ['login', 'logout', 'profiles', 'owners', 'keys', 'audit', 'config', 'doctor', 'explain-url'],
+  'Servers:': ['login', 'logout', 'profiles', 'whoami', 'owners', 'keys', 'audit', 'config', 'doctor', 'explain-url'],
   'Store:': ['store', 'verify'],
   'More:': ['import', 'components', 'completion', 'mcp', 'help'],
 };

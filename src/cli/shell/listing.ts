@@ -15,7 +15,8 @@ interface Listed<T, O> {
   readonly description: string;
   /** Said when there are none. */
   readonly none: string;
-  readonly columns: readonly Column<T>[];
+  /** Where names stand in place of ids, they are asked for. */
+  readonly columns: readonly Column<T>[] | ((errand: Errand) => Promise<readonly Column<T>[]>);
   /** A list is a promise, too, of its first page: what has to wait before returns it as a member. */
   readonly list: (errand: Errand, options: O) => AsyncIterable<T> | Promise<{ readonly items: AsyncIterable<T> }>;
 }
@@ -37,7 +38,7 @@ export function addListing<T, O extends Limited>(parent: Command, connect: Conne
       const taken = await take(items, options.limit);
       if (isJson) return printJson(out, taken.records);
       if (taken.records.length === 0) return out.note(of.none);
-      await printFirst(out, taken, of.columns);
+      await printFirst(out, taken, typeof of.columns === 'function' ? await of.columns(errand) : of.columns);
     });
 }
 

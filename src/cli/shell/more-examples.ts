@@ -11,6 +11,7 @@ const MORE: Readonly<Record<string, readonly string[]>> = {
   'workflows activate': ['errand workflows activate "Charge orders" d_0Vj3aBc9dEfGhIjK'],
   'operations follow': ['errand operations follow last'],
   logout: ['errand logout prod'],
+  whoami: ['errand whoami', 'errand whoami --profile prod'],
   'profiles list': ['errand profiles list'],
   'profiles use': ['errand profiles use prod'],
   'components check': [

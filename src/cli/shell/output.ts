@@ -36,6 +36,8 @@ export interface Column<T> {
   readonly isWhole?: true;
   /** What stands in its place where the terminal is narrow. */
   readonly short?: Pick<Column<T>, 'title' | 'of'>;
+  /** It is left out where the table would not fit otherwise; 1: before those of 2. */
+  readonly goes?: 1 | 2;
 }
 
 /** Returns a column of times: to the second, and in a narrow terminal how long ago. `msOf`: in ms since the epoch. */
@@ -101,12 +103,13 @@ export async function printLine({ write }: Output, value: unknown): Promise<void
 
 /**
  * Prints a table. In a terminal it is no wider than the lines: long names are cut, then what the last column says, and times are
- * ages where that says more; where none of it is enough, each record is lines of its own. Elsewhere nothing is cut.
+ * ages where that says more; then columns are left out that say least; where none of it is enough, each record is lines of its
+ * own. Elsewhere nothing is cut.
  */
 export async function printTable<T>(out: Output, records: readonly T[], columns: readonly Column<T>[]): Promise<void> {
   const whole = laidOut(records, columns, out.width);
-  const short = isRoomy(whole) ? whole : laidOut(records, columns.map(shortened), out.width);
-  const { used, cells, widths } = short.widths === null ? whole : short;
+  const short = isRoomy(whole) ? whole : firstThatFits(records, columns.map(shortened), out.width);
+  const { used, cells, widths } = short ?? whole;
   const lines = widths === null ? recordLines(out, used, cells) : tableLines(out, used, { cells, widths });
   await out.write(`${lines.join('\n')}\n`);
 }
@@ -125,6 +128,19 @@ function laidOut<T>(records: readonly T[], columns: readonly Column<T>[], room: 
   const used = columns.filter((_, n) => shown[n]);
   const cells = rows.map((row) => row.filter((_, n) => shown[n]));
   return { used, cells, widths: widthsOf(used, cells, room) };
+}
+
+/** Returns the table with as many of its columns as fit; null: not even those fit that are never left out. */
+function firstThatFits<T>(records: readonly T[], columns: readonly Column<T>[], room: number): LaidOut<T> | null {
+  for (const least of [1, 2, 3]) {
+    const laid = laidOut(
+      records,
+      columns.filter(({ goes = 3 }) => goes >= least),
+      room,
+    );
+    if (laid.widths !== null) return laid;
+  }
+  return null;
 }
 
 /** Returns whether a table has its last column as wide as wanted. */

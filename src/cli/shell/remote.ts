@@ -37,6 +37,9 @@ export type FindLocal = (key?: string) => Promise<{ readonly url: string; readon
 /** Returns why this user cannot know whether a server runs on the data dir; null: it can. */
 export type WhyHidden = () => string | null;
 
+/** How the server that runs on the data dir here was found. */
+export const DATA_DIR = 'data dir';
+
 /** Where a person waits, two more attempts are enough. */
 const RETRIES = 2;
 
@@ -98,7 +101,7 @@ export async function findTarget(
   // A named profile means its own key: that of another server, in the environment, is not sent there.
   if (profile !== undefined) return ofProfile(await readProfiles(), profile, key === undefined ? null : given);
   const local = await findLocal(given?.key);
-  if (local) return { ...local, from: 'data dir', keyFrom: 'the data dir', ...given };
+  if (local) return { ...local, from: DATA_DIR, keyFrom: 'the data dir', ...given };
   const all = await readProfiles();
   if (all.current !== null) return ofProfile(all, all.current, given);
   const hidden = whyHidden();

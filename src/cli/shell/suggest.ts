@@ -9,7 +9,7 @@ export const MEANT: Readonly<Record<string, readonly string[]>> = {
   ...{ log: ['errand runs tail', 'errand sources logs'], logs: ['errand runs tail', 'errand sources logs'] },
   ...{ env: ['errand variables'], secret: ['errand variables'], secrets: ['errand variables'] },
   ...{ vars: ['errand variables'], auth: ['errand login'], profile: ['errand profiles'] },
-  ...{ whoami: ['errand doctor'], status: ['errand doctor'], ping: ['errand doctor'] },
+  ...{ status: ['errand doctor'], ping: ['errand doctor'] },
   ...{
     version: ['errand --version'],
     new: ['errand init'],
@@ -56,6 +56,24 @@ export function withHelp(program: Command, words: readonly string[]): readonly s
   const asked = [...words.slice(0, known.words), ...rest.slice(1)];
   const found = knownIn(program, asked);
   return found.isLeaf || found.words === asked.length ? [...asked.slice(0, found.words), '--help'] : asked;
+}
+
+/** Options of nearly all commands, with whether a value follows. */
+const OF_ALL: Readonly<Record<string, boolean>> = { '--url': true, '--key': true, '--profile': true, '--json': false };
+
+/** Returns the words of a call with the options that stand in front of its command behind it, where commands take them. */
+export function withServerBehind(program: Command, words: readonly string[]): readonly string[] {
+  let n = 0;
+  for (let word = words[n]; word !== undefined; word = words[n]) {
+    const [name = ''] = word.split('=');
+    if (!Object.hasOwn(OF_ALL, name)) break;
+    n += OF_ALL[name] && !word.includes('=') ? 2 : 1;
+  }
+  const rest = words.slice(n);
+  const { words: known } = knownIn(program, rest);
+  // Help asks no server.
+  if (rest[0] === 'help') return rest;
+  return known === 0 ? words : [...rest.slice(0, known), ...words.slice(0, n), ...rest.slice(known)];
 }
 
 function isOption(word: string): boolean {

@@ -89,6 +89,39 @@ test('times are ages where the terminal is narrow, and whole where it is wide', 
   assert.match(record, /^TIME +20\d\d-/);
 });
 
+test('what says least is left out before a table falls apart', async () => {
+  const row = {
+    id: '1795477225324-0',
+    name: 'Charge the orders',
+    step: 'charge_all',
+    told: 'under_way',
+    code: 'TypeError',
+  };
+  const of: readonly Column<typeof row>[] = [
+    timeColumn('TIME', () => Date.parse('2026-11-23T23:40:25Z')),
+    { title: 'ID', of: ({ id }) => id },
+    { title: 'OF', of: ({ name }) => name },
+    { title: 'STEP', of: ({ step }) => step, goes: 1 },
+    { title: 'TOLD', of: ({ told }) => told, goes: 2 },
+    { title: 'REPLAY', of: () => 'succeeded' },
+    { title: 'CODE', of: ({ code }) => code },
+    { title: 'MESSAGE', of: () => 'no card '.repeat(9) },
+  ];
+  const heads: [number, RegExp][] = [
+    [200, /^TIME +ID +OF +STEP +TOLD +REPLAY +CODE +MESSAGE$/],
+    [108, /^AGE +ID +OF +STEP +TOLD +REPLAY +CODE +MESSAGE$/],
+    [92, /^AGE +ID +OF +TOLD +REPLAY +CODE +MESSAGE$/],
+    [80, /^AGE +ID +OF +REPLAY +CODE +MESSAGE$/],
+  ];
+  for (const [columns, expected] of heads) {
+    const lines = await printed(columns, [row], of);
+    assert.match(lines[0] ?? '', expected, `${columns}`);
+    assert.equal(lines.length, 2);
+    for (const line of lines) assert.ok(widthOf(line) <= columns, line);
+  }
+  assert.ok((await printed(40, [row], of)).includes('STEP     charge_all'), 'a record has all of it');
+});
+
 test('ids are whole, and long names of steps are cut like others', async () => {
   const rows = [
     { id: 'sub_0Vj3aBc9dEfGhIjK', step: 'charge_the_customers_of_the_last_month', says: 'no card '.repeat(9) },

@@ -25,7 +25,9 @@ import {
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../../shell/remote.ts';
 import { oneLine, safeLines, timeText } from '../../shell/text.ts';
 import { choiceOption, countValue, LIST_LIMIT, take } from '../../shell/values.ts';
+import { runToEnd } from '../../shell/waiting.ts';
 import { replaySeveral } from '../replays.ts';
+import { printRun } from '../runs.ts';
 import { type ErrorFilter, errorFilter, errorQuery, replaySelection } from './error-filter.ts';
 import { addGroups } from './error-groups.ts';
 import { findError, showError } from './error-show.ts';
@@ -37,8 +39,8 @@ const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<FoundErr
     title: 'OF',
     of: ({ workflow_name: name, metadata: { emitter_id: id } }) => name ?? names.get(id) ?? id,
   },
-  { title: 'STEP', of: ({ error }) => error.namespace },
-  { title: 'TOLD', of: ({ told }) => told, style: stateStyle },
+  { title: 'STEP', of: ({ error }) => error.namespace, goes: 1 },
+  { title: 'TOLD', of: ({ told }) => told, style: stateStyle, goes: 2 },
   { title: 'REPLAY', of: ({ replay }) => replay?.state, style: stateStyle },
   { title: 'CODE', of: ({ error }) => error.code, style: () => 'red' },
   { title: 'MESSAGE', of: ({ error }) => error.msg },
@@ -173,10 +175,11 @@ function addReplay(errors: Command, connect: Connect): void {
     .option('--stop-on-failures <n>', 'pause after this many failures', countValue(1, MOST_FAILURES))
     .option('--ordered', 'one at a time, in the order of the errors')
     .option('--rate <n>', 'at most this many per second', countValue(1, LIMITS.replaysPerSecond))
+    .option('--wait', 'for a single error: wait until its run is over, and show it; exit code 1 unless it succeeded')
     .option('--yes', 'do not ask for confirmation');
   withExamples(
     replay,
-    'errand errors replay last',
+    'errand errors replay last --wait',
     'errand errors replay 1782000000123-0 --event corrected.json',
     'errand errors replay --of "Charge orders" --code TypeError --since 2d --dry-run',
     'errand errors replay --of "Charge orders" --from failed_step --canary 3',
@@ -215,6 +218,7 @@ interface ReplayOptions extends ServerOptions, ErrorFilter {
   readonly canary?: number;
   readonly stopOnFailures?: number;
   readonly ordered?: true;
+  readonly wait?: true;
   readonly yes?: true;
 }
 
@@ -229,7 +233,8 @@ function refuseFilter({ of, code, group, step, text, deployment, since, until }:
   if (name !== undefined) throw new CliError(`--${name} chooses errors: leave the ids out, or --${name}`, EXIT.usage);
 }
 
-async function replayOne({ errand, out, isJson }: Remote, id: string, options: ReplayOptions): Promise<void> {
+async function replayOne(remote: Remote, id: string, options: ReplayOptions): Promise<void> {
+  const { errand, out, isJson } = remote;
   const { event: file, again } = options;
   const { metadata, replays } = await findError(errand, id);
   // As a replay of several does: what was charged by the first one is not charged twice.
@@ -248,6 +253,7 @@ async function replayOne({ errand, out, isJson }: Remote, id: string, options: R
   const { data } = emitter.startsWith('dc_')
     ? await errand.replaySourceError(asked, edited)
     : await errand.replayError(asked, edited);
+  if (options.wait && data.run_id !== null) return printRun(remote, await runToEnd(remote, data.run_id));
   if (isJson) return printJson(out, data);
   await printFields(out, { error: id, run: data.run_id });
   out.note(`See what became of it: errand runs show ${data.run_id}`);
