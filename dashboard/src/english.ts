@@ -781,6 +781,7 @@ export const T = {
           : event === '*'
             ? 'gets all named events of'
             : `gets “${event}” of`,
+    trigger: 'trigger',
     created: 'Subscribed.',
     delete: 'Unsubscribe',
     deleteOf: (listener: string, emitter: string) => `Unsubscribe ${listener} from ${emitter}`,

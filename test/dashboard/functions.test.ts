@@ -127,6 +127,21 @@ test('many deliveries are sent again after a dry run, and a subscription is draw
     await page.getByText('Subscribed.').waitFor();
     const found = (await client.get(`/v1/subscriptions?emitter_id=${workflow.id}&listener_id=${webhook.id}`)).data;
     assert.deepEqual(found.map(({ event_name }: { event_name: string }) => event_name).sort(), ['', '$errors']);
+    // A trigger by what another emits is a link, too; it is no subscription that could be ended here.
+    await client.post('/v1/workflows', {
+      name: 'Invoices',
+      steps: [{ namespace: 'step', code: 'export default () => 1;' }],
+      triggers: [{ type: 'emitter', emitter_id: workflow.id }, { type: 'http' }],
+    });
+    await client.post(`/v1/subscriptions?emitter_id=${workflow.id}&listener_id=${workflow.id}&event_name=again`);
+    await visit.open('/subscriptions');
+    const trigger = page.getByRole('listitem').filter({ hasText: 'Invoices' });
+    await trigger.getByText('trigger', { exact: true }).waitFor();
+    assert.equal(await trigger.getByRole('button').count(), 0);
+    assert.equal(await trigger.count(), 1, 'of its HTTP trigger there is no other end');
+    assert.equal(await page.locator('.graph-node').count(), 3);
+    assert.equal(await page.locator('.graph .edge').count(), 4);
+    await visit.inspect('a graph with a trigger, and what hears itself');
   });
 });
 

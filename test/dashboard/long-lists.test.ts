@@ -13,12 +13,15 @@ const ROWS = 10_000;
 /** What a screen shows, and some above and below. */
 const MOST = 120;
 
+const EMPTY = { page_info: { total_count: 0, count: 0, start_cursor: null, end_cursor: null }, data: [] };
+
 /** Answers a listing with `ROWS` records, page by page. */
 async function answer(page: Page, noun: string, recordOf: (n: number) => object): Promise<void> {
   await page.route(
     (url) => url.pathname === `/v1/${noun}`,
     async (route) => {
       const { searchParams } = new URL(route.request().url());
+      if (searchParams.get('via') === 'trigger') return route.fulfill({ json: EMPTY });
       // A cursor of a page, or the id of a record.
       const [, isId, after] = /^(p_)?(\d+)$/.exec(searchParams.get('after') ?? '') ?? [];
       const [from, limit] = [Number(after ?? 0) + (isId ? 1 : 0), Number(searchParams.get('limit'))];

@@ -1,8 +1,7 @@
 import { Button, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo, useState } from 'react';
-import type { Subscription } from '../../../src/client/client.ts';
-import { deleteSubscription, subscriptionsQuery } from '../api/subscriptions.ts';
+import { deleteSubscription, type Link, subscriptionsQuery } from '../api/subscriptions.ts';
 import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
@@ -40,7 +39,7 @@ export function SubscriptionsPage() {
   const asked = useQuery(subscriptionsQuery);
   const { data: all } = asked;
   const wanted = text.trim().toLowerCase();
-  const said = ({ emitter_id, listener_id, event_name }: Subscription): string =>
+  const said = ({ emitter_id, listener_id, event_name }: Link): string =>
     `${names(emitter_id)} ${names(listener_id)} ${event_name} ${emitter_id} ${listener_id}`.toLowerCase();
   const found = (all ?? []).filter((one) => said(one).includes(wanted));
   const key = found.map(({ id }) => id).join();
@@ -99,13 +98,13 @@ export function SubscriptionsPage() {
 }
 
 interface RowProps {
-  readonly subscription: Subscription;
+  readonly subscription: Link;
   readonly names: (id: string) => string;
   readonly mayWrite: boolean;
 }
 
 function Row({ subscription, names, mayWrite }: RowProps) {
-  const { id, emitter_id: emitterId, listener_id: listenerId, event_name: event, active } = subscription;
+  const { id, emitter_id: emitterId, listener_id: listenerId, event_name: event, active, isTrigger } = subscription;
   const [isDeleting, setDeleting] = useState(false);
   const act = useAct(['subscriptions']);
   const [emitter, listener] = [names(emitterId), names(listenerId)];
@@ -115,7 +114,8 @@ function Row({ subscription, names, mayWrite }: RowProps) {
         <NodeLink id={listenerId} name={listener} /> {words.hears(event)} <NodeLink id={emitterId} name={emitter} />
       </div>
       {!active && <span className="badge">{T.workflows.inactive}</span>}
-      {mayWrite && (
+      {isTrigger && <span className="badge">{words.trigger}</span>}
+      {mayWrite && !isTrigger && (
         <Button
           size="compact-xs"
           variant="default"
