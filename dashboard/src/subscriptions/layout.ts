@@ -68,7 +68,7 @@ function loopOf({ x, y }: { x: number; y: number }): Pick<Placed['edges'][number
   return {
     path: `M${right},${top} C${right + 16},${top - LOOP} ${left - 16},${top - LOOP} ${left},${top}`,
     x,
-    y: top - LOOP / 2,
+    y: top - LOOP + 6,
   };
 }
 
