@@ -710,6 +710,7 @@ export const T = {
     nameHint: 'The name of the component when empty.',
     deploy: 'Deploy',
     props: 'Configuration',
+    lookAtFields: 'It is not saved: see what stands at the fields in red.',
     noProps: 'This source has no configuration.',
     notAllProps: (why: string) => `The component could not say which further settings it has: ${why}`,
     loadProps: 'Ask the component again',

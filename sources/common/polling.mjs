@@ -52,13 +52,15 @@ export async function ask(db, url, headers = {}) {
     returnFullResponse: true,
     validateStatus: null,
     timeout: TIMEOUT_MS,
+    maxContentLength: MAX_BYTES,
   }).catch((error) => {
+    if (/^maxContentLength/.test(error.message))
+      throw new Error(`${shown} answered more than ${MAX_BYTES} bytes, the most that is read`);
     throw Object.assign(new Error(`${shown} cannot be reached: ${error.message || error.code}`), { code: error.code });
   });
   const { status, data, headers: answered } = response;
   if (status === 304) return null;
   if (status < 200 || status > 299) throw new Error(`${shown} answered ${status}: ${textOf(data)}`);
-  if (data.length > MAX_BYTES) throw new Error(`${shown} answered ${data.length} bytes; at most ${MAX_BYTES} are read`);
   db.set(KEY, { url, etag: answered.etag, modified: answered['last-modified'] });
   return { bytes: data, type: answered['content-type'] ?? '' };
 }

@@ -90,8 +90,8 @@ export interface Settings {
   readonly channels: readonly string[] | null;
   /** Of a workflow: null: its errors are kept as everything is. */
   readonly errorRetention: ErrorRetention | null;
-  /** Of a source: true while a change of it runs its hooks. */
-  readonly inHooks?: boolean;
+  /** Of a source: true while a change that is written runs its hooks; `leaving`: `deactivate` of what it was before. */
+  readonly inHooks?: boolean | 'leaving';
 }
 
 export const GLOBAL_ERRORS = ['always', 'fallback'] as const;
@@ -135,10 +135,11 @@ export function concurrencyOf(runnable: Runnable, besideHooks = false): number {
 
 /**
  * Returns whether a run begins while its source's hooks are under way: one whose caller waits for the answer. Many vendors
- * call the address that `activate` registers, and answer the hook only after that call was answered.
+ * call the address that `activate` registers or `deactivate` removes, and answer the hook only after that call was answered.
  */
 export function isBesideHooks({ settings }: Runnable, call: { sourceType: SourceType; isAwaited: boolean }): boolean {
-  return settings.inHooks === true && call.isAwaited && call.sourceType === 'HTTP';
+  const { inHooks = false } = settings;
+  return inHooks !== false && call.isAwaited && call.sourceType === 'HTTP';
 }
 
 export interface Workflow extends Runnable {

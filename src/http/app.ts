@@ -7,6 +7,7 @@ import { LIMITS } from '../domain/limits.ts';
 import { addAccess } from './access/access.ts';
 import { addAudit } from './access/audit.ts';
 import { addShownForm } from './answers/shown-form.ts';
+import { addTurns } from './answers/turns.ts';
 import type { App } from './app-type.ts';
 import { addBodies } from './body/api-body.ts';
 import type { BodyMemory } from './body/body-memory.ts';
@@ -86,6 +87,7 @@ function addRequestParts(app: App, deps: HttpDeps): void {
 
 function addAnswers(app: App, deps: HttpDeps): void {
   addShownForm(app);
+  addTurns(app);
   // Answers' schemas serve the document and the tests; sending drops and converts nothing.
   app.setSerializerCompiler(() => JSON.stringify);
   app.setReplySerializer((payload) => encodeJson(payload) as string);

@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { keysOf } from './keys.ts';
-import { type Genuine, type NotGenuine, verifyWith, type WebhookHeaders } from './verify.ts';
+import { CAME_BEFORE, type Genuine, type NotGenuine, verifyWith, type WebhookHeaders } from './verify.ts';
 
 export interface ReceiverOptions {
   /** `whsec_…` for `v1`, `whpk_…` for `v1a`; several while secrets are being rotated. */
@@ -51,7 +51,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     if (body.length > maxBodyBytes) return tooLarge;
     const verified = verifyWith({ keys, headers, body, nowMs: nowMs(), toleranceS });
     if (!verified.ok) return verified;
-    if (isReplay(verified)) return { ok: false, status: 401, reason: 'the request came before' };
+    if (isReplay(verified)) return { ok: false, status: 401, reason: CAME_BEFORE };
     return { ...verified, body };
   }
 

@@ -18,6 +18,8 @@ export interface VerifyOptions {
   readonly nowMs?: number;
   /** How far the timestamp may lie from now, both ways, inclusive; 300 by default. */
   readonly toleranceS?: number;
+  /** Returns whether the same request came before (replay.ts); none by default: the timestamp alone limits replays. */
+  readonly isReplay?: (genuine: Genuine) => boolean;
 }
 
 export interface Genuine {
@@ -38,14 +40,16 @@ export interface NotGenuine {
 export type Verified = Genuine | NotGenuine;
 
 export const TOLERANCE_S = 300;
+export const CAME_BEFORE = 'the request came before';
 
 /** Returns whether a request is genuine. Throws only for a secret that is empty or malformed, the receiver's own mistake. */
-export function verifyWebhook({ secrets, headers, body, nowMs, toleranceS }: VerifyOptions): Verified {
+export function verifyWebhook({ secrets, headers, body, nowMs, toleranceS, isReplay }: VerifyOptions): Verified {
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
     throw new TypeError('the body must be the bytes as they came, not what was parsed from them');
   }
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  return verifyWith({ keys: keysOf(secrets), headers, body: bytes, nowMs: nowMs ?? Date.now(), toleranceS });
+  const verified = verifyWith({ keys: keysOf(secrets), headers, body: bytes, nowMs: nowMs ?? Date.now(), toleranceS });
+  return verified.ok && isReplay?.(verified) ? no(401, CAME_BEFORE) : verified;
 }
 
 interface VerifyInput {

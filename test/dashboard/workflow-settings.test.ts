@@ -212,8 +212,8 @@ test('a new workflow is started by a schedule', { skip }, async () => {
     await dialog.getByLabel('What starts it').selectOption('cron');
     await dialog.getByLabel('Cron expression').fill('every night');
     await dialog.getByRole('button', { name: 'Create' }).click();
-    await page
-      .getByRole('status')
+    await dialog
+      .getByRole('alert')
       .filter({ hasText: /every night/ })
       .waitFor();
     visit.complaints.length = 0;

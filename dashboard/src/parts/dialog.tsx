@@ -4,7 +4,7 @@ import { later } from '../app/later.tsx';
 import { T } from '../english.ts';
 import type { DialogProps } from './dialog-frame.tsx';
 import { useFocusBack } from './focus.ts';
-import { toastError } from './toast.tsx';
+import { textOfError } from './toast.tsx';
 
 /** Dialogs come when the first one is opened: a page shows without them. */
 const Frame = later(async () => (await import('./dialog-frame.tsx')).DialogFrame);
@@ -30,14 +30,17 @@ function focusField(form: HTMLFormElement | null): void {
 export function FormDialog({ submit, isBad = false, isReady = true, run, children, ...dialog }: FormDialogProps) {
   const [isBusy, setBusy] = useState(false);
   const [isTyped, setTyped] = useState(false);
+  /** Why it failed: said where the person looks, and for as long as the dialog is open. */
+  const [why, setWhy] = useState<string | null>(null);
   const go = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setBusy(true);
+    setWhy(null);
     try {
       await run();
       dialog.close();
     } catch (error) {
-      toastError(error);
+      setWhy(textOfError(error));
       setBusy(false);
     }
   };
@@ -45,6 +48,11 @@ export function FormDialog({ submit, isBad = false, isReady = true, run, childre
     <Dialog {...dialog} isKept={isTyped}>
       <form ref={focusField} className="stack-16" onInput={() => setTyped(true)} onSubmit={(event) => void go(event)}>
         {children}
+        {why !== null && (
+          <p className="bad break" role="alert">
+            {why}
+          </p>
+        )}
         <div className="dialog-end">
           <Button variant="default" size="xs" onClick={dialog.close}>
             {T.error.cancel}

@@ -38,9 +38,13 @@ export function toast(text: string, action?: Toast['action'], isBad = false): vo
 }
 
 export function toastError(error: unknown): void {
+  toast(textOfError(error), undefined, true);
+}
+
+export function textOfError(error: unknown): string {
   const isForbidden = error instanceof ProblemError && error.status === 403;
   const text = error instanceof Error ? error.message : String(error);
-  toast(isForbidden ? `${T.common.forbidden} ${text}` : text, undefined, true);
+  return isForbidden ? `${T.common.forbidden} ${text}` : text;
 }
 
 export function Toasts() {

@@ -7,7 +7,7 @@ import { ProblemError } from '../../../src/client/client.ts';
 import { type ComponentOf, type Prop, propsQuery, type Values } from '../api/sources.ts';
 import { T } from '../english.ts';
 import { Unready } from '../parts/state.tsx';
-import { toastError } from '../parts/toast.tsx';
+import { toast, toastError } from '../parts/toast.tsx';
 import { PropField } from './prop-field.tsx';
 
 interface PropFormProps {
@@ -54,7 +54,11 @@ export function PropForm({ of, first, submit, send }: PropFormProps) {
       const parts = refused instanceof ProblemError ? refused.errors : [];
       const named = parts.map(({ parameter, message }) => [parameter.replace(/^configured_props\./, ''), message]);
       setFaults(Object.fromEntries(named));
-      toastError(refused);
+      // What stands beside its field needs no second place, and no name of the interface.
+      const isShown =
+        named.length > 0 && named.every(([name]) => props.filter(isAsked).some((prop) => prop.name === name));
+      if (isShown) toast(T.sources.lookAtFields, undefined, true);
+      else toastError(refused);
     }
     setBusy(false);
   };

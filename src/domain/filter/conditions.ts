@@ -1,6 +1,6 @@
 // The conditions of a filter on one value, as Amazon EventBridge has them: a value itself, or an object of one operator.
 
-import { placeOf, SHORT_CHARS } from '../literal-text.ts';
+import { placeOf } from '../literal-text.ts';
 import { isPlainObject, refuse } from './filter-fault.ts';
 import type { Scalar, Work } from './json-view.ts';
 
@@ -102,18 +102,17 @@ function numeric(operand: unknown, path: string): Condition {
   return (value) => typeof value === 'number' && tests.every((test) => test(value));
 }
 
-/** So much longer it takes to look for a long part. */
-const LONG_TIMES = 5;
+/** So much longer than to read a text it takes to look for a part of it, where the text nearly matches everywhere. */
+const SEARCH_TIMES = 5;
 
 /** Returns what compares a text with a pattern in which `*` stands for any text; `\*` is a star, and `\\` a backslash. No regular expression: those can take for ever. */
 function wildcard(pattern: string): TextTest {
   const [first = '', ...others] = partsOf(pattern);
   const last = others.pop();
   if (last === undefined) return (value) => value === first;
-  const isLong = others.some(({ length }) => length > SHORT_CHARS);
   return (value, work) => {
     if (value.length < first.length + last.length || !value.startsWith(first) || !value.endsWith(last)) return false;
-    work.take(isLong ? value.length * LONG_TIMES : value.length);
+    if (others.length > 0) work.take(value.length * SEARCH_TIMES);
     const end = value.length - last.length;
     let at = first.length;
     for (const part of others) {

@@ -25,14 +25,17 @@ const QUOTE = 0x22;
 const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
 const SPACE = 0x20;
-/** What finding one value takes beside reading its bytes: some 150 ns. */
-const VALUE_BYTES = 64;
+/** What finding one value takes beside reading its bytes, and what becomes of it: some 400 ns. */
+const VALUE_BYTES = 192;
+/** What looking at a value takes that was found before. */
+const KNOWN_BYTES = 64;
 
 export class JsonView {
   readonly kind: 'object' | 'array' | 'scalar';
   readonly #json: Uint8Array;
   readonly #work: Work;
   #members: Map<string, JsonView> | undefined;
+  #elements: readonly JsonView[] | undefined;
   #scalar: Scalar | undefined;
 
   /** `json` is valid. */
@@ -54,8 +57,22 @@ export class JsonView {
 
   /** Returns whether the predicate holds for an element of an array. */
   some(holds: (element: JsonView) => boolean): boolean {
+    if (this.#elements !== undefined) {
+      return this.#elements.some((element) => {
+        this.#work.take(KNOWN_BYTES);
+        return holds(element);
+      });
+    }
     this.#work.take(this.#json.length);
-    return visitElements(this.#json, (element) => holds(new JsonView(element, this.#work)));
+    const seen: JsonView[] = [];
+    const isFound = visitElements(this.#json, (json) => {
+      const element = new JsonView(json, this.#work);
+      seen.push(element);
+      return holds(element);
+    });
+    // Of an array that was not walked to its end, the next filter finds the rest.
+    if (!isFound) this.#elements = seen;
+    return isFound;
   }
 
   /** Returns the value of a scalar. */

@@ -20,6 +20,7 @@ import { Refusal } from '../../domain/refusal.ts';
 import type { ListedRun } from '../../store/contract/records.ts';
 import type { RunSearch } from '../../store/contract/search.ts';
 import type { Store } from '../../store/contract/store.ts';
+import { Pace } from './pace.ts';
 
 export interface DifferenceDeps {
   /** What is hidden is compared as it is shown: a difference would tell it. */
@@ -36,15 +37,16 @@ export function createDifferences({ shown: store }: DifferenceDeps) {
     const found = await store.getErrorGroup(ownerId, groupId);
     if (!found) throw new Refusal('not_found', `there is no group of errors ${groupId}`);
     const { group } = found;
-    const [failures, failed] = await failuresOf(group);
-    const [successes, passed] = await successesOf(group);
+    const pace = new Pace();
+    const [failures, failed] = await failuresOf(group, pace);
+    const [successes, passed] = await successesOf(group, pace);
     const bad = await firstBadOf(group);
     const good = await lastGoodOf(group);
     return {
       group,
       failures,
       successes,
-      fields: differencesOf(failed, passed),
+      fields: pace.do(() => differencesOf(failed, passed)),
       lastGood: good?.place ?? null,
       firstBad: bad?.place ?? null,
       code: good && bad ? await codeDiff(ownerId, good.place, bad.place) : null,
@@ -52,7 +54,7 @@ export function createDifferences({ shown: store }: DifferenceDeps) {
     };
   }
 
-  async function failuresOf({ ownerId, id: groupId }: ErrorGroup): Promise<[ComparedCount, EventFacts]> {
+  async function failuresOf({ ownerId, id: groupId }: ErrorGroup, pace: Pace): Promise<[ComparedCount, EventFacts]> {
     const facts = new EventFacts();
     let bytes = 0;
     for (let after: number | null | undefined; after !== null; ) {
@@ -61,8 +63,9 @@ export function createDifferences({ shown: store }: DifferenceDeps) {
       for (const { emission } of items) {
         if (facts.events === COMPARED.failures || bytes >= COMPARED.bytes) return [looked(facts, true), facts];
         bytes += emission.body?.byteLength ?? 0;
-        if (emission.body) facts.add(originalOf(emission.body));
-        await othersFirst();
+        const { body } = emission;
+        if (body) pace.do(() => facts.add(originalOf(body)));
+        await pace.rest();
       }
       after = next;
     }
@@ -73,10 +76,10 @@ export function createDifferences({ shown: store }: DifferenceDeps) {
    * Reads the successes until the last error, and later ones of the same code: others may have come through because the code
    * was corrected.
    */
-  async function successesOf(group: ErrorGroup): Promise<[ComparedCount, EventFacts]> {
+  async function successesOf(group: ErrorGroup, pace: Pace): Promise<[ComparedCount, EventFacts]> {
     const { ownerId, emitterId: runnableId, lastEntry, lastDeployment } = group;
     const facts = new EventFacts();
-    const bounds = { bytes: 0 };
+    const bounds = { bytes: 0, pace };
     const search = { ownerId, runnableId, state: 'succeeded' } as const;
     const [last, ofLast] = [msOf(lastEntry), (run: ListedRun) => run.deploymentId === lastDeployment];
     const until = await addSuccesses(facts, bounds, { search: { ...search, untilMs: last + 1 }, accepts: () => true });
@@ -87,7 +90,7 @@ export function createDifferences({ shown: store }: DifferenceDeps) {
   /** Adds events of runs, newest first, within the bounds, and returns whether there are more. Replays are of failed events. */
   async function addSuccesses(
     facts: EventFacts,
-    bounds: { bytes: number },
+    bounds: { bytes: number; readonly pace: Pace },
     { search, accepts }: { search: RunSearch; accepts: (run: ListedRun) => boolean },
   ): Promise<boolean> {
     for await (const { runs, isLast } of pagesOf(search)) {
@@ -95,8 +98,8 @@ export function createDifferences({ shown: store }: DifferenceDeps) {
         if (facts.events === COMPARED.successes || bounds.bytes >= COMPARED.bytes) return true;
         const emission = await store.getEmission(search.ownerId, run.entry);
         bounds.bytes += emission?.body.byteLength ?? 0;
-        if (emission) facts.add(parsed(emission.body));
-        await othersFirst();
+        if (emission) bounds.pace.do(() => facts.add(parsed(emission.body)));
+        await bounds.pace.rest();
       }
       if (isLast) return false;
     }
@@ -147,9 +150,6 @@ interface KnownEvent {
   readonly place: ComparedRun;
   readonly event: unknown;
 }
-
-/** Lets go first what came meanwhile: SQLite's reads are in this thread, and a large event takes 15 ms. */
-const othersFirst = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const placeOf = ({ run, entry, deploymentId }: ListedRun): ComparedRun => ({ run, entry, deploymentId });
 

@@ -152,6 +152,10 @@ export class SourceRepairs {
     if (settings.inHooks === true) return this.#switchOn(taken, last);
     // A hook that threw has changed nothing.
     if (!active || last?.name !== '$deactivate' || last.state === 'failed') {
+      if (settings.inHooks === 'leaving') {
+        await this.#write(taken, 'on');
+        return 'unchanged';
+      }
       if (!(await store.endSourceChange(ownerId, sourceId))) throw new TakenOver();
       return 'unchanged';
     }

@@ -12,8 +12,11 @@ import { type PlannedSource, shapeOfSource } from './source-plan.ts';
 /** A source in the store, with its component's description. */
 export type WrittenSource = Omit<PlannedSource, 'deployment'>;
 
-/** Schedules tick only in `on`; `in hooks`: runs whose callers wait are executed beside the hooks. */
-export type Phase = 'in hooks' | 'on' | 'off';
+/**
+ * Schedules tick only in `on` and `leaving`, which is `on` while `deactivate` runs; in it and `in hooks`, runs whose callers wait are
+ * executed beside the hooks.
+ */
+export type Phase = 'in hooks' | 'leaving' | 'on' | 'off';
 
 /** Returns what the store writes. */
 export function written(
@@ -22,10 +25,10 @@ export function written(
   phase: Phase,
 ): SourceWrite {
   const { deployment } = planned;
-  const goesOn = phase === 'in hooks';
-  const settings = { ...planned.source.settings, inHooks: goesOn };
+  const goesOn = phase === 'in hooks' || phase === 'leaving';
+  const settings = { ...planned.source.settings, inHooks: phase === 'leaving' ? phase : goesOn };
   const source = { ...planned.source, settings };
-  const listener = { ownerId: source.ownerId, id: source.id, active: phase === 'on' };
+  const listener = { ownerId: source.ownerId, id: source.id, active: phase === 'on' || phase === 'leaving' };
   return { source, deployment, ...partsOf(reschedule(deps, listener, planned.triggers)), goesOn };
 }
 

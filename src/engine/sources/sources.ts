@@ -15,7 +15,7 @@ import type { SourceWrite } from '../../store/contract/resources.ts';
 import type { Emit } from '../accept/emit.ts';
 import type { Waiters } from '../accept/waiters.ts';
 import { newSubscription } from '../resources/subscriptions.ts';
-import { listOwnTriggers } from '../resources/triggers.ts';
+import { listOwnTriggers, type TriggerDeps } from '../resources/triggers.ts';
 import { releaseCallers } from '../runs/manual-runs.ts';
 import type { Warm } from '../runs/warm.ts';
 import { runHooks } from './hooks.ts';
@@ -87,7 +87,7 @@ export function createSources(deps: SourceDeps) {
     const planned = await planSource(deps, of, { input, before });
     const isActive = input.active ?? before.source.active;
     const whole = await described(deps, before);
-    if (before.source.active) await runHooks(deps, whole, ['deactivate']);
+    if (before.source.active) await leave(whole);
     // Read again: ticks fired during the hook must not fire again when the change is undone.
     const triggers = await listOwnTriggers(store, ownerId, id);
     const phase = isActive ? 'in hooks' : 'off';
@@ -102,6 +102,19 @@ export function createSources(deps: SourceDeps) {
       throw error;
     }
     return switchOn(planned, true);
+  }
+
+  /** Runs its last hook before a change. When that throws, the source stays as it was. */
+  async function leave(whole: WrittenSource): Promise<void> {
+    const { ownerId, id } = whole.source;
+    try {
+      await runLastHook(deps, whole);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const triggers = await listOwnTriggers(store, ownerId, id);
+      await store.updateSource(written(deps, { ...whole, triggers, deployment: null }, 'on'));
+      throw error;
+    }
   }
 
   /** Restores the source, and enables it by its own hook; if that throws, the run has the error. */
@@ -161,13 +174,21 @@ function refusedListener(code: 'malformed' | 'not_found', at: number, message: s
 }
 
 /** Runs the last hook. Its error is recorded like a run's, and the deletion continues, also when the code cannot be loaded. */
-export async function deactivateLast(
-  deps: Pick<SourceDeps, 'store' | 'emit' | 'runner' | 'lastHooks'>,
-  whole: WholeSource,
-): Promise<void> {
+export async function deactivateLast(deps: LastHookDeps, whole: WholeSource): Promise<void> {
   if (await deps.lastHooks.run(whole)) return;
-  await orRefused(described(deps, whole).then((whole) => runHooks(deps, whole, ['deactivate'])));
+  await orRefused(described(deps, whole).then((whole) => runLastHook(deps, whole)));
 }
+
+/** Runs `deactivate`. Calls of its address are answered meanwhile: vendors ask whether they may forget it. */
+async function runLastHook(deps: LastHookDeps, whole: WrittenSource): Promise<void> {
+  if (!whole.shape.hooks.includes('deactivate')) return;
+  const hasAddress = whole.triggers.some(({ trigger }) => trigger?.kind === 'http');
+  // The node that took over the change runs the hook.
+  if (hasAddress && !(await deps.store.updateSource(written(deps, { ...whole, deployment: null }, 'leaving')))) return;
+  await runHooks(deps, whole, ['deactivate']);
+}
+
+type LastHookDeps = Pick<SourceDeps, 'store' | 'emit' | 'runner' | 'lastHooks'> & TriggerDeps;
 
 async function orRefused(done: Promise<void>): Promise<void> {
   await done.catch((error: unknown) => {

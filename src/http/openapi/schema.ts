@@ -12,6 +12,8 @@ interface TextOptions {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
+  /** No refusal repeats its value. */
+  readonly 'x-secret'?: true;
 }
 
 /** Returns the schema of a text. `example`: for the document; `expected`: what a refusal says would be right. */

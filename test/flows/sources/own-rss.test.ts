@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import type { Json } from '../../support/client.ts';
 import { startErrand } from '../../support/errand.ts';
 import { assertProblem } from '../../support/problem.ts';
@@ -113,6 +114,23 @@ test('a feed that fails comes back without loss', async () => {
   feed.says(({ 'if-none-match': etag }) => (etag === '"wrong"' ? { status: 304 } : { body: rss(days(3, 2, 1)) }));
   assert.equal((await runNow(errand, source)).state, 'succeeded');
   assert.deepEqual(ids(await emitted(errand, source)), ['g1', 'g2', 'g3']);
+});
+
+test('a feed that is too large is not read to its end', async () => {
+  await using feed = await startAsked('/feed');
+  await using errand = await newErrand();
+  const zeros = new Uint8Array(300 * 1024 * 1024);
+  for (const [component, wrong] of [
+    ['rss', { body: new Uint8Array(17 * 1024 * 1024) }],
+    // Some 300 KB, which inflate to more than the memory of a run.
+    ['rss', { body: gzipSync(zeros), headers: { 'content-encoding': 'gzip' } }],
+    ['poll-json', { body: gzipSync(zeros), headers: { 'content-encoding': 'gzip' } }],
+  ] as const) {
+    feed.says(wrong);
+    const refused = await tryOwn(errand, component, { url: feed.url });
+    assertProblem(refused, 422);
+    assert.match(refused.json.detail, /\/feed answered more than 16777216 bytes, the most that is read/);
+  }
 });
 
 test('a feed that cannot be is refused at once', async () => {

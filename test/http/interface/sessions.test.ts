@@ -85,3 +85,15 @@ test('no operation takes the session of a foreign page', async () => {
   }
   assert.equal(await session.status(), 200, 'it is good all the same');
 });
+
+test('a refusal to sign in does not repeat what was sent', async () => {
+  await using errand = await newErrand();
+  for (const name of ['api_key', 'link']) {
+    for (const value of [`ek_SECRET${'x'.repeat(1000)}`, 4711]) {
+      const refused = await errand.client.request('POST', '/v1/session', { [name]: value }, OWN);
+      assert.equal(refused.status, 400);
+      assert.match(refused.text, new RegExp(name));
+      assert.doesNotMatch(refused.text, /SECRET|4711/);
+    }
+  }
+});

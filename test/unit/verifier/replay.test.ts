@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { verifyRequest } from '../../../src/verifier/fetch.ts';
 import { createReplayGuard } from '../../../src/verifier/replay.ts';
+import { verifyWebhook } from '../../../src/verifier/verify.ts';
 import { OPTIONS, requestsOf } from './kit.ts';
 
 const seen = (id: string, timestampS: number) => ({ ok: true, id, timestampS }) as const;
@@ -46,4 +47,15 @@ test('Receivers refuse a replayed delivery', async () => {
     status: 401,
     reason: 'the request came before',
   });
+});
+
+test('A check without a helper refuses a replay, too', async () => {
+  const request = (await requestsOf())();
+  const body = new Uint8Array(await request.arrayBuffer());
+  const check = (isReplay?: ReturnType<typeof createReplayGuard>) =>
+    verifyWebhook({ secrets: OPTIONS.secrets, headers: request.headers, body, nowMs: OPTIONS.nowMs(), isReplay });
+  const isReplay = createReplayGuard(OPTIONS);
+  assert.ok(check(isReplay).ok);
+  assert.deepEqual(check(isReplay), { ok: false, status: 401, reason: 'the request came before' });
+  assert.ok(check().ok, 'the timestamp alone limits replays');
 });

@@ -39,13 +39,14 @@ const OF = ['key', 'owner'] as const;
 
 const SIGN_IN = {
   api_key: Type.Optional(
-    text({ description: 'An API key that may read.', maxLength: 1000, example: 'Qk3vJ8nZ5tX1bL7c' }),
+    text({ description: 'An API key that may read.', maxLength: 1000, example: 'Qk3vJ8nZ5tX1bL7c', 'x-secret': true }),
   ),
   link: Type.Optional(
     text({
       description: 'The end of the link that the server printed when it started.',
       maxLength: 1000,
       example: 'x8Zq0Lr5',
+      'x-secret': true,
     }),
   ),
 };
