@@ -27,7 +27,9 @@ export type Answered =
   /** The run succeeded without `$.respond`. */
   | { readonly kind: 'silent' }
   /** It ended otherwise, or waits, without `$.respond`. `refused`: what it passed to `$.respond` cannot be sent. */
-  | { readonly kind: 'none' | 'refused' }
+  | { readonly kind: 'none' | 'refused' | 'cancelled' }
+  /** This process stops before it has ended: another one, or this one after its next start, runs it again. */
+  | { readonly kind: 'stopping' }
   | { readonly kind: 'timeout' }
   /** The run never began: its workflow's queue was full. */
   | { readonly kind: 'full' };

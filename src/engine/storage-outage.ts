@@ -4,6 +4,7 @@
 // once nothing has failed for a while and the store says that it takes writes.
 
 import type { Log } from '../ports.ts';
+import { StoreUnavailable } from '../store/contract/store.ts';
 
 interface OutagePorts {
   readonly log: Log;
@@ -32,6 +33,7 @@ export class StorageOutage {
   #outage: Outage | null = null;
   #looks: NodeJS.Timeout | undefined;
   #isStopped = false;
+  #isDamageTold = false;
 
   constructor(ports: OutagePorts) {
     this.#ports = ports;
@@ -41,6 +43,10 @@ export class StorageOutage {
   /** Notes that storage failed. `part`: whose work must wait, for people. */
   failed(error: unknown, part: string): void {
     const nowMs = this.#nowMs();
+    if (error instanceof StoreUnavailable && error.isDamaged && !this.#isDamageTold) {
+      this.#isDamageTold = true;
+      this.#ports.log.error({ err: error, part }, 'the store is damaged: see "errand store check"');
+    }
     if (this.#outage) {
       this.#outage.lastMs = nowMs;
       this.#outage.failures++;

@@ -18,12 +18,15 @@ export interface Problem {
 
 /** Seconds after which a caller may try again when no better time is known. */
 const RETRY_AFTER_S = 1;
+const DAMAGED =
+  'The store is damaged where this is kept. The log has more, and "errand store check" looks at all of it.';
 const INTERNAL = 'An internal error. The log has its details under the x-request-id of this answer.';
 
 /** Returns the refusal for a thrown value; null when that is a bug or broken infrastructure. */
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   if (error instanceof StoreUnavailable) {
+    if (error.isDamaged) return new Refusal('unavailable', DAMAGED);
     const written = error.mayBeWritten
       ? 'it failed in the middle of a commit, which may have happened. Look before you try again.'
       : 'nothing was written. Try again.';

@@ -314,9 +314,8 @@ function startParts(parts: Parts, { roles, databaseUrl }: Config): void {
 }
 
 /**
- * Stops all parts in order: no new claims; runs end and their ends are written, and until then calls get 503; no more
- * connections; deliveries are sent or released; callers here are answered for runs that other nodes ended; until then this
- * node beats; the store is last, since all parts write to it.
+ * Stops all parts in order: no new claims; runs end and their ends are written, and until then calls get 503; no more connections;
+ * deliveries are sent or released; callers here are answered; until then this node beats; the store is last: all write to it.
  */
 async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promise<void> {
   const { store, slots, runner, bundling, runs, deliveries, operations, scheduler, periodic, counters, answers } =
@@ -338,6 +337,7 @@ async function stopParts(parts: Parts, http: HttpServer, graceMs: number): Promi
   bundling.stop();
   await runs.stop(graceMs);
   await parts.lateFailures.stop();
+  answers.leave();
   const httpStopped = http.stop();
   await deliveries.stop(graceMs);
   await httpStopped;

@@ -18,6 +18,8 @@ export interface AnswersDeps extends LoopPorts {
 
 const FIRST_WAIT_MS = 25;
 const MAX_WAIT_MS = 250;
+/** Less than a connection is kept for at a stop. */
+const OTHERS_MS = 5000;
 /** While no caller waits, a tick does nothing. */
 const IDLE_MS = MINUTE_MS;
 
@@ -25,6 +27,8 @@ export class Answers {
   readonly #deps: AnswersDeps;
   readonly #loop: Loop;
   #waitMs = FIRST_WAIT_MS;
+  #isStarted = false;
+  #leaving: NodeJS.Timeout | undefined;
 
   constructor(deps: AnswersDeps) {
     this.#deps = deps;
@@ -33,7 +37,18 @@ export class Answers {
   }
 
   start(): void {
+    this.#isStarted = true;
     this.#loop.start();
+  }
+
+  /**
+   * Tells callers here that this process stops, now that it runs nothing any more: at once where no other process could answer them,
+   * else when those had some time.
+   */
+  leave(): void {
+    const { waiters } = this.#deps;
+    if (this.#isStarted) this.#leaving = setTimeout(() => waiters.stop(), OTHERS_MS);
+    else waiters.stop();
   }
 
   /** Watches a run that this node does not execute, or no longer: callers that wait for it here get its answer. */
@@ -44,6 +59,7 @@ export class Answers {
   }
 
   async stop(): Promise<void> {
+    clearTimeout(this.#leaving);
     await this.#loop.stop();
   }
 

@@ -22,6 +22,7 @@ export interface AwaitedAnswer {
 
 export class Waiters {
   readonly #byRun = new Map<number, WaitingCallers>();
+  #isStopped = false;
 
   /**
    * Returns a promise of a run's answer. It is taken before the run is started. No caller waits for ever: a throttled run may
@@ -43,6 +44,7 @@ export class Waiters {
       resolve({ kind: 'timeout' });
     }, LIMITS.callerMs).unref();
     this.#of(run).answered.add(settle);
+    if (this.#isStopped) this.answer(run, { kind: 'stopping' });
     whenGone?.(() => {
       leave();
       resolve({ kind: 'none' });
@@ -85,6 +87,12 @@ export class Waiters {
     for (const resolve of waiting.ended) resolve(outcome);
   }
 
+  /** Tells all callers that wait for an answer that this process stops, and those that come. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const run of this.runs()) this.answer(run, { kind: 'stopping' });
+  }
+
   /** Runs that a caller waits for. */
   runs(): number[] {
     return [...this.#byRun.keys()];
@@ -120,5 +128,6 @@ function finalAnswer(outcome: RunOutcome): Answered {
   if (outcome.answer) return { kind: 'answer', answer: outcome.answer };
   if (outcome.end.kind === 'failed' && outcome.end.fault.code === 'Timeout') return { kind: 'timeout' };
   if (outcome.end.kind === 'failed' && isOfRefusedAnswer(outcome.end.fault)) return { kind: 'refused' };
+  if (outcome.end.kind === 'cancelled') return { kind: 'cancelled' };
   return { kind: outcome.end.kind === 'succeeded' ? 'silent' : 'none' };
 }

@@ -63,6 +63,11 @@ async function take(deps: IngressDeps, { req, res, requestId }: Exchange, place:
 const NO_ANSWER_OF_SOURCE =
   'The run of the source failed without respond(), which an http prop with customResponse asks for';
 
+const CANCELLED = 'The run of the source was cancelled before it called respond()';
+
+const STOPPING =
+  'This process stops before the run has answered. The event is kept, and runs again: do not send it again, unless with the Idempotency-Key that it had; then its answer comes';
+
 /** Its error, which quotes what was passed, is for its owner. */
 const ANSWER_REFUSED =
   'The run failed, since what it passed to respond cannot be sent as an answer; its error says why';
@@ -198,7 +203,9 @@ async function answerOf(accepted: Accepted, isSource: boolean) {
     const detail = 'The queue of the workflow is full; the event is kept among its errors, and can be replayed';
     throw new Refusal('rate_limited', detail, { retryAfterS: QUEUE_FULL_RETRY_S });
   }
+  if (answered.kind === 'stopping') throw new Refusal('unavailable', STOPPING);
   if (answered.kind === 'silent' && isSource) return null;
+  if (answered.kind === 'cancelled' && isSource) throw new Refusal('no_answer', CANCELLED);
   if (answered.kind === 'refused') throw new Refusal('no_answer', ANSWER_REFUSED);
   throw new Refusal('no_answer', isSource ? NO_ANSWER_OF_SOURCE : 'No $.respond called in workflow');
 }

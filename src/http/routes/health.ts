@@ -33,7 +33,7 @@ export function addHealthRoutes(app: App, { store, metrics, draining, canBundle 
     answersWhile: ['stopping', 'no_api'],
     summary: 'Check that the server is ready',
     description:
-      '200 when storage answers and the process is not about to stop, else 503. While the process that bundles code cannot be started, `status` is `degraded` and `bundling` is `failing`: events are taken and run, and deploying answers 503. ' +
+      '200 when storage answers, no part of it was found damaged, and the process is not about to stop, else 503. While the process that bundles code cannot be started, `status` is `degraded` and `bundling` is `failing`: events are taken and run, and deploying answers 503. ' +
       ANY_QUERY,
     answer: READINESS,
   });
@@ -41,7 +41,7 @@ export function addHealthRoutes(app: App, { store, metrics, draining, canBundle 
     if (draining()) throw new Refusal('unavailable', 'This process is stopping');
     // A failed check is an answer here, not an error of this route.
     const isReady = await store.check().catch(() => false);
-    if (!isReady) throw new Refusal('unavailable', 'Storage does not answer or takes no writes');
+    if (!isReady) throw new Refusal('unavailable', 'Storage does not answer, takes no writes, or is damaged');
     // Not 503: a load balancer would also take away the events, which this process still accepts.
     return canBundle() ? { status: 'ok' } : { status: 'degraded', bundling: 'failing' };
   });

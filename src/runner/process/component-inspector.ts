@@ -187,6 +187,9 @@ function whyDead({ kind, code, signal, detail }: Death, isQuery: boolean): strin
   if (kind === 'start') return `The process could not be started: ${detail}`;
   if (kind === 'memory')
     return `The code used more than ${LIMITS.memoryMb} MB of memory ${isQuery ? doing : 'while it was loaded'}`;
-  if (kind === 'garbage' && isQuery) return `The answer cannot be taken: ${detail}`;
+  if (kind === 'garbage' && detail !== '') {
+    const what = isQuery ? 'The answer' : 'What the component says of itself';
+    return `${what} cannot be taken: ${detail.replace(/^\w*Error: /, '')}`;
+  }
   return `The process ended ${doing} (${signal ?? `exit code ${code}`})`;
 }

@@ -4,8 +4,10 @@ import { LIMITS } from '../../domain/limits.ts';
 import { checkCheaply } from './json-check.ts';
 
 export function text(value: unknown, maxChars: number): string {
-  if (typeof value !== 'string' || value.length > maxChars || !value.isWellFormed())
-    throw new TypeError('no such text');
+  if (typeof value !== 'string') throw new TypeError('a text is missing');
+  if (value.length > maxChars)
+    throw new TypeError(`a text of ${value.length} characters, where ${maxChars} are the most`);
+  if (!value.isWellFormed()) throw new TypeError('a text with half of a character');
   return value;
 }
 

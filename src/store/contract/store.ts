@@ -57,6 +57,13 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
   /** True: it is unknown whether the write is committed. */
   readonly mayBeWritten: boolean = false;
+  /** True: what was to be read is damaged, and will not come back by itself. */
+  readonly isDamaged: boolean = false;
+}
+
+/** Thrown for what cannot be read, since the store is damaged. */
+export class StoreDamaged extends StoreUnavailable {
+  override readonly isDamaged = true;
 }
 
 /**

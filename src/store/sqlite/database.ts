@@ -5,10 +5,10 @@
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { StoreUnavailable } from '../contract/store.ts';
+import { StoreDamaged, StoreUnavailable } from '../contract/store.ts';
 import { placeOf, refuseHardLinks, refuseUnwritable } from './file-access.ts';
 import { migrate } from './maintenance/schema.ts';
-import { primaryCode } from './result-codes.ts';
+import { CORRUPT, primaryCode } from './result-codes.ts';
 import { hasLostEnd } from './salvage/wal.ts';
 
 // Pages of the WAL (4 MB) before SQLite copies them into the file, on the writer's thread: for commands. A server has
@@ -23,6 +23,8 @@ export type Row = Record<string, Value>;
 export class Connection {
   readonly db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  /** A statement came upon a page that is damaged. */
+  isDamaged = false;
 
   constructor(path: string, readOnly: boolean) {
     this.db = new DatabaseSync(path, { readOnly, timeout: BUSY_TIMEOUT_MS });
@@ -48,7 +50,7 @@ export class Connection {
     try {
       return this.#prepared(sql).get(...values) as Row | undefined;
     } catch (error) {
-      throw storageError(error);
+      throw this.#failed(error);
     }
   }
 
@@ -56,7 +58,7 @@ export class Connection {
     try {
       return this.#prepared(sql).all(...values) as Row[];
     } catch (error) {
-      throw storageError(error);
+      throw this.#failed(error);
     }
   }
 
@@ -65,8 +67,14 @@ export class Connection {
     try {
       return Number(this.#prepared(sql).run(...values).changes);
     } catch (error) {
-      throw storageError(error);
+      throw this.#failed(error);
     }
+  }
+
+  #failed(error: unknown): unknown {
+    const failed = storageError(error);
+    this.isDamaged ||= failed instanceof StoreDamaged;
+    return failed;
   }
 
   exec(sql: string): void {
@@ -186,7 +194,6 @@ function takeLock(path: string): DatabaseSync {
 const STORAGE_CODES = new Set([5, 6, 7, 8, 10, 11, 13, 14, 22, 23, 26]);
 
 const BUSY = 5;
-const CORRUPT = 11;
 
 /** Returns the error for a file that is no store, or cannot be read or written. */
 export function openingError(error: unknown, path: string): unknown {
@@ -215,5 +222,6 @@ export function storageError(error: unknown): unknown {
   const code = primaryCode(error);
   const closed = (error as { code?: unknown }).code === 'ERR_INVALID_STATE';
   if (!closed && (code === null || !STORAGE_CODES.has(code))) return error;
-  return new StoreUnavailable(`storage failed: ${(error as Error).message}`, { cause: error });
+  const Kind = code === CORRUPT ? StoreDamaged : StoreUnavailable;
+  return new Kind(`storage failed: ${(error as Error).message}`, { cause: error });
 }

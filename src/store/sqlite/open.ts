@@ -156,7 +156,8 @@ export function openInspectable(options: SqliteOptions): { store: Store; stateme
       batch
         .write((tx) => {
           writeMeta(writer, 'checked_at_ms', String(tx.nowMs));
-          return true;
+          // Writes of other pages succeed: events would be taken that later cannot be read.
+          return !writer.isDamaged && !reader.isDamaged;
         })
         .catch(() => false),
     close: async () => {

@@ -179,3 +179,21 @@ test("another owner's source is not there to ask", async () => {
     assert.equal(own.status, 200, own.text);
   }
 });
+
+test('an answer that is too large is told by what is too large', async () => {
+  await using errand = await newErrand();
+  const ask = (value: string) =>
+    errand.client.request('POST', '/v1/components/configure', {
+      prop_name: 'o',
+      component_code: `export default { type: 'action', props: { o: { type: 'string', options() { return ${value}; } } }, run() {} }`,
+    });
+  for (const [value, why] of [
+    ["['x'.repeat(8e6)]", /The answer cannot be taken: a text of \d+ characters, where \d+ are the most/],
+    ['Array.from({ length: 130_000 }, (_, n) => ({ label: String(n), value: n }))', /JSON of more than \d+ values/],
+  ] as const) {
+    const refused = await ask(value);
+    assert.equal(refused.status, 422);
+    assert.match(refused.json.detail, why);
+    assert.doesNotMatch(refused.json.detail, /TypeError|RangeError/);
+  }
+});

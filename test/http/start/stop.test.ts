@@ -100,6 +100,32 @@ test('a waiting caller still gets its answer', async () => {
   assert.deepEqual(await service.errand.exited, { code: 0, signal: null });
 });
 
+test('a caller whose run is handed back is told so, and gets its answer after the next start', async () => {
+  await using folder = await createFolder();
+  await using gate = await startGate();
+  const call = (url: string) => fetch(url, { method: 'POST', headers: { 'idempotency-key': 'order-7' } });
+  const answering = `export default async ({ $ }) => {
+    await (await fetch(process.env.GATE)).text();
+    await $.respond({ status: 201, body: 'here it is' });
+  }`;
+  const settings = { env: { GATE: gate.url }, timeout_ms: 120_000 };
+  await using first = await start(folder.path);
+  const workflow = await first.workflow(answering, { settings, triggers: [{ type: 'http', custom_response: true }] });
+  const path = new URL(workflow.triggers[0].endpoint_url).pathname;
+  const waiting = call(first.errand.url + path);
+  await gate.wait(1);
+  first.errand.child.kill('SIGTERM');
+  const told = await waiting;
+  assert.deepEqual([told.status, told.headers.has('retry-after')], [503, true]);
+  assert.match(((await told.json()) as Json).detail, /This process stops before the run has answered/);
+  assert.deepEqual(await first.errand.exited, { code: 0, signal: null });
+  gate.open();
+  await using second = await start(folder.path);
+  const answer = await call(second.errand.url + path);
+  assert.deepEqual([answer.status, await answer.text()], [201, 'here it is']);
+  assert.equal((await second.runs(workflow.id, 1)).length, 1, 'the same run');
+});
+
 test('new requests are refused while draining', async () => {
   await using folder = await createFolder();
   await using gate = await startGate();

@@ -61,13 +61,17 @@ export async function checkSqlite(
   keys: readonly SecretKey[] = [],
   tell?: TellProgress,
 ): Promise<CheckReport> {
-  let connection: Connection;
   try {
-    connection = openToRead(path);
+    return await checkFile(path, keys, tell);
   } catch (error) {
+    // Of some damage SQLite throws before it can say anything of the rest.
     if (!isDamage(error)) throw error;
     return damaged([{ check: 'quick_check', detail: (error as Error).message, count: 1 }]);
   }
+}
+
+async function checkFile(path: string, keys: readonly SecretKey[], tell?: TellProgress): Promise<CheckReport> {
+  const connection = openToRead(path);
   try {
     tell?.('checking the file', null);
     // First, and outside of the transaction: it reads the whole file, and meanwhile the WAL grows.

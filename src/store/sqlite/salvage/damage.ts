@@ -3,12 +3,11 @@
 
 import { Connection } from '../database.ts';
 import { placeOf } from '../file-access.ts';
-import { primaryCode } from '../result-codes.ts';
+import { CORRUPT, primaryCode } from '../result-codes.ts';
 import { PAGE_BYTES, readHeader } from './header.ts';
 import { sizeOf } from './reading.ts';
 import { readWal } from './wal.ts';
 
-const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
 const CHECKED_BYTES = 1024 * 1024 * 1024;
 const MAX_FINDINGS = 3;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StorageOutage } from '../../../../src/engine/storage-outage.ts';
-import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
+import { StoreDamaged, StoreUnavailable } from '../../../../src/store/contract/store.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -22,6 +22,15 @@ test('an outage is told once for all parts', () => {
   using it = staged();
   for (const part of ['runs', 'deliveries', 'runs']) it.fail(part);
   assert.deepEqual(it.names(), ['storage is unavailable; trying again']);
+});
+
+test('damage is told once, as an error', () => {
+  using it = staged();
+  for (const part of ['runs', 'requests']) it.outage.failed(new StoreDamaged('a page is malformed'), part);
+  assert.deepEqual(it.names(), [
+    'the store is damaged: see "errand store check"',
+    'storage is unavailable; trying again',
+  ]);
 });
 
 test('the end of an outage says how long it took', async () => {
