@@ -2,7 +2,7 @@
 // wait short, so a lost one costs at most `maxWaitMs`.
 
 import type { Log, Random } from '../ports.ts';
-import { StoreUnavailable } from '../store/contract/store.ts';
+import { StoreUnavailable } from '../store/contract/unavailable.ts';
 import type { StorageOutage } from './storage-outage.ts';
 
 export interface LoopPorts {

@@ -4,7 +4,7 @@
 // once nothing has failed for a while and the store says that it takes writes.
 
 import type { Log } from '../ports.ts';
-import { StoreUnavailable } from '../store/contract/store.ts';
+import { StoreUnavailable } from '../store/contract/unavailable.ts';
 
 interface OutagePorts {
   readonly log: Log;

@@ -1,7 +1,7 @@
 // A finishing write that storage refuses is tried until storage is back: no other place has the result.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { StoreUnavailable } from '../store/contract/store.ts';
+import { StoreUnavailable } from '../store/contract/unavailable.ts';
 import type { StorageOutage } from './storage-outage.ts';
 
 const FIRST_WAIT_MS = 50;

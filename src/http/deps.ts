@@ -53,7 +53,7 @@ import type { Clock, Ids, Log } from '../ports.ts';
 import type { DataPlace, RecordCheck } from '../store/contract/data.ts';
 import type { DryRun, ResendPreview } from '../store/contract/operations.ts';
 import type { DeliveryRecord } from '../store/contract/records.ts';
-import type { Appended, Idempotency, Store, StoreUnavailable } from '../store/contract/store.ts';
+import type { Appended, Idempotency, Store } from '../store/contract/store.ts';
 import type { Dashboard } from './dashboard/built.ts';
 import type { SignInLinks } from './session/sign-in-links.ts';
 import type { ListedComponent } from './wire/catalogue.ts';
@@ -65,7 +65,7 @@ export interface HttpDeps {
   readonly ids: Ids;
   readonly log: Log;
   /** Is told of each request that storage failed. */
-  readonly storageFailed?: (error: StoreUnavailable) => void;
+  readonly storageFailed?: (error: Error) => void;
   readonly metrics: Metrics;
   readonly streams: Streams;
   readonly quotas: OwnerQuotas;

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { LIMITS } from '../domain/limits.ts';
 import { REFUSALS, Refusal } from '../domain/refusal.ts';
-import { StoreUnavailable } from '../store/contract/store.ts';
+import { StoreUnavailable } from '../store/contract/unavailable.ts';
 import { discard, keepsConnection } from './body/body.ts';
 import type { HttpDeps } from './deps.ts';
 

@@ -2,7 +2,7 @@
 // too, for a bug.
 
 import { Refusal } from '../domain/refusal.ts';
-import { StoreUnavailable } from '../store/contract/store.ts';
+import { StoreUnavailable } from '../store/contract/unavailable.ts';
 import { ConfigError } from './config.ts';
 
 type Kind = abstract new (...args: never) => Error;

@@ -1,7 +1,7 @@
 // The number of a store's schema, for both backends: the first release makes FIRST_SCHEMA, and each later migration adds one.
 // A released migration is never changed.
 
-import { StoreUnavailable } from './contract/store.ts';
+import { StoreUnavailable } from './contract/unavailable.ts';
 
 /** Lower numbers are those of versions before the first release. */
 const FIRST_SCHEMA = 100;

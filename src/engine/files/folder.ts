@@ -16,7 +16,7 @@ import { isSent } from '../../domain/files/file-mark.ts';
 import { ENV_FILE, variablesOf } from '../../env-file.ts';
 import type { BundledFile, WorkflowFile } from '../../runner/bundling/bundle-file.ts';
 import { formatProblem } from '../../runner/bundling/bundle-options.ts';
-import { StoreUnavailable } from '../../store/contract/store.ts';
+import { StoreUnavailable } from '../../store/contract/unavailable.ts';
 import { Loop, type LoopPorts } from '../loop.ts';
 import type { FileDeployer } from './deploy.ts';
 import { Doubts } from './doubts.ts';

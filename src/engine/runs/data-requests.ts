@@ -9,7 +9,8 @@ import { givenValue, type PropValues } from '../../domain/props.ts';
 import type { Wake } from '../../ports.ts';
 import type { ChildReply, ChildRequest } from '../../runner/runner.ts';
 import type { DataPlace } from '../../store/contract/data.ts';
-import { type Store, StoreUnavailable } from '../../store/contract/store.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { StoreUnavailable } from '../../store/contract/unavailable.ts';
 import { dataStoreIdOf } from '../components/references.ts';
 import { whyFull } from '../resources/data-stores.ts';
 

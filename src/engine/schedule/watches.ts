@@ -14,7 +14,8 @@ import {
 } from '../../domain/watch/watch.ts';
 import { emissionOf, faultOf, type Seen } from '../../domain/watch/watch-emissions.ts';
 import type { Clock, Wake } from '../../ports.ts';
-import { type Store, StoreUnavailable } from '../../store/contract/store.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { StoreUnavailable } from '../../store/contract/unavailable.ts';
 import type { DueWatch, WatchDecision } from '../../store/contract/watches.ts';
 import type { Dispatch } from '../accept/dispatch.ts';
 import type { Slots } from '../capacity/slots.ts';

@@ -10,7 +10,7 @@ import { HOUR_MS } from '../../domain/limits.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import type { HookRun, SourceChange } from '../../store/contract/source-changes.ts';
-import { StoreUnavailable } from '../../store/contract/store.ts';
+import { StoreUnavailable } from '../../store/contract/unavailable.ts';
 import { Loop, type LoopPorts } from '../loop.ts';
 import { releaseCallers } from '../runs/manual-runs.ts';
 import type { WakeUps } from '../wake-ups.ts';

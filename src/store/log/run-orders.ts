@@ -8,7 +8,7 @@ import type { EarlyOrder, WaitKind } from '../../domain/run/wait.ts';
 import type { Listener } from '../config/config-database.ts';
 import { differs, isAmongNumbers, NO_KEY, type Sql, sql } from '../config/sql.ts';
 import { all, get, type Steps, together } from '../config/steps.ts';
-import { StoreUnavailable } from '../contract/store.ts';
+import { StoreUnavailable } from '../contract/unavailable.ts';
 import type { WaitOf, WaitStore } from '../contract/waits.ts';
 import { flag, number, text, textOrNull } from '../rows/cells.ts';
 import type { Row } from '../rows/rows.ts';

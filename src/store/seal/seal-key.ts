@@ -7,7 +7,7 @@
 //   bare1:<key>                       not wrapped: several processes without a key that all of them know
 
 import { hkdfSync, randomBytes, scryptSync } from 'node:crypto';
-import { StoreUnavailable } from '../contract/store.ts';
+import { StoreUnavailable } from '../contract/unavailable.ts';
 import type { CommandRecord } from '../rows/command-record.ts';
 import { createSeal, isSealed } from './seal.ts';
 

@@ -5,7 +5,7 @@
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { StoreDamaged, StoreUnavailable } from '../contract/store.ts';
+import { StoreDamaged, StoreUnavailable } from '../contract/unavailable.ts';
 import { placeOf, refuseHardLinks, refuseUnwritable } from './file-access.ts';
 import { migrate } from './maintenance/schema.ts';
 import { CORRUPT, primaryCode } from './result-codes.ts';

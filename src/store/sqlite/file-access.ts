@@ -4,7 +4,7 @@
 import { constants, existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { whyClosed } from '../../closed-path.ts';
-import { StoreUnavailable } from '../contract/store.ts';
+import { StoreUnavailable } from '../contract/unavailable.ts';
 
 const BESIDE = ['', '-wal', '-shm', '-lock'];
 

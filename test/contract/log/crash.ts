@@ -2,7 +2,8 @@
 
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
+import { StoreUnavailable } from '../../../src/store/contract/unavailable.ts';
 import { all, emit, failed, type Harness, none, sameMembers, TestClock, times } from '../fixtures.ts';
 import { numbered, Stage } from '../stage.ts';
 import { assertOneErrorPerFailure } from './counting.ts';

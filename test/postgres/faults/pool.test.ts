@@ -4,7 +4,7 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import postgres from 'postgres';
-import { StoreUnavailable } from '../../../src/store/contract/store.ts';
+import { StoreUnavailable } from '../../../src/store/contract/unavailable.ts';
 import { Pool } from '../../../src/store/postgres/connection/pool.ts';
 import { newDatabase } from '../../support/postgres/shared.ts';
 

@@ -2,7 +2,7 @@
 
 import { equal, match, rejects } from 'node:assert/strict';
 import { it } from 'node:test';
-import { StoreUnavailable } from '../../../src/store/contract/store.ts';
+import { StoreUnavailable } from '../../../src/store/contract/unavailable.ts';
 import { refuseSharedSessions } from '../../../src/store/postgres/connection/pooler.ts';
 import { TransactionConnection } from '../../../src/store/postgres/connection/transaction-connection.ts';
 import { queryOn } from '../../support/postgres/databases.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StoreUnavailable } from '../../../src/store/contract/store.ts';
+import { StoreUnavailable } from '../../../src/store/contract/unavailable.ts';
 import { Pool } from '../../../src/store/postgres/connection/pool.ts';
 import { TestClock } from '../../contract/fixtures.ts';
 import { Stage } from '../../contract/stage.ts';

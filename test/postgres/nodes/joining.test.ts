@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../../src/domain/limits.ts';
-import { type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
+import { StoreUnavailable } from '../../../src/store/contract/unavailable.ts';
 import { startErrand } from '../../support/errand.ts';
 import { createFolder } from '../../support/folders/folder.ts';
 import { newDatabaseOn } from '../../support/postgres/fresh.ts';

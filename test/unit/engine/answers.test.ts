@@ -7,7 +7,7 @@ import type { Fault, HttpAnswer, RunState } from '../../../src/domain/run/run.ts
 import { Answers } from '../../../src/engine/accept/answers.ts';
 import { Waiters } from '../../../src/engine/accept/waiters.ts';
 import type { Awaited } from '../../../src/store/contract/nodes.ts';
-import { StoreUnavailable } from '../../../src/store/contract/store.ts';
+import { StoreUnavailable } from '../../../src/store/contract/unavailable.ts';
 import { createLog, createWake, random } from './parts.ts';
 
 const ANSWER: HttpAnswer = { status: 201, headers: {}, body: Buffer.from('made') };

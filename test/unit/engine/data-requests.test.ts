@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import { LIMITS } from '../../../src/domain/limits.ts';
 import { answerData, answerReads, dataStoresIn } from '../../../src/engine/runs/data-requests.ts';
 import type { ChildReply, ChildRequest } from '../../../src/runner/runner.ts';
-import { type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
+import { StoreUnavailable } from '../../../src/store/contract/unavailable.ts';
 import { createWake } from './parts.ts';
 
 const ID = 'ds_0000000000000001';

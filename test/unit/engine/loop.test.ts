@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Loop } from '../../../src/engine/loop.ts';
-import { StoreUnavailable } from '../../../src/store/contract/store.ts';
+import { StoreUnavailable } from '../../../src/store/contract/unavailable.ts';
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 // Nothing brings a tick but what a test does: a lost wake-up would else be made good by the next poll.

@@ -10,7 +10,8 @@ import { DeliveryLimiter } from '../../../src/engine/deliveries/delivery-limiter
 import { ReadyRuns } from '../../../src/engine/runs/ready-runs.ts';
 import { Runs } from '../../../src/engine/runs/runs.ts';
 import type { RunRequest } from '../../../src/runner/runner.ts';
-import { type Claims, type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
+import type { Claims, Store } from '../../../src/store/contract/store.ts';
+import { StoreUnavailable } from '../../../src/store/contract/unavailable.ts';
 import { claimedRun, createLog, createWake, NO_PROP_STORES, NOTHING, random, runnable } from './parts.ts';
 
 const ANSWER: HttpAnswer = { status: 201, headers: {}, body: Buffer.from('made') };

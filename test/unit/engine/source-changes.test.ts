@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
 import { Refusal } from '../../../src/domain/refusal.ts';
 import { SourceChanges } from '../../../src/engine/sources/source-changes.ts';
-import { StoreUnavailable } from '../../../src/store/contract/store.ts';
+import { StoreUnavailable } from '../../../src/store/contract/unavailable.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
 import { REGISTERING, startRegistry } from '../../support/sources/registry.ts';
 import { until } from '../../support/wait.ts';

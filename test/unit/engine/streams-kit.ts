@@ -8,8 +8,9 @@ import type { OpenStream, StreamSink } from '../../../src/domain/stream.ts';
 import { Streams } from '../../../src/engine/streams/streams.ts';
 import { WakeUps } from '../../../src/engine/wake-ups.ts';
 import type { EmissionRecord } from '../../../src/store/contract/records.ts';
-import { type Store, StoreUnavailable } from '../../../src/store/contract/store.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 import type { LoggedRecord } from '../../../src/store/contract/streams.ts';
+import { StoreUnavailable } from '../../../src/store/contract/unavailable.ts';
 
 export const NOW_MS = 1_782_000_000_000;
 export const FIRST = NOW_MS * NUMBERS_PER_MS;

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { Refusal } from '../../../src/domain/refusal.ts';
 import type { WaitAddress, WaitOrder } from '../../../src/domain/requests.ts';
 import { prefersHtml } from '../../../src/http/ingress/resume-page.ts';
-import { StoreUnavailable } from '../../../src/store/contract/store.ts';
+import { StoreUnavailable } from '../../../src/store/contract/unavailable.ts';
 import { type FakeActions, startServer } from './harness.ts';
 
 const OPEN = { key: null } as const;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import type { Finding } from '../../../src/store/check/checks.ts';
-import { StoreUnavailable } from '../../../src/store/contract/store.ts';
+import { StoreUnavailable } from '../../../src/store/contract/unavailable.ts';
 import { backupSqlite } from '../../../src/store/sqlite/maintenance/backup.ts';
 import { checkSqlite } from '../../../src/store/sqlite/maintenance/check.ts';
 import { SCHEMA_VERSION } from '../../../src/store/sqlite/maintenance/schema.ts';

@@ -4,7 +4,7 @@
 
 import { msOf, NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import { LIMITS, MINUTE_MS } from '../../../domain/limits.ts';
-import { StoreUnavailable } from '../../contract/store.ts';
+import { StoreUnavailable } from '../../contract/unavailable.ts';
 import { number, numberOrNull } from '../../rows/cells.ts';
 import { type DatabaseClock, NOW_SQL } from '../connection/clock.ts';
 import type { Pool } from '../connection/pool.ts';

@@ -1,7 +1,7 @@
 // The row of `meta` with the key that seals this store's secrets. Several processes may start at once with different keys: each
 // replaces only the value that it has read. Running processes have the key in memory.
 
-import { StoreUnavailable } from '../../contract/store.ts';
+import { StoreUnavailable } from '../../contract/unavailable.ts';
 import { text } from '../../rows/cells.ts';
 import { insertCommandRecord } from '../../rows/command-record.ts';
 import {

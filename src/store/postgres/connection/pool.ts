@@ -6,7 +6,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { StoreUnavailable } from '../../contract/store.ts';
+import { StoreUnavailable } from '../../contract/unavailable.ts';
 import { ANSWER_TIMEOUT_MS, type ConnectionOptions, clientConfig, queryOf, sessionOf, withCode } from './connection.ts';
 import { Hosts } from './hosts.ts';
 import { isConnectionError, isReadOnly, isStalePlan, storageError } from './storage-error.ts';

@@ -1,7 +1,7 @@
 // Poolers in front of the database. One that lends a session for a transaction at a time (PgBouncer's pool_mode = transaction)
 // takes from Errand what it relies on: its settings, its notifications and its prepared statements.
 
-import { StoreUnavailable } from '../../contract/store.ts';
+import { StoreUnavailable } from '../../contract/unavailable.ts';
 import { number } from '../../rows/cells.ts';
 import type { TransactionConnection, Tx } from './transaction-connection.ts';
 

@@ -1,6 +1,6 @@
 // Distinguishes errors of storage from errors of statements: errors of storage are answered with 503, and the caller tries again.
 
-import { StoreUnavailable } from '../../contract/store.ts';
+import { StoreUnavailable } from '../../contract/unavailable.ts';
 
 /** SQLSTATE classes: connection, transaction rolled back, resources, intervention, system. */
 const CLASSES = new Set(['08', '40', '53', '57', '58', 'XX']);

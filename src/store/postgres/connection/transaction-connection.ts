@@ -3,7 +3,7 @@
 // was sent: then its mark tells the outcome (commit-marker.ts).
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { StoreUnavailable } from '../../contract/store.ts';
+import { StoreUnavailable } from '../../contract/unavailable.ts';
 import { text } from '../../rows/cells.ts';
 import { CommitMarkers, type CommitOutcome, type RunStatement } from './commit-marker.ts';
 import {

@@ -27,7 +27,7 @@
 // rejected with `StoreUnavailable`.
 
 import type { Steps } from '../../config/steps.ts';
-import { StoreUnavailable } from '../../contract/store.ts';
+import { StoreUnavailable } from '../../contract/unavailable.ts';
 import { FairQueue } from '../../log/fair-queue.ts';
 import { writeFallbacks } from '../../log/fallbacks.ts';
 import { writeGroupsOf } from '../../log/groups/error-groups.ts';

@@ -12,7 +12,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ERRORS } from '../../../domain/emission.ts';
 import { NUMBERS_PER_MS } from '../../../domain/ids.ts';
 import { LIMITS, SECOND_MS } from '../../../domain/limits.ts';
-import { StoreUnavailable } from '../../contract/store.ts';
 import {
   type EmissionFilter,
   isOfMany,
@@ -21,6 +20,7 @@ import {
   type StreamStore,
   type Stretch,
 } from '../../contract/streams.ts';
+import { StoreUnavailable } from '../../contract/unavailable.ts';
 import type { LogReader } from '../../log/log-tables.ts';
 import { emissionsOfMany } from '../../log/many-emitters.ts';
 import { number, numberOrNull, present, textOrNull } from '../../rows/cells.ts';

@@ -13,7 +13,7 @@ import {
   type ReadRows,
 } from '../../check/checks.ts';
 import { type Rule, showDelivery, showRun, waitRules } from '../../check/rules.ts';
-import { StoreUnavailable } from '../../contract/store.ts';
+import { StoreUnavailable } from '../../contract/unavailable.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
 import { NOW_SQL } from '../connection/clock.ts';
 import { DatabaseSession } from '../connection/database-session.ts';

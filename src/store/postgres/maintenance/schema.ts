@@ -1,7 +1,7 @@
 // Migrates a database to the schema of this program. Migrations only go forward, and each keeps what the version before needs, so
 // that older processes go on while the first newer one migrates. A process does not start on a newer schema.
 
-import { StoreUnavailable } from '../../contract/store.ts';
+import { StoreUnavailable } from '../../contract/unavailable.ts';
 import { number } from '../../rows/cells.ts';
 import { migrationsAfter, schemaOf } from '../../schema-version.ts';
 import { isContention, isLockTimeout } from '../connection/storage-error.ts';

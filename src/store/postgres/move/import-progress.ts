@@ -2,7 +2,7 @@
 // move that was killed goes on where it was.
 
 import type { ExportedCell } from '../../contract/export.ts';
-import { StoreUnavailable } from '../../contract/store.ts';
+import { StoreUnavailable } from '../../contract/unavailable.ts';
 import { text } from '../../rows/cells.ts';
 import type { Tx } from '../connection/transaction-connection.ts';
 import type { Row } from '../connection/values.ts';

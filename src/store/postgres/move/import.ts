@@ -3,7 +3,7 @@
 // finished, every table is read back and compared with the moved store.
 
 import type { ExportedCell, ExportedRow, ExportedStore } from '../../contract/export.ts';
-import { StoreUnavailable } from '../../contract/store.ts';
+import { StoreUnavailable } from '../../contract/unavailable.ts';
 import { flag, text } from '../../rows/cells.ts';
 import { type CommandRecord, insertCommandRecord } from '../../rows/command-record.ts';
 import { SEAL_KEY } from '../../seal/seal-key.ts';

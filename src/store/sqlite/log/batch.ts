@@ -10,7 +10,7 @@
 // A verb that throws does not fail the others: the batch is rolled back, and each of its verbs is run again in a transaction of
 // its own. When storage fails, all are rejected with `StoreUnavailable`.
 
-import { StoreUnavailable } from '../../contract/store.ts';
+import { StoreUnavailable } from '../../contract/unavailable.ts';
 import { FairQueue } from '../../log/fair-queue.ts';
 import { number } from '../../rows/cells.ts';
 import { type Connection, storageError } from '../database.ts';

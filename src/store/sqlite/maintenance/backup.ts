@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { TellProgress } from '../../../ports.ts';
 import { countRows, type Figures } from '../../check/checks.ts';
-import { StoreUnavailable } from '../../contract/store.ts';
+import { StoreUnavailable } from '../../contract/unavailable.ts';
 import { number, present } from '../../rows/cells.ts';
 import { openedWith, type SecretKey } from '../../seal/seal-key.ts';
 import { keptSealKey } from '../config/seal-key.ts';

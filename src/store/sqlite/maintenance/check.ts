@@ -12,7 +12,7 @@ import {
   type ReadRows,
 } from '../../check/checks.ts';
 import { type Rule, showRun, waitRules } from '../../check/rules.ts';
-import { StoreUnavailable } from '../../contract/store.ts';
+import { StoreUnavailable } from '../../contract/unavailable.ts';
 import { number } from '../../rows/cells.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
 import { Connection, openingError } from '../database.ts';

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import type { ExportedRow, ExportedStore, Reading } from '../../contract/export.ts';
-import { StoreUnavailable } from '../../contract/store.ts';
+import { StoreUnavailable } from '../../contract/unavailable.ts';
 import { number, present } from '../../rows/cells.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
 import { checkSealKey, keptSealKey } from '../config/seal-key.ts';

@@ -1,7 +1,7 @@
 // The mark on a store that was moved into a database: it keeps a second server from starting on the file.
 
 import { existsSync } from 'node:fs';
-import { StoreUnavailable } from '../../contract/store.ts';
+import { StoreUnavailable } from '../../contract/unavailable.ts';
 import { Connection, openDatabase } from '../database.ts';
 import { readMeta, writeMeta } from '../meta.ts';
 

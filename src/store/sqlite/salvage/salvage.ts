@@ -9,7 +9,7 @@ import { basename, dirname, join } from 'node:path';
 import { makeFolder } from '../../../make-folder.ts';
 import type { TellProgress } from '../../../ports.ts';
 import type { Finding } from '../../check/checks.ts';
-import { StoreUnavailable } from '../../contract/store.ts';
+import { StoreUnavailable } from '../../contract/unavailable.ts';
 import { refuseUnknownSchema } from '../../schema-version.ts';
 import type { SecretKey } from '../../seal/seal-key.ts';
 import { withLock } from '../database.ts';

@@ -4,7 +4,7 @@
 // without them. So the first failure is final: waiting verbs are refused, and nothing more is committed or read. The process has
 // to end; the next start uses what the WAL has.
 
-import { StoreUnavailable } from '../../contract/store.ts';
+import { StoreUnavailable } from '../../contract/unavailable.ts';
 
 /** A sync of the WAL failed: the latest commits may be missing after the next start. */
 export class SyncFailed extends StoreUnavailable {

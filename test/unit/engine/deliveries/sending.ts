@@ -7,7 +7,8 @@ import type { WebhookSettings } from '../../../../src/domain/resource.ts';
 import { Slots } from '../../../../src/engine/capacity/slots.ts';
 import { Deliveries } from '../../../../src/engine/deliveries/deliveries.ts';
 import { DeliveryLimiter } from '../../../../src/engine/deliveries/delivery-limiter.ts';
-import { type AttemptEnd, type Attempted, type Store, StoreUnavailable } from '../../../../src/store/contract/store.ts';
+import type { AttemptEnd, Attempted, Store } from '../../../../src/store/contract/store.ts';
+import { StoreUnavailable } from '../../../../src/store/contract/unavailable.ts';
 import { answered, claimedDelivery, createLog, createWake, NOTHING, random, webhook } from '../parts.ts';
 
 export const MAX = LIMITS.inFlightPerWebhook;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StorageOutage } from '../../../../src/engine/storage-outage.ts';
-import { StoreDamaged, StoreUnavailable } from '../../../../src/store/contract/store.ts';
+import { StoreDamaged, StoreUnavailable } from '../../../../src/store/contract/unavailable.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AuditRecord } from '../../../../src/domain/audit.ts';
-import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
+import { StoreUnavailable } from '../../../../src/store/contract/unavailable.ts';
 import { addReadKey, KEY, startServer } from '../harness.ts';
 import { connect } from '../raw-connection.ts';
 import { apiKey, idOf, OTHER_ID, OWNER_ID, webhook } from '../records.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bearerOf } from '../../../../src/http/access/auth.ts';
-import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
+import { StoreUnavailable } from '../../../../src/store/contract/unavailable.ts';
 import { OTHER_KEY, startServer } from '../harness.ts';
 import { OTHER_ID, OWNER_ID, webhook } from '../records.ts';
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { REFUSALS, Refusal, type RefusalCode } from '../../../../src/domain/refusal.ts';
 import { REFUSAL_MEANINGS } from '../../../../src/http/docs/faults.ts';
 import { problemFrom, problemOf, refusalOf } from '../../../../src/http/problem.ts';
-import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
+import { StoreUnavailable } from '../../../../src/store/contract/unavailable.ts';
 import { startServer } from '../harness.ts';
 import { connect } from '../raw-connection.ts';
 import { trigger } from '../records.ts';

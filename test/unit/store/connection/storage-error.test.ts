@@ -2,7 +2,7 @@
 
 import { equal, match, ok } from 'node:assert/strict';
 import { test } from 'node:test';
-import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
+import { StoreUnavailable } from '../../../../src/store/contract/unavailable.ts';
 import { isConnectionError, storageError } from '../../../../src/store/postgres/connection/storage-error.ts';
 
 /** Idle in a transaction, a transaction too long, idle, ended by an administrator, and a connection that broke. */

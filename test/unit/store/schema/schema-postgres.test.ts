@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
+import { StoreUnavailable } from '../../../../src/store/contract/unavailable.ts';
 import type { TransactionConnection } from '../../../../src/store/postgres/connection/transaction-connection.ts';
 import { MIGRATIONS, migrate, SCHEMA_VERSION } from '../../../../src/store/postgres/maintenance/schema.ts';
 import { catalogueOf } from '../../../support/postgres/catalogue.ts';

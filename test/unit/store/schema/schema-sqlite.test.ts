@@ -10,7 +10,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
+import { StoreUnavailable } from '../../../../src/store/contract/unavailable.ts';
 import { migrationsAfter } from '../../../../src/store/schema-version.ts';
 import { MIGRATIONS, migrate, SCHEMA_VERSION } from '../../../../src/store/sqlite/maintenance/schema.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/open.ts';

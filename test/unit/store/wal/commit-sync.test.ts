@@ -6,7 +6,7 @@ import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { StoreUnavailable } from '../../../../src/store/contract/store.ts';
+import { StoreUnavailable } from '../../../../src/store/contract/unavailable.ts';
 import { backupSqlite } from '../../../../src/store/sqlite/maintenance/backup.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/open.ts';
 import { all, strongRandom } from '../../../contract/fixtures.ts';

@@ -5,12 +5,12 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { readConfig } from '../../../src/server/config.ts';
-import { clock, random } from '../../../src/server/real-ports.ts';
-import { startService } from '../../../src/server/service.ts';
-import { checkSqlite } from '../../../src/store/sqlite/maintenance/check.ts';
-import { createClient } from '../../support/client.ts';
-import { createFolder } from '../../support/folders/folder.ts';
+import { readConfig } from '../../../../src/server/config.ts';
+import { clock, random } from '../../../../src/server/real-ports.ts';
+import { startService } from '../../../../src/server/service.ts';
+import { checkSqlite } from '../../../../src/store/sqlite/maintenance/check.ts';
+import { createClient } from '../../../support/client.ts';
+import { createFolder } from '../../../support/folders/folder.ts';
 
 const EVENTS = 60;
 
