@@ -4,7 +4,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Errand } from '../client/client.ts';
+import { type Errand, ProblemError } from '../client/client.ts';
 import { keptVariables, readVariables, unreadEnv, type Variables } from './deploy-env.ts';
 import { type Plan, planLines, planOf, typesOf } from './deploy-plan.ts';
 import { projectOf } from './project.ts';
@@ -100,8 +100,11 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
     const { errand } = await deps.connect(options);
     const told = (deployed: Told): Promise<void> => tell(out, options.json === true, deployed);
     if (isShown || options.prune) {
-      const plan = await planOf(errand, { dir, project, paths: await deployable(deps, dir, paths) });
+      const kept = await deployable(deps, errand, { dir, paths, isAlone, project });
+      const plan = await planOf(errand, { dir, project, paths: kept });
       const shown = isAlone ? { ...plan, gone: [] } : plan;
+      if (options.dryRun && kept.length === 0 && shown.gone.length === 0) throw nothing(given, { dir, isAlone });
+      if (options.dryRun && options.json) return printPlan(out, shown);
       if (isShown) for (const line of planLines(shown)) out.note(line);
       if (options.dryRun) return;
       if (options.prune) await prune(errand, { gone: shown.gone, isSure: options.yes, told });
@@ -122,6 +125,12 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
     if (failed > 0) process.exitCode = 1;
     else if (deployed === 0) throw nothing(given, { dir, isAlone });
   });
+}
+
+/** Prints what would be deployed: an object of JSON in a line for each file. */
+async function printPlan(out: Output, { files, gone }: Plan): Promise<void> {
+  for (const file of files) await printLine(out, file);
+  for (const { path, kind, id, name } of gone) await printLine(out, { path, change: 'gone', [`${kind}_id`]: id, name });
 }
 
 /** Returns whether an error has nothing to do with the file: each other one would end so, too. */
@@ -157,15 +166,45 @@ interface DeployCommand extends ServerOptions {
   readonly yes?: true;
 }
 
-/** Returns the files that are workflows or components: others of the folder are imported by them. */
-async function deployable({ bundle }: DeployDeps, dir: string, paths: readonly string[]): Promise<string[]> {
+/** Returns the files that would be deployed: workflows and sources. Others of the folder are imported by them. */
+async function deployable(
+  { bundle }: DeployDeps,
+  errand: Errand,
+  { dir, paths, isAlone, project }: Pick<DeployOptions, 'dir' | 'isAlone' | 'project'> & { paths: readonly string[] },
+): Promise<string[]> {
   const kept: string[] = [];
   for (const path of paths) {
-    const { kind } = await bundle({ dir, path });
+    const bundled = await bundle({ dir, path });
     // A file that is broken now is not gone.
-    if (kind !== 'module') kept.push(path);
+    if (bundled.kind === 'module') continue;
+    const isSkipped =
+      bundled.kind === 'source' &&
+      (await dryRun(errand, { ...bundled, dir, path, project, from_folder: !isAlone })) === 'skipped';
+    if (!isSkipped) kept.push(path);
   }
   return kept;
+}
+
+interface Asked {
+  readonly dir: string;
+  readonly path: string;
+  readonly project: string | null;
+  readonly bundle: string;
+  readonly sourceMap: string;
+  readonly from_folder: boolean;
+}
+
+/** Returns what would become of a component, which its code says; null: it is refused. */
+async function dryRun(errand: Errand, asked: Asked): Promise<string | null> {
+  const { dir, path, project, bundle, sourceMap, from_folder } = asked;
+  const source = await readFile(join(dir, path), 'utf8');
+  const body = { path, ...(project === null ? {} : { project }), source, bundle, source_map: sourceMap };
+  try {
+    return (await errand.deploySourceFile({ ...body, from_folder, dry_run: true })).data.result;
+  } catch (error) {
+    if (error instanceof ProblemError && !isOfAll(error)) return null;
+    throw error;
+  }
 }
 
 interface Pruning {

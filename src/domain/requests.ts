@@ -218,11 +218,15 @@ export interface SourceFileInput extends BundledCode, Pick<WorkflowFileInput, 'p
   readonly configuredProps?: Readonly<Record<string, unknown>>;
   /** One of all files of a folder: a file that is no source with a key is skipped. */
   readonly fromFolder: boolean;
+  /** Nothing is deployed. */
+  readonly isDryRun?: boolean;
 }
 
-export type DeployedSourceFile =
-  | { readonly result: 'made' | 'changed' | 'same'; readonly whole: WholeSource }
-  | { readonly result: 'skipped'; readonly whole: null };
+export interface DeployedSourceFile {
+  readonly result: 'made' | 'changed' | 'same' | 'skipped';
+  /** Null: it was skipped, or nothing is deployed. */
+  readonly whole: WholeSource | null;
+}
 
 export interface SourceInput {
   readonly name?: string;

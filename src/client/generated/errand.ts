@@ -1947,7 +1947,7 @@ export class Errand {
   /**
    * Check that the server is ready: `GET /readyz`
    *
-   * 200 when storage answers and the process is not about to stop, else 503. While the process that bundles code cannot be started, `status` is `degraded` and `bundling` is `failing`: events are taken and run, and deploying answers 503. Any query is taken, and ignored.
+   * 200 when storage answers, no part of it was found damaged, and the process is not about to stop, else 503. While the process that bundles code cannot be started, `status` is `degraded` and `bundling` is `failing`: events are taken and run, and deploying answers 503. Any query is taken, and ignored.
    */
   getReadiness(input: GetReadinessInput = {}, options: CallOptions = {}): Promise<GetReadinessAnswer> {
     return this.#transport.send<GetReadinessAnswer>({ method: 'GET', path: '/readyz', isPublic: true }, input, options);

@@ -4166,6 +4166,8 @@ export interface DeploySourceFileInput {
   readonly configured_props?: { readonly [name: string]: unknown } | undefined;
   /** It is one of all files of a folder: what is no source with a `key` is skipped. */
   readonly from_folder?: boolean | undefined;
+  /** Nothing is deployed: `result` says what would become of it. */
+  readonly dry_run?: boolean | undefined;
 }
 
 export interface DeploySourceFileAnswer {

@@ -24,7 +24,7 @@ export interface SourceFileDeps {
 export function createSourceFiles({ store, runner, sources }: SourceFileDeps) {
   /** Throws `Refusal` as the creation or change of a source does. */
   async function deploySourceFile(ownerId: string, input: SourceFileInput): Promise<DeployedSourceFile> {
-    const { path, source, bundle, sourceMap, name, configuredProps, fromFolder } = input;
+    const { path, source, bundle, sourceMap, name, configuredProps, fromFolder, isDryRun } = input;
     if (fromFolder && !(await isDeployable(ownerId, input))) return { result: 'skipped', whole: null };
     const id = sourceIdOf(ownerId, path);
     const existing = await store.getSource(ownerId, id);
@@ -33,6 +33,7 @@ export function createSourceFiles({ store, runner, sources }: SourceFileDeps) {
     if (before) refuseOtherProject({ key: path, project: before.project ?? null }, project);
     const code = markedCode({ kind: 'file', name: path, project }, digestOf({ bundle, sourceMap }), source);
     const asked = { name, configuredProps, ready: { id, code, bundle, sourceMap } };
+    if (isDryRun && !existing) return { result: 'made', whole: null };
     if (!existing) return { result: 'made', whole: await sources.createSource(ownerId, asked) };
     // A source that is being created may still be undone: a change waits for the creation.
     const isDone = existing.settings.inHooks !== true;
@@ -40,6 +41,7 @@ export function createSourceFiles({ store, runner, sources }: SourceFileDeps) {
     if (isSame && (name === undefined || name === existing.name)) {
       return { result: 'same', whole: await sources.getSource(ownerId, id) };
     }
+    if (isDryRun) return { result: 'changed', whole: null };
     const had = { source: plainCode(existing.componentCode), project: before?.project ?? null };
     if (before && had.source !== source && (had.project === null || input.project === null)) {
       const described = await describe(ownerId, input);

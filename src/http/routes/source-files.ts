@@ -20,10 +20,11 @@ export function addSourceFileRoutes(app: App, { actions, urls }: HttpDeps): void
       source_map: sourceMap,
       configured_props: configuredProps,
       from_folder: fromFolder = false,
+      dry_run: isDryRun = false,
       ...given
     } = body;
     const { path, project = null, source, bundle, name } = given;
-    const input = { path, project, source, bundle, sourceMap, name, configuredProps, fromFolder };
+    const input = { path, project, source, bundle, sourceMap, name, configuredProps, fromFolder, isDryRun };
     const { result, whole } = await actions.deploySourceFile(caller.ownerId, input);
     return { data: { result, ...(whole ? { source: sourceWholeToWire(whole, urls.endpointUrl, false) } : {}) } };
   });

@@ -16,6 +16,9 @@ export const SOURCE_FILE_INPUT = {
       examples: [false],
     }),
   ),
+  dry_run: Type.Optional(
+    Type.Boolean({ description: 'Nothing is deployed: `result` says what would become of it.', examples: [false] }),
+  ),
 };
 
 export const SOURCE_FILE_ANSWER = Type.Object({

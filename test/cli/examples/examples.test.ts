@@ -47,6 +47,10 @@ const CODES: Readonly<Record<string, readonly [code: number | null, said: RegExp
   'errand owners delete Shop': [2, /no terminal can be asked; add --yes/],
   // What it replayed failed again.
   'errand operations follow last': [1, /^failed_same +1$/m],
+  // Each run of this workflow fails.
+  'errand errors replay last --wait': [1, /^state +failed$/m],
+  'errand runs retry last --wait': [1, /^state +failed$/m],
+  'errand workflows run "Charge orders" --event event.json --wait': [1, /^state +failed$/m],
   'errand explain-url http://10.0.0.7/hook --profile prod': [1, /refused/],
   'errand explain-url http://10.0.0.7/hook --local': [1, /refused/],
 };

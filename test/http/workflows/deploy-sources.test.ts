@@ -61,6 +61,38 @@ test('a folder’s sources are deployed, and again', async () => {
   assert.equal((await errand.client.get('/v1/sources')).data.length, 1);
 });
 
+test('a dry run shows what a deployment would deploy, and nothing else', async () => {
+  await using errand = await startErrand();
+  await using folder = await createWorkflowFiles(FILES);
+  const plan = async () =>
+    printed(await deploy(errand, folder.path, '--dry-run')).map(({ path, change }) => [path, change]);
+  const [flow, order] = ['flow.ts', 'shop/sources/order.mjs'] as const;
+  assert.deepEqual(await plan(), [
+    [flow, 'new'],
+    [order, 'new'],
+  ]);
+  assert.deepEqual((await errand.client.get('/v1/sources')).data, [], 'nothing is deployed');
+  await deploy(errand, folder.path);
+  assert.deepEqual(await plan(), [
+    [flow, 'same'],
+    [order, 'same'],
+  ]);
+  await folder.write({ [order]: FILES[order].replace("name: 'Orders'", "name: 'All orders'") });
+  assert.deepEqual(await plan(), [
+    [flow, 'same'],
+    [order, 'changed'],
+  ]);
+  assert.equal((await errand.client.get('/v1/sources')).data[0].name, 'Orders');
+  await using shared = await createWorkflowFiles({
+    'shop.app.mjs': FILES['shop/shop.app.mjs'],
+    'refund.mjs': FILES['shop/actions/refund.mjs'],
+    'nameless.mjs': 'export default { name: "no key", run() {} };',
+  });
+  const none = await deploy(errand, shared.path, '--dry-run');
+  assert.deepEqual([none.status, none.stdout], [1, '']);
+  assert.match(none.stderr, /nothing to deploy/);
+});
+
 test('props are given with a source, and stay', async () => {
   await using errand = await startErrand();
   await using folder = await createWorkflowFiles({ 'secret.mjs': SECRET });
@@ -147,7 +179,13 @@ test('a project prunes the sources that it deployed itself', async () => {
   await shop.remove('two.mjs');
   await errand.restart();
   const dry = await deploy(errand, shop.path, '--dry-run', '--prune');
-  assert.match(dry.stderr, new RegExp(`same +one\\.mjs .*\ngone +two\\.mjs +${two.source_id} `));
+  assert.deepEqual(
+    printed(dry).map(({ path, change, source_id: id = null }) => [path, change, id]),
+    [
+      ['one.mjs', 'same', null],
+      ['two.mjs', 'gone', two.source_id],
+    ],
+  );
   const asked = await deploy(errand, shop.path, '--prune');
   assert.deepEqual([asked.status, (await ids()).length], [2, 3]);
   assert.match(asked.stderr, /Delete the source "two" \(two\.mjs\), whose files are gone\?/);
