@@ -47,7 +47,8 @@ const CODES: Readonly<Record<string, readonly [code: number | null, said: RegExp
   'errand owners delete Shop': [2, /no terminal can be asked; add --yes/],
   // What it replayed failed again.
   'errand operations follow last': [1, /^failed_same +1$/m],
-  // Each run of this workflow fails.
+  // Each run of this workflow and of this source fails.
+  'errand sources run "Orders feed" --wait': [1, /^state +failed$/m],
   'errand errors replay last --wait': [1, /^state +failed$/m],
   'errand runs retry last --wait': [1, /^state +failed$/m],
   'errand workflows run "Charge orders" --event event.json --wait': [1, /^state +failed$/m],
