@@ -9,7 +9,7 @@ import type { App } from '../app-type.ts';
 import { propertiesOf } from '../params.ts';
 
 /** Of one owner at this process: answered at a time, and further ones that wait. */
-export const TURNS = { atOnce: 2, waiting: 100 } as const;
+export const TURNS = { atOnce: 2, waiting: 1000 } as const;
 
 /** Operations that read thousands of events to answer. */
 const COMPUTE: ReadonlySet<string | undefined> = new Set(['getErrorGroupDifferences', 'previewErrorGroups']);
