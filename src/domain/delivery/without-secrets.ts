@@ -30,8 +30,13 @@ export function bodyInError(name: string, body: Uint8Array): Uint8Array {
 
 function withoutLinks(body: Uint8Array): Uint8Array {
   const given = text(body);
-  const shown = given.replace(LINK, `$1${HIDDEN}`);
+  const shown = textWithoutLinks(given);
   return shown === given ? body : utf8(shown);
+}
+
+/** Returns a text without the signatures of links: receivers may repeat what they were sent. */
+export function textWithoutLinks(given: string): string {
+  return given.replace(LINK, `$1${HIDDEN}`);
 }
 
 function withoutText(body: Uint8Array): Uint8Array {

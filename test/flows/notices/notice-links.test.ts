@@ -1,6 +1,8 @@
 // The links of notices: what GET shows and never does, what POST does, and which links do nothing.
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
@@ -218,6 +220,31 @@ test('a key that may not write is shown no link: neither in events of mails and 
   match(shown.text, /"subject":"\[Errand\] .*"text":"\(hidden\)"/);
   // A key that may write could do the same without a link.
   match((await client.request('GET', paths[0] as string)).text, GOOD_LINK);
+});
+
+test('what a receiver repeats of a notice shows no link to a key that may not write', async () => {
+  await using errand = await startErrand();
+  const echo = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part);
+    const text = Buffer.concat(parts).toString();
+    response.writeHead(200, { 'x-link': JSON.parse(text).link }).end(`got ${text}`);
+  });
+  await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
+  await using _ = { [Symbol.asyncDispose]: () => new Promise<void>((resolve) => echo.close(() => resolve())) };
+  const url = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`;
+  const channel = await errand.client.post('/v1/channels', { kind: 'http', config: { url } });
+  await errand.send(await errand.workflow(THROW, { settings: { channels: [channel.id] } }), { text: 'broken' });
+  const [{ id }] = (await until('the notice to be delivered', async () => {
+    const { data } = await errand.client.get(`/v1/deliveries?channel_id=${channel.id}&state=delivered`);
+    return data.length > 0 && data;
+  })) as Json[];
+  const own = (await errand.client.get(`/v1/deliveries/${id}`)).data.attempts[0];
+  ok(GOOD_LINK.test(own.response_body) && GOOD_LINK.test(own.response_headers['x-link']), JSON.stringify(own));
+  const reader = (await withScopes(errand.client, ['read'])).client;
+  const { text } = await reader.request('GET', `/v1/deliveries/${id}`);
+  match(text, /got \{/, 'the rest is shown');
+  ok(!GOOD_LINK.test(text), text);
 });
 
 test('the link of an owner that is being deleted does nothing', async () => {

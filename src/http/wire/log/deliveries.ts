@@ -3,6 +3,7 @@
 import type { Static } from 'typebox';
 import { ATTEMPT_OUTCOMES, type Attempt, DELIVERY_STATES, isWebhook } from '../../../domain/delivery/delivery.ts';
 import { originOfListener } from '../../../domain/delivery/http-request.ts';
+import { textWithoutLinks } from '../../../domain/delivery/without-secrets.ts';
 import { msOf, numberedId, PREFIX } from '../../../domain/ids.ts';
 import { KIB, LIMITS } from '../../../domain/limits.ts';
 import { channelOfListener } from '../../../domain/notices/listener.ts';
@@ -159,14 +160,25 @@ export function deliveryWholeToWire(
   nowMs: number,
   shown: ShownContent | null,
 ): Static<typeof DELIVERY_WHOLE> {
+  const answers = shown === null || shown.withSecrets ? whole.attempts : whole.attempts.map(withoutLinks);
   return {
     ...deliveryToWire(whole.record, whole.position?.pausedUntilMs ?? null),
     why: wholeWhy(whole, nowMs),
     ...(shown ? contentToWire(shown) : {}),
-    attempts: whole.attempts.map((attempt) => ({
+    attempts: answers.map((attempt) => ({
       ...attemptToWire(attempt, attempt),
       ...attemptRequestToWire(whole.record, attempt),
     })),
+  };
+}
+
+function withoutLinks<A extends Attempt>(attempt: A): A {
+  const headers = Object.entries(attempt.responseHeaders).map(([name, value]) => [name, textWithoutLinks(value)]);
+  return {
+    ...attempt,
+    responseHeaders: Object.fromEntries(headers),
+    responseBody: textWithoutLinks(attempt.responseBody),
+    detail: textWithoutLinks(attempt.detail),
   };
 }
 
