@@ -113,6 +113,7 @@ export const T = {
     times: (n: string) => `${n} times`,
     message: 'Message',
     noMessage: '(no message)',
+    varies: (template: string) => `each with another message: ${template}`,
     others: 'Different errors, which have no group of their own',
     anyStep: 'any step',
     noStep: 'no step',

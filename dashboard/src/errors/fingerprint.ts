@@ -11,7 +11,10 @@ function isOfOthers({ code, namespace, template, frame }: Fingerprint): boolean 
 }
 
 export function messageOf(fingerprint: Fingerprint): string {
-  return fingerprint.template || (isOfOthers(fingerprint) ? T.errors.others : T.errors.noMessage);
+  const { template } = fingerprint;
+  if (template === '') return isOfOthers(fingerprint) ? T.errors.others : T.errors.noMessage;
+  // Of nothing but placeholders a person learns nothing.
+  return /\p{L}/u.test(template.replace(/\{\w*\}/g, '')) ? template : T.errors.varies(template);
 }
 
 export function stepOf(fingerprint: Fingerprint): string {

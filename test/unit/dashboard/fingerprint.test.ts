@@ -17,3 +17,11 @@ test('the group of errors that fit no other does not pass for one without a mess
     ['Different errors, which have no group of their own', 'any step'],
   );
 });
+
+test('a message that is different each time is said to be', () => {
+  const { version } = OTHER_ERRORS;
+  const of = (template: string): string => messageOf({ version, namespace: 'check', code: 'Bad', template, frame: '' });
+  for (const template of ['{}', '{n}', '{id}: {n}, {}'])
+    assert.equal(of(template), `each with another message: ${template}`);
+  for (const template of ['order {n}', '注文 {n}', 'no card']) assert.equal(of(template), template);
+});
