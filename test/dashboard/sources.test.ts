@@ -63,7 +63,7 @@ test('a source is deployed by a form that its props make', { skip }, async () =>
     assert.equal(await page.locator('option[value="rome"]').textContent(), 'Rome, Italy');
     assert.equal(await page.getByLabel('District of Rome').count(), 0);
     await page.getByRole('button', { name: 'Deploy' }).click();
-    await page.getByRole('status').filter({ hasText: 'see what stands at the fields' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'The fields in red say why' }).waitFor();
     visit.complaints.length = 0;
     await city.fill('rome');
     await page.getByLabel('District of Rome').fill('7');

@@ -176,7 +176,7 @@ async function server(connect: Connect, options: ServerOptions): Promise<Asked> 
 
 /** Says that this machine was not looked at: its settings are not those of the server. */
 function elsewhere({ from }: Asked): Finding {
-  const says = `not looked at: the server is that of ${from ?? 'an option'}, and has settings, disk and mail server of its own`;
+  const says = `not checked, since the server is that of ${from ?? 'an option'}: it has its own settings, disk and mail server`;
   return { what: 'this machine', is: 'well', says };
 }
 

@@ -66,7 +66,7 @@ const NO_ANSWER_OF_SOURCE =
 const CANCELLED = 'The run of the source was cancelled before it called respond()';
 
 const STOPPING =
-  'This process stops before the run has answered. The event is kept, and runs again: do not send it again, unless with the Idempotency-Key that it had; then its answer comes';
+  'This process stops before the run has answered. The event is stored and will be run again: send it again only with the same Idempotency-Key, and you get its answer';
 
 /** Its error, which quotes what was passed, is for its owner. */
 const ANSWER_REFUSED =

@@ -35,7 +35,7 @@ test('an error is found by what its own message alone has', { skip }, async () =
     await visit.signIn();
     await visit.open('/errors?q=4712');
     await page.getByText('No group matches').waitFor();
-    const single = page.getByRole('region', { name: /Single errors/ });
+    const single = page.getByRole('region', { name: /message contains this text/ });
     await single.getByRole('link', { name: 'order 4712 has no card' }).waitFor();
     assert.equal(await single.getByRole('listitem').count(), 1);
     await visit.inspect('single errors');
@@ -46,10 +46,10 @@ test('an error is found by what its own message alone has', { skip }, async () =
     await visit.open('/errors?q=card');
     await row(visit, 'NoCard').waitFor();
     assert.equal(await single.count(), 0);
-    await page.getByRole('button', { name: /Search the messages/ }).click();
+    await page.getByRole('button', { name: /search the messages/ }).click();
     await single.getByRole('link').nth(2).waitFor();
     await page.getByRole('searchbox').fill('4799');
-    await page.getByText('No message has it').waitFor();
+    await page.getByText('No message contains it').waitFor();
   });
 });
 
@@ -83,7 +83,7 @@ test('the way back leads to the row that was left, and keys to the groups beside
     await visit.open('/errors');
     await page.getByRole('link', { name: 'CodeB' }).click();
     await page.getByRole('heading', { name: /CodeB/ }).waitFor();
-    const beside = page.getByRole('navigation', { name: 'Groups beside this one' });
+    const beside = page.getByRole('navigation', { name: 'Previous and next group' });
     await beside.getByText('2 of 3').waitFor();
     await visit.inspect('a group with its neighbours');
     await page.keyboard.press('j');

@@ -22,6 +22,6 @@ test('a message that is different each time is said to be', () => {
   const { version } = OTHER_ERRORS;
   const of = (template: string): string => messageOf({ version, namespace: 'check', code: 'Bad', template, frame: '' });
   for (const template of ['{}', '{n}', '{id}: {n}, {}'])
-    assert.equal(of(template), `each with another message: ${template}`);
+    assert.equal(of(template), `a different message each time: ${template}`);
   for (const template of ['order {n}', '注文 {n}', 'no card']) assert.equal(of(template), template);
 });

@@ -60,7 +60,7 @@ test('damaged pages of a table are reported, and make a server unready', async (
     client = createClient(service.url, key);
     const read = await client.request('GET', `/v1/runs?workflow_id=${workflow.id}&text=nothing-has-it`);
     equal(read.status, 503, read.text);
-    match(read.json.detail, /^The store is damaged where this is kept\./);
+    match(read.json.detail, /^The part of the store that has this is damaged\./);
     const ready = await client.request('GET', '/readyz');
     deepEqual([ready.status, ready.json.detail], [503, 'Storage does not answer, takes no writes, or is damaged']);
     equal((await client.request('GET', '/healthz')).status, 200);
