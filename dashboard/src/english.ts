@@ -76,7 +76,7 @@ export const T = {
     noneMatch: 'No group matches',
     searchRuns: 'Search the events of runs for it',
     single: 'Errors whose message contains this text',
-    searchSingle: 'Also search the messages of individual errors',
+    searchSingle: 'Also search the messages of errors',
     noneSingle: 'No message contains it',
     noneSingleText: 'All stored errors were searched, in groups of any state.',
     resolve: 'Resolve',
@@ -1035,8 +1035,8 @@ export const T = {
   help: {
     title: 'Keyboard',
     keys: [
-      ['j', 'Next row; on a group of errors, the next group'],
-      ['k', 'Previous row; on a group of errors, the previous group'],
+      ['j', 'Next row or group'],
+      ['k', 'Previous row or group'],
       ['Enter', 'Open'],
       ['x', 'Select; e, m and a then act on all that is selected'],
       ['e', 'Resolve, or open again'],

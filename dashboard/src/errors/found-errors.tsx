@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { foundErrorsQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
 import { T } from '../english.ts';
-import { ErrorLink } from '../operations/results.tsx';
+import { ErrorLink } from '../operations/error-link.tsx';
 import { Listed } from '../parts/listed.tsx';
 import type { Period } from '../parts/period.ts';
 import { Empty } from '../parts/state.tsx';

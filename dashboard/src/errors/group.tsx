@@ -7,25 +7,38 @@ import { groupErrorsQuery, groupQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
 import { Heading } from '../app/heading.tsx';
 import { useKeys } from '../app/keys.ts';
+import { later } from '../app/later.tsx';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { ActButton } from '../parts/act-button.tsx';
+import { Card } from '../parts/card.tsx';
 import { HourChart } from '../parts/hours.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Listed } from '../parts/listed.tsx';
-import { Badge, Empty, Unready } from '../parts/state.tsx';
+import { Badge, Empty, Loading, Unready } from '../parts/state.tsx';
 import { Foreign, Said } from '../parts/text/foreign.tsx';
 import { Ago, At } from '../parts/time.tsx';
 import { NodeLink } from '../subscriptions/node-link.tsx';
 import { type GroupActs, isReplayable, useGroupActs } from './acts.ts';
-import { WhatDiffers } from './differences.tsx';
 import { Ends, hasEnd } from './ends.tsx';
 import { Message } from './message.tsx';
 import { MuteItems } from './mute-items.tsx';
 import { Note } from './note.tsx';
 import { type Neighbours, neighboursOf, rememberOpened } from './place.ts';
 import { BackToErrors, Receipts } from './receipts.tsx';
-import { ReplayNewest } from './replay-newest.tsx';
+
+/** What it says is asked for, and comes later anyway. */
+const WhatDiffers = later(async () => (await import('./differences.tsx')).WhatDiffers, DiffersPlace);
+/** It comes when it is first asked for. */
+const ReplayNewest = later(async () => (await import('./replay-newest.tsx')).ReplayNewest);
+
+function DiffersPlace() {
+  return (
+    <Card title={T.differences.title}>
+      <Loading />
+    </Card>
+  );
+}
 
 export function GroupPage() {
   const { groupId } = useParams({ from: '/shell/errors/$groupId' });

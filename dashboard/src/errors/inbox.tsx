@@ -6,6 +6,7 @@ import { groupsQuery } from '../api/errors.ts';
 import { useNames } from '../api/names.ts';
 import { Heading } from '../app/heading.tsx';
 import { useKeys } from '../app/keys.ts';
+import { later } from '../app/later.tsx';
 import { T } from '../english.ts';
 import { useMay } from '../parts/act.ts';
 import { NoMatch } from '../parts/filters/no-match.tsx';
@@ -17,15 +18,17 @@ import { Foreign } from '../parts/text/foreign.tsx';
 import { Ago } from '../parts/time.tsx';
 import { toast } from '../parts/toast.tsx';
 import { mutedFor, useGroupActs } from './acts.ts';
-import { AssignDialog } from './assign.tsx';
 import { Ends, hasEnd } from './ends.tsx';
 import { Filters } from './filters.tsx';
 import { messageOf, stepOf } from './fingerprint.ts';
-import { FoundErrors } from './found-errors.tsx';
 import { useNews } from './news.ts';
 import { usePlace } from './place.ts';
-import { ReplayNewest } from './replay-newest.tsx';
 import { type MoreGroups, Selection, SelectRow } from './selection.tsx';
+
+/** They come when they are first asked for. */
+const AssignDialog = later(async () => (await import('./assign.tsx')).AssignDialog);
+const ReplayNewest = later(async () => (await import('./replay-newest.tsx')).ReplayNewest);
+const FoundErrors = later(async () => (await import('./found-errors.tsx')).FoundErrors);
 
 const ROW_PX = 62;
 const USUAL = 10;

@@ -16,7 +16,7 @@ import { beginOf, PERIODS, type Period } from '../parts/period.ts';
 import { Empty, Unready } from '../parts/state.tsx';
 import { Foreign, Said } from '../parts/text/foreign.tsx';
 import { toastError } from '../parts/toast.tsx';
-import { ErrorLink } from './results.tsx';
+import { ErrorLink } from './error-link.tsx';
 
 interface Wanted {
   readonly code: string;

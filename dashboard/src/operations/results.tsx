@@ -10,6 +10,7 @@ import { Listed } from '../parts/listed.tsx';
 import { Empty } from '../parts/state.tsx';
 import { Foreign, Said } from '../parts/text/foreign.tsx';
 import { At } from '../parts/time.tsx';
+import { ErrorLink } from './error-link.tsx';
 import { OUTCOMES, TONES } from './progress.tsx';
 
 /** What became of each error, with the way to the error and to the run of its replay. */
@@ -79,28 +80,5 @@ function Row({ result, groupId }: { result: ReplayResult; groupId: string | null
       )}
       <span className={`badge ${TONES[outcome]}`}>{T.operations.outcomes[outcome]}</span>
     </li>
-  );
-}
-
-interface ErrorLinkProps {
-  readonly id: string;
-  readonly emitterId: string | null;
-  readonly groupId: string | null;
-  readonly text: React.ReactNode;
-}
-
-export function ErrorLink({ id, emitterId, groupId, text }: ErrorLinkProps) {
-  if (groupId !== null) {
-    return (
-      <Link to="/errors/$groupId/$errorId" params={{ groupId, errorId: id }}>
-        {text}
-      </Link>
-    );
-  }
-  if (emitterId === null) return <span>{text}</span>;
-  return (
-    <Link to="/emitters/$emitterId/errors/$errorId" params={{ emitterId, errorId: id }}>
-      {text}
-    </Link>
   );
 }

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { RunWhole } from '../../../src/client/client.ts';
 import { T } from '../english.ts';
-import { ErrorLink } from '../operations/results.tsx';
+import { ErrorLink } from '../operations/error-link.tsx';
 import { Foreign } from '../parts/text/foreign.tsx';
 
 const REPLAY = /^replay of (\d+-\d+)(.*)$/;
