@@ -36,8 +36,8 @@ test('triggers are added, changed and removed, and the others stay', { skip }, a
     await dialog.getByLabel('What starts it').selectOption('cron');
     await dialog.getByLabel('Cron expression').fill('every night');
     await dialog.getByLabel('Cron expression').press('Enter');
-    await page
-      .getByRole('status')
+    await dialog
+      .getByRole('alert')
       .filter({ hasText: /every night/ })
       .waitFor();
     visit.complaints.length = 0;
