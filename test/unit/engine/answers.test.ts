@@ -73,7 +73,7 @@ const ENDS: readonly [Awaited, Answered][] = [
   [ended(1, 'failed', { fault: THROWN }), { kind: 'none' }],
   [ended(1, 'failed', { fault: { ...THROWN, code: 'Timeout' } }), { kind: 'timeout' }],
   [ended(1, 'failed'), { kind: 'none' }],
-  [ended(1, 'cancelled'), { kind: 'none' }],
+  [ended(1, 'cancelled'), { kind: 'cancelled' }],
 ];
 
 for (const [end, expected] of ENDS) {
@@ -86,6 +86,14 @@ for (const [end, expected] of ENDS) {
     assert.deepEqual(await answered, expected);
   });
 }
+
+test('callers of a process that stops are told so: those that wait, and those that come', async () => {
+  const { answers, call } = create();
+  const waiting = call(1);
+  // It was never started: no other process could answer them.
+  answers.leave();
+  assert.deepEqual([await waiting, await call(2)], [{ kind: 'stopping' }, { kind: 'stopping' }]);
+});
 
 test('whoever waits for the end gets its fault', async () => {
   const { answers, told, waiters } = create();

@@ -193,7 +193,7 @@ test('a run cancelled before its wait is over', async () => {
   const { execution, waiters, lines } = create({ execute: () => WAITS, isCancelled: true });
   const { answered } = waiters.answerOf(5);
   await execution(claimedRun(5));
-  assert.deepEqual([await answered, waiters.runs()], [{ kind: 'none' }, []]);
+  assert.deepEqual([await answered, waiters.runs()], [{ kind: 'cancelled' }, []]);
   assert.partialDeepStrictEqual(lines[0], { name: 'run ended', fields: { state: 'cancelled' } });
 });
 
