@@ -30,7 +30,6 @@ test('triggers are added, changed and removed, and the others stay', { skip }, a
   });
   const [first, second] = await triggersOf(errand, workflow);
   await visiting(errand, async (visit) => {
-    const { page } = visit;
     const { card, dialog } = await show(visit, workflow);
     await card.getByRole('button', { name: 'Add trigger' }).press('Enter');
     await dialog.getByLabel('What starts it').selectOption('cron');
