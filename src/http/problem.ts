@@ -18,8 +18,7 @@ export interface Problem {
 
 /** Seconds after which a caller may try again when no better time is known. */
 const RETRY_AFTER_S = 1;
-const DAMAGED =
-  'The part of the store that has this is damaged. "errand store check" reports what is.';
+const DAMAGED = 'The part of the store that has this is damaged. "errand store check" reports what is.';
 const INTERNAL = 'An internal error. The log has its details under the x-request-id of this answer.';
 
 /** Returns the refusal for a thrown value; null when that is a bug or broken infrastructure. */
