@@ -41,13 +41,13 @@ export function createSourceFiles({ store, runner, sources }: SourceFileDeps) {
     if (isSame && (name === undefined || name === existing.name)) {
       return { result: 'same', whole: await sources.getSource(ownerId, id) };
     }
-    if (isDryRun) return { result: 'changed', whole: null };
     const had = { source: plainCode(existing.componentCode), project: before?.project ?? null };
     if (before && had.source !== source && (had.project === null || input.project === null)) {
       const described = await describe(ownerId, input);
       const key = described.ok ? described.shape.key : null;
       refuseStranger({ path, id, name: existing.name, ...had, asked: input.project, called: key ?? undefined });
     }
+    if (isDryRun) return { result: 'changed', whole: null };
     try {
       return { result: 'changed', whole: await sources.updateSource(ownerId, id, asked) };
     } catch (error) {

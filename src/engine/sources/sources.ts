@@ -182,9 +182,13 @@ export async function deactivateLast(deps: LastHookDeps, whole: WholeSource): Pr
 /** Runs `deactivate`. Calls of its address are answered meanwhile: vendors ask whether they may forget it. */
 async function runLastHook(deps: LastHookDeps, whole: WrittenSource): Promise<void> {
   if (!whole.shape.hooks.includes('deactivate')) return;
-  const hasAddress = whole.triggers.some(({ trigger }) => trigger?.kind === 'http');
-  // The node that took over the change runs the hook.
-  if (hasAddress && !(await deps.store.updateSource(written(deps, { ...whole, deployment: null }, 'leaving')))) return;
+  if (whole.triggers.some(({ trigger }) => trigger?.kind === 'http')) {
+    // Read again: ticks that fired since must not fire again.
+    const triggers = await listOwnTriggers(deps.store, whole.source.ownerId, whole.source.id);
+    const isHeld = await deps.store.updateSource(written(deps, { ...whole, triggers, deployment: null }, 'leaving'));
+    // The node that took over the change runs the hook.
+    if (!isHeld) return;
+  }
   await runHooks(deps, whole, ['deactivate']);
 }
 
