@@ -21,7 +21,7 @@ function fold(text: string): string {
  * The longest part that V8 itself finds in a time that grows with the text alone. A longer one it may compare again at each
  * place: one of 8,000 characters, in half a megabyte of a single letter, takes it 1.4 s.
  */
-export const SHORT_CHARS = 250;
+const SHORT_CHARS = 250;
 
 /**
  * Returns where the part begins in the text, at `from` or behind it; -1: nowhere. It takes a time that grows with the length of the
