@@ -61,17 +61,31 @@ async function placeIn({ bundle, sourceMap }: Built): Promise<Partial<CodeProble
 /** Returns V8's message; null when the bundle parses, or when there is no memory for a thread. */
 async function faultIn(bundle: string): Promise<string | null> {
   clearTimeout(ending);
+  for (let triesLeft = 2; triesLeft > 0; triesLeft--) {
+    try {
+      parser ??= sharedParser();
+      const text = await answerOf(parser, bundle);
+      ending = setTimeout(stopParser, IDLE_MS).unref();
+      return text;
+    } catch {
+      parser = null;
+    }
+  }
+  return null;
+}
+
+/** Returns the thread's answer. Rejects when the thread ends without one: what is bundled next waits for this. */
+async function answerOf(thread: Worker, bundle: string): Promise<string | null> {
+  const over = new AbortController();
+  const ended = once(thread, 'exit', over).then(() => Promise.reject(new Error('the thread has ended')));
+  thread.ref();
+  thread.postMessage(bundle);
   try {
-    parser ??= startParser();
-    parser.ref();
-    parser.postMessage(bundle);
-    const [text] = (await once(parser, 'message')) as [string | null];
-    parser.unref();
-    ending = setTimeout(stopParser, IDLE_MS).unref();
+    const [text] = (await Promise.race([once(thread, 'message', over), ended])) as [string | null];
+    thread.unref();
     return text;
-  } catch {
-    parser = null;
-    return null;
+  } finally {
+    over.abort();
   }
 }
 
@@ -88,6 +102,13 @@ async function shown(bundle: string): Promise<string> {
 function startParser(workerData?: string): Worker {
   const execArgv = ['--experimental-vm-modules', '--no-warnings'];
   return new Worker(PARSE, { eval: true, workerData, execArgv, env: {}, stderr: true, name: 'parser' });
+}
+
+function sharedParser(): Worker {
+  const thread = startParser();
+  return thread.once('exit', () => {
+    if (parser === thread) parser = null;
+  });
 }
 
 function stopParser(): void {

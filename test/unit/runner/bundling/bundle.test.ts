@@ -70,6 +70,18 @@ test('what only V8 judges is told, and where it is', async () => {
   assert.equal(await loaded('export default 6'), 6, 'and the next is judged by itself');
 });
 
+test('a thread that ends while it parses holds up no bundle', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  t.mock.method(globalThis, 'clearTimeout', () => {});
+  await bundled('export default 1');
+  const longCode = `export default [${'1,'.repeat(1_000_000)}]`;
+  const judged = [bundled(longCode), problems('export default /(/'), bundled('export default 2')];
+  const ending = setInterval(() => t.mock.timers.tick(10_000), 1);
+  t.after(() => clearInterval(ending));
+  const [, found] = await Promise.all(judged);
+  assert.match(JSON.stringify(found), /Unterminated group/);
+});
+
 test('what V8 can parse is taken', async () => {
   for (const code of [
     'export default 1; await 5; using x = null;',
