@@ -15,7 +15,7 @@ import { Loop, type LoopPorts } from '../loop.ts';
 import { releaseCallers } from '../runs/manual-runs.ts';
 import type { WakeUps } from '../wake-ups.ts';
 import { runHooks } from './hooks.ts';
-import { described, type Phase, wholeSource, written } from './source-writes.ts';
+import { described, marked, type Phase, wholeSource, written } from './source-writes.ts';
 import { deactivateLast, type SourceDeps } from './sources.ts';
 
 export interface SourceRepairsDeps extends SourceDeps, LoopPorts {
@@ -153,7 +153,8 @@ export class SourceRepairs {
     // A hook that threw has changed nothing.
     if (!active || last?.name !== '$deactivate' || last.state === 'failed') {
       if (settings.inHooks === 'leaving') {
-        await this.#write(taken, 'on');
+        this.#goAhead();
+        if (!(await store.updateSource(marked(whole.source, 'on')))) throw new TakenOver();
         return 'unchanged';
       }
       if (!(await store.endSourceChange(ownerId, sourceId))) throw new TakenOver();

@@ -2,7 +2,7 @@
 
 import { Refusal } from '../../domain/refusal.ts';
 import type { WholeSource } from '../../domain/requests.ts';
-import type { Deployment } from '../../domain/resource.ts';
+import type { Deployment, Source } from '../../domain/resource.ts';
 import type { Runner } from '../../runner/runner.ts';
 import type { SourceWrite } from '../../store/contract/resources.ts';
 import type { Store } from '../../store/contract/store.ts';
@@ -12,11 +12,8 @@ import { type PlannedSource, shapeOfSource } from './source-plan.ts';
 /** A source in the store, with its component's description. */
 export type WrittenSource = Omit<PlannedSource, 'deployment'>;
 
-/**
- * Schedules tick only in `on` and `leaving`, which is `on` while `deactivate` runs; in it and `in hooks`, runs whose callers wait are
- * executed beside the hooks.
- */
-export type Phase = 'in hooks' | 'leaving' | 'on' | 'off';
+/** Schedules tick only in `on`; `in hooks`, runs whose callers wait are executed beside the hooks. */
+export type Phase = 'in hooks' | 'on' | 'off';
 
 /** Returns what the store writes. */
 export function written(
@@ -25,11 +22,17 @@ export function written(
   phase: Phase,
 ): SourceWrite {
   const { deployment } = planned;
-  const goesOn = phase === 'in hooks' || phase === 'leaving';
-  const settings = { ...planned.source.settings, inHooks: phase === 'leaving' ? phase : goesOn };
-  const source = { ...planned.source, settings };
-  const listener = { ownerId: source.ownerId, id: source.id, active: phase === 'on' || phase === 'leaving' };
+  const goesOn = phase === 'in hooks';
+  const source = { ...planned.source, settings: { ...planned.source.settings, inHooks: goesOn } };
+  const listener = { ownerId: source.ownerId, id: source.id, active: phase === 'on' };
   return { source, deployment, ...partsOf(reschedule(deps, listener, planned.triggers)), goesOn };
+}
+
+/** Returns what the store writes where `deactivate` begins, or has failed: schedules tick on, and a tick is not undone. */
+export function marked(source: Source, phase: 'leaving' | 'on'): SourceWrite {
+  const settings = { ...source.settings, inHooks: phase === 'leaving' ? phase : false };
+  const kept = { deployment: null, triggers: [], subscriptions: [], keepsTriggers: true };
+  return { source: { ...source, settings }, ...kept, goesOn: phase === 'leaving' };
 }
 
 export async function wholeSource(store: Store, ownerId: string, id: string): Promise<WholeSource> {

@@ -22,7 +22,7 @@ import { runHooks } from './hooks.ts';
 import type { LastHooks } from './last-hooks.ts';
 import type { SourceChanges } from './source-changes.ts';
 import { type PlannedSource, planSource, type SourcePlanDeps } from './source-plan.ts';
-import { described, noSource, type WrittenSource, wholeSource, written } from './source-writes.ts';
+import { described, marked, noSource, type WrittenSource, wholeSource, written } from './source-writes.ts';
 
 export interface SourceDeps extends SourcePlanDeps {
   readonly emit: Emit;
@@ -106,13 +106,11 @@ export function createSources(deps: SourceDeps) {
 
   /** Runs its last hook before a change. When that throws, the source stays as it was. */
   async function leave(whole: WrittenSource): Promise<void> {
-    const { ownerId, id } = whole.source;
     try {
       await runLastHook(deps, whole);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      const triggers = await listOwnTriggers(store, ownerId, id);
-      await store.updateSource(written(deps, { ...whole, triggers, deployment: null }, 'on'));
+      await store.updateSource(marked(whole.source, 'on'));
       throw error;
     }
   }
@@ -183,9 +181,7 @@ export async function deactivateLast(deps: LastHookDeps, whole: WholeSource): Pr
 async function runLastHook(deps: LastHookDeps, whole: WrittenSource): Promise<void> {
   if (!whole.shape.hooks.includes('deactivate')) return;
   if (whole.triggers.some(({ trigger }) => trigger?.kind === 'http')) {
-    // Read again: ticks that fired since must not fire again.
-    const triggers = await listOwnTriggers(deps.store, whole.source.ownerId, whole.source.id);
-    const isHeld = await deps.store.updateSource(written(deps, { ...whole, triggers, deployment: null }, 'leaving'));
+    const isHeld = await deps.store.updateSource(marked(whole.source, 'leaving'));
     // The node that took over the change runs the hook.
     if (!isHeld) return;
   }

@@ -19,6 +19,8 @@ export interface RunnableWrite {
   readonly deployment: Deployment | null;
   readonly triggers: readonly Trigger[];
   readonly subscriptions: readonly Subscription[];
+  /** As in SourceWrite. */
+  readonly keepsTriggers?: boolean;
   readonly seal: Seal;
   /** Updates the row of this version alone. */
   readonly ifUpdatedAtMs?: number;
@@ -62,7 +64,7 @@ export function* insertRunnable(write: RunnableWrite): Steps<void> {
  * The caller has locked its queue.
  */
 export function* updateRunnable(w: Writing, write: RunnableWrite): Steps<boolean> {
-  const { record, deployment, triggers, subscriptions } = write;
+  const { record, deployment, keepsTriggers = false } = write;
   const cells = cellsOf(write);
   const hasDeployment = deployment === null ? isThere(record.deploymentId, cells.component.hash) : sql`true`;
   const written = yield* get(sql`UPDATE runnables SET name = ${record.name}, active = ${record.active},
@@ -74,6 +76,12 @@ export function* updateRunnable(w: Writing, write: RunnableWrite): Steps<boolean
       AND ${isOfVersion(write.ifUpdatedAtMs)} RETURNING id`);
   if (!written) return false;
   yield* work(() => w.throttleChanged(record, record.settings.throttle !== null));
+  if (!keepsTriggers) yield* removeOtherTriggers(write);
+  yield* writeParts(write);
+  return true;
+}
+
+function* removeOtherTriggers({ record, triggers, subscriptions }: RunnableWrite): Steps<void> {
   yield* removeTriggers(
     record,
     triggers.map((trigger) => trigger.id),
@@ -82,8 +90,6 @@ export function* updateRunnable(w: Writing, write: RunnableWrite): Steps<boolean
     record,
     subscriptions.map((subscription) => subscription.id),
   );
-  yield* writeParts(write);
-  return true;
 }
 
 /** Returns a condition on a row that callers change; undefined: any version. */
@@ -99,10 +105,13 @@ function isThere(deploymentId: string, hash: string | null): Sql {
     WHERE u.deployment_id = ${deploymentId} AND u.hash = ${hash})`;
 }
 
-function* writeParts({ record, deployment, triggers, subscriptions, seal }: RunnableWrite): Steps<void> {
+function* writeParts(write: RunnableWrite): Steps<void> {
+  const { record, deployment, triggers, subscriptions, keepsTriggers = false, seal } = write;
   if (deployment) yield* insertDeployment(deployment, seal);
-  yield* putTriggerSubscriptions(record, subscriptions);
-  yield* putTriggers(triggers);
+  if (!keepsTriggers) {
+    yield* putTriggerSubscriptions(record, subscriptions);
+    yield* putTriggers(triggers);
+  }
   yield* watchRunnable(record);
   yield* putErrorRetention(record);
 }

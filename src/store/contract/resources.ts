@@ -105,6 +105,8 @@ export interface SourceWrite {
   readonly deployment: Deployment | null;
   readonly triggers: readonly Trigger[];
   readonly subscriptions: readonly Subscription[];
+  /** Triggers and their subscriptions stay as they are, with the ticks that fired since they were read; those of the write are ignored. */
+  readonly keepsTriggers?: boolean;
   /** The change that the write belongs to (SourceChangeStore) goes on after it. */
   readonly goesOn?: boolean;
   /** Of a new source: subscriptions of others to it. */

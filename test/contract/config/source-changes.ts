@@ -3,10 +3,11 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ERRORS } from '../../../src/domain/emission.ts';
+import { MINUTE_MS } from '../../../src/domain/limits.ts';
 import type { Source } from '../../../src/domain/resource.ts';
 import type { SourceWrite } from '../../../src/store/contract/resources.ts';
 import type { SourceChangeKind } from '../../../src/store/contract/source-changes.ts';
-import { all, defined, failed, type Harness, none, only, sameMembers, times } from '../fixtures.ts';
+import { all, defined, failed, type Harness, none, only, START_MS, sameMembers, times } from '../fixtures.ts';
 import { assertLedgerAddsUp } from '../log/counting.ts';
 import { Stage } from '../stage.ts';
 
@@ -85,6 +86,29 @@ export function sourceChangesContract(harness: Harness): void {
       equal(await begin(stage, source), 'begun');
       equal(await stage.store.deleteSource(stage.owner.id, source.id), true);
       equal(await begin(stage, source), undefined);
+    });
+
+    it('leave triggers as they are by then, where they are to', async () => {
+      await using stage = await Stage.open(harness);
+      const source = await stage.source();
+      const timer = stage.make.timer(source.id, START_MS);
+      const subscription = stage.make.subscription({ from: timer.id, to: source.id }, { via: 'trigger' });
+      const write = writeOf(stage, source, { deployment: null, triggers: [timer], subscriptions: [subscription] });
+      equal(await begin(stage, source), 'begun');
+      equal(await stage.store.updateSource({ ...write, goesOn: true }), true);
+      const nextAtMs = START_MS + MINUTE_MS;
+      const tick = { triggerId: timer.id, schedule: defined(timer.schedule), expectedAtMs: START_MS, nextAtMs };
+      const fired = await stage.store.fireTrigger(tick, stage.make.emission(timer.id), none());
+      stage.appended.add(defined(fired).entry);
+      for (const goesOn of [true, false]) {
+        const marked = { ...write, source: { ...source, name: `b ${goesOn}` }, keepsTriggers: true, goesOn };
+        equal(await stage.store.updateSource(marked), true);
+        equal(await stage.store.updateSource({ ...marked, triggers: [], subscriptions: [] }), goesOn);
+        equal((await stage.store.getSource(stage.owner.id, source.id))?.name, `b ${goesOn}`);
+        equal(await stage.store.nextDueAtMs(), nextAtMs, 'what has fired is not due again');
+      }
+      stage.clock.advance(MINUTE_MS);
+      equal(only(await stage.store.dueTriggers(10)).id, timer.id);
     });
 
     it('are written only by who has begun them', async () => {
