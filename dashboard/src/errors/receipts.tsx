@@ -16,17 +16,25 @@ export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
   return (
     <ul className="rows">
       {receipts.map((receipt, at) => (
-        <li key={receipt.id ?? at}>
-          <div className="grow break">
-            <To receipt={receipt}>
-              <Foreign>{isNamed(receipt) ? names(receipt.listener_id) : T.receipts[kindOf(receipt)]}</Foreign>
-            </To>
-            <div className="soft">{aboutOf(receipt, names)}</div>
-          </div>
-          <Badge state={shownState(receipt.state, receipt.reason)} />
-        </li>
+        <ReceiptRow key={receipt.id ?? at} receipt={receipt} names={names} />
       ))}
     </ul>
+  );
+}
+
+/** Who was told and the state in one line; below it, as wide as the list, what is to be said of it. */
+function ReceiptRow({ receipt, names }: { receipt: Receipt; names: (id: string) => string }) {
+  const about = aboutOf(receipt, names);
+  return (
+    <li className="is-receipt">
+      <div className="grow break">
+        <To receipt={receipt}>
+          <Foreign>{isNamed(receipt) ? names(receipt.listener_id) : T.receipts[kindOf(receipt)]}</Foreign>
+        </To>
+      </div>
+      <Badge state={shownState(receipt.state, receipt.reason)} />
+      {about !== '' && <div className="receipt-about break">{about}</div>}
+    </li>
   );
 }
 
