@@ -31,11 +31,6 @@ const WALKS = [
   'test/unit/store/seal/rekey-kills.test.ts',
   'test/unit/store/move/move-interrupted.test.ts',
 ];
-/** Offline tools of the store, in their rarer ways: what goes right is of the other parts. */
-const TOOLS = [
-  'test/unit/store/move/{backup-secrets,move-refused,salvage}.test.ts',
-  'test/unit/store/seal/secret-key-postgres.test.ts',
-];
 /** Other versions of Node and of clients of Sentry, which are downloaded: and what is above: not part of `npm test`. */
 const RARE = [
   'test/http/reports/sentry-versions.test.ts',
@@ -43,13 +38,11 @@ const RARE = [
   ...KILLS,
   ...MOVES,
   ...WALKS,
-  ...TOOLS,
 ];
-/** Half a minute of both cores each, another version of Postgres, or settings that seldom change: not part of `npm test` either. */
+/** Half a minute of both cores each, or another version of Postgres: not part of `npm test` either. */
 const RARE_OF_POSTGRES = [
   'test/postgres/faults/{mixed,nodes,rarer}.test.ts',
   'test/postgres/nodes/clocks.test.ts',
-  'test/postgres/nodes/config/{account,account-tokens,data-stores,deployments,owner-files,secrets,subscriptions,webhooks}.test.ts',
   'test/postgres/many-replays.test.ts',
   'test/contract/postgres-15.test.ts',
 ];

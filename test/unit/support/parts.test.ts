@@ -29,12 +29,8 @@ test('what is rare is named in full', () => {
     'test/prove/disks.test.ts',
     'test/prove/mixed.test.ts',
     'test/unit/store/attempt-kills.test.ts',
-    'test/unit/store/move/backup-secrets.test.ts',
     'test/unit/store/move/move-interrupted.test.ts',
-    'test/unit/store/move/move-refused.test.ts',
-    'test/unit/store/move/salvage.test.ts',
     'test/unit/store/seal/rekey-kills.test.ts',
-    'test/unit/store/seal/secret-key-postgres.test.ts',
   ]);
   assert.deepEqual(ownFiles('postgres:all'), [
     'test/contract/postgres-15.test.ts',
@@ -43,21 +39,13 @@ test('what is rare is named in full', () => {
     'test/postgres/faults/rarer.test.ts',
     'test/postgres/many-replays.test.ts',
     'test/postgres/nodes/clocks.test.ts',
-    'test/postgres/nodes/config/account-tokens.test.ts',
-    'test/postgres/nodes/config/account.test.ts',
-    'test/postgres/nodes/config/data-stores.test.ts',
-    'test/postgres/nodes/config/deployments.test.ts',
-    'test/postgres/nodes/config/owner-files.test.ts',
-    'test/postgres/nodes/config/secrets.test.ts',
-    'test/postgres/nodes/config/subscriptions.test.ts',
-    'test/postgres/nodes/config/webhooks.test.ts',
   ]);
 });
 
 test('files that share a process are of one group each, and of their part', () => {
   for (const [part, least] of [
     ['sqlite', 40],
-    ['postgres', 2],
+    ['postgres', 4],
   ] as const) {
     const groups = groupsOf(part);
     assert.ok(groups.length > least && groups.every(({ length }) => length > 0 && length < 8), part);
