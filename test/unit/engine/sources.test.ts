@@ -40,17 +40,20 @@ const TICK: Trigger = {
   schedule: { cron: null, intervalMs: 60_000, timezone: 'UTC' },
   nextAtMs: 60_000,
 };
-const SUBSCRIPTION = { id: 'sub_1', emitterId: 'ti_1', listenerId: 'dc_1', eventName: '', via: 'trigger' };
+const SUBSCRIPTION = { listenerId: 'dc_1', eventName: '', via: 'trigger' };
+const clock = { nowMs: () => 60_500 };
+const SUCCEEDED: RunOutcome = { ...NO_OUTCOME, end: { kind: 'succeeded' } };
 
-test('a tick that fired during an update stays fired', async () => {
+/** Updates the source, whose timer ticks while `$deactivate` runs. Returns what was written. `triggers`: those beside the timer. */
+async function update(ends: { $deactivate: RunOutcome; $activate: RunOutcome }, triggers: readonly Trigger[] = []) {
   const written: SourceWrite[] = [];
   let trigger = TICK;
-  const clock = { nowMs: () => 60_500 };
   const store: Partial<Store> = {
     getSource: async () => SOURCE,
     getDeployment: async () => ({ id: 'd_1', steps: [{ code: CODE }] }) as never,
-    listTriggers: async () => [trigger],
-    listTriggerSubscriptions: async () => [SUBSCRIPTION] as never,
+    listTriggers: async () => [trigger, ...triggers],
+    listTriggerSubscriptions: async () =>
+      [TICK, ...triggers].map(({ id }) => ({ ...SUBSCRIPTION, id: `sub_${id}`, emitterId: id })) as never,
     updateSource: async (write) => written.push(write) > 0,
     beginSourceChange: async () => 'begun',
     endSourceChange: async () => false,
@@ -62,10 +65,6 @@ test('a tick that fired during an update stays fired', async () => {
     hooks: ['activate', 'deactivate'],
     props: { timer: { type: '$.interface.timer' } },
   };
-  const outcomes: Record<string, RunOutcome> = {
-    $deactivate: { ...NO_OUTCOME, end: { kind: 'succeeded' } },
-    $activate: failedBefore('Error', 'no', clock),
-  };
   const { wake } = createWake();
   const sources = createSources({
     store: store as Store,
@@ -74,7 +73,7 @@ test('a tick that fired during an update stays fired', async () => {
     runner: { describe: async () => ({ ok: true, shape }), retire: () => undefined } as never,
     emit: (async ({ name }: { name: string }) => {
       if (name === '$deactivate') trigger = { ...TICK, nextAtMs: 120_000 };
-      return { ended: Promise.resolve(outcomes[name]) };
+      return { ended: Promise.resolve(ends[name as keyof typeof ends]) };
     }) as never,
     waiters: {} as never,
     propStores: NO_PROP_STORES,
@@ -84,12 +83,30 @@ test('a tick that fired during an update stays fired', async () => {
     wake,
   });
   await assert.rejects(sources.updateSource('u_1', 'dc_1', { name: 'other' }), { code: 'impossible' });
+  return written;
+}
+
+test('a tick that fired during an update stays fired', async () => {
+  const written = await update({ $deactivate: SUCCEEDED, $activate: failedBefore('Error', 'no', clock) });
   assert.deepEqual(
     written.map(({ source, triggers }) => [source.name, triggers[0]?.nextAtMs]),
     [
       ['other', null],
       ['orders', null],
       ['orders', 120_000],
+    ],
+  );
+});
+
+test('a tick that fires as a source begins to leave, or stays, is not undone', async () => {
+  const address: Trigger = { ...TICK, id: 'hi_1', kind: 'http', key: 'k', schedule: null, nextAtMs: null };
+  const ends = { $deactivate: failedBefore('Error', 'no', clock), $activate: SUCCEEDED };
+  const written = await update(ends, [address]);
+  assert.deepEqual(
+    written.map(({ source, keepsTriggers, goesOn }) => [source.name, source.settings.inHooks, keepsTriggers, goesOn]),
+    [
+      ['orders', 'leaving', true, true],
+      ['orders', false, true, false],
     ],
   );
 });
