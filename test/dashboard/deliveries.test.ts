@@ -226,7 +226,10 @@ test('an error says who was told, and leads to each of them', { skip }, async ()
       await visit.open(path);
       const told = page.locator('section.card').filter({ has: page.getByRole('heading', { name: 'Who was told' }) });
       const row = (name: string, ...said: string[]) =>
-        said.reduce((rows, text) => rows.filter({ hasText: text }), told.getByRole('listitem').filter({ hasText: name }));
+        said.reduce(
+          (rows, text) => rows.filter({ hasText: text }),
+          told.getByRole('listitem').filter({ hasText: name }),
+        );
       await row('Handles it', 'succeeded', 'workflow').waitFor();
       await row('To the shop', 'webhook', 'given up after 1 attempt: The receiver answered').waitFor();
       await row('On call', 'channel', 'delivered').waitFor();
