@@ -390,6 +390,8 @@ export const T = {
     allStates: 'Any state',
     emitter: 'Workflow or source',
     allEmitters: 'All workflows',
+    code: 'Error code',
+    allCodes: 'Any error code',
     begunWithin: 'Created',
     noneMatch: 'No run matches',
     searchedUntil: 'Searched back to',

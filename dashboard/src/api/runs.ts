@@ -19,6 +19,8 @@ export interface AllRunsFilter {
   readonly q?: string;
   /** A workflow or a source. */
   readonly emitter?: string;
+  /** Of runs that failed: the code of the error. */
+  readonly code?: string;
   /** Created within the period. */
   readonly within?: Period;
 }
@@ -41,14 +43,14 @@ export function runsQuery(filter: RunFilter) {
 }
 
 /** A search for a text reads many runs: it is not made again by itself. */
-export function allRunsQuery({ state, q, emitter, within }: AllRunsFilter) {
+export function allRunsQuery({ state, q, emitter, code, within }: AllRunsFilter) {
   const of = emitter?.startsWith('dc_') ? 'source_id' : 'workflow_id';
   return listQuery({
     key: ['runs', 'all'],
     // From now back, whenever it is asked for again.
     read: ({ within: period, ...asked }, options) =>
       errand.searchRuns(period === undefined ? asked : { ...asked, since: beginOf(period) }, options),
-    filter: { state, text: q, [of]: emitter, within },
+    filter: { state, text: q, [of]: emitter, error_code: code, within },
     keepsPrevious: true,
     againMs: q === undefined ? AGAIN_MS : undefined,
   });

@@ -1,4 +1,4 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type RefObject, useMemo, useRef } from 'react';
 import { useNamed, useNames } from '../api/names.ts';
@@ -16,6 +16,7 @@ import { Rows } from '../parts/lists/rows.tsx';
 import { PERIODS } from '../parts/period.ts';
 import { Empty, Unready } from '../parts/state.tsx';
 import { At } from '../parts/time.tsx';
+import { codesQuery } from './codes.ts';
 import { RunRow } from './run-rows.tsx';
 
 const USUAL = 10;
@@ -92,6 +93,7 @@ function Filters({ search, field }: FiltersProps) {
         value={search.emitter}
         choose={(emitter) => put({ emitter })}
       />
+      <CodeChoice emitter={search.emitter} value={search.code} choose={(code) => put({ code })} />
       <Choice
         label={T.runs.begunWithin}
         all={T.errors.anyTime}
@@ -101,5 +103,27 @@ function Filters({ search, field }: FiltersProps) {
         choose={(within) => put({ within })}
       />
     </search>
+  );
+}
+
+interface CodeChoiceProps {
+  readonly emitter: string | undefined;
+  readonly value: string | undefined;
+  readonly choose: (code: string | undefined) => void;
+}
+
+/** One of the codes that errors have. One that the address names stands there, too, when no error has it. */
+function CodeChoice({ emitter, value, choose }: CodeChoiceProps) {
+  const { data: codes = [] } = useQuery(codesQuery(emitter));
+  const options = value === undefined || codes.includes(value) ? codes : [value, ...codes];
+  return (
+    <Choice
+      label={T.runs.code}
+      all={T.runs.allCodes}
+      value={value}
+      options={options}
+      textOf={(one) => one}
+      choose={choose}
+    />
   );
 }

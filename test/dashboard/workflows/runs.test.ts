@@ -69,6 +69,15 @@ test('runs of all workflows and sources are found by state, text, place and time
     await choose('Workflow or source', 'Prices');
     await shows('Prices');
 
+    await choose('Workflow or source', 'All workflows');
+    await choose('Error code', 'NoStock');
+    await shows('NoStock: no stock');
+    assert.equal(address(), '?code=NoStock');
+    await page.reload();
+    await shows('NoStock: no stock');
+    await choose('Error code', 'Any error code');
+    await rows.getByText('priced B-200').waitFor();
+
     await choose('Workflow or source', 'Check orders');
     await choose('Created', 'Last hour');
     await shows('NoStock: no stock');
@@ -92,9 +101,10 @@ test('runs of all workflows and sources are found by state, text, place and time
     await page.getByRole('link', { name: 'failed', exact: true }).click();
     await page.waitForURL('**/runs?state=failed');
     await shows('NoStock: no stock');
-    await visit.open('/runs?state=nope&within=ever&emitter=p_gone');
+    await visit.open('/runs?state=nope&within=ever&emitter=p_gone&code=12');
     await page.getByText('No run matches').waitFor();
     assert.equal(await page.getByRole('combobox', { name: 'Workflow or source' }).inputValue(), 'p_gone');
+    assert.equal(await page.getByRole('combobox', { name: 'Error code' }).inputValue(), '12');
   });
 });
 
