@@ -733,6 +733,8 @@ export const T = {
     longName: 'A name that is too long to be shown',
     invoke: 'Run now',
     invoked: 'Run started.',
+    invokeTitle: 'Run with an event',
+    invokeText: 'The source runs as if a request with this content had come to its address.',
     delete: 'Delete',
     deleted: 'Deleted.',
     deleteText: (name: string) => `“${name}” will emit nothing more, and its subscriptions end.`,

@@ -78,6 +78,7 @@ test('a source is deployed by a form that its props make', { skip }, async () =>
     await page.getByRole('button', { name: 'Deploy' }).click();
     await page.waitForURL('**/sources/dc_*');
     await page.getByRole('heading', { name: 'Shop <script>feed</script>' }).waitFor();
+
     const [source] = (await errand.client.get('/v1/sources')).data;
     const { city: given, district, many, every } = source.configured_props;
     assert.deepEqual([given, district, many, every], ['rome', 7, ['b'], true]);
@@ -107,6 +108,16 @@ test('a source is deployed by a form that its props make', { skip }, async () =>
     await page.getByText('Saved.').waitFor();
     assert.equal((await errand.client.get(`/v1/sources/${source.id}`)).data.configured_props.district, 8);
     await visit.inspectAll('/sources', 'Shop <script>feed</script>');
+    await visit.open(`/sources/${source.id}`);
+    // It runs by hand as if a request had come.
+    await page.getByRole('button', { name: 'Run now' }).click();
+    const event = page.getByRole('textbox', { name: 'Event' });
+    assert.deepEqual(Object.keys(JSON.parse(await event.inputValue())), ['method', 'path', 'query', 'headers', 'body']);
+    await visit.inspect('the event of a source');
+    await event.fill('{"body": {"n": 12345678901234567890}}');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.waitForURL('**/runs/r_*');
+    await page.getByText('12345678901234567890').first().waitFor();
     await visit.open(`/sources/${source.id}`);
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();

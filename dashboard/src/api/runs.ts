@@ -83,11 +83,12 @@ export function lastRunQuery(workflowId: string) {
 
 const LAST_EVENTS = 20;
 
-/** The newest runs of a workflow, by whose events it may run again. */
-export function lastEventsQuery(workflowId: string) {
+/** The newest runs of a workflow or source, by whose events it may run again. */
+export function lastEventsQuery(id: string) {
+  const of = id.startsWith('dc_') ? { source_id: id } : { workflow_id: id };
   return queryOptions({
-    queryKey: ['runs', 'last-events', workflowId],
-    queryFn: ({ signal }) => dataOf(errand.searchRuns({ workflow_id: workflowId, limit: LAST_EVENTS }, { signal })),
+    queryKey: ['runs', 'last-events', id],
+    queryFn: ({ signal }) => dataOf(errand.searchRuns({ ...of, limit: LAST_EVENTS }, { signal })),
   });
 }
 

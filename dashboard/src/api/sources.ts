@@ -8,6 +8,7 @@ import type {
 } from '../../../src/client/client.ts';
 import { changes, dataOf, errand, exactDataOf } from './errand.ts';
 import { listQuery, readAll } from './list.ts';
+import { begun } from './runs.ts';
 
 const AGAIN_MS = 4000;
 
@@ -141,4 +142,9 @@ export async function deleteSource(id: string): Promise<void> {
 
 export async function invokeSource(id: string): Promise<Started> {
   return await dataOf(changes.invokeSource({ id }));
+}
+
+/** `event`: JSON text, which is sent as it was typed. */
+export async function invokeSourceWith(id: string, event: string): Promise<{ run_id: string }> {
+  return await begun(changes.invokeSource({ id }, { bodyText: `{"event":${event}}` }));
 }

@@ -3,7 +3,14 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { SourceWhole } from '../../../src/client/client.ts';
-import { deleteSource, invokeSource, sourceLogsQuery, sourceQuery, updateSource } from '../api/sources.ts';
+import {
+  deleteSource,
+  invokeSource,
+  invokeSourceWith,
+  sourceLogsQuery,
+  sourceQuery,
+  updateSource,
+} from '../api/sources.ts';
 import { Heading } from '../app/heading.tsx';
 import { T } from '../english.ts';
 import { useAct, useMay } from '../parts/act.ts';
@@ -18,6 +25,7 @@ import { Foreign, Said } from '../parts/text/foreign.tsx';
 import { At } from '../parts/time.tsx';
 import { Runs } from '../runs/run-rows.tsx';
 import { Links } from '../workflows/links.tsx';
+import { RunDialog } from '../workflows/run-dialog.tsx';
 import { Configured } from './configured.tsx';
 import { Emissions } from './emissions.tsx';
 import { kindOf } from './list.tsx';
@@ -123,7 +131,12 @@ function Whole({ source }: { source: SourceWhole }) {
   );
 }
 
-function Acts({ source: { id, name, active } }: { source: SourceWhole }) {
+/** What a request to the source's address gives it. */
+const FIRST_EVENT = '{\n  "method": "POST",\n  "path": "/",\n  "query": {},\n  "headers": {},\n  "body": {}\n}';
+
+function Acts({ source: { id, name, active, endpoint_url: url } }: { source: SourceWhole }) {
+  const [isRunning, setRunning] = useState(false);
+  const hasAddress = url !== undefined && url !== null;
   const navigate = useNavigate();
   const act = useAct(['source', id], ['sources'], ['emissions', id], ['source-logs', id], ['runs']);
   const remove = async (): Promise<void> => {
@@ -134,9 +147,15 @@ function Acts({ source: { id, name, active } }: { source: SourceWhole }) {
   const toggle = (): Promise<void> => act(() => updateSource(id, { active: !active }), T.sources.saved);
   return (
     <div className="buttons">
-      <ActButton size="xs" disabled={!active} act={() => act(() => invokeSource(id), T.sources.invoked)}>
-        {T.sources.invoke}
-      </ActButton>
+      {hasAddress ? (
+        <Button size="xs" disabled={!active} onClick={() => setRunning(true)}>
+          {T.sources.invoke}
+        </Button>
+      ) : (
+        <ActButton size="xs" disabled={!active} act={() => act(() => invokeSource(id), T.sources.invoked)}>
+          {T.sources.invoke}
+        </ActButton>
+      )}
       {active ? (
         <ConfirmButton title={T.workflows.deactivate} text={T.workflows.deactivateText} run={toggle} />
       ) : (
@@ -145,6 +164,16 @@ function Acts({ source: { id, name, active } }: { source: SourceWhole }) {
         </ActButton>
       )}
       <ConfirmButton title={T.sources.delete} text={T.sources.deleteText(name)} run={remove} />
+      {isRunning && (
+        <RunDialog
+          title={T.sources.invokeTitle}
+          about={T.sources.invokeText}
+          id={id}
+          first={FIRST_EVENT}
+          run={invokeSourceWith}
+          close={() => setRunning(false)}
+        />
+      )}
     </div>
   );
 }

@@ -3,7 +3,6 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Run } from '../../../src/client/client.ts';
 import { lastEventsQuery, runEventQuery } from '../api/runs.ts';
-import { runWorkflow } from '../api/workflows.ts';
 import { T } from '../english.ts';
 import { eventFault, readable } from '../errors/event-text.ts';
 import { Choice } from '../parts/choice.tsx';
@@ -12,38 +11,48 @@ import { EventField } from '../parts/event-field.tsx';
 import { localText } from '../parts/time.tsx';
 import { toast, toastError } from '../parts/toast.tsx';
 
-const FIRST = '{\n  "body": {}\n}';
+interface RunDialogProps {
+  readonly title: string;
+  /** What is to be known before the event is typed. */
+  readonly about: string;
+  /** A workflow or source. */
+  readonly id: string;
+  /** The event that stands there at first. */
+  readonly first: string;
+  readonly run: (id: string, event: string) => Promise<{ readonly run_id: string }>;
+  readonly close: () => void;
+}
 
-/** Runs a workflow with an event that is typed, or with one that it had. */
-export function RunDialog({ workflowId, close }: { workflowId: string; close: () => void }) {
+/** Runs a workflow or source with an event that is typed, or with one that it had. */
+export function RunDialog({ title, about, id: runnableId, first, run, close }: RunDialogProps) {
   const client = useQueryClient();
   const navigate = useNavigate();
-  const [text, setText] = useState(FIRST);
+  const [text, setText] = useState(first);
   const [of, setOf] = useState<string | undefined>();
-  const last = useQuery(lastEventsQuery(workflowId)).data ?? [];
+  const last = useQuery(lastEventsQuery(runnableId)).data ?? [];
   const take = async (id: string | undefined): Promise<void> => {
     setOf(id);
     try {
-      setText(id === undefined ? FIRST : readable(await client.fetchQuery(runEventQuery(id))));
+      setText(id === undefined ? first : readable(await client.fetchQuery(runEventQuery(id))));
     } catch (error) {
       toastError(error);
     }
   };
   const start = async (): Promise<void> => {
-    const { run_id: runId } = await runWorkflow(workflowId, text);
+    const { run_id: runId } = await run(runnableId, text);
     toast(T.workflows.started);
     await navigate({ to: '/runs/$runId', params: { runId } });
   };
   return (
     <FormDialog
-      title={T.workflows.runTitle}
+      title={title}
       submit={T.workflows.run}
       isLarge
       isReady={eventFault(text) === null}
       run={start}
       close={close}
     >
-      <p className="soft">{T.workflows.runText}</p>
+      <p className="soft">{about}</p>
       {last.length > 0 && (
         <div className="field">
           <span aria-hidden="true">{T.workflows.runWith}</span>

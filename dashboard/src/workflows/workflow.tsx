@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { markIn, pathOfKey } from '../../../src/domain/files/file-mark.ts';
 import { sessionQuery } from '../api/session.ts';
 import type { Workflow } from '../api/types.ts';
-import { deleteWorkflow, type ReadWorkflow, updateWorkflow, workflowQuery } from '../api/workflows.ts';
+import { deleteWorkflow, type ReadWorkflow, runWorkflow, updateWorkflow, workflowQuery } from '../api/workflows.ts';
 import { Heading } from '../app/heading.tsx';
 import { later } from '../app/later.tsx';
 import { T } from '../english.ts';
@@ -134,6 +134,8 @@ function Whole({ workflow }: { workflow: ReadWorkflow }) {
   );
 }
 
+const FIRST_EVENT = '{\n  "body": {}\n}';
+
 function Acts({ workflow: { id, name, active }, mayDelete }: { workflow: ReadWorkflow; mayDelete: boolean }) {
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -161,7 +163,16 @@ function Acts({ workflow: { id, name, active }, mayDelete }: { workflow: ReadWor
         </ActButton>
       )}
       {mayDelete && <ConfirmButton title={T.workflows.delete} text={T.workflows.deleteText(name)} run={remove} />}
-      {isRunning && <RunDialog workflowId={id} close={() => setRunning(false)} />}
+      {isRunning && (
+        <RunDialog
+          title={T.workflows.runTitle}
+          about={T.workflows.runText}
+          id={id}
+          first={FIRST_EVENT}
+          run={runWorkflow}
+          close={() => setRunning(false)}
+        />
+      )}
     </div>
   );
 }
