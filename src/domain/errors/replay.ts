@@ -21,7 +21,8 @@ export const replayOf = (entry: number, isEdited: boolean): string =>
   isEdited ? `replay of ${recordId(entry)}${EDITED}` : `replay of ${recordId(entry)}`;
 export const retryOf = (run: number): string => `retry of ${numberedId(PREFIX.run, run)}`;
 
-const EDITED = ', edited';
+/** How what an emission says ends when it runs another event than the original one. */
+export const EDITED = ', edited';
 
 /**
  * Returns what an emission runs again, by its summary; null: another error of the same run. Both kinds name the run that
@@ -40,21 +41,35 @@ export function kindOfReplay(
 
 /**
  * Returns whether nothing is left to be replayed of an error because of this replay: what it fails with is an error of its own.
+ * With another event, only what it succeeds with: that it fails says nothing of the original one.
  */
-export function standsFor({ isEdited, state }: Replay): boolean {
-  return !isEdited && state !== 'cancelled';
+export function standsFor({ isEdited, state }: Pick<Replay, 'isEdited' | 'state'>): boolean {
+  return state !== 'cancelled' && !(isEdited && state === 'failed');
+}
+
+/**
+ * Returns whether the run that an error is of has tried again by itself since, as it does when its first failure is reported at
+ * once: it stands for the error as a retry does. Of its last failure it does not: that is what it has ended in.
+ */
+export function hasGoneOn(
+  run: { readonly state: RunState; readonly errorEntry: number | null },
+  entry: number,
+): boolean {
+  return run.state !== 'failed' || (run.errorEntry !== null && run.errorEntry !== entry);
 }
 
 /** Returns why an operation makes no replay beside this one. */
-export function whyNotAgain({ run, state, operationId }: Pick<Replay, 'run' | 'state' | 'operationId'>): string {
+export function whyNotAgain({ run, state, isEdited, operationId }: Omit<Replay, 'kind'>): string {
   const id = numberedId(PREFIX.run, run);
   const by = operationId === null ? id : `${id} of ${operationId}`;
-  return isOver(state) ? `its event was run again by ${by} (${state})` : `its event is being run again by ${by}`;
+  const how = isEdited ? 'again, with changes,' : 'again';
+  return isOver(state) ? `its event was run ${how} by ${by} (${state})` : `its event is being run ${how} by ${by}`;
 }
 
 /** Returns the same of any replay in that state, for many errors. */
-export function whyPassedOver({ state }: Pick<Replay, 'state'>): string {
+export function whyPassedOver({ state, isEdited }: Pick<Replay, 'state' | 'isEdited'>): string {
   if (!isOver(state)) return 'its event is being run again already';
+  if (isEdited) return 'its event was run again with changes, and succeeded';
   if (state === 'succeeded') return 'its event was run again, and succeeded';
   return 'its event was run again, and failed: the error of that run is listed itself';
 }

@@ -1,13 +1,15 @@
 // Operations over errors that were replayed before: when their group is resolved, and how fast they are passed.
 
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ErrorGroup } from '../../../src/domain/errors/group.ts';
 import { emissionOfReplay } from '../../../src/domain/errors/replay.ts';
 import { LIMITS } from '../../../src/domain/limits.ts';
-import { at, defined, type Harness, none, shareOf, succeeded } from '../fixtures.ts';
+import { at, defined, type Harness, none, only, shareOf, succeeded } from '../fixtures.ts';
 import { failing, order, whole } from '../log/grouping.ts';
+import { Stage } from '../stage.ts';
 import {
+  asked,
   carryOut,
   counts,
   endAll,
@@ -106,10 +108,10 @@ export function replayedBeforeContract(harness: Harness): void {
       equal(await told(stage), '0 of 5', 'that failed the same way, which is one more error');
       await replay(stage, at(stage.entries, 1), event(9));
       await endAll(stage, succeeded());
-      equal(await told(stage), '0 of 5', 'another event came through than that of the error');
+      equal(await told(stage), '1 of 5', 'it came through with changes');
       await replay(stage, at(stage.entries, 2));
       await endAll(stage, succeeded());
-      equal(await told(stage), '1 of 5');
+      equal(await told(stage), '2 of 5');
       await again(stage);
       equal(await told(stage), '5 of 5', 'the one that failed twice came through in the end');
       const { id, lastEntry } = await groupOf(stage);
@@ -171,14 +173,103 @@ export function replayedBeforeContract(harness: Harness): void {
       equal(await groupState(stage), 'open');
     });
 
-    it('is not resolved by another event that came through', async () => {
-      await using stage = await failedOnes(harness, 1);
-      await replay(stage, at(stage.entries, 0));
+    it('is resolved by what came through with another event, which is not run beside it or once more', async () => {
+      await using stage = await failedOnes(harness, 2);
+      const [first, second] = [at(stage.entries, 0), at(stage.entries, 1)];
+      await replay(stage, first);
       await endAll(stage, OTHER);
-      await replay(stage, at(stage.entries, 0), event(7));
-      await endAll(stage, succeeded());
+      await replay(stage, first, event(7));
+      const followed = await start(stage, { entries: [first] });
+      await stepOn(stage);
+      deepEqual(await endAll(stage, succeeded()), [7]);
+      await stepOn(stage);
+      deepEqual(await counts(stage, followed), { fixed: 1 });
+      // That another event fails says nothing of the original one, whichever came first.
+      await replay(stage, first, event(8));
+      await replay(stage, second, event(9));
+      await endAll(stage, OTHER);
+      const operation = await start(stage, { groupId: stage.groupId });
+      await carryOut(stage);
+      deepEqual(await counts(stage, operation), { fixed: 1, replayed_before: 1 });
+      const left = (await results(stage, operation)).find(({ entry }) => entry === first);
+      match(defined(left?.reason), /^its event was run again, with changes, by r_\w+ \(succeeded\)$/);
+      equal(await groupState(stage), 'resolved');
+    });
+  });
+
+  describe('an error whose run has gone on by itself', () => {
+    /** A run whose first failure is told at once, and which waits to try again. */
+    async function tellingFirst() {
+      const stage = await Stage.open(harness);
+      const retry = { attempts: 3, baseMs: 1, maxMs: 1, also: [], reportFirst: true };
+      const flow = await stage.workflow({ settings: { notify: false, retry } });
+      const run = await stage.started(flow, { body: event(1) });
+      const entry = defined((await stage.tryAgain(run, 1)).errorEntry);
+      const groupId = defined(defined(await stage.store.getEmission(stage.owner.id, entry)).groupId);
+      const goOn = async (outcome?: Parameters<Stage['end']>[1]) => {
+        await stage.pass(1);
+        return stage.end(only(await stage.claim(1, flow.id)), outcome);
+      };
+      return Object.assign(stage, { flow, entries: [entry], groupId, run: run.run, goOn });
+    }
+
+    async function previewed(stage: Failed): Promise<readonly unknown[]> {
+      const { passedOver, toReplay } = await stage.store.previewReplay(
+        stage.owner.id,
+        asked({ groupId: stage.groupId }),
+      );
+      return [...toReplay.values(), ...passedOver.map(({ outcome, count }) => `${outcome} ${count}`)];
+    }
+
+    it('is left when the run has succeeded', async () => {
+      await using stage = await tellingFirst();
+      await stage.goOn();
+      deepEqual(await previewed(stage), ['replayed_before 1']);
       deepEqual(await again(stage), { replayed_before: 1 });
-      equal(await groupState(stage), 'open');
+      equal(await groupState(stage), 'resolved');
+      equal(await told(stage), '1 of 1');
+    });
+
+    it('is followed while the run waits', async () => {
+      await using stage = await tellingFirst();
+      deepEqual(await previewed(stage), ['under_way 1']);
+      const operation = await start(stage, { groupId: stage.groupId });
+      equal(await stepOn(stage), 0, 'nothing runs beside it');
+      await stage.goOn();
+      await stepOn(stage);
+      deepEqual(await counts(stage, operation), { fixed: 1 });
+      equal((await shown(stage, operation)).state, 'done');
+    });
+
+    it('is left for the error that the run has ended in, whose event runs once', async () => {
+      await using stage = await tellingFirst();
+      const last = defined((await stage.goOn(failing({ code: 'Lost' }))).errorEntry);
+      notEqual(last, at(stage.entries, 0));
+      const operation = await start(stage, { emitterId: stage.flow.id });
+      deepEqual(await carryOut(stage), [1]);
+      deepEqual(await counts(stage, operation), { fixed: 1, replayed_before: 1 });
+      const ofFirst = (await results(stage, operation)).find(({ entry }) => entry === at(stage.entries, 0));
+      deepEqual([ofFirst?.outcome, ofFirst?.run], ['replayed_before', stage.run]);
+    });
+
+    it('is replayed when the run was cancelled', async () => {
+      await using stage = await tellingFirst();
+      equal(await stage.store.cancelRun(stage.owner.id, stage.run), 'cancelled');
+      deepEqual(await previewed(stage), [1]);
+      deepEqual(await again(stage), { fixed: 1 });
+    });
+
+    it('is shown as retried by its run', async () => {
+      await using stage = await tellingFirst();
+      const search = { ownerId: stage.owner.id, emitterId: stage.flow.id };
+      const shownOf = async (replayed: boolean) =>
+        (await stage.store.searchErrors({ ...search, replayed }, { limit: 10 }, false)).items.map(
+          ({ replay: one }) => one && [one.kind, one.run, one.state, one.outcome],
+        );
+      deepEqual(await shownOf(true), [['retry', stage.run, 'waiting', 'under_way']]);
+      await stage.goOn();
+      deepEqual(await shownOf(true), [['retry', stage.run, 'succeeded', 'fixed']]);
+      deepEqual(await shownOf(false), []);
     });
   });
 

@@ -6,7 +6,7 @@ import { emissionOfReplay, retryOf } from '../../../src/domain/errors/replay.ts'
 import { numberedId, PREFIX } from '../../../src/domain/ids.ts';
 import type { ReplayStep } from '../../../src/store/contract/operations.ts';
 import type { Appended, Store } from '../../../src/store/contract/store.ts';
-import { at, defined, type Harness, none, only, shareOf, times, timesInTurn } from '../fixtures.ts';
+import { at, defined, failed, type Harness, none, only, shareOf, times, timesInTurn } from '../fixtures.ts';
 import { assertLedgerAddsUp } from '../log/counting.ts';
 import {
   carryOut,
@@ -249,13 +249,15 @@ export function sameErrorsContract(harness: Harness): void {
       equal(lastReplay?.run, run);
     });
 
-    it('is made when the one before was cancelled or edited', async () => {
+    it('is made when the one before was cancelled, and not beside one with another event', async () => {
       await using stage = await failedOnes(harness, 1);
       const [error] = stage.entries;
       const cancelled = defined((await retry(stage, defined(error))).firstRun);
       equal(await stage.store.cancelRun(stage.owner.id, cancelled), 'cancelled');
       const whole = defined(await stage.store.getEmission(stage.owner.id, defined(error)));
-      await stage.store.append(emissionOfReplay(whole, event(7)), none());
+      const { firstRun: edited } = await stage.store.append(emissionOfReplay(whole, event(7)), none());
+      equal((await retry(stage, defined(error))).lastReplay?.run, edited);
+      await stage.end(only(await stage.claim()), failed());
       const { lastReplay, firstRun } = await retry(stage, defined(error));
       deepEqual([lastReplay, firstRun === null], [undefined, false]);
     });

@@ -2,7 +2,7 @@
 
 import { MUTED_MAIL, RESOLVED_MAIL } from '../../../domain/delivery/digest.ts';
 import { EMAIL, HTTP, REPLAY } from '../../../domain/emission.ts';
-import { kindOfReplay } from '../../../domain/errors/replay.ts';
+import { hasGoneOn, kindOfReplay, retryOf } from '../../../domain/errors/replay.ts';
 import { outcomeOf } from '../../../domain/errors/replaying.ts';
 import { type Telling, type Told, toldBy } from '../../../domain/errors/told.ts';
 import type { RunState } from '../../../domain/run/run.ts';
@@ -85,6 +85,7 @@ export async function replaysOf(
   const made = await readReplays();
   return ({ entry, causeRun, causeDelivery, groupId: group }) =>
     made.flatMap(({ ofRun, ofDelivery, summary, failedGroup, ...replay }) => {
+      if (ofRun === replay.run && !hasGoneOn(replay, entry)) return [];
       const isOurs = ofRun === null ? ofDelivery === causeDelivery : ofRun === causeRun;
       const kind = isOurs ? kindOfReplay({ name: REPLAY, summary }, { entry, run: causeRun }) : null;
       if (!kind) return [];
@@ -117,10 +118,10 @@ export async function replaysOf(
             JOIN ${ALL_RUNS} AS runs ON runs.entry = newest.entry ORDER BY runs.run DESC`),
       ),
     );
-    return found.flat().map((row) => ({
+    return [...found.flat(), ...(await readOwn())].map((row) => ({
       ofRun: numberOrNull(row, 'cause_run'),
       ofDelivery: numberOrNull(row, 'cause_delivery'),
-      summary: text(row, 'summary'),
+      summary: textOrNull(row, 'summary') ?? retryOf(number(row, 'run')),
       run: number(row, 'run'),
       state: text<RunState>(row, 'state'),
       operationId: textOrNull(row, 'operation_id'),
@@ -128,6 +129,17 @@ export async function replaysOf(
       errorEntry: numberOrNull(row, 'error_entry'),
       failedGroup: textOrNull(row, 'failed_group'),
     }));
+  }
+
+  /** Reads the runs that the errors are of: one whose first failure is reported at once goes on. */
+  async function readOwn() {
+    const runs = errors.flatMap(({ causeRun }) => causeRun ?? []);
+    if (runs.length === 0) return [];
+    return await database.all(sql`SELECT runs.run AS cause_run, NULL AS cause_delivery, NULL AS summary, runs.run, runs.state,
+        runs.ended_at_ms, runs.error_entry, NULL AS operation_id,
+        (SELECT failures.group_id FROM emissions AS failures WHERE failures.entry = runs.error_entry) AS failed_group
+      FROM ${ALL_RUNS} AS runs WHERE runs.run ${isAmongNumbers(runs)} AND runs.owner_id = ${errors[0]?.ownerId ?? ''}
+        AND runs.state <> 'cancelled'`);
   }
 }
 
