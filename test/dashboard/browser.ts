@@ -148,6 +148,22 @@ interface Finding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
+/** Returns what a pointer does not come to, since another control lies over its middle. Bars that stay in view may, and open menus. */
+const COVERED = `(() => {
+  const CONTROLS = 'a[href], button, input, select, textarea';
+  const stays = (one) => one !== null && (['fixed', 'sticky'].includes(getComputedStyle(one).position) || stays(one.parentElement));
+  const within = [...document.querySelectorAll('[role=dialog]')].at(-1) ?? document;
+  return [...within.querySelectorAll(CONTROLS)].flatMap((control) => {
+    const [box] = control.getClientRects();
+    if (!box || box.width < 2 || getComputedStyle(control).visibility !== 'visible') return [];
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    const over = document.elementFromPoint(x, y)?.closest(CONTROLS + ', label');
+    if (!over || over.contains(control) || control.contains(over) || over.control === control) return [];
+    if (stays(over) || over.closest('[role=menu], [role=listbox]')) return [];
+    return [control.outerHTML.slice(0, 200) + ' is under ' + over.outerHTML.slice(0, 200)];
+  });
+})()`;
+
 async function inspect(page: Page, what: string, within?: readonly string[]): Promise<void> {
   axe ??= await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   // `evaluate` goes through the debugger, which the content policy does not bind.
@@ -170,4 +186,5 @@ async function inspect(page: Page, what: string, within?: readonly string[]): Pr
   assert.deepEqual(serious, [], what);
   const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   assert.equal(overflow, 0, `${what}: nothing to scroll sideways`);
+  assert.deepEqual(await page.evaluate(COVERED), [], `${what}: a pointer comes to all controls`);
 }

@@ -9,7 +9,7 @@ import type { Exchange } from '../response.ts';
 import type { Place } from './place.ts';
 import { boundToEndpoint, cookiePathOf } from './set-cookie.ts';
 
-/** Headers of one connection, set by the server, or in force for the whole origin: a workflow cannot set them. */
+/** Headers of one connection, set by the server, in force for the whole origin, or orders to a proxy: a workflow cannot set them. */
 const DROPPED = new Set([
   'connection',
   'content-length',
@@ -42,6 +42,19 @@ const DROPPED = new Set([
   'set-login',
   'strict-transport-security',
   'use-as-dictionary',
+  // A proxy in front obeys these: it would answer with another route of the origin or with a file of its own, without the policy
+  // below, or keep the answer for other callers.
+  'x-accel-charset',
+  'x-accel-expires',
+  'x-accel-limit-rate',
+  'x-accel-redirect',
+  'x-lighttpd-send-file',
+  'x-lighttpd-send-tempfile',
+  'x-litespeed-location',
+  'x-reproxy-file',
+  'x-reproxy-url',
+  'x-sendfile',
+  'x-sendfile2',
 ]);
 /** Each part has its own headers, and browsers have applied those to the whole answer. */
 const MULTIPART_PAGE = /multipart\s*\/\s*x-mixed-replace/i;
