@@ -22,3 +22,14 @@ export function concat(parts: readonly Uint8Array[]): Uint8Array {
   }
   return whole;
 }
+
+/** `JSON` with what Node.js has and the types of TypeScript do not. */
+const EXACT = JSON as unknown as {
+  parse(text: string, reviver: (name: string, value: unknown, of: { readonly source: string }) => unknown): unknown;
+  rawJSON(text: string): unknown;
+};
+
+/** Returns JSON whose numbers are written again as they were, also those that no number of JavaScript can hold. */
+export function exactJson(json: string): unknown {
+  return EXACT.parse(json, (_, value, { source }) => (typeof value === 'number' ? EXACT.rawJSON(source) : value));
+}

@@ -1,11 +1,11 @@
 // errand data-stores list | create | delete | records | get | set | unset
 
 import type { Command } from 'commander';
-import { type DataRecord, type DataStore, textOf } from '../../client/client.ts';
+import type { DataRecord, DataStore } from '../../client/client.ts';
 import { LIMITS, SECOND_MS } from '../../domain/limits.ts';
 import { withExamples } from '../shell/examples.ts';
 import { findId } from '../shell/find.ts';
-import { exactIn, exactJson, readData } from '../shell/json-text.ts';
+import { exactDataOf, exactIn, readData } from '../shell/json-text.ts';
 import { addDeleting, addListing, type Fields, type Limited } from '../shell/listing.ts';
 import { printFields, printFirst, printJson, timeColumn } from '../shell/output.ts';
 import { type Connect, type Remote, type ServerOptions, serverCommand } from '../shell/remote.ts';
@@ -88,7 +88,7 @@ function addReading(stores: Command, connect: Connect): void {
   get.action(async (given: string, key: string, options: ServerOptions) => {
     const { errand, out, isJson } = await connect(options);
     const id = await findId(errand, 'data-store', given);
-    const { data } = exactJson(textOf(await errand.getDataRecord({ id, key }))) as { readonly data: DataRecord };
+    const data = exactDataOf(await errand.getDataRecord({ id, key }));
     await printJson(out, isJson ? data : data.value);
   });
 }

@@ -2,10 +2,11 @@
 
 import type { Command } from 'commander';
 import { type Errand, type EventRecord, type EventWhole, type Page, type Paged, textOf } from '../../client/client.ts';
+import { exactJson } from '../../domain/bytes.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
 import { findEmitter } from '../shell/find.ts';
-import { exactIn, exactJson } from '../shell/json-text.ts';
+import { exactDataOf, exactIn } from '../shell/json-text.ts';
 import { tellingOutages } from '../shell/outlast.ts';
 import {
   type Column,
@@ -101,7 +102,7 @@ function addShow(events: Command, connect: Connect): void {
   show.action(async (id: string, options: ServerOptions) => {
     const { errand, out, isJson } = await connect(options);
     const answer = await errand.getEvent({ id, expand: 'event' });
-    const { data: exact } = exactJson(textOf(answer)) as { readonly data: EventWhole };
+    const exact = exactDataOf(answer);
     if (isJson) return printJson(out, exact);
     await showEvent(out, answer.data, exact.event);
   });

@@ -6,6 +6,7 @@ import { RUN_STATES } from '../../domain/run/run.ts';
 import { endedRuns } from '../shell/ended-runs.ts';
 import { withExamples } from '../shell/examples.ts';
 import { findId, findRunner, namesOf, refuseMissing, titleOf } from '../shell/find.ts';
+import { exactDataOf } from '../shell/json-text.ts';
 import { outlasting } from '../shell/outlast.ts';
 import {
   type Column,
@@ -106,18 +107,19 @@ function addShow(runs: Command, connect: Connect): void {
   withExamples(show, 'errand runs show last', 'errand runs show r_g4w9zl7uo0 --json');
   show.action(async (id: string, options: ServerOptions) => {
     const remote = await connect(options);
-    const { data } = await remote.errand.getRun({ id: await findId(remote.errand, 'run', id) });
-    await printRun(remote, data);
+    await printRun(remote, await remote.errand.getRun({ id: await findId(remote.errand, 'run', id) }));
   });
 }
 
 /** Prints a run with its steps, logs and error. */
-export async function printRun(remote: Remote, run: RunWhole): Promise<void> {
-  if (remote.isJson) return printJson(remote.out, run);
-  await showRun(remote, run);
+export async function printRun(remote: Remote, answer: { readonly data: RunWhole }): Promise<void> {
+  const exact = exactDataOf(answer);
+  if (remote.isJson) return printJson(remote.out, exact);
+  await showRun(remote, answer.data, exact.steps);
 }
 
-async function showRun({ errand, out }: Remote, run: RunWhole): Promise<void> {
+/** `exact`: its steps, with the numbers that they returned as they were. */
+async function showRun({ errand, out }: Remote, run: RunWhole, exact: RunWhole['steps']): Promise<void> {
   await printFields(out, {
     run: run.id,
     of: titleOf(run.workflow_id ?? run.source_id ?? '', await namesOf(errand)),
@@ -135,7 +137,8 @@ async function showRun({ errand, out }: Remote, run: RunWhole): Promise<void> {
   });
   if (run.steps.length > 0) {
     await out.write('\n');
-    await printTable(out, run.steps, [
+    const steps = run.steps.map((step, n) => ({ ...step, return_value: exact[n]?.return_value }));
+    await printTable(out, steps, [
       { title: 'STEP', of: ({ namespace }) => namespace },
       { title: 'STATE', of: ({ state }) => state, style: stateStyle },
       { title: 'TOOK', of: ({ took_ms: ms }) => tookText(ms) },
@@ -207,7 +210,7 @@ function addChanges(runs: Command, connect: Connect): void {
       const id = await findId(errand, 'run', given);
       const { data } = await errand.retryRun({ id, again: options.again });
       const run = options.wait && data.run_id !== null ? await runToEnd(remote, data.run_id) : null;
-      if (run !== null && isJson) await printLine(out, run);
+      if (run !== null && isJson) await printLine(out, exactDataOf(run));
       else if (run !== null) await printRun(remote, run);
       else if (isJson) await printLine(out, data);
       else await printFields(out, { run: id, 'retried by': data.run_id });

@@ -4,6 +4,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { type Page, type Paged, textOf } from '../../client/client.ts';
+import { exactJson } from '../../domain/bytes.ts';
 import { CliError, EXIT } from './exit.ts';
 
 const STANDARD_INPUT = '-';
@@ -32,15 +33,9 @@ export async function readData(data: string, name = '--data'): Promise<string> {
   return checked(data, name);
 }
 
-/** `JSON` with what Node.js has and the types of TypeScript do not. */
-const EXACT = JSON as unknown as {
-  parse(text: string, reviver: (name: string, value: unknown, of: { readonly source: string }) => unknown): unknown;
-  rawJSON(text: string): unknown;
-};
-
-/** Returns JSON whose numbers are printed as they were written, also those that no number of JavaScript can hold. */
-export function exactJson(text: string): unknown {
-  return EXACT.parse(text, (_, value, { source }) => (typeof value === 'number' ? EXACT.rawJSON(source) : value));
+/** Returns what an answer holds, with its numbers as the server sent them: to be printed, not to be counted with. */
+export function exactDataOf<T>(answer: { readonly data: T }): T {
+  return (exactJson(textOf(answer)) as { readonly data: T }).data;
 }
 
 /** Yields the records of a list. Numbers in the member `name` of each are printed as the server sent them. */

@@ -20,20 +20,21 @@ export function waitOption(command: Command): Command {
   return command.option('--wait', 'wait until the run is over, and show it; exit code 1 unless it succeeded');
 }
 
-/** Returns a run once it is over; the exit code is 1 unless it succeeded. A server that restarts meanwhile is waited for. */
-export async function runToEnd({ errand, out }: Remote, id: string): Promise<RunWhole> {
+/** Returns the answer with a run once it is over; the exit code is 1 unless it succeeded. A server that restarts meanwhile is waited for. */
+export async function runToEnd({ errand, out }: Remote, id: string): Promise<{ readonly data: RunWhole }> {
   const again = outlasting(out);
   const goesOn = (): string =>
     `errand: the run goes on at the server: errand runs show ${id}, or errand runs cancel ${id}`;
-  const run = await telling(out, goesOn, async () => {
+  const answer = await telling(out, goesOn, async () => {
     for (let waitMs = FIRST_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_MS)) {
-      const { data } = await again(() => errand.getRun({ id }));
-      if (OVER.has(data.state)) return data;
-      out.progress(`run ${id}: ${data.state}`);
+      const answer = await again(() => errand.getRun({ id }));
+      const { state } = answer.data;
+      if (OVER.has(state)) return answer;
+      out.progress(`run ${id}: ${state}`);
       await pause(waitMs);
     }
   });
   out.endProgress();
-  if (run.state !== 'succeeded') process.exitCode = EXIT.failed;
-  return run;
+  if (answer.data.state !== 'succeeded') process.exitCode = EXIT.failed;
+  return answer;
 }

@@ -1,7 +1,7 @@
 // A notice about a group of errors: the body of an emission called `$notice`, with one delivery to one channel. It has no
 // secrets: what the channel needs to be reached is read when the delivery is attempted.
 
-import { text, utf8 } from '../bytes.ts';
+import { exactJson, text, utf8 } from '../bytes.ts';
 import { groupOfKey } from '../delivery/digest.ts';
 import { EMAIL, type NewEmission, NOTICE, PLAIN_EMISSION } from '../emission.ts';
 import type { ErrorDetail } from '../failure.ts';
@@ -181,7 +181,7 @@ const MAX_HEAD_BYTES = 65_536;
 function linesOf(event: Uint8Array): string[] {
   const bodyOf = (_: string, value: unknown): unknown => (isRequest(value) ? (value.body ?? null) : value);
   try {
-    return JSON.stringify(JSON.parse(text(event)), bodyOf, 2).split('\n');
+    return JSON.stringify(exactJson(text(event)), bodyOf, 2).split('\n');
   } catch {
     return ['null'];
   }

@@ -22,6 +22,8 @@ export default {
     const message = head(plain(error.msg).split("\\n").filter((line) => line.trim())).join("\\n" + INDENT);
     const frames = plain(error.stack || "").split("\\n").slice(0, 5).map((frame) => "  " + frame.trim()).join("\\n");
 
+    const exact = withNumbersAsTheyCame(steps.trigger.raw);
+
     const text = [
       name + " failed" + (error.namespace ? " in step " + error.namespace : "") + ".",
       "",
@@ -35,7 +37,7 @@ export default {
       frames.trim() ? "\\n" + frames : "",
       "",
       context.reported && error.context ? "It was told:" : "The event begins:",
-      plain(firstLines(context.reported && error.context ? error.context : event)),
+      plain(firstLines(context.reported && error.context ? exact.error.context : exact.original_event)),
       "",
     ];
     // A workflow file that could not be deployed: its workflow may not exist, and nothing ran.
@@ -79,6 +81,11 @@ function head(lines) {
 function short(text) {
   const line = plain(text).replace(/\\s+/g, " ").trim();
   return line.length > 120 ? line.slice(0, 117).toWellFormed().replace(/\\ufffd$/, "") + "..." : line;
+}
+
+// JSON.parse alone rounds numbers beyond 2^53: a long order number would be another one.
+function withNumbersAsTheyCame(json) {
+  return JSON.parse(json, (_, value, { source }) => (typeof value === "number" ? JSON.rawJSON(source) : value));
 }
 
 // Of an HTTP request the body alone, also within an error that was forwarded: its headers may have credentials, its address may

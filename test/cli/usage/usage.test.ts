@@ -313,12 +313,18 @@ test('data is given as with curl, and sent as it is', async () => {
     await until('its error', async () => (await shell.json('errors', 'list')).length > before);
     const { stdout } = await shell.run(['errors', 'show', 'last', '--event', '--url', errand.url]);
     assert.ok(stdout.includes(text), stdout);
+    for (const more of [[], ['--json']]) {
+      const whole = await shell.run(['errors', 'show', 'last', ...more, '--url', errand.url]);
+      assert.match(whole.stdout, /"order": 12345678901234567890/);
+    }
   };
   for (const data of ['@order.json', text]) await seen(undefined, 'trigger', 'Orders', '--data', data);
   for (const data of ['-', '@-']) await seen(text, 'trigger', 'Orders', '--data', data);
   await seen(undefined, 'trigger', 'Orders', '--event', 'order.json');
   await seen(undefined, 'workflows', 'run', 'Orders', '--data', '@order.json');
   await seen(undefined, 'errors', 'replay', 'last', '--event', 'order.json');
+  const run = await shell.run(['runs', 'show', 'last', '--json', '--url', errand.url]);
+  assert.match(run.stdout, /"order": 12345678901234567890/);
   const wrong = await shell.run(['trigger', 'Orders', '--data', '@none.json', '--url', errand.url]);
   assert.equal(wrong.code, EXIT.usage);
   assert.match(wrong.stderr, /none\.json cannot be read/);

@@ -2,23 +2,24 @@
 
 import { type Errand, type ErrorRecordWhole, ProblemError } from '../../../client/client.ts';
 import { CliError, EXIT } from '../../shell/exit.ts';
+import { exactDataOf } from '../../shell/json-text.ts';
 import { printFields, printJson, printTable, stateStyle, timeColumn } from '../../shell/output.ts';
 import type { Remote } from '../../shell/remote.ts';
 import { safeLines, timeText } from '../../shell/text.ts';
 
 const MAX_EVENT_LINES = 40;
 
-/** Returns an error by its id alone. Throws `CliError` when it is not there. */
-export async function findError(errand: Errand, id: string): Promise<ErrorRecordWhole> {
+/** Returns the answer with an error, by its id alone. Throws `CliError` when it is not there. */
+export async function findError(errand: Errand, id: string): Promise<{ readonly data: ErrorRecordWhole }> {
   const ms = Number(id.split('-')[0]);
   // Its id tells when it came; how many came in that millisecond is not known.
   for await (const found of errand.searchErrors({ since: String(ms), until: String(ms + 1) })) {
     if (found.id !== id) continue;
     const asked = { id: found.metadata.emitter_id, record_id: id, expand: 'event' } as const;
-    if (asked.id.startsWith('dc_')) return (await errand.getSourceError(asked)).data;
-    if (asked.id.startsWith('wh_')) return (await errand.getWebhookError(asked)).data;
-    if (asked.id.startsWith('hb_')) return (await errand.getHeartbeatError(asked)).data;
-    return (await errand.getWorkflowError(asked)).data;
+    if (asked.id.startsWith('dc_')) return await errand.getSourceError(asked);
+    if (asked.id.startsWith('wh_')) return await errand.getWebhookError(asked);
+    if (asked.id.startsWith('hb_')) return await errand.getHeartbeatError(asked);
+    return await errand.getWorkflowError(asked);
   }
   throw new CliError(`there is no error ${id}`, EXIT.notFound);
 }
@@ -45,8 +46,13 @@ async function namesOfListeners(errand: Errand, ids: readonly string[]): Promise
   return names;
 }
 
-export async function showError({ errand, out, isJson }: Remote, record: ErrorRecordWhole): Promise<void> {
-  if (isJson) return printJson(out, record);
+export async function showError(
+  { errand, out, isJson }: Remote,
+  answer: { readonly data: ErrorRecordWhole },
+): Promise<void> {
+  const exact = exactDataOf(answer);
+  if (isJson) return printJson(out, exact);
+  const record = answer.data;
   const { event, metadata } = record;
   const context = event?.original_context;
   await printFields(out, {
@@ -65,7 +71,7 @@ export async function showError({ errand, out, isJson }: Remote, record: ErrorRe
   const message = safeLines(event?.error.msg ?? '').map((line) => out.style('red', line));
   const stack = safeLines(event?.error.stack ?? '').filter((line) => line !== '');
   await out.write(`\n${message.join('\n')}\n${stack.map((line) => `  ${line.trim()}\n`).join('')}`);
-  const lines = safeLines(JSON.stringify(event?.original_event, null, 2) ?? '');
+  const lines = safeLines(JSON.stringify(exact.event?.original_event, null, 2) ?? '');
   const cut =
     lines.length > MAX_EVENT_LINES ? [`… ${lines.length - MAX_EVENT_LINES} more lines: --event prints all`] : [];
   await out.write(`\n${out.style('bold', 'Event')}\n${[...lines.slice(0, MAX_EVENT_LINES), ...cut].join('\n')}\n`);

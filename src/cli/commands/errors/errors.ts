@@ -107,10 +107,11 @@ function addShow(errors: Command, connect: Connect): void {
   withExamples(show, 'errand errors show last', 'errand errors show 1782000000123-0 --event > event.json');
   show.action(async (id: string, options: ServerOptions & { readonly event?: true; readonly fixture?: true }) => {
     const remote = await connect(options);
-    const record = await findError(remote.errand, await findId(remote.errand, 'error', id));
-    if (options.event) return printEvent(remote, record.id);
-    if (options.fixture) return printJson(remote.out, await remote.errand.getErrorFixture({ record_id: record.id }));
-    await showError(remote, record);
+    const answer = await findError(remote.errand, await findId(remote.errand, 'error', id));
+    const { id: recordId } = answer.data;
+    if (options.event) return printEvent(remote, recordId);
+    if (options.fixture) return printJson(remote.out, await remote.errand.getErrorFixture({ record_id: recordId }));
+    await showError(remote, answer);
   });
 }
 
@@ -236,7 +237,7 @@ function refuseFilter({ of, code, group, step, text, deployment, since, until }:
 async function replayOne(remote: Remote, id: string, options: ReplayOptions): Promise<void> {
   const { errand, out, isJson } = remote;
   const { event: file, again } = options;
-  const { metadata, replays } = await findError(errand, id);
+  const { metadata, replays } = (await findError(errand, id)).data;
   // As a replay of several does: what was charged by the first one is not charged twice.
   const before = again || file !== undefined ? undefined : replays.find(({ state }) => state !== 'cancelled');
   if (before) {

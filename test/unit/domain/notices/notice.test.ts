@@ -65,6 +65,8 @@ test('the head of a request is its body alone', () => {
 
 test('the head of an event is short, whatever the event', () => {
   equal(headOf(utf8('not json')), 'null');
+  const exact = '{\n  "order": 12345678901234567890,\n  "total": 1.10,\n  "ratio": 1e400\n}';
+  equal(headOf(utf8(exact)), exact, 'numbers are as they came');
   equal(headOf(utf8(JSON.stringify({ headers: { a: 'x' }, method: 'x', body: 'y'.repeat(70_000) }))), '');
   const long = headOf(utf8(JSON.stringify(Array.from({ length: 60 }, () => 'z'.repeat(900)))));
   ok(long.length <= 2000);
