@@ -1,5 +1,6 @@
 // Which errors are meant, of all errors of an owner: for the search, replays, streams and exports.
 
+import { causesIn } from './errors/causes.ts';
 import type { ErrorDetail } from './failure.ts';
 import { containing } from './literal-text.ts';
 
@@ -12,10 +13,10 @@ export interface ErrorFilter {
   readonly groupId?: string;
   /** The name of the step. */
   readonly step?: string;
-  /** A part of the message, as it is written, in upper or lower case. */
+  /** A part of the message or of a cause, as it is written, in upper or lower case. */
   readonly text?: string;
-  /** What is shown of a message: the text is looked for in that. */
-  readonly shown?: (message: string) => string;
+  /** What is shown of a message or a stack: the text is looked for in that. */
+  readonly shown?: (whole: string) => string;
   readonly deploymentId?: string;
   /** Emitted from then on, and before then. */
   readonly sinceMs?: number;
@@ -36,8 +37,9 @@ export interface ErrorMatch {
   readonly byDetail: ((detail: ErrorDetail) => boolean) | null;
 }
 
-export function matchOf({ emitterId, code, groupId, step, text, shown, deploymentId }: ErrorFilter): ErrorMatch {
-  const hasText = text === undefined ? () => true : containing(text);
+export function matchOf(filter: ErrorFilter): ErrorMatch {
+  const { emitterId, code, groupId, step, text, deploymentId } = filter;
+  const hasText = textMatch(filter);
   return {
     byHead: (head) =>
       (emitterId === undefined || head.emitterId === emitterId) &&
@@ -49,6 +51,14 @@ export function matchOf({ emitterId, code, groupId, step, text, shown, deploymen
         : ({ error, context }) =>
             (step === undefined || error.namespace === step) &&
             (deploymentId === undefined || context.deployment_id === deploymentId) &&
-            hasText(text === undefined || shown === undefined ? error.msg : shown(error.msg)),
+            hasText(error),
   };
+}
+
+/** Returns a function that tells whether the message or a cause of an error contains the text. */
+function textMatch({ text, shown = (whole) => whole }: ErrorFilter): (error: ErrorDetail['error']) => boolean {
+  if (text === undefined) return () => true;
+  const hasText = containing(text);
+  return ({ msg, stack = '' }) =>
+    hasText(shown(msg)) || (causesIn(stack).length > 0 && causesIn(shown(stack)).some(hasText));
 }

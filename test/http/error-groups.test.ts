@@ -54,6 +54,46 @@ test('a group shows its documented members', async () => {
   );
 });
 
+test('one message with two causes makes two groups, found by their cause', async () => {
+  const errand = await newOwner();
+  const code = `export default ({ steps }) => {
+    const { code, msg } = steps.trigger.event.body;
+    throw new TypeError('fetch failed', { cause: Object.assign(new Error(msg), { code }) });
+  }`;
+  const workflow = await errand.workflow(code, { settings: { notify: false } });
+  const causes = [
+    { code: 'ECONNREFUSED', msg: 'connect ECONNREFUSED 127.0.0.1:1' },
+    { code: 'ECONNREFUSED', msg: 'connect ECONNREFUSED 127.0.0.1:2' },
+    { code: 'ENOTFOUND', msg: 'getaddrinfo ENOTFOUND bank' },
+  ];
+  for (const [i, cause] of causes.entries()) {
+    await errand.send(workflow, cause);
+    await errand.errors(workflow.id, i + 1);
+  }
+  const { data } = await listed(errand);
+  deepEqual(
+    data.map(({ fingerprint, count }: Json) => [fingerprint.template, count]),
+    [
+      ['fetch failed [cause: ENOTFOUND]', 1],
+      ['fetch failed [cause: ECONNREFUSED]', 2],
+    ],
+  );
+  match(data[0].why, /message template `fetch failed \[cause: ENOTFOUND\]`/);
+  deepEqual((await listed(errand, '?text=econnref')).data[0]?.id, data[1].id);
+  const found = (await errand.client.get('/v1/errors?text=127.0.0.1:2')).data;
+  deepEqual([found.length, found[0].metadata.group_id], [1, data[1].id]);
+  const preview: Json[] = await errand.client.post(`/v1/workflows/${workflow.id}/error_groups/preview`, {
+    grouping: [],
+  });
+  deepEqual(
+    preview.map(({ count, group_ids }: Json) => [count, group_ids]),
+    [
+      [1, [data[0].id]],
+      [2, [data[1].id]],
+    ],
+  );
+});
+
 test('an error names its group but in the list whose members are fixed', async () => {
   const errand = await newOwner();
   const workflow = await failed(errand, 'lost');

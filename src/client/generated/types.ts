@@ -864,7 +864,7 @@ export interface Fingerprint {
   readonly namespace: string;
   /** The code of the errors. */
   readonly code: string;
-  /** The message without its variable parts. */
+  /** The message without its variable parts, and the codes of its causes. */
   readonly template: string;
   /** The first frame of own code; empty when there is none. */
   readonly frame: string;
@@ -3165,7 +3165,7 @@ export interface SearchErrorsInput {
   readonly group_id?: string | undefined;
   /** Only errors of steps with this name (`namespace`). */
   readonly step?: string | undefined;
-  /** A part of the message, in upper or lower case. No character of it is a wildcard. */
+  /** A part of the message, or of a cause, in upper or lower case. No character of it is a wildcard. */
   readonly text?: string | undefined;
   /** Only errors of runs with this deployment. */
   readonly deployment_id?: string | undefined;
@@ -3569,7 +3569,7 @@ export interface StreamErrorsInput {
   readonly group_id?: string | undefined;
   /** Only errors of steps with this name (`namespace`). */
   readonly step?: string | undefined;
-  /** A part of the message, in upper or lower case. No character of it is a wildcard. */
+  /** A part of the message, or of a cause, in upper or lower case. No character of it is a wildcard. */
   readonly text?: string | undefined;
   /** Only errors of runs with this deployment. */
   readonly deployment_id?: string | undefined;
@@ -3591,7 +3591,7 @@ export interface ExportErrorsInput {
   readonly group_id?: string | undefined;
   /** Only errors of steps with this name (`namespace`). */
   readonly step?: string | undefined;
-  /** A part of the message, in upper or lower case. No character of it is a wildcard. */
+  /** A part of the message, or of a cause, in upper or lower case. No character of it is a wildcard. */
   readonly text?: string | undefined;
   /** Only errors of runs with this deployment. */
   readonly deployment_id?: string | undefined;
@@ -3615,7 +3615,7 @@ export interface ExportWorkflowErrorsInput {
   readonly group_id?: string | undefined;
   /** Only errors of steps with this name (`namespace`). */
   readonly step?: string | undefined;
-  /** A part of the message, in upper or lower case. No character of it is a wildcard. */
+  /** A part of the message, or of a cause, in upper or lower case. No character of it is a wildcard. */
   readonly text?: string | undefined;
   /** Only errors of runs with this deployment. */
   readonly deployment_id?: string | undefined;
@@ -3639,7 +3639,7 @@ export interface ExportSourceErrorsInput {
   readonly group_id?: string | undefined;
   /** Only errors of steps with this name (`namespace`). */
   readonly step?: string | undefined;
-  /** A part of the message, in upper or lower case. No character of it is a wildcard. */
+  /** A part of the message, or of a cause, in upper or lower case. No character of it is a wildcard. */
   readonly text?: string | undefined;
   /** Only errors of runs with this deployment. */
   readonly deployment_id?: string | undefined;
@@ -3663,7 +3663,7 @@ export interface ExportWebhookErrorsInput {
   readonly group_id?: string | undefined;
   /** Only errors of steps with this name (`namespace`). */
   readonly step?: string | undefined;
-  /** A part of the message, in upper or lower case. No character of it is a wildcard. */
+  /** A part of the message, or of a cause, in upper or lower case. No character of it is a wildcard. */
   readonly text?: string | undefined;
   /** Only errors of runs with this deployment. */
   readonly deployment_id?: string | undefined;

@@ -3,6 +3,7 @@
 
 import { LIMITS } from '../limits.ts';
 import { placeOf } from '../literal-text.ts';
+import { causeCodesIn } from './causes.ts';
 import { shortened, templateOf } from './template.ts';
 
 /** Begins every key, so that errors of a later version make groups of their own. */
@@ -17,6 +18,7 @@ export interface Fingerprint {
   /** The step's name; empty: the error belongs to no step. */
   readonly namespace: string;
   readonly code: string;
+  /** Of the message, and behind it the code of each cause: `fetch failed [cause: ECONNREFUSED]`. */
   readonly template: string;
   /** The function and file of the first frame that is neither of Node nor of a package, without lines; empty: there is none. */
   readonly frame: string;
@@ -55,7 +57,7 @@ export function captured(fault: FaultText, deploymentId: string | null): Capture
     version: FINGERPRINT_VERSION,
     namespace: shortened(namespace, FRAME_CHARS),
     code: shortened(code, LIMITS.codeChars),
-    template: templateOf(msg),
+    template: [templateOf(msg), ...causeCodesIn(stack).map((cause) => `[cause: ${cause}]`)].join(' ').trimStart(),
     frame: ownFrame(stack),
   };
   return { fingerprint, msg: msg.slice(0, LIMITS.groupedMessageChars), deploymentId };

@@ -64,7 +64,9 @@ export const searchErrors: Tool = tool<ErrorSearch>({
   scope: 'read',
   hints: READING,
   input: input({
-    text: text('A part of the message, in upper or lower case.', { maxLength: LIMITS.searchedTextChars }),
+    text: text('A part of the message, or of a cause, in upper or lower case.', {
+      maxLength: LIMITS.searchedTextChars,
+    }),
     code: text('The code, exactly, such as TypeError.', { maxLength: LIMITS.codeChars }),
     step: text('The name of the step.', { maxLength: LIMITS.namespaceChars }),
     of: ids.emitter,

@@ -23,6 +23,7 @@ export const INBOX_MUTATIONS: readonly Mutation[] = [
   ...of(`${DOMAIN}/errors/fingerprint.ts`, ['test/unit/domain/errors/fingerprint.test.ts'], {
     'groups: steps are not told apart': ["'error', namespace, code,", "'error', code,"],
     'groups: the last rule that fits counts': ['rules.find(fits)', 'rules.findLast(fits)'],
+    'groups: causes are not told apart': ['...causeCodesIn(stack)', "...causeCodesIn('')"],
     'groups: a frame of a package is an own one': ['!NOT_OWN.test(frame)', 'true'],
     'groups: a pattern fits what begins with it': [
       'text.length - at >= last.length && text.endsWith(last)',

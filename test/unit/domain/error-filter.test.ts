@@ -45,6 +45,24 @@ test('a text is found in any case, and never as a pattern', () => {
   );
 });
 
+test('a text is found in the cause of an error, as it is shown', () => {
+  const stack =
+    'at pay (pay.ts:3:1)\n    at [cause: ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:1]\n    at f (b.ts:1:1)';
+  const detail = { ...DETAIL, error: { ...DETAIL.error, stack } };
+  const finds = (filter: ErrorFilter) => matchOf(filter).byDetail?.(detail);
+  const found = ['econnrefused', '127.0.0.1:1', 'total'].map((text) => finds({ text }));
+  deepEqual(found, [true, true, true]);
+  deepEqual(
+    ['pay.ts', 'b.ts', '[cause'].map((text) => finds({ text })),
+    [false, false, false],
+  );
+  const shown = (whole: string) => whole.replaceAll('127.0.0.1', '[redacted]');
+  deepEqual(
+    ['127.0.0.1', 'refused [redacted]'].map((text) => finds({ text, shown })),
+    [false, true],
+  );
+});
+
 test('every part of a text is found in it', () => {
   const part = fc.tuple(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary', minLength: 1 }), fc.string());
   fc.assert(

@@ -25,7 +25,7 @@ export function errorFilter(command: Command, hasTimes = true): Command {
     .option('--code <code>', 'only errors with this code, such as TypeError')
     .option('--group <id>', 'only errors of this group')
     .option('--step <name>', 'only errors of steps with this name')
-    .option('--text <text>', 'only errors whose message contains this text')
+    .option('--text <text>', 'only errors whose message or cause contains this text')
     .option('--deployment <id>', 'only errors of this deployment');
   if (!hasTimes) return command;
   return command

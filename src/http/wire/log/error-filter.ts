@@ -51,7 +51,7 @@ export const ERROR_FILTER = {
   code: word('Only errors with this code, in its own upper and lower case.', 'TypeError', LIMITS.codeChars),
   group_id: word('Only errors of this group (`GET /v1/error_groups`).', 'eg_0Vj3aBc9dEfGhIjK', LIMITS.nameChars),
   step: word('Only errors of steps with this name (`namespace`).', 'charge', LIMITS.namespaceChars),
-  text: SEARCHED_TEXT('the message'),
+  text: SEARCHED_TEXT('the message, or of a cause'),
   deployment_id: word('Only errors of runs with this deployment.', 'd_0Vj3aBc9dEfGhIjK', LIMITS.nameChars),
   ...TIME_RANGE,
 };

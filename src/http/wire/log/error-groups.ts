@@ -26,7 +26,10 @@ const FINGERPRINT = Type.Object(
     version: Type.Integer({ description: 'Of the way in which fingerprints are made.', examples: [1] }),
     namespace: text({ description: 'The step; empty when the error belongs to none.', example: 'charge' }),
     code: text({ description: 'The code of the errors.', example: 'TypeError' }),
-    template: text({ description: 'The message without its variable parts.', example: 'order {n} has no "{}"' }),
+    template: text({
+      description: 'The message without its variable parts, and the codes of its causes.',
+      example: 'order {n} has no "{}"',
+    }),
     frame: text({
       description: 'The first frame of own code; empty when there is none.',
       example: 'total (charge.ts)',

@@ -1,6 +1,6 @@
 // Which errors are one group: templates of messages, own frames, rules.
 
-import { deepEqual, equal, notEqual, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   captured,
@@ -153,6 +153,32 @@ test('step, code, message and frame make another group', () => {
   for (const fault of [{ namespace: 'x' }, { code: 'X' }, { msg: 'x' }, { stack: 'at other (charge.ts:14:8)' }]) {
     notEqual(keyFor(fault), keyFor({}));
   }
+});
+
+const fetchFailed = (...causes: readonly string[]): FaultText => {
+  const lines = causes.map((cause) => `    at [cause: ${cause}]\n    at connect (node:net:1:1)`);
+  return { code: 'TypeError', msg: 'fetch failed', stack: ['at pay (pay.ts:3:1)', ...lines].join('\n') };
+};
+
+test('the codes of causes tell groups apart', () => {
+  const key = (...causes: readonly string[]) => keyOf(captured(fetchFailed(...causes), null), null);
+  const refused = 'ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:1';
+  equal(
+    new Set([[], [refused], ['ENOTFOUND: getaddrinfo ENOTFOUND bank'], ['Error: x', refused]].map((of) => key(...of)))
+      .size,
+    4,
+  );
+  equal(key(refused), key('ECONNREFUSED: connect ECONNREFUSED [::1]:5432'));
+  equal(key('order 7 is gone'), key());
+  const { fingerprint } = captured(fetchFailed('Error: x', refused), null);
+  equal(fingerprint.template, 'fetch failed [cause: Error] [cause: ECONNREFUSED]');
+  match(explained(fingerprint, null), /message template `fetch failed \[cause: Error\] \[cause: ECONNREFUSED\]`/);
+  equal(captured({ ...fetchFailed(refused), msg: '' }, null).fingerprint.template, '[cause: ECONNREFUSED]');
+});
+
+test('many and long causes leave a short template', () => {
+  const long = captured({ ...fetchFailed(...Array(50).fill(`${'E'.repeat(900)}: x`)), msg: 'a'.repeat(9000) }, null);
+  ok(long.fingerprint.template.length < 2 * TEMPLATE_CHARS + 100);
 });
 
 test('the first rule that matches decides', () => {
