@@ -49,10 +49,12 @@ export function groupOfKey(digestKey: string): string {
 export const MUTED_MAIL = 'its group of errors is muted';
 export const RESOLVED_MAIL = 'its group of errors was resolved before';
 
-/** Says why a mail was counted and not sent. */
-export function whyCounted({ closesAtMs, repeats }: Omit<DigestWindow, 'openedAtMs'>): string {
-  const closes = new Date(closesAtMs).toISOString();
-  return `repeat number ${repeats} of a notice already sent: counted, and reported in the digest of ${closes}`;
+/** Says why a mail was counted and not sent. Of a group beyond the first ones of its emitter, no mail may have been sent at all. */
+export function whyCounted(digestKey: string, { closesAtMs, repeats }: Omit<DigestWindow, 'openedAtMs'>): string {
+  const why = isGroupsKey(digestKey)
+    ? `${NOTICE_LIMITS.firstMails} groups of errors of the same emitter were mailed in this window`
+    : `repeat number ${repeats} of a notice already sent`;
+  return `${why}: counted, and reported in the digest of ${new Date(closesAtMs).toISOString()}`;
 }
 
 interface MailBody {

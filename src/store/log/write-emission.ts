@@ -191,7 +191,7 @@ function countRepeat(log: LogWriter, { ownerId, digestKey, entry }: Emission): s
 
   function countIn(counting: { ownerId: string; digestKey: string; window: DigestWindow }): string {
     const { closesAtMs, repeats } = counting.window;
-    const reason = whyCounted({ closesAtMs, repeats: repeats + 1 });
+    const reason = whyCounted(counting.digestKey, { closesAtMs, repeats: repeats + 1 });
     log.countInDigest(counting.ownerId, counting.digestKey, entry);
     return reason;
   }

@@ -1,6 +1,6 @@
 // Mails: deliveries to the owner, and digests that count what would be the same mail again.
 
-import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { deepEqual, equal, match } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ClaimedDelivery, MAIL } from '../../../src/domain/delivery/delivery.ts';
 import { EMAIL, ERRORS } from '../../../src/domain/emission.ts';
@@ -152,7 +152,7 @@ export function mailsContract(harness: Harness): void {
       equal(only(await stage.store.receipts(stage.owner.id, defined(first).entry)).kind, 'mail');
       const counted = only(await stage.store.receipts(stage.owner.id, defined(repeat).entry));
       deepEqual([counted.kind, counted.listenerId, counted.number], ['withheld', MAIL, null]);
-      ok(counted.reason);
+      match(`${counted.reason}`, /^repeat number 1 of a notice already sent: counted,/);
       const ofError = await stage.store.receipts(stage.owner.id, at(errors, 1));
       deepEqual(ofError.find((r) => r.listenerId === MAIL)?.kind, 'withheld');
     });
@@ -173,6 +173,8 @@ export function mailsContract(harness: Harness): void {
       const [workflow, other] = [await stage.workflow(), await stage.workflow()];
       for (let n = 0; n < NOTICE_LIMITS.firstMails + 3; n++) await failAndMail(stage, workflow, `E${n}`);
       equal(await mailCount(stage), NOTICE_LIMITS.firstMails);
+      const beyond = only(await stage.store.receipts(stage.owner.id, at(await mailsOf(stage), 0).entry));
+      match(`${beyond.reason}`, /^20 groups of errors of the same emitter were mailed in this window: counted,/);
       await failAndMail(stage, workflow, 'E0');
       await failAndMail(stage, other, 'E0');
       equal(await mailCount(stage), NOTICE_LIMITS.firstMails + 1, 'another workflow has its own');
