@@ -301,10 +301,13 @@ const ID_END = /^(?=.*[A-Z])[A-Za-z]{1,4}$/;
 const NUMBERED = /^([A-Za-z]+)\d+$/;
 const WITH_UNIT = /^\d+([A-Za-z]{1,3})$/;
 const HEX = /^[0-9a-f]{7,}$/;
+/** Letters and digits of a short id, such as of `ORD-7F3K2`. Words of that shape are `I18N`, `LOG4J` and `d3d11`. */
+const SHORT_ID = /^(?![A-Z]\d\d[A-Z]$|LOG4J$|d3d)(?:[0-9A-Z]{4,5}|[0-9a-f]{4,5})$/;
 
 /** Returns whether a piece of letters and digits is an id. */
 function isId(piece: string): boolean {
-  if (piece.length < 6 || !/\d/.test(piece) || !/[A-Za-z]/.test(piece) || WITH_UNIT.test(piece)) return false;
+  if (piece.length < 4 || !/\d/.test(piece) || !/[A-Za-z]/.test(piece) || WITH_UNIT.test(piece)) return false;
+  if (piece.length < 6) return SHORT_ID.test(piece) && !NUMBERED.test(piece);
   return HEX.test(piece) || piece.length > 16 || !NUMBERED.test(piece);
 }
 
