@@ -180,17 +180,22 @@ const RESERVED: ReadonlySet<unknown> = new Set([
   ...['DeliveryExhausted', 'DeliveryRefused', 'WebhookGone', 'WebhookFailing', 'WebhookDisabled'],
   ...['Silent', 'Unhealthy', 'HeartbeatFailed', 'ThrownAfterEnd', 'LostAfterEnd', 'Internal'],
 ]);
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 const CODE_CHARS = 128;
 const MESSAGE_CHARS = 8192;
 /** Of an AggregateError. */
 const INNER_ERRORS = 10;
 const INNER_CHARS = 500;
 
+function isReserved(code: string): boolean {
+  return RESERVED.has(code.slice(0, CODE_CHARS).replace(INVISIBLE, '').trim());
+}
+
 /** Returns what was thrown as the service would list it. */
 function described(thrown: unknown): { code: string; msg: string } {
   if (!(thrown instanceof Error)) return { code: 'Error', msg: textOf(thrown).slice(0, MESSAGE_CHARS) };
   const { code, name } = thrown as { code?: unknown; name?: unknown };
-  const claimed = [code, name].find((one) => typeof one === 'string' && one !== '' && !RESERVED.has(one));
+  const claimed = [code, name].find((one) => typeof one === 'string' && one !== '' && !isReserved(one));
   return { code: String(claimed ?? 'Error').slice(0, CODE_CHARS), msg: messageOf(thrown).slice(0, MESSAGE_CHARS) };
 }
 

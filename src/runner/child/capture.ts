@@ -1,7 +1,7 @@
 // Converts a thrown value into a fault: bounded, valid Unicode, and captured even when inspecting the value throws.
 
 import { types } from 'node:util';
-import { platformCodeOf, RESERVED_CODES } from './errors.ts';
+import { isReserved, platformCodeOf } from './errors.ts';
 import type { ChildFault, ChildLimits } from './protocol.ts';
 import type { StackMapper } from './stack.ts';
 import { cutBytes, cutChars, textOf } from './text.ts';
@@ -158,7 +158,7 @@ function codeOf(value: unknown, isError: boolean): string {
   if (platform !== undefined) return platform;
   for (const key of ['code', 'name']) {
     const claimed = read(value as object, key);
-    if (typeof claimed === 'string' && claimed !== '' && !RESERVED_CODES.has(claimed)) return claimed;
+    if (typeof claimed === 'string' && claimed !== '' && !isReserved(claimed)) return claimed;
   }
   return 'Error';
 }

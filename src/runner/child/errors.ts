@@ -1,11 +1,16 @@
 // Errors that the child throws into user code.
 
+import { LIMITS } from '../../domain/limits.ts';
 import { PLATFORM_CODES } from '../../domain/refusal.ts';
 
 /** Codes that a thrown error cannot claim. `ConfigurationError` is not among them: user code may throw that one. */
-export const RESERVED_CODES: ReadonlySet<string> = new Set(
-  PLATFORM_CODES.filter((code) => code !== 'ConfigurationError'),
-);
+const RESERVED_CODES: ReadonlySet<string> = new Set(PLATFORM_CODES.filter((code) => code !== 'ConfigurationError'));
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** Returns whether a code is, or looks like, one that a thrown error cannot claim: what is not seen of it does not count. */
+export function isReserved(code: string): boolean {
+  return RESERVED_CODES.has(code) || RESERVED_CODES.has(code.slice(0, LIMITS.codeChars).replace(INVISIBLE, '').trim());
+}
 
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';

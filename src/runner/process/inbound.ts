@@ -9,7 +9,7 @@ import type { Fault, HttpAnswer, RunOutcome } from '../../domain/run/run.ts';
 import type { LogLine, StepResult } from '../../domain/run/step-result.ts';
 import type { WaitAsked } from '../../domain/run/wait.ts';
 import { isHeader } from '../child/api/answer.ts';
-import { RESERVED_CODES } from '../child/errors.ts';
+import { isReserved } from '../child/errors.ts';
 import { LATE_CALLS, LOST_CALLS } from '../child/protocol.ts';
 import type { ChildRequest, ComponentShape, LateFailure } from '../runner.ts';
 import { faultAt, haltedEnd } from './crash-outcome.ts';
@@ -162,7 +162,7 @@ function readFault(given: unknown, deployment: Deployment, aheadMs: number): Fau
   const { step, code, msg, tsMs, stack } = record(given);
   const said = text(code, LIMITS.codeChars);
   return faultAt(deployment, integer(step), {
-    code: RESERVED_CODES.has(said) && !CHILD_MAY_SAY.has(said) ? 'Error' : said,
+    code: isReserved(said) && !CHILD_MAY_SAY.has(said) ? 'Error' : said,
     msg: text(msg, LIMITS.messageBytes),
     tsMs: time(tsMs) + aheadMs,
     stack: text(stack, LIMITS.stackFrames * (LIMITS.frameBytes + 1)),

@@ -69,7 +69,15 @@ test('what is thrown is told as the service would list it', async () => {
   const coded = (code: unknown, name = 'Error'): Error => Object.assign(new Error('said'), { code, name });
   const thrown: unknown[] = [
     ...PLATFORM_CODES.flatMap((code) => [coded(code), coded(undefined, code), coded(code, code), coded(code, 'Mine')]),
-    ...[coded(''), coded(7), coded('C'.repeat(200)), new TypeError('x'.repeat(10_000)), new RangeError('')],
+    ...[
+      coded(''),
+      coded(7),
+      coded(' Internal\0'),
+      coded('Internal Error'),
+      coded('C'.repeat(200)),
+      new TypeError('x'.repeat(10_000)),
+      new RangeError(''),
+    ],
     ...['text', undefined, null, 7, { a: { b: [1] } }, Object.create(null), Symbol('s'), () => 1],
     new AggregateError([new Error('one\ntwo'), 'three'], 'both'),
     new AggregateError(Array.from({ length: 12 }, (_, n) => new Error(`e${n}`))),

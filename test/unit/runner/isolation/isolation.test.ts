@@ -206,13 +206,11 @@ test('forged messages are refused or harmless', async (t) => {
   ]) {
     assert.equal(returned(await run(forge(message), { run: 900_200 })), 'went on', message);
   }
-  const claimed = await run(
-    forge(
-      `{ t: 'end', run: 900200, kind: 'failed', fault: { step: 0, code: 'Internal', msg: 'm', tsMs: 1, stack: '' } }`,
-    ),
-    { run: 900_200 },
-  );
-  assert.equal(faultOf(claimed).code, 'Error');
+  for (const code of ['Internal', ' Internal\\u200b']) {
+    const fault = `{ step: 0, code: '${code}', msg: 'm', tsMs: 1, stack: '' }`;
+    const claimed = await run(forge(`{ t: 'end', run: 900200, kind: 'failed', fault: ${fault} }`), { run: 900_200 });
+    assert.equal(faultOf(claimed).code, 'Error', code);
+  }
   await runner.stop(0);
 });
 

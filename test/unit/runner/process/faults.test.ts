@@ -59,6 +59,8 @@ test('no error passes for one of the platform', async (t) => {
     const claim = async (given: object) =>
       faultOf(await run(deployment, { event: Buffer.from(JSON.stringify(given)) })).code;
     assert.equal(await claim({ code }), 'Error');
+    assert.equal(await claim({ code: ` ${code}\0\u202e\u3164\n` }), 'Error');
+    assert.equal(await claim({ code: `${code}s` }), `${code}s`);
     assert.equal(await claim({ code, name: 'Mine' }), 'Mine');
     assert.equal(await claim({ code, name: code }), 'Error');
   }
