@@ -133,12 +133,15 @@ const LINE = /(?::\d+){1,2}(?=[),]|:in |$)|:?,? line \d+|\(\d+\)(?=: |$)| \+0x[0
 const BUILD =
   /(?<=[.-])(?:(?=\w*\d)[0-9a-f]{8,64}|[A-Z0-9]{8}|(?=\w*\d)(?=\w*[A-Z])(?=\w*[a-z])\w{8})(?=\.\w{2,4}\b)|\?[^\s):]*/g;
 
-/** Returns the first own frame as `function (file)`, or the first one of all. */
-function ownFrame(stack: string): string {
+/** Returns the first frame that is neither of Node nor of a package; empty: there is none. */
+export function firstOwnFrame(stack: string): string {
   const frames = stack.slice(0, FRAMES_READ * LIMITS.frameBytes).split('\n', FRAMES_READ);
-  const own = frames.find((frame) => frame.trim() !== '' && !NOT_OWN.test(frame)) ?? '';
-  const bare = own
-    .trim()
+  return frames.find((frame) => frame.trim() !== '' && !NOT_OWN.test(frame))?.trim() ?? '';
+}
+
+/** Returns the first own frame as `function (file)`. */
+function ownFrame(stack: string): string {
+  const bare = firstOwnFrame(stack)
     .slice(0, LIMITS.frameBytes)
     .replace(/^at (?:async )?(?:new )?/, '');
   return shortened(

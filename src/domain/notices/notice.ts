@@ -4,6 +4,7 @@
 import { exactJson, text, utf8 } from '../bytes.ts';
 import { groupOfKey } from '../delivery/digest.ts';
 import { EMAIL, type NewEmission, NOTICE, PLAIN_EMISSION } from '../emission.ts';
+import { firstOwnFrame } from '../errors/fingerprint.ts';
 import type { ErrorDetail } from '../failure.ts';
 import { PREFIX } from '../ids.ts';
 import { isAfterEnd } from '../refusal.ts';
@@ -28,7 +29,7 @@ export interface Notice {
   readonly message: string;
   /** Empty: the error belongs to no step. */
   readonly step: string;
-  /** The first frame of the stack; empty: it had none. */
+  /** The first own frame of the stack, or the first one of all; empty: it had none. */
   readonly line: string;
   /** Errors of the group in all. */
   readonly count: number;
@@ -153,13 +154,15 @@ export function sampleOf({
   context,
   error,
 }: ErrorDetail): Omit<ShownError, 'name' | 'event' | 'lineage'> & { name: string | null } {
-  const frames = (error.stack ?? '').split('\n').filter((frame) => frame.trim() !== '');
+  const { stack = '' } = error;
+  const frames = stack.split('\n').filter((frame) => frame.trim() !== '');
+  const line = firstOwnFrame(stack) || (frames[0] ?? '').trim();
   const shown = frames.slice(0, STACK_LINES).map((frame) => shortened(frame.trim(), LINE_CHARS));
   return {
     name: context.workflow_name ?? context.heartbeat_name ?? null,
     message: shortened(error.msg, SHOWN_CHARS),
     step: error.namespace ?? '',
-    line: shortened((frames[0] ?? '').trim().replace(/^at /, ''), LINE_CHARS),
+    line: shortened(line.replace(/^at /, ''), LINE_CHARS),
     stack: shown.join('\n'),
   };
 }

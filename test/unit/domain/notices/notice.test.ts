@@ -8,7 +8,7 @@ import { channelsFor } from '../../../../src/domain/notices/channel.ts';
 import { requestOf } from '../../../../src/domain/notices/formats.ts';
 import { channelListener, channelOfListener } from '../../../../src/domain/notices/listener.ts';
 import { mailOf, SUBJECT_BYTES, subjectAtStart } from '../../../../src/domain/notices/mail.ts';
-import { headOf, type Notice, shortened, titleOf } from '../../../../src/domain/notices/notice.ts';
+import { headOf, type Notice, sampleOf, shortened, titleOf } from '../../../../src/domain/notices/notice.ts';
 import { faultOfTemplate } from '../../../../src/domain/notices/template.ts';
 
 const NOTICE: Notice = {
@@ -43,6 +43,20 @@ test('a title says what happened in one line', () => {
   const title = titleOf({ ...NOTICE, kind: 'recovered', replayed });
   equal(title, 'Orders recovered (213 of 214 replayed): TypeError first line');
   equal(titleOf({ ...NOTICE, name: 'a\r\nBcc: b' }), 'a Bcc: b failed: TypeError first line');
+});
+
+test('the line is the first own frame, if there is one', () => {
+  const context = { deployment_id: null, workflow_name: null };
+  const lineOf = (stack: string) =>
+    sampleOf({ context, error: { code: 'E', msg: 'm', cellId: '', ts: '', stack } }).line;
+  const own = '    at note_default (note.ts:3:16)';
+  equal(lineOf(`    at JSON.parse (<anonymous>)\n${own}`), 'note_default (note.ts:3:16)');
+  equal(
+    lineOf(`    at [cause: ECONNREFUSED: connect]\n    at connect (node:net:1:1)\n${own}`),
+    'note_default (note.ts:3:16)',
+  );
+  equal(lineOf('    at JSON.parse (<anonymous>)'), 'JSON.parse (<anonymous>)');
+  equal(lineOf(''), '');
 });
 
 test('a text is shortened between characters', () => {
