@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Json } from '../../support/client.ts';
 import { type Errand, startErrand } from '../../support/errand.ts';
-import { beat, pass } from '../../support/heartbeats.ts';
+import { beat, failedHeartbeat, pass } from '../../support/heartbeats.ts';
 import { createOwner } from '../../support/owners.ts';
+import { assertProblem } from '../../support/problem.ts';
 import { until } from '../../support/wait.ts';
 
 const shown = async (errand: Errand, { id }: Json): Promise<Json> =>
@@ -15,6 +16,19 @@ const errorsOf = async (errand: Errand, { id }: Json): Promise<Json[]> =>
   (await errand.client.get(`/v1/heartbeats/${id}/$errors/event_summaries?expand=event`)).data;
 
 describe('heartbeats', { concurrency: 4 }, () => {
+  it('say why their errors are not replayed', async () => {
+    await using errand = await startErrand();
+    const [id, recordId] = await failedHeartbeat(errand.client);
+    const { client: other } = await createOwner(errand, 'other');
+    for (const path of ['workflows', 'sources']) {
+      const replay = (record: string) => `/v1/${path}/${id}/$errors/${record}/replay`;
+      const refused = assertProblem(await errand.client.request('POST', replay(recordId), {}), 422, recordId);
+      assert.match(refused.detail, /is not replayed: it is of a watch: no run failed/);
+      assertProblem(await errand.client.request('POST', replay('1-0'), {}), 404, id);
+      assertProblem(await other.request('POST', replay(recordId), {}), 404, id);
+    }
+  });
+
   it('are missed once, told by mail, and heard again', async () => {
     await using errand = await startErrand();
     const made = await beat(errand);

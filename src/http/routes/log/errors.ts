@@ -1,8 +1,10 @@
 // The errors of workflows, sources, webhooks and heartbeats: the list, one with its receipts, and its replay.
 
 import { ERRORS } from '../../../domain/emission.ts';
+import { whyNeverReplayed } from '../../../domain/errors/replay.ts';
 import { entryOf, PREFIX } from '../../../domain/ids.ts';
 import { LIMITS } from '../../../domain/limits.ts';
+import { Refusal } from '../../../domain/refusal.ts';
 import type { App } from '../../app-type.ts';
 import type { HttpDeps } from '../../deps.ts';
 import { found, notFound } from '../../found.ts';
@@ -98,7 +100,20 @@ function addOne(app: App, { store }: HttpDeps, { noun, name, path, prefix }: Nou
   });
 }
 
-function addReplay(app: App, { actions, maxBodyBytes }: HttpDeps, { noun, path, prefix, replay }: Noun): void {
+/** Returns why an error of a webhook or heartbeat is not replayed; undefined: there is no such error. */
+async function whyNoReplay(
+  store: HttpDeps['store'],
+  ownerId: string,
+  { id, record_id: recordId }: { readonly id: string; readonly record_id: string },
+): Promise<Refusal | undefined> {
+  if (!NOUNS.some(({ prefix, replay }) => replay === null && id.startsWith(prefix))) return undefined;
+  const entry = entryOf(recordId);
+  const error = entry === undefined ? undefined : await store.getEmission(ownerId, entry);
+  const why = error?.emitterId === id ? whyNeverReplayed(error) : null;
+  return why === null ? undefined : new Refusal('impossible', `error ${recordId} is not replayed: ${why}`);
+}
+
+function addReplay(app: App, { store, actions, maxBodyBytes }: HttpDeps, { noun, path, prefix, replay }: Noun): void {
   const schema = operation({
     id: replay ?? '',
     tag: 'errors',
@@ -115,7 +130,9 @@ function addReplay(app: App, { actions, maxBodyBytes }: HttpDeps, { noun, path, 
   });
   app.post(`/v1/${path}/:id/$errors/:record_id/replay`, { schema }, async (request) => {
     const { params, caller } = request;
-    if (!params.id.startsWith(prefix)) throw notFound(noun, params.id);
+    if (!params.id.startsWith(prefix)) {
+      throw (await whyNoReplay(store, caller.ownerId, params)) ?? notFound(noun, params.id);
+    }
     const entry = found(entryOf(params.record_id), 'error', params.record_id);
     const edited = eventOf(request, maxBodyBytes) ?? null;
     return { data: startedToWire(await actions.replay(caller.ownerId, params.id, entry, { edited })) };
