@@ -4,7 +4,7 @@ import { realpath } from 'node:fs/promises';
 import { CommanderError } from 'commander';
 import type { AdministrationDeps } from './cli/administration.ts';
 import type { ComponentsDeps } from './cli/components.ts';
-import type { BundledFiles } from './cli/deploy.ts';
+import type { BundledFiles } from './cli/deploy-files.ts';
 import { createProgram, type ProgramDeps } from './cli/program.ts';
 import { administrationOver } from './cli/remote-administration.ts';
 import { findRunning } from './cli/running-server.ts';
@@ -15,6 +15,7 @@ import { withHelp, withServerBehind } from './cli/shell/suggest.ts';
 import { jsonText, safeLines } from './cli/shell/text.ts';
 import type { StoreCommands } from './cli/store.ts';
 import { whyHidden } from './closed-path.ts';
+import { sentKey } from './domain/files/file-mark.ts';
 import type { Log } from './ports.ts';
 import { ConfigError, dataPaths, readConfig } from './server/config.ts';
 
@@ -105,6 +106,10 @@ const deploying: ProgramDeps['deploying'] = {
     if (component.ok) return { kind: 'source', bundle: component.bundle, sourceMap: component.sourceMap };
     const { problems } = bundled.kind === 'broken' ? bundled : component;
     return { kind: 'broken', problems: problems.map(formatProblem) };
+  },
+  idsOf: async (ownerId, path) => {
+    const { sourceIdOf, workflowIdOf } = await import('./engine/files/identity.ts');
+    return { workflow: workflowIdOf(ownerId, sentKey(path)), source: sourceIdOf(ownerId, path) };
   },
   complain: say,
 };

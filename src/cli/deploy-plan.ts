@@ -1,6 +1,6 @@
 // What a deployment by hand would change: `errand deploy --check`, `--dry-run` and `--prune`.
 
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Errand } from '../client/client.ts';
 import { isSent, markIn, pathOfKey, withoutMark } from '../domain/files/file-mark.ts';
@@ -27,7 +27,7 @@ export interface PlannedFile {
 
 export interface Plan {
   readonly files: readonly PlannedFile[];
-  /** Their files are not among those that are deployed, and were of this project. */
+  /** Their files are not there any more, and were of this project. */
   readonly gone: readonly Sent[];
 }
 
@@ -61,9 +61,17 @@ export async function planOf(
       return { path, change: before === source ? 'same' : 'changed', ...changedLines(before, source) };
     }),
   );
-  const there = new Set(paths);
-  const isOurs = (one: Sent): boolean => project !== null && one.project === project;
-  return { files, gone: sent.filter((one) => isOurs(one) && !there.has(one.path)) };
+  const ours = sent.filter((one) => project !== null && one.project === project);
+  const isThere = await Promise.all(ours.map(({ path }) => exists(join(dir, path))));
+  return { files, gone: ours.filter((_, n) => !isThere[n]) };
+}
+
+/** Returns whether there is such a file, whatever it has: what cannot be looked at is not gone. */
+async function exists(file: string): Promise<boolean> {
+  return stat(file).then(
+    (found) => found.isFile(),
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
+  );
 }
 
 async function sentWorkflows(errand: Errand): Promise<Sent[]> {

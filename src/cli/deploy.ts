@@ -4,27 +4,23 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { type Errand, ProblemError } from '../client/client.ts';
+import type { Errand } from '../client/client.ts';
+import { NOT_EXPORTED } from '../domain/files/no-workflow.ts';
 import { keptVariables, readVariables, unreadEnv, type Variables } from './deploy-env.ts';
+import { deployable, type FileDeps, isOfAll, placed, refuseLost } from './deploy-files.ts';
 import { type Plan, planLines, planOf, typesOf } from './deploy-plan.ts';
 import { projectOf } from './project.ts';
 import { confirm } from './shell/ask.ts';
 import { withExamples } from './shell/examples.ts';
-import { CliError, EXIT, EXPECTED_ERRORS, exitCodeOf } from './shell/exit.ts';
+import { CliError, EXIT, EXPECTED_ERRORS } from './shell/exit.ts';
 import { createOutput, type Output, printLine } from './shell/output.ts';
 import { type Connect, type ServerOptions, serverCommand } from './shell/remote.ts';
 import { oneLine } from './shell/text.ts';
 
-export type BundledFiles =
-  | { readonly kind: 'workflow' | 'source'; readonly bundle: string; readonly sourceMap: string }
-  | { readonly kind: 'module' }
-  | { readonly kind: 'broken'; readonly problems: readonly string[] };
-
-export interface DeployDeps {
+export interface DeployDeps extends FileDeps {
   readonly connect: Connect;
   /** Returns the paths, with slashes, of files in a folder that may be workflows. */
   readonly list: (dir: string) => Promise<readonly string[]>;
-  readonly bundle: (file: { dir: string; path: string }) => Promise<BundledFiles>;
   readonly complain: (line: string) => void;
 }
 
@@ -100,10 +96,12 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
     const { errand } = await deps.connect(options);
     const told = (deployed: Told): Promise<void> => tell(out, options.json === true, deployed);
     if (isShown || options.prune) {
-      const kept = await deployable(deps, errand, { dir, paths, isAlone, project });
+      const { kept, refused } = await deployable(deps, errand, { dir, paths, isAlone, project });
       const plan = await planOf(errand, { dir, project, paths: kept });
       const shown = isAlone ? { ...plan, gone: [] } : plan;
-      if (options.dryRun && kept.length === 0 && shown.gone.length === 0) throw nothing(given, { dir, isAlone });
+      if (options.dryRun && refused.length > 0) process.exitCode = 1;
+      else if (options.dryRun && kept.length === 0 && shown.gone.length === 0) throw nothing(given, { dir, isAlone });
+      if (options.dryRun) for (const line of refused) deps.complain(line);
       if (options.dryRun && options.json) return printPlan(out, shown);
       if (isShown) for (const line of planLines(shown)) out.note(line);
       if (options.dryRun) return;
@@ -118,8 +116,7 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
       } catch (error) {
         if (!EXPECTED_ERRORS.some((kind) => error instanceof kind) || isOfAll(error)) throw error;
         failed++;
-        const { message } = error as Error;
-        deps.complain(message.startsWith(`${path}:`) ? message : `${path}: ${message}`);
+        deps.complain(placed(path, error as Error));
       }
     }
     if (failed > 0) process.exitCode = 1;
@@ -131,12 +128,6 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
 async function printPlan(out: Output, { files, gone }: Plan): Promise<void> {
   for (const file of files) await printLine(out, file);
   for (const { path, kind, id, name } of gone) await printLine(out, { path, change: 'gone', [`${kind}_id`]: id, name });
-}
-
-/** Returns whether an error has nothing to do with the file: each other one would end so, too. */
-function isOfAll(error: unknown): boolean {
-  const code = exitCodeOf(error);
-  return code === EXIT.denied || code === EXIT.unreachable;
 }
 
 /** Prints what became of a file: a line for people, or an object of JSON in a line. */
@@ -164,47 +155,6 @@ interface DeployCommand extends ServerOptions {
   readonly dryRun?: true;
   readonly prune?: true;
   readonly yes?: true;
-}
-
-/** Returns the files that would be deployed: workflows and sources. Others of the folder are imported by them. */
-async function deployable(
-  { bundle }: DeployDeps,
-  errand: Errand,
-  { dir, paths, isAlone, project }: Pick<DeployOptions, 'dir' | 'isAlone' | 'project'> & { paths: readonly string[] },
-): Promise<string[]> {
-  const kept: string[] = [];
-  for (const path of paths) {
-    const bundled = await bundle({ dir, path });
-    // A file that is broken now is not gone.
-    if (bundled.kind === 'module') continue;
-    const isSkipped =
-      bundled.kind === 'source' &&
-      (await dryRun(errand, { ...bundled, dir, path, project, from_folder: !isAlone })) === 'skipped';
-    if (!isSkipped) kept.push(path);
-  }
-  return kept;
-}
-
-interface Asked {
-  readonly dir: string;
-  readonly path: string;
-  readonly project: string | null;
-  readonly bundle: string;
-  readonly sourceMap: string;
-  readonly from_folder: boolean;
-}
-
-/** Returns what would become of a component, which its code says; null: it is refused. */
-async function dryRun(errand: Errand, asked: Asked): Promise<string | null> {
-  const { dir, path, project, bundle, sourceMap, from_folder } = asked;
-  const source = await readFile(join(dir, path), 'utf8');
-  const body = { path, ...(project === null ? {} : { project }), source, bundle, source_map: sourceMap };
-  try {
-    return (await errand.deploySourceFile({ ...body, from_folder, dry_run: true })).data.result;
-  } catch (error) {
-    if (error instanceof ProblemError && !isOfAll(error)) return null;
-    throw error;
-  }
 }
 
 interface Pruning {
@@ -259,12 +209,18 @@ function nothing(given: string, { dir, isAlone }: { dir: string; isAlone: boolea
 async function deploy(deps: DeployDeps, errand: Errand, asked: DeployOptions): Promise<boolean> {
   const { dir, path, project, variables, names, told, note } = asked;
   const bundled = await deps.bundle({ dir, path });
-  if (bundled.kind === 'module') return false;
+  if (bundled.kind === 'module') {
+    await refuseLost(deps, errand, { path, project, hasDefault: false });
+    if (bundled.definesWorkflow) note(`${path}: not deployed: ${NOT_EXPORTED}`);
+    return false;
+  }
   if (bundled.kind === 'broken') throw new CliError(bundled.problems.join('; '));
   const { bundle, sourceMap } = bundled;
   const source = await readFile(join(dir, path), 'utf8');
   if (bundled.kind === 'source') {
-    return await deploySource(errand, { ...asked, source, bundle, sourceMap });
+    const isSource = await deploySource(errand, { ...asked, source, bundle, sourceMap });
+    if (!isSource) await refuseLost(deps, errand, { path, project, hasDefault: true });
+    return isSource;
   }
   if (asked.props !== undefined) throw new CliError('--props is for sources, and this is a workflow');
   const { env, file } = variables;

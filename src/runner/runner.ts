@@ -99,6 +99,8 @@ export interface ComponentShape {
   readonly hasAdditionalProps: boolean;
   /** What a workflow file says about itself (sdk/workflow.ts); not checked. */
   readonly workflow?: unknown;
+  /** It has a name and steps, and neither a key nor `run`: a workflow that `defineWorkflow` was not called with. */
+  readonly hasSteps?: true;
 }
 
 export type DescribeResult =

@@ -40,6 +40,7 @@ const deps = {
     connect,
     list: async () => ['a.mjs'],
     bundle: async () => ({ kind: 'source', bundle: 'export default {}', sourceMap: '{}' }),
+    idsOf: async () => ({ workflow: 'p_1', source: 'dc_1' }),
     complain: () => undefined,
   },
 } as Partial<ProgramDeps> as ProgramDeps;

@@ -3,7 +3,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { BundledFiles } from '../deploy.ts';
+import type { BundledFiles } from '../deploy-files.ts';
 import { withExamples } from '../shell/examples.ts';
 import { CliError, EXIT } from '../shell/exit.ts';
 import { type Connect, type ServerOptions, serverOptions } from '../shell/remote.ts';

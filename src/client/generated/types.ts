@@ -4164,7 +4164,7 @@ export interface DeploySourceFileInput {
   readonly name?: string | undefined;
   /** Values of the component’s props, by name. A timer is `{cron}` or `{intervalSeconds}`. Values of secret props are never shown; left out of an update, they stay. */
   readonly configured_props?: { readonly [name: string]: unknown } | undefined;
-  /** It is one of all files of a folder: what is no source with a `key` is skipped. */
+  /** It is one of all files of a folder: what is no source with a `key`, and was not deployed before, is skipped; what looks like a workflow is refused. */
   readonly from_folder?: boolean | undefined;
   /** Nothing is deployed: `result` says what would become of it. */
   readonly dry_run?: boolean | undefined;

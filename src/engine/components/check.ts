@@ -25,7 +25,7 @@ const CHECKED_AT_ONCE = 2;
 const MAX_PROBLEMS = 50;
 const MAX_TEXT_CHARS = 2000;
 /** Files that components have in common, by the custom of the public registry. */
-const COMMON = /(^|\/)common[/.-]/;
+export const COMMON = /(^|\/)common[/.-]/;
 
 export function createComponentChecks({ components, runner }: CheckDeps) {
   /**

@@ -13,6 +13,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSent } from '../../domain/files/file-mark.ts';
+import { LOST_EXPORT, NOT_EXPORTED } from '../../domain/files/no-workflow.ts';
 import { ENV_FILE, variablesOf } from '../../env-file.ts';
 import type { BundledFile, WorkflowFile } from '../../runner/bundling/bundle-file.ts';
 import { formatProblem } from '../../runner/bundling/bundle-options.ts';
@@ -188,8 +189,9 @@ export class WorkflowFolder {
     if (bundled.kind === 'broken') return refuse(bundled.problems.map(formatProblem));
     if (bundled.kind === 'module') {
       const isWorkflow = this.#deployedPaths?.has(path);
-      if (isWorkflow) return refuse([`${path}:1:1: it no longer has a default export`], bundled.inputs);
-      this.#rightAgain(path);
+      if (isWorkflow) return refuse([`${path}:1:1: ${LOST_EXPORT}`], bundled.inputs);
+      if (!bundled.definesWorkflow) this.#rightAgain(path);
+      else if (!this.#warn(looking)) return;
       return know(bundled.inputs);
     }
     const { bundle, sourceMap, inputs } = bundled;
@@ -270,6 +272,16 @@ export class WorkflowFolder {
     if (!(await this.#refuse(looking, broken))) return;
     const scan = await this.#scan();
     if (scan !== null) this.#known.set(path, { inputs: null, stamp: await this.#stamp(null, scan) });
+  }
+
+  /** Warns of a file that is probably meant to be a workflow; else as `#refuse`: it may be for others to import. */
+  #warn({ path, scan, isFirst }: Looking): boolean {
+    const isKnown = isFirst || this.#reported.get(path) === NOT_EXPORTED;
+    if (!isKnown && !this.#wrong.hasLasted(path, `${scan.stamps.get(path)} ${NOT_EXPORTED}`, WRONG_MS)) return false;
+    this.#report(path, NOT_EXPORTED, () => {
+      this.#deps.log.warn({ file: path, problems: [NOT_EXPORTED] }, 'workflow file not deployed');
+    });
+    return true;
   }
 
   /** Tells of a problem that has lasted. Returns false when it has not, and the file is to be looked at again. */

@@ -4,8 +4,9 @@
 import { markedCode, originOf, plainCode } from '../../domain/origin.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { DeployedSourceFile, SourceFileInput, SourceInput, WholeSource } from '../../domain/requests.ts';
-import type { DescribeResult, Runner } from '../../runner/runner.ts';
+import type { ComponentShape, DescribeResult, Runner } from '../../runner/runner.ts';
 import type { Store } from '../../store/contract/store.ts';
+import { COMMON } from '../components/check.ts';
 import { digestOf } from '../components/components.ts';
 import { unstoredDeployment } from '../components/unstored-deployment.ts';
 import { sourceIdOf } from '../files/identity.ts';
@@ -58,11 +59,21 @@ export function createSourceFiles({ store, runner, sources }: SourceFileDeps) {
 
   /**
    * Returns whether a file's default export is a source. Apps, actions and shared code have default exports, too. Code that
-   * cannot be loaded is refused as always.
+   * cannot be loaded is refused as always. Throws `Refusal` for what is probably meant to be a workflow.
    */
   async function isDeployable(ownerId: string, input: SourceFileInput): Promise<boolean> {
     const described = await describe(ownerId, input);
-    return !described.ok || (described.shape.type === 'source' && described.shape.key !== null);
+    if (!described.ok) return true;
+    const { shape } = described;
+    if ((shape.type === 'function' || shape.hasSteps) && !COMMON.test(input.path)) throw noWorkflow(shape);
+    return shape.type === 'source' && (shape.key !== null || (await isKnown(ownerId, input)));
+  }
+
+  /** Returns whether the project has deployed a source from this file: as a single file, also without a key. */
+  async function isKnown(ownerId: string, { path, project }: SourceFileInput): Promise<boolean> {
+    const existing = await store.getSource(ownerId, sourceIdOf(ownerId, path));
+    const origin = existing ? originOf(existing.componentCode) : null;
+    return origin?.kind === 'file' && (origin.project ?? null) === project;
   }
 
   /** Loads the file in a process of its own. */
@@ -71,4 +82,10 @@ export function createSourceFiles({ store, runner, sources }: SourceFileDeps) {
   }
 
   return { deploySourceFile };
+}
+
+/** Refuses it as the watched folder does. */
+function noWorkflow(shape: ComponentShape): Refusal {
+  const message = `the default export is ${shape.hasSteps ? 'an object' : 'a function'}, and no workflow: a workflow file exports what defineWorkflow returns; when the file is for others to import, let its name begin with _`;
+  return new Refusal('impossible', message, { errors: [{ parameter: 'bundle', message }] });
 }

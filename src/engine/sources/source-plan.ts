@@ -105,6 +105,8 @@ const OTHER_TYPES: Readonly<Record<string, string>> = {
 export function whyNoSource(shape: ComponentShape): string | null {
   if (shape.type !== 'source')
     return `the component is ${OTHER_TYPES[shape.type] ?? `of type ${shape.type}; a source has none`}`;
+  if (shape.hasSteps)
+    return 'the component has steps and no run(event): a workflow file exports what defineWorkflow returns';
   if (shape.dedupe !== null && !(DEDUPES as readonly string[]).includes(shape.dedupe)) {
     return `dedupe "${shape.dedupe}" is not known: it is one of ${DEDUPES.join(', ')}`;
   }

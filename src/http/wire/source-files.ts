@@ -12,7 +12,8 @@ export const SOURCE_FILE_INPUT = {
   configured_props: Type.Optional(PROPS),
   from_folder: Type.Optional(
     Type.Boolean({
-      description: 'It is one of all files of a folder: what is no source with a `key` is skipped.',
+      description:
+        'It is one of all files of a folder: what is no source with a `key`, and was not deployed before, is skipped; what looks like a workflow is refused.',
       examples: [false],
     }),
   ),

@@ -11,7 +11,7 @@
 // Packages of the server's folder of packages stay outside (outside.ts). Those above the file become part of the bundle: other
 // nodes and a later start may not have them. `errand deploy` knows no folder of the server, and bundles them all.
 
-import { realpath } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { resolve, sep } from 'node:path';
 import type { BuildOptions, Message, Metafile, OnResolveArgs, OnResolveResult, Plugin, PluginBuild } from 'esbuild';
@@ -41,7 +41,12 @@ export type BundledFile =
       readonly usesSdk: boolean;
     }
   /** The file has no default export: other files may import it. */
-  | { readonly kind: 'module'; readonly inputs: readonly string[] }
+  | {
+      readonly kind: 'module';
+      readonly inputs: readonly string[];
+      /** Whether it uses `defineWorkflow` all the same. */
+      readonly definesWorkflow: boolean;
+    }
   | { readonly kind: 'broken'; readonly problems: readonly CodeProblem[] };
 
 /** The packages of a server; `dir` is null where there are none. */
@@ -50,6 +55,9 @@ export interface ServerPackages {
   /** The folders whose packages stay outside of the bundle. */
   readonly outside: PackageFolders;
 }
+
+/** The module `errand/workflow` among the inputs of a bundle. */
+const SDK = `${NAMESPACE}:errand/workflow`;
 
 const NO_PACKAGES: ServerPackages = { dir: null, outside: NONE_OUTSIDE };
 
@@ -72,10 +80,12 @@ export async function bundleFile({ dir, path }: WorkflowFile, packages = NO_PACK
   }
   const { sourceMap, metafile, warnings } = result.built;
   const inputs = [...inputsOf(metafile, dir), ...outside.files];
-  if (isEmpty(metafile, path) || warnings.some(isWithoutDefault)) return { kind: 'module', inputs };
+  if (isEmpty(metafile, path) || warnings.some(isWithoutDefault)) {
+    return { kind: 'module', inputs, definesWorkflow: await definesWorkflow(metafile, { dir, path }) };
+  }
   const wrong = tooLarge(path, result.built) ?? (await syntaxProblem(path, result.built, options));
   if (wrong) return { kind: 'broken', problems: [wrong] };
-  const usesSdk = Object.keys(metafile.inputs).includes(`${NAMESPACE}:errand/workflow`);
+  const usesSdk = Object.keys(metafile.inputs).includes(SDK);
   return { kind: 'workflow', bundle: result.built.bundle + (await outside.mark()), sourceMap, inputs, usesSdk };
 }
 
@@ -159,9 +169,20 @@ function inputsOf({ inputs }: Metafile, dir: string): string[] {
     .map((input) => resolve(dir, input.replaceAll('/', sep)));
 }
 
+/** Returns whether the file itself imports `errand/workflow`, types aside, and names `defineWorkflow`. */
+async function definesWorkflow({ inputs }: Metafile, { dir, path }: WorkflowFile): Promise<boolean> {
+  const imports = inputs[entryIn(inputs, path)?.path ?? '']?.imports ?? [];
+  if (!imports.some((one) => one.path === SDK)) return false;
+  return /\bdefineWorkflow\b/.test(await readFile(resolve(dir, path), 'utf8').catch(() => ''));
+}
+
+function entryIn(inputs: Metafile['inputs'], path: string) {
+  return inputs[ENTRY]?.imports.find(({ original }) => original === `./${path}`);
+}
+
 /** Returns whether a file has only types and comments: such a file has no format. (The path itself may be a link.) */
 function isEmpty({ inputs }: Metafile, path: string): boolean {
-  const entry = inputs[ENTRY]?.imports.find(({ original }) => original === `./${path}`);
+  const entry = entryIn(inputs, path);
   return entry !== undefined && inputs[entry.path]?.format === undefined;
 }
 

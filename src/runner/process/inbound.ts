@@ -240,8 +240,8 @@ function readDbWrites(given: unknown, budget: OutputBudget): Record<string, stri
 }
 
 export function readShape(given: unknown): ComponentShape {
-  const { type, key, name, description, version, dedupe, props, hooks, hasRun, hasAdditionalProps, workflow } =
-    record(given);
+  const shape = record(given);
+  const { type, key, name, description, version, dedupe, props, hooks, hasRun, hasAdditionalProps, workflow } = shape;
   if (!(type === 'source' || type === 'action' || type === 'app' || type === 'function'))
     throw new TypeError('no such type');
   return {
@@ -256,6 +256,7 @@ export function readShape(given: unknown): ComponentShape {
     hasRun: hasRun === true,
     hasAdditionalProps: hasAdditionalProps === true,
     ...(workflow === undefined ? {} : { workflow }),
+    ...(shape.hasSteps === true ? { hasSteps: true } : {}),
   };
 }
 

@@ -83,6 +83,7 @@ function commandLine(url: string): Command {
       connect,
       list: async () => ['a.mjs'],
       bundle: async () => ({ kind: 'workflow', bundle: 'export default {}', sourceMap: '{}' }),
+      idsOf: async () => ({ workflow: 'p_1', source: 'dc_1' }),
       complain: () => undefined,
     },
   } as Partial<ProgramDeps> as ProgramDeps;

@@ -103,6 +103,91 @@ test('a project prunes what it deployed itself', async () => {
   assert.deepEqual(await names(), ['A', 'C', 'E'], 'another folder may go on as that project');
 });
 
+/** A file that exports its workflow by name, where a workflow file has a default export. */
+const unexported = (name: string): string => answering(name, '1').replace('export default', 'export const workflow =');
+
+test('a file that has lost its export is refused, and not gone', async () => {
+  await using errand = await newErrand();
+  const { deploy, names } = deployerTo(errand.client);
+  await using shop = await createWorkflowFiles({
+    'a.ts': answering('A', '1'),
+    'in.mjs': "export default { key: 'in', name: 'In', props: { http: '$.interface.http' }, run() {} };",
+    'keyless.mjs': "export default { name: 'Keyless', props: { http: '$.interface.http' }, run() {} };",
+    'package.json': '{"name": "shop"}',
+  });
+  assert.equal((await deploy(join(shop.path, 'keyless.mjs'))).status, 0);
+  assert.equal((await deploy(shop.path)).status, 0);
+  await shop.write({ 'a.ts': unexported('A'), 'in.mjs': "export default { type: 'app', app: 'in' };" });
+  const ofA =
+    /^errand: a\.ts: it no longer has a default export: the workflow "A" \(p_\w+\) stays as it was deployed$/m;
+  const ofIn = /^errand: in\.mjs: it no longer exports a workflow or a source: the source "In" \(dc_\w+\) stays/m;
+  for (const more of [['--dry-run'], [], ['--prune', '--yes']]) {
+    const { status, stdout, stderr } = await deploy(shop.path, ...more);
+    assert.equal(status, 1, stderr);
+    assert.match(stderr, ofA);
+    assert.match(stderr, ofIn);
+    assert.doesNotMatch(stdout + stderr, /gone|deleted|keyless\.mjs: /);
+  }
+  assert.deepEqual(await names(), ['A']);
+  assert.equal((await errand.client.get('/v1/sources')).data.length, 2);
+  assert.match((await deploy(join(shop.path, 'a.ts'))).stderr, ofA, 'as a single file, too');
+  // Of another project, the file is one that others import.
+  const other = await deploy(shop.path, '--project', 'desk');
+  assert.doesNotMatch(other.stderr, /no longer/);
+  const { api_key: writes } = await errand.client.post('/v1/keys', { label: 'writes', scopes: ['write'] });
+  const blind = await command(['deploy', shop.path, '--url', errand.client.url], { ERRAND_API_KEY: writes });
+  assert.equal(blind.status, 0, 'a key that may not read deploys all the same');
+  await shop.remove('a.ts');
+  assert.match((await deploy(shop.path, '--prune', '--yes')).stdout, /^deleted {2}a\.ts/m);
+});
+
+test('a file that looks like a workflow is not passed over', async () => {
+  await using errand = await newErrand();
+  const { deploy, names } = deployerTo(errand.client);
+  const [plain, step] = [
+    "export default { name: 'P', steps: { a: () => 1 } };",
+    'export default async ({ steps }) => 1;',
+  ];
+  await using folder = await createWorkflowFiles({
+    'good.ts': answering('Good', 'price', "import { price } from './lib/price.ts';"),
+    'lib/price.ts': 'export const price = 5;',
+    'lib/types.ts':
+      "import type { Workflow } from 'errand/workflow';\nexport type DefineWorkflow = Workflow; // of defineWorkflow",
+    'lib/hooks.ts': "import { http } from 'errand/workflow';\nexport const hook = http();",
+    'lib/steps.ts': "export default { name: 'a list', steps: [1], run() {} };",
+    'shop/common/words.mjs': 'export default (text) => text;',
+    'plain.ts': plain,
+    'step.ts': step,
+    'lost.ts': unexported('Lost'),
+    '_make.ts': unexported('Made elsewhere'),
+  });
+  const whole = await deploy(folder.path);
+  assert.equal(whole.status, 1);
+  const no =
+    'and no workflow: a workflow file exports what defineWorkflow returns; when the file is for others to import, let its name begin with _';
+  assert.deepEqual(whole.stderr.trimEnd().split('\n'), [
+    'lost.ts: not deployed: it uses defineWorkflow, and has no default export: a workflow is deployed with "export default"; when the file is for others to import, let its name begin with _',
+    `errand: plain.ts: the default export is an object, ${no}`,
+    `errand: step.ts: the default export is a function, ${no}`,
+  ]);
+  assert.deepEqual(await names(), ['Good']);
+  const dry = await deploy(folder.path, '--dry-run');
+  assert.equal(dry.status, 1, 'a dry run refuses what a deployment refuses');
+  assert.match(dry.stderr, /^errand: step\.ts: the default export is a function/m);
+  for (const [file, why] of [
+    ['plain.ts', /the component has steps and no run\(event\): a workflow file exports what defineWorkflow returns/],
+    ['step.ts', /the component is a function/],
+    ['lost.ts', /it uses defineWorkflow, and has no default export/],
+  ] as const) {
+    const alone = await deploy(join(folder.path, file));
+    assert.equal(alone.status, 1);
+    assert.match(alone.stderr, why);
+  }
+  assert.deepEqual((await errand.client.get('/v1/sources')).data, []);
+  for (const name of ['plain.ts', 'step.ts']) await folder.remove(name);
+  assert.equal((await deploy(folder.path)).status, 0, 'a file that may be for others is only told of');
+});
+
 test('a path and a name belong to one project', async () => {
   await using errand = await newErrand();
   const { url, key } = errand.client;

@@ -199,6 +199,26 @@ test('a file that throws when loaded is refused', async () => {
   assert.equal((await deploymentsOf(errand, a)).length, 1);
 });
 
+test('a file that uses defineWorkflow and exports no workflow is told of', async () => {
+  const unexported = answering('A', '1').replace('export default', 'export const workflow =');
+  await using started = await start({ 'a.ts': unexported, 'b.ts': answering('B', '1') });
+  const { errand, folder } = started;
+  const { problems } = await logged(errand, /^workflow file not deployed$/, 'a.ts');
+  assert.match(problems[0], /^it uses defineWorkflow, and has no default export: /);
+  const lines = (name: RegExp) => errand.logged.filter((line) => name.test(line.name)).length;
+  assert.equal(lines(/refused/), 0, 'other files may import it');
+  await folder.write({ 'a.ts': answering('A', '2') });
+  await logged(errand, /^workflow file deployed$/, 'a.ts');
+  await folder.write({ 'a.ts': unexported });
+  const lost = await logged(errand, /^workflow file refused: its last good deployment stays$/, 'a.ts');
+  assert.deepEqual(lost.problems, ['a.ts:1:1: it no longer has a default export']);
+  await folder.write({ 'c.ts': unexported });
+  await logged(errand, /^workflow file not deployed$/, 'c.ts');
+  await folder.write({ 'c.ts': 'export const price = 1;' });
+  await logged(errand, /^workflow file is right again$/, 'c.ts');
+  assert.equal(lines(/^workflow file not deployed$/), 2);
+});
+
 test('a removed file switches its workflow off', async () => {
   const text = answering('A', '1');
   await using started = await start({ 'sub/a.ts': text });

@@ -33,7 +33,13 @@ function ownShape(component: unknown): ComponentShape {
     hooks: Object.keys(hooks ?? {}).filter((hook) => typeof hooks?.[hook] === 'function'),
     hasRun: typeof run === 'function',
     hasAdditionalProps: typeof additionalProps === 'function',
+    ...(hasSteps(component as Component & { steps?: unknown }) ? { hasSteps: true } : {}),
   };
+}
+
+function hasSteps({ key, name, run, steps }: Component & { steps?: unknown }): boolean {
+  const isGiven = typeof steps === 'function' || (typeof steps === 'object' && steps !== null);
+  return isGiven && typeof name === 'string' && key === undefined && run === undefined;
 }
 
 function stringOr(value: unknown): string | null {

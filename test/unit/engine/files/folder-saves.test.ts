@@ -80,7 +80,7 @@ async function open(text = WHOLE): Promise<Opened> {
     bundleFile: async ({ path }) => {
       const bundle = await readFile(join(dir, path), 'utf8').catch(() => '');
       const inputs = [join(dir, path)];
-      if (!bundle.includes('export default')) return { kind: 'module', inputs };
+      if (!bundle.includes('export default')) return { kind: 'module', inputs, definesWorkflow: false };
       if (bundle.endsWith(';\n')) return { kind: 'workflow', bundle, sourceMap: '', inputs, usesSdk: true };
       return { kind: 'broken', problems: [{ file: path, line: 1, column: 1, text: 'unexpected end' }] };
     },

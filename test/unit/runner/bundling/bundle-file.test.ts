@@ -222,6 +222,21 @@ test('a file without default export is a module', async (t) => {
   );
 });
 
+test('a module says whether it uses defineWorkflow', async (t) => {
+  const using =
+    "import { defineWorkflow } from 'errand/workflow'; export const w = defineWorkflow({ name: 'w', steps: {} });";
+  for (const [text, uses] of [
+    [using, true],
+    [using.replace('{ defineWorkflow }', '* as sdk').replace('defineWorkflow(', 'sdk.defineWorkflow('), true],
+    ["import { http } from 'errand/workflow'; export const hook = http();", false],
+    ["import type { Workflow } from 'errand/workflow'; export const defineWorkflow = (w: Workflow) => w;", false],
+    ["import './a.ts'; export const defineWorkflow = 1;", false],
+  ] as const) {
+    const made = await bundled(t, { 'order.ts': text, 'a.ts': using });
+    assert.deepEqual([made.kind, made.kind === 'module' && made.definesWorkflow], ['module', uses], text);
+  }
+});
+
 test('a file with nothing but types is a module', async (t) => {
   for (const text of ['', '// later', 'export interface Order { readonly total: number }']) {
     assert.equal((await bundled(t, { 'order.ts': text })).kind, 'module', text);
