@@ -5,6 +5,7 @@ import type { TSchema } from 'typebox';
 import { type ParameterFault, Refusal } from '../domain/refusal.ts';
 import { isRecord } from './body/json.ts';
 import { checkOf, codePoints, type Keywords } from './schema/check.ts';
+import { knownNames } from './suggestion.ts';
 
 const SHOWN_CHARS = 80;
 const MAX_FAULTS = 20;
@@ -96,9 +97,7 @@ function explainObject(shape: JsonSchema, value: Record<string, unknown>, place:
     const own = Object.hasOwn(properties, name) ? properties[name] : patternOf(shape, name);
     if (own) explain(own, inner, { ...place, path: within(name) });
     else if (shape.additionalProperties === false) {
-      const known = shape.properties
-        ? `known are ${Object.keys(properties).join(', ')}`
-        : expectation(shape as TSchema);
+      const known = shape.properties ? knownNames(name, Object.keys(properties)) : expectation(shape as TSchema);
       fault({ ...place, path: within(name) }, `is not a known member; ${known}`);
     }
   }

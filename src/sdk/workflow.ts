@@ -296,6 +296,8 @@ export interface Workflow {
   readonly triggers: readonly Trigger[];
   readonly settings: WorkflowSettings;
   readonly steps: readonly NamedStep[];
+  /** Names of other members that the definition has: the server refuses them. */
+  readonly unknownMembers: readonly string[];
 }
 
 class Chain implements StepList {
@@ -314,8 +316,9 @@ class Chain implements StepList {
 export function defineWorkflow<const T extends readonly Trigger[] = readonly []>(
   definition: WorkflowDefinition<T>,
 ): Workflow {
-  const { name, triggers = [], settings = {}, steps } = definition;
-  return { kind: 'errand.workflow', name, triggers, settings, steps: listOf(steps) };
+  const { name, triggers = [], settings = {}, steps, ...others } = definition;
+  const unknownMembers = Object.keys(others);
+  return { kind: 'errand.workflow', name, triggers, settings, steps: listOf(steps), unknownMembers };
 }
 
 function listOf(steps: unknown): readonly NamedStep[] {

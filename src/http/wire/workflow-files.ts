@@ -84,7 +84,9 @@ export function uploadedFile(given: Uploaded): WorkflowFileInput {
   throw new Refusal('malformed', `${parameter} ${message}`, { errors: [{ parameter, message }] });
 }
 
-const DESCRIBED = Type.Object(WORKFLOW_CREATE, { additionalProperties: false });
+/** Whether it is active is no matter of its file. */
+const { active: _, ...DECLARED } = WORKFLOW_CREATE;
+const DESCRIBED = Type.Object(DECLARED, { additionalProperties: false });
 
 const refusalOf = validatorOf(DESCRIBED);
 

@@ -14,6 +14,7 @@ interface Workflow {
   readonly triggers?: unknown;
   readonly settings?: unknown;
   readonly steps?: readonly NamedStep[];
+  readonly unknownMembers?: readonly string[];
 }
 
 export interface WorkflowProgram {
@@ -30,13 +31,15 @@ const DESCRIPTION = Symbol.for('errand.workflow');
  * author.
  */
 export function programOf(exported: unknown): WorkflowProgram {
-  const { kind, name, triggers, settings, steps = [] } = (exported ?? {}) as Workflow;
+  const { kind, name, triggers, settings, steps = [], unknownMembers = [] } = (exported ?? {}) as Workflow;
   if (kind !== 'errand.workflow') {
     throw new TypeError('The default export is no workflow: it must be what defineWorkflow returns');
   }
   const [first, ...others] = steps;
   if (first === undefined) throw new TypeError('The workflow has no steps');
-  const description = { name, triggers, settings, steps: steps.map(({ namespace }) => namespace) };
+  // Their names alone: the server refuses them, whatever they are.
+  const unknown = Object.fromEntries(unknownMembers.map((member) => [member, true]));
+  const description = { ...unknown, name, triggers, settings, steps: steps.map(({ namespace }) => namespace) };
   const lead = Object.assign(componentOf(first), { [DESCRIPTION]: description });
   const rest = others.map((step) => [step.namespace, componentOf(step)] as const);
   return { steps: Object.fromEntries([[first.namespace, lead], ...rest]), first: lead };

@@ -188,6 +188,30 @@ test('a file that looks like a workflow is not passed over', async () => {
   assert.equal((await deploy(folder.path)).status, 0, 'a file that may be for others is only told of');
 });
 
+test('a member that defineWorkflow does not know is refused', async () => {
+  await using errand = await newErrand();
+  const { deploy, names } = deployerTo(errand.client);
+  const file = (members: string): string =>
+    `import { defineWorkflow } from 'errand/workflow';\nexport default defineWorkflow({ name: 'W', ${members} steps: { a: () => 1 } });\n`;
+  await using folder = await createWorkflowFiles({
+    'active.ts': file('active: false,'),
+    'kind.ts': file("kind: 'errand.workflow',"),
+    'method.ts': file('onError() {},'),
+    'settings.ts': file('settings: { timeout: 1 },'),
+    'trigger.ts': file("trigger: [{ type: 'http' }],"),
+    'triggers.ts': file("triggers: [{ type: 'http', custom: true }],"),
+  });
+  const { status, stderr } = await deploy(folder.path);
+  assert.equal(status, 1);
+  const unknown = (name: string): RegExp =>
+    new RegExp(`${name} is not a known member; .*known are name, steps, triggers`);
+  for (const name of ['active', 'kind', 'onError']) assert.match(stderr, unknown(name));
+  assert.match(stderr, /^errand: trigger\.ts: trigger is not a known member; did you mean triggers\? known are/m);
+  assert.match(stderr, /settings\.timeout is not a known member; did you mean timeout_ms\?/);
+  assert.match(stderr, /triggers\[0\]\.custom is not a known member; known are/);
+  assert.deepEqual(await names(), []);
+});
+
 test('a path and a name belong to one project', async () => {
   await using errand = await newErrand();
   const { url, key } = errand.client;

@@ -217,6 +217,10 @@ test('a file that uses defineWorkflow and exports no workflow is told of', async
   await folder.write({ 'c.ts': 'export const price = 1;' });
   await logged(errand, /^workflow file is right again$/, 'c.ts');
   assert.equal(lines(/^workflow file not deployed$/), 2);
+  // A definition is judged as `errand deploy` does.
+  await folder.write({ 'd.ts': answering('D', '1').replace('triggers:', 'trigger:') });
+  const wrong = await logged(errand, /^workflow file refused$/, 'd.ts');
+  assert.match(wrong.problems[0], /trigger is not a known member; did you mean triggers\?/);
 });
 
 test('a removed file switches its workflow off', async () => {
