@@ -57,7 +57,7 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
     'deploy <path>',
     'bundle a workflow or source file, or all in a folder, and deploy it; the same path is the same one',
   )
-    .option('--props <json>', 'props of a source as JSON, or @ and the name of a JSON file; default: unchanged')
+    .option('--props <json>', 'all props of a source as JSON, or @ and the name of a JSON file; default: unchanged')
     .option(
       '--project <name>',
       'the project that the files belong to; default: the name in package.json, and the folder below it',

@@ -993,7 +993,7 @@ export class Errand {
   /**
    * Deploy a source file: `PUT /v1/source_files`
    *
-   * The request that `errand deploy` sends: a source component, bundled with everything that it imports. The same path is the same source, which is created, changed, or left as it is. Props that are left out stay as they are.
+   * The request that `errand deploy` sends: a source component, bundled with everything that it imports. The same path is the same source, which is created, changed, or left as it is. `configured_props` replaces all props; without it, they stay, except those that the code no longer has.
    */
   deploySourceFile(input: DeploySourceFileInput, options: CallOptions = {}): Promise<DeploySourceFileAnswer> {
     return this.#transport.send<DeploySourceFileAnswer>({ method: 'PUT', path: '/v1/source_files', body: 'members' }, input, options);

@@ -30,7 +30,7 @@ export interface DescribedComponent {
 }
 
 export interface Configuration {
-  /** Undefined: as before. */
+  /** Undefined: as before, but for props that the code no longer has. */
   readonly given: PropValues | undefined;
   readonly before: ComponentProps | null;
   /** False: other code, whose `additionalProps` may answer otherwise. */
@@ -50,12 +50,12 @@ export async function planProps(
 ): Promise<PlannedProps> {
   const { place, shape } = component;
   const { given, before } = configuration;
-  const kept = given === undefined || before === null ? {} : secretsOf(before, given);
-  const all = { ...(given ?? before?.configured ?? {}), ...kept };
+  const kept = before === null ? {} : given === undefined ? before.configured : secretsOf(before, given);
+  const all = { ...given, ...kept };
   checkGiven(place, { definitions: shape.props, configured: all });
   const additional = shape.hasAdditionalProps ? await additionalOf(deps, component, { ...configuration, all }) : {};
   const definitions = mergedDefinitions(shape.props, additional);
-  // A secret without a prop was kept from before: the caller did not send it, and could not remove it.
+  // A value without a prop was kept from before, for other code: the caller did not send it.
   const configured = withoutUnknown(all, { kept, definitions });
   await checkProps(deps.propStores, place, { definitions, configured });
   return { configured, additional, secret: secretNames(definitions, configured), definitions };

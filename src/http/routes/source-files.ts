@@ -11,7 +11,7 @@ export function addSourceFileRoutes(app: App, { actions, urls }: HttpDeps): void
     access: 'write',
     summary: 'Deploy a source file',
     description:
-      'The request that `errand deploy` sends: a source component, bundled with everything that it imports. The same path is the same source, which is created, changed, or left as it is. Props that are left out stay as they are.',
+      'The request that `errand deploy` sends: a source component, bundled with everything that it imports. The same path is the same source, which is created, changed, or left as it is. `configured_props` replaces all props; without it, they stay, except those that the code no longer has.',
     body: SOURCE_FILE_INPUT,
     answer: dataOf(SOURCE_FILE_ANSWER),
   });

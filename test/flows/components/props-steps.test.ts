@@ -40,6 +40,20 @@ test('an action runs as a step unchanged', async () => {
   assert.deepEqual(await runStep(errand, kept, 2), ['osl', 'Norway', 3, null, 'hush-4711 in Norway']);
 });
 
+test('other code of a step keeps the values of the props that it has', async () => {
+  await using errand = await newErrand();
+  const code = (props: string) =>
+    `export default { type: 'action', props: { ${props} }, run() { return this.city; } };`;
+  const city = "city: 'string'";
+  const workflow = await createStep(errand, code(`${city}, more: { type: 'string', optional: true }`), {
+    ...{ city: 'osl', more: 'lots' },
+  });
+  const [{ namespace }] = workflow.steps;
+  await errand.client.put(`/v1/workflows/${workflow.id}`, { steps: [{ namespace, code: code(city) }] });
+  const { steps } = (await errand.client.get(`/v1/workflows/${workflow.id}`)).data;
+  assert.deepEqual(steps[0].configured_props, { city: 'osl' });
+});
+
 test('what is no action is no step', async () => {
   await using errand = await newErrand();
   for (const [code, message] of [

@@ -156,6 +156,26 @@ test('a changed source is validated as well', async () => {
   assert.equal(event.value, 'good');
 });
 
+test('other code keeps the values of the props that it has', async () => {
+  await using errand = await newErrand();
+  const code = withProps(`value: 'string', more: { type: 'string', optional: true }`);
+  const source = await createSource(errand, code, { configured_props: { value: 'good', more: 'lots' } });
+  const path = `/v1/sources/${source.id}`;
+  const component_code = withProps(`value: 'string'`);
+  const told = { component_code, configured_props: { value: 'good', more: 'lots' } };
+  const named = await errand.client.request('PUT', path, told);
+  assert.equal(named.status, 422, 'what its caller sends is never passed over');
+  assert.match(named.json.error, /no prop "more"/);
+  await errand.client.put(path, { component_code });
+  const { value, more } = (await errand.client.get(path)).data.configured_props;
+  assert.deepEqual([value, more], ['good', undefined]);
+  const other = withProps(`amount: 'integer'`);
+  const missing = await errand.client.request('PUT', path, { component_code: other });
+  assert.equal(missing.status, 422);
+  assert.match(missing.json.error, /"amount" \(integer\) is required/);
+  assert.equal((await errand.client.get(path)).data.configured_props.value, 'good');
+});
+
 test('secret values are never given back', async () => {
   await using errand = await newErrand();
   const secret = 'hush-hush-4711';

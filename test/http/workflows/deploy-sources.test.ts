@@ -108,6 +108,9 @@ test('props are given with a source, and stay', async () => {
   assert.doesNotMatch(again.stdout + again.stderr, /hunter2/);
   await post({ endpoint_url: made.endpoint }, {});
   assert.equal((await emissions(errand, made.source_id, 1))[0].event, 8);
+  // A prop that the code no longer has goes, although it was not named.
+  await folder.write({ 'secret.mjs': SECRET.replace(/, token: .*? } }/, ' }').replace('this.token.length', '1') });
+  assert.equal(printed(await deploy(errand, file))[0].result, 'changed');
   for (const props of ['7', '{', '@nowhere.json', '[]']) {
     assert.match((await deploy(errand, file, '--props', props)).stderr, /--props is not a JSON object/);
   }
