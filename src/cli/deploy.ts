@@ -24,6 +24,9 @@ export interface DeployDeps extends FileDeps {
   readonly complain: (line: string) => void;
 }
 
+const NO_PROJECT =
+  'these files belong to no project: a file of another folder with the same path and workflow name would replace them; give package.json a name, or use --project';
+
 type Props = Readonly<Record<string, unknown>>;
 
 /** Options of the command line. */
@@ -119,6 +122,7 @@ export function addDeploy(program: Command, deps: DeployDeps): void {
         deps.complain(placed(path, error as Error));
       }
     }
+    if (project === null && deployed > 0 && options.json !== true) out.note(NO_PROJECT);
     if (failed > 0) process.exitCode = 1;
     else if (deployed === 0) throw nothing(given, { dir, isAlone });
   });

@@ -76,6 +76,14 @@ test('a project is made beside a manifest, which keeps what it has', async () =>
   await writeFile(join(fresh.home, 'package.json'), JSON.stringify({ scripts: { test: none } }));
   assert.match((await fresh.run(['init', '.'])).stderr, /scripts\.test/, 'npm init says that there is no test');
   assert.match(await readFile(join(fresh.home, 'package.json'), 'utf8'), /"test": "node --test/);
+  // As an install of the package leaves it: each project has a name, by which a server tells it from others.
+  await using nameless = await openShell(null);
+  const folder = join(nameless.home, 'My Shop');
+  await mkdir(folder);
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ dependencies: { errand: 'file:errand.tgz' } }));
+  assert.match((await nameless.run(['init', 'My Shop'])).stderr, /package\.json has name, /);
+  const filled = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+  assert.deepEqual([filled.name, filled.private], ['my-shop', undefined]);
   await using other = await openShell(null);
   await writeFile(join(other.home, 'package.json'), '{');
   const broken = await other.run(['init', '.']);

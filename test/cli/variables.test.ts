@@ -50,7 +50,8 @@ test('a deployment tells which variables outlive their line', async () => {
   await mkdir(folder);
   await writeFile(join(folder, 'a.ts'), file('A'));
   await writeFile(join(folder, '.env'), '\ufeffFIRST=1\r\nOLD=2\r\n');
-  const deploy = async (...more: string[]) => shell.run(['deploy', 'flows', '--url', errand.url, ...more]);
+  const deploy = async (...more: string[]) =>
+    shell.run(['deploy', 'flows', '--project', 'shop', '--url', errand.url, ...more]);
   assert.equal((await deploy()).stderr, '');
   const values = { FIRST: '1', OLD: '2', OWN: '1' };
   const listed = async () =>
@@ -93,7 +94,7 @@ test('a file of variables that is not read is told', async () => {
   await writeFile(join(shell.home, 'package.json'), '{}');
   await writeFile(join(shell.home, '.env'), 'A=1');
   await writeFile(join(shell.home, 'flows/a.ts'), file('A'));
-  const deploy = async () => shell.run(['deploy', 'flows', '--url', errand.url]);
+  const deploy = async () => shell.run(['deploy', 'flows', '--project', 'shop', '--url', errand.url]);
   assert.match((await deploy()).stderr, /^\S+\/\.env is not read: .*flows\/\.env, or .*--variables names\n$/);
   await rename(join(shell.home, '.env'), join(shell.home, 'flows/.env'));
   assert.equal((await deploy()).stderr, '');
@@ -109,7 +110,7 @@ test('two files whose workflows have one name are told', async () => {
     ['c.ts', 'Bills'],
   ] as const)
     await writeFile(join(shell.home, 'flows', path), file(name));
-  const { code, stderr } = await shell.run(['deploy', 'flows', '--url', errand.url]);
+  const { code, stderr } = await shell.run(['deploy', 'flows', '--project', 'shop', '--url', errand.url]);
   assert.deepEqual([code, stderr.match(/same name/g)?.length], [0, 1]);
   assert.match(stderr, /^b\.ts: a\.ts has the same name, "Orders"/);
 });

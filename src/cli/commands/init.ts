@@ -11,6 +11,8 @@ import { completed } from '../shell/manifest.ts';
 import { ownPackage } from '../shell/own-package.ts';
 
 const FILE = 'charge-orders.ts';
+/** Of a package, by the rules of npm. */
+const MAX_NAME_CHARS = 214;
 const MANIFEST = 'package.json';
 const DEPENDENCY = 'dependencies.errand';
 const README = 'README.md';
@@ -127,7 +129,8 @@ export function addInit(program: Command, usersUmask: number): void {
       basename(dir)
         .toLowerCase()
         .replace(/[^a-z0-9.-]+/g, '-')
-        .replace(/^[.-]+/, '') || 'workflows';
+        .replace(/^[.-]+/, '')
+        .slice(0, MAX_NAME_CHARS) || 'workflows';
     const { spec, packIn } = await ownPackage(dir);
     const files = new Map(projectFiles(name, spec));
     for (const path of files.keys()) {

@@ -20,10 +20,14 @@ export function completed(existing: string, ours: string, file: string): { text:
     }
     return made;
   };
-  const { name: _, private: __, ...wanted } = JSON.parse(ours) as Manifest;
+  const { private: _, ...wanted } = JSON.parse(ours) as Manifest;
   const parsed = parsedManifest(existing);
   if (parsed === null) throw new CliError(`${file} is not a JSON object: nothing was written`);
-  return { text: `${JSON.stringify(fill(parsed, wanted, ''), null, 2)}\n`, added };
+  const { name, ...rest } = parsed;
+  // Without a name, a project would be the same as all others without one.
+  const had = typeof name === 'string' && name !== '' ? parsed : rest;
+  const { name: named, ...others } = fill(had, wanted, '');
+  return { text: `${JSON.stringify({ name: named, ...others }, null, 2)}\n`, added };
 }
 
 /** What `npm init` writes as the script `test`. */

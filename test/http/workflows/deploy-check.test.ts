@@ -89,8 +89,10 @@ test('a project prunes what it deployed itself', async () => {
   });
   await using desk = await createWorkflowFiles({ 'd.ts': answering('D', '4'), 'package.json': '{"name": "desk"}' });
   await using nameless = await createWorkflowFiles({ 'e.ts': answering('E', '5') });
-  for (const path of [join(shop.path, 'flows'), join(shop.path, 'jobs'), desk.path, nameless.path])
-    assert.equal((await deploy(path)).status, 0, path);
+  for (const path of [join(shop.path, 'flows'), join(shop.path, 'jobs'), desk.path, nameless.path]) {
+    const { status, stderr } = await deploy(path);
+    assert.deepEqual([status, /belong to no project.*--project/.test(stderr)], [0, path === nameless.path], path);
+  }
   const refused = await deploy(nameless.path, '--prune', '--yes');
   assert.equal(refused.status, 2);
   assert.match(refused.stderr, /no package\.json with a name: name the project with --project/);
@@ -161,7 +163,7 @@ test('a file that looks like a workflow is not passed over', async () => {
     'lost.ts': unexported('Lost'),
     '_make.ts': unexported('Made elsewhere'),
   });
-  const whole = await deploy(folder.path);
+  const whole = await deploy(folder.path, '--project', 'shop');
   assert.equal(whole.status, 1);
   const no =
     'and no workflow: a workflow file exports what defineWorkflow returns; when the file is for others to import, let its name begin with _';
@@ -171,7 +173,7 @@ test('a file that looks like a workflow is not passed over', async () => {
     `errand: step.ts: the default export is a function, ${no}`,
   ]);
   assert.deepEqual(await names(), ['Good']);
-  const dry = await deploy(folder.path, '--dry-run');
+  const dry = await deploy(folder.path, '--dry-run', '--project', 'shop');
   assert.equal(dry.status, 1, 'a dry run refuses what a deployment refuses');
   assert.match(dry.stderr, /^errand: step\.ts: the default export is a function/m);
   for (const [file, why] of [
@@ -185,7 +187,11 @@ test('a file that looks like a workflow is not passed over', async () => {
   }
   assert.deepEqual((await errand.client.get('/v1/sources')).data, []);
   for (const name of ['plain.ts', 'step.ts']) await folder.remove(name);
-  assert.equal((await deploy(folder.path)).status, 0, 'a file that may be for others is only told of');
+  assert.equal(
+    (await deploy(folder.path, '--project', 'shop')).status,
+    0,
+    'a file that may be for others is only told of',
+  );
 });
 
 test('a member that defineWorkflow does not know is refused', async () => {
