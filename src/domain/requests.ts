@@ -205,6 +205,7 @@ export interface WorkflowFileInput {
   /** Null: the server bundles the source. */
   readonly bundled: BundledCode | null;
   readonly env: Readonly<Record<string, string>>;
+  readonly hasUniqueName?: boolean;
 }
 
 export interface DeployedWorkflowFile {

@@ -9,7 +9,7 @@ import { FILE_LIMITS } from '../domain/files/limits.ts';
 import { input, text } from './schema.ts';
 import { createMcpServer } from './server.ts';
 import { type Tool, ToolError, tool } from './tool.ts';
-import { DEPLOYED, DEPLOYING, deployedOf } from './tools/workflows.ts';
+import { DEPLOYED, DEPLOYING, deployed, SECOND } from './tools/workflows.ts';
 
 type BundledHere = { readonly bundle: string; readonly sourceMap: string } | { readonly problems: readonly string[] };
 
@@ -41,7 +41,7 @@ function wrongOf({ name, message }: Error): string {
 }
 
 function deployFile({ dir, bundle }: Pick<StdioOptions, 'dir' | 'bundle'>): Tool {
-  return tool<{ readonly path: string }>({
+  return tool<{ readonly path: string; readonly second?: boolean }>({
     name: 'deploy_workflow_file',
     title: 'Deploy a workflow file of this machine',
     description:
@@ -54,16 +54,17 @@ function deployFile({ dir, bundle }: Pick<StdioOptions, 'dir' | 'bundle'>): Tool
           minLength: 1,
           maxLength: FILE_LIMITS.pathChars,
         }),
+        second: SECOND,
       },
       ['path'],
     ),
     output: DEPLOYED,
-    call: async (errand, { path }) => {
+    call: async (errand, { path, second }) => {
       const { root, source } = await readWithin(dir, path);
       const made = await bundle({ dir: root, path });
       if ('problems' in made) throw new ToolError(`${path}: ${made.problems.join('\n')}`);
       const { bundle: code, sourceMap } = made;
-      return deployedOf((await errand.deployWorkflowFile({ path, source, bundle: code, source_map: sourceMap })).data);
+      return deployed(errand, { path, source, bundle: code, source_map: sourceMap }, second);
     },
   });
 }

@@ -3097,6 +3097,8 @@ export interface DeployWorkflowFileInput {
   readonly source_map?: string | undefined;
   /** Environment variables of the code. */
   readonly env?: { readonly [name: string]: string } | undefined;
+  /** True: a new workflow is refused when another active one has its name: 409. */
+  readonly unique_name?: boolean | undefined;
 }
 
 export interface DeployWorkflowFileAnswer {

@@ -38,6 +38,8 @@ export interface FileCode {
   readonly sourceMap: string;
   /** Environment of the folder; the file's own takes precedence. */
   readonly env: Readonly<Record<string, string>>;
+  /** No new workflow is made with a name that another active one has. */
+  readonly hasUniqueName?: boolean;
 }
 
 export type DeployedFile =
@@ -100,7 +102,8 @@ export function createFileDeployer(deps: FileDeps) {
         if (former && before?.state === 'deployed' && isSent(file.key)) {
           refuseStranger({ ...standing(former, file.key, before.project), asked: file.project, called: input.name });
         }
-        const onlyNamed = await refuseTwin(store, ownerId, { ...mark, name: input.name });
+        const isUnique = file.hasUniqueName === true && former === null;
+        const onlyNamed = await refuseTwin(store, ownerId, { ...mark, name: input.name, isUnique });
         return await write(deps, { ownerId, file, mark, former, input: { ...input, onlyNamed } });
       } catch (error) {
         if (!(error instanceof Refused || error instanceof Refusal)) throw error;

@@ -14,13 +14,15 @@ import { markOf, workflowIdOf } from './identity.ts';
 
 interface Named extends Pick<FileMark, 'key' | 'project'> {
   readonly name: string | undefined;
+  /** No other active workflow may have the name, however it was made. */
+  readonly isUnique: boolean;
 }
 
 const PAGE = 100;
 
 /**
  * Returns the workflows that have the name, itself left out; undefined: it has no name of its own. Throws `Refusal` (conflict)
- * when one of them was deployed from a file in another way.
+ * when one of them was deployed from a file in another way, or the name is to be unique.
  */
 export async function refuseTwin(
   store: Pick<Store, 'listWorkflows' | 'getDeployment'>,
@@ -30,9 +32,10 @@ export async function refuseTwin(
   if (file.name === undefined) return undefined;
   const own = workflowIdOf(ownerId, file.key);
   const others = (await listNamed(store, ownerId, file.name)).filter(({ id }) => id !== own);
-  for (const { id, deploymentId } of others) {
+  for (const { id, deploymentId, active } of others) {
     const deployment = await store.getDeployment(ownerId, deploymentId);
     const mark = deployment ? markOf(deployment) : null;
+    if (file.isUnique && active) throw sameName(file, mark, id);
     if (mark?.state !== 'deployed' || workflowIdOf(ownerId, mark.key) !== id) continue;
     if (isSent(mark.key) !== isSent(file.key) || mark.project !== file.project) throw twin(file, mark, id);
   }
@@ -46,6 +49,12 @@ async function listNamed(store: Pick<Store, 'listWorkflows'>, ownerId: string, n
     found.push(...items);
     if (items.length < PAGE) return found;
   }
+}
+
+function sameName({ key, name }: Named, mark: FileMark | null, id: string): Refusal {
+  const how = mark === null ? 'was not made from a file' : `was deployed from ${pathOfKey(mark.key)}`;
+  const message = `${pathOfKey(key)} would make a second workflow with the name ${JSON.stringify(name)}: ${id} has it, is active, and ${how}`;
+  return new Refusal('conflict', message, { errors: [{ parameter: 'unique_name', message }] });
 }
 
 function twin({ key, name }: Named, mark: FileMark, id: string): Refusal {

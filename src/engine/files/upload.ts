@@ -18,7 +18,7 @@ export interface UploadDeps {
 
 export function createFileUploads({ deployer, getWorkflow, bundle: bundleOne }: UploadDeps) {
   async function deployFile(ownerId: string, input: WorkflowFileInput): Promise<DeployedWorkflowFile> {
-    const { path, project, source, env } = input;
+    const { path, project, source, env, hasUniqueName } = input;
     const { bundle, sourceMap } = input.bundled ?? (await bundledHere(ownerId, path, source));
     const deployed = await deployer.deployFile(ownerId, {
       key: sentKey(path),
@@ -27,6 +27,7 @@ export function createFileUploads({ deployer, getWorkflow, bundle: bundleOne }: 
       bundle,
       sourceMap,
       env,
+      hasUniqueName,
     });
     if (deployed.kind !== 'refused') {
       return { result: deployed.kind, whole: await getWorkflow(ownerId, deployed.workflowId) };

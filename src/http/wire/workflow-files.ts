@@ -57,6 +57,12 @@ export const FILE_INPUT = {
   bundle: Type.Optional({ ...bundle, description: `${BUNDLE} Absent: the server bundles \`source\`.` }),
   source_map: Type.Optional({ ...source_map, description: `${SOURCE_MAP} Given with \`bundle\`.` }),
   env: Type.Optional(ENV),
+  unique_name: Type.Optional(
+    Type.Boolean({
+      description: 'True: a new workflow is refused when another active one has its name: 409.',
+      examples: [false],
+    }),
+  ),
 };
 
 export const FILE_ANSWER = Type.Object({
@@ -71,12 +77,13 @@ interface Uploaded {
   readonly bundle?: string;
   readonly source_map?: string;
   readonly env?: Readonly<Record<string, string>>;
+  readonly unique_name?: boolean;
 }
 
 /** Throws `Refusal` when there is a bundle without its source map, or the other way round. */
 export function uploadedFile(given: Uploaded): WorkflowFileInput {
-  const { path, project = null, source, bundle, source_map: sourceMap, env = {} } = given;
-  const file = { path, project, source, env };
+  const { path, project = null, source, bundle, source_map: sourceMap, env = {}, unique_name: hasUniqueName } = given;
+  const file = { path, project, source, env, hasUniqueName };
   if (bundle !== undefined && sourceMap !== undefined) return { ...file, bundled: { bundle, sourceMap } };
   if (bundle === undefined && sourceMap === undefined) return { ...file, bundled: null };
   const parameter = bundle === undefined ? 'bundle' : 'source_map';

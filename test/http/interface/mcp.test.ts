@@ -13,7 +13,7 @@ const THROWS = `export default ({ steps }) => {
   const { n } = steps.trigger.event.body;
   if (n !== 'good') throw Object.assign(new Error('no card ' + n), { code: 'NoCard' });
 };`;
-const WRITING = ['deploy_workflow', 'replay_errors'];
+const WRITING = ['change_step', 'deploy_workflow', 'replay_errors'];
 
 const FILE = `import { defineWorkflow } from 'errand/workflow';
 
