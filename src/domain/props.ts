@@ -33,6 +33,8 @@ export interface PropDefinition {
   readonly usesAuth?: boolean;
   /** Set by the child process: `options` is a function. */
   readonly remoteOptions?: boolean;
+  /** Set by the child process: why the definition is incomplete, to be read behind the prop's name. */
+  readonly unresolved?: string;
 }
 
 export type PropDefinitions = Readonly<Record<string, PropDefinition>>;

@@ -95,6 +95,8 @@ export interface ComponentShape {
   /** With the definitions of `propDefinition`s merged in. */
   readonly props: PropDefinitions;
   readonly hooks: readonly string[];
+  /** Names of the first of its members. */
+  readonly members: readonly string[];
   readonly hasRun: boolean;
   readonly hasAdditionalProps: boolean;
   /** What a workflow file says about itself (sdk/workflow.ts); not checked. */

@@ -75,8 +75,11 @@ interface ConfiguredProp {
 }
 
 /** Returns why no component with such a prop runs here; null when it may. */
-export function whyNotProp(prop: string, { type = 'any', disabled }: PropDefinition): string | null {
-  if (disabled === true || GIVEN.has(type)) return null;
+export function whyNotProp(prop: string, { type: own, disabled, unresolved }: PropDefinition): string | null {
+  if (disabled === true) return null;
+  if (own === undefined && typeof unresolved === 'string') return `prop "${prop}" ${unresolved}`;
+  const type = own ?? 'any';
+  if (GIVEN.has(type)) return null;
   if (type === '$.interface.apphook') {
     return `prop "${prop}" is an $.interface.apphook, which needs the app's vendor: it cannot run here`;
   }

@@ -241,7 +241,8 @@ function readDbWrites(given: unknown, budget: OutputBudget): Record<string, stri
 
 export function readShape(given: unknown): ComponentShape {
   const shape = record(given);
-  const { type, key, name, description, version, dedupe, props, hooks, hasRun, hasAdditionalProps, workflow } = shape;
+  const { type, key, name, description, version, dedupe, props, hooks, members, hasRun, hasAdditionalProps, workflow } =
+    shape;
   if (!(type === 'source' || type === 'action' || type === 'app' || type === 'function'))
     throw new TypeError('no such type');
   return {
@@ -253,6 +254,7 @@ export function readShape(given: unknown): ComponentShape {
     dedupe: optional(dedupe, (value) => text(value, LIMITS.nameChars)),
     props: readDefinitions(props),
     hooks: list(hooks, 100).map((hook) => text(hook, LIMITS.nameChars)),
+    members: list(members, 100).map((member) => text(member, LIMITS.nameChars)),
     hasRun: hasRun === true,
     hasAdditionalProps: hasAdditionalProps === true,
     ...(workflow === undefined ? {} : { workflow }),

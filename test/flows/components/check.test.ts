@@ -183,6 +183,47 @@ test('code is checked without a folder', async () => {
   assert.deepEqual((await errand.client.get('/v1/sources')).data, [], 'nothing is kept');
 });
 
+test('what nothing calls or reads is told', async () => {
+  await using errand = await startErrand();
+  const http = `http: '$.interface.http'`;
+  const cases: [component: string, ...warnings: RegExp[]][] = [
+    [
+      `{ name: 'Dead', prop: { ${http} }, run() {} }`,
+      /the member "prop" has no effect: "props" may be meant/,
+      /no prop is an interface/,
+    ],
+    [
+      `{ props: { ${http} }, hooks: { activated() {}, deploy() {} }, run() {} }`,
+      /the hook "activated" is never called: "activate" may be meant/,
+    ],
+    [
+      `{ props: { ${http} }, hook: { activate() {} }, run() {} }`,
+      /the member "hook" has no effect: "hooks" may be meant/,
+    ],
+    [`{ props: { ${http} }, additionalprops() {}, run() {} }`, /"additionalProps" may be meant/],
+    [`{ props: {}, run() {} }`, /no prop is an interface/],
+    [`{ props: {}, additionalProps: () => ({}), run() {} }`],
+    [`{ type: 'action', key: 'a', version: '0.0.1', annotations: {}, ai: 1, sampleEmit: {}, run() {} }`],
+  ];
+  for (const [component, ...expected] of cases) {
+    const { data } = await check(errand, { component_code: `export default ${component}` });
+    const [{ runs, warnings }] = data;
+    assert.deepEqual([runs, warnings.length], [true, expected.length], `${component} ${JSON.stringify(warnings)}`);
+    for (const [i, text] of expected.entries()) assert.match(warnings[i].text, text);
+  }
+  const modules = ['child_process', 'node:cluster', 'worker_threads', 'node:wasi', 'inspector'];
+  const imports = modules.map((name, i) => `import * as m${i} from '${name}';`).join('');
+  const used = modules.map((_, i) => `m${i}`).join();
+  const { data } = await check(errand, {
+    component_code: `${imports} export default ${action(`run: () => [${used}]`).slice(15)}`,
+  });
+  assert.deepEqual(data[0].warnings.map(({ text }: Json) => text.split(' ', 1)[0]).sort(), modules.toSorted());
+  const dedupe = `export default { dedupe: 5, props: { ${http} }, run() {} };`;
+  assert.match((await check(errand, { component_code: dedupe })).data[0].problems[0].text, /dedupe "5" is not known/);
+  const answer = await errand.client.request('POST', '/v1/sources', { component_code: dedupe });
+  assertProblem(answer, 422, 'is not known: it is one of unique');
+});
+
 test('what cannot be checked is refused', async () => {
   await using folder = await createComponents({ ...FILES, 'secret.mjs': `export default { key: 'secret' };` });
   await using errand = await startErrand(folder.settings);
@@ -241,7 +282,7 @@ test('large folders are checked in pages', async () => {
 test('the command line checks here and at a server', async () => {
   await using folder = await createComponents({
     ...FILES,
-    'mine/uses.mjs': `import above from 'above'; export default { key: 'k', run: () => above };`,
+    'mine/uses.mjs': `import above from 'above'; export default { key: 'k', props: { http: '$.interface.http' }, run: () => above };`,
     'node_modules/above/index.js': 'module.exports = 1;',
   });
   await using errand = await startErrand(folder.settings);

@@ -45,12 +45,31 @@ export function resolve(given: unknown, depth = 0): Resolved {
   const { propDefinition, ...own } = given as Record<string, unknown>;
   if (!Array.isArray(propDefinition) || depth === MAX_LINKS) return { definition: given as LiveDefinition, links: [] };
   const [app, name, inputs] = propDefinition as [AppLike | undefined, string, unknown];
-  const inner = resolve(app?.propDefinitions?.[name], depth + 1);
-  const isOwn = own.options !== undefined || app === undefined;
+  const named = app?.propDefinitions?.[name];
+  if (app === undefined || named === undefined || named === null) {
+    return { definition: { ...defined(own), unresolved: whyUnresolved(app, name) }, links: [] };
+  }
+  const inner = resolve(named, depth + 1);
   return {
     definition: { ...inner.definition, ...defined(own) },
-    links: isOwn ? [] : [{ app, inputs }, ...inner.links],
+    links: own.options === undefined ? [{ app, inputs }, ...inner.links] : [],
   };
+}
+
+const SHOWN_DEFINITIONS = 20;
+
+/** Returns what is wrong with a `propDefinition` that leads nowhere, to be read behind its prop's name. */
+function whyUnresolved(app: unknown, name: unknown): string {
+  if (typeof app !== 'object' || app === null) {
+    const given = typeof app === 'string' ? `the text ${JSON.stringify(app)}` : String(app);
+    return `has a propDefinition whose app is ${given}: the app itself is needed, as the code imports it`;
+  }
+  const { app: appName, propDefinitions } = app as AppLike;
+  const known = Object.keys(propDefinitions ?? {});
+  const shown = known.slice(0, SHOWN_DEFINITIONS).join(', ');
+  const has = known.length === 0 ? 'has none' : `has ${shown}${known.length > SHOWN_DEFINITIONS ? ', …' : ''}`;
+  const of = typeof appName === 'string' ? `app ${appName}` : 'its app';
+  return `has the propDefinition ${JSON.stringify(String(name))}, which is unknown: ${of} ${has}`;
 }
 
 /** Returns the keys with a value: an undefined key overrides nothing. */

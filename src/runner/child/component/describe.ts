@@ -2,6 +2,7 @@
 
 import type { PropDefinition, PropDefinitions } from '../../../domain/props.ts';
 import type { ComponentShape } from '../../runner.ts';
+import { cutChars, textOf } from '../text.ts';
 import type { Component } from './component.ts';
 import { type AppLike, allDefinitions, isApp, type LiveDefinition } from './definitions.ts';
 
@@ -19,7 +20,7 @@ export function shapeOf(component: unknown): ComponentShape {
 function ownShape(component: unknown): ComponentShape {
   if (typeof component === 'function') {
     const unsaid = { key: null, name: null, description: null, version: null, dedupe: null };
-    return { type: 'function', ...unsaid, props: {}, hooks: [], hasRun: true, hasAdditionalProps: false };
+    return { type: 'function', ...unsaid, props: {}, hooks: [], members: [], hasRun: true, hasAdditionalProps: false };
   }
   const { type, key, name, description, version, dedupe, props, hooks, run, additionalProps } = component as Component;
   return {
@@ -28,9 +29,12 @@ function ownShape(component: unknown): ComponentShape {
     name: stringOr(name),
     description: stringOr(description),
     version: stringOr(version),
-    dedupe: stringOr(dedupe),
-    props: definitionsAsJson(props, component as Component),
+    dedupe: dedupe === undefined || dedupe === null ? null : cutChars(textOf(dedupe), SHOWN_CHARS),
+    props: ownDefinitions(props, component as Component),
     hooks: Object.keys(hooks ?? {}).filter((hook) => typeof hooks?.[hook] === 'function'),
+    members: Object.keys(component as Component)
+      .slice(0, SHOWN_MEMBERS)
+      .map((member) => cutChars(member, SHOWN_CHARS)),
     hasRun: typeof run === 'function',
     hasAdditionalProps: typeof additionalProps === 'function',
     ...(hasSteps(component as Component & { steps?: unknown }) ? { hasSteps: true } : {}),
@@ -42,8 +46,33 @@ function hasSteps({ key, name, run, steps }: Component & { steps?: unknown }): b
   return isGiven && typeof name === 'string' && key === undefined && run === undefined;
 }
 
+/** A component has a dozen members; what is exported in its place may have any number. */
+const SHOWN_MEMBERS = 50;
+const SHOWN_CHARS = 100;
+
 function stringOr(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
+}
+
+const TYPELESS = 'has neither a type nor a propDefinition: [app, "name"]';
+
+/**
+ * Returns the definitions of a component's own props. One that says neither its type nor where it is defined is incomplete;
+ * one of `additionalProps` may be, since it changes another.
+ */
+function ownDefinitions(props: Component['props'], component: Component): PropDefinitions {
+  const all = Object.entries(definitionsAsJson(props, component));
+  const marked = all.map(([name, definition]) => [
+    name,
+    isTypeless(props?.[name]) ? { ...definition, unresolved: TYPELESS } : definition,
+  ]);
+  return Object.fromEntries(marked);
+}
+
+function isTypeless(given: unknown): boolean {
+  if (typeof given === 'string' || given === undefined || given === null) return false;
+  const { type, propDefinition } = given as Component & { propDefinition?: unknown };
+  return typeof type !== 'string' && !Array.isArray(propDefinition);
 }
 
 /** Returns the definitions as JSON: without functions, and with `propDefinition`s resolved. */

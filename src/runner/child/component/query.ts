@@ -110,11 +110,13 @@ async function optionsOf(
   const given = Object.hasOwn(answered, asked.prop) ? answered[asked.prop] : undefined;
   if (given === undefined) throw new ConfigurationError(`The component has no prop "${asked.prop}"`);
   const { definition, links } = resolve(given);
-  if (typeof definition.options !== 'function') return { options: definition.options ?? [], context: null };
+  const { options: own, unresolved } = definition;
+  if (own === undefined && unresolved !== undefined) throw new ConfigurationError(`Prop "${asked.prop}" ${unresolved}`);
+  if (typeof own !== 'function') return { options: own ?? [], context: null };
   const self = bind(known);
   const { page, prevContext, query } = asked;
   const { self: owner, inputs } = ownerOf(component, { self, links, configured: valuesOf(self, known) });
-  const listed = await (definition.options as Callable).call(owner, { ...inputs, page, prevContext, query });
+  const listed = await (own as Callable).call(owner, { ...inputs, page, prevContext, query });
   if (typeof listed !== 'object' || listed === null || Array.isArray(listed)) {
     return { options: listed ?? [], context: null };
   }

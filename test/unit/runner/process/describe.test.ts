@@ -30,6 +30,7 @@ test('a source says what it is', async (t) => {
         item: { type: 'string', min: 1, remoteOptions: true },
       },
       hooks: ['deploy', 'activate'],
+      members: ['name', 'version', 'key', 'dedupe', 'props', 'methods', 'hooks', 'run'],
       hasRun: true,
       hasAdditionalProps: false,
     },
@@ -74,7 +75,7 @@ test('circular props are cut, not fatal', async (t) => {
   assert.ok(described.ok);
   assert.deepEqual(described.shape.props, {
     app: { type: 'app', n: '1' },
-    both: {},
+    both: { unresolved: 'has neither a type nor a propDefinition: [app, "name"]' },
   });
 });
 
