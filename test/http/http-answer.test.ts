@@ -46,6 +46,26 @@ test('a run chooses status, headers and text', async () => {
   );
 });
 
+test('an answer that no caller waits for is told in the log', async () => {
+  const errand = await newOwner();
+  const code = `export default ({ $ }) => $.respond({ status: 201, immediate: true })`;
+  const notes = async (workflow: Json, count: number): Promise<string[]> => {
+    const [{ id }] = await errand.runs(workflow.id, count);
+    const { data } = await errand.client.get(`/v1/runs/${id}`);
+    return data.logs.map(({ level, text }: Json) => `${level}: ${text}`);
+  };
+  const deaf = await errand.workflow(code, { triggers: [{ type: 'http' }] });
+  assert.equal((await call(deaf)).status, 200);
+  const told =
+    'warn: respond has no effect, since the caller was answered before the run: the HTTP trigger has no custom_response';
+  assert.deepEqual(await notes(deaf, 1), [told]);
+  await errand.client.post(`/v1/workflows/${deaf.id}/runs`, { event: {} });
+  assert.deepEqual(await notes(deaf, 2), [], 'a run without a caller');
+  const heard = await answering(errand, code);
+  assert.equal((await call(heard)).status, 201);
+  assert.deepEqual(await notes(heard, 1), []);
+});
+
 test('cookies are answered one by one', async () => {
   const errand = await newOwner();
   const both = `[['vary', 'a'], ['set-cookie', 'a=1; Path=/'], ['set-cookie', 'b=2']]`;

@@ -211,3 +211,33 @@ test('neighbours of a crash end exactly once', async () => {
   const { data: ledger } = await errand.client.get('/v1/ledger');
   assert.equal(ledger.errors.captured, failed.length);
 });
+
+test('a run that is repeated because of another says so', async () => {
+  await using errand = await newErrand();
+  await using held = await startGate();
+  await using poison = await startGate();
+  const code = `export default async ({ steps }) => {
+    const { gate, isPoison } = steps.trigger.event.body;
+    await fetch(gate);
+    for (const kept = []; isPoison; ) kept.push(new Array(100_000).fill({ n: kept.length }));
+  }`;
+  const workflow = await errand.workflow(code, { settings: { memory_mb: 64 } });
+  await errand.send(workflow, { gate: held.url });
+  await errand.send(workflow, { gate: poison.url, isPoison: true });
+  await held.wait(1);
+  await poison.wait(1);
+  poison.open();
+  await errand.errors(workflow.id, 1);
+  held.open();
+  const runs = await errand.runs(workflow.id, 2);
+  assert.deepEqual(runs.map(({ state, attempt }) => [state, attempt]).toSorted(), [
+    ['failed', 2],
+    ['succeeded', 2],
+  ]);
+  for (const { id } of runs) {
+    const { data } = await errand.client.get(`/v1/runs/${id}`);
+    const [{ level, text }] = data.logs;
+    assert.deepEqual([data.logs.length, level], [1, 'warn']);
+    assert.match(text, /^started again, alone in its process/);
+  }
+});

@@ -30,6 +30,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 import type { WakeUps } from '../wake-ups.ts';
 import { answerData, dataStoresIn } from './data-requests.ts';
 import type { ReadyRuns } from './ready-runs.ts';
+import { withNotes } from './run-notes.ts';
 import { checkTargets, hasTargets } from './trigger-targets.ts';
 
 export interface RunsDeps extends LoopPorts, Pick<Urls, 'publicUrl' | 'endpointUrl'> {
@@ -53,6 +54,11 @@ export interface RunsDeps extends LoopPorts, Pick<Urls, 'publicUrl' | 'endpointU
 }
 
 const CLAIMED_AT_ONCE = 64;
+/** What the server's log says of a run that is queued again. */
+const WHY_AGAIN = {
+  alone: 'its process was ended because of one of several runs in it',
+  returned: 'it was handed back before it ended',
+} as const;
 const POLL_MS = 1000;
 
 export class Runs {
@@ -120,7 +126,7 @@ export class Runs {
 
   async #execute(run: ClaimedRun): Promise<void> {
     const { slots, store, dispatch, waiters, wake, endFor, outage } = this.#deps;
-    waiters.place(run.run, 'here');
+    const isAwaited = waiters.place(run.run, 'here') || run.isAwaitedElsewhere;
     let given: HttpAnswer | null = null;
     const outcome = await this.#outcomeOf(run, (answer) => {
       given = answer;
@@ -129,7 +135,9 @@ export class Runs {
     slots.dropRun(run.runnable.id);
     if (this.#waiting) this.#loop.wake();
     // What was answered at once is kept, too, for a caller that asks again or was not reached.
-    const whole = { ...outcome, answer: given ?? outcome.answer };
+    const answered = { ...outcome, answer: given ?? outcome.answer };
+    const { signal } = this.#aborted;
+    const whole = await withNotes(this.#deps, run, { outcome: answered, isAwaited, signal });
     const end = await this.#endOf(run, whole);
     const finish = async (ended: RunEnd): Promise<Finished> => store.finishRun(await endFor(run, ended), slots);
     const finished = end && (await retryStorage(() => finish(end), this.#aborted.signal, outage));
@@ -263,6 +271,7 @@ export class Runs {
       deployment: run.runnable.deploymentId,
       state,
       code,
+      ...(end.again === null ? {} : { why: WHY_AGAIN[end.again] }),
       ...(end.wait ? { why: end.wait.kind, due: new Date(end.wait.dueAtMs).toISOString() } : {}),
       attempt: run.attempt,
       took_ms: tookMs,

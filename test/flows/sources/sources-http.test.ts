@@ -174,6 +174,16 @@ test('a source that answers nothing answers 200 unless it fails', async () => {
   assert.equal((await emissions(errand, source.id, 1)).length, 1);
 });
 
+test('an answer that a source gives no caller is told in its log', async () => {
+  await using errand = await newErrand();
+  const code = `export default { props: { http: '$.interface.http' }, run() { this.http.respond({ status: 201 }); this.$emit(1); } };`;
+  const source = await createSource(errand, code);
+  await post(source, {});
+  await emissions(errand, source.id, 1);
+  const { data } = await errand.client.get(`/v1/sources/${source.id}/logs`);
+  assert.match(JSON.stringify(data), /respond has no effect.*the http prop has no customResponse/);
+});
+
 test('emissions carry id, summary, ts and name', async () => {
   await using errand = await newErrand();
   const source = await createSource(

@@ -39,6 +39,7 @@ function create({ execute, held = true, isCancelled = false, answerRun = async (
   const store: Partial<Store> = {
     getDeployment: async () => ({ id: 'd_1', steps: [] }) as never,
     deriveKey: () => new Uint8Array(32),
+    listTriggers: async () => [],
     finishRun: async (end) => {
       ends.push(end);
       return { held, isCancelled, claims: { ...NOTHING, runs: claimed }, errorEntry: null };
@@ -151,6 +152,17 @@ test('callers of a run that was lost look elsewhere', async () => {
   await execution(claimedRun(5));
   assert.deepEqual(watched, [5]);
   assert.deepEqual(waiters.runs(), [5], 'it is not over for them');
+});
+
+test('the log of the server says why a run is queued again', async () => {
+  for (const [kind, why] of [
+    ['unattributed', /its process was ended/],
+    ['returned', /handed back/],
+  ] as const) {
+    const { execution, lines } = create({ execute: () => ({ ...NO_OUTCOME, end: { kind } }) });
+    await execution(claimedRun(1));
+    assert.match(JSON.stringify(lines), why);
+  }
 });
 
 test('callers of a run that was handed back look elsewhere', async () => {
