@@ -1,6 +1,6 @@
 // What sources that ask a server now and then have in common.
 
-import { axios, DEFAULT_POLLING_SOURCE_TIMER_INTERVAL } from '@pipedream/platform';
+import { axios, ConfigurationError, DEFAULT_POLLING_SOURCE_TIMER_INTERVAL } from '@pipedream/platform';
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -43,6 +43,10 @@ export const checkedHooks = {
  */
 export async function ask(db, url, headers = {}) {
   const shown = shownUrl(url);
+  if (URL.canParse(url) && !/^https?:$/.test(new URL(url).protocol))
+    throw new ConfigurationError(
+      `the address must begin with http:// or https://, and ${JSON.stringify(shown)} does not`,
+    );
   const before = db.get(KEY);
   const since = before?.url === url ? before : {};
   const response = await axios(null, {
@@ -72,6 +76,6 @@ function textOf(data) {
 /** Keys are often in the query, and passwords before the host. */
 export function shownUrl(url) {
   if (!URL.canParse(url)) return url;
-  const { origin, pathname } = new URL(url);
-  return origin + pathname;
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
 }

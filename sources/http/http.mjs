@@ -1,5 +1,10 @@
 // Any request to its address is an event.
 
+import { ConfigurationError } from '@pipedream/platform';
+
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 export default {
   key: 'http',
   name: 'HTTP requests',
@@ -29,9 +34,31 @@ export default {
     },
   },
 
+  hooks: {
+    activate() {
+      for (const [name, value] of Object.entries(this.headers ?? {})) {
+        if (!canBeSent([name, value])) {
+          const part = NAME.test(name) ? 'the value of the header' : 'the name of the header';
+          throw new ConfigurationError(`${part} ${JSON.stringify(name)} has characters that HTTP does not allow there`);
+        }
+      }
+    },
+  },
+
   async run(event) {
     const { method, path } = event;
     this.$emit(event, { summary: `${method} ${path}`.slice(0, 200) });
-    await this.http.respond({ status: this.status, headers: this.headers ?? {}, body: this.body });
+    // An answer that cannot be sent would fail the run, and the event would not be emitted.
+    const headers = Object.fromEntries(Object.entries(this.headers ?? {}).filter(canBeSent));
+    await this.http.respond({ status: this.status, headers, body: this.body });
   },
 };
+
+/** As the server judges the headers of an answer; without a value there is no header. */
+function canBeSent([name, value]) {
+  return (
+    value === undefined ||
+    value === null ||
+    (NAME.test(name) && [value].flat().every((one) => VALUE.test(String(one ?? ''))))
+  );
+}

@@ -56,6 +56,24 @@ test('a request is answered as configured', async () => {
   assertProblem(await tryOwn(errand, 'http', { status: 1000 }), 422);
 });
 
+test('headers that cannot be sent are refused', async () => {
+  await using errand = await newErrand();
+  for (const [headers, named] of [
+    [{ 'bad header': 'z' }, /the name of the header "bad header"/],
+    [{ '': 'z' }, /the name of the header ""/],
+    [{ 'x-fine': 'a', 'x-bad': 'a\nb' }, /the value of the header "x-bad"/],
+    [{ 'x-list': ['a', '€'] }, /the value of the header "x-list"/],
+  ] as const) {
+    const answer = await tryOwn(errand, 'http', { headers });
+    assertProblem(answer, 422);
+    assert.match(answer.json.detail, named);
+  }
+  const source = await createOwn(errand, 'http', { headers: { 'x-list': ['a', 1, null], 'x y': null } });
+  const answer = await fetch(source.endpoint_url, { method: 'POST' });
+  assert.deepEqual([answer.status, answer.headers.get('x-list')], [200, 'a, 1, ']);
+  await emissions(errand, source.id, 1);
+});
+
 test('the clock is an event', async () => {
   await using errand = await startErrand();
   const source = await createOwn(errand, 'schedule', { timer: { intervalSeconds: 60 }, data: { region: 'eu' } });

@@ -144,6 +144,11 @@ test('a feed that cannot be is refused at once', async () => {
     /cannot be reached.*ECONNREFUSED/,
   );
   assert.match((await tryOwn(errand, 'rss', { url: 'nonsense' })).json.detail, /"nonsense" is no URL/);
+  for (const component of ['rss', 'poll-json']) {
+    const other = await tryOwn(errand, component, { url: 'file:///etc/passwd?token=hidden' });
+    assertProblem(other, 422);
+    assert.match(other.json.detail, /must begin with http:\/\/ or https:\/\/, and "file:\/\/\/etc\/passwd" does not/);
+  }
   const unnamed = await tryOwn(errand, 'rss', {});
   assert.equal(unnamed.json.errors[0].parameter, 'configured_props.url');
   assert.equal((await errand.client.get('/v1/sources')).data.length, 0);
