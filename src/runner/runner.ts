@@ -87,6 +87,8 @@ export interface SourceRunInput extends PropsInput {
  */
 export interface ComponentShape {
   readonly type: 'source' | 'action' | 'app' | 'function';
+  /** Whether it names its type. A component that does not is a source, and may be a step. */
+  readonly isTyped: boolean;
   readonly key: string | null;
   readonly name: string | null;
   readonly description: string | null;

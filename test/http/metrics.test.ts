@@ -106,7 +106,7 @@ test('a server that cannot bundle is degraded, until it can', {
   endBundling(errand.child.pid as number);
   const client = createClient(errand.url, KEY);
   const deploy = () =>
-    client.request('POST', '/v1/workflows', { name: 'a', steps: [{ namespace: 'a', code: 'export default 1' }] });
+    client.request('POST', '/v1/workflows', { name: 'a', steps: [{ namespace: 'a', code: 'export default () => 1' }] });
   assertProblem(await deploy(), 503);
   assert.deepEqual([await ready(), await failing()], [[200, { status: 'degraded', bundling: 'failing' }], '1']);
   renameSync(`${bundler}.away`, bundler);

@@ -4,6 +4,7 @@ import type { PropValues } from '../../domain/props.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { StepInput } from '../../domain/requests.ts';
 import type { Deployment, Step } from '../../domain/resource.ts';
+import { NO_COMPONENT } from '../../runner/component-api.ts';
 import type { ComponentShape, PropsInput } from '../../runner/runner.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { type PropsDeps, planProps, propsInput } from './component-props.ts';
@@ -22,6 +23,10 @@ export async function withStepProps(deps: PropsDeps, made: Deployment, planned: 
   return { ...made, steps };
 }
 
+/** In bundles: props, a type of component that is no step, a default export that is text, a number, a list and the like. */
+const MAY_BE_NO_STEP = /\bprops\b|\btype: "(?:app|source)"|_default = (?:["'`\d[]|null\b|true\b|false\b|\{\})/;
+const MAY_BE_CALLED = /=>|\bfunction\b|\brun\b/;
+
 async function withProps(
   deps: PropsDeps,
   made: Deployment,
@@ -32,13 +37,14 @@ async function withProps(
   const previous = planned.previous?.steps.find((known) => known.namespace === namespace);
   // A process is started only for code that may have props or be no step.
   const isPlain = given === undefined && previous?.props === undefined;
-  if (isPlain && !/\bprops\b|\btype: "app"/.test(step.bundle)) return step;
+  if (isPlain && !MAY_BE_NO_STEP.test(step.bundle) && MAY_BE_CALLED.test(step.bundle)) return step;
   const place = { ownerId: made.ownerId, parameter: `steps.${namespace}.configured_props`, ofStep: true };
   const deployment = { ...made, steps: [step] };
   const described = await deps.runner.describe(deployment, planned.env);
   if (!described.ok) {
     // The error shows on the first run, as for code without props.
-    if (given === undefined || isEmpty(given)) return step;
+    const isNoComponent = described.message.includes(NO_COMPONENT);
+    if (!isNoComponent && (given === undefined || isEmpty(given))) return step;
     throw new Refusal('code_invalid', `step ${namespace} cannot be loaded: ${described.message}`, {
       errors: [{ parameter: `steps.${namespace}.code`, message: `${described.message}\n${described.stack}`.trim() }],
     });
@@ -66,11 +72,12 @@ const INTERFACES = new Set(['$.interface.http', '$.interface.timer']);
  * Says why a component is not a step: components are of several kinds, which the public registry mixes. What says that it is
  * an action is one, also with an interface among its props: some public actions have inherited one that they do not use.
  */
-export function whyNoStep({ type, hasRun, props }: ComponentShape): string | null {
+export function whyNoStep({ type, isTyped, hasRun, props }: ComponentShape): string | null {
   if (type === 'app') return 'is an app, which is for the props of other components: an action of it can be a step';
   const isInterface = (name: string): boolean => INTERFACES.has(props[name]?.type ?? '');
   const prop = type === 'action' ? undefined : Object.keys(props).find(isInterface);
   if (prop !== undefined) return `is a source, since its prop "${prop}" is an interface: POST /v1/sources takes it`;
+  if (type === 'source' && isTyped) return 'is a source, since its type says so: POST /v1/sources takes it';
   return hasRun ? null : 'is a component without run()';
 }
 

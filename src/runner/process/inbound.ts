@@ -241,12 +241,13 @@ function readDbWrites(given: unknown, budget: OutputBudget): Record<string, stri
 
 export function readShape(given: unknown): ComponentShape {
   const shape = record(given);
-  const { type, key, name, description, version, dedupe, props, hooks, members, hasRun, hasAdditionalProps, workflow } =
-    shape;
+  const { type, isTyped, key, name, description, version, dedupe, props, hooks, members } = shape;
+  const { hasRun, hasAdditionalProps, workflow } = shape;
   if (!(type === 'source' || type === 'action' || type === 'app' || type === 'function'))
     throw new TypeError('no such type');
   return {
     type,
+    isTyped: isTyped === true,
     key: begins(key, LIMITS.nameChars),
     name: optional(name, (value) => text(value, LIMITS.descriptionChars)),
     description: begins(description, LIMITS.descriptionChars),

@@ -57,6 +57,16 @@ test('other code of a step keeps the values of the props that it has', async () 
 test('what is no action is no step', async () => {
   await using errand = await newErrand();
   for (const [code, message] of [
+    [
+      `export default { type: 'source', run() { this.$emit(1); } };`,
+      /^step act is a source, since its type says so: POST \/v1\/sources takes it/,
+    ],
+    [
+      `export default 'hello';`,
+      /^step act cannot be loaded: The default export is neither a component nor a function: string/,
+    ],
+    [`const a = 5; export default a;`, /^step act cannot be loaded: The default export is neither/],
+    [`export default {};`, /^step act is a component without run/],
     [`export default { type: 'app', app: 'shop', methods: {} };`, /^step act is an app/],
     [
       `export default { props: { timer: '$.interface.timer' }, run() {} };`,

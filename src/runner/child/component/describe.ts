@@ -20,11 +20,21 @@ export function shapeOf(component: unknown): ComponentShape {
 function ownShape(component: unknown): ComponentShape {
   if (typeof component === 'function') {
     const unsaid = { key: null, name: null, description: null, version: null, dedupe: null };
-    return { type: 'function', ...unsaid, props: {}, hooks: [], members: [], hasRun: true, hasAdditionalProps: false };
+    return {
+      type: 'function',
+      isTyped: false,
+      ...unsaid,
+      props: {},
+      hooks: [],
+      members: [],
+      hasRun: true,
+      hasAdditionalProps: false,
+    };
   }
   const { type, key, name, description, version, dedupe, props, hooks, run, additionalProps } = component as Component;
   return {
     type: type === 'action' || type === 'app' ? type : 'source',
+    isTyped: typeof type === 'string',
     key: stringOr(key),
     name: stringOr(name),
     description: stringOr(description),

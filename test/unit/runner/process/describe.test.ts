@@ -19,6 +19,7 @@ test('a source says what it is', async (t) => {
     ok: true,
     shape: {
       type: 'source',
+      isTyped: false,
       key: 'k',
       name: 'New items',
       description: null,
