@@ -50,7 +50,7 @@ export function createConfigure(deps: ConfigureDeps) {
     }
     const { options, context } = result.answer;
     if (Array.isArray(options)) return { options, context: context ?? null };
-    const message = `the options of prop "${prop}" are no array`;
+    const message = `the options of prop "${prop}" are no array: an array is needed, or {options: […], context}`;
     throw new Refusal('impossible', message, { errors: [{ parameter: `configured_props.${prop}`, message }] });
   }
 

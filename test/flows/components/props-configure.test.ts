@@ -23,6 +23,8 @@ const CODE = action(`
     key: { type: 'string', secret: true, default: 'no key' },
     broken: { type: 'string', options() { throw new Error('the shop is closed'); } },
     odd: { type: 'string', options: () => 7 },
+    other: { type: 'string', optional: true, options: () => ({ foo: 1, bar: 2 }) },
+    nothing: { type: 'string', optional: true, options() {} },
   },
   run() {},
 `);
@@ -106,6 +108,13 @@ test('what options throw is told', async () => {
     assert.equal(answer.status, 422, answer.text);
     assert.match(answer.json.error, new RegExp(`"${prop_name}"`));
   }
+  const other = await configure(errand, { component_code: CODE, prop_name: 'other' });
+  assert.match(
+    other.json.error,
+    /options must return an array, or \{options: \[…\], context\}; it has returned \{foo, bar\}/,
+  );
+  const nothing = await optionsOf(errand, { component_code: CODE, prop_name: 'nothing' });
+  assert.deepEqual(nothing, { options: [], context: null }, 'no further page');
   const code = await configure(errand, { component_code: '\nexport default {;', prop_name: 'x' });
   assert.deepEqual([code.status, code.json.errors[0].parameter, code.json.errors[0].line], [422, 'component_code', 2]);
 });

@@ -7,6 +7,7 @@ import type { PendingRequests } from '../api/pending-requests.ts';
 import { DbBudget, serviceDb } from '../api/service-db.ts';
 import { ConfigurationError } from '../errors.ts';
 import type { ChildLimits } from '../protocol.ts';
+import { cutChars } from '../text.ts';
 import { bindApp, bindComponent, type Component, previousDefinitions } from './component.ts';
 import { type AppLike, type Callable, isSameApp, type Resolved, resolve } from './definitions.ts';
 import { definitionsAsJson } from './describe.ts';
@@ -99,6 +100,8 @@ function membersOf(answered: unknown): Record<string, unknown> {
   throw new ConfigurationError('additionalProps must return an object of props, by name');
 }
 
+const SHOWN_CHARS = 100;
+
 async function optionsOf(
   component: Component,
   { bind, query: asked }: QueryContext<Extract<ComponentQuery, { what: 'options' }>>,
@@ -121,6 +124,12 @@ async function optionsOf(
     return { options: listed ?? [], context: null };
   }
   const { options, context } = listed as { options?: unknown; context?: unknown };
+  const members = Object.keys(listed);
+  // Some components return nothing, or an empty object, behind their last page.
+  if (members.length > 0 && !('options' in listed || 'context' in listed)) {
+    const has = cutChars(members.join(', '), SHOWN_CHARS);
+    throw new ConfigurationError(`options must return an array, or {options: […], context}; it has returned {${has}}`);
+  }
   return { options: options ?? [], context: context ?? null };
 }
 
