@@ -38,6 +38,7 @@ export const $send = {
   email: (mail: SendConfigEmail): void => sendBy('email', mail),
   emit: (event: SendConfigEmit, channel?: string): void => sendBy('emit', event, channel),
   s3: (given: unknown): void => sendBy('s3', given),
+  sql: (given: unknown): void => sendBy('sql', given),
   sse: (given: unknown): void => sendBy('sse', given),
   snowflake: (given: unknown): void => sendBy('snowflake', given),
   sms: (given: unknown): void => sendBy('sms', given),

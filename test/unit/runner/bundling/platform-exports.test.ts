@@ -123,7 +123,7 @@ test('the checker names the value and its place', () => {
 test('what belongs to a step says so without one', () => {
   assert.equal(END_NEEDLE, '__pd_end');
   assert.throws(() => platform.$end('m'), { name: 'ConfigurationError' });
-  for (const name of ['http', 'email', 'emit', 's3', 'sse', 'snowflake', 'sms'] as const) {
+  for (const name of ['http', 'email', 'emit', 's3', 'sql', 'sse', 'snowflake', 'sms'] as const) {
     assert.throws(() => $send[name]({} as never), { name: 'ConfigurationError', message: /only while a step runs/ });
   }
   assert.deepEqual([Object.keys(platform.$event), Reflect.get(platform.$event, 'body')], [[], undefined]);

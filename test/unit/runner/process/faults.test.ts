@@ -183,6 +183,7 @@ test('what only the hosted original has is refused by name', async (t) => {
   const given = kit(t);
   for (const [asked, message] of [
     ['$.send.s3({ bucket: "b" })', /^\$\.send\.s3 is not available here, .*: \$\.send has emit, email and http$/],
+    ['$.send.sql({ query: "SELECT 1" })', /^\$\.send\.sql is not available here/],
     ['$.send.sms({ to: "1" })', /^\$\.send\.sms is not available here, since it needs the vendor's service/],
     ['$.discord.send({ text: "b" })', /^\$\.discord\.send is not available here, since it needs the vendor's bot/],
     ['$.files.open("a")', /^\$\.files is not available here/],
