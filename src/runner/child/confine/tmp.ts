@@ -48,6 +48,8 @@ export function provideTmp(): void {
     wrap(fs as unknown as Functions, `${name}Sync`, paths);
     wrap(fs.promises as unknown as Functions, name, paths);
   }
+  for (const name of ['glob', 'globSync']) wrapGlob(fs as unknown as Functions, name);
+  wrapGlob(fs.promises as unknown as Functions, 'glob');
 }
 
 function wrap(functions: Functions, name: string, paths: number): void {
@@ -65,6 +67,22 @@ function redirected(original: Call, paths: number): Call {
     return original.apply(this, args);
   }
   return Object.defineProperties(call, Object.getOwnPropertyDescriptors(original)) as Call;
+}
+
+/**
+ * Redirects the folder in which a pattern is looked for. A pattern that begins with `/` finds nothing: Node looks for it from
+ * the root on, where the permission model lets it list no folder.
+ */
+function wrapGlob(functions: Functions, name: string): void {
+  const original = functions[name];
+  if (typeof original !== 'function') return; // missing in this version of Node
+  function call(this: unknown, ...args: unknown[]): unknown {
+    const [pattern, options, ...rest] = args;
+    if (typeof options !== 'object' || options === null || !('cwd' in options))
+      return (original as Call).apply(this, args);
+    return (original as Call).call(this, pattern, { ...options, cwd: ownPath(options.cwd) }, ...rest);
+  }
+  functions[name] = Object.defineProperties(call, Object.getOwnPropertyDescriptors(original));
 }
 
 function ownPath(given: unknown): unknown {

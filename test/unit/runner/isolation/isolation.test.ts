@@ -66,9 +66,9 @@ test('/tmp is the temporary folder', async (t) => {
       const made = await mkdtemp('/tmp/made-');
       const read = [file, own, new URL('file:///tmp/in/c.txt')].map((from) => fs.readFileSync(from, 'utf8'));
       const there = [await promisify(fs.exists)(file), fs.existsSync('/tmp/none'), fs.realpathSync.native('/tmp') === fs.realpathSync(os.tmpdir())];
-      return [...read, ...there, made.startsWith(os.tmpdir()), (await readdir('/tmp/')).length];
+      return [...read, ...there, made.startsWith(os.tmpdir()), (await readdir('/tmp/')).length, fs.globSync('*.txt', { cwd: '/tmp' }), await Array.fromAsync(fs.promises.glob('in/*', { cwd: new URL('file:///tmp/') }))];
     }`);
-  assert.deepEqual(returned(outcome), ['kept', 'kept', 'kept', true, false, true, true, 3]);
+  assert.deepEqual(returned(outcome), ['kept', 'kept', 'kept', true, false, true, true, 3, ['a.txt'], ['in/c.txt']]);
 });
 
 test('no processes, workers or addons can be started', async (t) => {
