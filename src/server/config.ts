@@ -7,7 +7,7 @@ import { DELETION } from '../domain/owners/deletion.ts';
 import type { ShownSetting } from '../http/deps.ts';
 import type { TracingSettings } from '../otel/settings.ts';
 import { readDatabaseUrl } from './database-url.ts';
-import { oneLine, shortened, suggestion } from './settings/messages.ts';
+import { oneLine, shortened, unknownSetting } from './settings/messages.ts';
 import {
   type CodeUser,
   maskedCredentials,
@@ -254,10 +254,8 @@ export const SETTINGS: readonly Setting[] = [
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const known = new Set(SETTINGS.map(({ name }) => name));
-  const unknown = Object.keys(env).find((name) => name.startsWith('ERRAND_') && !known.has(name));
-  if (unknown !== undefined) {
-    throw new ConfigError(oneLine(`${shortened(unknown)} is no setting of Errand${suggestion(unknown, known)}`));
-  }
+  const unknown = unknownSetting(env, known);
+  if (unknown !== null) throw new ConfigError(unknown);
   const values = new Map(SETTINGS.map((setting) => [setting.name, readSetting(setting, env[setting.name])]));
   const of = <T>(name: string): T => values.get(name) as T;
   const config: Config = {

@@ -21,7 +21,28 @@ export function oneLine(message: string): string {
 /** What other command lines call the address of their server. */
 const SERVER_NAMES = /^ERRAND_(API_|SERVER_|BASE_)?(URL|SERVER|ADDRESS)$/;
 
-export function suggestion(unknown: string, known: ReadonlySet<string>): string {
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Returns what is wrong with a name of the environment that begins as settings do and is none; null: there is no such name. */
+export function unknownSetting(env: Env, known: ReadonlySet<string>): string | null {
+  const unknown = Object.keys(env).find((name) => name.startsWith('ERRAND_') && !known.has(name));
+  if (unknown === undefined) return null;
+  return oneLine(serviceLinks(env) ?? `${shortened(unknown)} is no setting of Errand${suggestion(unknown, known)}`);
+}
+
+/**
+ * Returns where the two variables come from that Kubernetes gives each pod for each Service of its namespace; null: they are not
+ * there. They are refused and not passed over: beside them is ERRAND_PORT or ERRAND_METRICS_PORT, as tcp://10.96.1.2:80.
+ */
+function serviceLinks(env: Env): string | null {
+  const host = Object.keys(env).find((name) => /^ERRAND_(\w+_)?SERVICE_HOST$/.test(name)) ?? '';
+  const port = host.replace(/HOST$/, 'PORT');
+  if (host === '' || env[port] === undefined) return null;
+  const service = host.slice(0, -'_SERVICE_HOST'.length).toLowerCase().replaceAll('_', '-');
+  return `${shortened(host)} and ${shortened(port)} are no settings of Errand: Kubernetes sets them for the Service ${shortened(service)}; set enableServiceLinks: false in the spec of the pod, or give the Service a name that does not begin with errand`;
+}
+
+function suggestion(unknown: string, known: ReadonlySet<string>): string {
   if (SERVER_NAMES.test(unknown)) return ': name a command’s server with --url, or save it with "errand login"';
   // Of one that is cut off, as ERRAND_SMTP for ERRAND_SMTP_URL, others are fewer letters away.
   const longer = [...known].filter((name) => name.startsWith(`${unknown}_`));

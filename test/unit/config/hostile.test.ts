@@ -121,6 +121,32 @@ test('a misspelt setting is told the nearest one', () => {
     assert.throws(() => readConfig({ [name]: 'x' }), { message: /: name a command’s server with --url/ });
 });
 
+test('variables that Kubernetes sets for a Service are told with their remedy', () => {
+  const linked = (prefix: string): Record<string, string> => ({
+    [`${prefix}_SERVICE_HOST`]: '10.96.1.2',
+    [`${prefix}_SERVICE_PORT`]: '80',
+    [`${prefix}_SERVICE_PORT_HTTP`]: '80',
+    [`${prefix}_PORT`]: 'tcp://10.96.1.2:80',
+    [`${prefix}_PORT_80_TCP`]: 'tcp://10.96.1.2:80',
+    [`${prefix}_PORT_80_TCP_ADDR`]: '10.96.1.2',
+  });
+  for (const [prefix, service] of [
+    ['ERRAND', 'errand'],
+    ['ERRAND_METRICS', 'errand-metrics'],
+  ] as const) {
+    const names = Object.entries(linked(prefix));
+    for (const env of [names, names.toReversed()].map((all) => Object.fromEntries(all))) {
+      assert.throws(() => readConfig(env), {
+        name: 'ConfigError',
+        message: new RegExp(
+          `^${prefix}_SERVICE_HOST and ${prefix}_SERVICE_PORT .* the Service ${service}; set enableServiceLinks: false`,
+        ),
+      });
+    }
+  }
+  assert.throws(() => readConfig({ ERRAND_SERVICE_HOST: 'x' }), { message: /is no setting of Errand/ });
+});
+
 test('a name that is no setting is said in one line', () => {
   for (const name of ['ERRAND_', 'ERRAND_\n    at x', `ERRAND_${'X'.repeat(10_000)}`, 'ERRAND___proto__']) {
     const complaint = (() => {
