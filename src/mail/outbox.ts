@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { throwNaming } from '../named-path.ts';
 import type { Random } from '../ports.ts';
 import { asMessage, type Letter } from './letter.ts';
+import { nodemailer } from './nodemailer.ts';
 import { OWNER_HEADER } from './outbox-letters.ts';
 
 export interface Outbox {
@@ -15,9 +16,7 @@ export interface Outbox {
 
 export function createOutbox({ outboxDir, random }: { outboxDir: string; random: Random }): Outbox {
   async function write(letter: Letter): Promise<string> {
-    // Loaded with the first mail: a start does not pay for it.
-    const { createTransport } = await import('nodemailer');
-    const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+    const composer = nodemailer().createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
     const made = asMessage(letter);
     const headers = { ...made.headers, [OWNER_HEADER]: letter.ownerId };
     const { message } = await composer.sendMail({ ...made, headers });

@@ -2,6 +2,7 @@
 
 import { LIMITS } from '../domain/limits.ts';
 import { asMessage, type Letter } from './letter.ts';
+import { nodemailer } from './nodemailer.ts';
 
 export interface Smtp {
   /** Resolves with the server's last reply. Rejects with nodemailer's error; see reply.ts. */
@@ -25,10 +26,8 @@ export function createSmtp({ smtpUrl, connectTimeoutMs = LIMITS.connectTimeoutMs
     throw new Error('the address of the mail server is not smtp://host:port or smtps://host:port');
   }
   let isClosed = false;
-  // Loaded with the first mail: a start does not pay for it.
-  const open = async () => {
-    const { createTransport } = await import('nodemailer');
-    const transport = createTransport({
+  const open = () => {
+    const transport = nodemailer().createTransport({
       url: smtpUrl,
       pool: true,
       maxConnections: CONNECTIONS,
@@ -45,17 +44,13 @@ export function createSmtp({ smtpUrl, connectTimeoutMs = LIMITS.connectTimeoutMs
 
   async function send(letter: Letter, signal: AbortSignal): Promise<string> {
     opened ??= open();
-    const transport = await opened;
-    const info = await transport.sendMail({ ...asMessage(letter), signal });
+    const info = await opened.sendMail({ ...asMessage(letter), signal });
     return info.response;
   }
 
   function close(): void {
     isClosed = true;
-    void opened?.then(
-      (transport) => transport.close(),
-      () => {}, // who sends is told why
-    );
+    opened?.close();
   }
 
   return { send, close };

@@ -163,7 +163,7 @@ function buildParts(surroundings: Surroundings) {
   dispatch.connect({
     run: (run) => {
       runs.execute(run);
-      if (loadsClient) setImmediate(() => client.dispatcher);
+      if (loadsClient) client.preload();
       loadsClient = false;
     },
     delivery: (delivery) => deliveries.attempt(delivery),

@@ -44,8 +44,10 @@ export interface WireAware {
 
 export interface GuardedClient {
   readonly addresses: Addresses;
-  /** Loads undici the first time that it is read, for some 50 ms. */
+  /** Loads undici the first time that it is read, for some 50 ms. Throws when no file can be opened; the next time it is tried again. */
   readonly dispatcher: Dispatcher;
+  /** Loads undici soon. When that fails, the first request tries again. */
+  preload(): void;
   /** Closes every connection, and fails the requests under way. May be called twice. */
   close(): Promise<void>;
 }
@@ -77,6 +79,15 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
     get dispatcher() {
       opened ??= open();
       return opened;
+    },
+    preload() {
+      setImmediate(() => {
+        try {
+          opened ??= open();
+        } catch {
+          // Told by the request that needs it.
+        }
+      });
     },
     async close() {
       isClosed = true;

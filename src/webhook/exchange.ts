@@ -13,7 +13,7 @@
 import type { Dispatcher } from 'undici';
 import { LIMITS } from '../domain/limits.ts';
 import { limitTime } from '../time-limit.ts';
-import type { Wire, WireAware } from './client.ts';
+import type { GuardedClient, Wire, WireAware } from './client.ts';
 import { AnswerTooLong, type Failure, failureOf, type Stage, stopped, timedOut } from './failure.ts';
 
 export interface Exchanged {
@@ -32,7 +32,7 @@ export interface Exchanged {
 }
 
 export interface ExchangeOptions {
-  readonly dispatcher: Dispatcher;
+  readonly client: Pick<GuardedClient, 'dispatcher'>;
   readonly request: Dispatcher.DispatchOptions;
   /** For whom it is made. */
   readonly ownerId: string;
@@ -42,12 +42,13 @@ export interface ExchangeOptions {
   readonly keptBytes?: number;
 }
 
+/** Rejects when undici cannot be loaded, since the process has no descriptor left, and with undici's refusal of the request. */
 export function exchange(options: ExchangeOptions): Promise<Exchanged> {
   return new Promise((resolve) => {
     const handler = new Exchange(options, resolve);
     // Timed here: undici's two timeouts restart with every chunk, and tick in half seconds.
     if (!handler.isDone)
-      options.dispatcher.dispatch({ ...options.request, headersTimeout: 0, bodyTimeout: 0 }, handler);
+      options.client.dispatcher.dispatch({ ...options.request, headersTimeout: 0, bodyTimeout: 0 }, handler);
   });
 }
 

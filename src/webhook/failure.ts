@@ -142,11 +142,15 @@ function openedBy(reason: string): string {
 }
 
 /**
- * Returns the failure of an attempt that sent nothing, and of which the receiver is not the cause: an invalid record, or a bug,
- * whose message may contain anything.
+ * Returns the failure of an attempt that sent nothing, and of which the receiver is not the cause: an invalid record, a machine
+ * without descriptors or memory, or a bug, whose message may contain anything.
  */
 export function unsent(error: unknown): Failure {
-  const why = error instanceof Unsendable ? error.message : `an error inside Errand (${nameOf(error)})`;
+  const code = codeOf(error);
+  const bug = OURS.has(code)
+    ? `this machine is short of something${inBrackets(code)}`
+    : `an error inside Errand (${nameOf(error)})`;
+  const why = error instanceof Unsendable ? error.message : bug;
   return { outcome: 'refused', detail: `The request could not be made: ${why}.` };
 }
 

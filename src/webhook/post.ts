@@ -99,7 +99,7 @@ export function createPoster(options: PosterOptions): Poster {
     };
     const ownTimeoutMs = delivery.webhook?.settings.timeoutMs ?? timeoutMs;
     const { ownerId } = delivery.emission;
-    const options = { dispatcher: client.dispatcher, request, ownerId, timeoutMs: ownTimeoutMs, signal };
+    const options = { client, request, ownerId, timeoutMs: ownTimeoutMs, signal };
     return exchange(options).catch((error: unknown) => failed(unsent(error)));
   }
 

@@ -14,9 +14,8 @@ export function createTokenRequests({ client, version }: { client: GuardedClient
     const { origin, pathname, search } = judged.url;
     const all = { ...headers, 'user-agent': `errand/${version}`, 'accept-encoding': 'identity' };
     const request = { origin, path: pathname + search, method: 'POST' as const, headers: all, body };
-    const { dispatcher } = client;
     const { timeoutMs } = RENEWAL;
-    const options = { dispatcher, request, ownerId, timeoutMs, signal: undefined, keptBytes: LIMITS.responseBytes };
+    const options = { client, request, ownerId, timeoutMs, signal: undefined, keptBytes: LIMITS.responseBytes };
     const answer = await exchange(options).catch((error: unknown) => ({
       failure: unsent(error),
       status: null,

@@ -1,5 +1,6 @@
 // What Prometheus may ask of this process.
 
+import { createRequire } from 'node:module';
 import { REFUSALS, type RefusalCode } from '../../domain/refusal.ts';
 import { HEARTBEAT_FAILED, SILENT, UNHEALTHY } from '../../domain/watch/watch.ts';
 import type { SpanCounts } from '../../ports.ts';
@@ -15,6 +16,9 @@ interface MetricSources {
   readonly spans: () => SpanCounts | undefined;
   readonly queue: QueueLagDeps;
 }
+
+const require = createRequire(import.meta.url);
+const PROM_CLIENT = require.resolve('prom-client');
 
 /** Bounds in seconds. */
 const SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60];
@@ -77,7 +81,7 @@ export class Metrics {
     labels: ['item'],
   });
   readonly #read: readonly Metric[];
-  #ofProcess: Promise<{ metrics(): Promise<string> }> | undefined;
+  #ofProcess: { metrics(): Promise<string> } | undefined;
 
   constructor(slots: Slots, streams: Pick<Streams, 'open' | 'cut'>, counted: MetricSources) {
     this.#read = readMetrics(slots, streams, counted);
@@ -102,15 +106,17 @@ export class Metrics {
     const counted = [accepted, runs, runSeconds, errors, attempts, attemptSeconds, repairs, pings];
     const ours = [...counted, this.watchErrors, this.watchesJudged, this.#refusals, this.#enveloped, ...this.#read];
     this.#ofProcess ??= startDefaultMetrics();
-    const ofProcess = await this.#ofProcess;
-    const texts = await Promise.all([ofProcess.metrics(), ...ours.map((metric) => metric.text())]);
+    const texts = await Promise.all([this.#ofProcess.metrics(), ...ours.map((metric) => metric.text())]);
     return { contentType: CONTENT_TYPE, body: `${texts.map((text) => text.trimEnd()).join('\n\n')}\n` };
   }
 }
 
-/** Starts to count what every Node.js process tells: memory, CPU, the event loop, garbage. */
-async function startDefaultMetrics(): Promise<{ metrics(): Promise<string> }> {
-  const { collectDefaultMetrics, Registry } = (await import('prom-client')).default;
+/**
+ * Starts to count what every Node.js process tells: memory, CPU, the event loop, garbage. Throws when no file can be opened; the next
+ * call tries again, which Node does not do for an import that failed.
+ */
+function startDefaultMetrics(): { metrics(): Promise<string> } {
+  const { collectDefaultMetrics, Registry } = require(PROM_CLIENT) as typeof import('prom-client');
   const register = new Registry();
   collectDefaultMetrics({ register });
   return register;

@@ -1,14 +1,19 @@
 // Patterns of redaction, in the syntax of RE2. Its matching takes linear time whatever the pattern is, so that no rule of an owner
-// stops the server, which V8's own regular expressions cannot promise. Loaded with the first pattern.
+// stops the server, which V8's own regular expressions cannot promise. Loaded with the first pattern, and not by an import: Node
+// keeps one that failed, as where the process had no descriptor left.
 
+import { createRequire } from 'node:module';
 import { REDACTION_LIMITS } from '../../domain/privacy/limits.ts';
 import type { TextMatcher } from '../../domain/privacy/redactor.ts';
 import { Refusal } from '../../domain/refusal.ts';
 
+const require = createRequire(import.meta.url);
+const RE2 = require.resolve('re2js');
+
 /** Returns what finds the matches of all patterns; null: there are none. Throws `Refusal` for a pattern that cannot be used. */
 export async function matcherOf(patterns: readonly string[]): Promise<TextMatcher | null> {
   if (patterns.length === 0) return null;
-  const { RE2JS } = await import('re2js');
+  const { RE2JS } = require(RE2) as typeof import('re2js');
   for (const [i, pattern] of patterns.entries()) {
     const compiled = compiledOr(
       (why) => refused(`patterns/${i}`, why),
