@@ -89,6 +89,14 @@ test('each expression of the dashboard and of the alerts is one that Prometheus 
   assert.match(check(file), new RegExp(`SUCCESS: ${rules.length} rules found`));
 });
 
+test('an alert sees the first error of a code, since its counter is there before', async () => {
+  const alerts = await readFile(join(ROOT, 'deploy/prometheus/alerts.yaml'), 'utf8');
+  const codes = [...alerts.matchAll(/errand_errors_total\{code=~?"([\w|]+)"/g)].flatMap(([, all]) => all?.split('|'));
+  assert.ok(codes.includes('OutOfMemory') && codes.includes('WorkerLost'), codes.join());
+  const { text } = await errand.client.request('GET', '/metrics');
+  for (const code of codes) assert.match(text, new RegExp(`^errand_errors_total\\{code="${code}"\\} 0$`, 'm'));
+});
+
 test('an attempt counts as delivered when the receiver took it, and as answered when it refused', async () => {
   await using receiver = await startReceiver();
   receiver.answer((n) => (n === 0 ? 500 : 200));

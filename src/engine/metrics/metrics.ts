@@ -1,7 +1,7 @@
 // What Prometheus may ask of this process.
 
 import { createRequire } from 'node:module';
-import { REFUSALS, type RefusalCode } from '../../domain/refusal.ts';
+import { type PLATFORM_CODES, REFUSALS, type RefusalCode } from '../../domain/refusal.ts';
 import { HEARTBEAT_FAILED, SILENT, UNHEALTHY } from '../../domain/watch/watch.ts';
 import type { SpanCounts } from '../../ports.ts';
 import { REPAIR_KINDS } from '../../store/contract/counters.ts';
@@ -20,6 +20,11 @@ interface MetricSources {
 const require = createRequire(import.meta.url);
 const PROM_CLIENT = require.resolve('prom-client');
 
+/** Errors of runs; those of deliveries and of watches have counters of their own. */
+const RUN_ERRORS: readonly ((typeof PLATFORM_CODES)[number] | 'user')[] = [
+  ...(['Timeout', 'OutOfMemory', 'WorkerLost', 'WorkerExit', 'StartFailed', 'PayloadTooLarge'] as const),
+  ...(['ConfigurationError', 'ThrownAfterEnd', 'LostAfterEnd', 'Internal', 'user'] as const),
+];
 /** Bounds in seconds. */
 const SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60];
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -86,6 +91,7 @@ export class Metrics {
   constructor(slots: Slots, streams: Pick<Streams, 'open' | 'cut'>, counted: MetricSources) {
     this.#read = readMetrics(slots, streams, counted);
     // Shown from the start: an alert looks for what was added.
+    for (const code of RUN_ERRORS) this.errors.inc({ code }, 0);
     for (const kind of REPAIR_KINDS) this.repairs.inc({ kind }, 0);
     for (const kind of ['success', 'start', 'fail']) this.pings.inc({ kind }, 0);
     for (const code of [SILENT, UNHEALTHY, HEARTBEAT_FAILED]) this.watchErrors.inc({ code }, 0);
