@@ -14,7 +14,7 @@ import { type Config, ConfigError, dataPaths } from './config.ts';
 export interface FirstOwner {
   /** File with the key; null when the key came from the environment, or from another node. */
   readonly keyFile: string | null;
-  /** The key, only at the start that created it. */
+  /** The key, only at the start that made its owner; null for a key that was there before. */
   readonly newKey: string | null;
   /** Of the key in the file or in the environment; null when neither is a key of the store. */
   readonly keyHash: string | null;
@@ -59,7 +59,7 @@ async function ensure({ store, actions, config, ids }: FirstOwnerDeps): Promise<
   if (apiKey === null) throw new ConfigError(`${keyFile} is there and has no key in it: remove it, and one is made`);
   const isFirst = (await actions.createFirstOwner({ ...owner, apiKey })) !== null;
   // A process on the same data dir may have been first, with the key of this file.
-  if (isFirst || (await opens(apiKey))) return { keyFile, newKey: isFirst ? apiKey : null };
+  if (isFirst || (await opens(apiKey))) return { keyFile, newKey: isFirst && kept === null ? apiKey : null };
   if (made !== null) await rm(keyFile, { force: true });
   return { keyFile: null, newKey: null };
 }

@@ -35,6 +35,7 @@ export async function openStore(config: Config, ports: StorePorts): Promise<Stor
       return made;
     };
     refuseEmptied(placeOf(path), config.dataDir);
+    warnOfLostStore(config, log);
     return openFile({ path, clock, random, log, secretKeys, makeSecretKey, onLost: onStoreLost }, config.dataDir);
   }
   // Loaded on demand: a server on SQLite does not pay for the driver.
@@ -56,6 +57,16 @@ function refuseEmptied(path: string, dataDir: string): void {
   const isNew =
     !existsSync(dataPaths(dataDir).apiKey) && !(existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 0);
   if (!isNew) throw new StoreUnavailable(damagedMessage(path, dataDir));
+}
+
+/** Warns where a new store is about to be made beside the keys of another one, whose file is most likely elsewhere. */
+function warnOfLostStore({ dataDir }: Config, log: Log): void {
+  const { store, apiKey, secretKey } = dataPaths(dataDir);
+  if (existsSync(placeOf(store)) || !existsSync(apiKey) || !existsSync(secretKey)) return;
+  log.warn(
+    { data_dir: dataDir },
+    'this folder has the keys of an earlier store (api-key, secret-key), but no errand.db: a new, empty store is made. If the earlier one is elsewhere, stop the server, and put its errand.db and errand.db-wal in the place of the new ones',
+  );
 }
 
 async function openFile(options: SqliteOptions, dataDir: string): Promise<Store> {
