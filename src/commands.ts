@@ -18,6 +18,7 @@ import { whyHidden } from './closed-path.ts';
 import { sentKey } from './domain/files/file-mark.ts';
 import type { Log } from './ports.ts';
 import { ConfigError, dataPaths, readConfig } from './server/config.ts';
+import { databaseLabel } from './server/database-url.ts';
 
 /** What is written is for its user alone (keys, profiles, backups), but for the files of a project. */
 const usersUmask = process.umask(0o077);
@@ -136,6 +137,12 @@ const mails: ProgramDeps['mails'] = {
   send: async (mail) => (await import('./mail/test-mail.ts')).sendTestMail(mail),
 };
 
+const tryDatabase: ProgramDeps['tryDatabase'] = async (url) => {
+  const { tryDatabase: answerOf } = await import('./store/postgres/maintenance/try-database.ts');
+  const { is, says } = await answerOf(url);
+  return { is, says: `${databaseLabel(url)}: ${says}` };
+};
+
 async function storeCommands(): Promise<StoreCommands> {
   const { createStoreCommands } = await import('./server/store-commands.ts');
   return createStoreCommands(readConfig(process.env));
@@ -161,6 +168,7 @@ const program = createProgram({
     explain,
     redact,
     mails,
+    tryDatabase,
     usersUmask,
     store: storeCommands,
   },

@@ -10,6 +10,7 @@ import { freeMemoryWhenIdle } from './server/idle-memory.ts';
 import { createLog } from './server/log.ts';
 import { clock, random } from './server/real-ports.ts';
 import { type Service, startService } from './server/service.ts';
+import { warnOfEnvFile } from './server/start-warnings.ts';
 import { complaintOf } from './server/startup-error.ts';
 
 /** SIGTERM promises an end within 30 s: three parts are waited for one after the other. */
@@ -82,6 +83,7 @@ async function main(): Promise<void> {
   process.umask(0o077);
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
+  warnOfEnvFile(process.cwd(), process.env, log);
   let started: Service | undefined;
   const onStoreLost = (failure: Error): void => {
     log.error({ err: failure }, 'storage is lost; ending, and what is on disk the next start shows');

@@ -10,7 +10,7 @@ import { addChannels } from './commands/channels.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addDataStores } from './commands/data-stores.ts';
 import { addDeliveries, addMail } from './commands/deliveries.ts';
-import { addDoctor, type MailChecks } from './commands/doctor.ts';
+import { addDoctor, type MailChecks, type TryDatabase } from './commands/doctor.ts';
 import { addErrors } from './commands/errors/errors.ts';
 import { addEvents } from './commands/events.ts';
 import { addHeartbeats } from './commands/heartbeats.ts';
@@ -61,6 +61,7 @@ export interface ProgramDeps extends AdministrationDeps {
   /** Of who calls: the files of a project are made with it. */
   readonly usersUmask: number;
   readonly mails: MailChecks;
+  readonly tryDatabase: TryDatabase;
 }
 
 export function createProgram(deps: ProgramDeps): Command {
@@ -106,7 +107,7 @@ export function createProgram(deps: ProgramDeps): Command {
   addConfig(program, connect, deps.env);
   addExplainUrl(program, connect, deps.explain);
   addCompletion(program, connect);
-  addDoctor(program, { env: deps.env, connect, mails: deps.mails });
+  addDoctor(program, { env: deps.env, connect, mails: deps.mails, tryDatabase: deps.tryDatabase });
   addInit(program, deps.usersUmask);
   addTest(program);
   addMcp(program, { connect, bundle: (file) => deps.deploying.bundle(file) });

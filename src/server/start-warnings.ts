@@ -1,5 +1,9 @@
 // What an operator should know of the settings once the server listens.
 
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { ENV_FILE, variablesOf } from '../env-file.ts';
+import { openFilesLimit, whyTooFewFiles } from '../open-files.ts';
 import type { Log } from '../ports.ts';
 import type { Store } from '../store/contract/store.ts';
 import { type Config, maxOwnersOf } from './config.ts';
@@ -13,6 +17,8 @@ export async function warnAtStart(
     log.warn({ allow_targets: config.allowTargets }, 'webhooks may reach these addresses');
   }
   await warnOfOwners(config, log, store);
+  const tooFew = whyTooFewFiles(openFilesLimit('self'), config.maxConnections);
+  if (tooFew !== null) log.warn({}, tooFew);
   if (config.publicUrl !== null && new URL(config.publicUrl).pathname !== '/') {
     log.warn(
       { public_url: config.publicUrl },
@@ -21,6 +27,27 @@ export async function warnAtStart(
   }
   if (config.databaseUrl !== null && config.publicUrl === null) {
     log.warn({ url }, 'ERRAND_PUBLIC_URL is not set: endpoints and links that are made here name this process alone');
+  }
+}
+
+/** Warns of settings in a file `.env` of the folder, as other programs read them, that the environment does not have. */
+export function warnOfEnvFile(dir: string, env: Readonly<Record<string, string | undefined>>, log: Log): void {
+  const file = resolve(dir, ENV_FILE);
+  const ignored = settingsIn(file).filter((name) => env[name] === undefined);
+  if (ignored.length === 0) return;
+  log.warn(
+    { file, ignored },
+    'this file is not read: settings are variables of the environment. "set -a; . ./.env; set +a" before the start puts them there, and so does NODE_OPTIONS=--env-file=.env',
+  );
+}
+
+function settingsIn(file: string): string[] {
+  try {
+    if (!existsSync(file)) return [];
+    return Object.keys(variablesOf(readFileSync(file, 'utf8'))).filter((name) => name.startsWith('ERRAND_'));
+  } catch {
+    // A folder, or a file of another user.
+    return [];
   }
 }
 

@@ -223,6 +223,17 @@ test('the mail server is tried, and gets a mail when asked', async () => {
   assert.match(away.stdout, /^mail +wrong +127\.0\.0\.1:\d+: .*nothing listens there/m);
 });
 
+test('the database is tried, and told without its password', async () => {
+  await using shell = await openShell(null);
+  const url = `postgres://errand:a-secret-word@127.0.0.1:${await freePort()}/errand`;
+  const { code, stdout } = await shell.run(['doctor'], { env: { ERRAND_DATABASE_URL: url } });
+  assert.equal(code, 1);
+  assert.match(stdout, /^database +wrong +127\.0\.0\.1:\d+\/errand: .*ECONNREFUSED/m);
+  assert.ok(!stdout.includes('a-secret-word'));
+  const { stdout: onSqlite } = await shell.run(['doctor']);
+  assert.doesNotMatch(onSqlite, /^database/m);
+});
+
 test('the ledger is counted again from the rows', async () => {
   await using errand = await startErrand();
   await using shell = await openShell(null);

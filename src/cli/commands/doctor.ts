@@ -6,7 +6,9 @@ import type { Command } from 'commander';
 import { type Errand, ProblemError, type Setting } from '../../client/client.ts';
 import { whyClosed, whyHidden } from '../../closed-path.ts';
 import { SECOND_MS } from '../../domain/limits.ts';
-import { type Config, readConfig } from '../../server/config.ts';
+import { openFilesLimit, whyTooFewFiles } from '../../open-files.ts';
+import { type Config, dataPaths, readConfig } from '../../server/config.ts';
+import { readRunning } from '../../server/running-file.ts';
 import { EXIT } from '../shell/exit.ts';
 import { createOutput, printJson, printTable, type Style } from '../shell/output.ts';
 import { type Connect, DATA_DIR, type ServerOptions, serverCommand } from '../shell/remote.ts';
@@ -18,7 +20,9 @@ interface Finding {
   readonly says: string;
 }
 
-type MailFinding = Omit<Finding, 'what'>;
+type Tried = Omit<Finding, 'what'>;
+/** Tries the database, up to its first answer. */
+export type TryDatabase = (url: string) => Promise<Tried>;
 type ServerSettings = ReadonlyMap<string, Setting>;
 
 interface Isolation {
@@ -28,15 +32,16 @@ interface Isolation {
 
 export interface MailChecks {
   /** Tries the mail server, up to signing in. */
-  readonly check: (smtpUrl: string) => Promise<MailFinding>;
+  readonly check: (smtpUrl: string) => Promise<Tried>;
   /** Sends a mail that says that mails arrive. */
-  readonly send: (mail: { smtpUrl: string; from: string; to: string }) => Promise<MailFinding>;
+  readonly send: (mail: { smtpUrl: string; from: string; to: string }) => Promise<Tried>;
 }
 
 interface DoctorDeps {
   readonly env: NodeJS.ProcessEnv;
   readonly connect: Connect;
   readonly mails: MailChecks;
+  readonly tryDatabase: TryDatabase;
 }
 
 const STYLES: Readonly<Record<string, Style>> = { well: 'green', look: 'yellow', wrong: 'red' };
@@ -46,10 +51,11 @@ const MIN_NODE = 24;
 const MIN_FREE = 1024 ** 3;
 const MAX_SKEW_MS = 5 * SECOND_MS;
 
-interface Mailing {
+interface Trials {
   /** What the server says of its settings; null: it was not reached, or does not tell them. */
   readonly settings: ServerSettings | null;
   readonly mails: MailChecks;
+  readonly tryDatabase: TryDatabase;
   readonly isSent: boolean;
 }
 
@@ -57,18 +63,18 @@ interface DoctorOptions extends ServerOptions {
   readonly sendMail?: boolean;
 }
 
-export function addDoctor(program: Command, { env, connect, mails }: DoctorDeps): void {
+export function addDoctor(program: Command, { env, connect, mails, tryDatabase }: DoctorDeps): void {
   const doctor = serverCommand(
     program,
     'doctor',
-    'check settings, disk, server, clock and mail, and say what to do; exit code 1 when something is wrong',
+    'check settings, disk, database, server, clock and mail, and say what to do; exit code 1 when something is wrong',
   ).option('--send-mail', 'also send a mail to ERRAND_MAIL_TO when the mail server works');
   doctor.action(async (options: DoctorOptions) => {
     const out = createOutput();
     const asked = await server(connect, options);
-    const mailing = { mails, isSent: options.sendMail === true, settings: asked.settings };
+    const trials = { mails, tryDatabase, isSent: options.sendMail === true, settings: asked.settings };
     const isNamed = options.url !== undefined || options.profile !== undefined;
-    const machine = asked.isHere ? await here(env, mailing) : isNamed ? [] : [elsewhere(asked)];
+    const machine = asked.isHere ? await here(env, trials) : isNamed ? [] : [elsewhere(asked)];
     const findings = [...machine, ...asked.findings];
     if (findings.some(({ is }) => is === 'wrong')) process.exitCode = EXIT.failed;
     if (options.json) return printJson(out, findings);
@@ -81,7 +87,7 @@ export function addDoctor(program: Command, { env, connect, mails }: DoctorDeps)
 }
 
 /** Checks this machine and this environment. */
-async function here(env: NodeJS.ProcessEnv, mailing: Mailing): Promise<Finding[]> {
+async function here(env: NodeJS.ProcessEnv, trials: Trials): Promise<Finding[]> {
   const major = Number.parseInt(process.versions.node, 10);
   const node: Finding = { what: 'Node.js', is: major >= MIN_NODE ? 'well' : 'wrong', says: process.version };
   let config: Config;
@@ -94,8 +100,10 @@ async function here(env: NodeJS.ProcessEnv, mailing: Mailing): Promise<Finding[]
     node,
     { what: 'settings', is: 'well', says: 'can be read; "errand config" lists them' },
     await disk(config),
-    await mail(config, mailing),
-    ...(mailing.settings === null ? [isolation(config, "; by this shell's environment, no server told its own")] : []),
+    ...(await openFiles(config, trials)),
+    ...(await database(config, trials)),
+    await mail(config, trials),
+    ...(trials.settings === null ? [isolation(config, "; by this shell's environment, no server told its own")] : []),
   ];
 }
 
@@ -111,13 +119,31 @@ async function disk({ dataDir }: Config): Promise<Finding> {
   return {
     what: 'data dir',
     is: 'wrong',
-    says: `${says}: make room, or lower ERRAND_RETENTION_DAYS; a full disk stops the server`,
+    says: `${says}: make room. On a full disk events get 503, and no server starts; a lower ERRAND_RETENTION_DAYS takes a start, and helps only before`,
   };
+}
+
+/** Looks at the limit of the server that runs here; where none does, at that of this shell. */
+async function openFiles({ dataDir, maxConnections }: Config, { settings }: Trials): Promise<Finding[]> {
+  const running = settings === null ? null : await readRunning(dataPaths(dataDir).running);
+  const limit = openFilesLimit(running?.pid ?? 'self');
+  if (limit === null) return [];
+  const connections = Number(settings?.get('ERRAND_MAX_CONNECTIONS')?.value ?? maxConnections);
+  const why = whyTooFewFiles(limit, connections);
+  return [{ what: 'open files', is: why === null ? 'well' : 'look', says: why ?? `at most ${limit}` }];
+}
+
+async function database({ databaseUrl }: Config, { settings, tryDatabase }: Trials): Promise<Finding[]> {
+  const what = 'database';
+  if (databaseUrl !== null) return [{ what, ...(await tryDatabase(databaseUrl)) }];
+  if (!settings?.get('ERRAND_DATABASE_URL')?.set) return [];
+  const says = 'the server has an ERRAND_DATABASE_URL, which is not set in this shell: set it here, too, to try it';
+  return [{ what, is: 'look', says }];
 }
 
 async function mail(
   { smtpUrl, mailFrom: from, mailTo: to }: Config,
-  { settings, mails, isSent }: Mailing,
+  { settings, mails, isSent }: Trials,
 ): Promise<Finding> {
   const what = 'mail';
   if (smtpUrl === null && settings?.get('ERRAND_SMTP_URL')?.set) {

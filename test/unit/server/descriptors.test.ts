@@ -8,6 +8,7 @@ import net from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { BARE_ENV } from '../../support/bare-env.ts';
 import { createFolder } from '../../support/folders/folder.ts';
 import { spawnErrand } from '../../support/process.ts';
 import { until } from '../../support/wait.ts';
@@ -44,6 +45,13 @@ test('a server without a free descriptor serves open connections', async () => {
   const steps = [{ namespace: 'step', code: 'export default defineComponent({ run: () => 1 });' }];
   const made = await ask('/v1/workflows', JSON.stringify({ name: 'test', steps, triggers: [{ type: 'http' }] }));
   assert.equal(made.status, 200, made.text);
+  assert.match(server.stderr(), /"level":40[^\n]*may open 128 files and connections[^\n]*it may need 26000/);
+  const files = await openFilesBy(folder.path);
+  assert.deepEqual(
+    [files.is, /may open 128 files/.test(files.says)],
+    ['look', true],
+    'as the server has it, not the shell',
+  );
   const { id, triggers } = JSON.parse(made.text).data;
 
   const idle = await useUp(Number(new URL(server.url).port));
@@ -67,6 +75,14 @@ test('a server without a free descriptor serves open connections', async () => {
   close();
   assert.equal(server.child.exitCode, null);
 });
+
+/** Returns what a doctor without that limit finds. */
+async function openFilesBy(dataDir: string): Promise<{ is: string; says: string }> {
+  const env = { ...BARE_ENV, ERRAND_DATA_DIR: dataDir };
+  const args = [join(import.meta.dirname, '../../../src/errand.ts'), 'doctor', '--json'];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+  return JSON.parse(stdout).find(({ what }: { what: string }) => what === 'open files');
+}
 
 interface Asked {
   readonly status: number | undefined;
