@@ -31,7 +31,7 @@ export interface StoreCommands {
   check(tell: TellProgress): Promise<CheckReport>;
   /** Moves the store to Postgres. `to`: the target, or null: ERRAND_DATABASE_URL. */
   move(to: string | null, telling: StoreTelling): Promise<MoveReport>;
-  undoMove(): Promise<{ readonly store: string; readonly undone: string }>;
+  undoMove(): Promise<{ readonly store: string; readonly undone: string; readonly next: string }>;
   /** Salvages what can be read of a damaged store. `dir`: the damaged data dir, or null: the one of the settings. */
   salvage(of: { readonly dir: string | null; readonly to: string }, tell: TellProgress): Promise<SalvageReport>;
   /** Seals all secrets with another key. `newKey`: as the operator wrote it. `rekeyed`: false when that key opened the store already. */

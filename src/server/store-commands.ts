@@ -29,6 +29,8 @@ import { secretKeysOf } from './secret-key.ts';
 import { readSecretKey } from './settings/readers.ts';
 
 const REPORT_EVERY_MS = 200;
+const AFTER_UNDO =
+  'before a server starts on the SQLite store, stop all servers on that database, and start none there again: both would do the same work. What the database has accepted since the move stays there';
 
 export function createStoreCommands(config: Config): StoreCommands {
   const { store: path } = dataPaths(config.dataDir);
@@ -54,7 +56,7 @@ export function createStoreCommands(config: Config): StoreCommands {
       refuseMissing(path);
       const from = unmarkMoved(path);
       if (from === null) throw new CliError(`the store ${path} was not moved`);
-      return { store: path, undone: from };
+      return { store: path, undone: from, next: AFTER_UNDO };
     },
 
     salvage: (of, tell) => salvage(config, { dir: of.dir ?? config.dataDir, to: of.to }, tell),

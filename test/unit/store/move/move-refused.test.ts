@@ -101,6 +101,10 @@ test('a store that was moved is opened no more, until that is undone', async (t)
   await assertRefused({ ...here, url: `${here.url}_2` }, /was moved to \S+ already/);
   const undone = await call(['store', 'move', '--undo', '--json'], { ERRAND_DATA_DIR });
   deepEqual([undone.status, undone.json().undone], [0, host + pathname]);
+  match(
+    undone.json().next,
+    /stop all servers on that database.* What the database has accepted since the move stays there/,
+  );
   match((await call(['store', 'move', '--undo'], { ERRAND_DATA_DIR })).stderr, /was not moved/);
   equal(await start(), 'started');
   await assertRefused(here, /it was moved there already.*to move it once more, make a new database/);
