@@ -11,6 +11,7 @@ import { refuseMoved } from '../store/sqlite/maintenance/moved.ts';
 import { openSqliteStore, type SqliteOptions } from '../store/sqlite/open.ts';
 import { damagedMessage, isDamage } from '../store/sqlite/salvage/damage.ts';
 import { type Config, dataPaths } from './config.ts';
+import { commandRecord } from './real-ports.ts';
 import { makeSecretKeyFile, secretKeysOf } from './secret-key.ts';
 
 export interface StorePorts {
@@ -27,6 +28,7 @@ export interface StorePorts {
 export async function openStore(config: Config, ports: StorePorts): Promise<Store> {
   const { clock, random, log, onStoreLost } = ports;
   const secretKeys = secretKeysOf(config);
+  const keyRecord = commandRecord('rekeyStore', 'a start with ERRAND_SECRET_KEY', 'the environment');
   const { store: path, secretKey: file } = dataPaths(config.dataDir);
   if (config.databaseUrl === null) {
     const makeSecretKey = () => {
@@ -36,7 +38,10 @@ export async function openStore(config: Config, ports: StorePorts): Promise<Stor
     };
     refuseEmptied(placeOf(path), config.dataDir);
     warnOfLostStore(config, log);
-    return openFile({ path, clock, random, log, secretKeys, makeSecretKey, onLost: onStoreLost }, config.dataDir);
+    return openFile(
+      { path, clock, random, log, secretKeys, makeSecretKey, keyRecord, onLost: onStoreLost },
+      config.dataDir,
+    );
   }
   // Loaded on demand: a server on SQLite does not pay for the driver.
   const { openPostgresStore } = await import('../store/postgres/open.ts');
@@ -48,6 +53,7 @@ export async function openStore(config: Config, ports: StorePorts): Promise<Stor
     version: VERSION,
     log,
     secretKeys,
+    keyRecord,
   });
 }
 

@@ -1,8 +1,10 @@
-// The real ports: the system's clock and randomness.
+// The real ports: the system's clock and randomness; and who calls.
 
 import { randomBytes } from 'node:crypto';
-import { resourceId } from '../domain/ids.ts';
+import { userInfo } from 'node:os';
+import { PREFIX, resourceId } from '../domain/ids.ts';
 import type { Clock, Ids, Random } from '../ports.ts';
+import type { CommandRecord } from '../store/rows/command-record.ts';
 
 const ID_RANDOM_BYTES = 9;
 const SECRET_BYTES = 18;
@@ -23,4 +25,19 @@ export function createIds(clock: Clock, random: Random): Ids {
     },
     secret: () => Buffer.from(random.bytes(SECRET_BYTES)).toString('base64url'),
   };
+}
+
+/** Returns the audit record of a command on the whole store. `from`: where its user has called it. */
+export function commandRecord(operation: string, command: string, from = 'the command line'): CommandRecord {
+  const id = createIds(clock, random).next(PREFIX.audit);
+  return { id, label: `${userName()}, from ${from}`, operation, command, atMs: clock.nowMs() };
+}
+
+/** Returns the caller's user name; a container may have a user without a name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.()}`;
+  }
 }

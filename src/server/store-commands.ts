@@ -2,19 +2,16 @@
 
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { userInfo } from 'node:os';
 import { basename, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { CliError, EXIT } from '../cli/shell/exit.ts';
 import type { MoveReport, StoreCommands, StoreTelling } from '../cli/store.ts';
 import { whyHidden } from '../closed-path.ts';
-import { PREFIX } from '../domain/ids.ts';
 import { throwNaming } from '../named-path.ts';
 import type { TellProgress } from '../ports.ts';
 import type { ExportedStore } from '../store/contract/export.ts';
 import type { Import } from '../store/postgres/move/import.ts';
 import type { Imported } from '../store/postgres/move/import-tables.ts';
-import type { CommandRecord } from '../store/rows/command-record.ts';
 import type { SecretKey } from '../store/seal/seal-key.ts';
 import { rekeySqlite } from '../store/sqlite/config/seal-key.ts';
 import { backupSqlite } from '../store/sqlite/maintenance/backup.ts';
@@ -24,7 +21,7 @@ import { unmarkMoved } from '../store/sqlite/maintenance/moved.ts';
 import { type SalvageReport, salvageSqlite } from '../store/sqlite/salvage/salvage.ts';
 import { type Config, ConfigError, dataPaths } from './config.ts';
 import { databaseLabel, readDatabaseUrl } from './database-url.ts';
-import { clock, createIds, random } from './real-ports.ts';
+import { commandRecord } from './real-ports.ts';
 import { secretKeysOf } from './secret-key.ts';
 import { readSecretKey } from './settings/readers.ts';
 
@@ -67,7 +64,7 @@ export function createStoreCommands(config: Config): StoreCommands {
       if (databaseUrl === null) refuseMissing(path);
       const rekeyed =
         databaseUrl === null
-          ? rekeySqlite(path, { keys, to, record: recordOf('rekeyStore', 'errand store rekey') })
+          ? rekeySqlite(path, { keys, to, record: commandRecord('rekeyStore', 'errand store rekey') })
           : await rekeyDatabase(databaseUrl, keys, to);
       return { store: labelOf(config), rekeyed, opens_with: 'the new key' };
     },
@@ -136,21 +133,6 @@ function adviceFor(url: string, file: string): string {
 What is secret in it opens only with ERRAND_SECRET_KEY, where servers are given one: keep that apart.`;
 }
 
-/** Returns the audit record of a command on the whole store. */
-function recordOf(operation: string, command: string): CommandRecord {
-  const id = createIds(clock, random).next(PREFIX.audit);
-  return { id, label: `${userName()}, from the command line`, operation, command, atMs: clock.nowMs() };
-}
-
-/** Returns the caller's user name; a container may have a user without a name. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `user ${process.getuid?.()}`;
-  }
-}
-
 function labelOf({ databaseUrl, dataDir }: Config): string {
   return databaseUrl === null ? `SQLite in ${dataDir}` : `Postgres, ${databaseLabel(databaseUrl)}`;
 }
@@ -170,7 +152,7 @@ async function rekeyDatabase(url: string, keys: readonly SecretKey[], to: string
   ]);
   const pool = new Pool({ url, name: 'errand store rekey', connections: 1 });
   try {
-    return await reaching(rekeyPostgres(pool, { keys, to, record: recordOf('rekeyStore', 'errand store rekey') }));
+    return await reaching(rekeyPostgres(pool, { keys, to, record: commandRecord('rekeyStore', 'errand store rekey') }));
   } finally {
     await pool.close();
   }
@@ -209,7 +191,7 @@ async function move(config: Config, url: string, { note, progress }: StoreTellin
   const secretKeys = secretKeysOf(config);
   const source = openExport(path, { to: label, secretKeys });
   try {
-    const record = recordOf('moveStore', 'errand store move');
+    const record = commandRecord('moveStore', 'errand store move');
     const target = await reaching(Import.begin({ url, label, source, record }));
     try {
       if (target.isResumed) note('goes on where it was interrupted');

@@ -16,8 +16,9 @@ import { errorSearches } from '../log/search/error-search.ts';
 import { groupSearches } from '../log/search/group-search.ts';
 import { runSearches } from '../log/search/run-search.ts';
 import { present, text } from '../rows/cells.ts';
+import type { CommandRecord } from '../rows/command-record.ts';
 import { createSeal } from '../seal/seal.ts';
-import type { SecretKey } from '../seal/seal-key.ts';
+import { REPLACED, type SecretKey } from '../seal/seal-key.ts';
 import { newStoreTag } from '../store-tag.ts';
 import { FIRST_CURSOR } from './claims/claim-cursor.ts';
 import { LeasedRows } from './claims/leased-rows.ts';
@@ -57,6 +58,8 @@ export interface PostgresOptions {
   readonly log: Log;
   /** The first one wraps the key that seals the store's secrets. Without any, the key is stored unwrapped. */
   readonly secretKeys?: readonly SecretKey[];
+  /** The audit record of a start that replaces the key; none: it is not recorded. */
+  readonly keyRecord?: CommandRecord;
 }
 
 /** A database that hangs ends its own statements much later, when the caller has given up. */
@@ -112,8 +115,9 @@ export async function openInspectable(options: PostgresOptions): Promise<{ store
     await refuseUnfinishedMove(pool);
     const { claims, config, data } = connections;
     const storeTag = await readTag(pool, random);
-    const { key, isBare } = await settleSealKey(pool, secretKeys, checked);
+    const { key, isBare, replaces } = await settleSealKey(pool, options, checked);
     if (isBare) log.warn({}, BARE_KEY);
+    if (replaces !== null) log.warn({ replaced: replaces, by: secretKeys[0]?.from }, REPLACED);
     const seal = createSeal(key);
     const cursors = { runs: FIRST_CURSOR, deliveries: FIRST_CURSOR };
     const core: Core = {

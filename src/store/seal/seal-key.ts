@@ -7,6 +7,7 @@
 //   bare1:<key>                       not wrapped: several processes without a key that all of them know
 
 import { hkdfSync, randomBytes, scryptSync } from 'node:crypto';
+import { basename } from 'node:path';
 import { StoreUnavailable } from '../contract/unavailable.ts';
 import type { CommandRecord } from '../rows/command-record.ts';
 import { createSeal, isSealed } from './seal.ts';
@@ -25,6 +26,8 @@ export interface SealKey {
   readonly key: Uint8Array;
   /** The line that replaces the one in the store; null: no change. */
   readonly replacement: string | null;
+  /** Where the key is from that opened it, and that another one replaces; null: none is replaced. */
+  readonly replaces: string | null;
   readonly isBare: boolean;
 }
 
@@ -38,6 +41,10 @@ export interface Rekeying {
 /** The operator's key is missing or wrong. The message says which. */
 export class SecretKeyRefused extends StoreUnavailable {}
 
+/** For the log of a start that has replaced the key. */
+export const REPLACED =
+  'the key for the secrets of this store was replaced: from now on the store opens with this one only, and backups that were made before with the old one';
+
 /** The name of its row in `meta`. */
 export const SEAL_KEY = 'seal_key';
 
@@ -46,6 +53,8 @@ const SALT_BYTES = 16;
 const PLACE = 'the key of this store';
 const WRAPPED = 'wrapped1';
 const BARE = 'bare1';
+/** In the data dir. */
+const KEY_FILE = 'secret-key';
 /** The prefix of keys that Errand makes. */
 const MADE = 'esk_';
 const MADE_FORM = /^esk_[A-Za-z0-9_-]{43}$/;
@@ -68,18 +77,20 @@ export function openSealKey(kept: string | null, keys: readonly SecretKey[]): Se
   const [first] = keys;
   if (kept === null) {
     const key = randomBytes(KEY_BYTES);
-    return { key, replacement: first ? wrap(key, first.key) : spellBare(key), isBare: !first };
+    return { key, replacement: first ? wrap(key, first.key) : spellBare(key), replaces: null, isBare: !first };
   }
   if (!isWrapped(kept)) {
     const key = readBare(kept);
     return first?.isShared
-      ? { key, replacement: wrap(key, first.key), isBare: false }
-      : { key, replacement: null, isBare: true };
+      ? { key, replacement: wrap(key, first.key), replaces: null, isBare: false }
+      : { key, replacement: null, replaces: null, isBare: true };
   }
-  for (const { key: secretKey } of keys) {
+  for (const { key: secretKey, from } of keys) {
     const key = unwrap(kept, secretKey);
     if (key === null) continue;
-    return { key, replacement: first?.key === secretKey ? null : wrap(key, first?.key as string), isBare: false };
+    if (first === undefined || first.key === secretKey)
+      return { key, replacement: null, replaces: null, isBare: false };
+    return { key, replacement: wrap(key, first.key), replaces: from, isBare: false };
   }
   throw refusal(keys);
 }
@@ -152,6 +163,12 @@ function refusal(keys: readonly SecretKey[]): SecretKeyRefused {
   return new SecretKeyRefused(
     given.length === 0
       ? 'the key for the secrets of this store is missing: set ERRAND_SECRET_KEY to it, or put its file secret-key back into the data dir'
-      : `the secrets of this store are sealed with another key than the one in ${given.join(', and than the one in ')}: set ERRAND_SECRET_KEY to the right one, or put its file secret-key back into the data dir`,
+      : `the secrets of this store are sealed with another key than the one in ${given.join(', and than the one in ')}: ${remedy(given)}`,
   );
+}
+
+function remedy(given: readonly string[]): string {
+  if (!given.some((from) => basename(from) === KEY_FILE))
+    return 'set ERRAND_SECRET_KEY to the right one, or put its file secret-key back into the data dir';
+  return 'set ERRAND_SECRET_KEY to the key that was last given to a start or to "errand store rekey". The one in the file was replaced since, or is of another store';
 }

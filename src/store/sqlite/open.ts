@@ -1,6 +1,6 @@
 // Opens the SQLite store: one file, one process.
 
-import type { Clock, Log, Random, Wake } from '../../ports.ts';
+import type { Clock, Random, Wake } from '../../ports.ts';
 import { sql } from '../config/sql.ts';
 import { configVerbs } from '../config/verbs.ts';
 import type { NodeStore } from '../contract/nodes.ts';
@@ -52,7 +52,6 @@ export interface SqliteOptions extends OperatorKeys {
   readonly path: string;
   readonly clock: Clock;
   readonly random: Random;
-  readonly log?: Log;
   /**
    * Called once, when a sync has failed: it is unknown what is on disk, and the store no longer reads or writes. The process must
    * end; the next start uses what is there.

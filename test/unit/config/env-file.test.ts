@@ -27,9 +27,10 @@ test('settings in a file .env are told as ignored, without their values', async 
   );
   const [warning, ...more] = warningsIn(folder.path);
   assert.equal(more.length, 0);
-  assert.equal(warning?.level, 40);
-  assert.equal(warning?.file, join(folder.path, '.env'));
-  assert.deepEqual((warning?.ignored as string[]).toSorted(), ['ERRAND_API_KEY', 'ERRAND_PORT']);
+  assert.ok(warning);
+  assert.equal(warning.level, 40);
+  assert.equal(warning.file, join(folder.path, '.env'));
+  assert.deepEqual((warning.ignored as string[]).toSorted(), ['ERRAND_API_KEY', 'ERRAND_PORT']);
   assert.ok(!JSON.stringify(warning).includes('a-secret'));
   const loaded = { ERRAND_PORT: '0', ERRAND_API_KEY: 'a-key-that-only-this-test-knows' };
   assert.deepEqual(warningsIn(folder.path, loaded), [], 'it was read by another program');

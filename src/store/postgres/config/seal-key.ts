@@ -3,7 +3,7 @@
 
 import { StoreUnavailable } from '../../contract/unavailable.ts';
 import { text } from '../../rows/cells.ts';
-import { insertCommandRecord } from '../../rows/command-record.ts';
+import { type CommandRecord, insertCommandRecord } from '../../rows/command-record.ts';
 import {
   isOpenedWith,
   openSealKey,
@@ -21,6 +21,17 @@ export interface CheckedKey {
   readonly opened: SealKey;
 }
 
+interface OperatorKeys {
+  readonly secretKeys?: readonly SecretKey[];
+  readonly keyRecord?: CommandRecord;
+}
+
+interface Replacement {
+  /** The wrapped key. */
+  readonly to: string;
+  readonly record: CommandRecord | undefined;
+}
+
 /** The most rounds in which another process was first: no more processes start at once with different keys. */
 const MAX_ROUNDS = 10;
 
@@ -32,16 +43,18 @@ export async function checkSealKey(pool: Pool, keys: readonly SecretKey[]): Prom
   return kept === null ? null : { kept, opened: openSealKey(kept, keys) };
 }
 
-/** Returns the store's key, and wraps or makes it if needed. `checked`: the result of `checkSealKey`. */
+/** Returns the store's key, and wraps or makes it if needed; a replaced key is recorded. `checked`: the result of `checkSealKey`. */
 export async function settleSealKey(
   pool: Pool,
-  keys: readonly SecretKey[],
+  { secretKeys: keys = [], keyRecord }: OperatorKeys,
   checked: CheckedKey | null,
 ): Promise<SealKey> {
   for (let round = 1; round <= MAX_ROUNDS; round++) {
     const kept = await keptSealKey(pool);
     const opened = checked !== null && checked.kept === kept ? checked.opened : openSealKey(kept, keys);
-    if (opened.replacement === null || (await replace(pool, kept, opened.replacement))) return opened;
+    const { replacement: to, replaces } = opened;
+    if (to === null || (await replace(pool, kept, { to, record: replaces === null ? undefined : keyRecord })))
+      return opened;
   }
   throw new StoreUnavailable('the key that seals the secrets of this store changes all the time: start again');
 }
@@ -54,16 +67,7 @@ export async function rekeyPostgres(pool: Pool, { keys, to, record }: Rekeying):
   const kept = await keptIfAny(pool);
   if (isOpenedWith(kept, to)) return false;
   if (kept === null) throw new StoreUnavailable('no server was ever started on the store in this database');
-  const { sql, values } = insertCommandRecord(record, (n) => `$${n + 3}`);
-  const replaced = await pool.write(
-    `WITH replaced AS (${REPLACE}), owners AS (SELECT owners.id FROM owners, replaced), noted AS (${sql})
-      SELECT name FROM replaced`,
-    SEAL_KEY,
-    kept,
-    rewrapped(kept, keys, to),
-    ...values,
-  );
-  if (replaced.length > 0) return true;
+  if (await replace(pool, kept, { to: rewrapped(kept, keys, to), record })) return true;
   // That of a killed call may have gone on in the database, and has let this one wait.
   if (isOpenedWith(await keptSealKey(pool), to)) return false;
   throw new StoreUnavailable('another process replaced the key at the same time: call the command again');
@@ -80,15 +84,18 @@ async function keptSealKey(pool: Pool): Promise<string | null> {
   return row ? text(row, 'value') : null;
 }
 
-/** Replaces the kept key. Returns false when another process has replaced it. */
-async function replace(pool: Pool, kept: string | null, value: string): Promise<boolean> {
-  const replaced =
-    kept === null
-      ? pool.write(
-          'INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING name',
-          SEAL_KEY,
-          value,
-        )
-      : pool.write(REPLACE, SEAL_KEY, kept, value);
-  return (await replaced).length > 0;
+/** Replaces the kept key, and writes the record with it. Returns false when another process has replaced it. */
+async function replace(pool: Pool, kept: string | null, { to, record }: Replacement): Promise<boolean> {
+  if (kept === null) {
+    const insert = 'INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING name';
+    return (await pool.write(insert, SEAL_KEY, to)).length > 0;
+  }
+  if (record === undefined) return (await pool.write(REPLACE, SEAL_KEY, kept, to)).length > 0;
+  const { sql, values } = insertCommandRecord(record, (n) => `$${n + 3}`);
+  const replaced = await pool.write(
+    `WITH replaced AS (${REPLACE}), owners AS (SELECT owners.id FROM owners, replaced), noted AS (${sql})
+      SELECT name FROM replaced`,
+    ...[SEAL_KEY, kept, to, ...values],
+  );
+  return replaced.length > 0;
 }

@@ -1,10 +1,12 @@
 // The row of `meta` with the key that seals this store's secrets.
 
-import { insertCommandRecord } from '../../rows/command-record.ts';
+import type { Log } from '../../../ports.ts';
+import { type CommandRecord, insertCommandRecord } from '../../rows/command-record.ts';
 import {
   isOpenedWith,
   isWrapped,
   openSealKey,
+  REPLACED,
   type Rekeying,
   rewrapped,
   SEAL_KEY,
@@ -19,6 +21,9 @@ export interface OperatorKeys {
   readonly secretKeys?: readonly SecretKey[];
   /** Makes a key for a new store, and saves it for the next start before it returns. */
   readonly makeSecretKey?: () => SecretKey;
+  /** The audit record of a start that replaces the key; none: it is not recorded. */
+  readonly keyRecord?: CommandRecord;
+  readonly log?: Log;
 }
 
 /** Reads the kept key; null: there is none yet, or no table. */
@@ -33,13 +38,26 @@ export function checkSealKey(connection: Connection, { secretKeys = [] }: Operat
   return kept !== null && isWrapped(kept) ? openSealKey(kept, secretKeys) : null;
 }
 
-/** Returns the store's key, and wraps or makes it if needed. `checked`: the result of `checkSealKey`. */
+/** Returns the store's key, and wraps or makes it if needed; a replaced key is logged and recorded. `checked`: the result of `checkSealKey`. */
 export function settleSealKey(writer: Connection, keys: OperatorKeys, checked: SealKey | null): Uint8Array {
-  const { secretKeys = [], makeSecretKey } = keys;
+  const { secretKeys = [], makeSecretKey, keyRecord, log } = keys;
   const made = checked === null && secretKeys.length === 0 ? makeSecretKey?.() : undefined;
   const opened = checked ?? openSealKey(keptSealKey(writer), made ? [made] : secretKeys);
-  if (opened.replacement !== null) writeMeta(writer, SEAL_KEY, opened.replacement);
-  return opened.key;
+  const { key, replacement, replaces } = opened;
+  if (replacement !== null) write(writer, replacement, replaces === null ? undefined : keyRecord);
+  if (replaces !== null) log?.warn({ replaced: replaces, by: secretKeys[0]?.from }, REPLACED);
+  return key;
+}
+
+/** Writes the wrapped key, with the record, in one transaction. */
+function write(writer: Connection, wrapped: string, record: CommandRecord | undefined): void {
+  writer.run('BEGIN IMMEDIATE');
+  writeMeta(writer, SEAL_KEY, wrapped);
+  if (record !== undefined) {
+    const { sql, values } = insertCommandRecord(record, () => '?');
+    writer.run(sql, ...values);
+  }
+  writer.run('COMMIT');
 }
 
 /**
@@ -54,11 +72,7 @@ export function rekeySqlite(path: string, { keys, to, record }: Rekeying): boole
   try {
     if (isDone(writer)) return false;
     const wrapped = rewrapped(keptSealKey(writer), keys, to);
-    const { sql, values } = insertCommandRecord(record, () => '?');
-    writer.run('BEGIN IMMEDIATE');
-    writeMeta(writer, SEAL_KEY, wrapped);
-    writer.run(sql, ...values);
-    writer.run('COMMIT');
+    write(writer, wrapped, record);
     return true;
   } finally {
     close();

@@ -85,6 +85,12 @@ export const commanded = (operation: string, command: string): unknown[] => {
   return [null, null, label, operation, 'COMMAND', command, 200];
 };
 
+/** What `commandsIn` has of a start that replaced the key. */
+export const replacedAtStart = (): unknown[] => {
+  const label = `${userInfo().username}, from the environment`;
+  return [null, null, label, 'rekeyStore', 'COMMAND', 'a start with ERRAND_SECRET_KEY', 200];
+};
+
 /** The row of an SQLite store in that data dir; null: none. */
 export function keptKey(dataDir: string): string | null {
   const path = join(dataDir, 'errand.db');

@@ -1,6 +1,6 @@
 // The operator's key for a database that several processes share, each with a data dir of its own.
 
-import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,6 +22,7 @@ import {
   onPostgres,
   onSqlite,
   refusalOf,
+  replacedAtStart,
   SETTING,
   secretOf,
 } from './sealed.ts';
@@ -126,6 +127,22 @@ test('a file that one process has shuts nobody out', async (t) => {
   equal(await warnedOf(env(2)), true);
   match(await kept(), /^bare1:/);
   equal(await refusalOf(env(1)), '');
+});
+
+test('a start that replaces the key is logged and recorded', async (t) => {
+  const { env, folder } = await shared(t);
+  const { id, secret } = await makeWebhook(env(1, WITH));
+  await mkdir(join(folder, '2'), { recursive: true });
+  await writeFile(keyFile(join(folder, '2')), SETTING);
+  const other = env(2, { ERRAND_SECRET_KEY: OTHER });
+  const log = async (): Promise<string> => {
+    await using errand = await spawnErrand(other);
+    return errand.stderr();
+  };
+  match(await log(), /"level":40[^\n]*"replaced":"[^"]*secret-key","by":"ERRAND_SECRET_KEY"[^\n]*was replaced/);
+  doesNotMatch(await log(), /was replaced/, 'once');
+  deepEqual(await commandsIn(other), [replacedAtStart()]);
+  equal(await secretOf(other, id), secret);
 });
 
 test('the key is replaced while servers run', async (t) => {

@@ -1,6 +1,6 @@
 // The operator's key for an SQLite store, through its whole life, with servers of their own.
 
-import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict';
+import { deepEqual, doesNotMatch, equal, match, notEqual, ok } from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,6 +20,7 @@ import {
   OTHER,
   onSqlite,
   refusalOf,
+  replacedAtStart,
   SETTING,
   secretOf,
 } from './sealed.ts';
@@ -30,6 +31,11 @@ const WITH = { ERRAND_SECRET_KEY: SETTING };
 function assertRefused(said: string, why: RegExp): void {
   match(said, why);
   match(said, /^errand exited with 1: errand: [^\n]*\n$/);
+}
+
+async function logOf(env: Record<string, string>): Promise<string> {
+  await using errand = await spawnErrand(env);
+  return errand.stderr();
 }
 
 test('without a setting a key file is made, once', async () => {
@@ -93,10 +99,16 @@ test('a new setting takes the place of the file', async () => {
   await using folder = await createFolder();
   const { id, secret } = await makeWebhook(onSqlite(folder.path));
   const key = await keyIn(folder.path);
-  equal(await refusalOf(onSqlite(folder.path, WITH)), '');
+  const replaced = /"level":40[^\n]*"replaced":"[^"]*secret-key","by":"ERRAND_SECRET_KEY"[^\n]*was replaced/;
+  match(await logOf(onSqlite(folder.path, WITH)), replaced);
+  doesNotMatch(await logOf(onSqlite(folder.path, WITH)), /was replaced/, 'once');
+  deepEqual(await commandsIn(onSqlite(folder.path, WITH)), [replacedAtStart()]);
   match(String(keptKey(folder.path)), /^wrapped1:scrypt:/);
   equal(await keyIn(folder.path), key, 'the file is not touched');
-  assertRefused(await refusalOf(onSqlite(folder.path)), /another key than the one in \S+secret-key/);
+  assertRefused(
+    await refusalOf(onSqlite(folder.path)),
+    /another key than the one in \S+secret-key.* was replaced since/,
+  );
   await rm(keyFile(folder.path));
   equal(await secretOf(onSqlite(folder.path, WITH), id), secret);
 });
