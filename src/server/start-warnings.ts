@@ -8,6 +8,9 @@ import type { Log } from '../ports.ts';
 import type { Store } from '../store/contract/store.ts';
 import { type Config, maxOwnersOf } from './config.ts';
 
+/** Few servers have so many connections at a time. `errand doctor` compares with the most that may be. */
+const USUAL_FILES = 10_000;
+
 export async function warnAtStart(
   config: Config,
   log: Log,
@@ -17,8 +20,9 @@ export async function warnAtStart(
     log.warn({ allow_targets: config.allowTargets }, 'webhooks may reach these addresses');
   }
   await warnOfOwners(config, log, store);
-  const tooFew = whyTooFewFiles(openFilesLimit('self'), config.maxConnections);
-  if (tooFew !== null) log.warn({}, tooFew);
+  const limit = openFilesLimit('self');
+  const tooFew = whyTooFewFiles(limit, config.maxConnections);
+  if (tooFew !== null && (limit ?? 0) < USUAL_FILES) log.warn({}, tooFew);
   if (config.publicUrl !== null && new URL(config.publicUrl).pathname !== '/') {
     log.warn(
       { public_url: config.publicUrl },

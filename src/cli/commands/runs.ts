@@ -118,7 +118,7 @@ export async function printRun(remote: Remote, answer: { readonly data: RunWhole
   await showRun(remote, answer.data, exact.steps);
 }
 
-/** `exact`: its steps, with the numbers that they returned as they were. */
+/** Prints a run for people. `exact`: its steps, with the numbers that they returned as they were. */
 async function showRun({ errand, out }: Remote, run: RunWhole, exact: RunWhole['steps']): Promise<void> {
   await printFields(out, {
     run: run.id,
