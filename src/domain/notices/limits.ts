@@ -27,6 +27,8 @@ export const NOTICE_LIMITS = {
   noticeLinkMs: 30 * DAY_MS,
   /** How long a group is muted by a link. */
   linkMuteMs: DAY_MS,
+  /** That a person has resolved a group is told so much later: an undone click closes no incident, and sends nothing. */
+  recoveryGraceMs: 10 * SECOND_MS,
   /** A recovery notice says how many errors were replayed of a group that has no more than so many. */
   replaysCounted: 100_000,
 } as const;

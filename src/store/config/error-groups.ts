@@ -4,6 +4,7 @@
 import { type ErrorGroup, folded, groupAt, openedByPerson, ordered } from '../../domain/errors/group.ts';
 import { NUMBERS_PER_MS } from '../../domain/ids.ts';
 import { HOUR_MS, LIMITS } from '../../domain/limits.ts';
+import { NOTICE_LIMITS } from '../../domain/notices/limits.ts';
 import type {
   ErrorGroupStore,
   GroupDeployment,
@@ -180,13 +181,15 @@ function* newestDeployment({ emitterId, lastDeployment }: ErrorGroup): Steps<str
 }
 
 /**
- * Returns the notice about a group whose owner has changed its state: of one that is resolved, that it recovered. Of one that
+ * Returns the notice about a group whose owner has changed its state: of one that is resolved, that it recovered, unless it is open
+ * again soon. Of one that
  * is muted nothing, and of one that is opened nothing before its next error, which is then told at once: the window of the last
  * notice is over.
  */
 function noticeAfter(state: ErrorGroup['state'], id: string, nowMs: number): Sql {
   if (state === 'resolved')
-    return sql`UPDATE error_groups SET notice_due_ms = ${nowMs}, notice_folded = false WHERE id = ${id}`;
+    return sql`UPDATE error_groups SET notice_due_ms = ${nowMs + NOTICE_LIMITS.recoveryGraceMs}, notice_folded = false
+      WHERE id = ${id}`;
   return sql`UPDATE error_groups SET notice_due_ms = NULL, notice_folded = false,
     notice_after_ms = CASE WHEN notice_after_ms > ${nowMs} THEN CAST (${nowMs} AS BIGINT) ELSE notice_after_ms END WHERE id = ${id}`;
 }

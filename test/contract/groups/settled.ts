@@ -13,7 +13,7 @@ import { DEFAULT_SETTINGS, type Workflow } from '../../../src/domain/resource.ts
 import type { TakenNotice } from '../../../src/store/contract/channels.ts';
 import { all, anAttempt, at, defined, type Harness, json, mail, only, parsed, succeeded } from '../fixtures.ts';
 import { assertLedgerAddsUp } from '../log/counting.ts';
-import { fail, groups, muted, order } from '../log/grouping.ts';
+import { fail, groups, muted, order, resolved } from '../log/grouping.ts';
 import { Stage } from '../stage.ts';
 
 const OPEN = { state: 'open' } as const;
@@ -224,6 +224,23 @@ export function settledContract(harness: Harness): void {
   });
 
   describe('a recovery', () => {
+    it('is not told of a group that is open again soon, whose next error is', async () => {
+      await using stage = await Stage.open(harness);
+      const workflow = await stage.workflow(TOLD);
+      await fail(stage, workflow);
+      const [first] = await stage.store.takeNotices(9);
+      await stage.store.endNotice(defined(first), HOUR_MS);
+      const group = only(await groups(stage));
+      await order(stage, group, RESOLVED);
+      stage.clock.advance(NOTICE_LIMITS.recoveryGraceMs - 1);
+      deepEqual(await stage.store.takeNotices(9), []);
+      await order(stage, group, OPEN);
+      stage.clock.advance(NOTICE_LIMITS.recoveryGraceMs);
+      deepEqual(await stage.store.takeNotices(9), []);
+      await fail(stage, workflow);
+      equal(only(await stage.store.takeNotices(9)).more, 1);
+    });
+
     it('was mailed about only when a mail went out', async () => {
       await using stage = await Stage.open(harness);
       const workflow = await stage.workflow();
@@ -231,7 +248,7 @@ export function settledContract(harness: Harness): void {
       const group = only(await groups(stage));
       await stage.retrying(only(await stage.deliveries()), HOUR_MS);
       const recovered = async (): Promise<boolean> => {
-        await order(stage, group, RESOLVED);
+        await resolved(stage, group);
         const taken = only(await stage.store.takeNotices(9));
         await stage.store.endNotice(taken, HOUR_MS);
         return taken.wasMailed;
@@ -251,7 +268,7 @@ export function settledContract(harness: Harness): void {
       const delivery = await notify(stage, first);
       await stage.store.endNotice(first, HOUR_MS);
       await stage.retrying(delivery, HOUR_MS);
-      await order(stage, first.group, RESOLVED);
+      await resolved(stage, first.group);
       const listenerId = channelListener(stage.owner.id, CHANNEL);
       deepEqual(only(await stage.store.takeNotices(9)).told, [{ listenerId, heard: false }]);
       stage.clock.advance(NOTICE_LIMITS.noticeLeaseMs);
@@ -272,7 +289,7 @@ export function settledContract(harness: Harness): void {
       const ids = defined(summary.folded).ids;
       const over: TakenNotice['summaries'][] = [];
       for (const id of ids) {
-        await order(stage, { id }, RESOLVED);
+        await resolved(stage, { id });
         const taken = only(await stage.store.takeNotices(9));
         await stage.store.endNotice(taken, HOUR_MS);
         over.push(taken.summaries);
@@ -280,7 +297,7 @@ export function settledContract(harness: Harness): void {
       const listenerIds = [channelListener(stage.owner.id, CHANNEL)];
       deepEqual(over, [null, { listenerIds, newest: emission.entry }], 'others of the workflow are open still');
       const other = defined((await groups(stage, { state: 'open' }))[0]);
-      await order(stage, other, RESOLVED);
+      await resolved(stage, other);
       equal(only(await stage.store.takeNotices(9)).summaries, null, 'no summary told of it');
     });
   });

@@ -2,6 +2,7 @@
 
 import { equal } from 'node:assert/strict';
 import type { ErrorGroup, GroupChange, GroupOrder } from '../../../src/domain/errors/group.ts';
+import { NOTICE_LIMITS } from '../../../src/domain/notices/limits.ts';
 import type { Workflow } from '../../../src/domain/resource.ts';
 import { type Fault, NO_OUTCOME, type RunOutcome } from '../../../src/domain/run/run.ts';
 import type { GroupQuery, GroupWhole } from '../../../src/store/contract/error-groups.ts';
@@ -41,6 +42,12 @@ export async function change(stage: Stage, { id }: Pick<ErrorGroup, 'id'>, to: G
 
 export const order = (stage: Stage, group: Pick<ErrorGroup, 'id'>, standing: GroupOrder): Promise<ErrorGroup> =>
   change(stage, group, { status: standing });
+
+/** Resolves a group, and waits until that it recovered is told. */
+export async function resolved(stage: Stage, group: Pick<ErrorGroup, 'id'>): Promise<void> {
+  await order(stage, group, { state: 'resolved', inNextDeployment: false });
+  stage.clock.advance(NOTICE_LIMITS.recoveryGraceMs);
+}
 
 export const muted = (until: { untilMs?: number; afterCount?: number; untilNextDeployment?: boolean }): GroupOrder => ({
   state: 'muted',

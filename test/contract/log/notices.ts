@@ -9,11 +9,10 @@ import { DEFAULT_SETTINGS, type Workflow } from '../../../src/domain/resource.ts
 import type { TakenNotice } from '../../../src/store/contract/channels.ts';
 import { defined, type Harness, mail, none, only, succeeded, times } from '../fixtures.ts';
 import { Stage } from '../stage.ts';
-import { change, fail, groups, order } from './grouping.ts';
+import { change, fail, groups, order, resolved } from './grouping.ts';
 
 const TOLD = { settings: { ...DEFAULT_SETTINGS, channels: ['ch_0000000000000001'] } };
 const OPEN = { state: 'open' } as const;
-const RESOLVED = { state: 'resolved', inNextDeployment: false } as const;
 const MUTED = { state: 'muted', untilMs: null, afterCount: 3, untilNextDeployment: false } as const;
 
 const noticeOf = ({ group, kind, more }: TakenNotice): Notice => ({
@@ -123,7 +122,7 @@ export function noticesContract(harness: Harness): void {
         ...{ sequence: lost.sequence, lastEntry: lost.group.lastEntry, folded: null },
       });
       await stage.store.append(emission, none());
-      await order(stage, lost.group, RESOLVED);
+      await resolved(stage, lost.group);
       deepEqual(shown(await told(stage)), { kind: 'digest', sequence: 2, more: 1, wasTold: true });
       deepEqual(shown(await told(stage)), { kind: 'recovered', sequence: 3, more: 0, wasTold: true });
       deepEqual(await taken(stage), []);
@@ -139,7 +138,7 @@ export function noticesContract(harness: Harness): void {
           ...{ sequence: lost.sequence, lastEntry: lost.group.lastEntry, folded: null },
         });
         await stage.store.append(emission, none());
-        if (how === 'resolved by its owner') await order(stage, lost.group, RESOLVED);
+        if (how === 'resolved by its owner') await resolved(stage, lost.group);
         else await stage.store.deleteWorkflow(stage.owner.id, workflow.id);
         await stage.reopen();
         deepEqual(shown(await told(stage)), { kind: 'error', sequence: 1, more: 1, wasTold: false });
@@ -181,7 +180,7 @@ export function noticesContract(harness: Harness): void {
       await using stage = await Stage.open(harness);
       const workflow = await failing(stage);
       const { group } = await told(stage);
-      await order(stage, group, RESOLVED);
+      await resolved(stage, group);
       deepEqual(shown(await told(stage)), { kind: 'recovered', sequence: 2, more: 0, wasTold: true });
       deepEqual(await taken(stage), []);
       await fail(stage, workflow);
@@ -192,7 +191,7 @@ export function noticesContract(harness: Harness): void {
       await using stage = await Stage.open(harness);
       await failing(stage);
       const notice = only(await taken(stage));
-      await order(stage, notice.group, RESOLVED);
+      await resolved(stage, notice.group);
       await stage.store.endNotice(notice, HOUR_MS);
       equal((await told(stage)).kind, 'recovered');
     });
@@ -309,7 +308,7 @@ export function noticesContract(harness: Harness): void {
       for (const one of await stage.store.takeNotices(100)) await stage.store.endNotice(one, HOUR_MS);
       const newest = await groups(stage);
       await order(stage, defined(newest[0]), MUTED);
-      await order(stage, defined(newest[1]), RESOLVED);
+      await resolved(stage, defined(newest[1]));
       deepEqual(shown(await told(stage)), { kind: 'recovered', sequence: 1, more: 1, wasTold: false });
       stage.clock.advance(NOTICE_LIMITS.foldMs);
       const { group, folded } = only(await taken(stage));
@@ -321,14 +320,14 @@ export function noticesContract(harness: Harness): void {
       const workflow = await stage.workflow();
       await fail(stage, workflow);
       const group = only(await groups(stage));
-      await order(stage, group, RESOLVED);
+      await resolved(stage, group);
       deepEqual([(await told(stage)).wasMailed], [false], 'its run has not ended yet');
       await fail(stage, workflow);
       for (const run of await stage.claim(2, stage.global.id)) {
         await stage.end(run, succeeded({ outgoing: [mail('failed')] }));
       }
       for (const delivery of await stage.deliveries()) await stage.delivered(delivery);
-      await order(stage, group, RESOLVED);
+      await resolved(stage, group);
       const { kind, wasMailed } = await told(stage);
       deepEqual([kind, wasMailed], ['recovered', true]);
     });

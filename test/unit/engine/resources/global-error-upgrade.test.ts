@@ -7,7 +7,7 @@ import { GLOBAL_ERROR_CODE } from '../../../../src/engine/resources/global-error
 import { isFormerCode } from '../../../../src/engine/resources/global-error-upgrade.ts';
 
 test('a code that owners began with is known when it has another one', () => {
-  const current = '10b2717dcefa61efcb8b78e59d435f945172cd794ebdec31e9167532f7824d7b';
+  const current = 'ff87362bcdbec6b24483f58c98c807486c02616413960cfbf814457b02772809';
   assert.equal(
     hash('sha256', GLOBAL_ERROR_CODE),
     current,
